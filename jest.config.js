@@ -1,0 +1,10 @@
+/** One configuration for every suite; test/run.ts says which folder runs when. */
+export default {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {'\\.ts$': ['@swc/jest', {jsc: {parser: {syntax: 'typescript'}, target: 'es2024'}, module: {type: 'es6'}}]},
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/.cluster/'],
+  watchPathIgnorePatterns: ['<rootDir>/.cluster/'],
+  errorOnDeprecated: true,
+};
