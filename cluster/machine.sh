@@ -1,0 +1,39 @@
+# Sourced: what the cluster needs of the machine. What is missing is named with its remedy; on Debian as root it is installed.
+[ "$(uname -s)" = Linux ] || die "this needs Linux; use a virtual machine"
+[ "$(id -u)" = 0 ] || die "root is needed (namespaces, mounts, a kubelet): sudo make ..."
+
+declare -A package=(
+  [runc]=runc [/usr/lib/cni/bridge]=containernetworking-plugins [/usr/lib/cni/host-local]=containernetworking-plugins
+  [/usr/lib/cni/portmap]=containernetworking-plugins [/usr/lib/cni/loopback]=containernetworking-plugins
+  [iptables]=iptables [ip6tables]=iptables [conntrack]=conntrack [ipset]=ipset [ethtool]=ethtool [socat]=socat [buildah]=buildah
+  [/bin/busybox]=busybox-static [ip]=iproute2 [ss]=iproute2 [openssl]=openssl [curl]=curl [dig]=bind9-dnsutils [git]=git
+  [gcc]='gcc libc6-dev' [unshare]=util-linux [nsenter]=util-linux [flock]=util-linux [sysctl]=procps
+)
+missing() { # prints what is missing, and fails then
+  local what out=
+  for what in "${!package[@]}"; do command -v "$what" >/dev/null || out+=" ${package[$what]}"; done
+  # only a static busybox can stand alone in an image
+  [ ! -x /bin/busybox ] || ! ldd /bin/busybox >/dev/null 2>&1 || out+=" busybox-static"
+  [ -z "$out" ] || { tr ' ' '\n' <<<"$out" | sed '/^$/d' | sort -u | tr '\n' ' '; return 1; }
+}
+if ! packages=$(missing); then
+  install="apt-get install -y --no-install-recommends $packages"
+  if command -v apt-get >/dev/null; then
+    say "installing Debian packages that are missing: $packages"
+    mkdir -p "$CACHE/log"
+    { apt-get update -q || true; DEBIAN_FRONTEND=noninteractive $install; } </dev/null >"$CACHE/log/apt-get.log" 2>&1 \
+      || die "apt-get could not install them (see $CACHE/log/apt-get.log): $install"
+    packages=$(missing) || die "still missing after '$install': $packages"
+  else
+    die "missing on this machine, by their Debian names: $packages"
+  fi
+fi
+need_go() { # only when there is something to build
+  command -v go >/dev/null || die "Go is missing: install Go $(awk '$1 == "go" {print $2}' "$HERE/modules/kubernetes/go.mod") or newer (from go.dev/dl) and put it on PATH"
+}
+
+unshare --net --mount --pid --fork --mount-proc true 2>/dev/null || die "namespaces cannot be made here: CAP_SYS_ADMIN is needed
+  (in a container: start it with --privileged --cgroupns=host)"
+unshare --net ip link add name probe type bridge 2>/dev/null || die "a bridge cannot be made here: CAP_NET_ADMIN and the kernel's module bridge are needed (modprobe bridge br_netfilter)"
+unshare --net iptables -w -t nat -L -n >/dev/null 2>&1 || die "iptables does not work here: the kernel's modules ip_tables and iptable_nat (or nf_tables) are needed"
+[ -w /sys/fs/cgroup ] || [ -w /sys/fs/cgroup/memory ] || die "/sys/fs/cgroup is read-only: the kubelet makes cgroups there (in a container: --privileged)"

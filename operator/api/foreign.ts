@@ -1,0 +1,38 @@
+/** The parts of other projects' kinds that Doorplate reads or writes, and our own kinds as objects. */
+import type {KubeObject} from '../kube/objects.ts';
+import type {CustomDomainSpec, CustomDomainStatus} from './custom-domain.ts';
+import type {ProjectSpec, ProjectStatus} from './project.ts';
+import type {Condition} from './rules.ts';
+
+export interface Project extends KubeObject {spec: ProjectSpec; status?: ProjectStatus}
+export interface CustomDomain extends KubeObject {spec: CustomDomainSpec; status?: CustomDomainStatus}
+
+export interface ServicePort {name?: string; port: number}
+export interface Service extends KubeObject {spec: {ports?: ServicePort[]; type?: string}}
+
+/** discovery.k8s.io/v1. `ready` absent means ready (KEP-752). */
+export interface EndpointSlice extends KubeObject {endpoints?: {conditions?: {ready?: boolean}}[]}
+
+export interface IngressBackend {service: {name: string; port: {number?: number; name?: string}}}
+export interface Ingress extends KubeObject {
+  spec: {
+    ingressClassName: string;
+    tls?: {hosts: string[]; secretName?: string}[];
+    rules: {host: string; http: {paths: {path: string; pathType: 'Prefix' | 'Exact'; backend: IngressBackend}[]}}[];
+  };
+}
+export interface IngressClass extends KubeObject {spec?: {controller?: string}}
+
+/** cert-manager.io/v1; the status as far as it is read. */
+export interface Certificate extends KubeObject {
+  spec: {
+    secretName: string;
+    dnsNames: string[];
+    issuerRef: {name: string; kind: string; group: string};
+    privateKey: {algorithm: 'ECDSA'; size: 256; rotationPolicy: 'Always'};
+  };
+  status?: {conditions?: Condition[]; revision?: number; notAfter?: string};
+}
+export interface CertificateRequest extends KubeObject {
+  status?: {conditions?: Condition[]; certificate?: string};
+}

@@ -1,0 +1,115 @@
+/**
+ * The platform's settings: one file (the chart renders its values into a ConfigMap) and a few variables that only the
+ * Pod knows, checked once, then frozen. A bad value stops the start, and the message names it.
+ */
+import {readFileSync} from 'node:fs';
+import {isIP} from 'node:net';
+import {parse} from 'yaml';
+import {z} from 'zod';
+import {normalise} from './domain/hostname.ts';
+import type {Policy} from './domain/lifecycle.ts';
+
+const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
+
+/** A time span as written in YAML, such as 15s, 30m, 6h or 7d; in milliseconds after parsing. */
+const span = (fallback: string) => z.string().regex(/^[0-9]+(ms|s|m|h|d)$/, 'must be a number and a unit: ms, s, m, h or d')
+  .default(fallback).transform((s) => Number.parseInt(s, 10) * units[/[a-z]+$/.exec(s)![0] as keyof typeof units]);
+const hostname = z.string().transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));
+const ip = z.string().refine((a) => isIP(a) !== 0, 'must be an IP address');
+
+/** `address` or `address:port`, `[address]:port` for IPv6. */
+const endpoint = (port: number) => z.string().transform((text, ctx) => {
+  const [, v6, v4, p] = /^(?:\[([^\]]+)\]|([^:]+))(?::([0-9]+))?$/.exec(text) ?? [];
+  const address = v6 ?? v4 ?? text;
+  if (isIP(address) === 0) { ctx.addIssue(`${JSON.stringify(text)} must be ADDRESS or ADDRESS:PORT, with an IP address`); return z.NEVER; }
+  return {address, port: p === undefined ? port : Number(p)};
+});
+
+const schema = z.strictObject({
+  platform: z.strictObject({
+    zone: hostname,
+    installation: z.string().min(1).optional(),
+    tls: z.enum(['Wildcard', 'PerProject']).default('Wildcard'),
+  }),
+  edge: z.strictObject({
+    addresses: z.array(ip).min(1, 'name at least one address of the edge'),
+    probe: z.array(endpoint(443)).default([]),
+  }),
+  issuerRef: z.strictObject({name: z.string().min(1), kind: z.enum(['ClusterIssuer', 'Issuer']).default('ClusterIssuer'), group: z.string().default('cert-manager.io')}),
+  ingressClassName: z.string().min(1),
+  dns: z.strictObject({
+    recursive: z.array(endpoint(53)).default([]),
+    allowPrivateAddresses: z.boolean().default(false),
+    recheckInterval: span('6h'),
+    waitSchedule: z.array(z.strictObject({every: span('15s'), for: span('5m')})).min(1)
+      .prefault([{every: '15s', for: '5m'}, {every: '60s', for: '55m'}, {every: '5m', for: '23h'}, {every: '1h', for: '6d'}]),
+  }),
+  propagationTime: span('48h'),
+  verificationExpiresAfter: span('7d'),
+  issuanceStalledAfter: span('30m'),
+  deniedNames: z.array(hostname).default([]),
+  redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
+  log: z.strictObject({level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info')}).prefault({}),
+});
+
+export type Settings = Readonly<z.output<typeof schema>>;
+
+/** Everything a role needs to start. */
+export interface Config {
+  settings: Settings;
+  policy: Policy;
+  /** Doorplate's own namespace, and this Pod. */
+  namespace: string;
+  pod: string;
+}
+
+/** The configuration does not hold; the message lists what to change. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+function freeze<T>(value: T): T {
+  if (value !== null && typeof value === 'object') { Object.values(value).forEach(freeze); Object.freeze(value); }
+  return value;
+}
+
+/** Parses and checks settings written as YAML. Throws {@link ConfigError} naming every bad value. */
+export function parseSettings(yaml: string, where = 'configuration'): Settings {
+  let raw: unknown;
+  try { raw = parse(yaml); } catch (e) { throw new ConfigError(`${where}: not YAML: ${(e as Error).message}`, {cause: e}); }
+  const result = schema.safeParse(raw);
+  if (!result.success) {
+    throw new ConfigError(`${where}: ${result.error.issues.map((i) => `${i.path.join('.') || '(file)'}: ${i.message}`).join('; ')}`);
+  }
+  return freeze(result.data);
+}
+
+/** Reads the file that DOORPLATE_CONFIG names, and POD_NAMESPACE and POD_NAME. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const need = (name: string) => env[name] || (() => { throw new ConfigError(`the environment variable ${name} is not set`); })();
+  const file = env.DOORPLATE_CONFIG ?? '/etc/doorplate/config.yaml';
+  let text: string;
+  try { text = readFileSync(file, 'utf8'); } catch (e) { throw new ConfigError(`${file}: ${(e as Error).message}`, {cause: e}); }
+  const settings = parseSettings(text, file);
+  const namespace = need('POD_NAMESPACE');
+  return freeze({settings, namespace, pod: need('POD_NAME'), policy: toPolicy(settings, namespace)});
+}
+
+/** The settings as far as decisions need them. */
+export function toPolicy(s: Settings, namespace: string): Policy {
+  return {
+    installation: s.platform.installation ?? s.platform.zone,
+    zone: s.platform.zone,
+    tls: s.platform.tls,
+    issuerRef: s.issuerRef,
+    ingressClassName: s.ingressClassName,
+    edgeAddresses: s.edge.addresses,
+    redirector: {namespace, ...s.redirector},
+    deniedNames: s.deniedNames,
+    waitSchedule: s.dns.waitSchedule.map((step) => ({everyMs: step.every, forMs: step.for})),
+    recheckIntervalMs: s.dns.recheckInterval,
+    propagationTimeMs: s.propagationTime,
+    verificationExpiresAfterMs: s.verificationExpiresAfter,
+    issuanceStalledAfterMs: s.issuanceStalledAfter,
+  };
+}

@@ -1,0 +1,109 @@
+import type {Certificate, CertificateRequest, Ingress} from '../api/foreign.ts';
+import type {CertificateFacts, IssuedRequest} from '../domain/certificate.ts';
+import {certificateFacts} from '../domain/certificate.ts';
+import type {Applier} from '../kube/apply.ts';
+import type {Cache} from '../kube/cache.ts';
+import type {KubeObject, ObjectMeta, Resource} from '../kube/objects.ts';
+import {keyOf, ownerReference} from '../kube/objects.ts';
+import {certificates, ingresses} from './resources.ts';
+
+/** On every object that Doorplate writes: whose it is. The value is the owner's UID. */
+export const ownerLabel = 'doorplate.dev/owner-uid';
+export const managedBy = {'app.kubernetes.io/managed-by': 'doorplate'} as const;
+/** Selects what Doorplate wrote, for caches. cert-manager copies a Certificate's labels to its CertificateRequests. */
+export const ownedSelector = `app.kubernetes.io/managed-by=doorplate,${ownerLabel}`;
+
+export interface Owner {apiVersion: string; kind: string; metadata: ObjectMeta}
+
+interface Desired {certificates: readonly Certificate[]; ingresses: readonly Ingress[]}
+
+/** What applying has come to. */
+export interface Applied {
+  /** Something was written: what was gathered before is out of date. */
+  changed: boolean;
+  /** By the name of an object that could not be written because somebody else's has its name. */
+  inTheWay: ReadonlyMap<string, string>;
+}
+
+/**
+ * The objects that one of ours stands for: Certificates and Ingresses, in its own namespace (then owned by it, so that
+ * Kubernetes collects them too) or in Doorplate's (found by the label, removed by the finalizer).
+ */
+export class Children {
+  readonly #applier: Applier;
+  readonly #certificates: Cache<Certificate, Certificate>;
+  readonly #ingresses: Cache<Ingress, Ingress>;
+  readonly #requests: Cache<IssuedRequest, CertificateRequest>;
+
+  constructor(p: {applier: Applier; certificates: Cache<Certificate, Certificate>; ingresses: Cache<Ingress, Ingress>; requests: Cache<IssuedRequest, CertificateRequest>}) {
+    this.#applier = p.applier;
+    this.#certificates = p.certificates;
+    this.#ingresses = p.ingresses;
+    this.#requests = p.requests;
+  }
+
+  /** The facts about an owner's Certificate, if it stands. */
+  certificate(owner: Owner, key: string): CertificateFacts | undefined {
+    const certificate = this.#certificates.get(key);
+    return certificate && this.#isOurs(owner)(certificate)
+      ? certificateFacts(certificate, this.#requests.by('owner', owner.metadata.uid ?? ''))
+      : undefined;
+  }
+
+  /** Whether an Ingress stands in the cluster exactly as desired. */
+  stands(owner: Owner, desired: Ingress): boolean {
+    return this.#applier.stands(this.#labelled(owner, desired), this.#ingresses.get(keyOf(desired)));
+  }
+
+  /** Writes what differs, then removes what is no longer desired: routes before certificates. */
+  async apply(owner: Owner, desired: Desired): Promise<Applied> {
+    const inTheWay = new Map<string, string>();
+    const written = [
+      ...await this.#applyAll(owner, certificates, this.#certificates, desired.certificates, inTheWay),
+      ...await this.#applyAll(owner, ingresses, this.#ingresses, desired.ingresses, inTheWay),
+    ];
+    const removed = await this.#removeAllBut(owner, desired);
+    return {changed: removed || written.includes(true), inTheWay};
+  }
+
+  /** Removes everything: the routes first (traffic stops), then the certificates. */
+  async remove(owner: Owner): Promise<void> {
+    await this.#removeAllBut(owner, {certificates: [], ingresses: []});
+  }
+
+  #isOurs = (owner: Owner) => (o: {metadata: ObjectMeta}): boolean =>
+    o.metadata.labels?.[ownerLabel] === owner.metadata.uid || (o.metadata.ownerReferences ?? []).some((r) => r.controller === true && r.uid === owner.metadata.uid);
+
+  #labelled<T extends KubeObject>(owner: Owner, object: T): T {
+    return {
+      ...object,
+      metadata: {
+        ...object.metadata,
+        labels: {...object.metadata.labels, ...managedBy, [ownerLabel]: owner.metadata.uid ?? ''},
+        annotations: {...object.metadata.annotations, 'doorplate.dev/for': `${owner.kind} ${keyOf(owner)}`},
+        ...(object.metadata.namespace === owner.metadata.namespace && {ownerReferences: [ownerReference(owner, {controller: true, blockOwnerDeletion: true})]}),
+      },
+    };
+  }
+
+  async #applyAll<T extends KubeObject>(owner: Owner, resource: Resource<T>, cache: Cache<T, T>, desired: readonly T[], inTheWay: Map<string, string>): Promise<boolean[]> {
+    return Promise.all(desired.map(async (object) => {
+      const result = await this.#applier.apply(resource, this.#labelled(owner, object), {existing: cache.get(keyOf(object)), isOurs: this.#isOurs(owner), cache});
+      if (result.outcome === 'NotOurs') inTheWay.set(object.metadata.name, `${resource.kind} ${keyOf(object)}`);
+      return result.outcome === 'Created' || result.outcome === 'Applied';
+    }));
+  }
+
+  async #removeAllBut(owner: Owner, desired: Desired): Promise<boolean> {
+    const uid = owner.metadata.uid ?? '';
+    const remove = async <T extends KubeObject>(resource: Resource<T>, cache: Cache<T, T>, keep: readonly T[]): Promise<boolean> => {
+      const kept = new Set(keep.map(keyOf));
+      const gone = cache.by('owner', uid).filter((o) => !kept.has(keyOf(o)) && o.metadata.deletionTimestamp === undefined);
+      await Promise.all(gone.map((o) => this.#applier.remove(resource, o)));
+      return gone.length > 0;
+    };
+    const routes = await remove(ingresses, this.#ingresses, desired.ingresses);
+    const certs = await remove(certificates, this.#certificates, desired.certificates);
+    return routes || certs;
+  }
+}

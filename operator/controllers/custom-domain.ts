@@ -1,0 +1,167 @@
+/**
+ * CustomDomain: gather (caches, the newest looks at DNS and edge) -> decide (domain/lifecycle.ts, pure) -> apply
+ * (Certificates and Ingresses, then status once, last) -> say when to look again.
+ */
+import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
+import {acceptHostname} from '../domain/acceptance.ts';
+import {normalise, objectNameOf} from '../domain/hostname.ts';
+import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../domain/lifecycle.ts';
+import {decide} from '../domain/lifecycle.ts';
+import type {ReasonName} from '../domain/reasons.ts';
+import {reasons} from '../domain/reasons.ts';
+import type {Verdict} from '../domain/verification.ts';
+import type {Cache} from '../kube/cache.ts';
+import type {Client} from '../kube/client.ts';
+import type {Result} from '../kube/controller.ts';
+import type {EventRecorder} from '../kube/events.ts';
+import {ensureFinalizer, removeFinalizer} from '../kube/finalizer.ts';
+import type {Key} from '../kube/objects.ts';
+import {writeStatus} from '../kube/status.ts';
+import type {Applied, Children} from './children.ts';
+import type {Observer} from './observer.ts';
+import {customDomains} from './resources.ts';
+
+/** On a CustomDomain while Doorplate has something to take down when it goes. */
+export const finalizer = 'doorplate.dev/routes';
+
+const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
+
+/** The DNS question of a host. */
+export interface DnsQuestion {hostname: string; target: string}
+
+export interface CustomDomainDeps {
+  client: Client;
+  policy: Policy;
+  domains: Cache<CustomDomain, CustomDomain>;
+  projects: Cache<Project, Project>;
+  ingressClasses: Cache<IngressClass, IngressClass>;
+  children: Children;
+  dns: Observer<DnsQuestion, Verdict>;
+  edge: Observer<string, EdgeFinding[]>;
+  events: EventRecorder;
+  startedAt: number;
+  now?: () => number;
+}
+
+/** Whether an ingress class is Traefik's, the one that can bind an Ingress to a listener. */
+export const isTraefik = (classes: Cache<IngressClass, IngressClass>, name: string) => classes.get(name)?.spec?.controller === 'traefik.io/ingress-controller';
+
+/** The value by which somebody asks for a check; of two annotations the greater, which of times is the later. */
+function requestValue(domain: CustomDomain): string | undefined {
+  const values = requestAnnotations.flatMap((a) => domain.metadata.annotations?.[a] ?? []);
+  return values.toSorted().at(-1)?.slice(0, 256);
+}
+
+export class CustomDomainReconciler {
+  readonly #deps: CustomDomainDeps;
+  /** When a request was first seen, by object; gone when it has been answered. */
+  readonly #requests = new Map<Key, {value: string; seenAt: number}>();
+
+  constructor(deps: CustomDomainDeps) { this.#deps = deps; }
+
+  /** Brings one CustomDomain to what it should be. Throws what the API server throws; the queue tries again. */
+  async reconcile(key: Key): Promise<Result> {
+    const {domains, client, dns, edge} = this.#deps;
+    const cached = domains.get(key);
+    if (!cached) {
+      this.#requests.delete(key);
+      dns.forget(key);
+      edge.forget(key);
+      return 'awaitChange';
+    }
+    if (cached.metadata.deletionTimestamp) return this.#remove(key, cached);
+    const claimed = await ensureFinalizer(client, customDomains, cached, finalizer);
+    if (claimed) domains.observe(claimed);
+    const domain = claimed ?? cached;
+
+    let applied: Applied = {changed: false, inTheWay: new Map()};
+    let world = this.#gather(key, domain, applied);
+    let decision = decide(world);
+    applied = await this.#deps.children.apply(domain, decision);
+    if (applied.changed || applied.inTheWay.size > 0) {
+      world = this.#gather(key, domain, applied);
+      decision = decide(world);
+    }
+    this.#schedule(key, world, decision);
+    await this.#publish(domain, decision);
+    if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
+    return decision.wakeAt === undefined ? 'awaitChange' : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
+  }
+
+  #gather(key: Key, domain: CustomDomain, applied: Applied): World {
+    const {domains, projects, policy, children, dns, edge, ingressClasses} = this.#deps;
+    const now = (this.#deps.now ?? Date.now)();
+    const namespace = domain.metadata.namespace ?? '';
+    const projectKey = `${namespace}/${domain.spec.projectRef.name}`;
+    const project = projects.get(projectKey);
+    const traefik = isTraefik(ingressClasses, policy.ingressClassName);
+    const value = requestValue(domain);
+    if (value !== undefined && value !== domain.status?.lastHandledReconcileAt && this.#requests.get(key)?.value !== value) {
+      this.#requests.set(key, {value, seenAt: now});
+    }
+    const facts = new Map<string, HostFacts>();
+    const world: World = {now, domain, project, siblings: domains.by('project', projectKey), policy, traefik, startedAt: this.#deps.startedAt, request: this.#requests.get(key), facts,
+      stands: (ingress) => children.stands(domain, ingress)};
+    const primary = normalise(domain.spec.primary);
+    for (const written of [domain.spec.primary, ...(domain.spec.redirects ?? []).map((r) => r.from)]) {
+      const hostname = normalise(written);
+      if (hostname === undefined || acceptHostname(written, policy)) continue;
+      const name = objectNameOf(domain.metadata.uid ?? '', hostname);
+      const home = hostname === primary ? namespace : policy.redirector.namespace;
+      const checked = project?.status?.host === undefined ? undefined : dns.latest(key, `${hostname} ${project.status.host}`);
+      const looked = edge.latest(key, hostname);
+      const blocked = applied.inTheWay.get(name) ?? applied.inTheWay.get(`${name}-http`);
+      facts.set(hostname, {
+        ...(checked && {verdict: checked.result, checkedAt: checked.at}),
+        ...(looked && {edge: looked.result, edgeLookedAt: looked.at}),
+        certificate: children.certificate(domain, `${home}/${name}`),
+        ...(blocked !== undefined && {inTheWay: blocked}),
+      });
+    }
+    return world;
+  }
+
+  #schedule(key: Key, world: World, decision: Decision): void {
+    const {dns, edge} = this.#deps;
+    const target = world.project?.status?.host;
+    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? `${l.hostname} ${target}` : l.hostname)));
+    dns.forget(key, keys);
+    edge.forget(key, keys);
+    for (const look of decision.looks) {
+      if (look.what === 'edge') edge.due(key, look.hostname, look.hostname, look.at);
+      else if (target !== undefined) dns.due(key, `${look.hostname} ${target}`, {hostname: look.hostname, target}, look.at);
+    }
+  }
+
+  /** Status once, last; then the Events of what has changed in it. */
+  async #publish(domain: CustomDomain, {status}: Decision): Promise<void> {
+    const written = await writeStatus(this.#deps.client, customDomains, domain, status);
+    if (!written) return;
+    this.#deps.domains.observe(written);
+    for (const host of status.hosts ?? []) {
+      const before = domain.status?.hosts?.find((h) => h.hostname === host.hostname);
+      const {health} = reasons[host.reason as ReasonName];
+      // Told: a new phase, a new reason to act, and the first word after the first check.
+      if (host.reason === 'CheckPending' || (before?.phase === host.phase && (before.reason === host.reason || (health !== 'stalled' && before.reason !== 'CheckPending')))) continue;
+      this.#deps.events.record({
+        regarding: domain,
+        type: health === 'stalled' ? 'Warning' : 'Normal',
+        reason: host.phase === 'Live' || host.phase === 'Verified' ? host.phase : host.reason,
+        action: 'Reconcile',
+        note: host.message,
+      });
+    }
+  }
+
+  /** Routes first: traffic stops at once. Then certificates, then the finalizer. */
+  async #remove(key: Key, domain: CustomDomain): Promise<Result> {
+    this.#requests.delete(key);
+    this.#deps.dns.forget(key);
+    this.#deps.edge.forget(key);
+    if (!domain.metadata.finalizers?.includes(finalizer)) return 'awaitChange';
+    await this.#deps.children.remove(domain);
+    await removeFinalizer(this.#deps.client, customDomains, domain, finalizer);
+    this.#deps.events.record({regarding: domain, type: 'Normal', reason: 'Removed', action: 'Remove', note: 'Routes and certificates are gone.'});
+    return 'awaitChange';
+  }
+}

@@ -1,0 +1,15 @@
+/** Where the kinds that Doorplate reads and writes live in the API. */
+import {group, version} from '../api/crd.ts';
+import type {
+  Certificate, CertificateRequest, CustomDomain, EndpointSlice, Ingress, IngressClass, Project, Service,
+} from '../api/foreign.ts';
+import {defineResource} from '../kube/objects.ts';
+
+export const projects = defineResource<Project>({group, version, plural: 'projects', kind: 'Project', namespaced: true});
+export const customDomains = defineResource<CustomDomain>({group, version, plural: 'customdomains', kind: 'CustomDomain', namespaced: true});
+export const services = defineResource<Service>({group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true});
+export const endpointSlices = defineResource<EndpointSlice>({group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices', kind: 'EndpointSlice', namespaced: true});
+export const ingresses = defineResource<Ingress>({group: 'networking.k8s.io', version: 'v1', plural: 'ingresses', kind: 'Ingress', namespaced: true});
+export const ingressClasses = defineResource<IngressClass>({group: 'networking.k8s.io', version: 'v1', plural: 'ingressclasses', kind: 'IngressClass', namespaced: false});
+export const certificates = defineResource<Certificate>({group: 'cert-manager.io', version: 'v1', plural: 'certificates', kind: 'Certificate', namespaced: true});
+export const certificateRequests = defineResource<CertificateRequest>({group: 'cert-manager.io', version: 'v1', plural: 'certificaterequests', kind: 'CertificateRequest', namespaced: true});

@@ -1,0 +1,187 @@
+/**
+ * What the DNS says about a hostname: by the zone's own servers, and by the recursive resolvers that everybody else uses.
+ * It reports; whether that proves anything is `domain/verification.ts`'s to say.
+ */
+import {canonicalName, isAskable, isAtOrBelow} from './names.ts';
+import {merge, read} from './finding.ts';
+import type {Finding} from './finding.ts';
+import {ask} from './wire.ts';
+import type {Answer, Question, Reply, Server} from './wire.ts';
+import {Zones} from './zones.ts';
+import type {AskResolvers, Trouble, Zone} from './zones.ts';
+
+export type {Finding} from './finding.ts';
+export type {Failure, Server} from './wire.ts';
+
+export interface Observation {
+  /** Canonical: lower case, no trailing dot. */
+  name: string;
+  /** The zone cut found at or above the name; only of authoritative servers. */
+  zone?: string | undefined;
+  /** One for each server asked, in the order of the servers. */
+  findings: Finding[];
+  /** No server answered; or none could be found, and then there are no findings. */
+  failure?: Trouble | undefined;
+}
+
+export interface DnsClientOptions {
+  /** At least one. */
+  recursive: Server[];
+  /** Whether name servers that a zone names may have private, loopback or otherwise special addresses. */
+  allowPrivateAddresses: boolean;
+  /** Of one question to one server. Default 2,000. */
+  tryTimeoutMs?: number;
+  /** How often a server is asked that stays silent. Default 2. */
+  tries?: number;
+  /** Of one call. Default 10,000. */
+  totalTimeoutMs?: number;
+  /** Authoritative servers asked for one name. Default 4. */
+  maxServers?: number;
+  /** Of authoritative servers. Default 53. */
+  port?: number;
+}
+
+/** Delegations followed from the first zone found down to the name's own. */
+const MOST_REFERRALS = 8;
+
+export class DnsClient {
+  readonly #recursive: Server[];
+  readonly #tryTimeoutMs: number;
+  readonly #tries: number;
+  readonly #totalTimeoutMs: number;
+  readonly #zones: Zones;
+
+  constructor(opts: DnsClientOptions) {
+    this.#recursive = opts.recursive;
+    this.#tryTimeoutMs = opts.tryTimeoutMs ?? 2000;
+    this.#tries = opts.tries ?? 2;
+    this.#totalTimeoutMs = opts.totalTimeoutMs ?? 10_000;
+    this.#zones = new Zones({allowPrivateAddresses: opts.allowPrivateAddresses, maxServers: opts.maxServers ?? 4, port: opts.port ?? 53});
+  }
+
+  /**
+   * Finds the servers of the zone that holds `name` and asks each (RD=0) for CNAME and, where there is none, for A and AAAA.
+   * No cache stands between but the zone cut's (60 s at most). Never rejects; takes at most `totalTimeoutMs`.
+   */
+  async askAuthoritative(name: string, signal?: AbortSignal): Promise<Observation> {
+    const hostname = canonicalName(name);
+    if (!isAskable(hostname) || hostname === '') return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
+    return this.#withinTotal(signal, limit => this.#descend(hostname, limit));
+  }
+
+  /** Asks every configured resolver (RD=1) the same; `chain` is as far as the resolver followed it. Never rejects. */
+  async askRecursive(name: string, signal?: AbortSignal): Promise<Observation> {
+    const hostname = canonicalName(name);
+    if (!isAskable(hostname) || hostname === '') return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
+    return this.#withinTotal(signal, async limit => {
+      const findings = await Promise.all(this.#recursive.map(async server => {
+        const reply = await this.#ask(server, {name: hostname, type: 'CNAME'}, true, limit);
+        return this.#completed(hostname, reply, {recursionDesired: true, chainWithin: ''}, limit);
+      }));
+      return observation(hostname, undefined, findings);
+    });
+  }
+
+  async #descend(name: string, limit: AbortSignal): Promise<Observation> {
+    const askResolvers: AskResolvers = (question, usable) => this.#firstUsable(question, usable, limit);
+    let zone: Zone | Trouble = await this.#zones.above(name, askResolvers);
+    for (let hops = 0; hops <= MOST_REFERRALS; hops++) {
+      if ('failure' in zone) return {name, findings: [], failure: zone};
+      const current: Zone = zone;
+      const replies = await Promise.all(current.servers.map(server => this.#ask(server, {name, type: 'CNAME'}, false, limit)));
+      const referrals = replies.flatMap(reply => {
+        const delegation = this.#zones.referral(reply, current, name);
+        return delegation && reply.kind === 'Answer' ? [{delegation, reply}] : [];
+      });
+      const [referral] = referrals;
+      if (!referral) return this.#observed(name, current, replies, limit);
+      zone = await this.#zones.follow(referral.delegation, referral.reply, current, askResolvers);
+    }
+    return {name, findings: [], failure: {failure: 'Other', detail: `more than ${MOST_REFERRALS} delegations above the name`}};
+  }
+
+  async #observed(name: string, zone: Zone, replies: Reply[], limit: AbortSignal): Promise<Observation> {
+    const zoneName = zoneSeen(name, zone, replies);
+    const findings = await Promise.all(replies.map(reply => this.#completed(name, reply, {recursionDesired: false, chainWithin: zoneName}, limit)));
+    const seen = observation(name, zoneName, findings);
+    if (seen.failure) this.#zones.forget(zone);
+    return seen;
+  }
+
+  /**
+   * Adds to a reply about CNAME what the same server says about addresses. Where there is a CNAME, that is asked only for the
+   * chain behind it, and only where the server can know it: the target is within `chainWithin`.
+   */
+  async #completed(name: string, reply: Reply, opts: {recursionDesired: boolean; chainWithin: string}, limit: AbortSignal): Promise<Finding> {
+    const authoritative = !opts.recursionDesired;
+    const first = read(name, reply, {authoritative});
+    if (first.failure || !first.exists) return first;
+    const [target] = first.cname;
+    if (target !== undefined && !isAtOrBelow(target, opts.chainWithin)) return first;
+    const types = target === undefined ? (['A', 'AAAA'] as const) : (['A'] as const);
+    const further = await Promise.all(types.map(type => this.#ask(reply.server, {name, type}, opts.recursionDesired, limit)));
+    return merge(first, further.map(answer => read(name, answer, {authoritative})));
+  }
+
+  /** Asks all resolvers at once; the first good reply ends the others. */
+  async #firstUsable(question: Question, usable: (reply: Answer) => boolean, limit: AbortSignal): Promise<Answer | Reply[]> {
+    const enough = new AbortController();
+    const stop = () => enough.abort(limit.reason);
+    limit.addEventListener('abort', stop, {once: true});
+    if (limit.aborted) stop();
+    try {
+      return await new Promise<Answer | Reply[]>(resolve => {
+        const asked = this.#recursive.map(async server => {
+          const reply = await this.#ask(server, question, true, enough.signal);
+          if (reply.kind === 'Answer' && usable(reply)) resolve(reply);
+          return reply;
+        });
+        void Promise.all(asked).then(resolve);
+      });
+    } finally {
+      limit.removeEventListener('abort', stop);
+      enough.abort();
+    }
+  }
+
+  /** Asks again only a server that was silent: what answers, or refuses, would do so again. */
+  async #ask(server: Server, question: Question, recursionDesired: boolean, limit: AbortSignal): Promise<Reply> {
+    let reply: Reply;
+    let left = this.#tries;
+    do {
+      reply = await ask(server, question, {recursionDesired, timeoutMs: this.#tryTimeoutMs, signal: limit});
+      left--;
+    } while (left > 0 && !limit.aborted && reply.kind === 'Failure' && reply.failure === 'Timeout');
+    return reply;
+  }
+
+  /** Runs `work` with a signal that fires after the total time, or when the caller's does. */
+  async #withinTotal<T>(signal: AbortSignal | undefined, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const stop = () => controller.abort(signal?.reason);
+    const timer = setTimeout(() => controller.abort(new DOMException('total time', 'TimeoutError')), this.#totalTimeoutMs);
+    signal?.addEventListener('abort', stop, {once: true});
+    if (signal?.aborted) stop();
+    try {
+      return await work(controller.signal);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/** A server that holds parent and child answers from the child: then the owner of its SOA or NS is the nearer cut. */
+function zoneSeen(name: string, zone: Zone, replies: Reply[]): string {
+  const owners = replies.flatMap(reply => (reply.kind === 'Answer' && reply.aa ? reply.authority : []))
+    .filter(record => (record.type === 'SOA' || record.type === 'NS') && isAtOrBelow(name, record.name) && isAtOrBelow(record.name, zone.name))
+    .map(record => record.name);
+  return owners.reduce((nearest, owner) => (owner.length > nearest.length ? owner : nearest), zone.name);
+}
+
+function observation(name: string, zone: string | undefined, findings: Finding[]): Observation {
+  const failed = findings.filter(finding => finding.failure);
+  if (failed.length < findings.length) return {name, zone, findings};
+  const detail = failed.map(({server, detail: why}) => `${server.name ? `${server.name} (${server.address})` : server.address}: ${why}`).join('; ');
+  return {name, zone, findings, failure: {failure: failed[0]?.failure ?? 'Other', detail: detail || 'no server to ask'}};
+}

@@ -1,0 +1,116 @@
+/** What one server's replies say about a name, put together. Pure: replies in, a Finding out. */
+import {isAtOrBelow} from './names.ts';
+import type {Answer, Failure, Record_, Reply, Server} from './wire.ts';
+
+export interface Finding {
+  server: Server;
+  /** Could not ask, or got no answer that counts; then nothing else is said. */
+  failure?: Failure | undefined;
+  detail?: string | undefined;
+  /** False for NXDOMAIN, undefined with a failure. */
+  exists: boolean | undefined;
+  /** Targets of the CNAME at the name itself; more than one only from a broken zone. */
+  cname: string[];
+  /** Addresses at the name itself, not at the end of a chain. Sorted. */
+  a: string[];
+  aaaa: string[];
+  /** Further CNAME targets that the same server showed, in the chain's order. */
+  chain: string[];
+  /** How long a resolver may repeat "no such record": min(SOA's TTL, SOA's MINIMUM) (RFC 2308, 5). */
+  negativeTtlSeconds?: number | undefined;
+  /** Of the CNAME at the name, or the shortest of its addresses. */
+  ttlSeconds?: number | undefined;
+}
+
+/** CNAMEs that are followed within one answer. */
+const MOST_HOPS = 8;
+
+/**
+ * Reads one reply to a question about `name`. Only records that the chain of CNAMEs from `name` leads to are seen. With
+ * `authoritative`, a reply without AA is the failure `NotAuthoritative`; without, a referral is a failure, since it is no
+ * "no such record" (RFC 2308, 2.2) but a resolver that doesn't recurse.
+ */
+export function read(name: string, reply: Reply, opts: {authoritative: boolean}): Finding {
+  const nothing = {server: reply.server, exists: undefined, cname: [], a: [], aaaa: [], chain: []};
+  if (reply.kind === 'Failure') return {...nothing, failure: reply.failure, detail: reply.detail};
+  if (opts.authoritative && !reply.aa) return {...nothing, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'};
+  if (!opts.authoritative && isReferral(reply)) return {...nothing, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'};
+
+  const at = (type: string) => reply.answers.filter(record => record.type === type && record.name === name);
+  const [cname, a, aaaa] = [at('CNAME'), at('A'), at('AAAA')];
+  const found = [...cname, ...a, ...aaaa];
+  const soa = reply.authority.find(record => record.type === 'SOA' && isAtOrBelow(name, record.name));
+  return {
+    server: reply.server,
+    exists: found.length > 0 || reply.rcode === 'NOERROR',
+    cname: texts(cname),
+    a: texts(a),
+    aaaa: texts(aaaa),
+    chain: chainAfter(cname[0]?.data, reply.answers),
+    negativeTtlSeconds: found.length === 0 && soa ? negativeTtl(soa) : undefined,
+    ttlSeconds: shortestTtl(found),
+  };
+}
+
+/** One Finding of what the same server said to a first question (CNAME) and to further ones (A, AAAA). */
+export function merge(first: Finding, further: Finding[]): Finding {
+  if (first.failure || further.length === 0) return first;
+  const answered = further.filter(finding => !finding.failure);
+  const all = [first, ...answered];
+  const cname = all.find(finding => finding.cname.length > 0)?.cname ?? [];
+  const a = unique(all.flatMap(finding => finding.a));
+  const aaaa = unique(all.flatMap(finding => finding.aaaa));
+  const failed = further.find(finding => finding.failure);
+  // With nothing found, a question that failed leaves open whether there is something. "Could not ask" is not "no".
+  if (failed && cname.length + a.length + aaaa.length === 0) return failed;
+  return {
+    server: first.server,
+    exists: all.some(finding => finding.exists),
+    cname,
+    a: cname.length > 0 ? [] : a,
+    aaaa: cname.length > 0 ? [] : aaaa,
+    chain: all.map(finding => finding.chain).reduce((longest, chain) => (chain.length > longest.length ? chain : longest)),
+    negativeTtlSeconds: cname.length > 0 ? undefined : first.negativeTtlSeconds,
+    ttlSeconds: first.ttlSeconds ?? shortest(answered.map(finding => finding.ttlSeconds)),
+  };
+}
+
+/** Neither a record nor a SOA, but name servers: "ask those". */
+export function isReferral(reply: Answer): boolean {
+  return !reply.aa && reply.rcode === 'NOERROR' && reply.answers.length === 0
+    && reply.authority.some(record => record.type === 'NS') && !reply.authority.some(record => record.type === 'SOA');
+}
+
+function chainAfter(target: string | undefined, answers: Record_[]): string[] {
+  const chain: string[] = [];
+  let next = target;
+  while (next !== undefined && chain.length < MOST_HOPS) {
+    const at = next;
+    next = answers.find(record => record.type === 'CNAME' && record.name === at)?.data;
+    if (next === undefined || next === target || chain.includes(next)) break;
+    chain.push(next);
+  }
+  return chain;
+}
+
+function negativeTtl(soa: Record_): number | undefined {
+  const minimum = Number(soa.data.split(' ').at(-1));
+  return Number.isInteger(minimum) ? Math.min(soa.ttlSeconds, minimum) : undefined;
+}
+
+function texts(records: Record_[]): string[] {
+  return unique(records.map(record => record.data));
+}
+
+function unique(values: string[]): string[] {
+  return [...new Set(values)].toSorted();
+}
+
+function shortestTtl(records: Record_[]): number | undefined {
+  return shortest(records.map(record => record.ttlSeconds));
+}
+
+function shortest(seconds: (number | undefined)[]): number | undefined {
+  const known = seconds.filter(value => value !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
+}

@@ -1,0 +1,190 @@
+/**
+ * Which name servers speak for a name: the zone cut above it (RFC 1034, 4.2) and the addresses of its servers.
+ *
+ *   recursive resolvers: NS of the highest ancestor that has them ----> a zone and its servers
+ *   those servers, asked for the name itself (client.ts): a referral --> follow() --> the zone below, and so on
+ *
+ * The resolvers are asked from the top (two labels) downwards and about the name itself last: a resolver that has been asked for
+ * a name that isn't there yet remembers so (RFC 2308), and for all below it (RFC 8020), and would then deny the record that the
+ * customer creates a minute later.
+ */
+import {isAtOrBelow, selfAndAncestors} from './names.ts';
+import {isPublicAddress} from './public-address.ts';
+import {isReferral} from './finding.ts';
+import type {Answer, Failure, Question, Record_, Reply, Server} from './wire.ts';
+
+export interface Zone {
+  /** Canonical; '' is the root. */
+  name: string;
+  /** At least one. */
+  servers: Server[];
+}
+
+/** Why a zone, or its servers, could not be found. */
+export interface Trouble {
+  failure: Failure;
+  detail: string;
+}
+
+/** Asks recursive resolvers; resolves with the first reply that `usable` accepts, or with all replies when it accepts none. */
+export type AskResolvers = (question: Question, usable: (reply: Answer) => boolean) => Promise<Answer | Reply[]>;
+
+const LONGEST_CACHED_SECONDS = 60;
+const MOST_CACHED = 10_000;
+/** Name servers of one zone whose addresses are looked up. */
+const MOST_NAMES = 8;
+
+interface Delegation {
+  zone: string;
+  names: string[];
+  ttlSeconds: number;
+}
+
+export class Zones {
+  readonly #cache = new Map<string, {zone: Zone; endsAtMs: number}>();
+  readonly #allowPrivateAddresses: boolean;
+  readonly #maxServers: number;
+  readonly #port: number;
+
+  constructor(opts: {allowPrivateAddresses: boolean; maxServers: number; port: number}) {
+    this.#allowPrivateAddresses = opts.allowPrivateAddresses;
+    this.#maxServers = opts.maxServers;
+    this.#port = opts.port;
+  }
+
+  /** The deepest zone known above `name` or at it: a remembered one, else the one that the resolvers name. */
+  async above(name: string, ask: AskResolvers): Promise<Zone | Trouble> {
+    const known = this.#remembered(name);
+    if (known) return known;
+    let candidates = fromTheTop(name);
+    let trouble: Trouble | undefined;
+    while (candidates.length > 0) {
+      const candidate = candidates.shift()!;
+      const found = await this.#delegationOf(candidate, ask);
+      if ('names' in found.outcome) return this.#withServers(found.outcome, found.glue, ask);
+      trouble ??= found.outcome;
+      // Each further name would cost the same wait again: only the top-level domain is still worth it.
+      if (found.outcome.failure === 'Timeout') candidates = candidates.slice(-1);
+    }
+    return trouble ?? {failure: 'Other', detail: `no name to look up in '${name}'`};
+  }
+
+  /** The zone cut between `zone` and `name` that a server of `zone` points to; undefined where its reply isn't a referral. */
+  referral(reply: Reply, zone: Zone, name: string): Delegation | undefined {
+    if (reply.kind === 'Failure' || !isReferral(reply)) return undefined;
+    const delegation = deepest(reply.authority, name);
+    // A referral upwards or to the side is a lame server, and following it could go on for ever.
+    return delegation && delegation.zone !== zone.name && isAtOrBelow(delegation.zone, zone.name) ? delegation : undefined;
+  }
+
+  /** The servers of a zone that `reply`, of a server of `parent`, delegates. Glue counts where the parent may give it. */
+  async follow(delegation: Delegation, reply: Answer, parent: Zone, ask: AskResolvers): Promise<Zone | Trouble> {
+    return this.#withServers(delegation, reply.additional.filter(record => isAtOrBelow(record.name, parent.name)), ask);
+  }
+
+  /** Forgets a zone, so the next question looks again for its servers. */
+  forget(zone: Zone): void {
+    this.#cache.delete(zone.name);
+  }
+
+  async #delegationOf(name: string, ask: AskResolvers): Promise<{outcome: Delegation | Trouble; glue: Record_[]}> {
+    const reply = await ask({name, type: 'NS'}, answer => delegationIn(answer, name) !== undefined || zoneOfDenial(answer, name) !== undefined);
+    if (Array.isArray(reply)) return {outcome: noServersKnown(name, reply), glue: []};
+    const delegation = delegationIn(reply, name);
+    if (delegation) return {outcome: delegation, glue: reply.additional};
+    const zone = zoneOfDenial(reply, name)!;
+    const second = await ask({name: zone, type: 'NS'}, answer => delegationIn(answer, zone) !== undefined);
+    if (Array.isArray(second)) return {outcome: noServersKnown(zone, second), glue: []};
+    return {outcome: delegationIn(second, zone)!, glue: second.additional};
+  }
+
+  async #withServers({zone, names, ttlSeconds}: Delegation, glue: Record_[], ask: AskResolvers): Promise<Zone | Trouble> {
+    const perName = await Promise.all(names.slice(0, MOST_NAMES).map(async name => ({name, addresses: await addressesOf(name, glue, ask)})));
+    const servers: Server[] = [];
+    const skipped: string[] = [];
+    // One address of each name before the second of any: four addresses of one machine would say little.
+    const rounds = Math.max(0, ...perName.map(({addresses}) => addresses.length));
+    for (let round = 0; round < rounds; round++) {
+      for (const {name, addresses} of perName) {
+        const address = addresses[round];
+        if (address === undefined || servers.some(server => server.address === address)) continue;
+        if (this.#allowPrivateAddresses || isPublicAddress(address)) servers.push({address, port: this.#port, name});
+        else skipped.push(`${name} (${address})`);
+      }
+    }
+    if (servers.length === 0) {
+      return skipped.length > 0
+        ? {failure: 'Unreachable', detail: `the name servers of ${shown(zone)} have no public address: ${skipped.slice(0, 4).join(', ')}`}
+        : {failure: 'Unreachable', detail: `the name servers of ${shown(zone)} have no address: ${names.slice(0, 4).join(', ')}`};
+    }
+    const found = {name: zone, servers: servers.slice(0, this.#maxServers)};
+    this.#remember(found, ttlSeconds);
+    return found;
+  }
+
+  #remembered(name: string): Zone | undefined {
+    for (const ancestor of selfAndAncestors(name)) {
+      const entry = this.#cache.get(ancestor);
+      if (entry && entry.endsAtMs > performance.now()) return entry.zone;
+    }
+    return undefined;
+  }
+
+  #remember(zone: Zone, ttlSeconds: number): void {
+    this.#cache.delete(zone.name);
+    if (this.#cache.size >= MOST_CACHED) this.#cache.delete(this.#cache.keys().next().value!);
+    this.#cache.set(zone.name, {zone, endsAtMs: performance.now() + Math.min(ttlSeconds, LONGEST_CACHED_SECONDS) * 1000});
+  }
+}
+
+/** Two labels, three, ..., the name itself, and at last the top-level domain alone, whose servers refer to what is below. */
+function fromTheTop(name: string): string[] {
+  const upwards = selfAndAncestors(name);
+  return [...upwards.slice(0, -1).toReversed(), ...upwards.slice(-1)];
+}
+
+/** NS records at `asked` in the answer; or, from a server that doesn't recurse, in the authority section at or above it. */
+function delegationIn(reply: Answer, asked: string): Delegation | undefined {
+  return deepest(reply.answers, asked) ?? deepest(isReferral(reply) ? reply.authority : [], asked);
+}
+
+/** A negative answer names the zone that it comes from by its SOA (RFC 2308, 3). */
+function zoneOfDenial(reply: Answer, asked: string): string | undefined {
+  return reply.authority.find(record => record.type === 'SOA' && record.name !== asked && isAtOrBelow(asked, record.name))?.name;
+}
+
+/** The NS set whose owner is nearest to `name`, at it or above; the root's only for the root. */
+function deepest(records: Record_[], name: string): Delegation | undefined {
+  const sets = records.filter(record => record.type === 'NS' && isAtOrBelow(name, record.name) && (record.name !== '' || name === ''));
+  const zone = sets.reduce<string | undefined>((best, {name: owner}) => (best === undefined || owner.length > best.length ? owner : best), undefined);
+  if (zone === undefined) return undefined;
+  const own = sets.filter(record => record.name === zone);
+  return {zone, names: [...new Set(own.map(record => record.data))].toSorted(), ttlSeconds: Math.min(...own.map(record => record.ttlSeconds))};
+}
+
+/** IPv4 first: an operator without IPv6 is common, a zone with IPv6 alone is not. */
+async function addressesOf(name: string, glue: Record_[], ask: AskResolvers): Promise<string[]> {
+  const given = [...recordsAt(name, 'A', glue), ...recordsAt(name, 'AAAA', glue)];
+  if (given.length > 0) return given;
+  const replies = await Promise.all((['A', 'AAAA'] as const).map(async type => {
+    // That there is no AAAA is nothing to ask every resolver about.
+    const reply = await ask({name, type}, answer => type === 'AAAA' || answer.answers.some(record => record.type === type));
+    // A resolver follows a CNAME itself; the addresses of its answer are the name's.
+    return Array.isArray(reply) ? [] : reply.answers.filter(record => record.type === type).map(record => record.data);
+  }));
+  return replies.flat();
+}
+
+function recordsAt(name: string, type: string, records: Record_[]): string[] {
+  return records.filter(record => record.type === type && record.name === name).map(record => record.data);
+}
+
+function noServersKnown(name: string, replies: Reply[]): Trouble {
+  const failed = replies.find(reply => reply.kind === 'Failure');
+  const who = replies.map(reply => `${reply.server.address} ${reply.kind === 'Failure' ? reply.detail : reply.rcode}`).join('; ');
+  return {failure: failed?.failure ?? 'Other', detail: `the recursive resolvers name no servers of ${shown(name)}: ${who}`};
+}
+
+function shown(zone: string): string {
+  return zone === '' ? 'the root' : zone;
+}

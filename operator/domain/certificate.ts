@@ -1,0 +1,59 @@
+import type {Certificate, CertificateRequest} from '../api/foreign.ts';
+import type {Hostname} from './hostname.ts';
+
+/** A CertificateRequest as far as it is remembered: never the chain itself. */
+export interface IssuedRequest {
+  metadata: CertificateRequest['metadata'];
+  /** SHA-256 (hex, over the DER) of the leaf in `status.certificate`. */
+  leafSha256?: string;
+  /** Reason and message of a failed request. */
+  failure?: string;
+}
+
+/** What is known of a hostname's certificate. */
+export interface CertificateFacts {
+  name: string;
+  ready: boolean;
+  /** RFC 3339. */
+  createdAt?: string;
+  notAfter?: string;
+  /** SHA-256 of the leaf that was issued last: what the edge must present. */
+  leafSha256?: string;
+  failure?: string;
+}
+
+/**
+ * The Certificate of one hostname. One name per certificate (a bad name blocks no other), never a commonName (64
+ * octets), and no fixed time of renewal: cert-manager renews by percentage of the lifetime.
+ */
+export function makeCertificate(p: {name: string; namespace: string; hostname: Hostname; issuerRef: Certificate['spec']['issuerRef']}): Certificate {
+  return {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Certificate',
+    metadata: {name: p.name, namespace: p.namespace},
+    spec: {
+      secretName: p.name,
+      dnsNames: [p.hostname],
+      issuerRef: p.issuerRef,
+      privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
+    },
+  };
+}
+
+/** The facts out of a Certificate and the CertificateRequests made for it (cert-manager: `certificate-revision` names the current one). */
+export function certificateFacts(certificate: Certificate, requests: readonly IssuedRequest[]): CertificateFacts {
+  const revision = certificate.status?.revision;
+  const own = requests.filter((r) => r.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate.metadata.name &&
+    r.metadata.ownerReferences?.some((o) => o.uid === certificate.metadata.uid));
+  const number = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
+  const current = own.find((r) => number(r) === revision);
+  const newest = own.toSorted((a, b) => number(b) - number(a))[0];
+  return {
+    name: certificate.metadata.name,
+    ready: certificate.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false,
+    createdAt: certificate.metadata.creationTimestamp,
+    notAfter: certificate.status?.notAfter,
+    leafSha256: current?.leafSha256,
+    failure: newest?.failure,
+  };
+}

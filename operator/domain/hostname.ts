@@ -1,0 +1,70 @@
+import {createHash} from 'node:crypto';
+import {domainToASCII} from 'node:url';
+import {parse} from 'tldts';
+import {fold} from '../api/rules.ts';
+
+/** A hostname in the one form that Doorplate compares, queries and writes: lower case, A-labels, no trailing dot. */
+export type Hostname = string;
+
+/**
+ * The normal form of a hostname that a user wrote (UTS #46, non-transitional, then RFC 1035 lengths), or undefined where
+ * it has none: an invalid Punycode label, a forbidden code point, a label that grows beyond 63 octets.
+ */
+export function normalise(written: string): Hostname | undefined {
+  const ascii = domainToASCII(fold(written));
+  if (ascii === '' || ascii.length > 253) return undefined;
+  if (!/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(ascii)) return undefined;
+  return ascii;
+}
+
+/** Whether `name` is `ancestor` or stands below it. Both in normal form. */
+export const within = (name: Hostname, ancestor: Hostname) => name === ancestor || name.endsWith(`.${ancestor}`);
+
+const psl = {allowPrivateDomains: false, extractHostname: false, validateHostname: false} as const;
+
+/** Whether the hostname is a public suffix of the ICANN section (publicsuffix.org), such as co.uk: nobody's to attach. */
+export function isPublicSuffix(name: Hostname): boolean {
+  const {isIcann, publicSuffix} = parse(name, psl);
+  return publicSuffix === name && (isIcann ?? false);
+}
+
+/** The name that was registered and that the customer's DNS provider therefore knows: example.com of docs.example.com. */
+export const registrableName = (name: Hostname): Hostname => parse(name, psl).domain ?? name;
+
+/** How a DNS provider's form asks for a record: its name relative to the zone, `@` for the zone itself. */
+export function recordName(name: Hostname): {name: string; zone: Hostname} {
+  const zone = registrableName(name);
+  return {name: name === zone ? '@' : name.slice(0, -zone.length - 1), zone};
+}
+
+// Crockford's base32 in lower case: no letter that is taken for a digit.
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** The first `length` characters of the base32 of a SHA-256 over the parts; 5 bits a character. */
+export function digest(length: number, ...parts: (string | number)[]): string {
+  // Each part ends in a NUL, which none can contain: ('ab', 'c') and ('a', 'bc') differ.
+  const bytes = createHash('sha256').update(parts.map((p) => `${p}\0`).join('')).digest();
+  let out = '';
+  for (let i = 0; i < length; i++) {
+    const bit = i * 5;
+    const pair = (bytes[bit >> 3]! << 8) | bytes[(bit >> 3) + 1]!;
+    out += alphabet[(pair >> (11 - (bit & 7))) & 31];
+  }
+  return out;
+}
+
+/** Dots made hyphens, cut to `max` characters, no hyphen at the end: the readable part of a name that a digest makes unique. */
+export const readable = (name: string, max: number) => name.replaceAll('.', '-').slice(0, max).replace(/-+$/, '');
+
+/**
+ * The default host of a Project: `<project>-<namespace>-<13 characters>.<zone>`, the first label at most 63 octets
+ * (RFC 1035). Installation, namespace, name and counter decide it alone, so it survives plan changes, restores and
+ * re-creation. The counter is 0 unless that host's claim is another tenant's.
+ */
+export function projectHost(p: {installation: string; zone: Hostname; namespace: string; name: string; counter?: number}): Hostname {
+  const unique = digest(13, 'host', p.installation, p.namespace, p.name, p.counter ?? 0);
+  return `${readable(`${p.name}-${p.namespace}`, 63 - 14)}-${unique}.${p.zone}`;
+}
+
+/** Name of the objects (Certificate, Ingress, Secret) of one hostname of one CustomDomain or Project: a DNS label. */
+export const objectNameOf = (ownerUid: string, name: Hostname) => `${readable(name, 63 - 14)}-${digest(13, 'object', ownerUid, name)}`;

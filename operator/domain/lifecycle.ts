@@ -1,0 +1,347 @@
+/**
+ * The lifecycle of the hostnames of one CustomDomain, decided whole and at once from what was gathered.
+ *
+ *            add                     DNS proves it              certificate issued, seen on the edge
+ *   (none) -------> AwaitingVerification ----------> Verified -----------------------------------> Live
+ *                      |   ^ check fails: stays,        | 30 min without a certificate:
+ *                      +---+ says why                   | IssuanceStalled
+ *
+ *   not acceptable: NotAccepted, nothing is asked, nothing is routed; heals itself.
+ *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
+ *
+ * Rules that never bend, by where they stand here:
+ *   1  no ACME before proof            desired certificates come only from hosts that are proven ({@link decide})
+ *   2  one broken host harms no other  every host is decided by its own facts ({@link decideHost})
+ *   3  "could not ask" is not "no"     a verdict of Unknown takes nothing back ({@link decideHost})
+ *   6  live means seen                 every edge address presented the issued leaf ({@link seenOnEdge})
+ *   9  quiet when nothing changes      equal facts give an equal status, times included ({@link decide})
+ */
+import type {CustomDomainStatus, DnsRecordStatus, HostStatus, Phase, RedirectStatus} from '../api/custom-domain.ts';
+import type {Certificate, CustomDomain, Ingress, Project} from '../api/foreign.ts';
+import type {Refusal} from './acceptance.ts';
+import {acceptDeploy, acceptHostname, acceptWhole} from './acceptance.ts';
+import type {CertificateFacts} from './certificate.ts';
+import {makeCertificate} from './certificate.ts';
+import {edgeGraceMs, makeConditions, timestamp} from './conditions.ts';
+import type {Hostname} from './hostname.ts';
+import {normalise, objectNameOf, recordName} from './hostname.ts';
+import {makeIngress} from './ingress.ts';
+import type {ReasonName} from './reasons.ts';
+import {reasons} from './reasons.ts';
+import type {Redirector} from './routes.ts';
+import {httpToHttps, redirectFrom, serve} from './routes.ts';
+import type {Verdict} from './verification.ts';
+import {instruction} from './verification.ts';
+
+/** What the platform has set, as far as decisions need it. All times in milliseconds. */
+export interface Policy {
+  installation: string;
+  zone: Hostname;
+  tls: 'Wildcard' | 'PerProject';
+  issuerRef: Certificate['spec']['issuerRef'];
+  ingressClassName: string;
+  edgeAddresses: readonly string[];
+  redirector: Redirector;
+  deniedNames: readonly Hostname[];
+  waitSchedule: readonly {everyMs: number; forMs: number}[];
+  recheckIntervalMs: number;
+  propagationTimeMs: number;
+  verificationExpiresAfterMs: number;
+  issuanceStalledAfterMs: number;
+}
+
+/** What one address of the edge presented for a hostname: a leaf, or nothing. */
+export interface EdgeFinding {edge: {address: string; port: number}; leafSha256?: string; subjectAltNames?: string; unreachable?: string}
+
+/** What was gathered about one hostname. */
+export interface HostFacts {
+  /** The newest verdict of this process; undefined before the first check. */
+  verdict?: Verdict;
+  /** When it was made, ms since the epoch. */
+  checkedAt?: number;
+  certificate?: CertificateFacts;
+  /** An object of somebody else's that has the name of one that its routes or certificate need: `Ingress namespace/name`. */
+  inTheWay?: string;
+  /** The newest look at the edge. */
+  edge?: EdgeFinding[];
+  edgeLookedAt?: number;
+}
+
+/** Everything that a decision depends on. */
+export interface World {
+  now: number;
+  domain: CustomDomain;
+  project: Project | undefined;
+  siblings: readonly CustomDomain[];
+  policy: Policy;
+  /** The ingress class is Traefik's. */
+  traefik: boolean;
+  facts: ReadonlyMap<Hostname, HostFacts>;
+  /** Whether an Ingress stands in the cluster exactly as desired. */
+  stands: (ingress: Ingress) => boolean;
+  /** When this process started, ms since the epoch. */
+  startedAt: number;
+  /** A check that was asked for (Verify, Re-verify) and is not answered yet: the annotation's value, and when it was first seen. */
+  request?: {value: string; seenAt: number};
+}
+
+/** A look at the world that is due: a DNS check or a probe of the edge. */
+export interface Look {hostname: Hostname; what: 'dns' | 'edge'; at: number}
+
+/** What should be. */
+export interface Decision {
+  status: CustomDomainStatus;
+  certificates: Certificate[];
+  ingresses: Ingress[];
+  /** The looks that the next decision waits for. */
+  looks: Look[];
+  /** When to decide again although nothing has happened, ms since the epoch. */
+  wakeAt?: number;
+}
+
+/** The edge's own delay, which is no news: nothing is said of a wrong answer before it. */
+const edgeDelayMs = 3_000;
+const hour = 3_600_000;
+
+interface Wanted {hostname: Hostname; written: string; role: HostStatus['role']; status: RedirectStatus; refusal?: Refusal}
+
+/** The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. */
+function wanted(domain: CustomDomain, policy: Policy): Wanted[] {
+  const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): Wanted =>
+    ({hostname: normalise(written) ?? written.toLowerCase(), written, role, status, refusal: acceptHostname(written, policy)});
+  const out = [entry(domain.spec.primary, 'Primary', 301)];
+  const sources = (domain.spec.redirects ?? []).map((r) => entry(r.from, 'RedirectSource', r.status)).toSorted((a, b) => (a.hostname < b.hostname ? -1 : 1));
+  for (const source of sources) {
+    const twin = out.find((w) => w.hostname === source.hostname);
+    if (!twin) { out.push(source); continue; }
+    // Only an internationalised spelling gets here: CEL refuses the same name in another case. hosts is a map by hostname.
+    const key = source.written.toLowerCase();
+    if (out.some((w) => w.hostname === key)) continue;
+    out.push({...source, hostname: key, refusal: {reason: 'DuplicateHostname', message: `${JSON.stringify(source.written)} is ${twin.hostname} in another spelling. Remove one of the two.`}});
+  }
+  return out;
+}
+
+/** The next automatic check while waiting, by the schedule's step for the time waited so far; undefined when all is over. */
+export function nextWaitingCheck(policy: Policy, addedAt: number, lastCheck: number | undefined, now: number): number | undefined {
+  const expires = addedAt + policy.verificationExpiresAfterMs;
+  if (lastCheck === undefined) return now < expires ? now : undefined;
+  let end = addedAt;
+  let every = policy.recheckIntervalMs;
+  for (const step of policy.waitSchedule) {
+    end += step.forMs;
+    every = step.everyMs;
+    if (lastCheck < end) break;
+  }
+  return lastCheck + every < expires ? lastCheck + every : undefined;
+}
+
+/** How long until the edge is looked at again: soon at first, then every 15 s. */
+const nextEdgeLook = (since: number, last: number | undefined, now: number) =>
+  last === undefined ? now : last + Math.min(15_000, Math.max(250, (last - since) / 2));
+
+type Seen = {kind: 'Seen'} | {kind: 'Pending'} | {kind: 'EdgeNotServing' | 'EdgeUnreachable'; message: string};
+
+/** Rule 6: every edge address presented, for that SNI, the very leaf that was issued. */
+function seenOnEdge(hostname: Hostname, leaf: string | undefined, edge: readonly EdgeFinding[] | undefined): Seen {
+  if (leaf === undefined || edge === undefined || edge.length === 0) return {kind: 'Pending'};
+  const at = (f: EdgeFinding) => `${f.edge.address}:${f.edge.port}`;
+  const dead = edge.find((f) => f.unreachable !== undefined);
+  if (dead) return {kind: 'EdgeUnreachable', message: `The edge at ${at(dead)} does not answer for ${hostname} (${dead.unreachable}). The certificate is there; the platform must bring the edge back.`};
+  const other = edge.find((f) => f.leafSha256 !== leaf);
+  return other
+    ? {kind: 'EdgeNotServing', message: `The edge at ${at(other)} presents another certificate for ${hostname}${other.subjectAltNames ? ` (of ${other.subjectAltNames})` : ''} than the one that was issued. If that lasts, the platform must look at its ingress controller.`}
+    : {kind: 'Seen'};
+}
+
+interface HostDecision {
+  entry: HostStatus;
+  /** What a proven host needs; nothing for any other (rule 1). */
+  certificates: Certificate[];
+  ingresses: Ingress[];
+  /** Its routes stand. */
+  routed: boolean;
+  record: Pick<DnsRecordStatus, 'state' | 'observed'>;
+  /** The check that was asked for has not been made yet. */
+  asked: boolean;
+  looks: Look[];
+  wakeAt?: number;
+}
+
+/** Decides one hostname by its own facts alone (rule 2); of the primary it knows only whether that is Live. */
+function decideHost(world: World, want: Wanted, whole: Refusal | undefined, primary: {hostname: Hostname; live: boolean}): HostDecision {
+  const {now, policy, project} = world;
+  const {hostname, role} = want;
+  const facts: HostFacts = world.facts.get(hostname) ?? {};
+  const before = world.domain.status?.hosts?.find((h) => h.hostname === hostname);
+  const addedAt = before?.addedAt ?? timestamp(now);
+  const looks: Look[] = [];
+  let wakeAt: number | undefined;
+  const by = (at: number) => { wakeAt = Math.min(at, wakeAt ?? Infinity); };
+
+  let objects: Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> = {certificates: [], ingresses: [], routed: false};
+  let verifiedAt = before?.verifiedAt;
+  let liveAt = before?.liveAt;
+  let redirect: HostStatus['redirect'];
+  let record: HostDecision['record'] = {state: 'Unknown'};
+  const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
+
+  const say = (phase: Phase, reason: ReasonName, message: string): HostDecision => {
+    const since = before?.reason === reason && before.phase === phase ? before.since : timestamp(now);
+    const certificate = facts.certificate && {name: facts.certificate.name, ...(facts.certificate.notAfter && {notAfter: facts.certificate.notAfter})};
+    return {
+      entry: {
+        hostname, role, phase, reason, message, since, addedAt,
+        ...(verifiedAt !== undefined && {verifiedAt}),
+        ...(liveAt !== undefined && {liveAt}),
+        waitingFor: reasons[reason].waitingFor,
+        ...(certificate && {certificate}),
+        ...(redirect && {redirect}),
+      },
+      ...objects, record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
+    };
+  };
+
+  const refusal = want.refusal ?? whole;
+  const target = project?.status?.host;
+  if (refusal || project === undefined || target === undefined) {
+    verifiedAt = undefined;
+    liveAt = undefined;
+    return refusal ? say('NotAccepted', refusal.reason, refusal.message)
+      : say('NotAccepted', 'ProjectNotFound', `The Project ${world.domain.spec.projectRef.name} has no host yet.`);
+  }
+
+  // Verification. A proof stands until an authoritative negative is confirmed (drift); "could not ask" is not "no".
+  const {verdict} = facts;
+  const proven = verifiedAt !== undefined || verdict?.kind === 'Proven';
+  record = recordOf(verdict, proven) ?? priorRecord(world, hostname);
+  if (!proven) {
+    const added = Date.parse(addedAt);
+    by(added + policy.propagationTimeMs);
+    const next = asked ? now : nextWaitingCheck(policy, added, facts.checkedAt, now);
+    if (next === undefined) {
+      return say('AwaitingVerification', 'VerificationExpired',
+        `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${instruction(hostname, target)}, then ask for a check (Verify).`);
+    }
+    looks.push({hostname, what: 'dns', at: next});
+    if (verdict !== undefined) return say('AwaitingVerification', verdict.reason, verdict.message);
+    // After a restart the last answer still stands in status: keep it rather than flap.
+    return before?.phase === 'AwaitingVerification'
+      ? say('AwaitingVerification', before.reason as ReasonName, before.message)
+      : say('AwaitingVerification', 'CheckPending', `Create ${instruction(hostname, target)}. The first check follows at once.`);
+  }
+  verifiedAt ??= timestamp(now);
+  looks.push({hostname, what: 'dns', at: asked ? now : (facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs});
+
+  objects = objectsOf(world, project, want);
+
+  // Redirects: in effect once the primary is Live; until then the last one stands.
+  if (role === 'RedirectSource') {
+    redirect = primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
+  }
+  const wasLive = before?.phase === 'Live';
+  if (facts.inTheWay !== undefined) {
+    return say('Verified', 'NameTaken', `${facts.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`);
+  }
+  const certificate = facts.certificate;
+  if (!certificate?.ready && !(wasLive && certificate)) {
+    const began = Date.parse(certificate?.createdAt ?? timestamp(now));
+    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure}` : '';
+    if (now - began >= policy.issuanceStalledAfterMs) {
+      return say('Verified', 'IssuanceStalled',
+        `${hostname} is verified, but has had no certificate for ${Math.round(policy.issuanceStalledAfterMs / 60_000)} minutes.${why} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
+    }
+    by(began + policy.issuanceStalledAfterMs);
+    return say('Verified', 'Issuing', `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`);
+  }
+  if (!objects.routed && !wasLive) return say('Verified', 'EdgePending', `${hostname} has its certificate; its ingress rules are being written.`);
+
+  // Live means seen. Once seen it stays Live: a renewal swaps the leaf while it is served.
+  if (!wasLive) {
+    const seen = seenOnEdge(hostname, certificate.leafSha256, facts.edge);
+    if (seen.kind !== 'Seen') {
+      const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
+      const since = waits ? Date.parse(before.since) : now;
+      looks.push({hostname, what: 'edge', at: nextEdgeLook(since, facts.edgeLookedAt, now)});
+      if (seen.kind !== 'Pending' && waits && (before.reason !== 'EdgePending' || now - since >= edgeDelayMs)) {
+        by(since + edgeGraceMs);
+        return say('Verified', seen.kind, seen.message);
+      }
+      by(since + edgeDelayMs);
+      return say('Verified', 'EdgePending', `${hostname} has its certificate; the edge is being watched for it.`);
+    }
+    if (role === 'RedirectSource' && !redirect) {
+      return say('Verified', 'WaitingForPrimary', `${hostname} is ready and redirects as soon as ${primary.hostname} is Live.`);
+    }
+    liveAt ??= timestamp(now);
+  }
+  return role === 'Primary'
+    ? say('Live', 'Serving', `${hostname} is served over TLS.`)
+    : say('Live', 'Redirecting', `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`);
+}
+
+const edgeReasons: ReadonlySet<string> = new Set<ReasonName>(['EdgePending', 'EdgeUnreachable', 'EdgeNotServing']);
+
+/** The Certificate and the Ingresses of a proven host: in the tenant's namespace for the primary, in Doorplate's for the others. */
+function objectsOf(world: World, project: Project, {hostname, role}: Wanted): Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> {
+  const {domain, policy, traefik} = world;
+  const name = objectNameOf(domain.metadata.uid ?? '', hostname);
+  const tenant = domain.metadata.namespace ?? '';
+  const routes = role === 'Primary'
+    ? [serve({name, namespace: tenant, host: hostname, secretName: name, service: project.spec.serviceRef}), httpToHttps({name, host: hostname}, policy.redirector)]
+    : [redirectFrom({name, host: hostname, secretName: name}, policy.redirector)];
+  const ingresses = routes.flatMap((route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik}) ?? []);
+  const namespace = role === 'Primary' ? tenant : policy.redirector.namespace;
+  return {certificates: [makeCertificate({name, namespace, hostname, issuerRef: policy.issuerRef})], ingresses, routed: ingresses.every(world.stands)};
+}
+
+/** What a verdict says of the record; a proof stands while nothing could be asked. Undefined before the first check. */
+function recordOf(verdict: Verdict | undefined, proven: boolean): HostDecision['record'] | undefined {
+  if (verdict?.kind === 'Refuted') return {state: verdict.state, ...(verdict.observed.length > 0 && {observed: verdict.observed})};
+  if (proven) return {state: 'Found'};
+  return verdict && {state: 'Unknown'};
+}
+
+/** What status said of the record before this process started. */
+function priorRecord(world: World, hostname: Hostname): HostDecision['record'] {
+  const prior = world.domain.status?.dnsRecords?.find((r) => r.hostname === hostname);
+  return {state: prior?.state ?? 'Unknown', ...(prior?.observed && {observed: prior.observed})};
+}
+
+/** When a proven host counts as last checked after a start: spread over the interval before it, so that re-checks do not come all at once. */
+function lastCheckBefore(world: World, hostname: Hostname): number {
+  let hash = 0;
+  for (let i = 0; i < hostname.length; i++) hash = (hash * 31 + hostname.charCodeAt(i)) % 1_000_003;
+  return world.startedAt - Math.floor((hash / 1_000_003) * world.policy.recheckIntervalMs);
+}
+
+/** Decides everything: desired objects, status and the next looks. Pure; equal worlds give equal decisions. */
+export function decide(world: World): Decision {
+  const {domain, project, policy} = world;
+  const input = {domain, project, siblings: world.siblings};
+  const whole = acceptWhole(input);
+  const wants = wanted(domain, policy).map((w) => ({...w, refusal: whole ?? w.refusal ?? acceptDeploy(input)}));
+  const [first, ...others] = wants as [Wanted, ...Wanted[]];
+  const primary = decideHost(world, first, undefined, {hostname: first.hostname, live: false});
+  const live = {hostname: first.hostname, live: primary.entry.phase === 'Live'};
+  const decisions = [primary, ...others.map((w) => decideHost(world, w, undefined, live))];
+
+  const hosts = decisions.map((d) => d.entry);
+  const conditions = makeConditions(world, hosts, primary.routed, domain.status?.conditions ?? []);
+  const target = project?.status?.host;
+  const answered = world.request !== undefined && !decisions.some((d) => d.asked);
+  const handled = answered ? world.request?.value : domain.status?.lastHandledReconcileAt;
+  const status: CustomDomainStatus = {
+    observedGeneration: domain.metadata.generation ?? 0,
+    phase: primary.entry.phase,
+    hostsLive: `${hosts.filter((h) => h.phase === 'Live').length}/${hosts.length}`,
+    ...(target !== undefined && {dnsRecords: decisions.filter((d) => d.entry.phase !== 'NotAccepted').map((d): DnsRecordStatus => ({
+      hostname: d.entry.hostname, type: 'CNAME', ...recordName(d.entry.hostname), value: target, ttl: 3600, ...d.record,
+    }))}),
+    hosts,
+    ...(handled !== undefined && {lastHandledReconcileAt: handled}),
+    conditions,
+  };
+  const wakes = decisions.flatMap((d) => (d.wakeAt !== undefined && d.wakeAt > world.now ? [d.wakeAt] : []));
+  return {status, certificates: decisions.flatMap((d) => d.certificates), ingresses: decisions.flatMap((d) => d.ingresses), looks: decisions.flatMap((d) => d.looks), ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)})};
+}

@@ -1,0 +1,110 @@
+import type {Certificate, CustomDomain, EndpointSlice, Ingress, Project, Service} from '../api/foreign.ts';
+import type {ProjectStatus} from '../api/project.ts';
+import type {CertificateFacts} from './certificate.ts';
+import {makeCertificate} from './certificate.ts';
+import type {Claim} from './conditions.ts';
+import {timestamp, withTimes} from './conditions.ts';
+import {objectNameOf, projectHost} from './hostname.ts';
+import {makeIngress} from './ingress.ts';
+import type {Policy} from './lifecycle.ts';
+import type {ReasonName} from './reasons.ts';
+import {httpToHttps, redirectFrom, serve} from './routes.ts';
+
+/** Status with which the default host redirects to the primary: temporary, because a customer may take the domain away again. */
+export const defaultHostRedirectStatus = 307;
+
+/** Everything that a decision about a Project depends on. */
+export interface ProjectWorld {
+  now: number;
+  project: Project;
+  service: Service | undefined;
+  /** The EndpointSlices of that Service. */
+  slices: readonly Pick<EndpointSlice, 'endpoints'>[];
+  /** The CustomDomains that name this Project. */
+  domains: readonly CustomDomain[];
+  /** By the namespace in which it stands; only with platform.tls: PerProject. */
+  certificate: (namespace: string) => CertificateFacts | undefined;
+  /** Whether an Ingress stands in the cluster exactly as desired. */
+  stands: (ingress: Ingress) => boolean;
+  inTheWay?: string;
+  policy: Policy;
+  traefik: boolean;
+}
+
+export interface ProjectDecision {status: ProjectStatus; certificates: Certificate[]; ingresses: Ingress[]}
+
+/** Whether a Service of the Project has had a ready endpoint: a missing `ready` means ready (EndpointSlice v1). */
+const hasReadyEndpoint = (slices: ProjectWorld['slices']) =>
+  slices.some((s) => s.endpoints?.some((e) => e.conditions?.ready !== false) ?? false);
+
+/** Decides a Project: its default host, whether it has been deployed, and the routes of its default host. Pure. */
+export function decideProject(world: ProjectWorld): ProjectDecision {
+  const {project, policy, service, now} = world;
+  const {namespace = '', name, uid = '', generation = 0} = project.metadata;
+  const {serviceRef, defaultHost} = project.spec;
+  const host = projectHost({installation: policy.installation, zone: policy.zone, namespace, name});
+  const portFound = service?.spec.ports?.some((p) => p.port === serviceRef.port || p.name === serviceRef.port) ?? false;
+  const firstDeployTime = project.status?.firstDeployTime ?? (portFound && hasReadyEndpoint(world.slices) ? timestamp(now) : undefined);
+
+  const primary = world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role === 'Primary' && h.phase === 'Live');
+  const redirect = defaultHost === 'RedirectToPrimary' && primary ? {to: primary.hostname, status: defaultHostRedirectStatus} : undefined;
+
+  const certificates: Certificate[] = [];
+  const ingresses: Ingress[] = [];
+  let certified = true;
+  if (firstDeployTime !== undefined && defaultHost !== 'Off') {
+    const objects = objectNameOf(uid, host);
+    const home = redirect ? policy.redirector.namespace : namespace;
+    const secretName = policy.tls === 'PerProject' ? objects : undefined;
+    if (secretName) {
+      certificates.push(makeCertificate({name: secretName, namespace: home, hostname: host, issuerRef: policy.issuerRef}));
+      certified = world.certificate(home)?.ready ?? false;
+    }
+    const routes = redirect
+      ? [redirectFrom({name: objects, host, secretName}, policy.redirector)]
+      : [serve({name: objects, namespace, host, secretName, service: serviceRef}), httpToHttps({name: objects, host}, policy.redirector)];
+    for (const route of routes) {
+      const ingress = makeIngress(route, {ingressClassName: policy.ingressClassName, traefik: world.traefik});
+      if (ingress) ingresses.push(ingress);
+    }
+  }
+
+  const serviceName = `Service ${serviceRef.name}`;
+  const undeployed: [ReasonName, string] = service === undefined
+    ? ['ServiceNotFound', `There is no ${serviceName} in this namespace. Create it, or correct spec.serviceRef.`]
+    : !portFound
+      ? ['ServicePortNotFound', `The ${serviceName} has no port ${serviceRef.port}. Correct spec.serviceRef.port.`]
+      : ['NoReadyEndpoint', `The ${serviceName} has never had a ready endpoint. Deploy the project.`];
+  const claim = (type: string, holds: boolean, yes: [ReasonName, string], no: [ReasonName, string]): Claim => {
+    const [reason, message] = holds ? yes : no;
+    return {type, status: holds ? 'True' : 'False', reason, message};
+  };
+  const deployed = firstDeployTime !== undefined;
+  const off = defaultHost === 'Off';
+  const notRouted: [ReasonName, string] = !deployed ? undeployed
+    : world.inTheWay ? ['NameTaken', `${world.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`]
+    : ['RoutesPending', 'The ingress rules of the default host are being written.'];
+  const offReason: [ReasonName, string] = ['DefaultHostOff', 'The default host is switched off.'];
+  const routed = deployed && ingresses.every(world.stands);
+  const claims = [
+    claim('Deployed', deployed, ['Deployed', `The ${serviceName} has had a ready endpoint.`], undeployed),
+    claim('RoutesReady', routed, off ? offReason : ['Routed', `The ingress rules of ${host} are written.`], notRouted),
+    claim('Ready', routed && certified,
+      off ? offReason : redirect ? ['Redirecting', `${host} redirects to ${redirect.to}.`] : ['Serving', `The project is served at https://${host}.`],
+      routed ? ['Issuing', `The certificate of ${host} is being issued.`] : notRouted),
+  ];
+  const ready = routed && certified;
+  if (!ready) claims.push({...claims.at(-1)!, type: 'Reconciling', status: 'True'});
+  return {
+    status: {
+      observedGeneration: generation,
+      host,
+      url: `https://${host}`,
+      ...(firstDeployTime !== undefined && {firstDeployTime}),
+      ...(redirect && {redirect}),
+      conditions: withTimes(claims, project.status?.conditions ?? [], generation, now),
+    },
+    certificates,
+    ingresses,
+  };
+}

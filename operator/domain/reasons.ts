@@ -1,0 +1,101 @@
+import type {Party} from '../api/custom-domain.ts';
+
+/**
+ * Every reason that a status may give, once: what it means, what to do, whose turn it is, and how kstatus and Argo CD
+ * should take it. `pending` becomes the condition Reconciling, `stalled` the condition Stalled (it heals itself all the
+ * same); `done` is neither. docs/reasons.md is generated from this table.
+ */
+export interface Reason {
+  means: string;
+  remedy: string;
+  waitingFor: Party;
+  health: 'pending' | 'stalled' | 'done';
+}
+
+const table = {
+  // Acceptance, in the order in which it is checked.
+  ProjectNotFound: {
+    means: 'The Project that projectRef names does not exist in this namespace.',
+    remedy: 'Create the Project, or correct the name in a new CustomDomain (projectRef is immutable).', waitingFor: 'Customer', health: 'pending'},
+  ProjectHasDomains: {
+    means: 'Another, older CustomDomain already belongs to this Project.',
+    remedy: 'Put these hostnames into the older CustomDomain, or delete it.', waitingFor: 'Customer', health: 'stalled'},
+  HostnameNotAllowed: {
+    means: 'The hostname can never be attached: a public suffix, a name of the platform, a denied name, or no valid internationalised name.',
+    remedy: 'Choose another hostname.', waitingFor: 'Customer', health: 'stalled'},
+  DuplicateHostname: {
+    means: 'The same hostname is given twice, in two spellings.',
+    remedy: 'Remove one of the two.', waitingFor: 'Customer', health: 'stalled'},
+  NoSuccessfulDeploy: {
+    means: 'The Project has not had a successful deploy: its Service has never had a ready endpoint.',
+    remedy: 'Deploy the project.', waitingFor: 'Customer', health: 'pending'},
+  // Verification.
+  CheckPending: {
+    means: 'The DNS has not been asked yet.', remedy: 'Nothing: the first check follows at once.', waitingFor: 'Nobody', health: 'pending'},
+  RecordMissing: {
+    means: 'There is no record at the name.', remedy: 'Create the CNAME record that the message names.', waitingFor: 'Customer', health: 'pending'},
+  TargetMismatch: {
+    means: 'The CNAME has another value.', remedy: 'Correct its value; it must match exactly.', waitingFor: 'Customer', health: 'pending'},
+  IndirectCNAME: {
+    means: "The CNAME reaches the project's host by way of another name, which proves nothing about who set it.",
+    remedy: 'Point the CNAME straight to the host.', waitingFor: 'Customer', health: 'pending'},
+  ConflictingRecord: {
+    means: 'There are address records at the name, which block the CNAME.',
+    remedy: 'Delete them and create the CNAME.', waitingFor: 'Customer', health: 'pending'},
+  ProxiedOrFlattened: {
+    means: "The name has the edge's own addresses and no CNAME: a proxy or a flattened record hides the proof.",
+    remedy: 'Switch the proxy or the flattening off and create a plain CNAME.', waitingFor: 'Customer', health: 'pending'},
+  PropagationPending: {
+    means: "The zone's own servers have the record, most resolvers do not see it yet.",
+    remedy: 'Nothing: old answers expire from the caches.', waitingFor: 'Nobody', health: 'pending'},
+  AuthoritativeUnreachable: {
+    means: "None of the zone's own servers could be reached.",
+    remedy: "The zone's owner: mend the name servers. The platform: allow port 53 outward, or set dns.mode: RecursiveOnly.",
+    waitingFor: 'Platform', health: 'stalled'},
+  AuthoritativeFailure: {
+    means: "The zone's own servers answer with an error, or not for this zone.",
+    remedy: "Mend the zone at the DNS provider: its servers refuse or fail to answer for it.", waitingFor: 'Customer', health: 'pending'},
+  ResolverFailure: {
+    means: 'The recursive resolvers gave no usable answer.',
+    remedy: 'The platform: check the resolvers in dns.recursive.', waitingFor: 'Platform', health: 'pending'},
+  VerificationExpired: {
+    means: 'The record did not appear in time; automatic checks have ended.',
+    remedy: 'Create the record, then ask for a check (Verify).', waitingFor: 'Customer', health: 'stalled'},
+  // Verified.
+  Issuing: {
+    means: 'The certificate is being issued, usually within a couple of minutes.', remedy: 'Nothing.', waitingFor: 'CertificateAuthority', health: 'pending'},
+  IssuanceStalled: {
+    means: 'The certificate is still absent long after it was ordered.',
+    remedy: 'Check the DNS and CAA records, then ask for a fresh attempt (Re-verify).', waitingFor: 'Platform', health: 'stalled'},
+  NameTaken: {
+    means: "An object that is not Doorplate's has the name of one that it must create; it is left alone.",
+    remedy: 'Delete or rename that object.', waitingFor: 'Platform', health: 'stalled'},
+  EdgeUnreachable: {
+    means: 'An address of the edge does not answer.', remedy: 'The platform: bring the edge back, or correct edge.addresses.', waitingFor: 'Platform', health: 'pending'},
+  EdgeNotServing: {
+    means: 'An address of the edge presents another certificate than the one that was issued.',
+    remedy: 'Wait; after two minutes the platform must look at its ingress controller.', waitingFor: 'Platform', health: 'pending'},
+  EdgePending: {
+    means: 'The edge has not been looked at yet.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
+  WaitingForPrimary: {
+    means: 'The hostname is ready; it redirects as soon as the primary is Live.', remedy: 'See the primary.', waitingFor: 'Nobody', health: 'pending'},
+  // Live.
+  Serving: {means: 'It is served with its own certificate; the edge was seen to do so.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Redirecting: {means: 'It redirects to the primary; the edge was seen to present its certificate.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Removing: {means: 'It is being removed; its routes are gone.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
+  // Conditions that have no reason of a hostname to show.
+  Accepted: {means: 'The hostname may be attached to this Project.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Proven: {means: 'DNS names the host of this Project.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Issued: {means: 'The certificate is there.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Routed: {means: 'The ingress rules are written.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  RoutesPending: {means: 'The ingress rules are being written.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
+  // Projects.
+  ServiceNotFound: {means: 'The Service that serviceRef names does not exist.', remedy: 'Create it, or correct serviceRef.', waitingFor: 'Customer', health: 'pending'},
+  ServicePortNotFound: {means: 'The Service has no such port.', remedy: 'Correct serviceRef.port.', waitingFor: 'Customer', health: 'pending'},
+  NoReadyEndpoint: {means: 'The Service has never had a ready endpoint.', remedy: 'Deploy the project.', waitingFor: 'Customer', health: 'pending'},
+  Deployed: {means: 'The Service has had a ready endpoint.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  DefaultHostOff: {means: 'The default host is switched off by defaultHost: Off.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+} as const satisfies Record<string, Reason>;
+
+export type ReasonName = keyof typeof table;
+export const reasons: Readonly<Record<ReasonName, Reason>> = table;

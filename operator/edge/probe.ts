@@ -1,0 +1,94 @@
+/** Looks at an edge as a browser would, and says which certificate it presents. "Live means seen" (rule 6). */
+import {hash} from 'node:crypto';
+import {isIP} from 'node:net';
+import {connect} from 'node:tls';
+
+export interface EdgeAddress {
+  /** An IP address or a host name. */
+  address: string;
+  port: number;
+}
+
+export type EdgeFinding = {edge: EdgeAddress} & (
+  | {
+    /** Lower-case hex over the DER of the leaf. */
+    leafSha256: string;
+    /** As OpenSSL prints it: `DNS:docs.example.com, DNS:...`; '' when there are none. */
+    subjectAltNames: string;
+  }
+  | {
+    /** A short reason that stays the same while the cause does, such as `connection refused`. */
+    unreachable: string;
+  });
+
+/**
+ * One TLS handshake with every edge at once, SNI `hostname`. Nothing is verified: the caller compares the leaf with the one it
+ * expects. Findings stand in the order of `edges`; never rejects, and takes at most `timeoutMs`.
+ */
+export function probeEdge(hostname: string, edges: EdgeAddress[], opts: {timeoutMs: number; signal?: AbortSignal | undefined}): Promise<EdgeFinding[]> {
+  return Promise.all(edges.map(edge => probeOne(hostname, edge, opts).catch((error: Error) => ({edge, unreachable: shortReason(error)}))));
+}
+
+const CERTIFICATE_BEGIN = '-----BEGIN CERTIFICATE-----';
+const CERTIFICATE_END = '-----END CERTIFICATE-----';
+
+/** SHA-256 (lower-case hex) over the DER of the first certificate of a PEM chain (RFC 7468). Throws when there is none. */
+export function leafSha256(pemChain: string): string {
+  const begin = pemChain.indexOf(CERTIFICATE_BEGIN);
+  const end = pemChain.indexOf(CERTIFICATE_END, begin);
+  if (begin < 0 || end < 0) throw new Error('no certificate in the PEM chain');
+  const der = Buffer.from(pemChain.slice(begin + CERTIFICATE_BEGIN.length, end), 'base64');
+  // Every certificate is an ASN.1 SEQUENCE.
+  if (der[0] !== 0x30) throw new Error('the first certificate of the PEM chain is none');
+  return hash('sha256', der);
+}
+
+function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal}: {timeoutMs: number; signal?: AbortSignal | undefined}): Promise<EdgeFinding> {
+  if (signal?.aborted) return Promise.resolve({edge, unreachable: 'stopped'});
+  // SNI holds names, never addresses (RFC 6066, 3).
+  if (isIP(hostname) !== 0) return Promise.resolve({edge, unreachable: 'an IP address is no server name'});
+  return new Promise(resolve => {
+    let connected = false;
+    const socket = connect({host: edge.address, port: edge.port, servername: hostname, rejectUnauthorized: false});
+    const finish = (finding: EdgeFinding) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      socket.destroy();
+      resolve(finding);
+    };
+    const onAbort = () => finish({edge, unreachable: 'stopped'});
+    const timer = setTimeout(() => finish({edge, unreachable: connected ? 'connected, but no TLS handshake in time' : 'no connection in time'}), timeoutMs);
+    signal?.addEventListener('abort', onAbort, {once: true});
+    socket.on('connect', () => {
+      connected = true;
+    });
+    socket.on('error', error => finish({edge, unreachable: shortReason(error)}));
+    socket.on('close', () => finish({edge, unreachable: 'connection closed'}));
+    socket.on('secureConnect', () => {
+      const leaf = socket.getPeerX509Certificate();
+      finish(leaf
+        ? {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? ''}
+        : {edge, unreachable: 'presented no certificate'});
+    });
+  });
+}
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  EHOSTUNREACH: 'no route to it',
+  ENETUNREACH: 'no route to it',
+  EADDRNOTAVAIL: 'no route to it',
+  ETIMEDOUT: 'no connection in time',
+  ENOTFOUND: 'its name has no address',
+  EAI_AGAIN: 'its name could not be resolved',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'does not speak TLS',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'does not speak TLS',
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: 'refuses this server name',
+};
+
+function shortReason(error: Error): string {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return REASONS[code] ?? `TLS handshake failed (${code || error.message})`;
+}

@@ -1,0 +1,154 @@
+import type {Client} from './client.ts';
+import {hashOf, isSubset} from './equality.ts';
+import {ApiError, isConflict, isFieldManagerConflict, isInvalid} from './errors.ts';
+import {apiVersionOf, type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
+
+/** A field whose value we took from another manager. */
+export interface FieldConflict {
+  manager: string;
+  field: string;
+}
+
+export type Applied<T, P> =
+  /** It is as intended: nothing was sent. */
+  | {outcome: 'Unchanged'; object: P; conflicts: FieldConflict[]}
+  /** Written; `conflicts` are the fields that were taken from others. */
+  | {outcome: 'Created' | 'Applied'; object: T; conflicts: FieldConflict[]}
+  /** An object of that name exists and is somebody else's: nothing was written. */
+  | {outcome: 'NotOurs'; object: KubeObject; conflicts: FieldConflict[]};
+
+export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
+  /** What the cache holds under the intent's key. */
+  existing: P | undefined;
+  /** By the metadata of an object: whether it is ours to change. */
+  isOurs(object: KubeObject): boolean;
+  /** Takes note of what was written, see `Cache.observe`. */
+  cache?: {observe(written: T): void};
+}
+
+/**
+ * Never the resourceVersion of an object (etcd's first write has 2). In a server-side apply it makes a write that only creates:
+ * absent, the object is created by one request with its managedFields right; present, the answer is 409. Measured on 1.36.
+ */
+const noResourceVersion = '1';
+
+/** After so many surprises in a row (deleted, re-created, deleted, ...) the reconcile starts over. */
+const attempts = 4;
+
+/**
+ * Brings intents to the API server by server-side apply, under one field manager.
+ *
+ * Promises: an intent that stands already costs no request. The first write creates or fails: an object of the same name that is
+ * not ours is never touched, however the race goes. A later write carries the uid, so it never changes a namesake that replaced the
+ * object. Where others hold our fields with other values, we take them and say whom from.
+ *
+ * Assumes that intents are deterministic, hold no resourceVersion, uid or status, and that the cache's projection keeps every
+ * field that an intent sets; where it does not, each apply sends a request.
+ */
+export class Applier {
+  readonly #client: Client;
+  readonly #fieldManager: string;
+  readonly #hashAnnotation: string;
+
+  /** `hashAnnotation`: under this name an object says which intent it was last given. */
+  constructor(client: Client, {fieldManager, hashAnnotation}: {fieldManager: string; hashAnnotation: string}) {
+    this.#client = client;
+    this.#fieldManager = fieldManager;
+    this.#hashAnnotation = hashAnnotation;
+  }
+
+  /** Whether an object stands exactly as intended, so that `apply` would send nothing. */
+  stands(intent: KubeObject, existing: HasMeta | undefined): boolean {
+    return existing !== undefined && this.#agree(this.#withHash(intent), existing);
+  }
+
+  /** Throws a conflict when the object keeps changing under it: start over with a fresh read. */
+  async apply<T extends KubeObject, P extends HasMeta>(resource: Resource<T>, intent: T, options: ApplyOptions<T, P>): Promise<Applied<T, P>> {
+    const {existing, isOurs, cache} = options;
+    const body = this.#withHash(intent);
+    const asObject = (known: HasMeta): KubeObject => ({apiVersion: apiVersionOf(resource), kind: resource.kind, ...known});
+    if (existing && !isOurs(asObject(existing))) return {outcome: 'NotOurs', object: asObject(existing), conflicts: []};
+    if (existing && this.#agree(body, existing)) return {outcome: 'Unchanged', object: existing, conflicts: []};
+
+    let uid = existing?.metadata.uid;
+    let surprise: unknown;
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      try {
+        const written = uid === undefined ? await this.#create(resource, body) : await this.#applyTo(uid, resource, body);
+        cache?.observe(written.object);
+        return written;
+      } catch (error) {
+        if (!isConflict(error) && !isOtherObject(error)) throw error;
+        surprise = error;
+      }
+      const live = await this.#client.get(resource, keyOf(intent));
+      if (live && !isOurs(live)) return {outcome: 'NotOurs', object: live, conflicts: []};
+      uid = live?.metadata.uid;
+    }
+    throw surprise;
+  }
+
+  /**
+   * Deletes the very object that was read: a namesake that replaced it since is left alone ('NotFound'). One that is being deleted
+   * already is not asked again. With `isOurs`, somebody else's is left alone ('NotOurs').
+   */
+  async remove<T extends KubeObject>(
+    resource: Resource<T>, existing: HasMeta,
+    {isOurs, propagation}: {isOurs?(object: KubeObject): boolean; propagation?: 'Background' | 'Foreground' | 'Orphan'} = {},
+  ): Promise<'Deleted' | 'NotFound' | 'NotOurs'> {
+    const {uid, deletionTimestamp} = existing.metadata;
+    if (isOurs && !isOurs({apiVersion: apiVersionOf(resource), kind: resource.kind, ...existing})) return 'NotOurs';
+    if (deletionTimestamp !== undefined) return 'Deleted';
+    if (uid === undefined) throw new TypeError(`${resource.kind} ${keyOf(existing)}: no uid to delete it by`);
+    try {
+      return await this.#client.delete(resource, keyOf(existing), {uid, propagation});
+    } catch (error) {
+      if (isConflict(error)) return 'NotFound';
+      throw error;
+    }
+  }
+
+  #withHash<T extends KubeObject>(intent: T): T {
+    const annotations = {...intent.metadata.annotations, [this.#hashAnnotation]: hashOf(intent)};
+    return {...intent, metadata: {...intent.metadata, annotations}};
+  }
+
+  #agree(body: KubeObject, existing: HasMeta): boolean {
+    const hash = body.metadata.annotations?.[this.#hashAnnotation];
+    if (existing.metadata.annotations?.[this.#hashAnnotation] !== hash) return false;
+    const {apiVersion: _, kind: __, ...said} = body;
+    return isSubset(said, existing);
+  }
+
+  async #create<T extends KubeObject>(resource: Resource<T>, body: T): Promise<{outcome: 'Created'; object: T; conflicts: FieldConflict[]}> {
+    const metadata = {...body.metadata, resourceVersion: noResourceVersion};
+    const object = await this.#client.applyPatch(resource, {...body, metadata}, {fieldManager: this.#fieldManager, force: false});
+    return {outcome: 'Created', object, conflicts: []};
+  }
+
+  async #applyTo<T extends KubeObject>(
+    uid: string, resource: Resource<T>, body: T,
+  ): Promise<{outcome: 'Applied'; object: T; conflicts: FieldConflict[]}> {
+    const addressed = {...body, metadata: {...body.metadata, uid}};
+    const fieldManager = this.#fieldManager;
+    try {
+      return {outcome: 'Applied', object: await this.#client.applyPatch(resource, addressed, {fieldManager, force: false}), conflicts: []};
+    } catch (error) {
+      if (!isFieldManagerConflict(error)) throw error;
+      const object = await this.#client.applyPatch(resource, addressed, {fieldManager, force: true});
+      return {outcome: 'Applied', object, conflicts: fieldConflicts(error)};
+    }
+  }
+}
+
+/** A uid in an apply that is not the object's is refused as a change of an immutable field. */
+function isOtherObject(error: unknown): boolean {
+  return isInvalid(error) && (error.details.causes ?? []).some(cause => cause.field === 'metadata.uid');
+}
+
+/** Who owns what, out of a refused apply: `conflict with "kubectl" using v1 at ...: .spec.x`, as the API server words it. */
+export function fieldConflicts(error: ApiError): FieldConflict[] {
+  return (error.details.causes ?? [])
+    .filter(cause => cause.reason === 'FieldManagerConflict')
+    .map(cause => ({manager: /conflict with "((?:[^"\\]|\\.)*)"/.exec(cause.message ?? '')?.[1] ?? 'unknown', field: cause.field ?? ''}));
+}

@@ -1,0 +1,17 @@
+export interface Backoff {
+  /** Upper bound of the first wait. */
+  baseMs: number;
+  /** Upper bound of every wait. */
+  capMs: number;
+  /** In [0, 1); `Math.random` unless told. */
+  random?: () => number;
+}
+
+/**
+ * The wait after the `failures`-th failure in a row (1, 2, ...): doubles from `baseMs` to `capMs`, and the upper half of it is
+ * left to chance, so that many who failed together do not come back together.
+ */
+export function backoffMs(failures: number, {baseMs, capMs, random = Math.random}: Backoff): number {
+  const bound = Math.min(capMs, baseMs * 2 ** Math.min(Math.max(failures - 1, 0), 40));
+  return bound / 2 + (bound / 2) * random();
+}

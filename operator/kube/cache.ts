@@ -1,0 +1,231 @@
+import type {Logger} from 'pino';
+import type {Client} from './client.ts';
+import {compareResourceVersions, type HasMeta, type Key, type KubeObject, keyOf, type ObjectMeta, type Resource} from './objects.ts';
+import {Watcher, type WatcherOptions, type WatchSink, type WatchState} from './watch.ts';
+
+type Change<P> = (now: P | undefined, before: P | undefined) => void;
+
+export interface CacheOptions<P extends HasMeta, T extends KubeObject> {
+  labelSelector?: string;
+  namespace?: string;
+  /**
+   * What is kept of an object, the whole unless told. It must keep `metadata` with name, namespace, uid and resourceVersion. It
+   * never sees managedFields: they are two thirds of an object's memory.
+   */
+  project?(object: T): P;
+  /** By name: the values under which a projection is found again. */
+  indexes?: Record<string, (projection: P) => string[]>;
+  log?: Logger;
+  /** For tests and tuning: times, page size, clock. */
+  watcher?: Omit<WatcherOptions, 'labelSelector' | 'namespace' | 'onState'>;
+}
+
+/** What `waitFor` needs of a cache, whatever it holds. */
+export interface Syncable {
+  readonly synced: Promise<void>;
+  readonly isSynced: boolean;
+}
+
+/**
+ * A local copy of one resource, kept by list and watch. What it gives is shared: read it, never change it.
+ *
+ * Promises: `synced` resolves when the first list is whole. Handlers are called once for each change, in the order of changes of
+ * an object, after the store and the indexes hold it. An object is never replaced by an older one. What a relist does not hold is
+ * told as deleted. A handler that throws is logged and harms nobody.
+ *
+ * Caveat: between a change and its event the copy is behind. `observe` closes that gap for our own writes.
+ */
+export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObject> implements Syncable {
+  readonly resource: Resource<T>;
+  readonly synced: Promise<void>;
+  readonly #client: Client;
+  readonly #options: CacheOptions<P, T>;
+  readonly #store = new Map<Key, P>();
+  readonly #indexes = new Map<string, Map<string, Set<Key>>>();
+  readonly #handlers: Change<P>[] = [];
+  #resolveSynced: () => void = () => {};
+  #isSynced = false;
+  /** The watch has told everything up to this resourceVersion. */
+  #seen: string | undefined;
+  /** Keys that the list in progress has held so far. */
+  #listed = new Set<Key>();
+  #running: Promise<void> | undefined;
+  #state: WatchState | undefined;
+
+  constructor(client: Client, resource: Resource<T>, options: CacheOptions<P, T> = {}) {
+    this.#client = client;
+    this.resource = resource;
+    this.#options = options;
+    for (const name of Object.keys(options.indexes ?? {})) this.#indexes.set(name, new Map());
+    this.synced = new Promise(resolve => (this.#resolveSynced = resolve));
+  }
+
+  /** Lists and watches until the signal aborts. */
+  start(signal: AbortSignal): void {
+    if (this.#running) throw new Error(`the cache of ${this.resource.plural} has been started already`);
+    const {labelSelector, namespace, watcher} = this.#options;
+    const sink: WatchSink<T> = {
+      page: (items, resourceVersion, first) => this.#page(items, resourceVersion, first),
+      listed: resourceVersion => this.#whole(resourceVersion),
+      event: (type, object) => this.#event(type, object),
+      bookmark: resourceVersion => this.#advance(resourceVersion),
+    };
+    const onState = (state: WatchState): void => this.#entered(state);
+    this.#running = new Watcher(this.#client, this.resource, sink, {...watcher, labelSelector, namespace, onState}).run(signal);
+  }
+
+  /** Resolves when the watch has ended after its signal; at once when it was never started. */
+  async stopped(): Promise<void> {
+    await this.#running;
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Where the watch stands; undefined before `start`. */
+  get state(): WatchState | undefined {
+    return this.#state;
+  }
+
+  get size(): number {
+    return this.#store.size;
+  }
+
+  get(key: Key): P | undefined {
+    return this.#store.get(key);
+  }
+
+  /** All, in no particular order. */
+  list(): P[] {
+    return [...this.#store.values()];
+  }
+
+  /** Those whose index holds the value, in no particular order. Throws when there is no such index. */
+  by(index: string, value: string): P[] {
+    const keys = this.#index(index).get(value);
+    return keys === undefined ? [] : [...keys].map(key => this.#store.get(key)!);
+  }
+
+  /** Calls for every change from now on: `before` is undefined for a new object, `now` for a deleted one. */
+  onChange(handler: Change<P>): void {
+    this.#handlers.push(handler);
+  }
+
+  /**
+   * Read your own writes: puts in what a write of ours returned, unless the watch has been past that moment already (then it
+   * knows better: the object may be gone since). Only for objects that match the cache's selector: the watch would never tell
+   * that the others go. An object of another namespace is ignored.
+   */
+  observe(written: T): void {
+    const {namespace} = this.#options;
+    if (namespace !== undefined && written.metadata.namespace !== namespace) return;
+    if (compareResourceVersions(written.metadata.resourceVersion, this.#seen) <= 0) return;
+    this.#put(written);
+  }
+
+  #page(items: T[], resourceVersion: string, first: boolean): void {
+    if (first) this.#listed = new Set();
+    // Time went backward: etcd was restored from a backup. What we hold is from a future that never was.
+    if (first && compareResourceVersions(resourceVersion, this.#seen) < 0) this.#empty();
+    for (const item of items) {
+      this.#listed.add(keyOf(item));
+      this.#put(item);
+    }
+  }
+
+  #whole(resourceVersion: string): void {
+    for (const [key, held] of this.#store) {
+      const older = compareResourceVersions(held.metadata.resourceVersion, resourceVersion) <= 0;
+      if (older && !this.#listed.has(key)) this.#remove(key);
+    }
+    this.#listed = new Set();
+    this.#advance(resourceVersion);
+    if (this.#isSynced) return;
+    this.#isSynced = true;
+    this.#resolveSynced();
+  }
+
+  #event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
+    if (type === 'DELETED') {
+      const key = keyOf(object);
+      const held = this.#store.get(key);
+      if (held && compareResourceVersions(held.metadata.resourceVersion, object.metadata.resourceVersion) <= 0) this.#remove(key);
+    } else {
+      this.#put(object);
+    }
+    this.#advance(object.metadata.resourceVersion);
+  }
+
+  #advance(resourceVersion: string | undefined): void {
+    if (compareResourceVersions(resourceVersion, this.#seen) > 0) this.#seen = resourceVersion;
+  }
+
+  #put(object: T): void {
+    const key = keyOf(object);
+    const before = this.#store.get(key);
+    if (before && compareResourceVersions(object.metadata.resourceVersion, before.metadata.resourceVersion) <= 0) return;
+    const now = this.#project(object);
+    if (before) this.#unindex(key, before);
+    this.#store.set(key, now);
+    for (const [name, values] of this.#indexes) {
+      for (const value of this.#options.indexes![name]!(now)) {
+        const keys = values.get(value);
+        if (keys) keys.add(key);
+        else values.set(value, new Set([key]));
+      }
+    }
+    this.#tell(now, before);
+  }
+
+  #remove(key: Key): void {
+    const before = this.#store.get(key)!;
+    this.#store.delete(key);
+    this.#unindex(key, before);
+    this.#tell(undefined, before);
+  }
+
+  #empty(): void {
+    this.#seen = undefined;
+    for (const key of this.#store.keys()) this.#remove(key);
+  }
+
+  #unindex(key: Key, held: P): void {
+    for (const [name, values] of this.#indexes) {
+      for (const value of this.#options.indexes![name]!(held)) {
+        const keys = values.get(value);
+        keys?.delete(key);
+        if (keys?.size === 0) values.delete(value);
+      }
+    }
+  }
+
+  #index(name: string): Map<string, Set<Key>> {
+    const index = this.#indexes.get(name);
+    if (!index) throw new TypeError(`the cache of ${this.resource.plural} has no index '${name}'`);
+    return index;
+  }
+
+  #project(object: T): P {
+    const {managedFields: _, ...metadata} = object.metadata as ObjectMeta & {managedFields?: unknown};
+    const kept: T = {...object, metadata};
+    return this.#options.project ? this.#options.project(kept) : (kept as unknown as P);
+  }
+
+  #tell(now: P | undefined, before: P | undefined): void {
+    for (const handler of this.#handlers) {
+      try {
+        handler(now, before);
+      } catch (error) {
+        this.#options.log?.error({err: error, resource: this.resource.plural}, 'a change handler failed');
+      }
+    }
+  }
+
+  #entered(state: WatchState): void {
+    this.#state = state;
+    if (state.at !== 'Waiting') return;
+    this.#options.log?.warn(
+      {resource: this.resource.plural, err: state.because, waitMs: Math.round(state.ms), next: state.next.at}, 'watch interrupted');
+  }
+}

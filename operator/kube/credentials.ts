@@ -1,0 +1,56 @@
+import type {RequestOptions} from 'node:https';
+import {existsSync} from 'node:fs';
+import {readFile} from 'node:fs/promises';
+import type {ConnectionOptions} from 'node:tls';
+import {join} from 'node:path';
+import type {KubeConfig} from '@kubernetes/client-node';
+
+/** What a connection and a request must carry, as it stands now: certificates and tokens rotate. */
+export interface Secrets {
+  tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
+  headers: Record<string, string>;
+}
+
+export interface Credentials {
+  /** The API server's URL, a path prefix allowed. */
+  server: string;
+  /** Reads files again, runs a credential plugin when one is due. */
+  read(): Promise<Secrets>;
+}
+
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** A Pod's own ServiceAccount: token and CA are read anew each time. Undefined when this process is in no Pod. */
+export function inCluster(root = serviceAccount, env: NodeJS.ProcessEnv = process.env): Credentials | undefined {
+  const {KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443'} = env;
+  const tokenFile = join(root, 'token');
+  if (host === undefined || host === '' || !existsSync(tokenFile)) return undefined;
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    async read() {
+      const [token, ca] = await Promise.all([readFile(tokenFile, 'utf8'), readFile(join(root, 'ca.crt'))]);
+      return {tls: {ca}, headers: {authorization: `Bearer ${token.trim()}`}};
+    },
+  };
+}
+
+/** The current context of a kubeconfig: client certificates, tokens, token files and exec plugins. Throws when it names no cluster. */
+export function fromKubeConfig(config: KubeConfig): Credentials {
+  const cluster = config.getCurrentCluster();
+  if (!cluster) throw new Error(`kubeconfig: no cluster in context '${config.getCurrentContext()}'`);
+  if (cluster.proxyUrl !== undefined) throw new Error('kubeconfig: proxy-url is not supported');
+  return {
+    server: cluster.server,
+    async read() {
+      const options: RequestOptions = {};
+      await config.applyToHTTPSOptions(options);
+      const {ca, cert, key, rejectUnauthorized, servername} = options;
+      const headers: Record<string, string> = {};
+      for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value);
+      if (typeof options.auth === 'string') headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+      const tokenFile: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile;
+      if (typeof tokenFile === 'string') headers.authorization = `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
+      return {tls: {ca, cert, key, rejectUnauthorized, servername}, headers};
+    },
+  };
+}

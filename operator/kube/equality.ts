@@ -1,0 +1,52 @@
+import {createHash} from 'node:crypto';
+
+type Dictionary = Record<string, unknown>;
+
+function isDictionary(value: unknown): value is Dictionary {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Absent, null, {} and []: the API server drops them or not, as it likes. */
+function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isDictionary(value) && Object.values(value).every(isNothing);
+}
+
+/**
+ * Whether everything that `intent` says is so in `live`: objects may hold more there, as defaults do; lists must be of the same
+ * length, and each element a subset of the one in its place. Where the intent holds nothing, `live` may hold nothing.
+ */
+export function isSubset(intent: unknown, live: unknown): boolean {
+  if (Object.is(intent, live)) return true;
+  if (isNothing(intent)) return isDictionary(intent) ? live === undefined || isDictionary(live) : isNothing(live);
+  if (Array.isArray(intent)) {
+    return Array.isArray(live) && live.length === intent.length && intent.every((element, at) => isSubset(element, live[at]));
+  }
+  if (!isDictionary(intent) || !isDictionary(live)) return false;
+  return Object.entries(intent).every(([name, value]) => isSubset(value, live[name]));
+}
+
+/** Same JSON, whatever the order of members; a member that is undefined is absent. */
+export function isDeepEqual(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((element, at) => isDeepEqual(element, b[at]));
+  }
+  if (!isDictionary(a) || !isDictionary(b)) return false;
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].every(name => isDeepEqual(a[name], b[name]));
+}
+
+/** JSON with sorted members, so that equal values give equal text (as RFC 8785 does, numbers and strings as JSON.stringify writes them). */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) => {
+    if (!isDictionary(member)) return member;
+    return Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** 128 bits of SHA-256 over the canonical JSON, in base64url: 22 characters. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 22);
+}

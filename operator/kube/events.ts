@@ -1,0 +1,121 @@
+import type {Logger} from 'pino';
+import type {Client} from './client.ts';
+import {defineResource, type HasMeta, type KubeObject} from './objects.ts';
+
+/** An object, or a projection of one that kept apiVersion and kind. */
+export interface Regarding extends HasMeta {
+  apiVersion: string;
+  kind: string;
+}
+
+export interface EventRecord {
+  regarding: Regarding;
+  type: 'Normal' | 'Warning';
+  /** CamelCase, at most 128 characters: why. */
+  reason: string;
+  /** CamelCase, at most 128 characters: what was done or failed. */
+  action: string;
+  /** For people; cut to 1 kB. */
+  note: string;
+}
+
+interface KubeEvent extends KubeObject {
+  eventTime: string;
+  reportingController: string;
+  reportingInstance: string;
+  action: string;
+  reason: string;
+  type: string;
+  note: string;
+  regarding: {apiVersion: string; kind: string; namespace?: string; name: string; uid?: string; resourceVersion?: string};
+}
+
+const events = defineResource<KubeEvent>({group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true});
+
+/**
+ * Writes events.k8s.io/v1 Events beside the work. `record` never waits and never throws: events are written one after the other,
+ * those that don't fit into the buffer and those that the API server refuses are dropped and counted in `dropped`. Nothing is
+ * aggregated: record transitions only.
+ */
+export class EventRecorder {
+  readonly #client: Client;
+  readonly #controller: string;
+  readonly #instance: string;
+  readonly #log: Logger | undefined;
+  readonly #capacity: number;
+  readonly #now: () => Date;
+  readonly #buffer: KubeEvent[] = [];
+  #writing: Promise<void> | undefined;
+  #order = 0;
+  dropped = 0;
+
+  /** `controller`: a qualified name such as 'example.com/operator'; `instance`: this process, such as the Pod's name. */
+  constructor(
+    client: Client,
+    {controller, instance, log, capacity = 1000, now = () => new Date()}:
+      {controller: string; instance: string; log?: Logger; capacity?: number; now?: () => Date},
+  ) {
+    this.#client = client;
+    this.#controller = controller;
+    this.#instance = instance;
+    this.#log = log;
+    this.#capacity = capacity;
+    this.#now = now;
+  }
+
+  record({regarding, type, reason, action, note}: EventRecord): void {
+    if (this.#buffer.length >= this.#capacity) {
+      this.dropped++;
+      return;
+    }
+    const {name, namespace, uid, resourceVersion} = regarding.metadata;
+    const time = this.#now();
+    const suffix = `${time.getTime().toString(16)}${(this.#order++ % 0x10000).toString(16).padStart(4, '0')}`;
+    this.#buffer.push({
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      // Events of cluster-scoped objects stand in 'default', as client-go puts them.
+      metadata: {name: `${name.slice(0, 252 - suffix.length)}.${suffix}`, namespace: namespace ?? 'default'},
+      eventTime: time.toISOString().replace('Z', '000Z'),
+      reportingController: this.#controller,
+      reportingInstance: this.#instance.slice(0, 128),
+      action: action.slice(0, 128),
+      reason: reason.slice(0, 128),
+      type,
+      note: cutToBytes(note, 1024),
+      regarding: {apiVersion: regarding.apiVersion, kind: regarding.kind, namespace, name, uid, resourceVersion},
+    });
+    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+  }
+
+  /** Resolves when all that was recorded has been written or dropped, or after `withinMs`. */
+  async flush(withinMs: number): Promise<void> {
+    if (!this.#writing) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>(resolve => (timer = setTimeout(resolve, withinMs)));
+    await Promise.race([this.#writing, late]);
+    clearTimeout(timer);
+  }
+
+  async #write(): Promise<void> {
+    for (let event = this.#buffer.shift(); event; event = this.#buffer.shift()) {
+      try {
+        await this.#client.create(events, event);
+      } catch (error) {
+        this.dropped++;
+        this.#log?.warn({err: error, regarding: event.regarding, reason: event.reason}, 'an Event was not written');
+      }
+    }
+  }
+}
+
+/** The longest beginning that takes at most `bytes` in UTF-8, an ellipsis at its end when something was cut. */
+export function cutToBytes(text: string, bytes: number): string {
+  const encoded = Buffer.from(text);
+  if (encoded.length <= bytes) return text;
+  const ellipsis = '…';
+  let end = bytes - Buffer.byteLength(ellipsis);
+  // Not inside a character: its continuation bytes are 10xxxxxx.
+  while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end--;
+  return encoded.toString('utf8', 0, end) + ellipsis;
+}

@@ -1,0 +1,33 @@
+import type {Client} from './client.ts';
+import {isNotFound} from './errors.ts';
+import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
+
+/*
+ * One merge patch that carries the resourceVersion read, so nobody else's finalizer is lost: a stale read throws a conflict.
+ * After kube-rs' `finalizer.rs`: put the finalizer on before the first thing that needs cleaning up is made, take it off after
+ * the last is gone.
+ */
+
+/** Returns the object as written; undefined when the finalizer is there, or can't be added because the object is being deleted. */
+export async function ensureFinalizer<T extends KubeObject>(client: Client, resource: Resource<T>, object: HasMeta, name: string): Promise<T | undefined> {
+  const {finalizers = [], deletionTimestamp} = object.metadata;
+  if (finalizers.includes(name) || deletionTimestamp !== undefined) return undefined;
+  return setFinalizers(client, resource, object, [...finalizers, name]);
+}
+
+/** Returns the object as written (which may be its last state); undefined when the finalizer, or the object, is gone already. */
+export async function removeFinalizer<T extends KubeObject>(client: Client, resource: Resource<T>, object: HasMeta, name: string): Promise<T | undefined> {
+  const {finalizers = []} = object.metadata;
+  if (!finalizers.includes(name)) return undefined;
+  try {
+    return await setFinalizers(client, resource, object, finalizers.filter(other => other !== name));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function setFinalizers<T extends KubeObject>(client: Client, resource: Resource<T>, object: HasMeta, finalizers: string[]): Promise<T> {
+  const {uid, resourceVersion} = object.metadata;
+  return client.patch(resource, keyOf(object), {metadata: {uid, resourceVersion, finalizers}}, {type: 'merge'});
+}

@@ -1,0 +1,139 @@
+import type {Logger} from 'pino';
+import type {Syncable} from './cache.ts';
+import type {Client} from './client.ts';
+import {sleep} from './clock.ts';
+import type {Controller} from './controller.ts';
+import type {EventRecorder} from './events.ts';
+
+/** Something that listens: metrics, health, an API. */
+export interface Server {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Runnable extends Syncable {
+  readonly resource: {plural: string};
+  start(signal: AbortSignal): void;
+  stopped(): Promise<void>;
+}
+
+export interface Health {
+  /** The event loop turns: otherwise the process must be restarted. */
+  live: boolean;
+  /** All caches have synced and nothing stops. */
+  ready: boolean;
+  /** Resources whose caches have not synced. */
+  waitingFor: string[];
+}
+
+const heartbeatMs = 1000;
+const deadAfterMs = 10_000;
+
+/**
+ * Starts and stops the parts of a process in the one right order.
+ *
+ *   start: servers, caches -> all caches synced -> controllers
+ *   stop:  controllers take no more keys and drain within the grace time -> events written -> servers -> caches -> client
+ */
+export class Manager {
+  readonly #client: Client;
+  readonly #log: Logger;
+  readonly #graceMs: number;
+  readonly #events: EventRecorder | undefined;
+  readonly #caches: Runnable[] = [];
+  readonly #controllers: Controller[] = [];
+  readonly #servers: Server[] = [];
+  readonly #stop = new AbortController();
+  #heartbeat: NodeJS.Timeout | undefined;
+  #beatAt = performance.now();
+  #stopping: Promise<void> | undefined;
+
+  /** `graceMs`: how long controllers may finish what they are at; 20 s unless told (a Pod is killed after 30). */
+  constructor({client, log, graceMs = 20_000, events}: {client: Client; log: Logger; graceMs?: number; events?: EventRecorder}) {
+    this.#client = client;
+    this.#log = log;
+    this.#graceMs = graceMs;
+    this.#events = events;
+  }
+
+  /** Aborts when the process begins to stop its caches. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  addCache(...caches: Runnable[]): this {
+    this.#caches.push(...caches);
+    return this;
+  }
+
+  addController(...controllers: Controller[]): this {
+    this.#controllers.push(...controllers);
+    return this;
+  }
+
+  addServer(...servers: Server[]): this {
+    this.#servers.push(...servers);
+    return this;
+  }
+
+  /** Resolves when all caches have synced and all controllers run. Throws when a server can't start. */
+  async start(): Promise<void> {
+    this.#beatAt = performance.now();
+    this.#heartbeat = setInterval(() => (this.#beatAt = performance.now()), heartbeatMs);
+    await Promise.all(this.#servers.map(server => server.start()));
+    for (const cache of this.#caches) cache.start(this.#stop.signal);
+    const startedAt = performance.now();
+    await this.#unlessStopped(Promise.all(this.#caches.map(cache => cache.synced)));
+    if (this.#stopping) return;
+    this.#log.info({caches: this.#caches.length, ms: Math.round(performance.now() - startedAt)}, 'caches synced');
+    await Promise.all(this.#controllers.map(controller => controller.start()));
+  }
+
+  /** Stops everything in order; a second call waits for the first. Never throws: what fails is logged. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll();
+    return this.#stopping;
+  }
+
+  health(): Health {
+    const waitingFor = this.#caches.filter(cache => !cache.isSynced).map(cache => cache.resource.plural);
+    return {
+      live: performance.now() - this.#beatAt < deadAfterMs,
+      ready: waitingFor.length === 0 && this.#stopping === undefined,
+      waitingFor,
+    };
+  }
+
+  async #stopAll(): Promise<void> {
+    const drained = await this.#within(this.#graceMs, Promise.all(this.#controllers.map(controller => controller.stop())));
+    if (!drained) this.#log.error({graceMs: this.#graceMs}, 'reconciles still run after the grace time');
+    if (this.#events) await this.#attempt('events', this.#events.flush(2000));
+    for (const server of this.#servers) await this.#attempt('server', server.stop());
+    this.#stop.abort(new Error('the process stops'));
+    await this.#within(2000, Promise.all(this.#caches.map(cache => cache.stopped())));
+    await this.#within(2000, this.#attempt('client', this.#client.close()));
+    clearInterval(this.#heartbeat);
+  }
+
+  async #unlessStopped(work: Promise<unknown>): Promise<void> {
+    const stopped = new Promise<void>(resolve => this.#stop.signal.addEventListener('abort', () => resolve(), {once: true}));
+    await Promise.race([work, stopped]);
+  }
+
+  async #attempt(what: string, work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.#log.error({err: error, what}, 'stopping failed');
+    }
+  }
+
+  /** Whether the work ended in time. */
+  async #within(ms: number, work: Promise<unknown>): Promise<boolean> {
+    const ended = new AbortController();
+    return Promise.race([
+      work.then(() => true).finally(() => ended.abort()),
+      sleep(ms, ended.signal).then(() => false),
+    ]);
+  }
+}

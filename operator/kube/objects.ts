@@ -1,0 +1,99 @@
+/** The shapes every Kubernetes object shares, and how one is named. All times are RFC 3339 strings, as the API server sent them. */
+
+export type Json = string | number | boolean | null | Json[] | {[key: string]: Json | undefined};
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  finalizers?: string[];
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+}
+
+/** Anything that has metadata: an object, or a cache's projection of one. */
+export interface HasMeta {
+  metadata: ObjectMeta;
+}
+
+export interface KubeObject extends HasMeta {
+  apiVersion: string;
+  kind: string;
+}
+
+/** Where objects of type `T` live in the API. Made by `defineResource`. */
+export interface Resource<T extends KubeObject = KubeObject> {
+  /** '' for the core group. */
+  group: string;
+  version: string;
+  plural: string;
+  kind: string;
+  namespaced: boolean;
+  /** Never set: it carries `T` for the compiler. */
+  __type?: T;
+}
+
+export function defineResource<T extends KubeObject>(resource: Omit<Resource<T>, '__type'>): Resource<T> {
+  return resource;
+}
+
+export function apiVersionOf(resource: Resource): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** 'namespace/name', or 'name' for a cluster-scoped object. */
+export type Key = string;
+
+export function keyOf(object: HasMeta): Key {
+  const {namespace, name} = object.metadata;
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+}
+
+export function splitKey(key: Key): {namespace?: string; name: string} {
+  const slash = key.indexOf('/');
+  return slash < 0 ? {name: key} : {namespace: key.slice(0, slash), name: key.slice(slash + 1)};
+}
+
+/** A reference for `metadata.ownerReferences` of a dependent. Throws when the owner has no uid, so was never read from the API server. */
+export function ownerReference(owner: KubeObject, flags: {controller?: boolean; blockOwnerDeletion?: boolean} = {}): OwnerReference {
+  const {name, uid} = owner.metadata;
+  if (uid === undefined) throw new TypeError(`${owner.kind} ${name} has no uid: it can't own anything yet`);
+  return {apiVersion: owner.apiVersion, kind: owner.kind, name, uid, ...flags};
+}
+
+/** The URL path of a collection (no name), an object, or its subresource. */
+export function pathOf(resource: Resource, at: {namespace?: string; name?: string; subresource?: string}): string {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const parts = [root];
+  if (resource.namespaced && at.namespace !== undefined) parts.push('namespaces', encodeURIComponent(at.namespace));
+  parts.push(resource.plural);
+  if (at.name !== undefined) parts.push(encodeURIComponent(at.name));
+  if (at.subresource !== undefined) parts.push(at.subresource);
+  return parts.join('/');
+}
+
+/**
+ * Which of two resourceVersions of one resource is newer: negative, 0 or positive. They are decimal integers without leading
+ * zeros since Kubernetes 1.35 (KEP-5504), so the longer is the greater. A missing one is older than any.
+ */
+export function compareResourceVersions(a: string | undefined, b: string | undefined): number {
+  if (a === b) return 0;
+  if (a === undefined) return -1;
+  if (b === undefined) return 1;
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : 1;
+}

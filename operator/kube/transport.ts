@@ -1,0 +1,179 @@
+import {createHash} from 'node:crypto';
+import {Agent, type Dispatcher} from 'undici';
+import type {Clock} from './clock.ts';
+import {systemClock} from './clock.ts';
+import type {Credentials, Secrets} from './credentials.ts';
+import type {KitMetrics} from './metrics.ts';
+
+export interface Request {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: string;
+  contentType?: string;
+  signal?: AbortSignal;
+}
+
+export interface TransportOptions {
+  userAgent?: string;
+  /** How many requests, watches aside, are in flight at most; the others wait. */
+  connections?: number;
+  metrics?: KitMetrics;
+  clock?: Clock;
+}
+
+/** Credentials are looked at again this often, as client-go does with token files. */
+const secretsLastMs = 60_000;
+/** The API server ends an idle connection after 90 s: be first, or a request meets a closing socket. */
+const idleConnectionMs = 60_000;
+/** The API server itself gives a request up after 60 s (--request-timeout). */
+const answerWithinMs = 65_000;
+
+interface Agents {
+  secrets: Secrets;
+  fingerprint: string;
+  requests: Agent;
+  watches: Agent;
+}
+
+/**
+ * HTTP/1.1 with keep-alive to one API server: one pool for requests, one without a bound for watches, so that no watch ever
+ * holds up a request. New certificates make new pools, what runs on the old ones ends in peace. A 401 reads the credentials
+ * again and repeats the request once (the server did nothing with it).
+ */
+export class Transport {
+  readonly #credentials: Credentials;
+  readonly #origin: string;
+  readonly #prefix: string;
+  readonly #host: string;
+  readonly #userAgent: string;
+  readonly #connections: number;
+  readonly #metrics: KitMetrics | undefined;
+  readonly #clock: Clock;
+  #agents: Agents | undefined;
+  #readAt = 0;
+  #reading: Promise<Agents> | undefined;
+  #retired: Agent[] = [];
+
+  constructor(credentials: Credentials, {userAgent = 'kube-kit', connections = 16, metrics, clock = systemClock}: TransportOptions = {}) {
+    this.#credentials = credentials;
+    const url = new URL(credentials.server);
+    this.#origin = url.origin;
+    this.#prefix = url.pathname.replace(/\/$/, '');
+    this.#host = url.host;
+    this.#userAgent = userAgent;
+    this.#connections = connections;
+    this.#metrics = metrics;
+    this.#clock = clock;
+  }
+
+  /** The whole answer, whatever its status. Throws what undici throws when there is none. */
+  async request(request: Request): Promise<{status: number; body: string; retryAfter: string | undefined}> {
+    const answer = await this.#send(request, 'requests');
+    return {status: answer.statusCode, body: await answer.body.text(), retryAfter: retryAfter(answer)};
+  }
+
+  /** The answer with its body still to be read; the caller reads it to its end or aborts the signal. */
+  async stream(request: Request): Promise<Dispatcher.ResponseData> {
+    return this.#send(request, 'watches');
+  }
+
+  /** Requests in flight are finished, watches are cut. */
+  async close(): Promise<void> {
+    const agents = this.#agents;
+    if (!agents) return;
+    await Promise.all([agents.requests.close(), ...[agents.watches, ...this.#retired].map(agent => agent.destroy())]);
+  }
+
+  async #send(request: Request, pool: 'requests' | 'watches'): Promise<Dispatcher.ResponseData> {
+    const agents = await this.#current();
+    const answer = await this.#attempt(request, pool, agents);
+    if (answer.statusCode !== 401) return answer;
+    const renewed = await this.#refresh();
+    if (renewed.secrets.headers.authorization === agents.secrets.headers.authorization && renewed.fingerprint === agents.fingerprint) return answer;
+    await answer.body.dump();
+    return this.#attempt(request, pool, renewed);
+  }
+
+  async #attempt(request: Request, pool: 'requests' | 'watches', agents: Agents): Promise<Dispatcher.ResponseData> {
+    const count = (code: string): void => this.#metrics?.restClientRequests.inc({code, method: request.method, host: this.#host});
+    try {
+      const answer = await agents[pool].request({
+        origin: this.#origin,
+        path: this.#prefix + request.path + queryString(request.query),
+        method: request.method,
+        headers: {
+          accept: 'application/json',
+          'user-agent': this.#userAgent,
+          ...(request.body === undefined ? {} : {'content-type': request.contentType ?? 'application/json'}),
+          ...agents.secrets.headers,
+        },
+        body: request.body ?? null,
+        signal: request.signal ?? null,
+      });
+      count(String(answer.statusCode));
+      return answer;
+    } catch (error) {
+      count('<error>');
+      throw error;
+    }
+  }
+
+  #current(): Promise<Agents> {
+    if (this.#agents && this.#clock.now() - this.#readAt < secretsLastMs) return Promise.resolve(this.#agents);
+    return this.#refresh();
+  }
+
+  #refresh(): Promise<Agents> {
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #read(): Promise<Agents> {
+    const old = this.#agents;
+    // A file in the middle of its rotation is no reason to stop: what we have is valid until a 401 says otherwise.
+    const secrets = await this.#credentials.read().catch((error: unknown) => {
+      if (!old) throw error;
+      return old.secrets;
+    });
+    const fingerprint = fingerprintOf(secrets);
+    this.#readAt = this.#clock.now();
+    if (old?.fingerprint === fingerprint) return (this.#agents = {...old, secrets});
+    if (old) this.#retire(old);
+    const common = {allowH2: false, keepAliveTimeout: idleConnectionMs, keepAliveMaxTimeout: idleConnectionMs, headersTimeout: answerWithinMs};
+    const connect = {...secrets.tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000};
+    return (this.#agents = {
+      secrets,
+      fingerprint,
+      requests: new Agent({...common, connect, connections: this.#connections, bodyTimeout: answerWithinMs}),
+      // A watch is quiet for minutes, and has a watchdog of its own.
+      watches: new Agent({...common, connect, connections: null, bodyTimeout: 0}),
+    });
+  }
+
+  /** Lets what runs on the old pools end, then closes them. */
+  #retire(old: Agents): void {
+    for (const agent of [old.requests, old.watches]) {
+      this.#retired.push(agent);
+      void agent.close().finally(() => (this.#retired = this.#retired.filter(other => other !== agent)));
+    }
+  }
+}
+
+function queryString(query: Request['query'] = {}): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
+  const text = params.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+export function retryAfter(answer: Dispatcher.ResponseData): string | undefined {
+  const header = answer.headers['retry-after'];
+  return typeof header === 'string' ? header : undefined;
+}
+
+function fingerprintOf({tls}: Secrets): string {
+  const hash = createHash('sha256');
+  for (const part of [tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized]) hash.update(`|${String(part)}`);
+  return hash.digest('hex');
+}

@@ -1,0 +1,177 @@
+import {type Backoff, backoffMs} from './backoff.ts';
+import type {Client, WatchEvent} from './client.ts';
+import {type Clock, sleep, systemClock} from './clock.ts';
+import {ApiError, isGone, retryAfterMs} from './errors.ts';
+import type {KubeObject, Resource} from './objects.ts';
+
+/**
+ * Where a watch stands. After kube-rs' `watcher.rs`.
+ *
+ *            +-------------------- 410: history is gone --------------------+
+ *            v                                                              |
+ *        Listing ------- whole list, at resourceVersion R -----------> Watching from R  <-+ ended in order:
+ *         |   ^                                                        |          ^   |   | again at once
+ *   error |   | after back-off                        refused or cut   |    after |   +---+ from what was
+ *         v   |                                                        v back-off |         seen last
+ *        Waiting                                                     Waiting -----+
+ */
+export type WatchState =
+  | {at: 'Listing'; paged: boolean}
+  | {at: 'Watching'; from: string}
+  | {at: 'Waiting'; ms: number; because: unknown; next: WatchState};
+
+/** Who takes what a watch sees. Calls come in order, never two at once. */
+export interface WatchSink<T> {
+  /** A part of a list as of `resourceVersion`; `first` when it begins (again). */
+  page(items: T[], resourceVersion: string, first: boolean): void;
+  /** The list is whole: what it did not hold no longer exists. */
+  listed(resourceVersion: string): void;
+  event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
+  /** Everything up to this resourceVersion has been told. */
+  bookmark(resourceVersion: string): void;
+}
+
+export interface WatcherOptions {
+  namespace?: string;
+  labelSelector?: string;
+  /** Objects a page of a list. */
+  pageSize?: number;
+  /** The server ends a watch after this time. */
+  timeoutSeconds?: number;
+  /** A stream that brought nothing for this long, bookmarks included, is taken for dead. */
+  silenceMs?: number;
+  backoff?: Backoff;
+  clock?: Clock;
+  /** Told of every change of state. */
+  onState?(state: WatchState): void;
+}
+
+/** A watch that lived this long, or brought anything, shows that the server is well: the back-off starts anew. */
+const healthyMs = 5000;
+
+/**
+ * Lists, then watches, for ever: every end is handled, every request that follows a failure waits for a jittered back-off or
+ * for what Retry-After says. `run` returns when the signal aborts, and never throws.
+ */
+export class Watcher<T extends KubeObject> {
+  readonly #client: Client;
+  readonly #resource: Resource<T>;
+  readonly #sink: WatchSink<T>;
+  readonly #options: WatcherOptions;
+  readonly #clock: Clock;
+  readonly #timeoutSeconds: number;
+  readonly #silenceMs: number;
+  readonly #backoff: Backoff;
+  #failures = 0;
+
+  constructor(client: Client, resource: Resource<T>, sink: WatchSink<T>, options: WatcherOptions = {}) {
+    this.#client = client;
+    this.#resource = resource;
+    this.#sink = sink;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#timeoutSeconds = options.timeoutSeconds ?? 290;
+    this.#silenceMs = options.silenceMs ?? this.#timeoutSeconds * 1000 + 10_000;
+    this.#backoff = options.backoff ?? {baseMs: 200, capMs: 15_000};
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    let state: WatchState = {at: 'Listing', paged: true};
+    while (!signal.aborted) {
+      this.#options.onState?.(state);
+      state = await this.#leave(state, signal);
+    }
+  }
+
+  async #leave(state: WatchState, signal: AbortSignal): Promise<WatchState> {
+    switch (state.at) {
+      case 'Listing':
+        return this.#list(state, signal);
+      case 'Watching':
+        return this.#watch(state, signal);
+      case 'Waiting':
+        await sleep(state.ms, signal, this.#clock);
+        return state.next;
+    }
+  }
+
+  async #list({paged}: {paged: boolean}, signal: AbortSignal): Promise<WatchState> {
+    const {namespace, labelSelector, pageSize = 500} = this.#options;
+    try {
+      let from = '';
+      let first = true;
+      for await (const page of this.#client.pages(this.#resource, {namespace, labelSelector, limit: paged ? pageSize : 0, signal})) {
+        from = page.resourceVersion;
+        this.#sink.page(page.items, from, first);
+        first = false;
+      }
+      this.#sink.listed(from);
+      return {at: 'Watching', from};
+    } catch (error) {
+      // The pages expired before the last was read: all at once then, as client-go's pager does.
+      return this.#wait(error, {at: 'Listing', paged: paged && !isGone(error)});
+    }
+  }
+
+  async #watch({from}: {from: string}, signal: AbortSignal): Promise<WatchState> {
+    const {namespace, labelSelector} = this.#options;
+    const cut = new AbortController();
+    const onAbort = (): void => cut.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, {once: true});
+    const startedAt = this.#clock.now();
+    let watchdog: unknown;
+    let seen = from;
+    let healthy = false;
+    try {
+      const feedWatchdog = (): void => {
+        this.#clock.clearTimeout(watchdog);
+        watchdog = this.#clock.setTimeout(() => cut.abort(new Error(`nothing heard for ${this.#silenceMs} ms`)), this.#silenceMs);
+      };
+      feedWatchdog();
+      const request = {namespace, labelSelector, resourceVersion: from, timeoutSeconds: this.#timeoutSeconds, signal: cut.signal};
+      for await (const events of this.#client.watch(this.#resource, request)) {
+        feedWatchdog();
+        for (const event of events) {
+          seen = this.#tell(event, seen);
+          healthy = true;
+        }
+        if (healthy) this.#failures = 0;
+      }
+      if (healthy || this.#clock.now() - startedAt >= healthyMs) {
+        this.#failures = 0;
+        return {at: 'Watching', from: seen};
+      }
+      return this.#wait('the watch ended at once', {at: 'Watching', from: seen});
+    } catch (error) {
+      if (isGone(error)) return this.#wait(error, {at: 'Listing', paged: true});
+      return this.#wait(cut.signal.aborted ? cut.signal.reason : error, {at: 'Watching', from: seen});
+    } finally {
+      this.#clock.clearTimeout(watchdog);
+      signal.removeEventListener('abort', onAbort);
+      cut.abort();
+    }
+  }
+
+  /** Passes an event on, and returns the resourceVersion to go on from. Throws what an ERROR event says. */
+  #tell(event: WatchEvent<T>, seen: string): string {
+    switch (event.type) {
+      case 'ADDED':
+      case 'MODIFIED':
+      case 'DELETED':
+        this.#sink.event(event.type, event.object);
+        return event.object.metadata.resourceVersion ?? seen;
+      case 'BOOKMARK':
+        this.#sink.bookmark(event.object.metadata.resourceVersion);
+        return event.object.metadata.resourceVersion;
+      case 'ERROR':
+        throw new ApiError({status: event.object.code ?? 500, body: JSON.stringify(event.object), request: `WATCH ${this.#resource.plural}`});
+    }
+  }
+
+  #wait(because: unknown, next: WatchState): WatchState {
+    this.#failures++;
+    const ms = Math.max(backoffMs(this.#failures, this.#backoff), retryAfterMs(because) ?? 0);
+    return {at: 'Waiting', ms, because, next};
+  }
+}
+

@@ -1,0 +1,15 @@
+import {Counter, Registry, collectDefaultMetrics} from 'prom-client';
+
+/** A registry with the process's own metrics. */
+export function makeRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({register: registry});
+  return registry;
+}
+
+/** What Doorplate counts of its own. Never a hostname as a label. */
+export const domainMetrics = (registry: Registry) => ({
+  dnsChecks: new Counter({name: 'doorplate_dns_checks_total', help: 'DNS checks of hostnames, by verdict: Proven or the reason.', labelNames: ['verdict'], registers: [registry]}),
+  edgeProbes: new Counter({name: 'doorplate_edge_probes_total', help: 'Looks at an address of the edge: presented (a certificate) or unreachable.', labelNames: ['result'], registers: [registry]}),
+  lookErrors: new Counter({name: 'doorplate_look_errors_total', help: 'DNS checks and edge probes that failed unexpectedly.', registers: [registry]}),
+});

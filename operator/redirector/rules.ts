@@ -1,0 +1,42 @@
+import type {CustomDomain, Project} from '../api/foreign.ts';
+import type {RedirectRule} from './table.ts';
+
+/** HTTP of a hostname that serves goes to HTTPS, method and body kept. */
+const toHttps = (host: string): RedirectRule => ({host, to: host, status: 308});
+
+const status = (code: number): RedirectRule['status'] => (code === 302 || code === 307 || code === 308 ? code : 301);
+
+/*
+ * What an object tells the redirector, out of its status alone, which only the operator writes. While it is being deleted it
+ * tells nothing.
+ */
+
+export function rulesOfProject({metadata, status: said}: Project): RedirectRule[] {
+  if (metadata.deletionTimestamp !== undefined || said?.host === undefined) return [];
+  return [said.redirect ? {host: said.host, to: said.redirect.to, status: status(said.redirect.status)} : toHttps(said.host)];
+}
+
+export function rulesOfDomain({metadata, status: said}: CustomDomain): RedirectRule[] {
+  if (metadata.deletionTimestamp !== undefined) return [];
+  return (said?.hosts ?? []).flatMap((h): RedirectRule[] => {
+    if (h.phase !== 'Verified' && h.phase !== 'Live') return [];
+    if (h.role === 'Primary') return [toHttps(h.hostname)];
+    return h.redirect ? [{host: h.hostname, to: h.redirect.to, status: status(h.redirect.status)}] : [];
+  });
+}
+
+/** The table that `server.ts` reads, kept by what each owner tells; an owner's newest word replaces all its older ones. */
+export class Table {
+  readonly #rules = new Map<string, RedirectRule & {owner: string}>();
+  readonly #hosts = new Map<string, string[]>();
+
+  get rules(): ReadonlyMap<string, RedirectRule> { return this.#rules; }
+
+  set(owner: string, rules: readonly RedirectRule[]): void {
+    for (const host of this.#hosts.get(owner) ?? []) if (this.#rules.get(host)?.owner === owner) this.#rules.delete(host);
+    this.#hosts.delete(owner);
+    if (rules.length === 0) return;
+    for (const rule of rules) this.#rules.set(rule.host, {...rule, owner});
+    this.#hosts.set(owner, rules.map((r) => r.host));
+  }
+}

@@ -1,0 +1,95 @@
+/** The redirector's HTTP server around the pure table. Its table comes from elsewhere (a watch) and is read anew at every request. */
+import {createServer} from 'node:http';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import type {Logger} from 'pino';
+import {answer, plain} from './table.ts';
+import type {RedirectRule, Response} from './table.ts';
+
+export interface RedirectorOptions {
+  /** 0 for any free one. */
+  port: number;
+  /** The table as it stands now; its keys as in RedirectRule.host. */
+  table: () => ReadonlyMap<string, RedirectRule>;
+  /** False until the table is complete: until then every request gets 503, because an unknown host may be a known one. */
+  ready: () => boolean;
+  log: Pick<Logger, 'info' | 'warn'>;
+  /** How long close() lets requests finish. */
+  drainMs: number;
+}
+
+export interface Redirector {
+  port: number;
+  /** Stops listening, lets requests in flight finish for `drainMs`, then ends what is left. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** A request's head has this long to arrive, and the whole request that long: a slow client holds a socket, nothing else. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+const TIMEOUT_CHECK_MS = 2000;
+/** Longer than the idle time of the edges (nginx 60 s, Traefik 90 s), so it's never us who close under a request being sent. */
+const KEEP_ALIVE_TIMEOUT_MS = 100_000;
+
+/** Listens on `port`; rejects when it can't. */
+export async function startRedirector(opts: RedirectorOptions): Promise<Redirector> {
+  let draining = false;
+  const server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  });
+  const handle = (req: IncomingMessage, res: ServerResponse) => {
+    // A body is read past, never kept.
+    req.resume();
+    if (draining) res.setHeader('connection', 'close');
+    send(res, opts.ready() ? answer(opts.table(), requestOf(req)) : notReady());
+  };
+  server.on('request', handle);
+  // Who asks whether to send a body is told the final answer at once (RFC 9110, 10.1.1).
+  server.on('checkContinue', handle);
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(opts.port, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  server.on('error', error => opts.log.warn({err: error}, 'redirector server'));
+  const {port} = server.address() as AddressInfo;
+  opts.log.info({port}, 'redirector listens');
+
+  let closed: Promise<void> | undefined;
+  return {
+    port,
+    close() {
+      draining = true;
+      closed ??= new Promise<void>(resolve => {
+        const timer = setTimeout(() => server.closeAllConnections(), opts.drainMs);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+      return closed;
+    },
+  };
+}
+
+function requestOf(req: IncomingMessage): {host: string | undefined; url: string; forwardedProto: string | undefined} {
+  const proto = req.headers['x-forwarded-proto'];
+  return {host: req.headers.host, url: req.url ?? '/', forwardedProto: Array.isArray(proto) ? proto[0] : proto};
+}
+
+function notReady(): Response {
+  const response = plain(503, 'The redirects are not loaded yet.');
+  return {...response, headers: {...response.headers, 'retry-after': '1'}};
+}
+
+function send(res: ServerResponse, {status, headers, body}: Response): void {
+  res.writeHead(status, headers);
+  // node:http sends no body to HEAD, and keeps the length.
+  res.end(body);
+}

@@ -1,0 +1,187 @@
+/** What each role of the one image is made of. */
+import {getServers} from 'node:dns';
+import {isIP} from 'node:net';
+import type {Logger} from 'pino';
+import type {Registry} from 'prom-client';
+import type {Certificate, CertificateRequest, CustomDomain, EndpointSlice, Ingress, IngressClass, Project, Service} from './api/foreign.ts';
+import type {Config} from './config.ts';
+import {Children, ownedSelector, ownerLabel} from './controllers/children.ts';
+import type {DnsQuestion} from './controllers/custom-domain.ts';
+import {CustomDomainReconciler} from './controllers/custom-domain.ts';
+import {Observer} from './controllers/observer.ts';
+import {ProjectReconciler} from './controllers/project.ts';
+import {
+  certificateRequests, certificates, customDomains, endpointSlices, ingressClasses, ingresses, projects, services,
+} from './controllers/resources.ts';
+import {DnsClient} from './dns/client.ts';
+import type {IssuedRequest} from './domain/certificate.ts';
+import type {EdgeFinding} from './domain/lifecycle.ts';
+import type {Verdict} from './domain/verification.ts';
+import {judgeAuthoritative, judgeBoth} from './domain/verification.ts';
+import {leafSha256, probeEdge} from './edge/probe.ts';
+import {Applier} from './kube/apply.ts';
+import {Cache} from './kube/cache.ts';
+import type {Client} from './kube/client.ts';
+import {Controller} from './kube/controller.ts';
+import {EventRecorder} from './kube/events.ts';
+import {Manager} from './kube/manager.ts';
+import type {KitMetrics} from './kube/metrics.ts';
+import type {HasMeta, ObjectMeta} from './kube/objects.ts';
+import {keyOf} from './kube/objects.ts';
+import {domainMetrics} from './observability/metrics.ts';
+import {startRedirector} from './redirector/server.ts';
+import {Table, rulesOfDomain, rulesOfProject} from './redirector/rules.ts';
+import type {RedirectRule} from './redirector/table.ts';
+
+/** What every role is given. */
+export interface Parts {config: Config; client: Client; log: Logger; registry: Registry; metrics: KitMetrics}
+
+const ownerOf = (o: HasMeta) => o.metadata.labels?.[ownerLabel] ?? [];
+const byOwner = {owner: (o: HasMeta) => [ownerOf(o)].flat()};
+const meta = ({name, namespace, uid, resourceVersion, labels, annotations, ownerReferences}: ObjectMeta): ObjectMeta =>
+  ({name, namespace, uid, resourceVersion, labels, annotations, ownerReferences});
+
+/** A CertificateRequest without its chain: thousands are kept. */
+function issuedRequest(request: CertificateRequest): IssuedRequest {
+  const ready = request.status?.conditions?.find((c) => c.type === 'Ready');
+  const chain = request.status?.certificate;
+  let leaf: string | undefined;
+  try { leaf = chain === undefined ? undefined : leafSha256(Buffer.from(chain, 'base64').toString('latin1')); } catch { /* no certificate in it */ }
+  return {
+    metadata: meta(request.metadata),
+    ...(leaf !== undefined && {leafSha256: leaf}),
+    ...(ready?.status === 'False' && ready.reason === 'Failed' && {failure: ready.message}),
+  };
+}
+
+/** The operator: watches, decides, writes. */
+export function operator({config, client, log, registry, metrics}: Parts): Manager {
+  const {policy, settings} = config;
+  const counters = domainMetrics(registry);
+  const startedAt = Date.now();
+  const events = new EventRecorder(client, {controller: 'doorplate.dev/operator', instance: config.pod, log});
+  const manager = new Manager({client, log, events});
+
+  const domainCache = new Cache<CustomDomain, CustomDomain>(client, customDomains, {log, indexes: {
+    project: (d) => [`${d.metadata.namespace}/${d.spec.projectRef.name}`],
+    uid: (d) => [d.metadata.uid ?? ''],
+  }});
+  const projectCache = new Cache<Project, Project>(client, projects, {log, indexes: {
+    service: (p) => [`${p.metadata.namespace}/${p.spec.serviceRef.name}`],
+    uid: (p) => [p.metadata.uid ?? ''],
+  }});
+  const serviceCache = new Cache<Service, Service>(client, services, {log, project: (s) => ({
+    apiVersion: s.apiVersion, kind: s.kind, metadata: {name: s.metadata.name, namespace: s.metadata.namespace, uid: s.metadata.uid, resourceVersion: s.metadata.resourceVersion},
+    spec: {ports: s.spec.ports?.map(({name, port}) => ({name, port}))},
+  })});
+  const sliceCache = new Cache<{metadata: ObjectMeta; endpoints?: EndpointSlice['endpoints']}, EndpointSlice>(client, endpointSlices, {
+    log,
+    project: (s) => ({
+      metadata: {name: s.metadata.name, namespace: s.metadata.namespace, uid: s.metadata.uid, resourceVersion: s.metadata.resourceVersion,
+        labels: {'kubernetes.io/service-name': s.metadata.labels?.['kubernetes.io/service-name'] ?? ''}},
+      // Whether any endpoint is ready, and no more: a Service of a thousand Pods is kept as one.
+      endpoints: s.endpoints?.some((e) => e.conditions?.ready !== false) ? [{conditions: {ready: true}}] : [],
+    }),
+    indexes: {service: (s) => [`${s.metadata.namespace}/${s.metadata.labels?.['kubernetes.io/service-name']}`]},
+  });
+  const classCache = new Cache<IngressClass, IngressClass>(client, ingressClasses, {log});
+  const ingressCache = new Cache<Ingress, Ingress>(client, ingresses, {log, labelSelector: ownedSelector, indexes: byOwner,
+    project: (i) => ({apiVersion: i.apiVersion, kind: i.kind, metadata: i.metadata, spec: i.spec})});
+  const certificateCache = new Cache<Certificate, Certificate>(client, certificates, {log, labelSelector: ownedSelector, indexes: byOwner});
+  const requestCache = new Cache<IssuedRequest, CertificateRequest>(client, certificateRequests, {log, labelSelector: ownedSelector, indexes: byOwner, project: issuedRequest});
+  const caches = [domainCache, projectCache, serviceCache, sliceCache, classCache, ingressCache, certificateCache, requestCache];
+
+  const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
+  const children = new Children({applier, certificates: certificateCache, ingresses: ingressCache, requests: requestCache});
+
+  const resolvers = settings.dns.recursive.length > 0 ? settings.dns.recursive : systemResolvers();
+  const dnsClient = new DnsClient({recursive: resolvers, allowPrivateAddresses: settings.dns.allowPrivateAddresses});
+  const check = async ({hostname, target}: DnsQuestion, signal: AbortSignal): Promise<Verdict> => {
+    const authoritative = await dnsClient.askAuthoritative(hostname, signal);
+    let verdict = judgeAuthoritative(hostname, target, policy.edgeAddresses, authoritative);
+    // Resolvers are asked only after a positive answer: asked earlier, they would keep the negative one.
+    if (verdict.kind === 'Proven') verdict = judgeBoth(hostname, target, policy.edgeAddresses, authoritative, await dnsClient.askRecursive(hostname, signal));
+    counters.dnsChecks.inc({verdict: verdict.kind === 'Proven' ? 'Proven' : verdict.reason});
+    log.debug({hostname, verdict: verdict.kind === 'Proven' ? 'Proven' : verdict.reason}, 'DNS checked');
+    return verdict;
+  };
+  const edges = settings.edge.probe.length > 0 ? settings.edge.probe : settings.edge.addresses.map((address) => ({address, port: 443}));
+  const probe = async (hostname: string, signal: AbortSignal): Promise<EdgeFinding[]> => {
+    const findings = await probeEdge(hostname, [...edges], {timeoutMs: 3000, signal});
+    for (const f of findings) counters.edgeProbes.inc({result: 'unreachable' in f ? 'unreachable' : 'presented'});
+    return findings;
+  };
+
+  const onError = (error: unknown) => { counters.lookErrors.inc(); log.error({err: error}, 'a look at the outside failed'); };
+  const dns = new Observer<DnsQuestion, Verdict>({look: check, onResult: (key) => domainController.enqueue(key), onError, concurrency: 64});
+  const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
+
+  const domainReconciler = new CustomDomainReconciler({
+    client, policy, domains: domainCache, projects: projectCache, ingressClasses: classCache, children, dns, edge, events, startedAt});
+  const projectReconciler = new ProjectReconciler({
+    client, policy, projects: projectCache, services: serviceCache, slices: sliceCache, domains: domainCache, ingressClasses: classCache, children, events});
+  const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: caches, metrics, log});
+  const projectController = new Controller({name: 'project', reconcile: (key) => projectReconciler.reconcile(key), waitFor: caches, metrics, log});
+
+  domainCache.onChange((now, before) => {
+    const one = (now ?? before)!;
+    domainController.enqueue(keyOf(one));
+    const projectKey = `${one.metadata.namespace}/${one.spec.projectRef.name}`;
+    projectController.enqueue(projectKey);
+    // Its siblings: the next oldest may now be accepted.
+    if (!now || !before) for (const sibling of domainCache.by('project', projectKey)) domainController.enqueue(keyOf(sibling));
+  });
+  projectCache.onChange((now, before) => {
+    const key = keyOf((now ?? before)!);
+    projectController.enqueue(key);
+    for (const domain of domainCache.by('project', key)) domainController.enqueue(keyOf(domain));
+  });
+  const onService = (namespacedName: string) => { for (const p of projectCache.by('service', namespacedName)) projectController.enqueue(keyOf(p)); };
+  serviceCache.onChange((now, before) => onService(keyOf((now ?? before)!)));
+  sliceCache.onChange((now, before) => {
+    const {namespace, labels} = (now ?? before)!.metadata;
+    onService(`${namespace}/${labels?.['kubernetes.io/service-name']}`);
+  });
+  const onChild = (now: HasMeta | undefined, before: HasMeta | undefined) => {
+    for (const uid of new Set([now, before].flatMap((o) => (o ? ownerOf(o) : [])))) {
+      for (const d of domainCache.by('uid', uid)) domainController.enqueue(keyOf(d));
+      for (const p of projectCache.by('uid', uid)) projectController.enqueue(keyOf(p));
+    }
+  };
+  ingressCache.onChange(onChild);
+  certificateCache.onChange(onChild);
+  requestCache.onChange(onChild);
+  classCache.onChange(() => {
+    for (const d of domainCache.list()) domainController.enqueue(keyOf(d));
+    for (const p of projectCache.list()) projectController.enqueue(keyOf(p));
+  });
+
+  // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
+  manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); }});
+  return manager.addCache(...caches).addController(domainController, projectController);
+}
+
+function systemResolvers(): {address: string; port: number}[] {
+  return getServers().flatMap((s) => {
+    const address = s.replace(/^\[([^\]]+)\](:[0-9]+)?$/, '$1');
+    return isIP(address) ? [{address, port: 53}] : [];
+  });
+}
+
+/** The redirector: a table out of status, and an HTTP server. */
+export function redirector({client, log}: Parts, port = 8080): Manager {
+  const manager = new Manager({client, log});
+  const table = new Table();
+  type Rules = {metadata: ObjectMeta; rules: RedirectRule[]};
+  const domainCache = new Cache<Rules, CustomDomain>(client, customDomains, {log, project: (d) => ({metadata: meta(d.metadata), rules: rulesOfDomain(d)})});
+  const projectCache = new Cache<Rules, Project>(client, projects, {log, project: (p) => ({metadata: meta(p.metadata), rules: rulesOfProject(p)})});
+  for (const cache of [domainCache, projectCache]) {
+    cache.onChange((now, before) => table.set(`${cache.resource.kind} ${keyOf((now ?? before)!)}`, now?.rules ?? []));
+  }
+  let server: Awaited<ReturnType<typeof startRedirector>> | undefined;
+  manager.addServer({
+    start: async () => { server = await startRedirector({port, table: () => table.rules, ready: () => domainCache.isSynced && projectCache.isSynced, log, drainMs: 15_000}); },
+    stop: async () => { await server?.close(); },
+  });
+  return manager.addCache(domainCache, projectCache);
+}

@@ -1,0 +1,378 @@
+import {afterEach, describe, expect, test} from '@jest/globals';
+import type * as packet from 'dns-packet';
+import {DnsClient} from '../../../operator/dns/client.ts';
+import type {DnsClientOptions, Finding} from '../../../operator/dns/client.ts';
+import {fakeServer, record, reply, soa, without} from './fake-servers.ts';
+import type {Behaviour, FakeServer, Parts} from './fake-servers.ts';
+
+const running: FakeServer[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(server => server.close()));
+});
+
+/** What a fake knows: `name type` -> the parts of its reply; undefined for silence. All else is REFUSED. */
+type Zone = Record<string, Parts | undefined>;
+
+function zone(records: Zone): Behaviour {
+  return asked => {
+    const key = `${asked.name.toLowerCase()} ${asked.type}`;
+    if (!(key in records)) return [reply(asked, {rcode: 5})];
+    const parts = records[key];
+    return parts ? [reply(asked, parts)] : [];
+  };
+}
+
+/** A world of fakes: a resolver, and authoritative servers on loopback addresses that share one port. */
+async function world(parts: {resolver: Zone; authoritative?: Record<string, Zone>}, opts: Partial<DnsClientOptions> = {}) {
+  const resolver = await fakeServer(zone({...parts.resolver}));
+  running.push(resolver);
+  const authoritative: Record<string, FakeServer> = {};
+  for (const [address, records] of Object.entries(parts.authoritative ?? {})) {
+    const server = await fakeServer(zone(records), {address, port: resolver.port});
+    running.push(server);
+    authoritative[address] = server;
+  }
+  const client = new DnsClient({
+    recursive: [resolver], allowPrivateAddresses: true, port: resolver.port, tryTimeoutMs: 150, totalTimeoutMs: 1500, ...opts,
+  });
+  return {client, resolver, authoritative};
+}
+
+/** A zone whose server refers to a child, whose server (the same one) refers to a child, and so on. */
+async function endless(name: string): Promise<DnsClient> {
+  let depth = 2;
+  const upwards = name.split('.');
+  const {client} = await world({resolver: {'example.com NS': EXAMPLE_NS}});
+  const server = await fakeServer(asked => {
+    depth++;
+    const owner = upwards.slice(-depth).join('.');
+    return [reply(asked, {aa: false, authorities: [record(owner, 'NS', `ns.${owner}`)], additionals: [record(`ns.${owner}`, 'A', '127.0.0.11')]})];
+  }, {address: '127.0.0.11', port: running.at(-1)!.port});
+  running.push(server);
+  return client;
+}
+
+const EXAMPLE_NS: Parts = {
+  aa: false,
+  answers: [record('example.com', 'NS', 'ns1.example.com')],
+  additionals: [record('ns1.example.com', 'A', '127.0.0.11')],
+};
+const NODATA: Parts = {authorities: [soa('example.com', 300, 60)]};
+const NXDOMAIN: Parts = {rcode: 3, authorities: [soa('example.com', 30, 60)]};
+
+function finding(over: Partial<Finding>): Partial<Finding> {
+  return {exists: true, cname: [], a: [], aaaa: [], chain: [], ...over};
+}
+
+/** Findings without their servers, and without what is undefined. */
+function seen(findings: Finding[]): Partial<Finding>[] {
+  return findings.map(found => Object.fromEntries(Object.entries(without(found, 'server')).filter(([key, value]) => value !== undefined || key === 'exists')));
+}
+
+describe('What an authoritative server says', () => {
+  const rows: [string, Zone, Partial<Finding>][] = [
+    ['a CNAME', {'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'Host.Platform.Test', 77)]}},
+      finding({cname: ['host.platform.test'], ttlSeconds: 77})],
+    ['a CNAME to a name of the same zone, with the chain behind it', {
+      'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'alias.example.com')]},
+      'docs.example.com A': {answers: [
+        record('alias.example.com', 'CNAME', 'host.platform.test'), record('docs.example.com', 'CNAME', 'alias.example.com'), record('host.platform.test', 'A', '192.0.2.1'),
+      ]},
+    }, finding({cname: ['alias.example.com'], chain: ['host.platform.test'], ttlSeconds: 300})],
+    ['a CNAME whose chain can not be asked for', {
+      'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'alias.example.com')]},
+      'docs.example.com A': {rcode: 2},
+    }, finding({cname: ['alias.example.com'], ttlSeconds: 300})],
+    ['addresses of both families', {
+      'docs.example.com CNAME': NODATA,
+      'docs.example.com A': {answers: [record('docs.example.com', 'A', '203.0.113.9', 50), record('docs.example.com', 'A', '203.0.113.7', 50)]},
+      'docs.example.com AAAA': {answers: [record('docs.example.com', 'AAAA', '2001:DB8::7', 40)]},
+    }, finding({a: ['203.0.113.7', '203.0.113.9'], aaaa: ['2001:db8::7'], ttlSeconds: 40, negativeTtlSeconds: 60})],
+    ['nothing at a name that exists', {'docs.example.com CNAME': NODATA, 'docs.example.com A': NODATA, 'docs.example.com AAAA': NODATA},
+      finding({negativeTtlSeconds: 60})],
+    ['NXDOMAIN', {'docs.example.com CNAME': NXDOMAIN}, finding({exists: false, negativeTtlSeconds: 30})],
+    ['an address, while the question for the other family fails', {
+      'docs.example.com CNAME': NODATA, 'docs.example.com AAAA': {rcode: 2}, 'docs.example.com A': {answers: [record('docs.example.com', 'A', '203.0.113.7')]},
+    }, finding({a: ['203.0.113.7'], ttlSeconds: 300, negativeTtlSeconds: 60})],
+    ['no address, while the question for the other family fails', {
+      'docs.example.com CNAME': NODATA, 'docs.example.com AAAA': {rcode: 2}, 'docs.example.com A': NODATA,
+    }, finding({exists: undefined, failure: 'ServerFailure', detail: 'answered SERVFAIL'})],
+    ['records of other names', {
+      'docs.example.com CNAME': {answers: [record('other.example.com', 'CNAME', 'host.platform.test')], authorities: [soa('example.com', 300, 60)]},
+      'docs.example.com A': {answers: [record('host.platform.test', 'A', '192.0.2.1')]},
+      'docs.example.com AAAA': NODATA,
+    }, finding({negativeTtlSeconds: 60})],
+    ['a SOA of a zone beside it', {'docs.example.com CNAME': {rcode: 3, authorities: [soa('example.net', 300, 60)]}}, finding({exists: false})],
+    ['two CNAMEs', {
+      'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'b.test'), record('docs.example.com', 'CNAME', 'a.test')]},
+    }, finding({cname: ['a.test', 'b.test'], ttlSeconds: 300})],
+    ['a CNAME to itself', {
+      'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'docs.example.com')]}, 'docs.example.com A': {rcode: 2},
+    }, finding({cname: ['docs.example.com'], ttlSeconds: 300})],
+    ['a loop of CNAMEs', {
+      'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'b.example.com')]},
+      'docs.example.com A': {answers: [
+        record('docs.example.com', 'CNAME', 'b.example.com'), record('b.example.com', 'CNAME', 'c.example.com'), record('c.example.com', 'CNAME', 'b.example.com'),
+      ]},
+    }, finding({cname: ['b.example.com'], chain: ['c.example.com'], ttlSeconds: 300})],
+    ['twenty hops, of which eight count', {
+      'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'h0.example.com')]},
+      'docs.example.com A': {answers: [
+        record('docs.example.com', 'CNAME', 'h0.example.com'), ...Array.from({length: 20}, (_, hop) => record(`h${hop}.example.com`, 'CNAME', `h${hop + 1}.example.com`)),
+      ]},
+    }, finding({cname: ['h0.example.com'], chain: Array.from({length: 8}, (_, hop) => `h${hop + 1}.example.com`), ttlSeconds: 300})],
+    ['an answer without authority', {'docs.example.com CNAME': {aa: false, answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]}},
+      finding({exists: undefined, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'})],
+    ['a referral to the root', {'docs.example.com CNAME': {aa: false, authorities: [record('.', 'NS', 'a.root-servers.net')]}},
+      finding({exists: undefined, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'})],
+    ['a referral to its own zone', {'docs.example.com CNAME': {aa: false, authorities: [record('example.com', 'NS', 'ns1.example.com')]}},
+      finding({exists: undefined, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'})],
+    ['a referral aside', {'docs.example.com CNAME': {aa: false, authorities: [record('other.example.com', 'NS', 'ns1.example.com')]}},
+      finding({exists: undefined, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'})],
+    ['REFUSED', {}, finding({exists: undefined, failure: 'Refused', detail: 'answered REFUSED'})],
+    ['nothing at all', {'docs.example.com CNAME': undefined}, finding({exists: undefined, failure: 'Timeout', detail: 'no answer within 150 ms'})],
+  ];
+
+  test.each(rows)('is found: %s', async (_, records, expected) => {
+    const {client} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': records}});
+    const observed = await client.askAuthoritative('Docs.Example.com.');
+    expect(observed).toMatchObject({name: 'docs.example.com', zone: 'example.com'});
+    expect(seen(observed.findings)).toEqual([expected]);
+    expect(observed.failure === undefined).toBe(expected.failure === undefined);
+  });
+
+  test('is asked without recursion, and one question settles a CNAME out of the zone', async () => {
+    const {client, authoritative} = await world({
+      resolver: {'example.com NS': EXAMPLE_NS},
+      authoritative: {'127.0.0.11': {'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]}}},
+    });
+    await client.askAuthoritative('docs.example.com');
+    expect(authoritative['127.0.0.11']!.asked.map(({name, type, recursionDesired}) => [name, type, recursionDesired])).toEqual([['docs.example.com', 'CNAME', false]]);
+  });
+
+  test('stands beside what the others say; a silent one is asked twice, a refusing one once', async () => {
+    const {client, authoritative} = await world({
+      resolver: {'example.com NS': {
+        answers: ['ns1', 'ns2', 'ns3'].map(ns => record('example.com', 'NS', `${ns}.example.com`)),
+        additionals: [11, 12, 13].map((host, index) => record(`ns${index + 1}.example.com`, 'A', `127.0.0.${host}`)),
+      }},
+      authoritative: {
+        '127.0.0.11': {'docs.example.com CNAME': undefined},
+        '127.0.0.12': {'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]}},
+        '127.0.0.13': {},
+      },
+    });
+    const observed = await client.askAuthoritative('docs.example.com');
+    expect(observed.failure).toBeUndefined();
+    expect(observed.findings.map(({server, failure, cname}) => [server.name, failure ?? cname[0]])).toEqual([
+      ['ns1.example.com', 'Timeout'], ['ns2.example.com', 'host.platform.test'], ['ns3.example.com', 'Refused'],
+    ]);
+    expect(Object.values(authoritative).map(({asked}) => asked.length)).toEqual([2, 1, 1]);
+  });
+
+  test('is summed up as a failure when none answers', async () => {
+    const {client} = await world({resolver: {'example.com NS': {
+      answers: [record('example.com', 'NS', 'ns1.example.com'), record('example.com', 'NS', 'ns2.example.com')],
+      additionals: [record('ns1.example.com', 'A', '127.0.0.21'), record('ns2.example.com', 'A', '127.0.0.22')],
+    }}});
+    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({
+      zone: 'example.com',
+      findings: [{failure: 'Unreachable'}, {failure: 'Unreachable'}],
+      failure: {failure: 'Unreachable', detail: "ns1.example.com (127.0.0.21): can't be reached (ECONNREFUSED); ns2.example.com (127.0.0.22): can't be reached (ECONNREFUSED)"},
+    });
+  });
+});
+
+describe('The servers of a zone', () => {
+  const POSITIVE: Zone = {'docs.shop.example.com CNAME': {answers: [record('docs.shop.example.com', 'CNAME', 'host.platform.test')]}};
+  const REFERRAL: Parts = {
+    aa: false,
+    authorities: [record('shop.example.com', 'NS', 'ns.shop.example.com')],
+    additionals: [record('ns.shop.example.com', 'A', '127.0.0.12')],
+  };
+
+  test('are found through a referral, and the resolvers are not asked about the name itself', async () => {
+    const {client, resolver} = await world({
+      resolver: {'example.com NS': EXAMPLE_NS},
+      authoritative: {'127.0.0.11': {'docs.shop.example.com CNAME': REFERRAL}, '127.0.0.12': POSITIVE},
+    });
+    expect(await client.askAuthoritative('docs.shop.example.com')).toMatchObject({
+      zone: 'shop.example.com',
+      findings: [{server: {address: '127.0.0.12', name: 'ns.shop.example.com'}, cname: ['host.platform.test']}],
+    });
+    expect(resolver.asked.map(({name, type, recursionDesired}) => [name, type, recursionDesired])).toEqual([['example.com', 'NS', true]]);
+  });
+
+  test('are found where the resolver gives referrals itself, and refuses what stands above', async () => {
+    const {client} = await world({resolver: {'shop.example.com NS': REFERRAL}, authoritative: {'127.0.0.12': POSITIVE}});
+    expect(await client.askAuthoritative('docs.shop.example.com')).toMatchObject({zone: 'shop.example.com', findings: [{cname: ['host.platform.test']}]});
+  });
+
+  test('are those of the zone that a denial names', async () => {
+    const {client} = await world({
+      resolver: {
+        'example.com NS': {rcode: 3, authorities: [soa('com', 300, 60)]},
+        'com NS': {answers: [record('com', 'NS', 'ns.com')], additionals: [record('ns.com', 'A', '127.0.0.11')]},
+      },
+      authoritative: {'127.0.0.11': {'docs.example.com CNAME': {rcode: 3, authorities: [soa('com', 300, 90)]}}},
+    });
+    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({zone: 'com', findings: [{exists: false, negativeTtlSeconds: 90}]});
+  });
+
+  test('are found through the top-level domain where resolvers fail on a dead delegation', async () => {
+    const {client} = await world({
+      resolver: {
+        'example.com NS': {rcode: 2},
+        'com NS': {answers: [record('com', 'NS', 'ns.com')], additionals: [record('ns.com', 'A', '127.0.0.11')]},
+      },
+      authoritative: {'127.0.0.11': {'docs.example.com CNAME': {
+        aa: false, authorities: [record('example.com', 'NS', 'ns1.example.com')], additionals: [record('ns1.example.com', 'A', '127.0.0.21')],
+      }}},
+    });
+    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({
+      zone: 'example.com', findings: [{server: {name: 'ns1.example.com'}, failure: 'Unreachable'}], failure: {failure: 'Unreachable'},
+    });
+  });
+
+  test('are looked up by name without glue, and glue for names that the parent does not hold is not believed', async () => {
+    const {client, resolver} = await world({
+      resolver: {
+        'example.com NS': {answers: [record('example.com', 'NS', 'ns.provider.net')]},
+        'ns.provider.net A': {answers: [record('ns.provider.net', 'A', '127.0.0.11')]},
+        'ns.provider.net AAAA': {authorities: [soa('provider.net', 5, 5)]},
+        'ns.victim.net A': {answers: [record('ns.victim.net', 'A', '127.0.0.12')]},
+        'ns.victim.net AAAA': {authorities: [soa('victim.net', 5, 5)]},
+      },
+      authoritative: {
+        '127.0.0.11': {'docs.shop.example.com CNAME': {
+          aa: false, authorities: [record('shop.example.com', 'NS', 'ns.victim.net')], additionals: [record('ns.victim.net', 'A', '127.0.0.13')],
+        }},
+        '127.0.0.12': POSITIVE,
+        '127.0.0.13': {'docs.shop.example.com CNAME': {answers: [record('docs.shop.example.com', 'CNAME', 'forged.test')]}},
+      },
+    });
+    expect(await client.askAuthoritative('docs.shop.example.com')).toMatchObject({findings: [{server: {address: '127.0.0.12'}, cname: ['host.platform.test']}]});
+    expect(resolver.asked.map(({name, type}) => `${name} ${type}`)).toEqual([
+      'example.com NS', 'ns.provider.net A', 'ns.provider.net AAAA', 'ns.victim.net A', 'ns.victim.net AAAA',
+    ]);
+  });
+
+  test('at private addresses are not asked unless that is allowed', async () => {
+    const {client, authoritative} = await world(
+      {resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {}}}, {allowPrivateAddresses: false},
+    );
+    expect(await client.askAuthoritative('docs.example.com')).toEqual({
+      name: 'docs.example.com', findings: [],
+      failure: {failure: 'Unreachable', detail: 'the name servers of example.com have no public address: ns1.example.com (127.0.0.11)'},
+    });
+    expect(authoritative['127.0.0.11']!.asked).toEqual([]);
+  });
+
+  test('are at most four, one address of each name before the second of any', async () => {
+    const names = ['a', 'b', 'c'].map(ns => `${ns}.ns.test`);
+    const {client} = await world({resolver: {'example.com NS': {
+      answers: names.map(ns => record('example.com', 'NS', ns)),
+      additionals: names.flatMap((ns, index) => [31, 41, 51].map(host => record(ns, 'A', `127.0.0.${host + index}`))),
+    }}});
+    const observed = await client.askAuthoritative('docs.example.com');
+    expect(observed.findings.map(({server}) => server.address)).toEqual(['127.0.0.31', '127.0.0.32', '127.0.0.33', '127.0.0.41']);
+  });
+
+  test('are remembered for the TTL of their records, and forgotten when none answers', async () => {
+    const answering = {'docs.example.com CNAME': NXDOMAIN, 'www.example.com CNAME': NXDOMAIN, 'dead.example.com CNAME': undefined};
+    const {client, resolver} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': answering}});
+    await client.askAuthoritative('docs.example.com');
+    await client.askAuthoritative('www.example.com');
+    expect(resolver.asked).toHaveLength(1);
+    await client.askAuthoritative('dead.example.com');
+    await client.askAuthoritative('www.example.com');
+    expect(resolver.asked).toHaveLength(2);
+
+    const briefly: Parts = {...EXAMPLE_NS, answers: [record('example.com', 'NS', 'ns1.example.com', 0)]};
+    const second = await world({resolver: {'example.com NS': briefly}, authoritative: {'127.0.0.11': answering}});
+    await second.client.askAuthoritative('docs.example.com');
+    await second.client.askAuthoritative('docs.example.com');
+    expect(second.resolver.asked).toHaveLength(2);
+  });
+
+  test('are not followed for ever: each refers to the next, one label further down', async () => {
+    const labels = Array.from({length: 15}, (_, index) => `l${index}`);
+    const name = `${labels.join('.')}.example.com`;
+    const client = await endless(name);
+    expect(await client.askAuthoritative(name)).toEqual({name, findings: [], failure: {failure: 'Other', detail: 'more than 8 delegations above the name'}});
+  });
+
+  test.each<[string, Zone, string]>([
+    ['refuse', {}, 'Refused'],
+    ['fail', {'example.com NS': {rcode: 2}, 'com NS': {rcode: 2}}, 'ServerFailure'],
+    ['are silent', {'example.com NS': undefined, 'com NS': undefined}, 'Timeout'],
+    ['name none', {'example.com NS': {}, 'docs.example.com NS': {}, 'com NS': {}}, 'Other'],
+    ['name some without an address', {'example.com NS': {answers: [record('example.com', 'NS', 'ns.gone.test')]}}, 'Unreachable'],
+  ])('can not be found where the resolvers %s', async (_, resolver, failure) => {
+    const {client} = await world({resolver});
+    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({findings: [], failure: {failure}});
+  });
+});
+
+describe('Every call', () => {
+  test('ends within its total time, with each silent server told', async () => {
+    const {client} = await world(
+      {resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {'docs.example.com CNAME': undefined}}},
+      {tryTimeoutMs: 5000, totalTimeoutMs: 200},
+    );
+    const began = performance.now();
+    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({findings: [{failure: 'Timeout'}], failure: {failure: 'Timeout'}});
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
+  test('ends when its signal does', async () => {
+    const {client} = await world({resolver: {'example.com NS': undefined, 'docs.example.com CNAME': undefined}}, {tryTimeoutMs: 5000, totalTimeoutMs: 5000});
+    const began = performance.now();
+    const controller = new AbortController();
+    const both = Promise.all([client.askAuthoritative('docs.example.com', controller.signal), client.askRecursive('docs.example.com', controller.signal)]);
+    setTimeout(() => controller.abort(), 50);
+    expect((await both).map(({failure}) => failure?.failure)).toEqual(['Other', 'Other']);
+    expect((await client.askRecursive('docs.example.com', controller.signal)).failure?.failure).toBe('Other');
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
+  test.each(['', '.', 'a..b', `${'a'.repeat(64)}.com`, 'bücher.example'])('about %j, which is no name, asks nobody', async name => {
+    const {client, resolver} = await world({resolver: {}});
+    expect(await client.askAuthoritative(name)).toMatchObject({findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}});
+    expect(await client.askRecursive(name)).toMatchObject({findings: [], failure: {failure: 'Other'}});
+    expect(resolver.asked).toEqual([]);
+  });
+});
+
+describe('Recursive resolvers', () => {
+  test('are all asked, with recursion, and each is told as it answered', async () => {
+    const CNAME: packet.Answer = record('docs.example.com', 'CNAME', 'other.example.net');
+    const first = await fakeServer(zone({
+      'docs.example.com CNAME': {aa: false, answers: [CNAME]},
+      'docs.example.com A': {aa: false, answers: [CNAME, record('other.example.net', 'CNAME', 'host.platform.test'), record('host.platform.test', 'A', '192.0.2.1')]},
+    }));
+    const second = await fakeServer(zone({'docs.example.com CNAME': {aa: false, ...NXDOMAIN}}));
+    const third = await fakeServer(zone({'docs.example.com CNAME': {rcode: 2}}));
+    const referring = await fakeServer(zone({'docs.example.com CNAME': {aa: false, authorities: [record('example.com', 'NS', 'ns1.example.com')]}}));
+    running.push(first, second, third, referring);
+    const client = new DnsClient({recursive: [first, second, third, referring], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    const observed = await client.askRecursive('docs.example.com');
+    expect(observed.failure).toBeUndefined();
+    expect(seen(observed.findings)).toEqual([
+      finding({cname: ['other.example.net'], chain: ['host.platform.test'], ttlSeconds: 300}),
+      finding({exists: false, negativeTtlSeconds: 30}),
+      finding({exists: undefined, failure: 'ServerFailure', detail: 'answered SERVFAIL'}),
+      finding({exists: undefined, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}),
+    ]);
+    expect(first.asked.every(({recursionDesired}) => recursionDesired)).toBe(true);
+  });
+
+  test('fall in for one another when servers of a zone are looked for', async () => {
+    const refusing = await fakeServer(zone({}));
+    running.push(refusing);
+    const {client, resolver} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {'docs.example.com CNAME': NXDOMAIN}}});
+    const both = new DnsClient({recursive: [refusing, {address: '127.0.0.1', port: resolver.port}], allowPrivateAddresses: true, port: resolver.port, tryTimeoutMs: 150});
+    expect(await both.askAuthoritative('docs.example.com')).toMatchObject({findings: [{exists: false}]});
+    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({findings: [{exists: false}]});
+  });
+});

@@ -1,0 +1,119 @@
+/** Fake DNS servers for the faults that no real server shows on demand. On loopback, UDP and TCP on one port. */
+import {createSocket} from 'node:dgram';
+import {createServer} from 'node:net';
+import type {AddressInfo, Socket} from 'node:net';
+import * as packet from 'dns-packet';
+import type {Server} from '../../../operator/dns/wire.ts';
+
+export interface Asked {
+  id: number;
+  name: string;
+  type: string;
+  recursionDesired: boolean;
+  edns: boolean;
+  overTcp: boolean;
+}
+
+/** Messages to send, in order; none for silence. */
+export type Behaviour = (asked: Asked) => Buffer[];
+
+export type OnTcp = (socket: Socket, asked: Asked) => unknown;
+
+export interface FakeServer extends Server {
+  /** Everything it was asked, in order. */
+  asked: Asked[];
+  close(): Promise<void>;
+}
+
+/** `onTcp` replaces the behaviour over TCP, for manners that are no messages. */
+export async function fakeServer(behaviour: Behaviour, opts: {address?: string; port?: number; onTcp?: OnTcp | undefined} = {}): Promise<FakeServer> {
+  const address = opts.address ?? '127.0.0.1';
+  const asked: Asked[] = [];
+  const sockets = new Set<Socket>();
+  const tcp = createServer(socket => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', chunk => {
+      const query = readQuery(chunk.subarray(2), true);
+      asked.push(query);
+      if (opts.onTcp) return void opts.onTcp(socket, query);
+      for (const message of behaviour(query)) {
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(message.length);
+        socket.write(Buffer.concat([length, message]));
+      }
+    });
+  });
+  await new Promise<void>(resolve => tcp.listen(opts.port ?? 0, address, resolve));
+  const {port} = tcp.address() as AddressInfo;
+  const udp = createSocket('udp4');
+  udp.on('message', (bytes, from) => {
+    const query = readQuery(bytes, false);
+    asked.push(query);
+    for (const message of behaviour(query)) udp.send(message, from.port, from.address);
+  });
+  await new Promise<void>(resolve => udp.bind(port, address, resolve));
+  return {
+    address,
+    port,
+    asked,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([new Promise<void>(resolve => udp.close(resolve)), new Promise(resolve => tcp.close(resolve))]);
+    },
+  };
+}
+
+function readQuery(bytes: Buffer, overTcp: boolean): Asked {
+  const query = packet.decode(bytes);
+  const question = query.questions![0]!;
+  return {
+    id: query.id!,
+    name: question.name,
+    type: question.type,
+    recursionDesired: query.flag_rd,
+    edns: (query.additionals ?? []).some(({type}) => type === 'OPT'),
+    overTcp,
+  };
+}
+
+export interface Parts {
+  aa?: boolean;
+  truncated?: boolean;
+  rcode?: number;
+  answers?: packet.Answer[];
+  authorities?: packet.Answer[];
+  additionals?: packet.Answer[];
+  /** Instead of the question that was asked. */
+  question?: packet.Question | null;
+  id?: number;
+}
+
+/** A well-formed reply to `asked`. */
+export function reply(asked: Asked, parts: Parts): Buffer {
+  const question = parts.question === undefined ? {name: asked.name, type: asked.type as packet.RecordType} : parts.question;
+  return packet.encode({
+    type: 'response',
+    id: parts.id ?? asked.id,
+    flags: ((parts.aa ?? true) ? packet.AUTHORITATIVE_ANSWER : 0) | (parts.truncated ? packet.TRUNCATED_RESPONSE : 0) | (parts.rcode ?? 0),
+    questions: question ? [question] : [],
+    answers: parts.answers ?? [],
+    authorities: parts.authorities ?? [],
+    additionals: parts.additionals ?? [],
+  });
+}
+
+export function record(name: string, type: 'A' | 'AAAA' | 'CNAME' | 'NS', data: string, ttl = 300): packet.StringAnswer {
+  return {name, type, ttl, data};
+}
+
+export function soa(name: string, ttl: number, minimum: number): packet.SoaAnswer {
+  return {name, type: 'SOA', ttl, data: {mname: `ns.${name}`, rname: `admin.${name}`, serial: 1, refresh: 60, retry: 60, expire: 60, minimum}};
+}
+
+/** The object without one of its properties. */
+export function without<T extends object, K extends keyof T>(object: T, key: K): Omit<T, K> {
+  const copy = {...object};
+  delete copy[key];
+  return copy;
+}
