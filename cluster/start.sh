@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that runs inside the namespaces, in the order of its start. up.sh calls it once, in fresh namespaces.
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-[ $$ != 1 ] && [ -e "$RUN/init-ready" ] || die "only inside the namespaces: use make cluster-up"
+[ -e "$RUN/init-ready" ] || die "only inside the namespaces: use make cluster-up"
 export KUBECONFIG=$ADMIN
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 k() { kubectl "$@"; }

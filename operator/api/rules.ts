@@ -30,6 +30,9 @@ const numericEnd = String.raw`(^|\.)[0-9]+\.?$`;
 const reservedEnd = String.raw`(^|\.)(localhost|local|arpa|onion)\.?$`;
 const cel = (pattern: string) => `'${pattern.replaceAll('\\', '\\\\')}'`;
 
+/** Whether a name stands under one that is nobody's in the public DNS; again after UTS #46, which folds other letters into these. */
+export const isReserved = (h: string) => new RegExp(reservedEnd, 'iu').test(h);
+
 const hostnameRules: readonly Rule<string>[] = [
   {
     cel: `self.matches(${cel(shape)})`,
@@ -54,7 +57,7 @@ const hostnameRules: readonly Rule<string>[] = [
   },
   {
     cel: `!self.lowerAscii().matches(${cel(reservedEnd)})`,
-    holds: (h) => !new RegExp(reservedEnd, 'iu').test(h),
+    holds: (h) => !isReserved(h),
     message: 'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)',
   },
 ];

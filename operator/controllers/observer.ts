@@ -33,7 +33,7 @@ export interface ObserverOptions<Q, R> {
 export class Observer<Q, R> {
   readonly #options: ObserverOptions<Q, R>;
   readonly #owners = new Map<string, Map<string, Entry<R>>>();
-  readonly #waiting: {owner: string; key: string; question: Q}[] = [];
+  readonly #waiting: {owner: string; key: string; entry: Entry<R>; question: Q}[] = [];
   readonly #stop = new AbortController();
   #running = 0;
 
@@ -86,7 +86,7 @@ export class Observer<Q, R> {
     const entry = this.#owners.get(owner)?.get(key);
     if (!entry || entry.running) return;
     entry.running = true;
-    this.#waiting.push({owner, key, question});
+    this.#waiting.push({owner, key, entry, question});
     this.#next();
   }
 
@@ -94,10 +94,10 @@ export class Observer<Q, R> {
     while (this.#running < this.#options.concurrency) {
       const next = this.#waiting.shift();
       if (!next) return;
-      const entry = this.#owners.get(next.owner)?.get(next.key);
-      if (!entry) continue;
+      // Forgotten while it waited, and perhaps asked for anew.
+      if (this.#owners.get(next.owner)?.get(next.key) !== next.entry) continue;
       this.#running++;
-      void this.#look(next.owner, entry, next.question).finally(() => { this.#running--; this.#next(); });
+      void this.#look(next.owner, next.entry, next.question).finally(() => { this.#running--; this.#next(); });
     }
   }
 

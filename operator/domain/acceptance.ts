@@ -1,4 +1,5 @@
 import type {CustomDomain, Project} from '../api/foreign.ts';
+import {isReserved} from '../api/rules.ts';
 import type {Hostname} from './hostname.ts';
 import {isPublicSuffix, normalise, within} from './hostname.ts';
 import type {ReasonName} from './reasons.ts';
@@ -52,6 +53,7 @@ export function acceptHostname(written: string, policy: {zone: Hostname; deniedN
   const refuse = (why: string): Refusal => ({reason: 'HostnameNotAllowed', message: `${JSON.stringify(written)} cannot be attached: ${why}. Choose another hostname.`});
   const name = normalise(written);
   if (name === undefined) return refuse('it is no valid internationalised domain name (UTS #46)');
+  if (isReserved(name)) return refuse(`it is ${name}, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)`);
   if (isPublicSuffix(name)) return refuse('it is a public suffix, under which anybody registers names');
   if (within(name, policy.zone)) return refuse(`it belongs to the platform's own zone ${policy.zone}`);
   const denied = policy.deniedNames.find((d) => within(name, d));

@@ -10,6 +10,9 @@ export const timestamp = (ms: number) => `${new Date(ms).toISOString().slice(0, 
 /** How long an address of the edge may be missing or wrong before that is Stalled. */
 export const edgeGraceMs = 120_000;
 
+/** Characters of a message, as the schema bounds it. */
+export const longestMessage = 2048;
+
 /** What a condition says, without its times. */
 export interface Claim {type: string; status: Condition['status']; reason: string; message: string}
 
@@ -19,7 +22,7 @@ export function withTimes(claims: readonly Claim[], previous: readonly Condition
     const before = previous.find((c) => c.type === claim.type);
     return {
       ...claim,
-      message: claim.message.slice(0, 2048),
+      message: claim.message.slice(0, longestMessage),
       observedGeneration: generation,
       lastTransitionTime: before?.status === claim.status ? before.lastTransitionTime : timestamp(now),
     };

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {domainToASCII} from 'node:url';
+import {domainToASCII, domainToUnicode} from 'node:url';
 import {parse} from 'tldts';
 import {fold} from '../api/rules.ts';
 
@@ -8,12 +8,14 @@ export type Hostname = string;
 
 /**
  * The normal form of a hostname that a user wrote (UTS #46, non-transitional, then RFC 1035 lengths), or undefined where
- * it has none: an invalid Punycode label, a forbidden code point, a label that grows beyond 63 octets.
+ * it has none: an invalid Punycode label, a forbidden code point, a label that grows beyond 63 octets, an IPv4 address.
  */
 export function normalise(written: string): Hostname | undefined {
   const ascii = domainToASCII(fold(written));
   if (ascii === '' || ascii.length > 253) return undefined;
   if (!/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(ascii)) return undefined;
+  // domainToASCII leaves labels that decode to nothing valid as they are, and writes 1.2.3.0x4 as the address that it is.
+  if (/(^|\.)xn--/.test(domainToUnicode(ascii)) || /\.[0-9]+$/.test(ascii)) return undefined;
   return ascii;
 }
 

@@ -16,13 +16,15 @@
  *   6  live means seen                 every edge address presented the issued leaf ({@link seenOnEdge})
  *   9  quiet when nothing changes      equal facts give an equal status, times included ({@link decide})
  */
+import {domainToUnicode} from 'node:url';
 import type {CustomDomainStatus, DnsRecordStatus, HostStatus, Phase, RedirectStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, Ingress, Project} from '../api/foreign.ts';
+import {fold} from '../api/rules.ts';
 import type {Refusal} from './acceptance.ts';
 import {acceptDeploy, acceptHostname, acceptWhole} from './acceptance.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
-import {edgeGraceMs, makeConditions, timestamp} from './conditions.ts';
+import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
 import type {Hostname} from './hostname.ts';
 import {normalise, objectNameOf, recordName} from './hostname.ts';
 import {makeIngress} from './ingress.ts';
@@ -101,31 +103,38 @@ export interface Decision {
 
 /** The edge's own delay, which is no news: nothing is said of a wrong answer before it. */
 const edgeDelayMs = 3_000;
+/** Between a check and the next one that somebody asks for. */
+const shortestCheckMs = 10_000;
 const hour = 3_600_000;
 
 interface Wanted {hostname: Hostname; written: string; role: HostStatus['role']; status: RedirectStatus; refusal?: Refusal}
 
-/** The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. */
+/**
+ * The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. `hosts` is a map
+ * by hostname; the spelling of a twin is its key there (CEL has seen to it that none is given twice), or the Unicode form.
+ */
 function wanted(domain: CustomDomain, policy: Policy): Wanted[] {
   const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): Wanted =>
-    ({hostname: normalise(written) ?? written.toLowerCase(), written, role, status, refusal: acceptHostname(written, policy)});
+    ({hostname: normalise(written) ?? fold(written), written, role, status, refusal: acceptHostname(written, policy)});
   const out = [entry(domain.spec.primary, 'Primary', 301)];
-  const sources = (domain.spec.redirects ?? []).map((r) => entry(r.from, 'RedirectSource', r.status)).toSorted((a, b) => (a.hostname < b.hostname ? -1 : 1));
+  const sources = (domain.spec.redirects ?? []).map((r) => entry(r.from, 'RedirectSource', r.status))
+    .toSorted((a, b) => (a.hostname === b.hostname ? order(fold(a.written), fold(b.written)) : order(a.hostname, b.hostname)));
   for (const source of sources) {
     const twin = out.find((w) => w.hostname === source.hostname);
     if (!twin) { out.push(source); continue; }
-    // Only an internationalised spelling gets here: CEL refuses the same name in another case. hosts is a map by hostname.
-    const key = source.written.toLowerCase();
-    if (out.some((w) => w.hostname === key)) continue;
-    out.push({...source, hostname: key, refusal: {reason: 'DuplicateHostname', message: `${JSON.stringify(source.written)} is ${twin.hostname} in another spelling. Remove one of the two.`}});
+    const key = [fold(source.written), domainToUnicode(source.hostname)].find((k) => !out.some((w) => w.hostname === k));
+    if (key === undefined) continue;
+    out.push({...source, hostname: key, refusal: {reason: 'DuplicateHostname', message: `${JSON.stringify(source.written)} is the same hostname as ${JSON.stringify(twin.written)}, in another spelling. Remove one of the two.`}});
   }
   return out;
 }
 
+const order = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
+
 /** The next automatic check while waiting, by the schedule's step for the time waited so far; undefined when all is over. */
 export function nextWaitingCheck(policy: Policy, addedAt: number, lastCheck: number | undefined, now: number): number | undefined {
-  const expires = addedAt + policy.verificationExpiresAfterMs;
-  if (lastCheck === undefined) return now < expires ? now : undefined;
+  if (now >= addedAt + policy.verificationExpiresAfterMs) return undefined;
+  if (lastCheck === undefined) return now;
   let end = addedAt;
   let every = policy.recheckIntervalMs;
   for (const step of policy.waitSchedule) {
@@ -133,7 +142,7 @@ export function nextWaitingCheck(policy: Policy, addedAt: number, lastCheck: num
     every = step.everyMs;
     if (lastCheck < end) break;
   }
-  return lastCheck + every < expires ? lastCheck + every : undefined;
+  return lastCheck + every;
 }
 
 /** How long until the edge is looked at again: soon at first, then every 15 s. */
@@ -169,15 +178,15 @@ interface HostDecision {
 }
 
 /** Decides one hostname by its own facts alone (rule 2); of the primary it knows only whether that is Live. */
-function decideHost(world: World, want: Wanted, whole: Refusal | undefined, primary: {hostname: Hostname; live: boolean}): HostDecision {
+function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; live: boolean}): HostDecision {
   const {now, policy, project} = world;
   const {hostname, role} = want;
   const facts: HostFacts = world.facts.get(hostname) ?? {};
   const before = world.domain.status?.hosts?.find((h) => h.hostname === hostname);
-  const addedAt = before?.addedAt ?? timestamp(now);
+  let addedAt = before?.addedAt ?? timestamp(now);
   const looks: Look[] = [];
   let wakeAt: number | undefined;
-  const by = (at: number) => { wakeAt = Math.min(at, wakeAt ?? Infinity); };
+  const by = (at: number) => { if (at > now) wakeAt = Math.min(at, wakeAt ?? Infinity); };
 
   let objects: Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> = {certificates: [], ingresses: [], routed: false};
   let verifiedAt = before?.verifiedAt;
@@ -191,7 +200,7 @@ function decideHost(world: World, want: Wanted, whole: Refusal | undefined, prim
     const certificate = facts.certificate && {name: facts.certificate.name, ...(facts.certificate.notAfter && {notAfter: facts.certificate.notAfter})};
     return {
       entry: {
-        hostname, role, phase, reason, message, since, addedAt,
+        hostname, role, phase, reason, message: message.slice(0, longestMessage), since, addedAt,
         ...(verifiedAt !== undefined && {verifiedAt}),
         ...(liveAt !== undefined && {liveAt}),
         waitingFor: reasons[reason].waitingFor,
@@ -202,7 +211,7 @@ function decideHost(world: World, want: Wanted, whole: Refusal | undefined, prim
     };
   };
 
-  const refusal = want.refusal ?? whole;
+  const {refusal} = want;
   const target = project?.status?.host;
   if (refusal || project === undefined || target === undefined) {
     verifiedAt = undefined;
@@ -211,15 +220,21 @@ function decideHost(world: World, want: Wanted, whole: Refusal | undefined, prim
       : say('NotAccepted', 'ProjectNotFound', `The Project ${world.domain.spec.projectRef.name} has no host yet.`);
   }
 
+  // What was refused for a while begins anew: the time in which DNS may be awaited is not over before the first check.
+  if (before?.phase === 'NotAccepted') addedAt = timestamp(now);
+
   // Verification. A proof stands until an authoritative negative is confirmed (drift); "could not ask" is not "no".
   const {verdict} = facts;
   const proven = verifiedAt !== undefined || verdict?.kind === 'Proven';
   record = recordOf(verdict, proven) ?? priorRecord(world, hostname);
+  // Somebody asked: at once, but never sooner than a while after the last check.
+  const sooner = (scheduled: number) => (asked ? Math.min(scheduled, Math.max(now, (facts.checkedAt ?? -Infinity) + shortestCheckMs)) : scheduled);
   if (!proven) {
     const added = Date.parse(addedAt);
     by(added + policy.propagationTimeMs);
-    const next = asked ? now : nextWaitingCheck(policy, added, facts.checkedAt, now);
-    if (next === undefined) {
+    by(added + policy.verificationExpiresAfterMs);
+    const next = sooner(nextWaitingCheck(policy, added, facts.checkedAt, now) ?? Infinity);
+    if (next === Infinity) {
       return say('AwaitingVerification', 'VerificationExpired',
         `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${instruction(hostname, target)}, then ask for a check (Verify).`);
     }
@@ -231,7 +246,7 @@ function decideHost(world: World, want: Wanted, whole: Refusal | undefined, prim
       : say('AwaitingVerification', 'CheckPending', `Create ${instruction(hostname, target)}. The first check follows at once.`);
   }
   verifiedAt ??= timestamp(now);
-  looks.push({hostname, what: 'dns', at: asked ? now : (facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs});
+  looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs)});
 
   objects = objectsOf(world, project, want);
 
@@ -258,6 +273,11 @@ function decideHost(world: World, want: Wanted, whole: Refusal | undefined, prim
 
   // Live means seen. Once seen it stays Live: a renewal swaps the leaf while it is served.
   if (!wasLive) {
+    const waitForPrimary = () => say('Verified', 'WaitingForPrimary', `${hostname} is ready and redirects as soon as ${primary.hostname} is Live.`);
+    // It was seen when it began to wait; it is looked at again once the primary is Live.
+    if (role === 'RedirectSource' && !redirect && before?.phase === 'Verified' && before.reason === 'WaitingForPrimary') {
+      return waitForPrimary();
+    }
     const seen = seenOnEdge(hostname, certificate.leafSha256, facts.edge);
     if (seen.kind !== 'Seen') {
       const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
@@ -267,11 +287,18 @@ function decideHost(world: World, want: Wanted, whole: Refusal | undefined, prim
         by(since + edgeGraceMs);
         return say('Verified', seen.kind, seen.message);
       }
+      // After a restart the last finding still stands in status: keep it rather than flap.
+      if (facts.edge === undefined && waits && before.reason !== 'EdgePending') {
+        by(since + edgeGraceMs);
+        return say('Verified', before.reason as ReasonName, before.message);
+      }
       by(since + edgeDelayMs);
       return say('Verified', 'EdgePending', `${hostname} has its certificate; the edge is being watched for it.`);
     }
-    if (role === 'RedirectSource' && !redirect) {
-      return say('Verified', 'WaitingForPrimary', `${hostname} is ready and redirects as soon as ${primary.hostname} is Live.`);
+    if (role === 'RedirectSource' && !redirect) return waitForPrimary();
+    // The redirector reads status: what it shall answer is published before the host is called Live.
+    if (role === 'RedirectSource' && !before?.redirect) {
+      return say('Verified', 'RoutesPending', `${hostname} is ready; its redirect to ${primary.hostname} is being published.`);
     }
     liveAt ??= timestamp(now);
   }
@@ -295,11 +322,11 @@ function objectsOf(world: World, project: Project, {hostname, role}: Wanted): Pi
   return {certificates: [makeCertificate({name, namespace, hostname, issuerRef: policy.issuerRef})], ingresses, routed: ingresses.every(world.stands)};
 }
 
-/** What a verdict says of the record; a proof stands while nothing could be asked. Undefined before the first check. */
+/** What a verdict says of the record; undefined where what was said before stands: before the first check, and when a proven name could not be asked. */
 function recordOf(verdict: Verdict | undefined, proven: boolean): HostDecision['record'] | undefined {
   if (verdict?.kind === 'Refuted') return {state: verdict.state, ...(verdict.observed.length > 0 && {observed: verdict.observed})};
-  if (proven) return {state: 'Found'};
-  return verdict && {state: 'Unknown'};
+  if (verdict?.kind === 'Proven') return {state: 'Found'};
+  return verdict && !proven ? {state: 'Unknown'} : undefined;
 }
 
 /** What status said of the record before this process started. */
@@ -322,9 +349,9 @@ export function decide(world: World): Decision {
   const whole = acceptWhole(input);
   const wants = wanted(domain, policy).map((w) => ({...w, refusal: whole ?? w.refusal ?? acceptDeploy(input)}));
   const [first, ...others] = wants as [Wanted, ...Wanted[]];
-  const primary = decideHost(world, first, undefined, {hostname: first.hostname, live: false});
+  const primary = decideHost(world, first, {hostname: first.hostname, live: false});
   const live = {hostname: first.hostname, live: primary.entry.phase === 'Live'};
-  const decisions = [primary, ...others.map((w) => decideHost(world, w, undefined, live))];
+  const decisions = [primary, ...others.map((w) => decideHost(world, w, live))];
 
   const hosts = decisions.map((d) => d.entry);
   const conditions = makeConditions(world, hosts, primary.routed, domain.status?.conditions ?? []);
@@ -342,6 +369,6 @@ export function decide(world: World): Decision {
     ...(handled !== undefined && {lastHandledReconcileAt: handled}),
     conditions,
   };
-  const wakes = decisions.flatMap((d) => (d.wakeAt !== undefined && d.wakeAt > world.now ? [d.wakeAt] : []));
+  const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
   return {status, certificates: decisions.flatMap((d) => d.certificates), ingresses: decisions.flatMap((d) => d.ingresses), looks: decisions.flatMap((d) => d.looks), ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)})};
 }

@@ -83,7 +83,7 @@ function judge(name: Hostname, target: Hostname, edge: readonly string[], f: Fin
 }
 
 const serverNames = (findings: readonly Finding[]) =>
-  [...new Set(findings.map((f) => printable(f.server.name ? `${f.server.name} (${f.server.address})` : f.server.address)))].toSorted().slice(0, 4).join(', ');
+  [...new Set(findings.map((f) => (f.server.name ? `${printable(f.server.name)} (${f.server.address})` : f.server.address)))].toSorted().slice(0, 4).join(', ');
 
 const unreachable = new Set(['Timeout', 'Unreachable']);
 
@@ -106,8 +106,9 @@ export function judgeAuthoritative(name: Hostname, target: Hostname, edge: reado
       : {kind: 'Unknown', reason: 'AuthoritativeFailure',
         message: `${name} could not be checked: ${who} failed (${failures.join(', ')}). Mend the zone at the DNS provider. ${wanted}`};
   }
-  const verdicts = answers.map((f) => judge(name, target, edge, f));
-  return verdicts.find((v) => v.kind !== 'Proven') ?? {kind: 'Proven'};
+  // The servers of a zone come in any order: of several ways to be wrong, always the same is told.
+  const wrong = answers.map((f) => judge(name, target, edge, f)).flatMap((v) => (v.kind === 'Proven' ? [] : v));
+  return wrong.toSorted((a, b) => (a.message < b.message ? -1 : 1))[0] ?? {kind: 'Proven'};
 }
 
 /**

@@ -150,5 +150,8 @@ function isOtherObject(error: unknown): boolean {
 export function fieldConflicts(error: ApiError): FieldConflict[] {
   return (error.details.causes ?? [])
     .filter(cause => cause.reason === 'FieldManagerConflict')
-    .map(cause => ({manager: /conflict with "((?:[^"\\]|\\.)*)"/.exec(cause.message ?? '')?.[1] ?? 'unknown', field: cause.field ?? ''}));
+    .map(({message = '', field = ''}) => {
+      const quoted = /conflict with ("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
+      return {manager: quoted === undefined ? 'unknown' : (JSON.parse(quoted) as string), field};
+    });
 }

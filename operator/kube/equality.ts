@@ -6,25 +6,22 @@ function isDictionary(value: unknown): value is Dictionary {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Absent, null, {} and []: the API server drops them or not, as it likes. */
-function isNothing(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isDictionary(value) && Object.values(value).every(isNothing);
-}
-
 /**
  * Whether everything that `intent` says is so in `live`: objects may hold more there, as defaults do; lists must be of the same
- * length, and each element a subset of the one in its place. Where the intent holds nothing, `live` may hold nothing.
+ * length, and each element a subset of the one in its place. An undefined member says nothing. Null, {} and [] stand where
+ * nothing is, because the API server drops them or not, as it likes.
  */
 export function isSubset(intent: unknown, live: unknown): boolean {
-  if (Object.is(intent, live)) return true;
-  if (isNothing(intent)) return isDictionary(intent) ? live === undefined || isDictionary(live) : isNothing(live);
+  if (intent === undefined || Object.is(intent, live)) return true;
+  const nothing = live === undefined || live === null;
+  if (intent === null) return nothing;
   if (Array.isArray(intent)) {
+    if (nothing) return intent.length === 0;
     return Array.isArray(live) && live.length === intent.length && intent.every((element, at) => isSubset(element, live[at]));
   }
-  if (!isDictionary(intent) || !isDictionary(live)) return false;
-  return Object.entries(intent).every(([name, value]) => isSubset(value, live[name]));
+  if (!isDictionary(intent)) return false;
+  if (!nothing && !isDictionary(live)) return false;
+  return Object.entries(intent).every(([name, value]) => isSubset(value, nothing ? undefined : live[name]));
 }
 
 /** Same JSON, whatever the order of members; a member that is undefined is absent. */

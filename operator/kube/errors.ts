@@ -28,7 +28,7 @@ export class ApiError extends Error {
   constructor(answer: {status: number; body: string; request?: string; retryAfter?: string}) {
     const parsed = parseStatus(answer.body);
     const said = parsed.message ?? answer.body.slice(0, 200);
-    super(`${answer.request ?? 'request'}: ${answer.status} ${parsed.reason ?? ''}: ${said}`);
+    super(`${answer.request ?? 'request'}: ${[answer.status, parsed.reason].filter(Boolean).join(' ')}: ${said}`);
     this.status = answer.status;
     this.reason = parsed.reason ?? '';
     this.details = parsed.details ?? {};

@@ -40,9 +40,8 @@ export async function startRedirector(opts: RedirectorOptions): Promise<Redirect
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   });
+  // Bodies are never looked at: once the answer is out, node:http reads past what is left of them.
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    // A body is read past, never kept.
-    req.resume();
     if (draining) res.setHeader('connection', 'close');
     send(res, opts.ready() ? answer(opts.table(), requestOf(req)) : notReady());
   };

@@ -22,6 +22,8 @@ export type OnTcp = (socket: Socket, asked: Asked) => unknown;
 export interface FakeServer extends Server {
   /** Everything it was asked, in order. */
   asked: Asked[];
+  /** Resolves once no client holds a TCP connection. */
+  hungUp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export async function fakeServer(behaviour: Behaviour, opts: {address?: string; 
   const tcp = createServer(socket => {
     sockets.add(socket);
     socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
     socket.on('data', chunk => {
       const query = readQuery(chunk.subarray(2), true);
       asked.push(query);
@@ -57,6 +60,9 @@ export async function fakeServer(behaviour: Behaviour, opts: {address?: string; 
     address,
     port,
     asked,
+    async hungUp() {
+      while (sockets.size > 0) await new Promise(resolve => setTimeout(resolve, 5));
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       await Promise.all([new Promise<void>(resolve => udp.close(resolve)), new Promise(resolve => tcp.close(resolve))]);

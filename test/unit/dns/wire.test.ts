@@ -17,7 +17,7 @@ async function answering(behaviour: Behaviour, onTcp?: OnTcp): Promise<FakeServe
 
 const TARGET = record('docs.example.com', 'CNAME', 'Host.Platform.test');
 const question = {name: 'docs.example.com', type: 'CNAME'} as const;
-const opts = {recursionDesired: false, timeoutMs: 250};
+const opts = {recursionDesired: false, timeoutMs: 150};
 
 /** The reply without its server, whose port differs from run to run. */
 function said(answered: Reply): Omit<Reply, 'server'> {
@@ -58,13 +58,13 @@ describe('A question over UDP', () => {
   });
 
   test.each<[string, Behaviour, string, string]>([
-    ['silence', () => [], 'Timeout', 'no answer within 250 ms'],
-    ['another id', asked => [reply(asked, {id: (asked.id + 1) & 0xffff, answers: [TARGET]})], 'Timeout', 'no answer within 250 ms'],
-    ['another name', asked => [reply(asked, {question: {name: 'evil.example.com', type: 'CNAME'}})], 'Timeout', 'no answer within 250 ms'],
-    ['another type', asked => [reply(asked, {question: {name: asked.name, type: 'A'}})], 'Timeout', 'no answer within 250 ms'],
-    ['no question', asked => [reply(asked, {question: null, answers: [TARGET]})], 'Timeout', 'no answer within 250 ms'],
-    ['its own query', asked => [queryOf(asked.id)], 'Timeout', 'no answer within 250 ms'],
-    ['a few bytes', () => [Buffer.from('hello')], 'Timeout', 'no answer within 250 ms'],
+    ['silence', () => [], 'Timeout', 'no answer within 150 ms'],
+    ['another id', asked => [reply(asked, {id: (asked.id + 1) & 0xffff, answers: [TARGET]})], 'Timeout', 'no answer within 150 ms'],
+    ['another name', asked => [reply(asked, {question: {name: 'evil.example.com', type: 'CNAME'}})], 'Timeout', 'no answer within 150 ms'],
+    ['another type', asked => [reply(asked, {question: {name: asked.name, type: 'A'}})], 'Timeout', 'no answer within 150 ms'],
+    ['no question', asked => [reply(asked, {question: null, answers: [TARGET]})], 'Timeout', 'no answer within 150 ms'],
+    ['its own query', asked => [queryOf(asked.id)], 'Timeout', 'no answer within 150 ms'],
+    ['a few bytes', () => [Buffer.from('hello')], 'Timeout', 'no answer within 150 ms'],
     ['REFUSED', asked => [reply(asked, {rcode: 5})], 'Refused', 'answered REFUSED'],
     ['REFUSED without the question', asked => [reply(asked, {rcode: 5, question: null})], 'Refused', 'answered REFUSED'],
     ['SERVFAIL', asked => [reply(asked, {rcode: 2})], 'ServerFailure', 'answered SERVFAIL'],
@@ -132,6 +132,7 @@ describe('A truncated reply', () => {
     const server = await answering(asked => [reply(asked, asked.overTcp ? {answers: [TARGET]} : {truncated: true})]);
     expect(said(await ask(server, question, opts))).toEqual(GOOD);
     expect(server.asked.map(({overTcp}) => overTcp)).toEqual([false, true]);
+    await server.hungUp();
   });
 
   test('of 64 KB over TCP is read, 100 records of it', async () => {
@@ -151,6 +152,7 @@ describe('A truncated reply', () => {
   ])('that finds %s over TCP is no answer', async (_, overTcp, failure) => {
     const server = await answering(asked => (asked.overTcp ? overTcp(asked) : [reply(asked, {truncated: true})]));
     expect(await ask(server, question, opts)).toMatchObject({kind: 'Failure', failure});
+    await server.hungUp();
   });
 
   test('is no answer when the server hangs up in the middle of it', async () => {

@@ -1,0 +1,120 @@
+/**
+ * `make demo`: a customer's hostname goes Live on the cluster that runs. It shows every step and asserts what it shows; any
+ * difference ends it with a message and exit code 1. What it made stays, to be looked at.
+ */
+import {readFileSync} from 'node:fs';
+import {customDomains} from '../operator/controllers/resources.ts';
+import {Cache} from '../operator/kube/cache.ts';
+import type {CustomDomain} from '../operator/api/foreign.ts';
+import {acmeRoot, adminClient, apply, env, eventually, fetchEdge, install, issuedLeaf, kubectl, presented, root, setZone} from './cluster.ts';
+
+const t0 = Date.now();
+const color = process.stdout.isTTY ? (code: number, s: string) => `\x1b[${code}m${s}\x1b[0m` : (_: number, s: string) => s;
+const seconds = () => `[${((Date.now() - t0) / 1000).toFixed(1).padStart(6)}s]`;
+const step = (text: string) => console.log(`\n${seconds()} ${color(1, text)}`);
+const show = (text: string) => console.log(text.trimEnd().split('\n').map((l) => `          ${l}`).join('\n'));
+
+function assert(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`not as it should be: ${what}`);
+  console.log(`${seconds()} ${color(32, 'ok')} ${what}`);
+}
+
+const [namespace, name] = ['acme', 'docs'];
+const [primary, source] = ['docs.customer.test', 'old.customer.test'];
+
+async function demo(): Promise<void> {
+  step('Doorplate is installed by its charts');
+  await install();
+  show(await kubectl(['get', 'pods', '-n', 'doorplate-system']));
+
+  step('A customer publishes a project: a Service and a Project of that name (examples/demo/project.yaml)');
+  await kubectl(['delete', 'customdomain', '-n', namespace, name, '--ignore-not-found', '--timeout=60s']);
+  await setZone('customer.test', []);
+  await apply(readFileSync(`${root}examples/demo/project.yaml`, 'utf8'));
+  await kubectl(['wait', 'project', '-n', namespace, name, '--for=condition=Ready', '--timeout=120s'], {timeoutMs: 130_000});
+  show(await kubectl(['get', 'project', '-n', namespace, name]));
+  const target = (await kubectl(['get', 'project', '-n', namespace, name, '-o', 'jsonpath={.status.host}'])).trim();
+  const ca = await acmeRoot();
+  const home = await eventually('the default host answers', async () => { const r = await fetchEdge(`https://${target}/`, {ca}); return r.status === 200 && r; });
+  assert(home.body.includes('hello'), `https://${target}/ answers 200 with its own certificate: the default host`);
+
+  step('The customer attaches two hostnames of their own (examples/demo/custom-domain.yaml); the DNS records are still missing');
+  const phases = new Map<string, string[]>();
+  const watching = new AbortController();
+  const cache = new Cache<CustomDomain, CustomDomain>(adminClient(), customDomains, {namespace});
+  cache.onChange((now) => {
+    for (const host of now?.metadata.name === name ? now.status?.hosts ?? [] : []) {
+      const seen = phases.get(host.hostname) ?? [];
+      if (seen.at(-1) === host.phase) continue;
+      phases.set(host.hostname, [...seen, host.phase]);
+      console.log(`${seconds()} ${host.hostname.padEnd(20)} ${color(36, host.phase)} (${host.reason})`);
+    }
+  });
+  cache.start(watching.signal);
+  await cache.synced;
+  await apply(readFileSync(`${root}examples/demo/custom-domain.yaml`, 'utf8'));
+  const missing = await eventually('the missing record is reported', async () => {
+    const hosts = cache.get(`${namespace}/${name}`)?.status?.hosts;
+    return hosts?.every((h) => h.reason === 'RecordMissing') && hosts;
+  });
+  show(await kubectl(['get', 'customdomains', '-n', namespace]));
+  show(missing.map((h) => h.message).join('\n'));
+  assert(missing.every((h) => h.phase === 'AwaitingVerification' && h.message.includes(target)), 'awaiting verification; the message names the record to create');
+  const early = JSON.parse(await kubectl(['get', 'certificates', '-A', '-o', 'json'])) as {items: {spec: {dnsNames: string[]}}[]};
+  assert(!early.items.some((c) => c.spec.dnsNames.includes(primary)), 'no certificate is ordered before that');
+
+  step('The customer creates the records at their DNS provider');
+  const records = ['docs', 'old'].map((label) => `${label} IN CNAME ${target}.`);
+  await setZone('customer.test', records);
+  show(records.join('\n'));
+  await kubectl(['wait', 'customdomain', '-n', namespace, name, '--for=condition=Ready', '--timeout=180s'], {timeoutMs: 190_000});
+  await eventually('the watch has told the last phases', async () => [primary, source].every((h) => phases.get(h)?.at(-1) === 'Live'));
+  for (const host of [primary, source]) {
+    assert(phases.get(host)?.join(' -> ') === 'AwaitingVerification -> Verified -> Live', `${host} went ${phases.get(host)?.join(' -> ')}`);
+  }
+  watching.abort();
+  show(await kubectl(['get', 'customdomains', '-n', namespace]));
+
+  step('Live means seen: what the edge presents and answers');
+  const domain = cache.get(`${namespace}/${name}`)!;
+  for (const [host, where] of [[primary, namespace], [source, 'doorplate-system']] as const) {
+    const certificate = domain.status?.hosts?.find((h) => h.hostname === host)?.certificate?.name ?? '';
+    const {trusted, sha256} = await presented(host, ca);
+    assert(trusted && sha256 === await issuedLeaf(where, certificate), `${host}: the leaf is the one in the CertificateRequest, and chains to the CA's root`);
+  }
+  const page = await fetchEdge(`https://${primary}/`, {ca});
+  assert(page.status === 200, `GET https://${primary}/ -> ${page.status} ${JSON.stringify(page.body.trim())}`);
+  for (const method of ['GET', 'HEAD', 'POST']) {
+    const r = await fetchEdge(`https://${source}/a/b?c=d&e=%2F`, {method, ca});
+    assert(r.status === 301 && r.location === `https://${primary}/a/b?c=d&e=%2F`, `${method.padEnd(4)} https://${source}/a/b?c=d&e=%2F -> ${r.status} ${r.location}`);
+  }
+  const plain = await fetchEdge(`http://${primary}/x?y=z`, {method: 'POST'});
+  assert(plain.status === 308 && plain.location === `https://${primary}/x?y=z`, `POST http://${primary}/x?y=z -> ${plain.status} ${plain.location}`);
+  const straight = await fetchEdge(`http://${source}/x?y=z`);
+  assert(straight.status === 301 && straight.location === `https://${primary}/x?y=z`, `GET  http://${source}/x?y=z -> ${straight.status} ${straight.location}`);
+
+  const {edgeHttps, edgeHttp} = env();
+  step('It is yours to look at:');
+  show(`. .cluster/env                                    # kubectl and helm, and where they find the cluster
+kubectl get customdomains,projects -A
+kubectl describe customdomain -n ${namespace} ${name}
+kubectl get customdomain -n ${namespace} ${name} -o yaml
+kubectl logs -n doorplate-system deploy/doorplate-operator
+kubectl delete customdomain -n ${namespace} ${name}    # traffic stops at once
+cluster/dns.sh show customer.test                 # the customer's DNS; \`set\` changes it
+curl -k --connect-to ::${edgeHttps} https://${primary}/
+curl -k --connect-to ::${edgeHttps} -i 'https://${source}/a/b?c=d'
+curl --connect-to ::${edgeHttp} -i http://${primary}/
+make cluster-down                                 # the end of it`);
+  console.log(`\n${seconds()} ${color(32, 'the demo holds')}`);
+}
+
+try {
+  await demo();
+  process.exit(0);
+} catch (error) {
+  console.error(`\n${seconds()} ${color(31, 'the demo failed')}: ${(error as Error).message}`);
+  try { show(await kubectl(['get', 'customdomains,certificates,orders,challenges', '-A', '-o', 'wide'])); } catch { /* no cluster */ }
+  console.error('See also: kubectl logs -n doorplate-system deploy/doorplate-operator; cluster/README.md');
+  process.exit(1);
+}

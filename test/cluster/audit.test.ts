@@ -1,0 +1,51 @@
+/** Who writes what, by the API server's audit log since the cluster's start: the demo's part is always in it. */
+import {beforeAll, describe, expect, test} from '@jest/globals';
+import type {AuditEvent} from '../../cluster/cluster.ts';
+import {audit, kubectl, writeVerbs} from '../../cluster/cluster.ts';
+
+let writes: AuditEvent[];
+beforeAll(async () => {
+  writes = await audit(new Date(0), (e) => writeVerbs.has(e.verb) && (e.responseStatus?.code ?? 0) < 300);
+}, 60_000);
+
+const users = (events: readonly AuditEvent[]) => [...new Set(events.map((e) => e.user.username))].toSorted();
+const statusOf = (group: string, resource?: string) =>
+  writes.filter((e) => e.objectRef?.apiGroup === group && e.objectRef.subresource === 'status' && (resource === undefined || e.objectRef.resource === resource));
+
+describe('the audit log of the demo', () => {
+  test("only Doorplate's ServiceAccount wrote the status of Doorplate's kinds", () => {
+    const events = statusOf('doorplate.dev');
+    expect(new Set(events.map((e) => e.objectRef?.resource))).toEqual(new Set(['projects', 'customdomains']));
+    expect(events.some((e) => e.objectRef?.namespace === 'acme' && e.objectRef.name === 'docs')).toBe(true);
+    expect(users(events)).toEqual(['system:serviceaccount:doorplate-system:doorplate-operator']);
+  });
+
+  test('only cert-manager wrote the status of Certificates', () => {
+    const events = statusOf('cert-manager.io', 'certificates');
+    expect(events.length).toBeGreaterThan(0);
+    expect(users(events)).toEqual(['system:serviceaccount:cert-manager:cert-manager']);
+  });
+
+  test('nobody but the garbage collector and Doorplate changed an Ingress or a Certificate that Doorplate made in the demo', () => {
+    const events = writes.filter((e) => e.objectRef?.namespace === 'acme' && e.objectRef.subresource === undefined &&
+      (e.objectRef.resource === 'certificates' || (e.objectRef.resource === 'ingresses' && !e.objectRef.name?.startsWith('cm-acme-http-solver'))));
+    expect(events.length).toBeGreaterThan(0);
+    expect(users(events).filter((u) => u !== 'system:serviceaccount:kube-system:generic-garbage-collector')).toEqual(['system:serviceaccount:doorplate-system:doorplate-operator']);
+  });
+});
+
+describe("the rights of Doorplate's ServiceAccounts", () => {
+  const can = (role: string, verb: string, resource: string) =>
+    kubectl(['auth', 'can-i', verb, resource, '-A', `--as=system:serviceaccount:doorplate-system:doorplate-${role}`]).then((s) => s.trim(), (e: Error) => (e.message.includes('no') ? 'no' : e.message));
+
+  test.each(['operator', 'redirector'])('the %s has no verb on Secrets', async (role) => {
+    const answers = await Promise.all(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'].map((verb) => can(role, verb, 'secrets')));
+    expect(new Set(answers)).toEqual(new Set(['no']));
+  }, 30_000);
+
+  test('no rule of theirs has a wildcard', async () => {
+    const {items} = JSON.parse(await kubectl(['get', 'clusterroles', '-l', 'app.kubernetes.io/name=doorplate', '-o', 'json'])) as {items: {rules: Record<string, string[]>[]}[]};
+    expect(items).toHaveLength(2);
+    expect(items.flatMap((i) => i.rules.flatMap((r) => Object.values(r).flat())).filter((v) => v.includes('*'))).toEqual([]);
+  }, 30_000);
+});

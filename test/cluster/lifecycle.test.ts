@@ -1,0 +1,104 @@
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {acmeRoot, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {Tenant} from '../support/tenant.ts';
+
+let tenant: Tenant;
+let ca: string;
+beforeAll(async () => { tenant = await Tenant.create('life'); ca = await acmeRoot(); }, 60_000);
+afterAll(async () => { await tenant?.remove(); }, 90_000);
+
+describe('a CustomDomain from its creation to its removal', () => {
+  test('its default columns fit 120 characters with a hostname of 40', async () => {
+    const primary = tenant.host('a'.repeat(40 - 1 - tenant.zone.length));
+    expect(primary).toHaveLength(40);
+    await tenant.attach('docs', primary);
+    await tenant.reason('docs', 'RecordMissing');
+    const table = (await kubectl(['get', 'customdomains', '-n', tenant.namespace])).trimEnd().split('\n');
+    expect(table[0]?.split(/\s+/)).toEqual(['NAME', 'PRIMARY', 'PHASE', 'HOSTS', 'READY', 'REASON', 'AGE']);
+    expect(table[1]?.split(/\s+/).slice(0, 6)).toEqual(['docs', primary, 'AwaitingVerification', '0/1', 'False', 'RecordMissing']);
+    // The widest reason that goes with the widest phase.
+    const widest = Math.max(...table.map((l) => l.trimEnd().length)) + 'AuthoritativeUnreachable'.length - 'RecordMissing'.length;
+    console.log(`the columns are at most ${widest} characters wide`);
+    expect(widest).toBeLessThanOrEqual(120);
+    const wide = (await kubectl(['get', 'cdom', '-n', tenant.namespace, '-o', 'wide'])).split('\n')[0]?.split(/\s+/);
+    expect(wide?.slice(-3)).toEqual(['AGE', 'TARGET', 'MESSAGE']);
+    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'docs', '--timeout=30s']);
+  }, 60_000);
+
+  test('kubectl waits for Verified, Live and Ready, and the Events tell the story', async () => {
+    await tenant.attach('site', tenant.host('www'), [{from: tenant.host('old'), status: 308}]);
+    await tenant.records({www: tenant.proof, old: tenant.proof});
+    await tenant.wait('site', 'Verified', 60);
+    await tenant.wait('site', 'Live');
+    await tenant.wait('site', 'Ready');
+    const domain = await tenant.get('site');
+    expect(domain?.status).toMatchObject({phase: 'Live', hostsLive: '2/2', observedGeneration: domain?.metadata.generation});
+    expect(domain?.status?.dnsRecords).toEqual([
+      {hostname: tenant.host('www'), type: 'CNAME', name: 'www', zone: tenant.zone, value: tenant.target, ttl: 3600, state: 'Found'},
+      {hostname: tenant.host('old'), type: 'CNAME', name: 'old', zone: tenant.zone, value: tenant.target, ttl: 3600, state: 'Found'},
+    ]);
+    expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).body).toBe(`hello from ${tenant.namespace}/web\n`);
+    expect(await fetchEdge(`https://${tenant.host('old')}/p?q`, {ca})).toMatchObject({status: 308, location: `https://${tenant.host('www')}/p?q`});
+    const events = await kubectl(['get', 'events', '-n', tenant.namespace, '--field-selector', 'involvedObject.kind=CustomDomain,involvedObject.name=site', '-o', 'jsonpath={range .items[*]}{.reason}{"\\n"}{end}']);
+    expect(new Set(events.trim().split('\n'))).toEqual(new Set([...(events.includes('RecordMissing') ? ['RecordMissing'] : []), 'Verified', 'Live']));
+  }, 180_000);
+
+  test('a request on the challenge path of a host that redirects is never redirected', async () => {
+    for (const scheme of ['http', 'https']) {
+      const reply = await fetchEdge(`${scheme}://${tenant.host('old')}/.well-known/acme-challenge/token`);
+      expect(reply).toMatchObject({status: 404, location: undefined});
+    }
+  }, 30_000);
+
+  test('a check that is asked for is answered, once for each new value', async () => {
+    const before = (await tenant.get('site'))!;
+    await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'site', 'doorplate.dev/requestedAt=2026-01-01T00:00:00Z']);
+    const handled = () => kubectl(['get', 'customdomain', '-n', tenant.namespace, 'site', '-o', 'jsonpath={.status.lastHandledReconcileAt}']);
+    await expect(poll(handled, '2026-01-01T00:00:00Z')).resolves.toBe('2026-01-01T00:00:00Z');
+    await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'site', 'reconcile.fluxcd.io/requestedAt=2026-01-02T00:00:00Z']);
+    await expect(poll(handled, '2026-01-02T00:00:00Z')).resolves.toBe('2026-01-02T00:00:00Z');
+    const after = (await tenant.get('site'))!;
+    expect(after.status?.hosts).toEqual(before.status?.hosts);
+  }, 60_000);
+
+  test('an edited or deleted Ingress is restored', async () => {
+    const uid = (await tenant.get('site'))?.metadata.uid ?? '';
+    const [ingress] = (await tenant.children('ingress', uid)).filter((i) => i.startsWith(tenant.namespace));
+    const name = ingress?.split('/')[1] ?? '';
+    const host = () => kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'jsonpath={.spec.rules[0].host}', '--ignore-not-found']);
+    await kubectl(['patch', 'ingress', '-n', tenant.namespace, name, '--type=json', '-p', '[{"op":"replace","path":"/spec/rules/0/host","value":"evil.example.com"}]']);
+    await expect(poll(host, tenant.host('www'))).resolves.toBe(tenant.host('www'));
+    await kubectl(['delete', 'ingress', '-n', tenant.namespace, name]);
+    await expect(poll(host, tenant.host('www'))).resolves.toBe(tenant.host('www'));
+  }, 60_000);
+
+  test('deleting it stops the traffic within a second and leaves no Ingress and no Certificate', async () => {
+    const uid = (await tenant.get('site'))?.metadata.uid ?? '';
+    expect(await tenant.children('ingress', uid)).toHaveLength(3);
+    expect(await tenant.children('certificate', uid)).toHaveLength(2);
+    const served = async () => {
+      const replies = await Promise.all([tenant.host('www'), tenant.host('old')].map((h) => fetchEdge(`https://${h}/`)));
+      return replies.some((r) => r.status !== 404);
+    };
+    expect(await served()).toBe(true);
+    const began = Date.now();
+    const deleted = kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'site', '--timeout=30s']);
+    while (await served()) if (Date.now() - began > 10_000) break;
+    const ms = Date.now() - began;
+    console.log(`the edge stopped serving ${ms} ms after kubectl was started (ingress throttle 100 ms)`);
+    await deleted;
+    expect(ms).toBeLessThan(5_000);
+    expect(await tenant.children('ingress', uid)).toEqual([]);
+    expect(await tenant.children('certificate', uid)).toEqual([]);
+  }, 60_000);
+});
+
+async function poll(get: () => Promise<string>, wanted: string): Promise<string> {
+  const end = Date.now() + 15_000;
+  let value = await get();
+  while (value !== wanted && Date.now() < end) {
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+    value = await get();
+  }
+  return value;
+}

@@ -1,0 +1,340 @@
+import {setTimeout as wait} from 'node:timers/promises';
+import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
+import pino from 'pino';
+import {Cache, type CacheOptions} from '../../operator/kube/cache.ts';
+import {Client} from '../../operator/kube/client.ts';
+import type {WatchState} from '../../operator/kube/watch.ts';
+import {admin, type ConfigMap, configMaps, eventually, makeNamespace} from '../support/kube-api.ts';
+import {FaultProxy, type Fate} from '../support/kube-proxy.ts';
+
+interface Small {metadata: ConfigMap['metadata']; a: string | undefined}
+
+let proxy: FaultProxy;
+/** Past the proxy. */
+let direct: Client;
+/** Through it. */
+let client: Client;
+let namespace: string;
+let remove: () => Promise<unknown>;
+let stop: AbortController;
+let cache: Cache<Small, ConfigMap>;
+let changes: string[];
+let logged: string[];
+
+beforeEach(async () => {
+  proxy = new FaultProxy(admin());
+  await proxy.listen();
+  direct = new Client(admin());
+  client = new Client(proxy.credentials);
+  stop = new AbortController();
+  changes = [];
+  logged = [];
+  ({namespace, remove} = await makeNamespace(direct));
+});
+afterEach(async () => {
+  stop.abort();
+  await cache.stopped();
+  await client.close();
+  await proxy.close();
+  await remove();
+  await direct.close();
+});
+
+function make(watcher: CacheOptions<Small, ConfigMap>['watcher'] = {}): Cache<Small, ConfigMap> {
+  const log = pino({}, {write: (line: string) => void logged.push(line)});
+  cache = new Cache(client, configMaps, {
+    namespace, log, labelSelector: 'kit=test',
+    project: ({metadata, data}) => ({metadata, a: data?.a}),
+    indexes: {a: ({a}) => (a === undefined ? [] : [a])},
+    watcher: {backoff: {baseMs: 50, capMs: 400}, ...watcher},
+  });
+  cache.onChange((now, before) => changes.push(`${(now ?? before)!.metadata.name} ${before?.a ?? '-'} ${now?.a ?? '-'}`));
+  return cache;
+}
+
+const object = (name: string, a: string): ConfigMap =>
+  ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace, labels: {kit: 'test'}}, data: {a}});
+const create = (name: string, a: string): Promise<ConfigMap> => direct.create(configMaps, object(name, a));
+const change = (name: string, a: string): Promise<ConfigMap> => direct.patch(configMaps, `${namespace}/${name}`, {data: {a}}, {type: 'merge'});
+const destroy = (name: string): Promise<string> => direct.delete(configMaps, `${namespace}/${name}`);
+const at = (name: string): string | undefined => cache.get(`${namespace}/${name}`)?.a;
+const content = (): string => cache.list().map(({metadata, a}) => `${metadata.name}=${a}`).toSorted().join(' ');
+
+async function started(): Promise<void> {
+  cache.start(stop.signal);
+  await cache.synced;
+  await eventually(() => proxy.openWatches === 1);
+}
+
+describe('a copy', () => {
+  test('is listed in pages, follows changes, and is found by index', async () => {
+    for (let i = 0; i < 25; i++) await create(`o-${i}`, String(i % 5));
+    make({pageSize: 10});
+    expect(cache.isSynced).toBe(false);
+    await started();
+    expect(proxy.seen.filter(({isWatch}) => !isWatch)).toHaveLength(3);
+    expect(cache.size).toBe(25);
+    expect(changes).toHaveLength(25);
+    expect(cache.by('a', '3').map(({metadata}) => metadata.name).toSorted()).toEqual(['o-13', 'o-18', 'o-23', 'o-3', 'o-8']);
+    await change('o-3', 'new');
+    await destroy('o-8');
+    await eventually(() => at('o-3') === 'new' && at('o-8') === undefined);
+    expect(cache.by('a', '3')).toHaveLength(3);
+    expect(cache.by('a', 'new').map(({metadata}) => metadata.name)).toEqual(['o-3']);
+    expect(changes.slice(25).toSorted()).toEqual(['o-3 3 new', 'o-8 3 -']);
+    expect(() => cache.by('b', 'x')).toThrow("no index 'b'");
+  });
+
+  test('loses what leaves the selector, and holds no managedFields', async () => {
+    await create('stays', '1');
+    const leaves = await create('leaves', '1');
+    make();
+    await started();
+    expect(cache.get(`${namespace}/stays`)!.metadata).not.toHaveProperty('managedFields');
+    await direct.patch(configMaps, `${namespace}/${leaves.metadata.name}`, {metadata: {labels: null}}, {type: 'merge'});
+    await eventually(() => at('leaves') === undefined);
+    expect(content()).toBe('stays=1');
+  });
+
+  test('goes on when a handler throws, and the other handlers are told', async () => {
+    make();
+    const told: string[] = [];
+    cache.onChange(() => {
+      throw new Error('a bad handler');
+    });
+    cache.onChange(now => told.push(now!.metadata.name));
+    await started();
+    await create('one', '1');
+    await create('two', '1');
+    await eventually(() => told.length === 2);
+    expect(logged.filter(line => line.includes('a bad handler'))).toHaveLength(2);
+  });
+});
+
+describe('one’s own writes', () => {
+  test('are there as soon as they are observed, told once, and not told again by the watch', async () => {
+    make();
+    await started();
+    // Nothing passes until we say so: the copy learns of the write from nobody else.
+    proxy.holdWatches();
+    const written = await create('mine', '1');
+    expect(at('mine')).toBeUndefined();
+    cache.observe(written);
+    expect(at('mine')).toBe('1');
+    cache.observe(await change('mine', '2'));
+    expect(at('mine')).toBe('2');
+    proxy.releaseWatches();
+    await create('after', '1');
+    await eventually(() => at('after') === '1');
+    expect(changes).toEqual(['mine - 1', 'mine 1 2', 'after - 1']);
+  });
+
+  test('that are observed after their object was deleted do not bring it back', async () => {
+    make();
+    await started();
+    const written = await create('mine', '1');
+    await eventually(() => at('mine') === '1');
+    await destroy('mine');
+    await eventually(() => at('mine') === undefined);
+    cache.observe(written);
+    expect(at('mine')).toBeUndefined();
+    expect(changes).toEqual(['mine - 1', 'mine 1 -']);
+  });
+
+  test('never go back to an older state', async () => {
+    make();
+    await started();
+    const first = await create('mine', '1');
+    const second = await change('mine', '2');
+    cache.observe(second);
+    cache.observe(first);
+    expect(at('mine')).toBe('2');
+    await create('after', '1');
+    await eventually(() => at('after') === '1');
+    expect(changes.filter(line => line.startsWith('mine')).at(-1)).toMatch(/ 2$/);
+    expect(at('mine')).toBe('2');
+  });
+
+  test('survive a relist that began before them, and go with one that began after their object was deleted', async () => {
+    make();
+    await started();
+    proxy.holdWatches();
+    const kept = await create('kept', '1');
+    const gone = await create('gone', '1');
+    await destroy('gone');
+    cache.observe(kept);
+    cache.observe(gone);
+    expect(content()).toBe('gone=1 kept=1');
+    proxy.fate = once(({isWatch}) => isWatch, {status: 410, body: JSON.stringify({kind: 'Status', reason: 'Expired', code: 410})});
+    proxy.cutAll();
+    await eventually(() => content() === 'kept=1');
+    expect(changes).toEqual(['kept - 1', 'gone - 1', 'gone 1 -']);
+  });
+});
+
+/** The fate of the first request that fits; all others are forwarded. */
+function once(fits: (seen: FaultProxy['seen'][number]) => boolean, fate: Fate): FaultProxy['fate'] {
+  let done = false;
+  return seen => {
+    if (done || !fits(seen)) return 'forward';
+    done = true;
+    return fate;
+  };
+}
+
+function status(code: number, reason: string): string {
+  return JSON.stringify({kind: 'Status', status: 'Failure', reason, code, message: 'on purpose'});
+}
+
+function inStream(code: number, reason: string): string {
+  return `{"type":"ERROR","object":${status(code, reason)}}\n`;
+}
+
+function nextWatch(fate: Fate): void {
+  proxy.fate = once(({isWatch}) => isWatch, fate);
+  proxy.cutAll();
+}
+
+/** Lists and watches that the copy's requests were, after the first of each. */
+function later(): string[] {
+  return proxy.seen.slice(2).map(({isWatch}) => (isWatch ? 'watch' : 'list'));
+}
+
+describe('a fault', () => {
+  test.each<{fault: string; strike: () => void | Promise<void>; requests: string[]}>([
+    {fault: 'the watch ends in order', strike: () => proxy.endWatches(''), requests: ['watch']},
+    {fault: 'all connections are cut', strike: () => proxy.cutAll(), requests: ['watch']},
+    {fault: 'the stream ends inside an event', strike: () => proxy.endWatches('{"type":"ADDED","obj'), requests: ['watch']},
+    {fault: 'the stream brings nonsense', strike: () => proxy.endWatches('<html>\n'), requests: ['watch']},
+    {fault: 'an ERROR event of 500', strike: () => proxy.endWatches(inStream(500, 'InternalError')), requests: ['watch']},
+    {fault: 'an ERROR event of 410', strike: () => proxy.endWatches(inStream(410, 'Expired')), requests: ['list', 'watch']},
+    {fault: '410 to the watch', strike: () => nextWatch({status: 410, body: status(410, 'Expired')}), requests: ['watch', 'list', 'watch']},
+    {fault: '500 to the watch', strike: () => nextWatch({status: 500, body: status(500, 'InternalError')}), requests: ['watch', 'watch']},
+    {fault: 'an answer that is no JSON', strike: () => nextWatch({status: 503, body: '<html>'}), requests: ['watch', 'watch']},
+    {fault: 'the watch cut before its answer', strike: () => nextWatch('cut'), requests: ['watch', 'watch']},
+    {
+      fault: 'the list cut that follows a 410',
+      strike: () => {
+        const fates: Fate[] = [{status: 410, body: status(410, 'Expired')}, 'cut', {status: 500, body: ''}];
+        proxy.fate = () => fates.shift() ?? 'forward';
+        proxy.cutAll();
+      },
+      requests: ['watch', 'list', 'list', 'list', 'watch'],
+    },
+    {
+      fault: 'nobody listening for a second',
+      strike: async () => {
+        await proxy.close();
+        await wait(1000);
+        await proxy.listen();
+      },
+      requests: ['watch'],
+    },
+  ])('($fault) loses no change and makes up none', async ({strike, requests}) => {
+    await create('changes', '1');
+    await create('goes', '1');
+    await create('stays', '1');
+    make();
+    await started();
+    proxy.holdWatches();
+    await change('changes', '2');
+    await destroy('goes');
+    await create('comes', '1');
+    changes.length = 0;
+    await strike();
+    await eventually(() => content() === 'changes=2 comes=1 stays=1');
+    await eventually(() => proxy.openWatches === 1);
+    expect(changes.toSorted()).toEqual(['changes 1 2', 'comes - 1', 'goes 1 -']);
+    expect(later()).toEqual(requests);
+    await change('stays', '2');
+    await eventually(() => at('stays') === '2');
+  });
+
+  test('(a half-open connection) is found out by the watchdog', async () => {
+    make({silenceMs: 300});
+    await started();
+    proxy.holdWatches();
+    await create('comes', '1');
+    await eventually(() => at('comes') === '1');
+    expect(later()).toContain('watch');
+    expect(later()).not.toContain('list');
+  });
+
+  test('(429 with Retry-After) is given the time it asks for', async () => {
+    make();
+    await started();
+    nextWatch({status: 429, body: status(429, 'TooManyRequests'), headers: {'retry-after': '1'}});
+    await eventually(() => later().length === 2);
+    const [refused, next] = proxy.seen.slice(2);
+    expect(next!.at - refused!.at).toBeGreaterThanOrEqual(990);
+  });
+
+  test('(errors without end) makes no storm of requests', async () => {
+    make();
+    await started();
+    proxy.fate = () => ({status: 500, body: status(500, 'InternalError')});
+    proxy.cutAll();
+    await wait(2000);
+    // Waits of 25 to 50, 50 to 100, ... up to 200 to 400 ms.
+    expect(later().length).toBeGreaterThan(4);
+    expect(later().length).toBeLessThan(14);
+    proxy.fate = () => 'forward';
+    await create('comes', '1');
+    await eventually(() => at('comes') === '1');
+  });
+
+  test('(watches that end at once, without end) makes no storm of requests', async () => {
+    make();
+    await started();
+    proxy.fate = ({isWatch}) => (isWatch ? {status: 200} : 'forward');
+    proxy.cutAll();
+    await wait(2000);
+    expect(later().length).toBeLessThan(14);
+    proxy.fate = () => 'forward';
+  });
+
+  test('(410 to every watch) relists with back-off', async () => {
+    make();
+    await started();
+    proxy.fate = ({isWatch}) => (isWatch ? {status: 410, body: status(410, 'Expired')} : 'forward');
+    proxy.cutAll();
+    await wait(2000);
+    expect(later().filter(what => what === 'list').length).toBeLessThan(14);
+    proxy.fate = () => 'forward';
+    await create('comes', '1');
+    await eventually(() => at('comes') === '1');
+  });
+
+  test('(pages that expire midway) makes it list everything at once', async () => {
+    for (let i = 0; i < 12; i++) await create(`o-${i}`, '1');
+    make({pageSize: 5});
+    proxy.fate = once(({url}) => url.searchParams.has('continue'), {status: 410, body: status(410, 'Expired')});
+    await started();
+    expect(cache.size).toBe(12);
+    expect(proxy.seen.map(({url}) => url.searchParams.get('limit') ?? 'all').slice(0, 3)).toEqual(['5', '5', 'all']);
+  });
+
+  test('(nobody there at the start) delays the sync and no more', async () => {
+    await create('one', '1');
+    await proxy.close();
+    make();
+    cache.start(stop.signal);
+    await wait(300);
+    expect(cache.isSynced).toBe(false);
+    await proxy.listen();
+    await cache.synced;
+    expect(content()).toBe('one=1');
+  });
+
+  test('(a stop) ends it at once, wherever it stands', async () => {
+    make();
+    await started();
+    proxy.fate = () => ({status: 500, body: ''});
+    proxy.cutAll();
+    await eventually(() => (cache.state as WatchState).at === 'Waiting');
+    stop.abort();
+    const since = performance.now();
+    await cache.stopped();
+    expect(performance.now() - since).toBeLessThan(100);
+  });
+});

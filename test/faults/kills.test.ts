@@ -1,0 +1,112 @@
+/** The operator's process and the API server die at the worst moments; the end is the same. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {CustomDomain} from '../../operator/api/foreign.ts';
+import {acmeRoot, apply, eventually, fetchEdge, kubectl, sh} from '../../cluster/cluster.ts';
+import {Tenant} from '../support/tenant.ts';
+
+let tenant: Tenant;
+let ca: string;
+beforeAll(async () => { tenant = await Tenant.create('kills'); ca = await acmeRoot(); }, 60_000);
+afterAll(async () => { await tenant?.remove(); }, 120_000);
+
+const pause = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+/** A seeded random number in [0, 1): mulberry32. */
+function random(seed: number): () => number {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Projects of one Service, each with a CustomDomain of a primary and a redirect, named after `group`. */
+async function projects(group: string, count: number): Promise<string[]> {
+  const names = Array.from({length: count}, (_, i) => `${group}${i}`);
+  await apply(names.map((name) => tenant.project(name, {serviceRef: {name: 'web', port: 80}, defaultHost: 'Off'})));
+  const records: Record<string, string> = {};
+  for (const name of names) {
+    const target = await eventually(`${name} is deployed`, async () => {
+      const p = await tenant.getProject(name);
+      return p?.status?.firstDeployTime !== undefined && p.status.host;
+    });
+    records[name] = `IN CNAME ${target}.`;
+    records[`old-${name}`] = `IN CNAME ${target}.`;
+  }
+  await tenant.records(records);
+  return names;
+}
+
+const attach = (name: string) => tenant.attach(name, tenant.host(name), [{from: tenant.host(`old-${name}`)}], name);
+
+/** A CustomDomain's status without what differs by name, time or chance: equal for all that ended well. */
+function shape({metadata, status, spec}: CustomDomain, target: string): unknown {
+  const text = JSON.stringify({...status, conditions: status?.conditions?.map((c) => ({...c, lastTransitionTime: ''}))});
+  return JSON.parse(text.replaceAll(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/g, 'TIME').replaceAll(target, 'TARGET')
+    .replaceAll(spec.primary, 'PRIMARY').replaceAll(metadata.name, 'NAME').replaceAll(/-[0-9a-z]{13}"/g, '-DIGEST"')) as unknown;
+}
+
+/** All Live, one certificate and one order for each hostname, served, and of one shape. */
+async function expectAllWell(names: readonly string[]): Promise<void> {
+  for (const name of names) await tenant.wait(name, 'Ready', 180);
+  const shapes = new Set<string>();
+  for (const name of names) {
+    const domain = (await tenant.get(name))!;
+    const target = (await tenant.getProject(name))?.status?.host ?? '';
+    shapes.add(JSON.stringify(shape(domain, target)));
+    const uid = domain.metadata.uid ?? '';
+    expect(await tenant.children('certificates', uid)).toHaveLength(2);
+    expect(await tenant.children('certificaterequests', uid)).toHaveLength(2);
+    expect(await tenant.children('ingresses', uid)).toHaveLength(3);
+    expect((await fetchEdge(`https://${tenant.host(name)}/`, {ca})).status).toBe(200);
+    expect(await fetchEdge(`https://${tenant.host(`old-${name}`)}/x`, {ca})).toMatchObject({status: 301, location: `https://${tenant.host(name)}/x`});
+  }
+  expect([...shapes]).toHaveLength(1);
+  const {items} = JSON.parse(await kubectl(['get', 'orders', '-A', '-o', 'json'])) as {items: {spec: {dnsNames: string[]}}[]};
+  const orders = (hostname: string) => items.filter((o) => o.spec.dnsNames.includes(hostname)).length;
+  for (const name of names) {
+    expect({hostname: name, orders: orders(tenant.host(name))}).toEqual({hostname: name, orders: 1});
+    expect({hostname: `old-${name}`, orders: orders(tenant.host(`old-${name}`))}).toEqual({hostname: `old-${name}`, orders: 1});
+  }
+}
+
+describe('what dies on the way', () => {
+  test("the operator's process is killed at 20 seeded moments: every domain ends the same, with one order for each hostname", async () => {
+    const seed = Number(process.env.SEED ?? 20_261_121);
+    const next = random(seed);
+    const names = await projects('k', 10);
+    let killed = 0;
+    const kills = (async () => {
+      for (let i = 0; i < 20; i++) {
+        await pause(300 + next() * 2400);
+        // It may be down already, between two starts: wait for the next process, then kill that.
+        await eventually('the operator runs again', async () => {
+          const ids = await sh('cluster/ctl.sh', ['kill-container', 'doorplate-system', 'app.kubernetes.io/component=operator']);
+          return ids.trim() !== '';
+        }, 30_000, 100);
+        killed++;
+      }
+    })();
+    for (const name of names) { await attach(name); await pause(next() * 4000); }
+    await kills;
+    console.log(`killed ${killed} times, seed ${seed}`);
+    expect(killed).toBe(20);
+    await expectAllWell(names);
+    const restarts = await kubectl(['get', 'pods', '-n', 'doorplate-system', '-l', 'app.kubernetes.io/component=operator', '-o', 'jsonpath={.items[0].status.containerStatuses[0].restartCount}']);
+    expect(Number(restarts)).toBeGreaterThanOrEqual(20);
+  }, 420_000);
+
+  test('the API server is restarted in the middle: the same, and the operator is not', async () => {
+    const names = await projects('a', 4);
+    const pod = () => kubectl(['get', 'pods', '-n', 'doorplate-system', '-l', 'app.kubernetes.io/component=operator', '-o', 'jsonpath={.items[0].metadata.name} {.items[0].status.containerStatuses[0].restartCount}']);
+    const before = await pod();
+    for (const name of names) await attach(name);
+    await pause(1500);
+    await sh('cluster/ctl.sh', ['restart', 'kube-apiserver']);
+    await eventually('the API server is back', async () => (await kubectl(['get', '--raw', '/readyz'])) === 'ok', 60_000);
+    await expectAllWell(names);
+    expect(await pod()).toBe(before);
+  }, 300_000);
+});

@@ -1,0 +1,67 @@
+import {randomBytes} from 'node:crypto';
+import {setTimeout as wait} from 'node:timers/promises';
+import {KubeConfig} from '@kubernetes/client-node';
+import {Client, type ClientOptions} from '../../operator/kube/client.ts';
+import {type Credentials, fromKubeConfig} from '../../operator/kube/credentials.ts';
+import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
+
+export interface ConfigMap extends KubeObject {data?: Record<string, string>}
+export interface Widget extends KubeObject {spec?: {size?: number}; status?: {seen?: number; words?: string[]}}
+
+export const configMaps = defineResource<ConfigMap>({group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true});
+export const namespaces = defineResource<KubeObject>({group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false});
+const crds = defineResource<KubeObject>({
+  group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false,
+});
+
+/** The test cluster's administrator: KUBECONFIG, else this checkout's cluster. */
+export function admin(): Credentials {
+  const config = new KubeConfig();
+  config.loadFromFile(process.env.KUBECONFIG || new URL('../../.cluster/kubeconfig', import.meta.url).pathname);
+  return fromKubeConfig(config);
+}
+
+export function adminClient(options?: ClientOptions): Client {
+  return new Client(admin(), options);
+}
+
+/** A namespace of a test's own, and what removes it. */
+export async function makeNamespace(client: Client): Promise<{namespace: string; remove: () => Promise<unknown>}> {
+  const namespace = `kit-${randomBytes(4).toString('hex')}`;
+  await client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
+  return {namespace, remove: () => client.delete(namespaces, namespace)};
+}
+
+/** A kind with a status subresource that no controller of Kubernetes touches. */
+export async function makeWidgets(client: Client) {
+  const group = `kit-${randomBytes(4).toString('hex')}.test`;
+  const widgets = defineResource<Widget>({group, version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true});
+  const open = {type: 'object', 'x-kubernetes-preserve-unknown-fields': true};
+  await client.create(crds, {
+    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: {name: `widgets.${group}`},
+    spec: {
+      group, scope: 'Namespaced', names: {plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList'},
+      versions: [{
+        name: 'v1', served: true, storage: true, subresources: {status: {}},
+        schema: {openAPIV3Schema: {type: 'object', properties: {spec: open, status: open}}},
+      }],
+    },
+  } as KubeObject);
+  await eventually(() => client.list(widgets, {}));
+  return {widgets, remove: () => client.delete(crds, `widgets.${group}`)};
+}
+
+/** Tries until it neither throws nor answers false; after `withinMs` the last error. */
+export async function eventually<T>(attempt: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    try {
+      const value = await attempt();
+      if (value !== false) return value;
+      throw new Error(`not so: ${String(attempt)}`);
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+    await wait(20);
+  }
+}

@@ -1,0 +1,115 @@
+import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {request} from 'node:https';
+import type {AddressInfo, Socket} from 'node:net';
+import type {Credentials} from '../../operator/kube/credentials.ts';
+
+/** What happens to a request: an answer of ours, a connection that is cut, or its way to the API server. */
+export type Fate = 'forward' | 'cut' | {status: number; body?: string; headers?: Record<string, string>};
+
+export interface Seen {
+  method: string;
+  url: URL;
+  isWatch: boolean;
+  at: number;
+}
+
+/** An HTTP proxy before the real API server that cuts, truncates, silences and answers errors, as a test tells it. */
+export class FaultProxy {
+  /** Decides about each request when it comes. */
+  fate: (request: Seen) => Fate = () => 'forward';
+  readonly seen: Seen[] = [];
+  readonly #credentials: Credentials;
+  readonly #sockets = new Set<Socket>();
+  readonly #watches = new Set<ServerResponse>();
+  readonly #held = new Map<ServerResponse, Buffer[]>();
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
+
+  /** Listens; on the port it had before, when it was closed in between. */
+  async listen(): Promise<void> {
+    this.#server = createServer((incoming, outgoing) => void this.#handle(incoming, outgoing));
+    this.#server.on('connection', socket => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    await new Promise<void>(resolve => this.#server!.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Nobody listens any more, and every connection is cut. */
+  async close(): Promise<void> {
+    const closed = new Promise(resolve => this.#server?.close(resolve));
+    this.cutAll();
+    await closed;
+  }
+
+  /** Reaches the API server through here. */
+  get credentials(): Credentials {
+    return {server: `http://127.0.0.1:${this.#port}`, read: async () => ({tls: {}, headers: {}})};
+  }
+
+  get openWatches(): number {
+    return this.#watches.size;
+  }
+
+  cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Into every open watch: these bytes, and then the end of the stream. */
+  endWatches(lastBytes: string): void {
+    for (const watch of this.#watches) watch.end(lastBytes);
+  }
+
+  /** From now on the watches that are open bring nothing more, and nobody is told: a half-open connection. */
+  holdWatches(): void {
+    for (const watch of this.#watches) this.#held.set(watch, []);
+  }
+
+  /** What was held back comes after all. */
+  releaseWatches(): void {
+    for (const [watch, chunks] of this.#held) for (const chunk of chunks) watch.write(chunk);
+    this.#held.clear();
+  }
+
+  async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const url = new URL(incoming.url!, 'http://proxy');
+    const seen = {method: incoming.method!, url, isWatch: url.searchParams.get('watch') === 'true', at: performance.now()};
+    this.seen.push(seen);
+    const fate = this.fate(seen);
+    if (fate === 'cut') {
+      incoming.socket.destroy();
+      return;
+    }
+    if (fate !== 'forward') {
+      outgoing.writeHead(fate.status, {'content-type': 'application/json', ...fate.headers});
+      outgoing.end(fate.body ?? '');
+      return;
+    }
+    const {tls, headers} = await this.#credentials.read();
+    const target = new URL(incoming.url!, this.#credentials.server);
+    const onward = request(target, {...tls, method: incoming.method, headers: {...incoming.headers, ...headers, host: target.host}} as object, answer => {
+      outgoing.writeHead(answer.statusCode!, answer.headers);
+      outgoing.flushHeaders();
+      if (seen.isWatch) this.#watches.add(outgoing);
+      answer.on('data', (chunk: Buffer) => {
+        const held = this.#held.get(outgoing);
+        if (held) held.push(chunk);
+        else outgoing.write(chunk);
+      });
+      answer.on('end', () => outgoing.end());
+      answer.on('error', () => outgoing.destroy());
+    });
+    onward.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => {
+      this.#watches.delete(outgoing);
+      this.#held.delete(outgoing);
+      onward.destroy();
+    });
+    incoming.pipe(onward);
+  }
+}

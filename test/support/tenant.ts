@@ -1,0 +1,120 @@
+import {randomBytes} from 'node:crypto';
+import type {CustomDomain, Project} from '../../operator/api/foreign.ts';
+import {apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts';
+
+const domainKind = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain'};
+
+/**
+ * A customer of a test's own: a namespace with a Service that answers, a deployed Project `web`, and a DNS zone. Tests of
+ * different files share the cluster and nothing else.
+ */
+export class Tenant {
+  readonly namespace: string;
+  /** A zone that only this tenant has records in, such as t3f9a2c.test. */
+  readonly zone: string;
+  /** The Project's default host: what CNAMEs must name. */
+  target = '';
+  readonly #records = new Map<string, string>();
+
+  private constructor(purpose: string) {
+    const id = randomBytes(3).toString('hex');
+    this.namespace = `${purpose}-${id}`;
+    this.zone = `t${id}.test`;
+  }
+
+  /** Made and deployed. */
+  static async create(purpose: string, projectSpec: object = {}): Promise<Tenant> {
+    const tenant = new Tenant(purpose);
+    await setZone(tenant.zone, []);
+    await apply([{apiVersion: 'v1', kind: 'Namespace', metadata: {name: tenant.namespace}}]);
+    await apply([...tenant.backend('web'), tenant.project('web', projectSpec)]);
+    const project = await eventually(`the Project in ${tenant.namespace} is deployed`, async () => {
+      const p = await tenant.getProject('web');
+      return p?.status?.firstDeployTime !== undefined && p;
+    });
+    tenant.target = project.status?.host ?? '';
+    return tenant;
+  }
+
+  /** A Deployment and a Service that answer 200 on port 80. */
+  backend(name: string): object[] {
+    const {namespace} = this;
+    const labels = {app: name};
+    return [
+      {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace}, data: {'index.html': `hello from ${namespace}/${name}\n`}},
+      {apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name, namespace}, spec: {
+        selector: {matchLabels: labels},
+        template: {metadata: {labels}, spec: {
+          terminationGracePeriodSeconds: 1,
+          containers: [{name: 'httpd', image: 'localhost/backend:1', readinessProbe: {httpGet: {path: '/', port: 8080}, periodSeconds: 1}, volumeMounts: [{name: 'www', mountPath: '/www'}]}],
+          volumes: [{name: 'www', configMap: {name}}],
+        }},
+      }},
+      {apiVersion: 'v1', kind: 'Service', metadata: {name, namespace}, spec: {selector: labels, ports: [{name: 'http', port: 80, targetPort: 8080}]}},
+    ];
+  }
+
+  project(name: string, spec: object = {}): object {
+    return {apiVersion: domainKind.apiVersion, kind: 'Project', metadata: {name, namespace: this.namespace}, spec: {serviceRef: {name, port: 80}, ...spec}};
+  }
+
+  /** A hostname in the tenant's zone. */
+  host(label: string): string { return `${label}.${this.zone}`; }
+
+  /** Applies a CustomDomain of the Project `web`. */
+  async attach(name: string, primary: string, redirects: object[] = [], project = 'web'): Promise<void> {
+    await apply([{...domainKind, metadata: {name, namespace: this.namespace}, spec: {projectRef: {name: project}, primary, ...(redirects.length > 0 && {redirects})}}]);
+  }
+
+  /** Sets one record of the zone, `IN CNAME x.` and so on; undefined removes it. */
+  async record(label: string, record: string | undefined): Promise<void> { await this.records({[label]: record}); }
+
+  async records(set: Record<string, string | undefined>): Promise<void> {
+    for (const [label, record] of Object.entries(set)) {
+      if (record === undefined) this.#records.delete(label);
+      else this.#records.set(label, record);
+    }
+    await setZone(this.zone, [...this.#records].map(([label, record]) => `${label} ${record}`));
+  }
+
+  /** The record that proves a hostname. */
+  get proof(): string { return `IN CNAME ${this.target}.`; }
+
+  async get(name: string): Promise<CustomDomain | undefined> {
+    const text = await kubectl(['get', 'customdomain', '-n', this.namespace, name, '-o', 'json', '--ignore-not-found']);
+    return text.trim() === '' ? undefined : (JSON.parse(text) as CustomDomain);
+  }
+
+  async getProject(name: string): Promise<Project | undefined> {
+    const text = await kubectl(['get', 'project', '-n', this.namespace, name, '-o', 'json', '--ignore-not-found']);
+    return text.trim() === '' ? undefined : (JSON.parse(text) as Project);
+  }
+
+  /** The CustomDomain once its primary has this reason. */
+  async reason(name: string, reason: string, timeoutMs = 60_000): Promise<CustomDomain> {
+    return eventually(`${this.namespace}/${name} has the reason ${reason}`, async () => {
+      const domain = await this.get(name);
+      const primary = domain?.status?.hosts?.[0];
+      if (primary && primary.reason !== reason) throw new Error(`it has ${primary.reason}: ${primary.message}`);
+      return primary && domain;
+    }, timeoutMs);
+  }
+
+  /** `kubectl wait`, as a user has it. */
+  async wait(name: string, condition: string, seconds = 120): Promise<void> {
+    await kubectl(['wait', `customdomain/${name}`, '-n', this.namespace, `--for=condition=${condition}`, `--timeout=${seconds}s`], {timeoutMs: (seconds + 5) * 1000});
+  }
+
+  /** Names of the objects of a kind, in every namespace, that were made for the CustomDomain of this UID. */
+  async children(kind: string, uid: string): Promise<string[]> {
+    const {items} = JSON.parse(await kubectl(['get', kind, '-A', '-l', `doorplate.dev/owner-uid=${uid}`, '-o', 'json'])) as {items: {metadata: {namespace: string; name: string}}[]};
+    return items.map((i) => `${i.metadata.namespace}/${i.metadata.name}`).toSorted();
+  }
+
+  /** Everything goes; does not wait for the namespace. */
+  async remove(): Promise<void> {
+    await kubectl(['delete', 'customdomains,projects', '--all', '-n', this.namespace, '--timeout=60s']);
+    await kubectl(['delete', 'namespace', this.namespace, '--wait=false']);
+    await sh('cluster/dns.sh', ['remove', this.zone]);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * A world to decide on, whole, with as little to write as a test needs: `world({primary: ..., facts: {...}})`. What is not
+ * said is as it is when all is well: the Project is there and deployed, nothing has been looked at yet.
+ */
+import type {CustomDomainStatus, HostStatus, RedirectStatus} from '../../operator/api/custom-domain.ts';
+import type {Certificate, CustomDomain, Ingress, Project} from '../../operator/api/foreign.ts';
+import type {Condition} from '../../operator/api/rules.ts';
+import type {CertificateFacts} from '../../operator/domain/certificate.ts';
+import {timestamp} from '../../operator/domain/conditions.ts';
+import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/lifecycle.ts';
+import {decide} from '../../operator/domain/lifecycle.ts';
+import type {ReasonName} from '../../operator/domain/reasons.ts';
+import type {RecordState, Verdict} from '../../operator/domain/verification.ts';
+
+export const t0 = Date.parse('2026-03-01T12:00:00Z');
+export const seconds = 1000;
+export const minutes = 60 * seconds;
+export const hours = 60 * minutes;
+export const days = 24 * hours;
+
+export const target = 'docs-acme-k3v9x2m4q7w1z.apps.platform.test';
+
+export const policy: Policy = {
+  installation: 'apps.platform.test',
+  zone: 'apps.platform.test',
+  tls: 'Wildcard',
+  issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+  ingressClassName: 'traefik',
+  edgeAddresses: ['192.0.2.1'],
+  redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80},
+  deniedNames: ['denied.example'],
+  waitSchedule: [{everyMs: 15 * seconds, forMs: 5 * minutes}, {everyMs: minutes, forMs: 55 * minutes}, {everyMs: 5 * minutes, forMs: 23 * hours}, {everyMs: hours, forMs: 6 * days}],
+  recheckIntervalMs: 6 * hours,
+  propagationTimeMs: 48 * hours,
+  verificationExpiresAfterMs: 7 * days,
+  issuanceStalledAfterMs: 30 * minutes,
+};
+
+export function project(status: Partial<Project['status']> = {}): Project {
+  return {
+    apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project',
+    metadata: {name: 'docs', namespace: 'acme', uid: 'uid-project', generation: 1},
+    spec: {serviceRef: {name: 'web', port: 80}, defaultHost: 'Serve'},
+    status: {observedGeneration: 1, host: target, url: `https://${target}`, firstDeployTime: timestamp(t0 - hours), ...status},
+  };
+}
+
+export interface DomainInput {
+  name?: string;
+  uid?: string;
+  createdAt?: string;
+  primary?: string;
+  redirects?: {from: string; to?: string; status?: RedirectStatus}[];
+  generation?: number;
+  status?: CustomDomainStatus;
+}
+
+export function domain({name = 'docs', uid = 'uid-domain', createdAt = timestamp(t0 - days), primary = 'docs.example.com', redirects, generation = 1, status}: DomainInput = {}): CustomDomain {
+  return {
+    apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain',
+    metadata: {name, namespace: 'acme', uid, generation, creationTimestamp: createdAt},
+    spec: {projectRef: {name: 'docs'}, primary, ...(redirects && {redirects: redirects.map((r) => ({status: 301 as const, ...r}))})},
+    ...(status && {status}),
+  };
+}
+
+export interface WorldInput extends DomainInput {
+  now?: number;
+  /** null: there is none. */
+  project?: Project | null;
+  /** Other CustomDomains of the same Project. */
+  others?: CustomDomain[];
+  policy?: Partial<Policy>;
+  traefik?: boolean;
+  facts?: Record<string, HostFacts>;
+  /** What stands in the cluster: everything unless told. */
+  stands?: (ingress: Ingress) => boolean;
+  startedAt?: number;
+  request?: World['request'];
+}
+
+export function world(input: WorldInput = {}): World {
+  const own = domain(input);
+  return {
+    now: input.now ?? t0,
+    domain: own,
+    project: input.project === null ? undefined : input.project ?? project(),
+    siblings: [own, ...(input.others ?? [])],
+    policy: {...policy, ...input.policy},
+    traefik: input.traefik ?? true,
+    facts: new Map(Object.entries(input.facts ?? {})),
+    stands: input.stands ?? (() => true),
+    startedAt: input.startedAt ?? t0 - minutes,
+    request: input.request,
+  };
+}
+
+/** The same world later: what was decided has been written, and what is given has changed. */
+export function later(before: World, change: Partial<Omit<World, 'facts'>> & {facts?: Record<string, HostFacts>} = {}): World {
+  const own = {...before.domain, ...change.domain, status: decide(before).status};
+  return {
+    ...before, ...change,
+    domain: own,
+    siblings: before.siblings.map((s) => (s.metadata.uid === own.metadata.uid ? own : s)),
+    facts: change.facts ? new Map(Object.entries(change.facts)) : before.facts,
+  };
+}
+
+/** What a world comes to after a while in which nothing else happens: the edge's delay is over, everything is written. */
+export function settled(start: World): World {
+  let at = later(start);
+  for (let i = 0; i < 6; i++) at = later(at, {now: at.now + seconds});
+  return at;
+}
+
+// --- facts
+
+export const leaf = 'aa'.repeat(32);
+export const otherLeaf = 'bb'.repeat(32);
+
+export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven'}, checkedAt});
+export const refuted = (reason: ReasonName = 'RecordMissing', state: RecordState = 'Missing', observed: string[] = [], checkedAt = t0): HostFacts =>
+  ({verdict: {kind: 'Refuted', reason, message: `${reason} was seen.`, state, observed}, checkedAt});
+export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt = t0): HostFacts =>
+  ({verdict: {kind: 'Unknown', reason, message: `${reason} came of it.`}, checkedAt});
+
+export const certificate = (change: Partial<CertificateFacts> = {}): CertificateFacts =>
+  ({name: 'certificate', ready: true, createdAt: timestamp(t0), notAfter: timestamp(t0 + 90 * days), leafSha256: leaf, ...change});
+
+export const edgeAt = (address: string, seen: Partial<EdgeFinding>): EdgeFinding => ({edge: {address, port: 443}, ...seen});
+
+/** Proven, issued and seen on the edge. */
+export const served = (change: Partial<HostFacts> = {}): HostFacts =>
+  ({...proven(), certificate: certificate(), edge: [edgeAt('192.0.2.1', {leafSha256: leaf})], edgeLookedAt: t0, ...change});
+
+// --- what came of it, in few words
+
+export const entryOf = (d: Decision, hostname: string): HostStatus | undefined => d.status.hosts?.find((h) => h.hostname === hostname);
+
+/** `docs.example.com Verified Issuing CertificateAuthority`, a line a host. */
+export const hostLines = (d: Decision): string[] => (d.status.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason} ${h.waitingFor}`);
+
+/** `Accepted=True/Accepted`, one a condition. */
+export const conditionLines = (d: Decision): string[] => (d.status.conditions ?? []).map((c) => `${c.type}=${c.status}/${c.reason}`);
+
+export const condition = (d: Decision, type: string): Condition | undefined => d.status.conditions?.find((c) => c.type === type);
+
+/** `acme Certificate docs.example.com`, `doorplate-system Ingress old.example.com web,websecure -> doorplate-redirector:80`. */
+export const objectLines = (d: {certificates: readonly Certificate[]; ingresses: readonly Ingress[]}): string[] => [
+  ...d.certificates.map((c) => `${c.metadata.namespace} Certificate ${c.spec.dnsNames.join(',')}`),
+  ...d.ingresses.map((i) => {
+    const [rule] = i.spec.rules;
+    const {service} = rule!.http.paths[0]!.backend;
+    return `${i.metadata.namespace} Ingress ${rule!.host} ${i.metadata.annotations?.['traefik.ingress.kubernetes.io/router.entrypoints'] ?? 'any'} -> ${service.name}:${service.port.number ?? service.port.name}`;
+  }),
+];
+
+export type {HostFacts, Verdict};

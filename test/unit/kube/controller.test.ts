@@ -1,0 +1,257 @@
+import {setTimeout as wait} from 'node:timers/promises';
+import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
+import pino from 'pino';
+import {Registry} from 'prom-client';
+import {Controller, type Reconcile} from '../../../operator/kube/controller.ts';
+import {ApiError, TerminalError} from '../../../operator/kube/errors.ts';
+import {kitMetrics} from '../../../operator/kube/metrics.ts';
+import {settled, VirtualClock} from '../../support/kube-clock.ts';
+
+/** A promise that the test settles. */
+function gate(): {opened: Promise<void>; open: () => void} {
+  const {promise, resolve} = Promise.withResolvers<void>();
+  return {opened: promise, open: resolve};
+}
+
+const conflict = new ApiError({status: 409, body: JSON.stringify({reason: 'Conflict', message: 'stale'})});
+const synced = {synced: Promise.resolve(), isSynced: true};
+
+let clock: VirtualClock;
+let registry: Registry;
+let logged: {level: number; msg: string; key?: string; traceId?: string; controller?: string}[];
+let controller: Controller;
+
+function make(reconcile: Reconcile, options: Partial<ConstructorParameters<typeof Controller>[0]> = {}): Controller {
+  const log = pino({level: 'debug'}, {write: (line: string) => void logged.push(JSON.parse(line))});
+  controller = new Controller({
+    name: 'widget', reconcile, workers: 2, waitFor: [synced], metrics: kitMetrics(registry), log, clock,
+    backoff: {baseMs: 100, capMs: 1000, random: () => 0.5}, ...options,
+  });
+  return controller;
+}
+
+async function metric(name: string): Promise<Record<string, number>> {
+  const {values} = (await registry.getSingleMetric(name)!.get());
+  return Object.fromEntries(values.map(({labels, value}) => [String((labels as {result?: string}).result ?? ''), value]));
+}
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  registry = new Registry();
+  logged = [];
+});
+afterEach(() => controller.stop());
+
+describe('the start', () => {
+  test('nothing is reconciled before every cache has synced', async () => {
+    const [first, second] = [gate(), gate()];
+    const seen: string[] = [];
+    make(async key => (seen.push(key), 'awaitChange'), {
+      waitFor: [{synced: first.opened, isSynced: false}, {synced: second.opened, isSynced: false}],
+    });
+    controller.enqueue('a');
+    const started = controller.start();
+    await settled();
+    first.open();
+    await settled();
+    expect(seen).toEqual([]);
+    second.open();
+    await started;
+    await settled();
+    expect(seen).toEqual(['a']);
+  });
+
+  test('a stop while caches still sync ends the start', async () => {
+    make(async () => 'awaitChange', {waitFor: [{synced: new Promise<void>(() => {}), isSynced: false}]});
+    const started = controller.start();
+    await controller.stop();
+    await expect(started).resolves.toBeUndefined();
+  });
+});
+
+describe('what follows a reconcile', () => {
+  test('awaitChange: nothing, until the key is enqueued', async () => {
+    let runs = 0;
+    await make(async () => (runs++, 'awaitChange')).start();
+    controller.enqueue('a');
+    await settled();
+    await clock.advance(1e9);
+    expect(runs).toBe(1);
+    controller.enqueue('a');
+    await settled();
+    expect(runs).toBe(2);
+    expect(await metric('controller_runtime_reconcile_total')).toEqual({success: 2});
+  });
+
+  test('requeueAfterMs: a run at that time', async () => {
+    const at: number[] = [];
+    await make(async () => (at.push(clock.now()), {requeueAfterMs: 500})).start();
+    controller.enqueue('a');
+    await settled();
+    await clock.advance(1200);
+    expect(at).toEqual([0, 500, 1000]);
+  });
+
+  test('requeueAfterMs replaces what was asked for later', async () => {
+    const at: number[] = [];
+    await make(async () => (at.push(clock.now()), at.length === 1 ? {requeueAfterMs: 500} : 'awaitChange')).start();
+    controller.enqueueAfter('a', 100);
+    await clock.advance(99);
+    controller.enqueue('a');
+    await settled();
+    await clock.advance(10_000);
+    expect(at).toEqual([99, 599]);
+  });
+
+  test('an error: retries with growing waits, an error log with key and trace id, and back to the first wait after a success', async () => {
+    const at: number[] = [];
+    await make(async () => {
+      at.push(clock.now());
+      if (at.length !== 4) throw new Error('no luck');
+      return 'awaitChange';
+    }).start();
+    controller.enqueue('ns/a');
+    await settled();
+    await clock.advance(2000);
+    expect(at).toEqual([0, 75, 225, 525]);
+    controller.enqueue('ns/a');
+    await settled();
+    await clock.advance(74);
+    expect(at).toHaveLength(5);
+    await clock.advance(1);
+    expect(at).toHaveLength(6);
+    const errors = logged.filter(({level}) => level >= 50);
+    expect(errors).toHaveLength(5);
+    expect(errors[0]).toMatchObject({controller: 'widget', key: 'ns/a', msg: 'reconcile failed'});
+    expect(errors[0]!.traceId).toMatch(/^[\da-f]{32}$/);
+    expect(new Set(errors.map(({traceId}) => traceId)).size).toBe(5);
+    expect(await metric('controller_runtime_reconcile_errors_total')).toEqual({'': 5});
+  });
+
+  test('a conflict: a retry without a word', async () => {
+    let runs = 0;
+    await make(async () => {
+      if (++runs === 1) throw conflict;
+      return 'awaitChange';
+    }).start();
+    controller.enqueue('a');
+    await settled();
+    await clock.advance(75);
+    expect(runs).toBe(2);
+    expect(logged.filter(({level}) => level > 20)).toEqual([]);
+    expect(await metric('controller_runtime_reconcile_total')).toEqual({requeue: 1, success: 1});
+  });
+
+  test('a terminal error: no retry until a change', async () => {
+    let runs = 0;
+    await make(async () => {
+      runs++;
+      throw new TerminalError('that will never do');
+    }).start();
+    controller.enqueue('a');
+    await settled();
+    await clock.advance(1e9);
+    expect(runs).toBe(1);
+    controller.enqueue('a');
+    await settled();
+    expect(runs).toBe(2);
+  });
+
+  test('Retry-After: not before that', async () => {
+    let runs = 0;
+    await make(async () => {
+      runs++;
+      throw new ApiError({status: 429, body: '', retryAfter: '7'});
+    }).start();
+    controller.enqueue('a');
+    await settled();
+    await clock.advance(6999);
+    expect(runs).toBe(1);
+    await clock.advance(1);
+    expect(runs).toBe(2);
+  });
+
+  test('a reconcile that throws before its first await harms no other key', async () => {
+    const seen: string[] = [];
+    await make(key => {
+      seen.push(key);
+      if (key === 'bad') throw new Error('at once');
+      return Promise.resolve('awaitChange');
+    }, {workers: 1}).start();
+    controller.enqueue('bad');
+    controller.enqueue('good');
+    await settled();
+    expect(seen).toEqual(['bad', 'good']);
+  });
+});
+
+describe('workers', () => {
+  test('as many keys as there are workers run at once, a key never twice', async () => {
+    const gates = new Map<string, ReturnType<typeof gate>>();
+    const running: string[] = [];
+    await make(async key => {
+      running.push(key);
+      gates.set(key, gate());
+      await gates.get(key)!.opened;
+      running.splice(running.indexOf(key), 1);
+      return 'awaitChange';
+    }).start();
+    for (const key of ['a', 'a', 'b', 'c']) controller.enqueue(key);
+    await settled();
+    controller.enqueue('a');
+    await settled();
+    expect(running).toEqual(['a', 'b']);
+    expect(await metric('controller_runtime_active_workers')).toEqual({'': 2});
+    gates.get('b')!.open();
+    await settled();
+    expect(running).toEqual(['a', 'c']);
+    gates.get('a')!.open();
+    await settled();
+    expect(running).toEqual(['c', 'a']);
+    for (const {open} of gates.values()) open();
+  });
+
+  test('one that takes too long is told by its signal, and its key is not given to another worker', async () => {
+    let runs = 0;
+    const reasons: string[] = [];
+    const stuck = gate();
+    await make(async (_, {signal}) => {
+      runs++;
+      signal.addEventListener('abort', () => reasons.push((signal.reason as Error).message));
+      await stuck.opened;
+      return 'awaitChange';
+    }, {reconcileTimeoutMs: 20}).start();
+    controller.enqueue('a');
+    await wait(60);
+    controller.enqueue('a');
+    await settled();
+    expect(reasons).toEqual(['reconcile took longer than 20 ms']);
+    expect(runs).toBe(1);
+    stuck.open();
+  });
+});
+
+test('a stop takes no more keys, tells running reconciles, and waits for the last of them', async () => {
+  const write = gate();
+  const seen: string[] = [];
+  let aborted = false;
+  await make(async (key, {signal}) => {
+    seen.push(key);
+    signal.addEventListener('abort', () => (aborted = true));
+    await write.opened;
+    throw signal.reason;
+  }, {workers: 1}).start();
+  controller.enqueue('a');
+  controller.enqueue('b');
+  await settled();
+  let stopped = false;
+  const stopping = controller.stop().then(() => (stopped = true));
+  controller.enqueue('c');
+  await settled();
+  expect({aborted, stopped}).toEqual({aborted: true, stopped: false});
+  write.open();
+  await stopping;
+  await clock.advance(1e6);
+  expect(seen).toEqual(['a']);
+  expect(logged.filter(({level}) => level > 20)).toEqual([]);
+});
