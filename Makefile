@@ -25,7 +25,28 @@ cluster-down: ## end it, whatever state it is in
 image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and put it into the cluster when one is up
 	@cluster/image.sh
 
-# --- the operator: types, lint, crds, test, demo, mutants
+# --- the operator
+
+modules := node_modules/.package-lock.json
+
+.PHONY: demo test mutants crds check
+demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
+	@cluster/up.sh
+	@cluster/image.sh
+	@node cluster/demo.ts
+
+test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="checks unit" for some)
+	@cluster/build.sh
+	@node test/run.ts $(SUITES)
+
+mutants: $(modules) ## break one guarantee after the other; the named test must turn red
+	@node test/mutants/run.ts
+
+check: $(modules) ## types, lint, generated files: a few seconds
+	@node test/run.ts checks
+
+crds: $(modules) ## write crds/, the chart's copies and docs/reasons.md from the schemas
+	@node operator/api/generate.ts
 
 # --- dependencies, exactly as package-lock.json has them; npm writes the target itself
 node_modules/.package-lock.json: package-lock.json

@@ -9,12 +9,13 @@ import {crd, group} from './crd.ts';
 import {customDomainKind} from './custom-domain.ts';
 import {projectKind} from './project.ts';
 
+// Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
 const kinds = [projectKind, customDomainKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let stale = 0;
 for (const kind of kinds) {
-  const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false})}`;
+  const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false, version: '1.1'})}`;
   for (const folder of ['crds', 'charts/doorplate-crds/templates']) {
     const file = `${root}${folder}/${group}_${kind.plural}.yaml`;
     let before = '';

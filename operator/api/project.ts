@@ -19,9 +19,9 @@ const spec = z.object({
     name: objectName('Name of a Service in the same namespace that serves the project.'),
     port: port.describe("Port of the Service: its number or its name."),
   }).describe('The Service that serves the project.'),
-  defaultHost: z.enum(['Serve', 'RedirectToPrimary', 'Off']).default('Serve').describe(
+  defaultHost: z.enum(['Serve', 'RedirectToPrimary', 'Disabled']).default('Serve').describe(
     'What the default host does. Serve: it serves the project. RedirectToPrimary: it redirects to the primary custom domain ' +
-    '(307, path and query kept) once that is Live, and serves until then. Off: it is not routed; it stays valid as a CNAME target.'),
+    '(307, path and query kept) once that is Live, and serves until then. Disabled: it is not routed; it stays valid as a CNAME target.'),
 }).describe('What the project is.');
 
 const status = z.object({

@@ -37,6 +37,11 @@ export interface ProjectDecision {status: ProjectStatus; certificates: Certifica
 const hasReadyEndpoint = (slices: ProjectWorld['slices']) =>
   slices.some((s) => s.endpoints?.some((e) => e.conditions?.ready !== false) ?? false);
 
+const claim = (type: string, holds: boolean, yes: [ReasonName, string], no: [ReasonName, string]): Claim => {
+  const [reason, message] = holds ? yes : no;
+  return {type, status: holds ? 'True' : 'False', reason, message};
+};
+
 /** Decides a Project: its default host, whether it has been deployed, and the routes of its default host. Pure. */
 export function decideProject(world: ProjectWorld): ProjectDecision {
   const {project, policy, service, now} = world;
@@ -52,7 +57,7 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
   const certificates: Certificate[] = [];
   const ingresses: Ingress[] = [];
   let certified = true;
-  if (firstDeployTime !== undefined && defaultHost !== 'Off') {
+  if (firstDeployTime !== undefined && defaultHost !== 'Disabled') {
     const objects = objectNameOf(uid, host);
     const home = redirect ? policy.redirector.namespace : namespace;
     const secretName = policy.tls === 'PerProject' ? objects : undefined;
@@ -75,16 +80,12 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
     : !portFound
       ? ['ServicePortNotFound', `The ${serviceName} has no port ${serviceRef.port}. Correct spec.serviceRef.port.`]
       : ['NoReadyEndpoint', `The ${serviceName} has never had a ready endpoint. Deploy the project.`];
-  const claim = (type: string, holds: boolean, yes: [ReasonName, string], no: [ReasonName, string]): Claim => {
-    const [reason, message] = holds ? yes : no;
-    return {type, status: holds ? 'True' : 'False', reason, message};
-  };
   const deployed = firstDeployTime !== undefined;
-  const off = defaultHost === 'Off';
+  const off = defaultHost === 'Disabled';
   const notRouted: [ReasonName, string] = !deployed ? undeployed
     : world.inTheWay ? ['NameTaken', `${world.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`]
     : ['RoutesPending', 'The ingress rules of the default host are being written.'];
-  const offReason: [ReasonName, string] = ['DefaultHostOff', 'The default host is switched off.'];
+  const offReason: [ReasonName, string] = ['DefaultHostDisabled', 'The default host is switched off.'];
   const routed = deployed && ingresses.every(world.stands);
   const claims = [
     claim('Deployed', deployed, ['Deployed', `The ${serviceName} has had a ready endpoint.`], undeployed),

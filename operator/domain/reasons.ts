@@ -94,7 +94,7 @@ const table = {
   ServicePortNotFound: {means: 'The Service has no such port.', remedy: 'Correct serviceRef.port.', waitingFor: 'Customer', health: 'pending'},
   NoReadyEndpoint: {means: 'The Service has never had a ready endpoint.', remedy: 'Deploy the project.', waitingFor: 'Customer', health: 'pending'},
   Deployed: {means: 'The Service has had a ready endpoint.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
-  DefaultHostOff: {means: 'The default host is switched off by defaultHost: Off.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  DefaultHostDisabled: {means: 'The default host is switched off by defaultHost: Disabled.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
 } as const satisfies Record<string, Reason>;
 
 export type ReasonName = keyof typeof table;

@@ -115,6 +115,7 @@ export class Controller {
     const stopTimer = metrics.reconcileTime.startTimer({controller});
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(new Error(`reconcile took longer than ${reconcileTimeoutMs} ms`)), reconcileTimeoutMs);
+    timer.unref();
     try {
       const result = await reconcile(key, {signal: AbortSignal.any([this.#stop.signal, timeout.signal]), log, traceId});
       this.#queue.forget(key);

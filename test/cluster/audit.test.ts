@@ -26,18 +26,20 @@ describe('the audit log of the demo', () => {
     expect(users(events)).toEqual(['system:serviceaccount:cert-manager:cert-manager']);
   });
 
+  // The solvers' Ingresses are cert-manager's, made by generateName: their creation has no name in the log.
   test('nobody but the garbage collector and Doorplate changed an Ingress or a Certificate that Doorplate made in the demo', () => {
     const events = writes.filter((e) => e.objectRef?.namespace === 'acme' && e.objectRef.subresource === undefined &&
-      (e.objectRef.resource === 'certificates' || (e.objectRef.resource === 'ingresses' && !e.objectRef.name?.startsWith('cm-acme-http-solver'))));
+      (e.objectRef.resource === 'certificates' || (e.objectRef.resource === 'ingresses' && e.objectRef.name !== undefined && !e.objectRef.name.startsWith('cm-acme-http-solver'))));
     expect(events.length).toBeGreaterThan(0);
     expect(users(events).filter((u) => u !== 'system:serviceaccount:kube-system:generic-garbage-collector')).toEqual(['system:serviceaccount:doorplate-system:doorplate-operator']);
   });
 });
 
-describe("the rights of Doorplate's ServiceAccounts", () => {
-  const can = (role: string, verb: string, resource: string) =>
-    kubectl(['auth', 'can-i', verb, resource, '-A', `--as=system:serviceaccount:doorplate-system:doorplate-${role}`]).then((s) => s.trim(), (e: Error) => (e.message.includes('no') ? 'no' : e.message));
+const can = (role: string, verb: string, resource: string) =>
+  kubectl(['auth', 'can-i', verb, resource, '-A', `--as=system:serviceaccount:doorplate-system:doorplate-${role}`])
+    .then((s) => s.trim(), (e: Error) => (e.message.endsWith(': no') ? 'no' : e.message));
 
+describe("the rights of Doorplate's ServiceAccounts", () => {
   test.each(['operator', 'redirector'])('the %s has no verb on Secrets', async (role) => {
     const answers = await Promise.all(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'].map((verb) => can(role, verb, 'secrets')));
     expect(new Set(answers)).toEqual(new Set(['no']));

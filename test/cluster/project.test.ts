@@ -32,7 +32,7 @@ test('a deploy is remembered: without any endpoint the Project stays Deployed', 
   await kubectl(['rollout', 'status', 'deployment/web', '-n', tenant.namespace, '--timeout=60s']);
 }, 90_000);
 
-test('defaultHost RedirectToPrimary redirects once the primary is Live, and Off takes the route away', async () => {
+test('defaultHost RedirectToPrimary redirects once the primary is Live, and Disabled takes the route away', async () => {
   await apply([tenant.project('web', {defaultHost: 'RedirectToPrimary'})]);
   await ready();
   await eventually('it serves until then', async () => (await fetchEdge(`https://${tenant.target}/`)).status === 200);
@@ -46,20 +46,25 @@ test('defaultHost RedirectToPrimary redirects once the primary is Live, and Off 
   });
   expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).status).toBe(200);
 
-  await apply([tenant.project('web', {defaultHost: 'Off'})]);
+  await apply([tenant.project('web', {defaultHost: 'Disabled'})]);
   await eventually('the default host is gone', async () => (await fetchEdge(`https://${tenant.target}/`)).status === 404);
   const project = await tenant.getProject('web');
-  expect(project?.status?.conditions?.find((c) => c.type === 'Ready')).toMatchObject({status: 'True', reason: 'DefaultHostOff'});
+  expect(project?.status?.conditions?.find((c) => c.type === 'Ready')).toMatchObject({status: 'True', reason: 'DefaultHostDisabled'});
   expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).status).toBe(200);
 }, 240_000);
 
 test('a Service that is missing, or has no such port, is told', async () => {
   await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'lost', namespace: tenant.namespace}, spec: {serviceRef: {name: 'nowhere', port: 80}}}]);
-  const reason = (wanted: string) => eventually(`the Project says ${wanted}`, async () =>
-    (await tenant.getProject('lost'))?.status?.conditions?.find((c) => c.type === 'Ready')?.reason === wanted);
-  await reason('ServiceNotFound');
+  const expectReason = async (wanted: string) => {
+    const reason = await eventually(`the Project says ${wanted}`, async () => {
+      const now = (await tenant.getProject('lost'))?.status?.conditions?.find((c) => c.type === 'Ready')?.reason;
+      return now === wanted && now;
+    });
+    expect(reason).toBe(wanted);
+  };
+  await expectReason('ServiceNotFound');
   await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'lost', namespace: tenant.namespace}, spec: {serviceRef: {name: 'web', port: 'grpc'}}}]);
-  await reason('ServicePortNotFound');
+  await expectReason('ServicePortNotFound');
   await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'lost', namespace: tenant.namespace}, spec: {serviceRef: {name: 'web', port: 'http'}}}]);
   await eventually('it is deployed', async () => (await tenant.getProject('lost'))?.status?.firstDeployTime !== undefined);
 }, 90_000);

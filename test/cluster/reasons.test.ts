@@ -71,6 +71,7 @@ describe('what a customer is told while the DNS is not right', () => {
     await tenant.reason('heals', 'TargetMismatch');
     await tenant.record('heals', tenant.proof);
     await tenant.wait('heals', 'Verified', 60);
+    expect((await tenant.get('heals'))?.status?.dnsRecords?.[0]).toMatchObject({state: 'Found'});
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'heals', '--timeout=30s']);
   }, 120_000);
 });
@@ -90,7 +91,8 @@ describe('what is not accepted', () => {
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'early', '--timeout=30s']);
     await tenant.reason('second', 'RecordMissing');
     await tenant.attach('second', 'mine.apps.platform.test', [], 'later');
-    await tenant.reason('second', 'HostnameNotAllowed');
+    const denied = await tenant.reason('second', 'HostnameNotAllowed');
+    expect(denied.status?.hosts?.[0]?.message).toContain("the platform's own zone apps.platform.test");
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'second', '--timeout=30s']);
   }, 120_000);
 });

@@ -1,0 +1,119 @@
+/**
+ * `make test`: everything that CI runs, in this order, on one cluster. Prints a line for each suite and, last, the sum as
+ * `N passed, N failed`; exits 1 when anything failed or could not be run. Nothing is ever skipped.
+ *
+ *   node test/run.ts [SUITE...]      only these suites (with the cluster where they need it)
+ *
+ * A cluster that this run has brought up is taken down at its end; one that was up already is used and left.
+ */
+import {spawn} from 'node:child_process';
+import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const node = process.execPath;
+const started = Date.now();
+const scratch = mkdtempSync(join(tmpdir(), 'doorplate-test-'));
+let child: ReturnType<typeof spawn> | undefined;
+
+const say = (text: string) => console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(7)}s] ${text}`);
+
+/** Runs a command with its output shown; resolves with its exit code. */
+function run(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<number> {
+  return new Promise((resolve) => {
+    child = spawn(command, [...args], {cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: {...process.env, ...env}});
+    child.on('error', (e) => { say(`${command}: ${e.message}`); resolve(127); });
+    child.on('exit', (code, signal) => resolve(code ?? (signal ? 128 : 1)));
+  });
+}
+
+interface Counts {passed: number; failed: number}
+
+/** A command that is one test: it passes when it exits 0. */
+const command = (name: string, ...line: [string, ...string[]]) => async (): Promise<Counts> => {
+  const code = await run(line[0], line.slice(1));
+  say(`${code === 0 ? 'passed' : 'FAILED'}: ${name}`);
+  return code === 0 ? {passed: 1, failed: 0} : {passed: 0, failed: 1};
+};
+
+/** Jest over folders; a suite that could not be loaded, and a run without a test, count as failed. */
+const jest = (folders: readonly string[], ...flags: string[]) => async (): Promise<Counts> => {
+  const outputFile = join(scratch, `${folders[0]?.replaceAll('/', '-')}.json`);
+  const code = await run(node, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js',
+    ...folders, ...flags, '--json', `--outputFile=${outputFile}`, '--silent=false'], {NODE_NO_WARNINGS: '1'});
+  if (!existsSync(outputFile)) return {passed: 0, failed: 1};
+  const {numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, numRuntimeErrorTestSuites} =
+    JSON.parse(readFileSync(outputFile, 'utf8')) as Record<'numPassedTests' | 'numFailedTests' | 'numFailedTestSuites' | 'numPendingTests' | 'numRuntimeErrorTestSuites', number>;
+  // Skipped tests, files that did not load, hooks that failed: none of these is a pass.
+  let failed = numFailedTests + numPendingTests + numRuntimeErrorTestSuites;
+  if (failed === 0 && (code !== 0 || numFailedTestSuites > 0 || numPassedTests === 0)) failed = 1;
+  return {passed: numPassedTests, failed};
+};
+
+async function all(...parts: (() => Promise<Counts>)[]): Promise<Counts> {
+  const sum = {passed: 0, failed: 0};
+  for (const part of parts) {
+    const {passed, failed} = await part();
+    sum.passed += passed;
+    sum.failed += failed;
+  }
+  return sum;
+}
+
+const bin = (name: string) => `node_modules/.bin/${name}`;
+
+/** In order; `cluster` says what needs one. */
+const suites: {name: string; cluster: boolean; run: () => Promise<Counts>}[] = [
+  {name: 'checks', cluster: false, run: () => all(
+    command('types', bin('tsc'), '--noEmit'),
+    command('lint', bin('oxlint'), '--deny-warnings'),
+    command('generated files are in step', node, 'operator/api/generate.ts', '--check'),
+  )},
+  {name: 'unit', cluster: false, run: jest(['test/unit'])},
+  {name: 'demo', cluster: true, run: command('make demo', node, 'cluster/demo.ts')},
+  {name: 'crds', cluster: true, run: jest(['test/crds'])},
+  {name: 'cluster', cluster: true, run: jest(['test/cluster'], '--maxWorkers=4')},
+  // One at a time: they restart what the others stand on.
+  {name: 'faults', cluster: true, run: jest(['test/faults'], '--runInBand')},
+];
+
+async function main(): Promise<number> {
+  const only = process.argv.slice(2);
+  const unknown = only.find((name) => !suites.some((s) => s.name === name));
+  if (unknown) {
+    console.error(`there is no suite ${JSON.stringify(unknown)}; there are ${suites.map((s) => s.name).join(', ')}`);
+    return 2;
+  }
+  const wanted = suites.filter((s) => only.length === 0 || only.includes(s.name));
+  const lines: string[] = [];
+  const total = {passed: 0, failed: 0};
+  let cluster: 'none' | 'ours' | 'theirs' = 'none';
+  let broken = false;
+  for (const suite of wanted) {
+    if (suite.cluster && cluster === 'none' && !broken) {
+      cluster = existsSync(`${root}.cluster/env.json`) ? 'theirs' : 'ours';
+      say('the cluster and the image');
+      if (await run('cluster/up.sh', []) !== 0 || await run('cluster/image.sh', []) !== 0) {
+        say('FAILED: the cluster could not be started: see above, and cluster/README.md');
+        broken = true;
+      }
+    }
+    const began = Date.now();
+    say(`suite ${suite.name}`);
+    const counts = suite.cluster && broken ? {passed: 0, failed: 1} : await suite.run();
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    lines.push(`${suite.name.padEnd(8)} ${String(counts.passed).padStart(5)} passed, ${String(counts.failed).padStart(3)} failed  ${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s`);
+    say(lines.at(-1) ?? '');
+  }
+  if (cluster === 'ours') await run('cluster/down.sh', []);
+  console.log(`\n${lines.join('\n')}\n${((Date.now() - started) / 60_000).toFixed(1)} minutes in all\n`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return total.failed === 0 && total.passed > 0 ? 0 : 1;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { child?.kill(signal); });
+process.exitCode = await main();
+rmSync(scratch, {recursive: true, force: true});
