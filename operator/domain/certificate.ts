@@ -43,7 +43,8 @@ export function makeCertificate(p: {name: string; namespace: string; hostname: H
 /** The facts out of a Certificate and the CertificateRequests made for it (cert-manager: `certificate-revision` names the current one). */
 export function certificateFacts(certificate: Certificate, requests: readonly IssuedRequest[]): CertificateFacts {
   const revision = certificate.status?.revision;
-  const own = requests.filter((r) => r.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate.metadata.name &&
+  // The namespace too: labels and references of an object in another one may be anybody's.
+  const own = requests.filter((r) => r.metadata.namespace === certificate.metadata.namespace && r.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate.metadata.name &&
     r.metadata.ownerReferences?.some((o) => o.uid === certificate.metadata.uid));
   const number = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
   const current = own.find((r) => number(r) === revision);

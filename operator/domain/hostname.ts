@@ -11,6 +11,8 @@ export type Hostname = string;
  * it has none: an invalid Punycode label, a forbidden code point, a label that grows beyond 63 octets, an IPv4 address.
  */
 export function normalise(written: string): Hostname | undefined {
+  // domainToASCII reads as a URL does: it would drop a path, decode %2E and skip a tab.
+  if (/[^-.A-Za-z0-9\u0080-\u{10ffff}]/u.test(written)) return undefined;
   const ascii = domainToASCII(fold(written));
   if (ascii === '' || ascii.length > 253) return undefined;
   if (!/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(ascii)) return undefined;

@@ -2,14 +2,15 @@
 import * as fc from 'fast-check';
 import {timestamp} from '../../operator/domain/conditions.ts';
 import type {HostFacts, World} from '../../operator/domain/lifecycle.ts';
+import type {Verdict} from '../../operator/domain/verification.ts';
 import {certificate, days, domain, edgeAt, hours, later, leaf, minutes, otherLeaf, project, seconds, t0, world} from './world.ts';
 
 const hostnames = ['docs.example.com', 'old.example.com', 'a.example.org', 'bücher.example', 'xn--bcher-kva.example', 'co.uk', 'x.apps.platform.test'];
 
-const verdict = fc.oneof(
+const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   {weight: 5, arbitrary: fc.constant({kind: 'Proven'} as const)},
   fc.constantFrom('RecordMissing', 'TargetMismatch', 'PropagationPending').map((reason) =>
-    ({kind: 'Refuted', reason, message: `${reason} was seen.`, state: reason === 'TargetMismatch' ? 'Wrong' : 'Missing', observed: []} as const)),
+    ({kind: 'Refuted', reason, message: `${reason} was seen.`, state: reason === 'TargetMismatch' ? 'Wrong' : 'Missing', observed: [] as string[]} as const)),
   fc.constantFrom('AuthoritativeFailure', 'AuthoritativeUnreachable', 'ResolverFailure').map((reason) => ({kind: 'Unknown', reason, message: `${reason} came of it.`} as const)),
 );
 

@@ -10,7 +10,7 @@ import {timestamp} from '../../operator/domain/conditions.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/lifecycle.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
 import type {ReasonName} from '../../operator/domain/reasons.ts';
-import type {RecordState, Verdict} from '../../operator/domain/verification.ts';
+import type {RecordState} from '../../operator/domain/verification.ts';
 
 export const t0 = Date.parse('2026-03-01T12:00:00Z');
 export const seconds = 1000;
@@ -154,5 +154,3 @@ export const objectLines = (d: {certificates: readonly Certificate[]; ingresses:
     return `${i.metadata.namespace} Ingress ${rule!.host} ${i.metadata.annotations?.['traefik.ingress.kubernetes.io/router.entrypoints'] ?? 'any'} -> ${service.name}:${service.port.number ?? service.port.name}`;
   }),
 ];
-
-export type {HostFacts, Verdict};

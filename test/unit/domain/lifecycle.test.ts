@@ -333,15 +333,16 @@ describe('Rule 6, Live means seen', () => {
     ['the edge has not been looked at', {}, 'Verified EdgePending', 'the edge is being watched'],
     ['it still presents the leaf before the current one', {edge: [edgeAt(one, {leafSha256: leaf})], leaf: otherLeaf}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
   ];
-  test.each(rows)('where %3$s%s', (_, {edge, leaf: issued = leaf}, expected, message = 'is served over TLS') => {
+  test.each(rows)('it is so where %s', (_, {edge, leaf: issued = leaf}, expected, message = 'is served over TLS') => {
     const facts = {...proven(), certificate: certificate({leafSha256: issued || undefined}), edge, edgeLookedAt: t0};
-    for (const input of [{facts: {[docs]: facts}}, {redirects: [{from: old}], facts: {[docs]: served(), [old]: facts}}]) {
-      const d = decide(settled(world(input)));
-      const host = d.status.hosts!.at(-1)!;
-      expect(`${host.phase} ${host.reason}`).toBe(host.role === 'Primary' ? expected : expected.replace('Serving', host.phase === 'Live' ? 'Redirecting' : 'Serving'));
-      if (host.role === 'Primary') expect(host.message).toContain(message);
-      expect(condition(d, 'Ready')?.status).toBe(host.phase === 'Live' ? 'True' : 'False');
-    }
+    const ready = expected.startsWith('Live') ? 'True' : 'False';
+    const alone = decide(settled(world({facts: {[docs]: facts}})));
+    expect(`${entryOf(alone, docs)!.phase} ${entryOf(alone, docs)!.reason}`).toBe(expected);
+    expect(entryOf(alone, docs)!.message).toContain(message);
+    expect(condition(alone, 'Ready')?.status).toBe(ready);
+    const source = decide(settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: facts}})));
+    expect(`${entryOf(source, old)!.phase} ${entryOf(source, old)!.reason}`).toBe(expected.replace('Live Serving', 'Live Redirecting'));
+    expect(condition(source, 'Ready')?.status).toBe(ready);
   });
 
   test('whatever has happened, a hostname becomes Live only in sight of every address with the issued leaf', () => {
@@ -470,7 +471,7 @@ describe('Conditions', () => {
         expect(status.phase).toBe(status.hosts![0]!.phase);
         expect(condition(decide(at), 'Live')!.status === 'True').toBe(status.phase === 'Live');
         expect(condition(decide(at), 'Accepted')!.status === 'True').toBe(status.phase !== 'NotAccepted');
-        for (const c of status.conditions!) expect(Object.keys(reasons)).toContain(c.reason);
+        expect(status.conditions!.filter((c) => !(c.reason in reasons))).toEqual([]);
       }
     }), {numRuns: 200});
   });
@@ -570,7 +571,7 @@ describe('A check that somebody asks for (Verify, Re-verify)', () => {
 
   test('is made at once, of every accepted hostname, proven or not, and is not answered before', () => {
     const d = asked({redirects: [{from: old}], facts: {[docs]: served(), [old]: refuted()}});
-    expect(d.looks.map((l) => [l.hostname, l.what, l.at])).toEqual([[docs, 'dns', t0 + 5 * minutes], [old, 'dns', t0 + 5 * minutes]]);
+    expect(d.looks.map((l) => [l.hostname, l.what, l.at <= request.seenAt])).toEqual([[docs, 'dns', true], [old, 'dns', true]]);
     expect(d.status).not.toHaveProperty('lastHandledReconcileAt');
   });
 
@@ -588,8 +589,8 @@ describe('A check that somebody asks for (Verify, Re-verify)', () => {
   });
 
   test('is delayed, not dropped, within 10 s of the last check', () => {
-    const checked = (secondsAgo: number) => asked({facts: {[docs]: {...served(), checkedAt: request.seenAt - secondsAgo * seconds}}}).looks[0]!.at - request.seenAt;
-    expect([1, 9, 10, 60].map(checked)).toEqual([9 * seconds, seconds, 0, 0]);
+    const delays = [1, 9, 10, 60].map((ago) => asked({facts: {[docs]: {...served(), checkedAt: request.seenAt - ago * seconds}}}).looks[0]!.at - request.seenAt);
+    expect(delays).toEqual([9 * seconds, seconds, 0, 0]);
   });
 
   test('that was answered stays answered when the annotation is gone', () => {
@@ -608,9 +609,9 @@ describe('Messages', () => {
   });
 
   test('tell how the last attempt at a certificate failed, while it is pending and when it is stalled', () => {
-    const at = (now: number) => decide(world({now, facts: {[docs]: {...proven(), certificate: certificate({ready: false, failure: 'order is invalid'})}}})).status.hosts![0]!;
-    expect(at(t0)).toMatchObject({reason: 'Issuing', message: expect.stringContaining('The last attempt failed: order is invalid')});
-    expect(at(t0 + 30 * minutes)).toMatchObject({reason: 'IssuanceStalled', message: expect.stringMatching(/no certificate for 30 minutes\. The last attempt failed: order is invalid See the Certificate certificate,.*\(Re-verify\)/)});
+    const [pending, stalled] = [t0, t0 + 30 * minutes].map((now) => decide(world({now, facts: {[docs]: {...proven(), certificate: certificate({ready: false, failure: 'order is invalid'})}}})).status.hosts![0]!);
+    expect(pending).toMatchObject({reason: 'Issuing', message: expect.stringContaining('The last attempt failed: order is invalid')});
+    expect(stalled).toMatchObject({reason: 'IssuanceStalled', message: expect.stringMatching(/no certificate for 30 minutes\. The last attempt failed: order is invalid See the Certificate certificate,.*\(Re-verify\)/)});
   });
 });
 
