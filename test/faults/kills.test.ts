@@ -83,7 +83,7 @@ describe('what dies on the way', () => {
     let killed = 0;
     const kills = (async () => {
       for (let i = 0; i < 20; i++) {
-        await pause(300 + next() * 2400);
+        await pause(200 + next() * 1600);
         // It may be down already, between two starts: wait for the next process, then kill that.
         await eventually('the operator runs again', async () => {
           const ids = await sh('cluster/ctl.sh', ['kill-container', 'doorplate-system', 'app.kubernetes.io/component=operator']);
@@ -92,7 +92,7 @@ describe('what dies on the way', () => {
         killed++;
       }
     })();
-    for (const name of names) { await attach(name); await pause(next() * 4000); }
+    for (const name of names) { await attach(name); await pause(next() * 3000); }
     await kills;
     console.log(`killed ${killed} times, seed ${seed}`);
     expect(killed).toBe(20);

@@ -68,8 +68,8 @@ describe('A hostname', () => {
       'docs.example.com CheckPending', 'xn--bcher-kva.example CheckPending', 'bücher.example DuplicateHostname']],
     ['the primary and a source in A-labels', 'bücher.example', ['xn--bcher-kva.example'], ['xn--bcher-kva.example CheckPending', 'bücher.example DuplicateHostname']],
     ['the primary in A-labels and a source', 'xn--bcher-kva.example', ['bücher.example'], ['xn--bcher-kva.example CheckPending', 'bücher.example DuplicateHostname']],
-    ['three, capitals that only UTS #46 folds among them', 'docs.example.com', ['BÜCHER.example', 'bücher.example', 'xn--bcher-kva.example'], [
-      'docs.example.com CheckPending', 'xn--bcher-kva.example CheckPending', 'bücher.example DuplicateHostname', 'bÜcher.example DuplicateHostname']],
+    ['three, of which one is told of after the other is gone', 'docs.example.com', ['BÜCHER.example', 'bücher.example', 'xn--bcher-kva.example'], [
+      'docs.example.com CheckPending', 'xn--bcher-kva.example CheckPending', 'bücher.example DuplicateHostname']],
     ['decomposed and composed', 'docs.example.com', ['b\u00fccher.example', 'bu\u0308cher.example'], [
       'docs.example.com CheckPending', 'xn--bcher-kva.example CheckPending', 'b\u00fccher.example DuplicateHostname']],
   ];

@@ -1,0 +1,161 @@
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {parse, stringify} from 'yaml';
+import {ConfigError, loadConfig, parseSettings, toPolicy} from '../../operator/config.ts';
+
+type Raw = Record<string, unknown>;
+
+/** What has no default, and what the chart always adds. */
+const needed = () => ({
+  platform: {zone: 'apps.platform.test'} as Raw,
+  edge: {addresses: ['192.0.2.1']} as Raw,
+  issuerRef: {name: 'letsencrypt'} as Raw,
+  ingressClassName: 'traefik',
+  dns: {} as Raw,
+  redirector: {service: 'doorplate-redirector'} as Raw,
+});
+const settings = (change: Raw = {}) => parseSettings(stringify({...needed(), ...change}));
+
+/** Everything that is said when a configuration is refused. */
+function refusal(yaml: string): string {
+  try { parseSettings(yaml, 'config.yaml'); } catch (e) { return e instanceof ConfigError ? e.message : `not a ConfigError: ${String(e)}`; }
+  return 'accepted';
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+describe('A good configuration', () => {
+  test('needs four values, and has the defaults of the design for the others', () => {
+    expect(settings()).toEqual({
+      platform: {zone: 'apps.platform.test', tls: 'Wildcard'},
+      edge: {addresses: ['192.0.2.1'], probe: []},
+      issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+      ingressClassName: 'traefik',
+      dns: {recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour, waitSchedule: [
+        {every: 15 * second, for: 5 * minute}, {every: minute, for: 55 * minute}, {every: 5 * minute, for: 23 * hour}, {every: hour, for: 6 * day}]},
+      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute,
+      deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
+    });
+  });
+
+  test("has the same defaults as the chart's values", () => {
+    const values = parse(readFileSync(new URL('../../charts/doorplate/values.yaml', import.meta.url), 'utf8')) as ReturnType<typeof needed> & Raw;
+    const {image, imagePullSecrets, operator, redirector, ...rest} = values;
+    expect([image, imagePullSecrets, operator, redirector]).not.toContain(undefined);
+    const {installation, ...platform} = values.platform;
+    expect(installation).toBe('');
+    const given = needed();
+    const charted = {...rest, platform: {...platform, ...given.platform}, edge: {...values.edge, ...given.edge}, issuerRef: {...values.issuerRef, ...given.issuerRef},
+      ingressClassName: given.ingressClassName, redirector: given.redirector};
+    expect(parseSettings(stringify(charted))).toEqual(settings());
+    // Each default stands there for the reader: none is left to the schema.
+    expect(Object.keys(charted).toSorted()).toEqual(Object.keys(settings()).toSorted());
+    const parts = (of: object) => Object.entries(of).flatMap(([name, part]: [string, unknown]) => (typeof part === 'object' && name !== 'redirector' ? [[name, Object.keys(part ?? {}).toSorted()]] : []));
+    expect(Object.fromEntries(parts(charted))).toEqual(Object.fromEntries(parts(settings())));
+  });
+
+  test('cannot be changed, at any depth', () => {
+    const s = settings();
+    for (const part of [s, s.platform, s.edge.addresses, s.dns.waitSchedule, s.dns.waitSchedule[0]]) expect(Object.isFrozen(part)).toBe(true);
+    expect(() => { (s.dns.waitSchedule as unknown[]).push({}); }).toThrow(TypeError);
+  });
+
+  test.each([['150ms', 150], ['15s', 15 * second], ['30m', 30 * minute], ['6h', 6 * hour], ['7d', 7 * day], ['0s', 0]])('says %s for %i ms', (written, ms) => {
+    expect(settings({issuanceStalledAfter: written}).issuanceStalledAfter).toBe(ms);
+  });
+
+  test.each([
+    ['10.96.0.10', '10.96.0.10', 53], ['10.96.0.10:5353', '10.96.0.10', 5353], ['2001:db8::53', '2001:db8::53', 53], ['[2001:db8::53]', '2001:db8::53', 53], ['[2001:db8::53]:5353', '2001:db8::53', 5353], ['::1', '::1', 53],
+  ])('takes the endpoint %s', (written, address, port) => {
+    expect(settings({dns: {recursive: [written]}}).dns.recursive).toEqual([{address, port}]);
+  });
+
+  test('has port 443 for the edge and 53 for DNS where none is said', () => {
+    expect(settings({edge: {addresses: ['192.0.2.1'], probe: ['192.0.2.7']}}).edge.probe).toEqual([{address: '192.0.2.7', port: 443}]);
+  });
+
+  test('has its hostnames in normal form', () => {
+    expect(settings({platform: {zone: 'Apps.Bücher.example.'}, deniedNames: ['BÜCHER.example']})).toMatchObject({platform: {zone: 'apps.xn--bcher-kva.example'}, deniedNames: ['xn--bcher-kva.example']});
+  });
+
+  test('becomes the policy of decisions: spans in ms, the installation named after the zone unless told', () => {
+    const policy = toPolicy(settings({dns: {recheckInterval: '1h', waitSchedule: [{every: '2s', for: '10m'}]}}), 'doorplate-system');
+    expect(policy).toEqual({
+      installation: 'apps.platform.test', zone: 'apps.platform.test', tls: 'Wildcard', issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'}, ingressClassName: 'traefik',
+      edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
+      recheckIntervalMs: hour, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute,
+    });
+    expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');
+  });
+});
+
+describe('A bad value', () => {
+  /** What is changed, and what the message must say of it. */
+  const rows: [string, Raw, string][] = [
+    ['no zone', {platform: {}}, 'platform.zone: '],
+    ['a zone that is none', {platform: {zone: 'a_b.example'}}, 'platform.zone: "a_b.example" is no hostname'],
+    ['a zone of one label', {platform: {zone: 'platform'}}, 'platform.zone: "platform" is no hostname'],
+    ['a zone with a path', {platform: {zone: 'platform.test/x'}}, 'platform.zone: "platform.test/x" is no hostname'],
+    ['an empty installation', {platform: {zone: 'a.example', installation: ''}}, 'platform.installation: '],
+    ['another kind of tls', {platform: {zone: 'a.example', tls: 'None'}}, 'platform.tls: '],
+    ['no edge', {edge: {addresses: []}}, 'edge.addresses: name at least one address of the edge'],
+    ['a name for an address', {edge: {addresses: ['192.0.2.1', 'edge.example.com']}}, 'edge.addresses.1: must be an IP address'],
+    ['a probe by name', {edge: {addresses: ['192.0.2.1'], probe: ['edge.example.com:443']}}, 'edge.probe.0: "edge.example.com:443" must be ADDRESS or ADDRESS:PORT, with an IP address'],
+    ['a port without a number', {dns: {recursive: ['10.0.0.1:dns']}}, 'dns.recursive.0: "10.0.0.1:dns" must be ADDRESS'],
+    ['an IPv6 address with a port and no brackets', {dns: {recursive: ['2001:db8::53:5353:1:2:3:4:5']}}, 'dns.recursive.0: '],
+    ['no issuer', {issuerRef: {name: ''}}, 'issuerRef.name: '],
+    ['another kind of issuer', {issuerRef: {name: 'x', kind: 'Vault'}}, 'issuerRef.kind: '],
+    ['no ingress class', {ingressClassName: ''}, 'ingressClassName: '],
+    ['a span without a unit', {propagationTime: '48'}, 'propagationTime: must be a number and a unit: ms, s, m, h or d'],
+    ['a span that is a number', {propagationTime: 48}, 'propagationTime: '],
+    ['a span of weeks', {verificationExpiresAfter: '1w'}, 'verificationExpiresAfter: must be a number and a unit'],
+    ['a span below nothing', {issuanceStalledAfter: '-30m'}, 'issuanceStalledAfter: must be a number and a unit'],
+    ['no schedule', {dns: {waitSchedule: []}}, 'dns.waitSchedule: '],
+    ['a step without an end', {dns: {waitSchedule: [{every: '15s', for: 'ever'}]}}, 'dns.waitSchedule.0.for: '],
+    ['a denied name that is none', {deniedNames: ['good.example', '*.example']}, 'deniedNames.1: "*.example" is no hostname'],
+    ['a key that is not known', {platform: {zone: 'a.example', tsl: 'Wildcard'}}, 'platform: Unrecognized key: "tsl"'],
+    ['another key that is not known', {dnss: {}}, '(file): Unrecognized key: "dnss"'],
+    ['another level of log', {log: {level: 'loud'}}, 'log.level: '],
+  ];
+  test.each(rows)('names itself: %s', (_, change, message) => {
+    expect(refusal(stringify({...needed(), ...change}))).toContain(`config.yaml: ${message}`);
+  });
+
+  test('is told of together with all others', () => {
+    expect(refusal(stringify({...needed(), propagationTime: 'x', log: {level: 'loud'}}))).toMatch(/^config\.yaml: propagationTime: .*; log\.level: /);
+  });
+
+  test.each([['no YAML', 'a: [', 'config.yaml: not YAML: '], ['nothing', '', 'config.yaml: (file): '], ['a list', '[]', 'config.yaml: (file): ']])('may be the whole file: %s', (_, yaml, message) => {
+    expect(refusal(yaml)).toContain(message);
+  });
+});
+
+describe('What a Pod is started with', () => {
+  let folder: string;
+  let file: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'doorplate-config-'));
+    file = join(folder, 'config.yaml');
+    writeFileSync(file, stringify(needed()));
+  });
+  afterAll(() => rmSync(folder, {recursive: true}));
+
+  test('is the file and its own name, frozen', () => {
+    const config = loadConfig({DOORPLATE_CONFIG: file, POD_NAMESPACE: 'doorplate-system', POD_NAME: 'doorplate-0'});
+    expect(config).toMatchObject({namespace: 'doorplate-system', pod: 'doorplate-0', policy: {redirector: {namespace: 'doorplate-system'}}});
+    expect([Object.isFrozen(config), Object.isFrozen(config.policy.redirector)]).toEqual([true, true]);
+  });
+
+  test.each([['POD_NAMESPACE', {POD_NAME: 'x'}], ['POD_NAME', {POD_NAMESPACE: 'x'}], ['POD_NAME', {POD_NAMESPACE: 'x', POD_NAME: ''}]])('lacks %s: said so', (name, env) => {
+    expect(() => loadConfig({DOORPLATE_CONFIG: file, ...env})).toThrow(new ConfigError(`the environment variable ${name} is not set`));
+  });
+
+  test('is a file that is not there: its name is told', () => {
+    expect(() => loadConfig({DOORPLATE_CONFIG: join(folder, 'none.yaml'), POD_NAMESPACE: 'x', POD_NAME: 'x'})).toThrow(/none\.yaml: ENOENT/);
+  });
+});
