@@ -38,6 +38,9 @@ const specShape = z.object({
     .optional().describe('Further hostnames, which redirect to the primary, path and query kept.'),
 });
 
+/** How many redirects may be written otherwise than they are compared. */
+const mostUnfolded = 50;
+
 const spec = checked(specShape, [
   {
     cel: `!has(self.redirects) || self.redirects.all(r, ${celFold('r.from')} != ${celFold('self.primary')})`,
@@ -50,8 +53,16 @@ const spec = checked(specShape, [
     message: 'a redirect goes to the primary: write that hostname, or leave `to` out',
   },
   {
-    // The folded list is bound by a list of one, so that folding is paid n times and not n² times.
-    cel: `!has(self.redirects) || [self.redirects.map(r, ${celFold('r.from')})].all(l, l.all(a, l.exists_one(b, a == b)))`,
+    cel: `!has(self.redirects) || self.redirects.filter(r, ${celFold('r.from')} != r.from).size() <= ${mostUnfolded}`,
+    holds: (s) => (s.redirects ?? []).filter((r) => fold(r.from) !== r.from).length <= mostUnfolded,
+    message: `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot: write the others in lower case, without it`,
+  },
+  {
+    // Names as they are compared are distinct already, as keys of the list. Each other one is sought among all: 500 x 500
+    // comparisons would cost more than the API server allows (CEL's limit for a call), 50 x 500 do not. The folded list is
+    // bound by a list of one, so that folding is paid once a name.
+    cel: `!has(self.redirects) || [self.redirects.map(r, ${celFold('r.from')})].all(l, ` +
+      `self.redirects.all(r, r.from == ${celFold('r.from')} || [${celFold('r.from')}].all(a, l.exists_one(b, a == b))))`,
     holds: (s) => new Set(s.redirects?.map((r) => fold(r.from))).size === (s.redirects?.length ?? 0),
     message: 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one',
   },
@@ -76,7 +87,7 @@ const host = z.object({
   reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),
   message: text(2048, 'What was seen, what to do, and until when.'),
   since: time('Since when it has had this reason.'),
-  addedAt: time('When Doorplate first saw this hostname here.').optional(),
+  addedAt: time('When Doorplate first accepted this hostname here (first saw it, while it is not accepted).').optional(),
   verifiedAt: time('When DNS proved it.').optional(),
   liveAt: time('When it was first seen served with its certificate.').optional(),
   waitingFor: z.enum(parties).describe('Whose turn it is: Customer, Platform, CertificateAuthority or Nobody.'),

@@ -1,34 +1,37 @@
 /**
- * Writes `crds/` and the chart's copies from the schemas: `make crds`. With `--check` it writes nothing and fails when a
+ * Writes `crds/` and the chart's copies from the schemas, and `docs/reasons.md` from the table of reasons: `make crds`. With `--check` it writes nothing and fails when a
  * file is out of step.
  */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {stringify} from 'yaml';
 import {crd, group} from './crd.ts';
 import {customDomainKind} from './custom-domain.ts';
 import {projectKind} from './project.ts';
+import {reasonsPage} from './reasons-page.ts';
 
 // Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
 const kinds = [projectKind, customDomainKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
-let stale = 0;
+const files = new Map<string, string>([['docs/reasons.md', reasonsPage()]]);
 for (const kind of kinds) {
-  const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false, version: '1.1'})}`;
-  for (const folder of ['crds', 'charts/doorplate-crds/templates']) {
-    const file = `${root}${folder}/${group}_${kind.plural}.yaml`;
-    let before = '';
-    try { before = readFileSync(file, 'utf8'); } catch { /* a new file */ }
-    if (before === text) continue;
-    if (check) {
-      console.error(`${folder}/${group}_${kind.plural}.yaml is out of step with operator/api: run \`make crds\``);
-      stale++;
-    } else {
-      mkdirSync(`${root}${folder}`, {recursive: true});
-      writeFileSync(file, text);
-      console.log(`wrote ${folder}/${group}_${kind.plural}.yaml`);
-    }
+  const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false})}`;
+  for (const folder of ['crds', 'charts/doorplate-crds/templates']) files.set(`${folder}/${group}_${kind.plural}.yaml`, text);
+}
+let stale = 0;
+for (const [file, text] of files) {
+  let before = '';
+  try { before = readFileSync(root + file, 'utf8'); } catch { /* a new file */ }
+  if (before === text) continue;
+  if (check) {
+    console.error(`${file} is out of step with the sources: run \`make crds\``);
+    stale++;
+  } else {
+    mkdirSync(dirname(root + file), {recursive: true});
+    writeFileSync(root + file, text);
+    console.log(`wrote ${file}`);
   }
 }
 process.exitCode = stale > 0 ? 1 : 0;

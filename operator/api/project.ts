@@ -5,12 +5,15 @@ import {checked, conditions, objectName, text, time} from './rules.ts';
 /** What a Project's status always says, in this order. */
 export const projectConditions = ['Deployed', 'RoutesReady', 'Ready'] as const;
 
+/** What an Ingress takes for the name of a port (RFC 6335, 5.1). */
+const portName = '^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$';
+
 const port = checked(
   z.union([z.int32(), z.string()]).meta({'x-kubernetes-int-or-string': true, type: undefined, anyOf: undefined}),
   [{
-    cel: `type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$')`,
-    holds: (p) => (typeof p === 'number' ? p >= 1 && p <= 65_535 : /^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$/.test(p)),
-    message: "must be a port number from 1 to 65535, or the name of one of the Service's ports",
+    cel: `type(self) == int ? self >= 1 && self <= 65535 : self.matches('${portName}') && self.matches('[a-z]') && !self.contains('--')`,
+    holds: (p) => (typeof p === 'number' ? p >= 1 && p <= 65_535 : new RegExp(portName).test(p) && /[a-z]/.test(p) && !p.includes('--')),
+    message: "must be a port number from 1 to 65535 (without quotation marks), or the name of one of the Service's ports",
   }],
 );
 

@@ -21,7 +21,7 @@ const table = {
     means: 'Another, older CustomDomain already belongs to this Project.',
     remedy: 'Put these hostnames into the older CustomDomain, or delete it.', waitingFor: 'Customer', health: 'stalled'},
   HostnameNotAllowed: {
-    means: 'The hostname can never be attached: a public suffix, a name of the platform, a denied name, or no valid internationalised name.',
+    means: 'The hostname can never be attached: a public suffix, a reserved name, a name of the platform, a denied name, or no valid internationalised name.',
     remedy: 'Choose another hostname.', waitingFor: 'Customer', health: 'stalled'},
   DuplicateHostname: {
     means: 'The same hostname is given twice, in two spellings.',

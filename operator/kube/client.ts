@@ -33,7 +33,8 @@ export interface ClientOptions extends TransportOptions {}
 
 /**
  * Typed requests to one API server, pooled. Bodies are JSON, times stay strings. Every method throws `ApiError` when the server
- * refuses, and undici's errors when there was no answer. Nothing is retried here: callers have a queue with back-off.
+ * refuses, `NoAnswerError` when no answer came, and `WriteRefusedError` when the guard of `guardWrites` let a write not go out.
+ * Nothing is retried here: callers have a queue with back-off.
  */
 export class Client {
   readonly #transport: Transport;
@@ -55,6 +56,20 @@ export class Client {
     const config = new KubeConfig();
     config.loadFromDefault();
     return Client.fromKubeConfig(config, options);
+  }
+
+  /** A client of the same API server and credentials with connections of its own, which no guard watches over. */
+  apart(options: ClientOptions = {}): Client {
+    const {credentials, options: own} = this.#transport;
+    return new Client(credentials, {...own, ...options});
+  }
+
+  /**
+   * From now on `guard` is called right before a write goes out. When it throws, nothing is sent, and the caller gets a
+   * WriteRefusedError with that as its cause. It must be quick, and it can't wait.
+   */
+  guardWrites(guard: () => void): void {
+    this.#transport.guardWrites(guard);
   }
 
   /** The object, or undefined when there is none. */
@@ -126,9 +141,11 @@ export class Client {
   }
 
   /** POST: throws AlreadyExists when there is one of that name. */
-  async create<T extends KubeObject>(resource: Resource<T>, object: T, {fieldManager}: {fieldManager?: string} = {}): Promise<T> {
+  async create<T extends KubeObject>(
+    resource: Resource<T>, object: T, {fieldManager, signal}: {fieldManager?: string; signal?: AbortSignal} = {},
+  ): Promise<T> {
     const path = pathOf(resource, {namespace: object.metadata.namespace});
-    return this.#json<T>({method: 'POST', path, query: {fieldManager}, body: JSON.stringify(object)});
+    return this.#json<T>({method: 'POST', path, query: {fieldManager}, body: JSON.stringify(object), signal});
   }
 
   /**
@@ -145,11 +162,11 @@ export class Client {
   /** A JSON patch (RFC 6902; the body is a list) or a merge patch (RFC 7386), of the object or of its status. */
   async patch<T extends KubeObject>(
     resource: Resource<T>, key: Key, body: unknown,
-    {type, subresource, fieldManager}: {type: 'json' | 'merge'; subresource?: 'status'; fieldManager?: string},
+    {type, subresource, fieldManager, signal}: {type: 'json' | 'merge'; subresource?: 'status'; fieldManager?: string; signal?: AbortSignal},
   ): Promise<T> {
     return this.#json<T>({
       method: 'PATCH', path: pathOf(resource, {...splitKey(key), subresource}), query: {fieldManager},
-      body: JSON.stringify(body), contentType: type === 'json' ? 'application/json-patch+json' : 'application/merge-patch+json',
+      body: JSON.stringify(body), contentType: type === 'json' ? 'application/json-patch+json' : 'application/merge-patch+json', signal,
     });
   }
 

@@ -1,4 +1,4 @@
-/** What can go wrong between us and the API server, told apart. Anything else that a request throws is a transport error: retry. */
+/** What can go wrong between us and the API server, told apart. Each message names the request, so that a log line is enough. */
 
 /** A cause inside a Status, such as one field manager conflict. */
 export interface StatusCause {
@@ -28,14 +28,43 @@ export class ApiError extends Error {
   constructor(answer: {status: number; body: string; request?: string; retryAfter?: string}) {
     const parsed = parseStatus(answer.body);
     const said = parsed.message ?? answer.body.slice(0, 200);
-    super(`${answer.request ?? 'request'}: ${[answer.status, parsed.reason].filter(Boolean).join(' ')}: ${said}`);
+    const seconds = Number(answer.retryAfter ?? parsed.details?.retryAfterSeconds ?? Number.NaN);
+    const asked = Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+    const wait = asked === undefined ? '' : ` (asks to wait ${asked} s)`;
+    super(`${answer.request ?? 'request'}: ${[answer.status, parsed.reason].filter(Boolean).join(' ')}: ${said}${wait}`);
     this.status = answer.status;
     this.reason = parsed.reason ?? '';
     this.details = parsed.details ?? {};
     this.body = answer.body;
-    const seconds = Number(answer.retryAfter ?? this.details.retryAfterSeconds ?? Number.NaN);
-    this.retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+    this.retryAfterMs = asked === undefined ? undefined : asked * 1000;
   }
+}
+
+/**
+ * No answer came: refused, cut, too late. Whether a write was done nobody can say. `cause` is what undici or the system threw;
+ * a request whose own signal aborted throws the signal's reason instead.
+ */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+
+  constructor(request: string, cause: unknown) {
+    super(`${request}: no answer: ${reasonOf(cause)}`, {cause});
+  }
+}
+
+/** The client's guard refused a write: nothing was sent. `cause` is what the guard threw. */
+export class WriteRefusedError extends Error {
+  override readonly name = 'WriteRefusedError';
+
+  constructor(request: string, cause: unknown) {
+    super(`${request}: not sent: ${reasonOf(cause)}`, {cause});
+  }
+}
+
+/** Node reports a host with several addresses as an AggregateError without a message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
+  return error instanceof Error ? error.message || error.name : String(error);
 }
 
 /** Thrown by a reconcile that no retry can help until the object changes: logged once, counted, not retried. */

@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {Client} from './client.ts';
-import {defineResource, type HasMeta, type KubeObject} from './objects.ts';
+import {defineResource, type HasMeta, type KubeObject, microTime} from './objects.ts';
 
 /** An object, or a projection of one that kept apiVersion and kind. */
 export interface Regarding extends HasMeta {
@@ -76,7 +76,7 @@ export class EventRecorder {
       kind: 'Event',
       // Events of cluster-scoped objects stand in 'default', as client-go puts them.
       metadata: {name: `${name.slice(0, 252 - suffix.length)}.${suffix}`, namespace: namespace ?? 'default'},
-      eventTime: time.toISOString().replace('Z', '000Z'),
+      eventTime: microTime(time),
       reportingController: this.#controller,
       reportingInstance: this.#instance.slice(0, 128),
       action: action.slice(0, 128),

@@ -4,6 +4,7 @@ import type {Client} from './client.ts';
 import {sleep} from './clock.ts';
 import type {Controller} from './controller.ts';
 import type {EventRecorder} from './events.ts';
+import type {Elector} from './leader.ts';
 
 /** Something that listens: metrics, health, an API. */
 export interface Server {
@@ -28,32 +29,52 @@ export interface Health {
 
 const heartbeatMs = 1000;
 const deadAfterMs = 10_000;
+const releaseWithinMs = 3000;
 
 /**
  * Starts and stops the parts of a process in the one right order.
  *
- *   start: servers, caches -> all caches synced -> controllers
- *   stop:  controllers take no more keys and drain within the grace time -> events written -> servers -> caches -> client
+ *   start: servers, caches -> all caches synced, and this process leads -> controllers
+ *   stop:  controllers take no more keys and drain within the grace time -> events written -> leadership released -> servers
+ *          -> caches -> client
+ *
+ * With an elector the client refuses every write of a process that does not lead. Leadership that is lost ends the process at
+ * once with exit code 1: nothing is drained, nothing released. It is released only when no reconcile runs any more.
  */
 export class Manager {
   readonly #client: Client;
   readonly #log: Logger;
   readonly #graceMs: number;
   readonly #events: EventRecorder | undefined;
+  readonly #elector: Elector | undefined;
   readonly #caches: Runnable[] = [];
   readonly #controllers: Controller[] = [];
   readonly #servers: Server[] = [];
   readonly #stop = new AbortController();
+  /** Aborts as soon as `stop` is called: a candidate need not go on. */
+  readonly #asked = new AbortController();
+  #campaign: Promise<boolean> | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #beatAt = performance.now();
   #stopping: Promise<void> | undefined;
 
   /** `graceMs`: how long controllers may finish what they are at; 20 s unless told (a Pod is killed after 30). */
-  constructor({client, log, graceMs = 20_000, events}: {client: Client; log: Logger; graceMs?: number; events?: EventRecorder}) {
+  constructor({client, log, graceMs = 20_000, events, elector, exit = code => process.exit(code)}: {
+    client: Client; log: Logger; graceMs?: number; events?: EventRecorder; elector?: Elector;
+    /** Ends the process; `process.exit` unless told. */
+    exit?: (code: number) => void;
+  }) {
     this.#client = client;
     this.#log = log;
     this.#graceMs = graceMs;
     this.#events = events;
+    this.#elector = elector;
+    if (!elector) return;
+    client.guardWrites(() => elector.assertLeading());
+    void elector.lost.then(reason => {
+      log.fatal({err: reason}, 'the process ends');
+      exit(1);
+    });
   }
 
   /** Aborts when the process begins to stop its caches. */
@@ -76,16 +97,22 @@ export class Manager {
     return this;
   }
 
-  /** Resolves when all caches have synced and all controllers run. Throws when a server can't start. */
+  /**
+   * Resolves when all caches have synced, this process leads and all controllers run, or when it was stopped before. Throws when
+   * a server can't start.
+   */
   async start(): Promise<void> {
     this.#beatAt = performance.now();
     this.#heartbeat = setInterval(() => (this.#beatAt = performance.now()), heartbeatMs);
     await Promise.all(this.#servers.map(server => server.start()));
     for (const cache of this.#caches) cache.start(this.#stop.signal);
+    this.#campaign = this.#elector?.campaign(this.#asked.signal);
     const startedAt = performance.now();
     await this.#unlessStopped(Promise.all(this.#caches.map(cache => cache.synced)));
     if (this.#stopping) return;
     this.#log.info({caches: this.#caches.length, ms: Math.round(performance.now() - startedAt)}, 'caches synced');
+    await this.#campaign;
+    if (this.#stopping) return;
     await Promise.all(this.#controllers.map(controller => controller.start()));
   }
 
@@ -105,9 +132,11 @@ export class Manager {
   }
 
   async #stopAll(): Promise<void> {
+    this.#asked.abort(new Error('the process stops'));
     const drained = await this.#within(this.#graceMs, Promise.all(this.#controllers.map(controller => controller.stop())));
     if (!drained) this.#log.error({graceMs: this.#graceMs}, 'reconciles still run after the grace time');
     if (this.#events) await this.#attempt('events', this.#events.flush(2000));
+    if (this.#elector) await this.#release(this.#elector, drained);
     for (const server of this.#servers) await this.#attempt('server', server.stop());
     this.#stop.abort(new Error('the process stops'));
     await this.#within(2000, Promise.all(this.#caches.map(cache => cache.stopped())));
@@ -115,8 +144,14 @@ export class Manager {
     clearInterval(this.#heartbeat);
   }
 
+  /** Not while a reconcile may still write: the next leader then waits until the lease expires. */
+  async #release(elector: Elector, drained: boolean): Promise<void> {
+    if (!drained) return;
+    await this.#within(releaseWithinMs, Promise.resolve(this.#campaign).then(() => elector.release()));
+  }
+
   async #unlessStopped(work: Promise<unknown>): Promise<void> {
-    const stopped = new Promise<void>(resolve => this.#stop.signal.addEventListener('abort', () => resolve(), {once: true}));
+    const stopped = new Promise<void>(resolve => this.#asked.signal.addEventListener('abort', () => resolve(), {once: true}));
     await Promise.race([work, stopped]);
   }
 

@@ -14,6 +14,7 @@ export interface KitMetrics {
   reconcileTime: Histogram<'controller'>;
   activeWorkers: Gauge<'controller'>;
   maxWorkers: Gauge<'controller'>;
+  leaderElectionStatus: Gauge<'name'>;
 }
 
 /** From 10 µs to 1000 s. */
@@ -55,5 +56,6 @@ export function kitMetrics(registry: Registry): KitMetrics {
     }),
     activeWorkers: new Gauge({name: 'controller_runtime_active_workers', help: 'Reconciles that run now.', labelNames: controller, registers}),
     maxWorkers: new Gauge({name: 'controller_runtime_max_concurrent_reconciles', help: 'Reconciles that may run at once.', labelNames: controller, registers}),
+    leaderElectionStatus: new Gauge({name: 'leader_election_master_status', help: '1 while this process leads, by lease, else 0.', labelNames: ['name'], registers}),
   };
 }

@@ -68,6 +68,11 @@ export function splitKey(key: Key): {namespace?: string; name: string} {
   return slash < 0 ? {name: key} : {namespace: key.slice(0, slash), name: key.slice(slash + 1)};
 }
 
+/** As metav1.MicroTime: RFC 3339 in UTC with six fractional digits, which Events and Leases demand. */
+export function microTime(time: Date): string {
+  return time.toISOString().replace('Z', '000Z');
+}
+
 /** A reference for `metadata.ownerReferences` of a dependent. Throws when the owner has no uid, so was never read from the API server. */
 export function ownerReference(owner: KubeObject, flags: {controller?: boolean; blockOwnerDeletion?: boolean} = {}): OwnerReference {
   const {name, uid} = owner.metadata;

@@ -3,6 +3,7 @@ import {Agent, type Dispatcher} from 'undici';
 import type {Clock} from './clock.ts';
 import {systemClock} from './clock.ts';
 import type {Credentials, Secrets} from './credentials.ts';
+import {NoAnswerError, WriteRefusedError} from './errors.ts';
 import type {KitMetrics} from './metrics.ts';
 
 export interface Request {
@@ -32,8 +33,8 @@ const answerWithinMs = 65_000;
 interface Agents {
   secrets: Secrets;
   fingerprint: string;
-  requests: Agent;
-  watches: Agent;
+  requests: Dispatcher;
+  watches: Dispatcher;
 }
 
 /**
@@ -42,7 +43,8 @@ interface Agents {
  * again and repeats the request once (the server did nothing with it).
  */
 export class Transport {
-  readonly #credentials: Credentials;
+  readonly credentials: Credentials;
+  readonly options: TransportOptions;
   readonly #origin: string;
   readonly #prefix: string;
   readonly #host: string;
@@ -50,13 +52,16 @@ export class Transport {
   readonly #connections: number;
   readonly #metrics: KitMetrics | undefined;
   readonly #clock: Clock;
+  #guard: () => void = () => {};
   #agents: Agents | undefined;
   #readAt = 0;
   #reading: Promise<Agents> | undefined;
-  #retired: Agent[] = [];
+  #retired: Dispatcher[] = [];
 
-  constructor(credentials: Credentials, {userAgent = 'kube-kit', connections = 16, metrics, clock = systemClock}: TransportOptions = {}) {
-    this.#credentials = credentials;
+  constructor(credentials: Credentials, options: TransportOptions = {}) {
+    const {userAgent = 'kube-kit', connections = 16, metrics, clock = systemClock} = options;
+    this.credentials = credentials;
+    this.options = options;
     const url = new URL(credentials.server);
     this.#origin = url.origin;
     this.#prefix = url.pathname.replace(/\/$/, '');
@@ -67,10 +72,22 @@ export class Transport {
     this.#clock = clock;
   }
 
-  /** The whole answer, whatever its status. Throws what undici throws when there is none. */
+  /**
+   * From now on `guard` is called for every request that is no GET, at the moment its first byte would go out: after it waited
+   * for a connection, and for as long as the process may have been stopped meanwhile. What it throws is the cause of a
+   * WriteRefusedError, and nothing is sent.
+   */
+  guardWrites(guard: () => void): void {
+    this.#guard = guard;
+  }
+
+  /** The whole answer, whatever its status. Throws NoAnswerError when there is none. */
   async request(request: Request): Promise<{status: number; body: string; retryAfter: string | undefined}> {
     const answer = await this.#send(request, 'requests');
-    return {status: answer.statusCode, body: await answer.body.text(), retryAfter: retryAfter(answer)};
+    const body = await answer.body.text().catch((error: unknown) => {
+      throw noAnswer(request, error);
+    });
+    return {status: answer.statusCode, body, retryAfter: retryAfter(answer)};
   }
 
   /** The answer with its body still to be read; the caller reads it to its end or aborts the signal. */
@@ -115,7 +132,7 @@ export class Transport {
       return answer;
     } catch (error) {
       count('<error>');
-      throw error;
+      throw noAnswer(request, error);
     }
   }
 
@@ -132,7 +149,7 @@ export class Transport {
   async #read(): Promise<Agents> {
     const old = this.#agents;
     // A file in the middle of its rotation is no reason to stop: what we have is valid until a 401 says otherwise.
-    const secrets = await this.#credentials.read().catch((error: unknown) => {
+    const secrets = await this.credentials.read().catch((error: unknown) => {
       if (!old) throw error;
       return old.secrets;
     });
@@ -145,11 +162,27 @@ export class Transport {
     return (this.#agents = {
       secrets,
       fingerprint,
-      requests: new Agent({...common, connect, connections: this.#connections, bodyTimeout: answerWithinMs}),
+      requests: new Agent({...common, connect, connections: this.#connections, bodyTimeout: answerWithinMs}).compose(this.#guarded),
       // A watch is quiet for minutes, and has a watchdog of its own.
       watches: new Agent({...common, connect, connections: null, bodyTimeout: 0}),
     });
   }
+
+  /** undici starts a request, by `onRequestStart`, when a connection is free and right before it writes to it. */
+  readonly #guarded: Dispatcher.DispatcherComposeInterceptor = dispatch => (options, handler) => {
+    if (options.method !== 'GET') {
+      const start = handler.onRequestStart?.bind(handler);
+      handler.onRequestStart = (controller, context) => {
+        try {
+          this.#guard();
+        } catch (error) {
+          throw new WriteRefusedError(`${options.method} ${options.path.split('?')[0]}`, error);
+        }
+        start?.(controller, context);
+      };
+    }
+    return dispatch(options, handler);
+  };
 
   /** Lets what runs on the old pools end, then closes them. */
   #retire(old: Agents): void {
@@ -158,6 +191,12 @@ export class Transport {
       void agent.close().finally(() => (this.#retired = this.#retired.filter(other => other !== agent)));
     }
   }
+}
+
+/** What is thrown for a request that failed without an answer. */
+function noAnswer({method, path, signal}: Request, error: unknown): unknown {
+  if (signal?.aborted || error instanceof WriteRefusedError) return error;
+  return new NoAnswerError(`${method} ${path}`, error);
 }
 
 function queryString(query: Request['query'] = {}): string {
