@@ -12,7 +12,7 @@ import type {Policy} from './domain/lifecycle.ts';
 const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
 
 /** A time span as written in YAML, such as 15s, 30m, 6h or 7d; in milliseconds after parsing. */
-const span = (fallback: string) => z.string().regex(/^[0-9]+(ms|s|m|h|d)$/, 'must be a number and a unit: ms, s, m, h or d')
+const span = (fallback: string) => z.string().regex(/^0*[1-9][0-9]*(ms|s|m|h|d)$/, 'must be a number above 0 and a unit: ms, s, m, h or d')
   .default(fallback).transform((s) => Number.parseInt(s, 10) * units[/[a-z]+$/.exec(s)![0] as keyof typeof units]);
 const hostname = z.string().transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));
 const ip = z.string().refine((a) => isIP(a) !== 0, 'must be an IP address');
@@ -22,12 +22,15 @@ const endpoint = (port: number) => z.string().transform((text, ctx) => {
   const [, v6, v4, p] = /^(?:\[([^\]]+)\]|([^:]+))(?::([0-9]+))?$/.exec(text) ?? [];
   const address = v6 ?? v4 ?? text;
   if (isIP(address) === 0) { ctx.addIssue(`${JSON.stringify(text)} must be ADDRESS or ADDRESS:PORT, with an IP address`); return z.NEVER; }
-  return {address, port: p === undefined ? port : Number(p)};
+  const number = p === undefined ? port : Number(p);
+  if (number < 1 || number > 65_535) { ctx.addIssue(`${JSON.stringify(text)} must have a port from 1 to 65535`); return z.NEVER; }
+  return {address, port: number};
 });
 
 const schema = z.strictObject({
   platform: z.strictObject({
-    zone: hostname,
+    // A default host is a label of up to 63 octets below it, and 253 in all (RFC 1035).
+    zone: hostname.refine((name) => name.length <= 189, 'must have at most 189 characters'),
     installation: z.string().min(1).optional(),
     tls: z.enum(['Wildcard', 'PerProject']).default('Wildcard'),
   }),

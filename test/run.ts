@@ -16,16 +16,20 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const node = process.execPath;
 const started = Date.now();
 const scratch = mkdtempSync(join(tmpdir(), 'doorplate-test-'));
-let child: ReturnType<typeof spawn> | undefined;
+const children = new Set<ReturnType<typeof spawn>>();
 
 const say = (text: string) => console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(7)}s] ${text}`);
 
-/** Runs a command with its output shown; resolves with its exit code. */
-function run(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<number> {
+/** Runs a command; its output is shown, or kept and shown when it has ended. Resolves with its exit code. */
+function run(command: string, args: readonly string[], {keep = false} = {}): Promise<number> {
   return new Promise((resolve) => {
-    child = spawn(command, [...args], {cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: {...process.env, ...env}});
-    child.on('error', (e) => { say(`${command}: ${e.message}`); resolve(127); });
-    child.on('exit', (code, signal) => resolve(code ?? (signal ? 128 : 1)));
+    const child = spawn(command, [...args], {cwd: root, stdio: ['ignore', keep ? 'pipe' : 'inherit', keep ? 'pipe' : 'inherit']});
+    children.add(child);
+    const kept: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => kept.push(chunk));
+    const end = (code: number) => { children.delete(child); process.stdout.write(Buffer.concat(kept)); resolve(code); };
+    child.on('error', (e) => { say(`${command}: ${e.message}`); end(127); });
+    child.on('close', (code, signal) => end(code ?? (signal ? 128 : 1)));
   });
 }
 
@@ -39,10 +43,10 @@ const command = (name: string, ...line: [string, ...string[]]) => async (): Prom
 };
 
 /** Jest over folders; a suite that could not be loaded, and a run without a test, count as failed. */
-const jest = (folders: readonly string[], ...flags: string[]) => async (): Promise<Counts> => {
+const jest = (folders: readonly string[], {flags = [] as string[], keep = false} = {}) => async (): Promise<Counts> => {
   const outputFile = join(scratch, `${folders[0]?.replaceAll('/', '-')}.json`);
   const code = await run(node, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js',
-    ...folders, ...flags, '--json', `--outputFile=${outputFile}`, '--silent=false'], {NODE_NO_WARNINGS: '1'});
+    ...folders, ...flags, '--json', `--outputFile=${outputFile}`, '--ci'], {keep});
   if (!existsSync(outputFile)) return {passed: 0, failed: 1};
   const {numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, numRuntimeErrorTestSuites} =
     JSON.parse(readFileSync(outputFile, 'utf8')) as Record<'numPassedTests' | 'numFailedTests' | 'numFailedTestSuites' | 'numPendingTests' | 'numRuntimeErrorTestSuites', number>;
@@ -64,19 +68,26 @@ async function all(...parts: (() => Promise<Counts>)[]): Promise<Counts> {
 
 const bin = (name: string) => `node_modules/.bin/${name}`;
 
-/** In order; `cluster` says what needs one. */
-const suites: {name: string; cluster: boolean; run: () => Promise<Counts>}[] = [
+interface Suite {name: string; cluster: boolean; run: () => Promise<Counts>; beside?: boolean}
+
+/**
+ * In order; `cluster` says what needs one. What is `beside` runs while the ones without a cluster do, and ends before the
+ * next that needs one: the quiet test waits for two minutes in which nobody may touch the cluster.
+ */
+const suites: Suite[] = [
+  {name: 'demo', cluster: true, run: command('make demo', node, 'cluster/demo.ts')},
+  {name: 'quiet', cluster: true, beside: true, run: jest(['test/faults/quiet'], {keep: true})},
   {name: 'checks', cluster: false, run: () => all(
     command('types', bin('tsc'), '--noEmit'),
     command('lint', bin('oxlint'), '--deny-warnings'),
     command('generated files are in step', node, 'operator/api/generate.ts', '--check'),
   )},
   {name: 'unit', cluster: false, run: jest(['test/unit'])},
-  {name: 'demo', cluster: true, run: command('make demo', node, 'cluster/demo.ts')},
+  {name: 'mutants', cluster: false, run: command('every mutant turns its test red', node, 'test/mutants/run.ts')},
   {name: 'crds', cluster: true, run: jest(['test/crds'])},
-  {name: 'cluster', cluster: true, run: jest(['test/cluster'], '--maxWorkers=4')},
+  {name: 'cluster', cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4']})},
   // One at a time: they restart what the others stand on.
-  {name: 'faults', cluster: true, run: jest(['test/faults'], '--runInBand')},
+  {name: 'faults', cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--testPathIgnorePatterns=test/faults/quiet']})},
 ];
 
 async function main(): Promise<number> {
@@ -91,8 +102,16 @@ async function main(): Promise<number> {
   const total = {passed: 0, failed: 0};
   let cluster: 'none' | 'ours' | 'theirs' = 'none';
   let broken = false;
+  const finish = async (suite: Suite, counting: Promise<Counts>, began: number) => {
+    const counts = await counting;
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    lines.push(`${suite.name.padEnd(8)} ${String(counts.passed).padStart(5)} passed, ${String(counts.failed).padStart(3)} failed  ${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s`);
+    say(lines.at(-1) ?? '');
+  };
+  let beside: Promise<void> | undefined;
   for (const suite of wanted) {
-    if (suite.cluster && cluster === 'none' && !broken) {
+    if (suite.cluster && cluster === 'none') {
       cluster = existsSync(`${root}.cluster/env.json`) ? 'theirs' : 'ours';
       say('the cluster and the image');
       if (await run('cluster/up.sh', []) !== 0 || await run('cluster/image.sh', []) !== 0) {
@@ -100,20 +119,19 @@ async function main(): Promise<number> {
         broken = true;
       }
     }
-    const began = Date.now();
+    if (suite.cluster) await beside;
     say(`suite ${suite.name}`);
-    const counts = suite.cluster && broken ? {passed: 0, failed: 1} : await suite.run();
-    total.passed += counts.passed;
-    total.failed += counts.failed;
-    lines.push(`${suite.name.padEnd(8)} ${String(counts.passed).padStart(5)} passed, ${String(counts.failed).padStart(3)} failed  ${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s`);
-    say(lines.at(-1) ?? '');
+    const done = finish(suite, suite.cluster && broken ? Promise.resolve({passed: 0, failed: 1}) : suite.run(), Date.now());
+    if (suite.beside) beside = done;
+    else await done;
   }
+  await beside;
   if (cluster === 'ours') await run('cluster/down.sh', []);
   console.log(`\n${lines.join('\n')}\n${((Date.now() - started) / 60_000).toFixed(1)} minutes in all\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 && total.passed > 0 ? 0 : 1;
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { child?.kill(signal); });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { for (const child of children) child.kill(signal); });
 process.exitCode = await main();
 rmSync(scratch, {recursive: true, force: true});

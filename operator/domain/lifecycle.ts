@@ -196,7 +196,9 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
 
   const say = (phase: Phase, reason: ReasonName, message: string): HostDecision => {
-    const since = before?.reason === reason && before.phase === phase ? before.since : timestamp(now);
+    // An edge that is now unreachable and now serves another certificate has been missing all the time.
+    const same = before?.reason === reason || (before && edgeMissing.has(before.reason) && edgeMissing.has(reason));
+    const since = same && before.phase === phase ? before.since : timestamp(now);
     const certificate = facts.certificate && {name: facts.certificate.name, ...(facts.certificate.notAfter && {notAfter: facts.certificate.notAfter})};
     return {
       entry: {
@@ -307,6 +309,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     : say('Live', 'Redirecting', `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`);
 }
 
+const edgeMissing: ReadonlySet<string> = new Set<ReasonName>(['EdgeUnreachable', 'EdgeNotServing']);
 const edgeReasons: ReadonlySet<string> = new Set<ReasonName>(['EdgePending', 'EdgeUnreachable', 'EdgeNotServing']);
 
 /** The Certificate and the Ingresses of a proven host: in the tenant's namespace for the primary, in Doorplate's for the others. */

@@ -25,18 +25,36 @@ export function rulesOfDomain({metadata, status: said}: CustomDomain): RedirectR
   });
 }
 
-/** The table that `server.ts` reads, kept by what each owner tells; an owner's newest word replaces all its older ones. */
+/**
+ * The table that `server.ts` reads, kept by what each owner tells; an owner's newest word replaces all its older ones. Where
+ * two owners tell of one host the later counts, and when that one goes, the other again.
+ */
 export class Table {
-  readonly #rules = new Map<string, RedirectRule & {owner: string}>();
+  readonly #rules = new Map<string, RedirectRule>();
+  readonly #byHost = new Map<string, Map<string, RedirectRule>>();
   readonly #hosts = new Map<string, string[]>();
 
   get rules(): ReadonlyMap<string, RedirectRule> { return this.#rules; }
 
   set(owner: string, rules: readonly RedirectRule[]): void {
-    for (const host of this.#hosts.get(owner) ?? []) if (this.#rules.get(host)?.owner === owner) this.#rules.delete(host);
-    this.#hosts.delete(owner);
-    if (rules.length === 0) return;
-    for (const rule of rules) this.#rules.set(rule.host, {...rule, owner});
-    this.#hosts.set(owner, rules.map((r) => r.host));
+    const told = new Set(rules.map((r) => r.host));
+    for (const host of this.#hosts.get(owner) ?? []) if (!told.has(host)) this.#tell(host, owner, undefined);
+    for (const rule of rules) this.#tell(rule.host, owner, rule);
+    if (rules.length === 0) this.#hosts.delete(owner);
+    else this.#hosts.set(owner, [...told]);
+  }
+
+  #tell(host: string, owner: string, rule: RedirectRule | undefined): void {
+    const owners = this.#byHost.get(host) ?? new Map<string, RedirectRule>();
+    if (rule) owners.set(owner, rule);
+    else owners.delete(owner);
+    const last = [...owners.values()].at(-1);
+    if (last) {
+      this.#byHost.set(host, owners);
+      this.#rules.set(host, last);
+    } else {
+      this.#byHost.delete(host);
+      this.#rules.delete(host);
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** The operator's process and the API server die at the worst moments; the end is the same. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import type {CustomDomain} from '../../operator/api/foreign.ts';
+import type {CustomDomain, Project} from '../../operator/api/foreign.ts';
 import {acmeRoot, apply, eventually, fetchEdge, kubectl, sh} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 
@@ -27,13 +27,10 @@ async function projects(group: string, count: number): Promise<string[]> {
   const names = Array.from({length: count}, (_, i) => `${group}${i}`);
   await apply(names.map((name) => tenant.project(name, {serviceRef: {name: 'web', port: 80}, defaultHost: 'Disabled'})));
   const records: Record<string, string> = {};
-  for (const name of names) {
-    const target = await eventually(`${name} is deployed`, async () => {
-      const p = await tenant.getProject(name);
-      return p?.status?.firstDeployTime !== undefined && p.status.host;
-    });
-    records[name] = `IN CNAME ${target}.`;
-    records[`old-${name}`] = `IN CNAME ${target}.`;
+  await kubectl(['wait', ...names.map((n) => `project/${n}`), '-n', tenant.namespace, '--for=condition=Deployed', '--timeout=60s']);
+  for (const {metadata, ...rest} of await get('projects', '-n', tenant.namespace)) {
+    const target = (rest as unknown as Project).status?.host ?? '';
+    if (names.includes(metadata.name)) for (const label of [metadata.name, `old-${metadata.name}`]) records[label] = `IN CNAME ${target}.`;
   }
   await tenant.records(records);
   return names;
@@ -48,28 +45,30 @@ function shape({metadata, status, spec}: CustomDomain, target: string): unknown 
     .replaceAll(spec.primary, 'PRIMARY').replaceAll(metadata.name, 'NAME').replaceAll(/-[0-9a-z]{13}"/g, '-DIGEST"')) as unknown;
 }
 
+const get = async (kinds: string, ...args: string[]) =>
+  (JSON.parse(await kubectl(['get', kinds, '-o', 'json', ...args])) as {items: {kind: string; metadata: CustomDomain['metadata']; spec: {dnsNames?: string[]}}[]}).items;
+
 /** All Live, one certificate and one order for each hostname, served, and of one shape. */
 async function expectAllWell(names: readonly string[]): Promise<void> {
-  for (const name of names) await tenant.wait(name, 'Ready', 180);
-  const shapes = new Set<string>();
-  for (const name of names) {
-    const domain = (await tenant.get(name))!;
-    const target = (await tenant.getProject(name))?.status?.host ?? '';
-    shapes.add(JSON.stringify(shape(domain, target)));
-    const uid = domain.metadata.uid ?? '';
-    expect(await tenant.children('certificates', uid)).toHaveLength(2);
-    expect(await tenant.children('certificaterequests', uid)).toHaveLength(2);
-    expect(await tenant.children('ingresses', uid)).toHaveLength(3);
+  await kubectl(['wait', ...names.map((n) => `customdomain/${n}`), '-n', tenant.namespace, '--for=condition=Ready', '--timeout=180s'], {timeoutMs: 190_000});
+  const domains = (await get('customdomains', '-n', tenant.namespace)).filter((d) => names.includes(d.metadata.name)) as unknown as CustomDomain[];
+  const targets = new Map((await get('projects', '-n', tenant.namespace)).map((p) => [p.metadata.name, (p as unknown as Project).status?.host ?? '']));
+  expect(domains.map((d) => d.metadata.name).toSorted()).toEqual([...names].toSorted());
+  expect([...new Set(domains.map((d) => JSON.stringify(shape(d, targets.get(d.metadata.name) ?? ''))))]).toHaveLength(1);
+
+  const children = await get('certificates,certificaterequests,ingresses', '-A', '-l', 'doorplate.dev/owner-uid');
+  for (const {metadata} of domains) {
+    const own = children.filter((c) => c.metadata.labels?.['doorplate.dev/owner-uid'] === metadata.uid);
+    const count = (kind: string) => own.filter((c) => c.kind === kind).length;
+    expect([metadata.name, count('Certificate'), count('CertificateRequest'), count('Ingress')]).toEqual([metadata.name, 2, 2, 3]);
+  }
+  const orders = Map.groupBy((await get('orders', '-A')).flatMap((o) => o.spec.dnsNames ?? []), (n) => n);
+  const hostnames = names.flatMap((n) => [tenant.host(n), tenant.host(`old-${n}`)]);
+  expect(hostnames.map((h) => `${h}: ${orders.get(h)?.length}`)).toEqual(hostnames.map((h) => `${h}: 1`));
+  await Promise.all(names.map(async (name) => {
     expect((await fetchEdge(`https://${tenant.host(name)}/`, {ca})).status).toBe(200);
     expect(await fetchEdge(`https://${tenant.host(`old-${name}`)}/x`, {ca})).toMatchObject({status: 301, location: `https://${tenant.host(name)}/x`});
-  }
-  expect([...shapes]).toHaveLength(1);
-  const {items} = JSON.parse(await kubectl(['get', 'orders', '-A', '-o', 'json'])) as {items: {spec: {dnsNames: string[]}}[]};
-  const orders = (hostname: string) => items.filter((o) => o.spec.dnsNames.includes(hostname)).length;
-  for (const name of names) {
-    expect({hostname: name, orders: orders(tenant.host(name))}).toEqual({hostname: name, orders: 1});
-    expect({hostname: `old-${name}`, orders: orders(tenant.host(`old-${name}`))}).toEqual({hostname: `old-${name}`, orders: 1});
-  }
+  }));
 }
 
 /** Name and restarts of the operator's Pod. */

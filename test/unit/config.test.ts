@@ -67,7 +67,7 @@ describe('A good configuration', () => {
     expect(() => { (s.dns.waitSchedule as unknown[]).push({}); }).toThrow(TypeError);
   });
 
-  test.each([['150ms', 150], ['15s', 15 * second], ['30m', 30 * minute], ['6h', 6 * hour], ['7d', 7 * day], ['0s', 0]])('says %s for %i ms', (written, ms) => {
+  test.each([['150ms', 150], ['15s', 15 * second], ['30m', 30 * minute], ['6h', 6 * hour], ['7d', 7 * day]])('says %s for %i ms', (written, ms) => {
     expect(settings({issuanceStalledAfter: written}).issuanceStalledAfter).toBe(ms);
   });
 
@@ -108,15 +108,18 @@ describe('A bad value', () => {
     ['no edge', {edge: {addresses: []}}, 'edge.addresses: name at least one address of the edge'],
     ['a name for an address', {edge: {addresses: ['192.0.2.1', 'edge.example.com']}}, 'edge.addresses.1: must be an IP address'],
     ['a probe by name', {edge: {addresses: ['192.0.2.1'], probe: ['edge.example.com:443']}}, 'edge.probe.0: "edge.example.com:443" must be ADDRESS or ADDRESS:PORT, with an IP address'],
+    ['no time at all', {dns: {recheckInterval: '0s'}}, 'dns.recheckInterval: must be a number above 0'],
+    ['a port that is none', {dns: {recursive: ['10.0.0.1:99999']}}, 'dns.recursive.0: "10.0.0.1:99999" must have a port from 1 to 65535'],
+    ['a zone without room for a host', {platform: {zone: `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.example`}}, 'platform.zone: must have at most 189 characters'],
     ['a port without a number', {dns: {recursive: ['10.0.0.1:dns']}}, 'dns.recursive.0: "10.0.0.1:dns" must be ADDRESS'],
     ['an IPv6 address with a port and no brackets', {dns: {recursive: ['2001:db8::53:5353:1:2:3:4:5']}}, 'dns.recursive.0: '],
     ['no issuer', {issuerRef: {name: ''}}, 'issuerRef.name: '],
     ['another kind of issuer', {issuerRef: {name: 'x', kind: 'Vault'}}, 'issuerRef.kind: '],
     ['no ingress class', {ingressClassName: ''}, 'ingressClassName: '],
-    ['a span without a unit', {propagationTime: '48'}, 'propagationTime: must be a number and a unit: ms, s, m, h or d'],
+    ['a span without a unit', {propagationTime: '48'}, 'propagationTime: must be a number above 0 and a unit: ms, s, m, h or d'],
     ['a span that is a number', {propagationTime: 48}, 'propagationTime: '],
-    ['a span of weeks', {verificationExpiresAfter: '1w'}, 'verificationExpiresAfter: must be a number and a unit'],
-    ['a span below nothing', {issuanceStalledAfter: '-30m'}, 'issuanceStalledAfter: must be a number and a unit'],
+    ['a span of weeks', {verificationExpiresAfter: '1w'}, 'verificationExpiresAfter: must be a number above 0 and a unit'],
+    ['a span below nothing', {issuanceStalledAfter: '-30m'}, 'issuanceStalledAfter: must be a number above 0 and a unit'],
     ['no schedule', {dns: {waitSchedule: []}}, 'dns.waitSchedule: '],
     ['a step without an end', {dns: {waitSchedule: [{every: '15s', for: 'ever'}]}}, 'dns.waitSchedule.0.for: '],
     ['a denied name that is none', {deniedNames: ['good.example', '*.example']}, 'deniedNames.1: "*.example" is no hostname'],

@@ -89,3 +89,14 @@ describe('The table', () => {
     expect(answered).toEqual([[[404, undefined], [308, 'https://docs.example.com/x']], [[404, undefined], [301, 'https://docs.example.com/x']]]);
   });
 });
+
+test('of two owners that tell of one host the later counts, and when it goes, the other again', () => {
+  const table = new Table();
+  table.set('CustomDomain a/x', [{host: 'h.example.com', to: 'a.example.com', status: 301}]);
+  table.set('CustomDomain b/x', [{host: 'h.example.com', to: 'b.example.com', status: 302}]);
+  expect(table.rules.get('h.example.com')).toEqual({host: 'h.example.com', to: 'b.example.com', status: 302});
+  table.set('CustomDomain b/x', []);
+  expect(table.rules.get('h.example.com')).toEqual({host: 'h.example.com', to: 'a.example.com', status: 301});
+  table.set('CustomDomain a/x', []);
+  expect([...table.rules]).toEqual([]);
+});

@@ -1,0 +1,167 @@
+/**
+ * Specs that must be accepted and specs that must be refused, each with where and in which words. One table:
+ * `accept-refuse.test.ts` runs every row through the zod schemas and through the API server.
+ */
+export interface Row {
+  /** What the spec is or has. */
+  name: string;
+  spec: unknown;
+  /** Where it is refused, as the API server writes paths; absent where it is accepted. */
+  refusedAt?: string;
+  /** What is said there, by both; absent where each checker has words of its own (types, lengths, enums). */
+  message?: string;
+}
+
+const l63 = 'a'.repeat(63);
+const name253 = `${`${l63}.`.repeat(3)}${'b'.repeat(61)}`;
+
+const shape = 'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label';
+const label = 'every label (the part between two dots) has at most 63 characters (RFC 1035)';
+const length = 'a hostname has at most 253 characters (RFC 1035)';
+const address = 'must be a hostname, not an IP address: create a DNS name for it and give that';
+const reserved = 'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)';
+const fromPrimary = 'a redirect must not come from the primary: give another hostname, or leave the redirect out';
+const toOther = 'a redirect goes to the primary: write that hostname, or leave `to` out';
+const twice = 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one';
+
+const unfolded = 'at most 50 redirects may be written with capitals or with a trailing dot: write the others in lower case, without it';
+
+/** Hostnames, each tried as the primary, as the source and as the target of a redirect. */
+export const hostnames: {name: string; hostname: string; message?: string}[] = [
+  {name: 'a subdomain', hostname: 'docs.example.com'},
+  {name: 'the registered name', hostname: 'example.com'},
+  {name: 'capitals', hostname: 'Docs.EXAMPLE.com'},
+  {name: 'a trailing dot', hostname: 'docs.example.com.'},
+  {name: 'digits and hyphens', hostname: '1-a.2b.example'},
+  {name: 'two hyphens in a row', hostname: 'a--b.example'},
+  {name: 'Unicode', hostname: 'bücher.example'},
+  {name: 'Unicode in another case', hostname: 'BÜCHER.Example'},
+  {name: 'combining marks', hostname: 'bu\u0308cher.example'},
+  {name: 'all Unicode', hostname: '例え.テスト'},
+  {name: 'Devanagari with vowel signs', hostname: 'हिन्दी.example'},
+  {name: 'Punycode', hostname: 'xn--bcher-kva.example'},
+  {name: 'a label of 63', hostname: `${l63}.example`},
+  {name: '253 characters', hostname: name253},
+  {name: '253 characters and a dot', hostname: `${name253}.`},
+  {name: 'a reserved name in front', hostname: 'localhost.example.com'},
+  {name: 'a name that ends like a reserved one', hostname: 'docs.notlocal'},
+  {name: 'a number in front', hostname: '192.0.2.1.example'},
+
+  {name: 'one label', hostname: 'docs', message: shape},
+  {name: 'one label and a dot', hostname: 'docs.', message: shape},
+  {name: 'a leading dot', hostname: '.example.com', message: shape},
+  {name: 'two trailing dots', hostname: 'docs.example.com..', message: shape},
+  {name: 'an empty label', hostname: 'docs..example.com', message: shape},
+  {name: 'a dot alone', hostname: '.', message: shape},
+  {name: 'a leading hyphen', hostname: '-docs.example.com', message: shape},
+  {name: 'a trailing hyphen', hostname: 'docs-.example.com', message: shape},
+  {name: 'a wildcard', hostname: '*.example.com', message: shape},
+  {name: 'an underscore', hostname: 'my_docs.example.com', message: shape},
+  {name: 'a port', hostname: 'docs.example.com:443', message: shape},
+  {name: 'a scheme', hostname: 'https://docs.example.com', message: shape},
+  {name: 'a path', hostname: 'docs.example.com/docs', message: shape},
+  {name: 'a user', hostname: 'me@example.com', message: shape},
+  {name: 'a blank inside', hostname: 'my docs.example.com', message: shape},
+  {name: 'a blank before', hostname: ' docs.example.com', message: shape},
+  {name: 'a blank after', hostname: 'docs.example.com ', message: shape},
+  {name: 'a blank alone', hostname: ' ', message: shape},
+  {name: 'a line break', hostname: 'docs.example.com\n', message: shape},
+  {name: 'a tab', hostname: 'do\tcs.example.com', message: shape},
+  {name: 'a NUL', hostname: 'docs\0.example.com', message: shape},
+  {name: 'an escape', hostname: 'docs%2eexample.com', message: shape},
+  {name: 'an ideographic full stop', hostname: '例え。テスト', message: shape},
+  {name: 'an emoji', hostname: '💩.example', message: shape},
+  {name: 'a right-to-left override', hostname: 'docs\u202e.example', message: shape},
+  {name: 'a label of 64', hostname: `${l63}a.example`, message: label},
+  {name: 'a last label of 64', hostname: `docs.${l63}a`, message: label},
+  {name: 'a label of 64 in Unicode', hostname: `${'ü'.repeat(64)}.example`, message: label},
+  {name: '254 characters', hostname: `${name253}b`, message: length},
+  {name: 'an IPv4 address', hostname: '192.0.2.1', message: address},
+  {name: 'an IPv4 address and a dot', hostname: '192.0.2.1.', message: address},
+  {name: 'a numeric end', hostname: 'docs.example.1', message: address},
+  {name: 'an IPv6 address', hostname: '2001:db8::1', message: shape},
+  {name: 'an IPv6 address in brackets', hostname: '[2001:db8::1]', message: shape},
+  {name: 'localhost', hostname: 'localhost', message: shape},
+  {name: 'a name under localhost', hostname: 'docs.localhost', message: reserved},
+  {name: 'a name under local', hostname: 'printer.local', message: reserved},
+  {name: 'the same in capitals and with a dot', hostname: 'Printer.LOCAL.', message: reserved},
+  {name: 'a reverse name', hostname: '1.2.0.192.in-addr.arpa', message: reserved},
+  {name: 'an onion', hostname: 'docs.onion', message: reserved},
+  {name: 'a Service of the cluster', hostname: 'web.acme.svc.cluster.local', message: reserved},
+  {name: 'the cluster', hostname: 'cluster.local', message: reserved},
+];
+
+const projectRef = {name: 'docs'};
+const primary = 'main.example.com';
+const sources = (n: number, suffix = '.example.com') => Array.from({length: n}, (_, i) => ({from: `n${String(i).padStart(3, '0')}${suffix}`}));
+const row = (name: string, spec: unknown, refusedAt?: string, message?: string): Row => ({name, spec, ...(refusedAt !== undefined && {refusedAt}), ...(message !== undefined && {message})});
+const redirects = (name: string, list: unknown, refusedAt?: string, message?: string): Row => row(name, {projectRef, primary, redirects: list}, refusedAt, message);
+
+export const customDomains: Row[] = [
+  ...hostnames.flatMap(({name, hostname, message}) => [
+    row(`primary: ${name}`, {projectRef, primary: hostname}, message && 'spec.primary', message),
+    redirects(`from: ${name}`, [{from: hostname}], message && 'spec.redirects[0].from', message),
+    row(`to: ${name}`, {projectRef, primary: message ? primary : hostname, redirects: [{from: 'old.example.net', to: hostname}]}, message && 'spec.redirects[0].to', message),
+  ]),
+  // By the schema itself.
+  row('primary: empty', {projectRef, primary: ''}, 'spec.primary'),
+  row('primary: 255 characters', {projectRef, primary: `${name253}b.`}, 'spec.primary'),
+  row('primary: missing', {projectRef}, 'spec.primary'),
+  row('primary: a number', {projectRef, primary: 1}, 'spec.primary'),
+  row('primary: null', {projectRef, primary: null}, 'spec.primary'),
+  row('projectRef: missing', {primary}, 'spec.projectRef'),
+  row('projectRef: without a name', {projectRef: {}, primary}, 'spec.projectRef.name'),
+  row('projectRef: an empty name', {projectRef: {name: ''}, primary}, 'spec.projectRef.name'),
+  row('projectRef: a name in capitals', {projectRef: {name: 'Docs'}, primary}, 'spec.projectRef.name'),
+  row('projectRef: another namespace', {projectRef: {name: 'other/docs'}, primary}, 'spec.projectRef.name'),
+  row('projectRef: a name of 254', {projectRef: {name: 'a'.repeat(254)}, primary}, 'spec.projectRef.name'),
+  row('projectRef: a name with dots', {projectRef: {name: 'docs.v1'}, primary}),
+  // Redirects.
+  redirects('redirects: none', []),
+  redirects('redirects: of every status', [301, 302, 307, 308].map((status) => ({from: `s${status}.example.com`, status}))),
+  ...[200, 300, 303, 304, 404, 0, -301].map((status) => redirects(`redirects: status ${status}`, [{from: 'old.example.com', status}], 'spec.redirects[0].status')),
+  redirects('redirects: a status in quotation marks', [{from: 'old.example.com', status: '301'}], 'spec.redirects[0].status'),
+  redirects('redirects: a status and a half', [{from: 'old.example.com', status: 301.5}], 'spec.redirects[0].status'),
+  redirects('redirects: no source', [{status: 301}], 'spec.redirects[0].from'),
+  redirects('redirects: an object', {from: 'old.example.com'}, 'spec.redirects'),
+  redirects('redirects: from the primary', [{from: primary}], 'spec', fromPrimary),
+  redirects('redirects: from the primary in capitals', [{from: 'Main.EXAMPLE.com'}], 'spec', fromPrimary),
+  redirects('redirects: from the primary with a dot', [{from: `${primary}.`}], 'spec', fromPrimary),
+  redirects('redirects: from the primary, which has a dot', [{from: 'a.example.com'}, {from: primary}], 'spec', fromPrimary),
+  row('redirects: from a primary in capitals with a dot', {projectRef, primary: 'MAIN.example.com.', redirects: [{from: 'main.Example.com'}]}, 'spec', fromPrimary),
+  redirects('redirects: from a name below the primary', [{from: `old.${primary}`}]),
+  redirects('redirects: to the primary', [{from: 'old.example.com', to: primary}]),
+  redirects('redirects: to the primary in capitals and with a dot', [{from: 'old.example.com', to: 'MAIN.Example.com.'}]),
+  redirects('redirects: to another', [{from: 'old.example.com', to: 'other.example.com'}], 'spec', toOther),
+  redirects('redirects: one of two to another', [{from: 'old.example.com', to: primary}, {from: 'older.example.com', to: 'old.example.com'}], 'spec', toOther),
+  redirects('redirects: to a name below the primary', [{from: 'old.example.com', to: `x.${primary}`}], 'spec', toOther),
+  redirects('redirects: from one twice, in another case', [{from: 'old.example.com'}, {from: 'OLD.example.com'}], 'spec', twice),
+  redirects('redirects: from one twice, with a dot', [{from: 'old.example.com.'}, {from: 'a.example.com'}, {from: 'old.example.com'}], 'spec', twice),
+  redirects('redirects: from two that differ', [{from: 'old.example.com'}, {from: 'olds.example.com'}]),
+  redirects('redirects: 500', sources(500)),
+  redirects('redirects: 500 of the longest names', sources(500, `.${name253.slice(5)}`)),
+  redirects('redirects: 500, 50 of them in capitals', [...sources(450), ...sources(50, '.EXAMPLE.net')]),
+  redirects('redirects: 500 of the longest names, 50 of them with a dot', [...sources(450, `.${name253.slice(5)}`), ...sources(500, `.${name253.slice(5)}.`).slice(450)]),
+  redirects('redirects: 51 in capitals', sources(51, '.EXAMPLE.net'), 'spec', unfolded),
+  redirects('redirects: 501', sources(501), 'spec.redirects'),
+  redirects('redirects: 500, the last one the first again', [...sources(499), {from: 'N000.example.com'}], 'spec', twice),
+];
+
+const portMessage = "must be a port number from 1 to 65535 (without quotation marks), or the name of one of the Service's ports";
+const port = (value: unknown, refused?: 'rule' | 'schema'): Row =>
+  row(`port: ${JSON.stringify(value)}`, {serviceRef: {name: 'web', port: value}}, refused && 'spec.serviceRef.port', refused === 'rule' ? portMessage : undefined);
+const defaultHost = (value: unknown, refused?: true): Row => row(`defaultHost: ${JSON.stringify(value)}`, {serviceRef: {name: 'web', port: 80}, defaultHost: value}, refused && 'spec.defaultHost');
+
+export const projects: Row[] = [
+  ...[1, 80, 65_535, 'http', 'web-1', '8080x', 'a'.repeat(15)].map((value) => port(value)),
+  ...[0, -1, 65_536, '', '80', 'HTTP', 'web_1', '-web', 'web-', 'a--b', 'a'.repeat(16)].map((value) => port(value, 'rule')),
+  ...[80.5, true, null].map((value) => port(value, 'schema')),
+  ...['Serve', 'RedirectToPrimary', 'Disabled'].map((value) => defaultHost(value)),
+  ...['serve', 'Off', 'Redirect', '', false].map((value) => defaultHost(value, true)),
+  row('defaultHost: left out', {serviceRef: {name: 'web', port: 80}}),
+  row('serviceRef: missing', {}, 'spec.serviceRef'),
+  row('serviceRef: without a port', {serviceRef: {name: 'web'}}, 'spec.serviceRef.port'),
+  row('serviceRef: without a name', {serviceRef: {port: 80}}, 'spec.serviceRef.name'),
+  row('serviceRef: an empty name', {serviceRef: {name: '', port: 80}}, 'spec.serviceRef.name'),
+  row('serviceRef: a name in capitals', {serviceRef: {name: 'Web', port: 80}}, 'spec.serviceRef.name'),
+];
