@@ -23,6 +23,7 @@ issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ .Release.Name }}-redirector, port: 80}
+leaderElection: {{ .Values.leaderElection | toJson }}
 log: {{ .Values.log | toJson }}
 {{- end }}
 
