@@ -49,9 +49,10 @@ function issuedRequest(request: CertificateRequest): IssuedRequest {
   let leaf: string | undefined;
   try { leaf = chain === undefined ? undefined : leafSha256(Buffer.from(chain, 'base64').toString('latin1')); } catch { /* no certificate in it */ }
   return {
-    metadata: meta(request.metadata),
+    metadata: {...meta(request.metadata), creationTimestamp: request.metadata.creationTimestamp},
     ...(leaf !== undefined && {leafSha256: leaf}),
     ...(ready?.status === 'False' && ready.reason === 'Failed' && {failure: ready.message}),
+    ...(ready?.status !== 'True' && ready?.reason !== 'Failed' && {waiting: ready?.message ?? 'nothing yet'}),
   };
 }
 
@@ -93,7 +94,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   const caches = [domainCache, projectCache, serviceCache, sliceCache, classCache, ingressCache, certificateCache, requestCache];
 
   const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
-  const children = new Children({applier, certificates: certificateCache, ingresses: ingressCache, requests: requestCache});
+  const children = new Children({client, applier, certificates: certificateCache, ingresses: ingressCache, requests: requestCache});
 
   const resolvers = settings.dns.recursive.length > 0 ? settings.dns.recursive : systemResolvers();
   const dnsClient = new DnsClient({recursive: resolvers, allowPrivateAddresses: settings.dns.allowPrivateAddresses});

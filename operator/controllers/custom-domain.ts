@@ -87,6 +87,7 @@ export class CustomDomainReconciler {
       world = this.#gather(key, domain, applied);
       decision = decide(world);
     }
+    for (const attempt of decision.freshAttempts) await this.#deps.children.attempt(attempt, world.now);
     this.#schedule(key, world, decision);
     await this.#publish(domain, decision);
     if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);

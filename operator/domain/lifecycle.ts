@@ -98,11 +98,20 @@ export interface Look {
   caa?: boolean;
 }
 
+/**
+ * Another attempt at a certificate, because somebody asked (Re-verify) while it is stalled or has failed: the newest
+ * CertificateRequest is deleted, Order and Challenge go with it. Where cert-manager is not at it any more, the Certificate is
+ * marked for issuance, as `cmctl renew` does; that alone would not do, since a request that has failed in the same second counts
+ * as the answer (cert-manager: requestmanager, deleteCurrentFailedRequests).
+ */
+export interface FreshAttempt {certificate: {namespace: string; name: string}; request?: {namespace: string; name: string; uid: string}; mark: boolean}
+
 /** What should be. */
 export interface Decision {
   status: CustomDomainStatus;
   certificates: Certificate[];
   ingresses: Ingress[];
+  freshAttempts: FreshAttempt[];
   /** The looks that the next decision waits for. */
   looks: Look[];
   /** When to decide again although nothing has happened, ms since the epoch. */
@@ -136,6 +145,9 @@ function wanted(domain: CustomDomain, policy: Policy): Wanted[] {
   }
   return out;
 }
+
+/** A time span for people. */
+const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`);
 
 const order = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
 
@@ -178,6 +190,7 @@ interface HostDecision {
   ingresses: Ingress[];
   /** Its routes stand. */
   routed: boolean;
+  freshAttempt?: FreshAttempt;
   record: Pick<DnsRecordStatus, 'state' | 'observed'>;
   /** The check that was asked for has not been made yet. */
   asked: boolean;
@@ -200,6 +213,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   let verifiedAt = before?.verifiedAt;
   let liveAt = before?.liveAt;
   let redirect: HostStatus['redirect'];
+  let freshAttempt: FreshAttempt | undefined;
   let record: HostDecision['record'] = {state: 'Unknown'};
   const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
 
@@ -217,7 +231,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
         ...(certificate && {certificate}),
         ...(redirect && {redirect}),
       },
-      ...objects, record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
+      ...objects, ...(freshAttempt && {freshAttempt}), record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
     };
   };
 
@@ -261,7 +275,8 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     looks.push({hostname, what: 'dns', at: sooner(gate.nextLook), caa: true});
     return say('Verified', gate.reason, gate.message, gate.by);
   }
-  looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs)});
+  looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs),
+    ...(policy.caaIdentities.length > 0 && !facts.certificate?.ready && {caa: true})});
 
   objects = objectsOf(world, project, want);
 
@@ -275,11 +290,24 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   }
   const certificate = facts.certificate;
   if (!certificate?.ready && !(wasLive && certificate)) {
-    const began = Date.parse(certificate?.createdAt ?? timestamp(now));
-    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure}` : '';
-    if (now - began >= policy.issuanceStalledAfterMs) {
+    const began = Date.parse(certificate?.attemptAt ?? certificate?.createdAt ?? timestamp(now));
+    const stalled = now - began >= policy.issuanceStalledAfterMs;
+    const failed = certificate?.failure !== undefined && !certificate.issuing;
+    const caa = verdict?.kind === 'Proven' ? verdict.caa : undefined;
+    if (caa?.kind === 'Blocked') return say('Verified', 'CAABlocksIssuer', caa.message, caa.by);
+    if (before?.reason === 'CAABlocksIssuer' && verdict?.kind !== 'Proven') return say('Verified', 'CAABlocksIssuer', before.message, before.waitingFor);
+    // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
+    if (world.request && !asked && verdict?.kind === 'Proven' && caa?.kind !== 'Unknown' && certificate && (stalled || failed)) {
+      const [{metadata}] = objects.certificates as [Certificate];
+      freshAttempt = {certificate: {namespace: metadata.namespace ?? '', name: metadata.name}, ...(certificate.request && {request: certificate.request}), mark: !certificate.issuing};
+      return say('Verified', 'Issuing', `${hostname} is verified; a fresh attempt at its certificate has begun.`);
+    }
+    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure.replace(/\.?$/, '.')}` : '';
+    if (stalled) {
+      const checked = record.state === 'Found' ? ' By the last answer of its DNS it still verifies.' : ' By the last answer of its DNS it verifies no longer: see status.dnsRecords.';
+      const says = certificate?.waiting ? ` cert-manager says: ${certificate.waiting.replace(/\.?$/, '.')}` : '';
       return say('Verified', 'IssuanceStalled',
-        `${hostname} is verified, but has had no certificate for ${Math.round(policy.issuanceStalledAfterMs / 60_000)} minutes.${why} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
+        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent.${checked}${why}${says} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
     }
     by(began + policy.issuanceStalledAfterMs);
     return say('Verified', 'Issuing', `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`);
@@ -405,5 +433,5 @@ export function decide(world: World): Decision {
     conditions,
   };
   const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
-  return {status, certificates: decisions.flatMap((d) => d.certificates), ingresses: decisions.flatMap((d) => d.ingresses), looks: decisions.flatMap((d) => d.looks), ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)})};
+  return {status, certificates: decisions.flatMap((d) => d.certificates), ingresses: decisions.flatMap((d) => d.ingresses), freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []), looks: decisions.flatMap((d) => d.looks), ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)})};
 }

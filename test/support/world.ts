@@ -126,7 +126,7 @@ export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt =
   ({verdict: {kind: 'Unknown', reason, message: `${reason} came of it.`}, checkedAt});
 
 export const certificate = (change: Partial<CertificateFacts> = {}): CertificateFacts =>
-  ({name: 'certificate', ready: true, createdAt: timestamp(t0), notAfter: timestamp(t0 + 90 * days), leafSha256: leaf, ...change});
+  ({name: 'certificate', ready: true, issuing: false, createdAt: timestamp(t0), notAfter: timestamp(t0 + 90 * days), leafSha256: leaf, ...change});
 
 export const edgeAt = (address: string, seen: Partial<EdgeFinding>): EdgeFinding => ({edge: {address, port: 443}, ...seen});
 
