@@ -433,5 +433,12 @@ export function decide(world: World): Decision {
     conditions,
   };
   const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
-  return {status, certificates: decisions.flatMap((d) => d.certificates), ingresses: decisions.flatMap((d) => d.ingresses), freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []), looks: decisions.flatMap((d) => d.looks), ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)})};
+  return {
+    status,
+    certificates: decisions.flatMap((d) => d.certificates),
+    ingresses: decisions.flatMap((d) => d.ingresses),
+    freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []),
+    looks: decisions.flatMap((d) => d.looks),
+    ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
+  };
 }

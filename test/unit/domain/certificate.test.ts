@@ -27,9 +27,10 @@ const request = (revision: number, rest: Omit<IssuedRequest, 'metadata'> = {}, {
   ...rest,
 });
 
+const revision = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision']);
+
 /** Which request of ours is the newest. */
 const newest = (requests: readonly IssuedRequest[]) => {
-  const revision = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision']);
   const own = requests.filter((r) => r.metadata.namespace === 'acme' && r.metadata.ownerReferences?.[0]?.name === 'docs-1' && r.metadata.ownerReferences[0].uid === 'uid-1');
   const last = own.toSorted((a, b) => revision(b) - revision(a))[0];
   return last && {namespace: 'acme', name: last.metadata.name, uid: ''};
