@@ -51,6 +51,8 @@ const schema = z.strictObject({
   verificationExpiresAfter: span('7d'),
   issuanceStalledAfter: span('30m'),
   caaIdentities: z.array(hostname).default([]),
+  graceTime: span('7d'),
+  defaultPlan: z.string().min(1).max(253).default('free'),
   deniedNames: z.array(hostname).default([]),
   redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
   log: z.strictObject({level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info')}).prefault({}),
@@ -116,5 +118,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     propagationTimeMs: s.propagationTime,
     verificationExpiresAfterMs: s.verificationExpiresAfter,
     issuanceStalledAfterMs: s.issuanceStalledAfter,
+    graceTimeMs: s.graceTime,
+    defaultPlan: s.defaultPlan,
   };
 }

@@ -21,6 +21,8 @@ propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
+graceTime: {{ .Values.graceTime }}
+defaultPlan: {{ .Values.defaultPlan | quote }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ .Release.Name }}-redirector, port: 80}
 log: {{ .Values.log | toJson }}
