@@ -185,6 +185,15 @@ describe('The limit of a plan', () => {
     expect(struckIn(later(added, {now: t0 + hours}))).toEqual(['a.example.com']);
   });
 
+  test('lets no older hostname that was refused until now strike one that stands in its place', () => {
+    const denied = world({plan: plan('of-1', 1), primary: 'x.denied.example', redirects: [{from: old}]});
+    const before = later(later(denied), {now: t0 + hours});
+    expect(hostLines(decide(before))).toEqual(['x.denied.example NotAccepted HostnameNotAllowed Customer', `${old} AwaitingVerification CheckPending Nobody`]);
+    const allowed = {...before, policy: {...before.policy, deniedNames: []}};
+    expect(struckIn(allowed)).toEqual(['x.denied.example']);
+    expect(struckIn(later(allowed))).toEqual(['x.denied.example']);
+  });
+
   test('gives a place that becomes free to who has waited longest, and keeps it there', () => {
     let at = later(start(2, 'm.example.com', ['n.example.com']));
     at = later(spec({...at, now: t0 + minutes}, 'm.example.com', ['n.example.com', 'z.example.com']));
