@@ -29,7 +29,12 @@ export const finalizer = 'doorplate.dev/routes';
 const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
 
 /** The DNS question of a host. */
-export interface DnsQuestion {hostname: string; target: string}
+export interface DnsQuestion {
+  hostname: string;
+  target: string;
+  /** Whether a proof shall come with the CAA records: before an order. */
+  caa: boolean;
+}
 
 export interface CustomDomainDeps {
   client: Client;
@@ -135,7 +140,7 @@ export class CustomDomainReconciler {
     edge.forget(key, keys);
     for (const look of decision.looks) {
       if (look.what === 'edge') edge.due(key, look.hostname, look.hostname, look.at);
-      else if (target !== undefined) dns.due(key, `${look.hostname} ${target}`, {hostname: look.hostname, target}, look.at);
+      else if (target !== undefined) dns.due(key, `${look.hostname} ${target}`, {hostname: look.hostname, target, caa: look.caa ?? false}, look.at);
     }
   }
 

@@ -3,7 +3,7 @@
  * It reports; whether that proves anything is `domain/verification.ts`'s to say.
  */
 import {canonicalName, isAskable, isAtOrBelow} from './names.ts';
-import {merge, read} from './finding.ts';
+import {isReferral, merge, read} from './finding.ts';
 import type {Finding} from './finding.ts';
 import {ask} from './wire.ts';
 import type {Answer, Question, Reply, Server} from './wire.ts';
@@ -24,6 +24,15 @@ export interface Observation {
   failure?: Trouble | undefined;
 }
 
+/** The CAA records that count for a name (RFC 8659, 3), or why they could not be read. Neither: there are none up to the root. */
+export interface CaaObservation {
+  /** Where they stand: the name itself, an ancestor, or the end of a CNAME at one of them. */
+  foundAt?: string;
+  /** Flags, tag and value, as far as they could be read. */
+  records?: {flags: number; tag: string; value: string}[];
+  failure?: Trouble & {name: string};
+}
+
 export interface DnsClientOptions {
   /** At least one. */
   recursive: Server[];
@@ -40,6 +49,9 @@ export interface DnsClientOptions {
   /** Of authoritative servers. Default 53. */
   port?: number;
 }
+
+/** CNAMEs followed for the CAA records of one name. */
+const MOST_ALIASES = 8;
 
 /** Delegations followed from the first zone found down to the name's own. */
 const MOST_REFERRALS = 8;
@@ -80,6 +92,42 @@ export class DnsClient {
       }));
       return observation(hostname, undefined, findings);
     });
+  }
+
+  /**
+   * Climbs from `name` towards the root and stops at the first CAA records, as a CA does (RFC 8659, 3): a CNAME at a name is
+   * followed for that name, the climb goes on from the name itself. By the recursive resolvers, the first usable answer counts.
+   * Never rejects; takes at most `totalTimeoutMs`.
+   */
+  async askCaa(name: string, signal?: AbortSignal): Promise<CaaObservation> {
+    const hostname = canonicalName(name);
+    if (!isAskable(hostname) || hostname === '') return {failure: {name: hostname, failure: 'Other', detail: 'not a DNS name'}};
+    return this.#withinTotal(signal, async limit => {
+      for (let at = hostname; at !== ''; at = at.split('.').slice(1).join('.')) {
+        const seen = await this.#caaAt(at, limit);
+        if (seen) return seen;
+      }
+      return {};
+    });
+  }
+
+  async #caaAt(name: string, limit: AbortSignal): Promise<CaaObservation | undefined> {
+    let asked = name;
+    for (let hops = 0; hops < MOST_ALIASES; hops++) {
+      const reply = await this.#firstUsable({name: asked, type: 'CAA'}, answer => !isReferral(answer), limit);
+      if (Array.isArray(reply)) {
+        const [first] = reply;
+        const trouble = first?.kind === 'Failure' ? {failure: first.failure, detail: first.detail} : {failure: 'Other' as const, detail: 'no resolver gave a usable answer'};
+        return {failure: {name: asked, ...trouble}};
+      }
+      const records = reply.answers.filter(record => record.type === 'CAA');
+      if (records[0]) return {foundAt: records[0].name, records: records.flatMap(record => caaRecord(record.data) ?? [])};
+      // A resolver has followed the CNAME; a server that only knows its own zones has not.
+      const end = reply.answers.filter(record => record.type === 'CNAME').at(-1)?.data;
+      if (end === undefined || end === asked || reply.authority.some(record => record.type === 'SOA')) return undefined;
+      asked = end;
+    }
+    return {failure: {name, failure: 'Other', detail: `more than ${MOST_ALIASES} CNAMEs`}};
   }
 
   async #descend(name: string, limit: AbortSignal): Promise<Observation> {
@@ -184,4 +232,9 @@ function observation(name: string, zone: string | undefined, findings: Finding[]
   if (failed.length < findings.length) return {name, zone, findings};
   const detail = failed.map(({server, detail: why}) => `${server.name ? `${server.name} (${server.address})` : server.address}: ${why}`).join('; ');
   return {name, zone, findings, failure: {failure: failed[0]?.failure ?? 'Other', detail: detail || 'no server to ask'}};
+}
+
+function caaRecord(data: string): {flags: number; tag: string; value: string} | undefined {
+  const [, flags, tag, value] = /^(\d+) (\S+) ([^]*)$/.exec(data) ?? [];
+  return tag === undefined ? undefined : {flags: Number(flags), tag: tag.toLowerCase(), value: value ?? ''};
 }

@@ -10,10 +10,10 @@ import {canonicalName, isAskable} from './names.ts';
 
 export interface Question {
   name: string;
-  type: 'A' | 'AAAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
+  type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
 }
 
-/** A record in canonical text: names lower case without trailing dot, addresses in their shortest form, SOA as its seven fields. */
+/** A record in canonical text: names lower case without trailing dot, addresses in their shortest form, SOA as its seven fields, CAA as flags, tag and value. */
 export interface Record_ {
   name: string;
   type: string;
@@ -119,6 +119,8 @@ function canonicalData(answer: Exclude<packet.Answer, packet.OptAnswer>): string
       const {mname, rname, serial, refresh, retry, expire, minimum} = answer.data;
       return [canonicalName(mname), canonicalName(rname), serial, refresh, retry, expire, minimum].join(' ');
     }
+    case 'CAA':
+      return `${answer.data.flags ?? 0} ${answer.data.tag} ${answer.data.value}`;
     case 'TXT':
       return [answer.data].flat().map(String).join('');
     default:

@@ -11,7 +11,7 @@
  *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
  *
  * Rules that never bend, by where they stand here:
- *   1  no ACME before proof            desired certificates come only from hosts that are proven ({@link decide})
+ *   1  no ACME before proof            desired certificates come only from hosts that are proven, past {@link caaGate}
  *   2  one broken host harms no other  every host is decided by its own facts ({@link decideHost})
  *   3  "could not ask" is not "no"     a verdict of Unknown takes nothing back ({@link decideHost})
  *   6  live means seen                 every edge address presented the issued leaf ({@link seenOnEdge})
@@ -19,7 +19,7 @@
  *   9  quiet when nothing changes      equal facts give an equal status, times included ({@link decide})
  */
 import {domainToUnicode} from 'node:url';
-import type {CustomDomainStatus, DnsRecordStatus, HostStatus, Phase, RedirectStatus} from '../api/custom-domain.ts';
+import type {CustomDomainStatus, DnsRecordStatus, HostStatus, Party, Phase, RedirectStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, Ingress, Project} from '../api/foreign.ts';
 import {fold} from '../api/rules.ts';
 import type {Refusal} from './acceptance.ts';
@@ -47,6 +47,8 @@ export interface Policy {
   ingressClassName: string;
   edgeAddresses: readonly string[];
   redirector: Redirector;
+  /** The CA's names in CAA records; empty: CAA is not looked at. */
+  caaIdentities: readonly Hostname[];
   deniedNames: readonly Hostname[];
   waitSchedule: readonly {everyMs: number; forMs: number}[];
   recheckIntervalMs: number;
@@ -94,7 +96,13 @@ export interface World {
 }
 
 /** A look at the world that is due: a DNS check or a probe of the edge. */
-export interface Look {hostname: Hostname; what: 'dns' | 'edge'; at: number}
+export interface Look {
+  hostname: Hostname;
+  what: 'dns' | 'edge';
+  at: number;
+  /** With its CAA records: an order would follow. */
+  caa?: boolean;
+}
 
 /** What should be. */
 export interface Decision {
@@ -244,7 +252,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   let record: HostDecision['record'] = {state: 'Unknown'};
   const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
 
-  const say = (phase: Phase, reason: ReasonName, message: string): HostDecision => {
+  const say = (phase: Phase, reason: ReasonName, message: string, waitingFor = reasons[reason].waitingFor as Party): HostDecision => {
     // An edge that is now unreachable and now serves another certificate has been missing all the time.
     const same = before?.reason === reason || (before && edgeMissing.has(before.reason) && edgeMissing.has(reason));
     const since = same && before.phase === phase ? before.since : timestamp(now);
@@ -255,7 +263,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
         ...(addedAt !== undefined && {addedAt}),
         ...(verifiedAt !== undefined && {verifiedAt}),
         ...(liveAt !== undefined && {liveAt}),
-        waitingFor: reasons[reason].waitingFor,
+        waitingFor,
         ...(certificate && {certificate}),
         ...(redirect && {redirect}),
         ...(spared && {servedUntil: spared.servedUntil}),
@@ -297,7 +305,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
       return say('AwaitingVerification', 'VerificationExpired',
         `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${instruction(hostname, target)}, then ask for a check (Verify).`);
     }
-    looks.push({hostname, what: 'dns', at: next});
+    looks.push({hostname, what: 'dns', at: next, ...(policy.caaIdentities.length > 0 && {caa: true})});
     if (verdict !== undefined) return say('AwaitingVerification', verdict.reason, verdict.message);
     // After a restart the last answer still stands in status: keep it rather than flap.
     return before?.phase === 'AwaitingVerification'
@@ -305,6 +313,13 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
       : say('AwaitingVerification', 'CheckPending', `Create ${instruction(hostname, target)}. The first check follows at once.`);
   }
   verifiedAt ??= timestamp(now);
+  // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
+  const still = spared !== undefined && liveAt === undefined;
+  const gate = facts.certificate === undefined && !still ? caaGate(world, hostname, facts, before) : undefined;
+  if (gate) {
+    looks.push({hostname, what: 'dns', at: sooner(gate.nextLook), caa: true});
+    return say('Verified', gate.reason, gate.message, gate.by);
+  }
   looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs)});
 
   objects = objectsOf(world, project, want);
@@ -313,8 +328,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   if (role === 'RedirectSource') {
     redirect = primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
   }
-  // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
-  if (spared && liveAt === undefined) {
+  if (spared && still) {
     if (!facts.certificate) objects = {certificates: [], ingresses: [], routed: false};
     return say('Verified', spared.refusal.reason, spared.refusal.message);
   }
@@ -374,6 +388,25 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
 
 const edgeMissing: ReadonlySet<string> = new Set<ReasonName>(['EdgeUnreachable', 'EdgeNotServing']);
 const edgeReasons: ReadonlySet<string> = new Set<ReasonName>(['EdgePending', 'EdgeUnreachable', 'EdgeNotServing']);
+
+const caaReasons: ReadonlySet<string> = new Set<ReasonName>(['CAABlocksIssuer', 'CAALookupFailed']);
+
+/** What holds an order back although the name is proven: CAA records that forbid it, that could not be read, or were not yet. */
+function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined):
+  {reason: ReasonName; message: string; by?: Party; nextLook: number} | undefined {
+  const {now, policy} = world;
+  const caa = facts.verdict?.kind === 'Proven' ? facts.verdict.caa : undefined;
+  if (policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
+  const held = before?.phase === 'Verified' && caaReasons.has(before.reason) ? before : undefined;
+  const nextLook = nextWaitingCheck(policy, held ? Date.parse(held.since) : now, facts.checkedAt, now) ?? (facts.checkedAt ?? now) + policy.recheckIntervalMs;
+  if (caa === undefined) {
+    // Not read by this process: what status said of them stands until they are.
+    return held ? {reason: held.reason as ReasonName, message: held.message, by: held.waitingFor, nextLook}
+      : {reason: 'Issuing', message: `${hostname} is verified; its CAA records are read before its certificate is ordered.`, nextLook};
+  }
+  return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, by: caa.by, nextLook}
+    : {reason: 'CAALookupFailed', message: caa.message, nextLook};
+}
 
 /** The Certificate and the Ingresses of a proven host: in the tenant's namespace for the primary, in Doorplate's for the others. */
 function objectsOf(world: World, project: Project, {hostname, role}: Wanted): Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> {

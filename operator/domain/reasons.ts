@@ -71,6 +71,12 @@ const table = {
     means: 'The record did not appear in time; automatic checks have ended.',
     remedy: 'Create the record, then ask for a check (Verify).', waitingFor: 'Customer', health: 'stalled'},
   // Verified.
+  CAABlocksIssuer: {
+    means: 'CAA records do not allow the certificate authority to issue for the hostname; nothing is ordered.',
+    remedy: 'Add the CAA record that the message names.', waitingFor: 'Customer', health: 'stalled'},
+  CAALookupFailed: {
+    means: 'The CAA records could not be read; the certificate authority would refuse, so nothing is ordered.',
+    remedy: 'Mend the zone that the message names: its servers must answer questions for CAA.', waitingFor: 'Customer', health: 'pending'},
   Issuing: {
     means: 'The certificate is being issued, usually within a couple of minutes.', remedy: 'Nothing.', waitingFor: 'CertificateAuthority', health: 'pending'},
   IssuanceStalled: {

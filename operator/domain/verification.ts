@@ -1,5 +1,6 @@
 import type {Hostname} from './hostname.ts';
 import {recordName} from './hostname.ts';
+import type {CaaVerdict} from './caa.ts';
 import type {ReasonName} from './reasons.ts';
 
 /** What one DNS server said about a name; `operator/dns/client.ts` finds it. Names lower case, without trailing dot. */
@@ -30,7 +31,7 @@ export type RecordState = 'Missing' | 'Wrong' | 'Conflicting' | 'Found' | 'Unkno
  * `observed` is sorted and bounded, so that an equal answer is an equal verdict.
  */
 export type Verdict =
-  | {kind: 'Proven'}
+  | {kind: 'Proven'; caa?: CaaVerdict}
   | {kind: 'Refuted'; reason: ReasonName; message: string; state: RecordState; observed: string[]}
   | {kind: 'Unknown'; reason: ReasonName; message: string};
 

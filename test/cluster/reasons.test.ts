@@ -76,6 +76,25 @@ describe('what a customer is told while the DNS is not right', () => {
   }, 120_000);
 });
 
+describe('CAA records that forbid the certificate authority', () => {
+  test('hold the order back, name the record to add, and when it is there the domain goes Live', async () => {
+    const hostname = tenant.host('caa');
+    await tenant.records({caa: tenant.proof, '@': 'IN CAA 0 issue "other-ca.example.net"'});
+    await tenant.attach('caa', hostname);
+    const domain = await tenant.reason('caa', 'CAABlocksIssuer');
+    expect(domain.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Customer'});
+    expect(domain.status?.hosts?.[0]?.message).toContain(`${tenant.zone} has CAA 0 issue "other-ca.example.net"`);
+    expect(domain.status?.hosts?.[0]?.message).toContain(`Add CAA 0 issue "pebble.letsencrypt.org" at ${tenant.zone}`);
+    const condition = (type: string) => domain.status?.conditions?.find((c) => c.type === type);
+    expect([condition('Verified')?.status, condition('CertificateReady')?.status, condition('Stalled')?.status]).toEqual(['True', 'False', 'True']);
+    expect(await certificatesFor(hostname)).toBe(0);
+    await tenant.record('@', 'IN CAA 0 issue "pebble.letsencrypt.org; validationmethods=http-01"');
+    await tenant.wait('caa', 'Live');
+    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'caa', '--timeout=30s']);
+    await tenant.record('@', undefined);
+  }, 180_000);
+});
+
 describe('what is not accepted', () => {
   test('a CustomDomain without its Project, before its deploy, beside an older one, of the platform, and each heals itself', async () => {
     await tenant.attach('early', tenant.host('early'), [], 'later');

@@ -30,6 +30,7 @@ export const policy: Policy = {
   ingressClassName: 'traefik',
   edgeAddresses: ['192.0.2.1'],
   redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80},
+  caaIdentities: [],
   deniedNames: ['denied.example'],
   waitSchedule: [{everyMs: 15 * seconds, forMs: 5 * minutes}, {everyMs: minutes, forMs: 55 * minutes}, {everyMs: 5 * minutes, forMs: 23 * hours}, {everyMs: hours, forMs: 6 * days}],
   recheckIntervalMs: 6 * hours,

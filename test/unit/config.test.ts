@@ -42,7 +42,7 @@ describe('A good configuration', () => {
       dns: {recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour, waitSchedule: [
         {every: 15 * second, for: 5 * minute}, {every: minute, for: 55 * minute}, {every: 5 * minute, for: 23 * hour}, {every: hour, for: 6 * day}]},
       propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, defaultPlan: 'free',
-      deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
+      caaIdentities: [], deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
     });
   });
 
@@ -89,7 +89,7 @@ describe('A good configuration', () => {
     const policy = toPolicy(settings({dns: {recheckInterval: '1h', waitSchedule: [{every: '2s', for: '10m'}]}}), 'doorplate-system');
     expect(policy).toEqual({
       installation: 'apps.platform.test', zone: 'apps.platform.test', tls: 'Wildcard', issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'}, ingressClassName: 'traefik',
-      edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
+      edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, caaIdentities: [], deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
       recheckIntervalMs: hour, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');

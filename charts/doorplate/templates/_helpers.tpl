@@ -22,6 +22,7 @@ verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
 graceTime: {{ .Values.graceTime }}
 defaultPlan: {{ .Values.defaultPlan | quote }}
+caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ .Release.Name }}-redirector, port: 80}
 log: {{ .Values.log | toJson }}

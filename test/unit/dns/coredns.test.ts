@@ -27,6 +27,10 @@ alias IN CNAME docs
 a     IN A 203.0.113.7
 six   IN AAAA 2001:db8::7
 txt   IN TXT "x"
+@     IN CAA 0 issue "ca1.example.net; validationmethods=http-01"
+@     IN CAA 128 iodef "mailto:security@example.net"
+own   IN CAA 0 issue ";"
+to-own IN CNAME own
 deep.down IN A 203.0.113.8
 *.wild IN CNAME ${HOST}.
 child IN NS ns.child
@@ -149,3 +153,26 @@ async function answers(server: {address: string; port: number}): Promise<void> {
     await new Promise(resolve => setTimeout(resolve, 30));
   }
 }
+
+/** A zone's records come in any order. */
+async function sorted(name: string) {
+  const seen = await client.askCaa(name);
+  return {...seen, records: seen.records?.toSorted((a, b) => a.flags - b.flags)};
+}
+
+describe('CAA records', () => {
+  const zone = [{flags: 0, tag: 'issue', value: 'ca1.example.net; validationmethods=http-01'}, {flags: 128, tag: 'iodef', value: 'mailto:security@example.net'}];
+  test('are found by climbing from the name to its zone', async () => {
+    expect(await sorted('deep.down.customer.test')).toEqual({foundAt: 'customer.test', records: zone});
+    expect(await sorted('missing.customer.test')).toEqual({foundAt: 'customer.test', records: zone});
+  });
+
+  test('at the name itself count before those above it, also at the end of a CNAME', async () => {
+    expect(await client.askCaa('own.customer.test')).toEqual({foundAt: 'own.customer.test', records: [{flags: 0, tag: 'issue', value: ';'}]});
+    expect(await client.askCaa('to-own.customer.test')).toEqual({foundAt: 'own.customer.test', records: [{flags: 0, tag: 'issue', value: ';'}]});
+  });
+
+  test('that a server refuses to tell are a failure, never "there are none"', async () => {
+    expect(await client.askCaa('docs.elsewhere.test')).toMatchObject({failure: {name: 'docs.elsewhere.test', failure: 'Refused'}});
+  });
+});
