@@ -98,6 +98,13 @@ describe('Rule 8, a downgrade never frees a name', () => {
     expect(hostLines(decide(later(issued, {tenant: tenantOn(enterprise)})))).toEqual([`${docs} Live Serving Nobody`]);
   });
 
+  test('what stands still is not asked about CAA: no order would follow', () => {
+    const held = settled(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: proven()}}));
+    expect(decide(held).looks.map((l) => l.caa)).toEqual([true]);
+    const d = decide(downgraded(held));
+    expect([hostLines(d), objectLines(d), d.looks.map((l) => l.caa)]).toEqual([[`${docs} Verified PlanUpgradeRequired Customer`], [], [undefined]]);
+  });
+
   test('what was Live and loses its certificate meanwhile gets it back, and is Live again', () => {
     const at = later(downgraded(bothLive(), tenantOn(free), t1), {facts: {...all, [docs]: served({certificate: undefined, edge: undefined})}});
     const d = decide(at);
