@@ -326,13 +326,15 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
       : say('AwaitingVerification', 'CheckPending', `Create ${instruction(hostname, target)}. The first check follows at once.`);
   }
   verifiedAt ??= timestamp(now);
-  const gate = facts.certificate === undefined ? caaGate(world, hostname, facts, before) : undefined;
+  // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
+  const still = spared !== undefined && liveAt === undefined;
+  const gate = facts.certificate === undefined && !still ? caaGate(world, hostname, facts, before) : undefined;
   if (gate) {
     looks.push({hostname, what: 'dns', at: sooner(gate.nextLook), caa: true});
     return say('Verified', gate.reason, gate.message, gate.by);
   }
   looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs),
-    ...(policy.caaIdentities.length > 0 && !facts.certificate?.ready && {caa: true})});
+    ...(policy.caaIdentities.length > 0 && !still && !facts.certificate?.ready && {caa: true})});
 
   objects = objectsOf(world, project, want);
 
@@ -340,8 +342,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   if (role === 'RedirectSource') {
     redirect = primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
   }
-  // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
-  if (spared && liveAt === undefined) {
+  if (spared && still) {
     if (!facts.certificate) objects = {certificates: [], ingresses: [], routed: false};
     return say('Verified', spared.refusal.reason, spared.refusal.message);
   }

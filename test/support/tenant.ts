@@ -103,6 +103,16 @@ export class Tenant {
     return text.trim() === '' ? undefined : (JSON.parse(text) as Project);
   }
 
+  /** The CustomDomain once its hosts read so, a line each: `www.t3f9a2c.test Live Serving`. */
+  async hosts(name: string, expected: readonly string[], timeoutMs = 60_000): Promise<CustomDomain> {
+    return eventually(`${this.namespace}/${name} reads ${expected.join('; ')}`, async () => {
+      const domain = await this.get(name);
+      const lines = (domain?.status?.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason}`);
+      if (lines.join() !== expected.join()) throw new Error(`it reads ${lines.join('; ')}`);
+      return domain;
+    }, timeoutMs);
+  }
+
   /** The CustomDomain once its primary has this reason. */
   async reason(name: string, reason: string, timeoutMs = 60_000): Promise<CustomDomain> {
     return eventually(`${this.namespace}/${name} has the reason ${reason}`, async () => {

@@ -20,9 +20,9 @@ dns: {{ .Values.dns | toJson }}
 propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
-caaIdentities: {{ .Values.caaIdentities | toJson }}
 graceTime: {{ .Values.graceTime }}
 defaultPlan: {{ .Values.defaultPlan | quote }}
+caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ .Release.Name }}-redirector, port: 80}
 log: {{ .Values.log | toJson }}

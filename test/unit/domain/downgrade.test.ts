@@ -98,6 +98,13 @@ describe('Rule 8, a downgrade never frees a name', () => {
     expect(hostLines(decide(later(issued, {tenant: tenantOn(enterprise)})))).toEqual([`${docs} Live Serving Nobody`]);
   });
 
+  test('what stands still is not asked about CAA: no order would follow', () => {
+    const held = settled(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: proven()}}));
+    expect(decide(held).looks.map((l) => l.caa)).toEqual([true]);
+    const d = decide(downgraded(held));
+    expect([hostLines(d), objectLines(d), d.looks.map((l) => l.caa)]).toEqual([[`${docs} Verified PlanUpgradeRequired Customer`], [], [undefined]]);
+  });
+
   test('what was Live and loses its certificate meanwhile gets it back, and is Live again', () => {
     const at = later(downgraded(bothLive(), tenantOn(free), t1), {facts: {...all, [docs]: served({certificate: undefined, edge: undefined})}});
     const d = decide(at);
@@ -183,6 +190,15 @@ describe('The limit of a plan', () => {
     const added = spec({...before, now: t0 + minutes}, 'a.example.com', ['m.example.com', 'z.example.com']);
     expect(struckIn(added)).toEqual(['a.example.com']);
     expect(struckIn(later(added, {now: t0 + hours}))).toEqual(['a.example.com']);
+  });
+
+  test('lets no older hostname that was refused until now strike one that stands in its place', () => {
+    const denied = world({plan: plan('of-1', 1), primary: 'x.denied.example', redirects: [{from: old}]});
+    const before = later(later(denied), {now: t0 + hours});
+    expect(hostLines(decide(before))).toEqual(['x.denied.example NotAccepted HostnameNotAllowed Customer', `${old} AwaitingVerification CheckPending Nobody`]);
+    const allowed = {...before, policy: {...before.policy, deniedNames: []}};
+    expect(struckIn(allowed)).toEqual(['x.denied.example']);
+    expect(struckIn(later(allowed))).toEqual(['x.denied.example']);
   });
 
   test('gives a place that becomes free to who has waited longest, and keeps it there', () => {
