@@ -27,6 +27,14 @@ async function demo(): Promise<void> {
   await install();
   show(await kubectl(['get', 'pods', '-n', 'doorplate-system']));
 
+  step('The platform has a new customer: an Account on the plan pro, and a namespace that belongs to it (examples/demo/platform.yaml)');
+  await apply(readFileSync(`${root}examples/demo/platform.yaml`, 'utf8'));
+  await kubectl(['wait', 'account/acme', '--for=condition=Ready', '--timeout=30s']);
+  show(await kubectl(['get', 'plans']));
+  show(await kubectl(['get', 'accounts']));
+  const shipped = (await kubectl(['get', 'plans', '-o', 'jsonpath={.items[*].metadata.name}'])).trim().split(' ');
+  assert(['free', 'pro', 'business', 'enterprise'].every((p) => shipped.includes(p)), 'the chart ships the plans free, pro, business and enterprise');
+
   step('A customer publishes a project: a Service and a Project of that name (examples/demo/project.yaml)');
   await kubectl(['delete', 'customdomain', '-n', namespace, name, '--ignore-not-found', '--timeout=60s']);
   await setZone('customer.test', []);
@@ -96,7 +104,7 @@ async function demo(): Promise<void> {
   const {edgeHttps, edgeHttp} = env();
   step('It is yours to look at:');
   show(`. .cluster/env                                    # kubectl and helm, and where they find the cluster
-kubectl get customdomains,projects -A
+kubectl get customdomains,projects -A; kubectl get plans,accounts
 kubectl describe customdomain -n ${namespace} ${name}
 kubectl get customdomain -n ${namespace} ${name} -o yaml
 kubectl logs -n doorplate-system deploy/doorplate-operator

@@ -50,6 +50,8 @@ const schema = z.strictObject({
   propagationTime: span('48h'),
   verificationExpiresAfter: span('7d'),
   issuanceStalledAfter: span('30m'),
+  graceTime: span('7d'),
+  defaultPlan: z.string().min(1).max(253).default('free'),
   caaIdentities: z.array(hostname).default([]),
   deniedNames: z.array(hostname).default([]),
   redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
@@ -124,5 +126,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     propagationTimeMs: s.propagationTime,
     verificationExpiresAfterMs: s.verificationExpiresAfter,
     issuanceStalledAfterMs: s.issuanceStalledAfter,
+    graceTimeMs: s.graceTime,
+    defaultPlan: s.defaultPlan,
   };
 }

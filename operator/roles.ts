@@ -3,16 +3,19 @@ import {getServers} from 'node:dns';
 import {isIP} from 'node:net';
 import type {Logger} from 'pino';
 import type {Registry} from 'prom-client';
-import type {Certificate, CertificateRequest, CustomDomain, EndpointSlice, Ingress, IngressClass, Project, Service} from './api/foreign.ts';
+import type {Account, Certificate, CertificateRequest, CustomDomain, EndpointSlice, Ingress, IngressClass, Plan, Project, Service} from './api/foreign.ts';
 import type {Config} from './config.ts';
+import {AccountReconciler} from './controllers/account.ts';
 import {Children, ownedSelector, ownerLabel} from './controllers/children.ts';
 import type {DnsQuestion} from './controllers/custom-domain.ts';
 import {CustomDomainReconciler} from './controllers/custom-domain.ts';
 import {Observer} from './controllers/observer.ts';
 import {ProjectReconciler} from './controllers/project.ts';
 import {
-  certificateRequests, certificates, customDomains, endpointSlices, ingressClasses, ingresses, projects, services,
+  accounts, certificateRequests, certificates, customDomains, endpointSlices, ingressClasses, ingresses, namespaces, plans, projects, services,
 } from './controllers/resources.ts';
+import type {TenantNamespace} from './controllers/tenants.ts';
+import {accountsByPlan, namespacesByAccount, tenantNamespace, Tenants} from './controllers/tenants.ts';
 import {DnsClient} from './dns/client.ts';
 import {judgeCaa} from './domain/caa.ts';
 import type {IssuedRequest} from './domain/certificate.ts';
@@ -28,7 +31,7 @@ import {EventRecorder} from './kube/events.ts';
 import {Elector} from './kube/leader.ts';
 import {Manager} from './kube/manager.ts';
 import type {KitMetrics} from './kube/metrics.ts';
-import type {HasMeta, ObjectMeta} from './kube/objects.ts';
+import type {HasMeta, KubeObject, ObjectMeta} from './kube/objects.ts';
 import {keyOf} from './kube/objects.ts';
 import {domainMetrics} from './observability/metrics.ts';
 import {startRedirector} from './redirector/server.ts';
@@ -50,9 +53,10 @@ function issuedRequest(request: CertificateRequest): IssuedRequest {
   let leaf: string | undefined;
   try { leaf = chain === undefined ? undefined : leafSha256(Buffer.from(chain, 'base64').toString('latin1')); } catch { /* no certificate in it */ }
   return {
-    metadata: meta(request.metadata),
+    metadata: {...meta(request.metadata), creationTimestamp: request.metadata.creationTimestamp},
     ...(leaf !== undefined && {leafSha256: leaf}),
     ...(ready?.status === 'False' && ready.reason === 'Failed' && {failure: ready.message}),
+    ...(ready?.status !== 'True' && ready?.reason !== 'Failed' && {waiting: ready?.message ?? 'nothing yet'}),
   };
 }
 
@@ -74,6 +78,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
 
   const domainCache = new Cache<CustomDomain, CustomDomain>(client, customDomains, {log, indexes: {
     project: (d) => [`${d.metadata.namespace}/${d.spec.projectRef.name}`],
+    namespace: (d) => [d.metadata.namespace ?? ''],
     uid: (d) => [d.metadata.uid ?? ''],
   }});
   const projectCache = new Cache<Project, Project>(client, projects, {log, indexes: {
@@ -99,10 +104,15 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     project: (i) => ({apiVersion: i.apiVersion, kind: i.kind, metadata: i.metadata, spec: i.spec})});
   const certificateCache = new Cache<Certificate, Certificate>(client, certificates, {log, labelSelector: ownedSelector, indexes: byOwner});
   const requestCache = new Cache<IssuedRequest, CertificateRequest>(client, certificateRequests, {log, labelSelector: ownedSelector, indexes: byOwner, project: issuedRequest});
-  const caches = [domainCache, projectCache, serviceCache, sliceCache, classCache, ingressCache, certificateCache, requestCache];
+  const planCache = new Cache<Plan, Plan>(client, plans, {log});
+  const accountCache = new Cache<Account, Account>(client, accounts, {log, indexes: accountsByPlan});
+  const namespaceCache = new Cache<TenantNamespace, KubeObject>(client, namespaces, {log, project: tenantNamespace, indexes: namespacesByAccount});
+  const tenants = new Tenants({namespaces: namespaceCache, accounts: accountCache, plans: planCache, defaultPlan: policy.defaultPlan});
+  counters.domainsWithoutPlan(() => tenants.countWithoutPlan(domainCache.list()));
+  const caches = [planCache, accountCache, namespaceCache, domainCache, projectCache, serviceCache, sliceCache, classCache, ingressCache, certificateCache, requestCache];
 
   const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
-  const children = new Children({applier, certificates: certificateCache, ingresses: ingressCache, requests: requestCache});
+  const children = new Children({client, applier, certificates: certificateCache, ingresses: ingressCache, requests: requestCache});
 
   const resolvers = settings.dns.recursive.length > 0 ? settings.dns.recursive : systemResolvers();
   const dnsClient = new DnsClient({recursive: resolvers, allowPrivateAddresses: settings.dns.allowPrivateAddresses});
@@ -131,11 +141,13 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
 
   const domainReconciler = new CustomDomainReconciler({
-    client, policy, domains: domainCache, projects: projectCache, ingressClasses: classCache, children, dns, edge, events, startedAt});
+    client, policy, domains: domainCache, projects: projectCache, tenants, ingressClasses: classCache, children, dns, edge, events, startedAt});
   const projectReconciler = new ProjectReconciler({
     client, policy, projects: projectCache, services: serviceCache, slices: sliceCache, domains: domainCache, ingressClasses: classCache, children, events});
+  const accountReconciler = new AccountReconciler({client, accounts: accountCache, plans: planCache, events});
   const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: caches, metrics, log});
   const projectController = new Controller({name: 'project', reconcile: (key) => projectReconciler.reconcile(key), waitFor: caches, metrics, log});
+  const accountController = new Controller({name: 'account', reconcile: (key) => accountReconciler.reconcile(key), waitFor: caches, metrics, log});
 
   domainCache.onChange((now, before) => {
     const one = (now ?? before)!;
@@ -149,6 +161,11 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     const key = keyOf((now ?? before)!);
     projectController.enqueue(key);
     for (const domain of domainCache.by('project', key)) domainController.enqueue(keyOf(domain));
+  });
+  tenants.onChange((namespace) => { for (const d of domainCache.by('namespace', namespace)) domainController.enqueue(keyOf(d)); });
+  accountCache.onChange((now) => { if (now) accountController.enqueue(keyOf(now)); });
+  planCache.onChange((now, before) => {
+    if (!now || !before) for (const a of accountCache.by('plan', (now ?? before)!.metadata.name)) accountController.enqueue(keyOf(a));
   });
   const onService = (namespacedName: string) => { for (const p of projectCache.by('service', namespacedName)) projectController.enqueue(keyOf(p)); };
   serviceCache.onChange((now, before) => onService(keyOf((now ?? before)!)));
@@ -172,7 +189,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
 
   // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
   manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); }});
-  return manager.addCache(...caches).addController(domainController, projectController);
+  return manager.addCache(...caches).addController(domainController, projectController, accountController);
 }
 
 function systemResolvers(): {address: string; port: number}[] {

@@ -18,10 +18,15 @@ export interface Kind {
   plural: string;
   singular: string;
   shortNames: string[];
+  /** Namespaced unless told. */
+  scope?: 'Cluster';
   description: string;
   columns: Column[];
   spec: z.ZodType;
-  status: z.ZodType;
+  /** Absent where nothing is ever said of an object: then nobody waits for a status either (kstatus). */
+  status?: z.ZodType;
+  /** What must hold of the object as a whole, its name among it (CEL over `self`). */
+  rules?: {cel: string; message: string}[];
   examples: string[];
 }
 
@@ -64,14 +69,15 @@ export function lint(schema: Schema, path: string): string[] {
 
 /** The CustomResourceDefinition of a kind, as an object. Throws with a list when the schema breaks {@link lint}. */
 export function crd(kind: Kind): Record<string, unknown> {
-  const status = toSchema(kind.status);
+  const status = kind.status && toSchema(kind.status);
   // On the status itself: a nested default is skipped when the parent is absent (kstatus reads observedGeneration).
-  status.default = {observedGeneration: -1};
+  if (status) status.default = {observedGeneration: -1};
   const schema = {
     description: kind.description,
     type: 'object',
     required: ['spec'],
-    properties: {spec: toSchema(kind.spec), status},
+    ...(kind.rules && {'x-kubernetes-validations': kind.rules.map(({cel, message}) => ({rule: cel, message}))}),
+    properties: {spec: toSchema(kind.spec), ...(status && {status})},
   };
   const wrong = lint(schema as Schema, kind.kind);
   if (wrong.length > 0) throw new Error(`the schema of ${kind.kind} breaks the rules:\n  ${wrong.join('\n  ')}`);
@@ -86,12 +92,12 @@ export function crd(kind: Kind): Record<string, unknown> {
     },
     spec: {
       group,
-      scope: 'Namespaced',
+      scope: kind.scope ?? 'Namespaced',
       names: {kind: kind.kind, listKind: `${kind.kind}List`, plural: kind.plural, singular: kind.singular,
-        shortNames: kind.shortNames, categories: ['doorplate']},
+        ...(kind.shortNames.length > 0 && {shortNames: kind.shortNames}), categories: ['doorplate']},
       versions: [{
         name: version, served: true, storage: true,
-        subresources: {status: {}},
+        ...(status && {subresources: {status: {}}}),
         additionalPrinterColumns: kind.columns.map(({name, jsonPath, type = 'string', wide}) =>
           ({name, type, jsonPath, ...(wide && {priority: 1})})),
         schema: {openAPIV3Schema: schema},

@@ -87,7 +87,7 @@ const host = z.object({
   reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),
   message: text(2048, 'What was seen, what to do, and until when.'),
   since: time('Since when it has had this reason.'),
-  addedAt: time('When Doorplate first accepted this hostname here (first saw it, while it is not accepted).').optional(),
+  addedAt: time("When Doorplate first accepted this hostname here (first saw it, while it is not accepted); absent while the plan's limit holds it back.").optional(),
   verifiedAt: time('When DNS proved it.').optional(),
   liveAt: time('When it was first seen served with its certificate.').optional(),
   waitingFor: z.enum(parties).describe('Whose turn it is: Customer, Platform, CertificateAuthority or Nobody.'),

@@ -1,9 +1,13 @@
 /** The parts of other projects' kinds that Doorplate reads or writes, and our own kinds as objects. */
 import type {KubeObject} from '../kube/objects.ts';
+import type {AccountSpec, AccountStatus} from './account.ts';
 import type {CustomDomainSpec, CustomDomainStatus} from './custom-domain.ts';
+import type {PlanSpec} from './plan.ts';
 import type {ProjectSpec, ProjectStatus} from './project.ts';
 import type {Condition} from './rules.ts';
 
+export interface Plan extends KubeObject {spec: PlanSpec}
+export interface Account extends KubeObject {spec: AccountSpec; status?: AccountStatus}
 export interface Project extends KubeObject {spec: ProjectSpec; status?: ProjectStatus}
 export interface CustomDomain extends KubeObject {spec: CustomDomainSpec; status?: CustomDomainStatus}
 

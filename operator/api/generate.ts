@@ -6,13 +6,15 @@ import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {stringify} from 'yaml';
-import {crd, group} from './crd.ts';
+import {accountKind} from './account.ts';
+import {crd, group, type Kind} from './crd.ts';
 import {customDomainKind} from './custom-domain.ts';
+import {planKind} from './plan.ts';
 import {projectKind} from './project.ts';
 import {reasonsPage} from './reasons-page.ts';
 
 // Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
-const kinds = [projectKind, customDomainKind];
+const kinds: Kind[] = [planKind, accountKind, projectKind, customDomainKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const files = new Map<string, string>([['docs/reasons.md', reasonsPage()]]);

@@ -8,7 +8,7 @@ const intro = `<!-- Generated from operator/domain/reasons.ts by \`make crds\`. 
 # Reasons
 
 Every reason that a status may give: in \`status.hosts[].reason\` and in \`status.conditions[].reason\` of a CustomDomain, and in
-\`status.conditions[].reason\` of a Project. \`kubectl get customdomain NAME -o yaml\` shows them, each with a message that names what was
+\`status.conditions[].reason\` of a Project or an Account. \`kubectl get customdomain NAME -o yaml\` shows them, each with a message that names what was
 seen and what to do.
 
 **Kind** is how a tool that waits should take it. *pending*: the condition \`Reconciling\` stands, it is on its way. *stalled*: the condition

@@ -1,11 +1,14 @@
 import type {Certificate, CertificateRequest, Ingress} from '../api/foreign.ts';
 import type {CertificateFacts, IssuedRequest} from '../domain/certificate.ts';
 import {certificateFacts} from '../domain/certificate.ts';
+import type {FreshAttempt} from '../domain/lifecycle.ts';
+import {timestamp} from '../domain/conditions.ts';
 import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
+import type {Client} from '../kube/client.ts';
 import type {KubeObject, ObjectMeta, Resource} from '../kube/objects.ts';
 import {keyOf, ownerReference} from '../kube/objects.ts';
-import {certificates, ingresses} from './resources.ts';
+import {certificateRequests, certificates, ingresses} from './resources.ts';
 
 /** On every object that Doorplate writes: whose it is. The value is the owner's UID. */
 export const ownerLabel = 'doorplate.dev/owner-uid';
@@ -30,12 +33,14 @@ export interface Applied {
  * Kubernetes collects them too) or in Doorplate's (found by the label, removed by the finalizer).
  */
 export class Children {
+  readonly #client: Client;
   readonly #applier: Applier;
   readonly #certificates: Cache<Certificate, Certificate>;
   readonly #ingresses: Cache<Ingress, Ingress>;
   readonly #requests: Cache<IssuedRequest, CertificateRequest>;
 
-  constructor(p: {applier: Applier; certificates: Cache<Certificate, Certificate>; ingresses: Cache<Ingress, Ingress>; requests: Cache<IssuedRequest, CertificateRequest>}) {
+  constructor(p: {client: Client; applier: Applier; certificates: Cache<Certificate, Certificate>; ingresses: Cache<Ingress, Ingress>; requests: Cache<IssuedRequest, CertificateRequest>}) {
+    this.#client = p.client;
     this.#applier = p.applier;
     this.#certificates = p.certificates;
     this.#ingresses = p.ingresses;
@@ -64,6 +69,22 @@ export class Children {
     ];
     const removed = await this.#removeAllBut(owner, desired);
     return {changed: removed || written.includes(true), inTheWay};
+  }
+
+  /** Begins an attempt anew. Throws a conflict where the Certificate has changed meanwhile. */
+  async attempt({certificate, request, mark}: FreshAttempt, now: number): Promise<void> {
+    if (request) await this.#client.delete(certificateRequests, `${request.namespace}/${request.name}`, {uid: request.uid});
+    if (!mark) return;
+    const key = `${certificate.namespace}/${certificate.name}`;
+    const known = this.#certificates.get(key);
+    if (!known) return;
+    // As cmctl renew does (cert-manager: cmd/ctl renew, apiutil.SetCertificateCondition).
+    const issuing = {type: 'Issuing', status: 'True', reason: 'ManuallyTriggered', message: 'Doorplate was asked for a fresh attempt', lastTransitionTime: timestamp(now), observedGeneration: known.metadata.generation};
+    const conditions = [...(known.status?.conditions ?? []).filter((c) => c.type !== 'Issuing'), issuing];
+    this.#certificates.observe(await this.#client.patch(certificates, key, [
+      {op: 'replace', path: '/metadata/resourceVersion', value: known.metadata.resourceVersion},
+      {op: 'add', path: '/status/conditions', value: conditions},
+    ], {type: 'json', subresource: 'status'}));
   }
 
   /** Removes everything: the routes first (traffic stops), then the certificates. */

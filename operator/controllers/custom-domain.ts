@@ -9,6 +9,7 @@ import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../domain/li
 import {decide} from '../domain/lifecycle.ts';
 import type {ReasonName} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
+import type {Tenant} from '../domain/tenant.ts';
 import type {Verdict} from '../domain/verification.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
@@ -20,6 +21,7 @@ import {writeStatus} from '../kube/status.ts';
 import type {Applied, Children} from './children.ts';
 import type {Observer} from './observer.ts';
 import {customDomains} from './resources.ts';
+import type {Tenants} from './tenants.ts';
 
 /** On a CustomDomain while Doorplate has something to take down when it goes. */
 export const finalizer = 'doorplate.dev/routes';
@@ -39,6 +41,7 @@ export interface CustomDomainDeps {
   policy: Policy;
   domains: Cache<CustomDomain, CustomDomain>;
   projects: Cache<Project, Project>;
+  tenants: Tenants;
   ingressClasses: Cache<IngressClass, IngressClass>;
   children: Children;
   dns: Observer<DnsQuestion, Verdict>;
@@ -66,7 +69,7 @@ export class CustomDomainReconciler {
 
   /** Brings one CustomDomain to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(key: Key): Promise<Result> {
-    const {domains, client, dns, edge} = this.#deps;
+    const {domains, client, tenants, dns, edge} = this.#deps;
     const cached = domains.get(key);
     if (!cached) {
       this.#requests.delete(key);
@@ -75,25 +78,29 @@ export class CustomDomainReconciler {
       return 'awaitChange';
     }
     if (cached.metadata.deletionTimestamp) return this.#remove(key, cached);
+    // Its Namespace exists; the watch is about to tell of it, and then of this.
+    const tenant = tenants.of(cached.metadata.namespace ?? '');
+    if (!tenant) return 'awaitChange';
     const claimed = await ensureFinalizer(client, customDomains, cached, finalizer);
     if (claimed) domains.observe(claimed);
     const domain = claimed ?? cached;
 
     let applied: Applied = {changed: false, inTheWay: new Map()};
-    let world = this.#gather(key, domain, applied);
+    let world = this.#gather(key, domain, tenant, applied);
     let decision = decide(world);
     applied = await this.#deps.children.apply(domain, decision);
     if (applied.changed || applied.inTheWay.size > 0) {
-      world = this.#gather(key, domain, applied);
+      world = this.#gather(key, domain, tenant, applied);
       decision = decide(world);
     }
+    for (const attempt of decision.freshAttempts) await this.#deps.children.attempt(attempt, world.now);
     this.#schedule(key, world, decision);
     await this.#publish(domain, decision);
     if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
     return decision.wakeAt === undefined ? 'awaitChange' : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
   }
 
-  #gather(key: Key, domain: CustomDomain, applied: Applied): World {
+  #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied): World {
     const {domains, projects, policy, children, dns, edge, ingressClasses} = this.#deps;
     const now = (this.#deps.now ?? Date.now)();
     const namespace = domain.metadata.namespace ?? '';
@@ -105,7 +112,7 @@ export class CustomDomainReconciler {
       this.#requests.set(key, {value, seenAt: now});
     }
     const facts = new Map<string, HostFacts>();
-    const world: World = {now, domain, project, siblings: domains.by('project', projectKey), policy, traefik, startedAt: this.#deps.startedAt, request: this.#requests.get(key), facts,
+    const world: World = {now, domain, project, siblings: domains.by('project', projectKey), tenant, policy, traefik, startedAt: this.#deps.startedAt, request: this.#requests.get(key), facts,
       stands: (ingress) => children.stands(domain, ingress)};
     const primary = normalise(domain.spec.primary);
     for (const written of [domain.spec.primary, ...(domain.spec.redirects ?? []).map((r) => r.from)]) {
@@ -146,12 +153,12 @@ export class CustomDomainReconciler {
     for (const host of status.hosts ?? []) {
       const before = domain.status?.hosts?.find((h) => h.hostname === host.hostname);
       const {health} = reasons[host.reason as ReasonName];
-      // Told: a new phase, a new reason to act, and the first word after the first check.
-      if (host.reason === 'CheckPending' || (before?.phase === host.phase && (before.reason === host.reason || (health !== 'stalled' && before.reason !== 'CheckPending')))) continue;
+      // Told: a new phase, a new reason to act and its end, and the first word after the first check.
+      if (host.reason === 'CheckPending' || (before?.phase === host.phase && before.servedUntil === host.servedUntil && (before.reason === host.reason || (health !== 'stalled' && before.reason !== 'CheckPending')))) continue;
       this.#deps.events.record({
         regarding: domain,
         type: health === 'stalled' ? 'Warning' : 'Normal',
-        reason: host.phase === 'Live' || host.phase === 'Verified' ? host.phase : host.reason,
+        reason: health !== 'stalled' && (host.phase === 'Live' || host.phase === 'Verified') ? host.phase : host.reason,
         action: 'Reconcile',
         note: host.message,
       });

@@ -1,12 +1,16 @@
 /** Where the kinds that Doorplate reads and writes live in the API. */
 import {group, version} from '../api/crd.ts';
 import type {
-  Certificate, CertificateRequest, CustomDomain, EndpointSlice, Ingress, IngressClass, Project, Service,
+  Account, Certificate, CertificateRequest, CustomDomain, EndpointSlice, Ingress, IngressClass, Plan, Project, Service,
 } from '../api/foreign.ts';
+import type {KubeObject} from '../kube/objects.ts';
 import {defineResource} from '../kube/objects.ts';
 
+export const plans = defineResource<Plan>({group, version, plural: 'plans', kind: 'Plan', namespaced: false});
+export const accounts = defineResource<Account>({group, version, plural: 'accounts', kind: 'Account', namespaced: false});
 export const projects = defineResource<Project>({group, version, plural: 'projects', kind: 'Project', namespaced: true});
 export const customDomains = defineResource<CustomDomain>({group, version, plural: 'customdomains', kind: 'CustomDomain', namespaced: true});
+export const namespaces = defineResource<KubeObject>({group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false});
 export const services = defineResource<Service>({group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true});
 export const endpointSlices = defineResource<EndpointSlice>({group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices', kind: 'EndpointSlice', namespaced: true});
 export const ingresses = defineResource<Ingress>({group: 'networking.k8s.io', version: 'v1', plural: 'ingresses', kind: 'Ingress', namespaced: true});

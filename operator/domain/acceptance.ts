@@ -1,17 +1,28 @@
+import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
 import {isReserved} from '../api/rules.ts';
 import type {Hostname} from './hostname.ts';
 import {isPublicSuffix, normalise, within} from './hostname.ts';
 import type {ReasonName} from './reasons.ts';
+import type {Tenant} from './tenant.ts';
 
 /** Why something is not accepted. */
-export interface Refusal {reason: ReasonName; message: string}
+export interface Refusal {
+  reason: ReasonName;
+  message: string;
+  /**
+   * What it leaves alone of a hostname that is proven already: nothing unless told; all of it for the grace time (rule 8); or
+   * all of it always, because nobody knows whether it is refused.
+   */
+  sparesProven?: 'ForGraceTime' | 'Always';
+}
 
 export interface AcceptanceInput {
   domain: CustomDomain;
   project: Project | undefined;
   /** Every CustomDomain that names the same Project, this one among them. */
   siblings: readonly CustomDomain[];
+  tenant: Tenant;
 }
 
 type Check = (input: AcceptanceInput) => Refusal | undefined;
@@ -31,21 +42,44 @@ const onlyOne: Check = ({domain, siblings}) => {
     : undefined;
 };
 
+const allowedByPlan: Check = ({tenant: {plan, account}}) => {
+  if ('missing' in plan) return plan.missing;
+  if (plan.spec.customDomains.allowed) return undefined;
+  const whose = account === undefined ? 'This namespace' : `The account ${account}`;
+  return {reason: 'PlanUpgradeRequired', message: `${whose} is on the plan ${plan.metadata.name}, which does not allow custom domains. Upgrade the plan.`, sparesProven: 'ForGraceTime'};
+};
+
 const deployed: Check = ({domain, project}) => project?.status?.firstDeployTime === undefined
   ? {reason: 'NoSuccessfulDeploy', message: `The Project ${domain.spec.projectRef.name} has had no successful deploy: its Service has never had a ready endpoint. Deploy it.`}
   : undefined;
 
-/** What must hold of the whole CustomDomain before its hostnames are looked at; the first failure counts. */
-export const acceptWhole = (input: AcceptanceInput) => firstRefusal([projectFound, onlyOne], input);
-/** What must hold of it after they were. */
-export const acceptDeploy = (input: AcceptanceInput) => firstRefusal([deployed], input);
+/** What of the whole CustomDomain does not hold, before its hostnames are looked at; the first failure counts. */
+export const acceptWhole = (input: AcceptanceInput) => refusals([projectFound, onlyOne], input);
+/** The same, of what comes after its hostnames. */
+export const acceptRest = (input: AcceptanceInput) => refusals([allowedByPlan, deployed], input);
 
-function firstRefusal(checks: readonly Check[], input: AcceptanceInput): Refusal | undefined {
-  for (const check of checks) {
-    const refusal = check(input);
-    if (refusal) return refusal;
-  }
-  return undefined;
+const refusals = (checks: readonly Check[], input: AcceptanceInput): Refusal[] => checks.flatMap((check) => check(input) ?? []);
+
+const byText = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
+
+/** A hostname that is counted, and what status says of it. */
+export interface Counted {hostname: Hostname; role: HostStatus['role']; before: Pick<HostStatus, 'phase' | 'reason' | 'since' | 'addedAt'> | undefined}
+
+/**
+ * Why the newest hostnames are refused where a plan allows fewer; by hostname. Who is accepted comes before who is not, so that
+ * nothing new strikes what stands; then the older (of who waits for a place: who has waited longer), the primary, the name.
+ */
+export function strikeNewest(hosts: readonly Counted[], {plan}: Tenant): ReadonlyMap<Hostname, Refusal> {
+  if ('missing' in plan || !plan.spec.customDomains.allowed) return new Map();
+  const limit = plan.spec.customDomains.maxHostnamesPerProject;
+  const rank = ({before}: Counted) => (before !== undefined && before.phase !== 'NotAccepted' ? 0 : 1);
+  // Who has never been seen comes last; times of one form sort as text.
+  const age = ({before}: Counted) => before?.addedAt ?? (before?.reason === 'HostnameLimitReached' ? before.since : '~');
+  const sorted = hosts.toSorted((a, b) => rank(a) - rank(b) || byText(age(a), age(b)) || byText(a.role, b.role) || byText(a.hostname, b.hostname));
+  return new Map(sorted.slice(limit).map(({hostname}) => [hostname, {
+    reason: 'HostnameLimitReached', sparesProven: 'ForGraceTime',
+    message: `The plan ${plan.metadata.name} allows ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} a project, and older ones have taken ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
+  }]));
 }
 
 /** Whether one hostname may be attached at all: what needs knowledge that CEL does not have. Before any DNS query. */

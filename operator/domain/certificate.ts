@@ -8,6 +8,8 @@ export interface IssuedRequest {
   leafSha256?: string;
   /** Reason and message of a failed request. */
   failure?: string;
+  /** What cert-manager says of a request that has neither failed nor succeeded. */
+  waiting?: string;
 }
 
 /** What is known of a hostname's certificate. */
@@ -19,7 +21,16 @@ export interface CertificateFacts {
   notAfter?: string;
   /** SHA-256 of the leaf that was issued last: what the edge must present. */
   leafSha256?: string;
+  /** What the newest attempt failed with. */
   failure?: string;
+  /** cert-manager is at it: its condition Issuing is True. */
+  issuing: boolean;
+  /** When the newest attempt began, RFC 3339. */
+  attemptAt?: string;
+  /** The newest request. */
+  request?: {namespace: string; name: string; uid: string};
+  /** What cert-manager says of it while it is under way. */
+  waiting?: string;
 }
 
 /**
@@ -49,12 +60,18 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
   const number = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
   const current = own.find((r) => number(r) === revision);
   const newest = own.toSorted((a, b) => number(b) - number(a))[0];
+  const condition = (type: string) => certificate.status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
+  const {namespace = '', uid = '', name = ''} = newest?.metadata ?? {};
   return {
     name: certificate.metadata.name,
-    ready: certificate.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false,
+    ready: condition('Ready'),
+    issuing: condition('Issuing'),
     createdAt: certificate.metadata.creationTimestamp,
     notAfter: certificate.status?.notAfter,
     leafSha256: current?.leafSha256,
     failure: newest?.failure,
+    attemptAt: newest?.metadata.creationTimestamp,
+    ...(newest && {request: {namespace, name, uid}}),
+    ...(newest?.waiting !== undefined && {waiting: newest.waiting}),
   };
 }

@@ -1,5 +1,6 @@
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {Condition} from '../api/rules.ts';
+import type {Refusal} from './acceptance.ts';
 import type {World} from './lifecycle.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
@@ -44,20 +45,22 @@ function healthOf(host: HostStatus, world: World): 'pending' | 'stalled' | 'done
 
 /**
  * All conditions of a CustomDomain. Accepted to Live speak of the primary, so that `kubectl wait --for=condition=Live`
- * means what the page says; Ready speaks of all hostnames; exactly one of Reconciling and Stalled stands while Ready is
+ * means what the page says; `refusal` is what speaks against a primary that is served on. Ready speaks of all hostnames; exactly one of Reconciling and Stalled stands while Ready is
  * not True, and Stalled wins (kstatus reads them before Ready).
  */
-export function makeConditions(world: World, hosts: readonly HostStatus[], primaryRouted: boolean, previous: readonly Condition[]): Condition[] {
+export function makeConditions(world: World, hosts: readonly HostStatus[], {routed: primaryRouted, refusal}: {routed: boolean; refusal?: Refusal}, previous: readonly Condition[]): Condition[] {
   const primary = hosts[0]!;
   const {phase, reason, message} = primary;
   const proven = phase === 'Verified' || phase === 'Live';
-  const certified = proven && !uncertified.has(reason);
+  // What is not acceptable and stands still does not say how far its certificate is.
+  const stands = refusal !== undefined && phase === 'Verified' && reason === refusal.reason;
+  const certified = proven && (stands ? world.facts.get(primary.hostname)?.certificate?.ready === true : !uncertified.has(reason));
   const routed = proven && primaryRouted;
   const claim = (type: string, holds: boolean, yes: ReasonName, yesMessage: string, no: Pick<Claim, 'reason' | 'message'> = {reason, message}): Claim =>
-    holds ? {type, status: 'True', reason: yes, message: yesMessage} : {type, status: 'False', ...no};
+    holds ? {type, status: 'True', reason: yes, message: yesMessage} : {type, status: 'False', reason: no.reason, message: no.message};
 
   const claims: Claim[] = [
-    claim('Accepted', phase !== 'NotAccepted', 'Accepted', `${primary.hostname} may be attached.`),
+    claim('Accepted', phase !== 'NotAccepted' && !refusal, 'Accepted', `${primary.hostname} may be attached.`, refusal),
     claim('Verified', proven, 'Proven', `${primary.hostname} is a CNAME to the host of this project.`),
     claim('CertificateReady', certified, 'Issued', `${primary.hostname} has its certificate.`),
     claim('RoutesReady', routed, 'Routed', `The ingress rules of ${primary.hostname} are written.`,
@@ -70,7 +73,8 @@ export function makeConditions(world: World, hosts: readonly HostStatus[], prima
   const stalled = waiting.find((h) => healthOf(h, world) === 'stalled');
   const worst = stalled ?? waiting[0];
   if (!worst) {
-    claims.push({type: 'Ready', status: 'True', reason: 'Serving', message: hosts.length === 1 ? `${primary.hostname} is Live.` : `All ${hosts.length} hostnames are Live.`});
+    const ending = hosts.find((h) => h.servedUntil !== undefined);
+    claims.push(ending ? {type: 'Ready', status: 'True', reason: ending.reason, message: ending.message} : {type: 'Ready', status: 'True', reason: 'Serving', message: hosts.length === 1 ? `${primary.hostname} is Live.` : `All ${hosts.length} hostnames are Live.`});
   } else {
     const more = waiting.length > 1 ? ` (${waiting.length - 1} more of ${hosts.length} hostnames not Live yet: see status.hosts)` : '';
     const why = {reason: worst.reason, message: worst.message + more};

@@ -7,6 +7,7 @@
  *                      +---+ says why                   | IssuanceStalled
  *
  *   not acceptable: NotAccepted, nothing is asked, nothing is routed; heals itself.
+ *   downgraded:     Accepted is False, what was Live is served on until `servedUntil`, then NotAccepted.
  *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
  *
  * Rules that never bend, by where they stand here:
@@ -14,6 +15,7 @@
  *   2  one broken host harms no other  every host is decided by its own facts ({@link decideHost})
  *   3  "could not ask" is not "no"     a verdict of Unknown takes nothing back ({@link decideHost})
  *   6  live means seen                 every edge address presented the issued leaf ({@link seenOnEdge})
+ *   8  a downgrade frees no name       what is proven outlives it for the grace time ({@link acceptance})
  *   9  quiet when nothing changes      equal facts give an equal status, times included ({@link decide})
  */
 import {domainToUnicode} from 'node:url';
@@ -21,7 +23,7 @@ import type {CustomDomainStatus, DnsRecordStatus, HostStatus, Party, Phase, Redi
 import type {Certificate, CustomDomain, Ingress, Project} from '../api/foreign.ts';
 import {fold} from '../api/rules.ts';
 import type {Refusal} from './acceptance.ts';
-import {acceptDeploy, acceptHostname, acceptWhole} from './acceptance.ts';
+import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
 import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
@@ -32,6 +34,7 @@ import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import type {Redirector} from './routes.ts';
 import {httpToHttps, redirectFrom, serve} from './routes.ts';
+import type {Tenant} from './tenant.ts';
 import type {Verdict} from './verification.ts';
 import {instruction} from './verification.ts';
 
@@ -52,6 +55,8 @@ export interface Policy {
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
   issuanceStalledAfterMs: number;
+  graceTimeMs: number;
+  defaultPlan: string;
 }
 
 /** What one address of the edge presented for a hostname: a leaf, or nothing. */
@@ -77,6 +82,7 @@ export interface World {
   domain: CustomDomain;
   project: Project | undefined;
   siblings: readonly CustomDomain[];
+  tenant: Tenant;
   policy: Policy;
   /** The ingress class is Traefik's. */
   traefik: boolean;
@@ -98,11 +104,20 @@ export interface Look {
   caa?: boolean;
 }
 
+/**
+ * Another attempt at a certificate, because somebody asked (Re-verify) while it is stalled or has failed: the newest
+ * CertificateRequest is deleted, Order and Challenge go with it. Where cert-manager is not at it any more, the Certificate is
+ * marked for issuance, as `cmctl renew` does; that alone would not do, since a request that has failed in the same second counts
+ * as the answer (cert-manager: requestmanager, deleteCurrentFailedRequests).
+ */
+export interface FreshAttempt {certificate: {namespace: string; name: string}; request?: {namespace: string; name: string; uid: string}; mark: boolean}
+
 /** What should be. */
 export interface Decision {
   status: CustomDomainStatus;
   certificates: Certificate[];
   ingresses: Ingress[];
+  freshAttempts: FreshAttempt[];
   /** The looks that the next decision waits for. */
   looks: Look[];
   /** When to decide again although nothing has happened, ms since the epoch. */
@@ -115,14 +130,16 @@ const edgeDelayMs = 3_000;
 const shortestCheckMs = 10_000;
 const hour = 3_600_000;
 
-interface Wanted {hostname: Hostname; written: string; role: HostStatus['role']; status: RedirectStatus; refusal?: Refusal}
+interface Named {hostname: Hostname; written: string; role: HostStatus['role']; status: RedirectStatus; refusal?: Refusal}
+/** `refusals`: all that speaks against it, the first counts. */
+interface Wanted extends Named {refusals: Refusal[]}
 
 /**
  * The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. `hosts` is a map
  * by hostname; the spelling of a twin is its key there (CEL has seen to it that none is given twice), or the Unicode form.
  */
-function wanted(domain: CustomDomain, policy: Policy): Wanted[] {
-  const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): Wanted =>
+function named(domain: CustomDomain, policy: Policy): Named[] {
+  const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): Named =>
     ({hostname: normalise(written) ?? fold(written), written, role, status, refusal: acceptHostname(written, policy)});
   const out = [entry(domain.spec.primary, 'Primary', 301)];
   const sources = (domain.spec.redirects ?? []).map((r) => entry(r.from, 'RedirectSource', r.status))
@@ -136,6 +153,20 @@ function wanted(domain: CustomDomain, policy: Policy): Wanted[] {
   }
   return out;
 }
+
+/** A time span for people. */
+const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`);
+/** The hostnames of the spec with all that speaks against them, in the order in which it counts. */
+function wanted(world: World): Wanted[] {
+  const {domain, project, siblings, tenant, policy} = world;
+  const input = {domain, project, siblings, tenant};
+  const [whole, rest] = [acceptWhole(input), acceptRest(input)];
+  const names = named(domain, policy);
+  const struck = strikeNewest(names.filter((n) => !n.refusal).map(({hostname, role}) => ({hostname, role, before: entryBefore(domain, hostname)})), tenant);
+  return names.map((n) => ({...n, refusals: [...whole, n.refusal ?? [], rest, struck.get(n.hostname) ?? []].flat()}));
+}
+
+const entryBefore = (domain: CustomDomain, hostname: Hostname) => domain.status?.hosts?.find((h) => h.hostname === hostname);
 
 const order = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
 
@@ -178,11 +209,40 @@ interface HostDecision {
   ingresses: Ingress[];
   /** Its routes stand. */
   routed: boolean;
+  freshAttempt?: FreshAttempt;
   record: Pick<DnsRecordStatus, 'state' | 'observed'>;
+  /** What speaks against it, while it is spared. */
+  refusal?: Refusal;
   /** The check that was asked for has not been made yet. */
   asked: boolean;
   looks: Look[];
   wakeAt?: number;
+}
+
+/** A hostname that is no longer acceptable and stands all the same, because it was proven before. `ends`: when that is over. */
+interface Spared {refusal: Refusal; servedUntil: string; ends?: number}
+
+/** What is said of a hostname that is spared. */
+const sparing: ReadonlySet<string> = new Set<ReasonName>(['PlanUpgradeRequired', 'HostnameLimitReached']);
+
+/**
+ * Rule 8: what speaks against a hostname that is proven counts only when the grace time is over; or, while nobody knows what its
+ * tenant may have, not at all: then what was said before stands, and nothing ends.
+ */
+function acceptance(world: World, before: HostStatus | undefined, refusals: readonly Refusal[]): 'Accepted' | 'Refused' | Spared {
+  const [first] = refusals;
+  if (!first) return 'Accepted';
+  if (before?.verifiedAt === undefined || refusals.some((r) => r.sparesProven === undefined)) return 'Refused';
+  if (first.sparesProven === 'Always') {
+    if (before.servedUntil === undefined) return 'Accepted';
+    const {reason, message} = sparing.has(before.reason) ? before : first;
+    return {refusal: {reason: reason as ReasonName, message}, servedUntil: before.servedUntil};
+  }
+  const servedUntil = before.servedUntil ?? timestamp(world.now + world.policy.graceTimeMs);
+  const ends = Date.parse(servedUntil);
+  if (world.now >= ends) return 'Refused';
+  const what = before.liveAt === undefined ? 'keeps what it has' : 'is served';
+  return {refusal: {...first, message: `${first.message} ${before.hostname} ${what} until ${servedUntil.slice(0, 16).replace('T', ' ')} UTC.`}, servedUntil, ends};
 }
 
 /** Decides one hostname by its own facts alone (rule 2); of the primary it knows only whether that is Live. */
@@ -190,8 +250,8 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   const {now, policy, project} = world;
   const {hostname, role} = want;
   const facts: HostFacts = world.facts.get(hostname) ?? {};
-  const before = world.domain.status?.hosts?.find((h) => h.hostname === hostname);
-  let addedAt = before?.addedAt ?? timestamp(now);
+  const before = entryBefore(world.domain, hostname);
+  let addedAt: string | undefined = before?.addedAt ?? timestamp(now);
   const looks: Look[] = [];
   let wakeAt: number | undefined;
   const by = (at: number) => { if (at > now) wakeAt = Math.min(at, wakeAt ?? Infinity); };
@@ -200,6 +260,8 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   let verifiedAt = before?.verifiedAt;
   let liveAt = before?.liveAt;
   let redirect: HostStatus['redirect'];
+  let freshAttempt: FreshAttempt | undefined;
+  let spared: Spared | undefined;
   let record: HostDecision['record'] = {state: 'Unknown'};
   const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
 
@@ -210,24 +272,32 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     const certificate = facts.certificate && {name: facts.certificate.name, ...(facts.certificate.notAfter && {notAfter: facts.certificate.notAfter})};
     return {
       entry: {
-        hostname, role, phase, reason, message: message.slice(0, longestMessage), since, addedAt,
+        hostname, role, phase, reason, message: message.slice(0, longestMessage), since,
+        ...(addedAt !== undefined && {addedAt}),
         ...(verifiedAt !== undefined && {verifiedAt}),
         ...(liveAt !== undefined && {liveAt}),
         waitingFor,
         ...(certificate && {certificate}),
         ...(redirect && {redirect}),
+        ...(spared && {servedUntil: spared.servedUntil}),
       },
-      ...objects, record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
+      ...objects, ...(freshAttempt && {freshAttempt}), ...(spared && {refusal: spared.refusal}), record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
     };
   };
 
-  const {refusal} = want;
   const target = project?.status?.host;
-  if (refusal || project === undefined || target === undefined) {
+  const accepted = acceptance(world, before, want.refusals);
+  if (accepted === 'Refused' || project === undefined || target === undefined) {
     verifiedAt = undefined;
     liveAt = undefined;
-    return refusal ? say('NotAccepted', refusal.reason, refusal.message)
-      : say('NotAccepted', 'ProjectNotFound', `The Project ${world.domain.spec.projectRef.name} has no host yet.`);
+    const refusal = want.refusals[0] ?? {reason: 'ProjectNotFound', message: `The Project ${world.domain.spec.projectRef.name} has no host yet.`};
+    // Who waits for a place comes after all who have one, whatever becomes of them meanwhile.
+    if (refusal.reason === 'HostnameLimitReached') addedAt = undefined;
+    return say('NotAccepted', refusal.reason, refusal.message);
+  }
+  if (accepted !== 'Accepted') {
+    spared = accepted;
+    if (accepted.ends !== undefined) by(accepted.ends);
   }
 
   // What was refused for a while begins anew: the time in which DNS may be awaited is not over before the first check.
@@ -240,7 +310,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   // Somebody asked: at once, but never sooner than a while after the last check.
   const sooner = (scheduled: number) => (asked ? Math.min(scheduled, Math.max(now, (facts.checkedAt ?? -Infinity) + shortestCheckMs)) : scheduled);
   if (!proven) {
-    const added = Date.parse(addedAt);
+    const added = Date.parse(addedAt ?? timestamp(now));
     by(added + policy.propagationTimeMs);
     by(added + policy.verificationExpiresAfterMs);
     const next = sooner(nextWaitingCheck(policy, added, facts.checkedAt, now) ?? Infinity);
@@ -256,12 +326,15 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
       : say('AwaitingVerification', 'CheckPending', `Create ${instruction(hostname, target)}. The first check follows at once.`);
   }
   verifiedAt ??= timestamp(now);
-  const gate = facts.certificate === undefined ? caaGate(world, hostname, facts, before) : undefined;
+  // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
+  const still = spared !== undefined && liveAt === undefined;
+  const gate = facts.certificate === undefined && !still ? caaGate(world, hostname, facts, before) : undefined;
   if (gate) {
     looks.push({hostname, what: 'dns', at: sooner(gate.nextLook), caa: true});
     return say('Verified', gate.reason, gate.message, gate.by);
   }
-  looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs)});
+  looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs),
+    ...(policy.caaIdentities.length > 0 && !still && !facts.certificate?.ready && {caa: true})});
 
   objects = objectsOf(world, project, want);
 
@@ -269,17 +342,34 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   if (role === 'RedirectSource') {
     redirect = primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
   }
+  if (spared && still) {
+    if (!facts.certificate) objects = {certificates: [], ingresses: [], routed: false};
+    return say('Verified', spared.refusal.reason, spared.refusal.message);
+  }
   const wasLive = before?.phase === 'Live';
   if (facts.inTheWay !== undefined) {
     return say('Verified', 'NameTaken', `${facts.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`);
   }
   const certificate = facts.certificate;
   if (!certificate?.ready && !(wasLive && certificate)) {
-    const began = Date.parse(certificate?.createdAt ?? timestamp(now));
-    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure}` : '';
-    if (now - began >= policy.issuanceStalledAfterMs) {
+    const began = Date.parse(certificate?.attemptAt ?? certificate?.createdAt ?? timestamp(now));
+    const stalled = now - began >= policy.issuanceStalledAfterMs;
+    const failed = certificate?.failure !== undefined && !certificate.issuing;
+    const caa = verdict?.kind === 'Proven' ? verdict.caa : undefined;
+    if (caa?.kind === 'Blocked') return say('Verified', 'CAABlocksIssuer', caa.message, caa.by);
+    if (before?.reason === 'CAABlocksIssuer' && verdict?.kind !== 'Proven') return say('Verified', 'CAABlocksIssuer', before.message, before.waitingFor);
+    // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
+    if (world.request && !asked && verdict?.kind === 'Proven' && caa?.kind !== 'Unknown' && certificate && (stalled || failed)) {
+      const [{metadata}] = objects.certificates as [Certificate];
+      freshAttempt = {certificate: {namespace: metadata.namespace ?? '', name: metadata.name}, ...(certificate.request && {request: certificate.request}), mark: !certificate.issuing};
+      return say('Verified', 'Issuing', `${hostname} is verified; a fresh attempt at its certificate has begun.`);
+    }
+    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure.replace(/\.?$/, '.')}` : '';
+    if (stalled) {
+      const checked = record.state === 'Found' ? ' By the last answer of its DNS it still verifies.' : ' By the last answer of its DNS it verifies no longer: see status.dnsRecords.';
+      const says = certificate?.waiting ? ` cert-manager says: ${certificate.waiting.replace(/\.?$/, '.')}` : '';
       return say('Verified', 'IssuanceStalled',
-        `${hostname} is verified, but has had no certificate for ${Math.round(policy.issuanceStalledAfterMs / 60_000)} minutes.${why} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
+        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent.${checked}${why}${says} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
     }
     by(began + policy.issuanceStalledAfterMs);
     return say('Verified', 'Issuing', `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`);
@@ -317,6 +407,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     }
     liveAt ??= timestamp(now);
   }
+  if (spared) return say('Live', spared.refusal.reason, spared.refusal.message);
   return role === 'Primary'
     ? say('Live', 'Serving', `${hostname} is served over TLS.`)
     : say('Live', 'Redirecting', `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`);
@@ -379,17 +470,14 @@ function lastCheckBefore(world: World, hostname: Hostname): number {
 
 /** Decides everything: desired objects, status and the next looks. Pure; equal worlds give equal decisions. */
 export function decide(world: World): Decision {
-  const {domain, project, policy} = world;
-  const input = {domain, project, siblings: world.siblings};
-  const whole = acceptWhole(input);
-  const wants = wanted(domain, policy).map((w) => ({...w, refusal: whole ?? w.refusal ?? acceptDeploy(input)}));
-  const [first, ...others] = wants as [Wanted, ...Wanted[]];
+  const {domain, project} = world;
+  const [first, ...others] = wanted(world) as [Wanted, ...Wanted[]];
   const primary = decideHost(world, first, {hostname: first.hostname, live: false});
   const live = {hostname: first.hostname, live: primary.entry.phase === 'Live'};
   const decisions = [primary, ...others.map((w) => decideHost(world, w, live))];
 
   const hosts = decisions.map((d) => d.entry);
-  const conditions = makeConditions(world, hosts, primary.routed, domain.status?.conditions ?? []);
+  const conditions = makeConditions(world, hosts, primary, domain.status?.conditions ?? []);
   const target = project?.status?.host;
   const answered = world.request !== undefined && !decisions.some((d) => d.asked);
   const handled = answered ? world.request?.value : domain.status?.lastHandledReconcileAt;
@@ -405,5 +493,12 @@ export function decide(world: World): Decision {
     conditions,
   };
   const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
-  return {status, certificates: decisions.flatMap((d) => d.certificates), ingresses: decisions.flatMap((d) => d.ingresses), looks: decisions.flatMap((d) => d.looks), ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)})};
+  return {
+    status,
+    certificates: decisions.flatMap((d) => d.certificates),
+    ingresses: decisions.flatMap((d) => d.ingresses),
+    freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []),
+    looks: decisions.flatMap((d) => d.looks),
+    ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
+  };
 }

@@ -26,9 +26,18 @@ const table = {
   DuplicateHostname: {
     means: 'The same hostname is given twice, in two spellings.',
     remedy: 'Remove one of the two.', waitingFor: 'Customer', health: 'stalled'},
+  PlanUpgradeRequired: {
+    means: 'The plan does not allow custom domains. What was proven before is served on for the grace time (graceTime).',
+    remedy: 'Upgrade the plan.', waitingFor: 'Customer', health: 'stalled'},
+  PlanNotFound: {
+    means: 'The Account that the namespace names, or the Plan that it is on, does not exist. Nothing that was proven before is taken away by that.',
+    remedy: 'The platform: create it, or correct the name.', waitingFor: 'Platform', health: 'stalled'},
   NoSuccessfulDeploy: {
     means: 'The Project has not had a successful deploy: its Service has never had a ready endpoint.',
     remedy: 'Deploy the project.', waitingFor: 'Customer', health: 'pending'},
+  HostnameLimitReached: {
+    means: 'The plan allows fewer hostnames a project; the newest are refused. What was proven before is served on for the grace time (graceTime).',
+    remedy: 'Remove a hostname, or upgrade the plan.', waitingFor: 'Customer', health: 'stalled'},
   // Verification.
   CheckPending: {
     means: 'The DNS has not been asked yet.', remedy: 'Nothing: the first check follows at once.', waitingFor: 'Nobody', health: 'pending'},
@@ -95,6 +104,8 @@ const table = {
   Issued: {means: 'The certificate is there.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
   Routed: {means: 'The ingress rules are written.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
   RoutesPending: {means: 'The ingress rules are being written.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
+  // Accounts.
+  PlanFound: {means: 'The Plan of the Account exists.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
   // Projects.
   ServiceNotFound: {means: 'The Service that serviceRef names does not exist.', remedy: 'Create it, or correct serviceRef.', waitingFor: 'Customer', health: 'pending'},
   ServicePortNotFound: {means: 'The Service has no such port.', remedy: 'Correct serviceRef.port.', waitingFor: 'Customer', health: 'pending'},

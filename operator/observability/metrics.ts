@@ -1,4 +1,4 @@
-import {Counter, Registry, collectDefaultMetrics} from 'prom-client';
+import {Counter, Gauge, Registry, collectDefaultMetrics} from 'prom-client';
 
 /** A registry with the process's own metrics. */
 export function makeRegistry(): Registry {
@@ -11,5 +11,10 @@ export function makeRegistry(): Registry {
 export const domainMetrics = (registry: Registry) => ({
   dnsChecks: new Counter({name: 'doorplate_dns_checks_total', help: 'DNS checks of hostnames, by verdict: Proven or the reason.', labelNames: ['verdict'], registers: [registry]}),
   edgeProbes: new Counter({name: 'doorplate_edge_probes_total', help: 'Looks at an address of the edge: presented (a certificate) or unreachable.', labelNames: ['result'], registers: [registry]}),
+  /** Counted when somebody looks. */
+  domainsWithoutPlan: (count: () => number) => new Gauge({
+    name: 'doorplate_customdomains_without_plan', help: 'CustomDomains in a namespace whose Account, or its Plan, does not exist: nothing new is accepted there.', registers: [registry],
+    collect() { this.set(count()); },
+  }),
   lookErrors: new Counter({name: 'doorplate_look_errors_total', help: 'DNS checks and edge probes that failed unexpectedly.', registers: [registry]}),
 });

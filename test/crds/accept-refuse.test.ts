@@ -1,21 +1,26 @@
-/** What may be written into a Project and a CustomDomain: one table through zod and through a real API server. */
+/** What may be written into a Plan, an Account, a Project and a CustomDomain: one table through zod and through a real API server. */
 import {execFile} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {customDomainKind} from '../../operator/api/custom-domain.ts';
+import {accountKind} from '../../operator/api/account.ts';
+import {planKind} from '../../operator/api/plan.ts';
 import {projectKind} from '../../operator/api/project.ts';
 import {apiVersionOf, type KubeObject, pathOf, type Resource} from '../../operator/kube/objects.ts';
-import {customDomains, projects} from '../../operator/controllers/resources.ts';
+import {accounts, customDomains, plans, projects} from '../../operator/controllers/resources.ts';
 import {Transport} from '../../operator/kube/transport.ts';
 import {admin, namespaces} from '../support/kube-api.ts';
+import type {z} from 'zod';
 import type {Row} from './specs.ts';
-import {customDomains as customDomainRows, projects as projectRows} from './specs.ts';
+import {accounts as accountRows, customDomains as customDomainRows, plans as planRows, projects as projectRows} from './specs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const namespace = `crds-${Date.now().toString(36)}`;
-const kinds = [
+const kinds: {resource: Resource; schema: z.ZodType; rows: Row[]}[] = [
+  {resource: plans as Resource, schema: planKind.spec, rows: planRows},
+  {resource: accounts as Resource, schema: accountKind.spec, rows: accountRows},
   {resource: customDomains as Resource, schema: customDomainKind.spec, rows: customDomainRows},
   {resource: projects as Resource, schema: projectKind.spec, rows: projectRows},
 ];
@@ -34,7 +39,7 @@ async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', resource: Resou
   return {status, body: JSON.parse(body) as Answer['body']};
 }
 
-const objectOf = (resource: Resource, name: string, spec: unknown): object => ({apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name, namespace}, spec});
+const objectOf = (resource: Resource, name: string, spec: unknown): object => ({apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name, ...(resource.namespaced && {namespace})}, spec});
 const tryOut = (resource: Resource, spec: unknown) => send('POST', resource, objectOf(resource, 'tried-out', spec), {dryRun: true});
 
 /** What zod has against a spec, as the API server writes it. */
@@ -67,7 +72,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (!api) return;
-  for (const {resource} of kinds) await kubectl('delete', resource.plural, '--all', '-n', namespace, '--timeout=20s');
+  for (const {resource} of kinds) if (resource.namespaced) await kubectl('delete', resource.plural, '--all', '-n', namespace, '--timeout=20s');
   await send('DELETE', namespaces, undefined, {name: namespace});
   await api.close();
 }, 60_000);
@@ -136,13 +141,25 @@ test('A Project has the defaults of the schema, in zod and in the cluster alike,
   expect(projectKind.spec.parse(spec)).toEqual({...spec, defaultHost: 'Serve'});
 });
 
+test('An Account has a name that a label can hold, for namespaces to name it', async () => {
+  const [good, refused] = await Promise.all([63, 64].map((length) => send('POST', accounts as Resource, objectOf(accounts as Resource, 'a'.repeat(length), {planRef: {name: 'pro'}}), {dryRun: true})));
+  expect(good!.status).toBe(201);
+  expect([refused!.status, refused!.body.message]).toEqual([422, expect.stringContaining('the name of an Account has at most 63 characters')]);
+});
+
+test('A Plan has no status: what is not promised is not waited for', async () => {
+  const spec = {rateLimit: {requestsPerMinute: 1, requestsPerDay: 1}, customDomains: {allowed: false, maxHostnamesPerProject: 0}};
+  const {status, body} = await send('POST', plans as Resource, {...objectOf(plans as Resource, 'tried-out', spec), status: {observedGeneration: 1}}, {dryRun: true});
+  expect([status, body.status]).toEqual([201, undefined]);
+});
+
 describe('kubectl', () => {
-  test.each([['cdom', 'CustomDomain'], ['customdomain', 'CustomDomain'], ['proj', 'Project'], ['project', 'Project']])('knows %s', async (word, kind) => {
+  test.each([['cdom', 'CustomDomain'], ['customdomain', 'CustomDomain'], ['proj', 'Project'], ['project', 'Project'], ['plan', 'Plan'], ['account', 'Account']])('knows %s', async (word, kind) => {
     expect(await kubectl('explain', word)).toMatch(new RegExp(`^GROUP: +doorplate\\.dev\nKIND: +${kind}\n`));
   });
 
-  test('finds both kinds in the category doorplate', async () => {
-    expect((await kubectl('api-resources', '--categories=doorplate', '-o', 'name')).trim().split('\n').toSorted()).toEqual(['customdomains.doorplate.dev', 'projects.doorplate.dev']);
+  test('finds all kinds in the category doorplate', async () => {
+    expect((await kubectl('api-resources', '--categories=doorplate', '-o', 'name')).trim().split('\n').toSorted()).toEqual(['accounts.doorplate.dev', 'customdomains.doorplate.dev', 'plans.doorplate.dev', 'projects.doorplate.dev']);
   });
 
   test.each([

@@ -165,3 +165,43 @@ export const projects: Row[] = [
   row('serviceRef: an empty name', {serviceRef: {name: '', port: 80}}, 'spec.serviceRef.name'),
   row('serviceRef: a name in capitals', {serviceRef: {name: 'Web', port: 80}}, 'spec.serviceRef.name'),
 ];
+
+const limits = {requestsPerMinute: 60, requestsPerDay: 1000};
+const domainsOf = (allowed: unknown, maxHostnamesPerProject: unknown) => ({allowed, maxHostnamesPerProject});
+const perDay = 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute';
+const inStep = 'maxHostnamesPerProject must be at least 1 where custom domains are allowed, and 0 where they are not';
+const rates: [string, unknown, string?, string?][] = [
+  ['60 and 1000', limits],
+  ['one of each', {requestsPerMinute: 1, requestsPerDay: 1}],
+  ['as many as there are', {requestsPerMinute: 2_147_483_647, requestsPerDay: 2_147_483_647}],
+  ['fewer in a day than in a minute', {requestsPerMinute: 60, requestsPerDay: 59}, '', perDay],
+  ['none in a minute', {requestsPerMinute: 0, requestsPerDay: 1}, '.requestsPerMinute'],
+  ['fewer than none', {requestsPerMinute: 1, requestsPerDay: -1}, '.requestsPerDay'],
+  ['more than an int32', {requestsPerMinute: 1, requestsPerDay: 2_147_483_648}, '.requestsPerDay'],
+  ['half a request', {requestsPerMinute: 0.5, requestsPerDay: 1}, '.requestsPerMinute'],
+  ['in quotation marks', {requestsPerMinute: '60', requestsPerDay: 1000}, '.requestsPerMinute'],
+  ['no day', {requestsPerMinute: 60}, '.requestsPerDay'],
+  ['no minute', {requestsPerDay: 60}, '.requestsPerMinute'],
+  ['a number', 60, ''],
+];
+
+export const plans: Row[] = [
+  ...rates.map(([name, rateLimit, at, message]) => row(`rateLimit: ${name}`, {rateLimit, customDomains: domainsOf(true, 10)}, at === undefined ? undefined : `spec.rateLimit${at}`, message)),
+  row('rateLimit: left out', {customDomains: domainsOf(true, 10)}, 'spec.rateLimit'),
+  ...[[false, 0], [true, 1], [true, 501]].map(([allowed, most]) => row(`customDomains: ${allowed}, ${most}`, {rateLimit: limits, customDomains: domainsOf(allowed, most)})),
+  ...[[false, 1], [true, 0]].map(([allowed, most]) => row(`customDomains: ${allowed}, ${most}`, {rateLimit: limits, customDomains: domainsOf(allowed, most)}, 'spec.customDomains', inStep)),
+  ...[-1, 502, '10', 1.5].map((most) => row(`customDomains: true, ${JSON.stringify(most)}`, {rateLimit: limits, customDomains: domainsOf(true, most)}, 'spec.customDomains.maxHostnamesPerProject')),
+  row('customDomains: a word', {rateLimit: limits, customDomains: domainsOf('yes', 1)}, 'spec.customDomains.allowed'),
+  row('customDomains: without a number', {rateLimit: limits, customDomains: {allowed: true}}, 'spec.customDomains.maxHostnamesPerProject'),
+  row('customDomains: left out', {rateLimit: limits}, 'spec.customDomains'),
+];
+
+export const accounts: Row[] = [
+  row('planRef alone', {planRef: {name: 'pro'}}),
+  ...rates.map(([name, rateLimit, at, message]) => row(`rateLimit: ${name}`, {planRef: {name: 'pro'}, rateLimit}, at === undefined ? undefined : `spec.rateLimit${at}`, message)),
+  row('planRef: missing', {rateLimit: limits}, 'spec.planRef'),
+  row('planRef: without a name', {planRef: {}}, 'spec.planRef.name'),
+  row('planRef: an empty name', {planRef: {name: ''}}, 'spec.planRef.name'),
+  row('planRef: a name in capitals', {planRef: {name: 'Pro'}}, 'spec.planRef.name'),
+  row('planRef: a word', {planRef: 'pro'}, 'spec.planRef'),
+];

@@ -13,6 +13,9 @@ describe('values that do not hold', () => {
     ['dns.recheckInterval=soon', '/dns/recheckInterval'],
     ['platform.tls=Sometimes', '/platform/tls'],
     ['dnss.recursive={}', 'dnss'],
+    ['graceTime=never', '/graceTime'],
+    ['defaultPlan=', '/defaultPlan'],
+    ['plans.pro.customDomains.maxHostnamesPerProject=many', '/plans/pro/customDomains/maxHostnamesPerProject'],
   ])('%s stops helm, and the message names the value', async (value, named) => {
     await expect(sh('helm', good)).resolves.toContain('kind: Deployment');
     await expect(sh('helm', [...good, '--set', value])).rejects.toThrow(named);

@@ -5,7 +5,7 @@
  *
  *   node test/mutants/run.ts [NAME...]      only the patches whose names contain one of these
  *
- * A patch is a unified diff (git apply -p1 -C0: what stands around a change may have changed) under two lines:
+ * A patch is a unified diff (git apply -p1 -C1: what stands around a change may have changed) under two lines:
  *   # breaks: <the rule>
  *   # red: <test file> › <describe> › <test>
  */
@@ -69,7 +69,7 @@ async function judge(mutant: Mutant, copyOf: string): Promise<string | undefined
   const before = (await baseline).get(mutant.title);
   if (before !== 'passed') return before === undefined ? `there is no such test: ${mutant.test} › ${mutant.title}` : `its test is ${before} without it: ${mutant.title}`;
   try {
-    await run('git', ['apply', '-p1', '-C0', mutant.file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
+    await run('git', ['apply', '-p1', '-C1', mutant.file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
   } catch (e) {
     return `does not apply: ${(e as {stderr?: string}).stderr?.trim().split('\n')[0] ?? String(e)}`;
   }
@@ -78,7 +78,7 @@ async function judge(mutant: Mutant, copyOf: string): Promise<string | undefined
     if (after === undefined) return `its test did not run: ${mutant.test} does not load with it`;
     return after === 'failed' ? undefined : `SURVIVED: ${mutant.title}`;
   } finally {
-    await run('git', ['apply', '-R', '-p1', '-C0', mutant.file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
+    await run('git', ['apply', '-R', '-p1', '-C1', mutant.file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
   }
 }
 

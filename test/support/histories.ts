@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import {timestamp} from '../../operator/domain/conditions.ts';
 import type {HostFacts, World} from '../../operator/domain/lifecycle.ts';
 import type {Verdict} from '../../operator/domain/verification.ts';
-import {certificate, days, domain, edgeAt, hours, later, leaf, minutes, otherLeaf, project, seconds, t0, world} from './world.ts';
+import {certificate, days, domain, edgeAt, enterprise, free, hours, later, leaf, minutes, otherLeaf, plan, project, seconds, t0, tenantOn, world} from './world.ts';
 
 const hostnames = ['docs.example.com', 'old.example.com', 'a.example.org', 'bücher.example', 'xn--bcher-kva.example', 'co.uk', 'x.apps.platform.test'];
 
@@ -39,6 +39,7 @@ const step = fc.record({
   afterMs: fc.constantFrom(0, seconds, 5 * seconds, minutes, hours, 3 * days, 8 * days),
   facts: fc.dictionary(fc.constantFrom(...hostnames.slice(0, 3), 'xn--bcher-kva.example'), factsArbitrary, {minKeys: 1, maxKeys: 4}),
   project: fc.oneof({weight: 8, arbitrary: fc.constant('deployed')}, fc.constantFrom('missing', 'undeployed', 'hostless')),
+  plan: fc.oneof({weight: 6, arbitrary: fc.constant(enterprise)}, fc.constantFrom(free, plan('one', 1), plan('two', 2), null)),
   rival: fc.oneof({weight: 9, arbitrary: fc.constant(false)}, fc.constant(true)),
   routed: fc.oneof({weight: 6, arbitrary: fc.constant(true)}, fc.constant(false)),
 });
@@ -55,7 +56,7 @@ export function live({names, steps}: History): World[] {
   const [primary, ...sources] = names;
   const worlds: World[] = [];
   let now = t0;
-  for (const {afterMs, facts, project: stands, rival, routed} of steps) {
+  for (const {afterMs, facts, project: stands, plan: on, rival, routed} of steps) {
     now += afterMs;
     const before = worlds.at(-1);
     const current = {
@@ -63,8 +64,9 @@ export function live({names, steps}: History): World[] {
       facts: Object.fromEntries(Object.entries(facts).map(([name, f]) => [name, {...f, ...(f.checkedAt && {checkedAt: now}), ...(f.edgeLookedAt && {edgeLookedAt: now})}])),
       project: stands === 'missing' ? undefined : stands === 'undeployed' ? project({firstDeployTime: undefined}) : stands === 'hostless' ? project({host: undefined}) : project(),
       stands: () => routed,
+      tenant: tenantOn(on),
     };
-    const at = before ? later(before, current) : {...world({primary, redirects: sources.map((from) => ({from})), now}), project: current.project, stands: current.stands, facts: new Map(Object.entries(current.facts))};
+    const at = before ? later(before, current) : {...world({primary, redirects: sources.map((from) => ({from})), now}), project: current.project, stands: current.stands, tenant: current.tenant, facts: new Map(Object.entries(current.facts))};
     worlds.push({...at, siblings: rival ? [at.domain, domain({name: 'older', uid: 'older', createdAt: timestamp(t0 - 9 * days)})] : [at.domain]});
   }
   return worlds;

@@ -5,10 +5,11 @@ import {apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts'
 const domainKind = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain'};
 
 /**
- * A customer of a test's own: a namespace with a Service that answers, a deployed Project `web`, and a DNS zone. Tests of
+ * A customer of a test's own: an Account, a namespace with a Service that answers, a deployed Project `web`, and a DNS zone. Tests of
  * different files share the cluster and nothing else.
  */
 export class Tenant {
+  /** The name of its Account, too. */
   readonly namespace: string;
   /** A zone that only this tenant has records in, such as t3f9a2c.test. */
   readonly zone: string;
@@ -26,7 +27,8 @@ export class Tenant {
   static async create(purpose: string, projectSpec: object = {}): Promise<Tenant> {
     const tenant = new Tenant(purpose);
     await setZone(tenant.zone, []);
-    await apply([{apiVersion: 'v1', kind: 'Namespace', metadata: {name: tenant.namespace}}]);
+    await tenant.onPlan('enterprise');
+    await tenant.belongsTo(tenant.namespace);
     await apply([...tenant.backend('web'), tenant.project('web', projectSpec)]);
     const project = await eventually(`the Project in ${tenant.namespace} is deployed`, async () => {
       const p = await tenant.getProject('web');
@@ -34,6 +36,17 @@ export class Tenant {
     });
     tenant.target = project.status?.host ?? '';
     return tenant;
+  }
+
+  /** Puts its Account on a plan; undefined removes the Account. */
+  async onPlan(plan: string | undefined): Promise<void> {
+    if (plan === undefined) await kubectl(['delete', 'account', this.namespace]);
+    else await apply([{apiVersion: domainKind.apiVersion, kind: 'Account', metadata: {name: this.namespace}, spec: {planRef: {name: plan}}}]);
+  }
+
+  /** Says whose the namespace is; undefined: nobody's, so that it is on the default plan. */
+  async belongsTo(account: string | undefined): Promise<void> {
+    await apply([{apiVersion: 'v1', kind: 'Namespace', metadata: {name: this.namespace, ...(account !== undefined && {labels: {'doorplate.dev/account': account}})}}]);
   }
 
   /** A Deployment and a Service that answer 200 on port 80. */
@@ -90,6 +103,16 @@ export class Tenant {
     return text.trim() === '' ? undefined : (JSON.parse(text) as Project);
   }
 
+  /** The CustomDomain once its hosts read so, a line each: `www.t3f9a2c.test Live Serving`. */
+  async hosts(name: string, expected: readonly string[], timeoutMs = 60_000): Promise<CustomDomain> {
+    return eventually(`${this.namespace}/${name} reads ${expected.join('; ')}`, async () => {
+      const domain = await this.get(name);
+      const lines = (domain?.status?.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason}`);
+      if (lines.join() !== expected.join()) throw new Error(`it reads ${lines.join('; ')}`);
+      return domain;
+    }, timeoutMs);
+  }
+
   /** The CustomDomain once its primary has this reason. */
   async reason(name: string, reason: string, timeoutMs = 60_000): Promise<CustomDomain> {
     return eventually(`${this.namespace}/${name} has the reason ${reason}`, async () => {
@@ -115,6 +138,7 @@ export class Tenant {
   async remove(): Promise<void> {
     await kubectl(['delete', 'customdomains,projects', '--all', '-n', this.namespace, '--timeout=60s']);
     await kubectl(['delete', 'namespace', this.namespace, '--wait=false']);
+    await kubectl(['delete', 'account', this.namespace, '--ignore-not-found']);
     await sh('cluster/dns.sh', ['remove', this.zone]);
   }
 }

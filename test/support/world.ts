@@ -3,13 +3,15 @@
  * said is as it is when all is well: the Project is there and deployed, nothing has been looked at yet.
  */
 import type {CustomDomainStatus, HostStatus, RedirectStatus} from '../../operator/api/custom-domain.ts';
-import type {Certificate, CustomDomain, Ingress, Project} from '../../operator/api/foreign.ts';
+import type {Certificate, CustomDomain, Ingress, Plan, Project} from '../../operator/api/foreign.ts';
 import type {Condition} from '../../operator/api/rules.ts';
 import type {CertificateFacts} from '../../operator/domain/certificate.ts';
 import {timestamp} from '../../operator/domain/conditions.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/lifecycle.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
 import type {ReasonName} from '../../operator/domain/reasons.ts';
+import type {Tenant} from '../../operator/domain/tenant.ts';
+import {tenantOf} from '../../operator/domain/tenant.ts';
 import type {RecordState} from '../../operator/domain/verification.ts';
 
 export const t0 = Date.parse('2026-03-01T12:00:00Z');
@@ -35,7 +37,23 @@ export const policy: Policy = {
   propagationTimeMs: 48 * hours,
   verificationExpiresAfterMs: 7 * days,
   issuanceStalledAfterMs: 30 * minutes,
+  graceTimeMs: 7 * days,
+  defaultPlan: 'free',
 };
+
+/** A plan of so many hostnames a project; 0: no custom domains. */
+export const plan = (name: string, maxHostnamesPerProject: number): Plan => ({
+  apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name, uid: `uid-plan-${name}`, generation: 1},
+  spec: {rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000}, customDomains: {allowed: maxHostnamesPerProject > 0, maxHostnamesPerProject}},
+});
+
+/** The tenant acme, on this plan; null: on a plan that does not exist. */
+export const tenantOn = (on: Plan | null): Tenant => tenantOf('acme', policy.defaultPlan, {
+  account: (name) => ({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Account', metadata: {name}, spec: {planRef: {name: on?.metadata.name ?? 'lost'}}}),
+  plan: () => on ?? undefined,
+});
+
+export const [free, enterprise] = [plan('free', 0), plan('enterprise', 500)];
 
 export function project(status: Partial<Project['status']> = {}): Project {
   return {
@@ -71,6 +89,8 @@ export interface WorldInput extends DomainInput {
   project?: Project | null;
   /** Other CustomDomains of the same Project. */
   others?: CustomDomain[];
+  /** The plan of the tenant, of 500 hostnames a project unless told; null: there is none. */
+  plan?: Plan | null;
   policy?: Partial<Policy>;
   traefik?: boolean;
   facts?: Record<string, HostFacts>;
@@ -87,6 +107,7 @@ export function world(input: WorldInput = {}): World {
     domain: own,
     project: input.project === null ? undefined : input.project ?? project(),
     siblings: [own, ...(input.others ?? [])],
+    tenant: tenantOn(input.plan === undefined ? enterprise : input.plan),
     policy: {...policy, ...input.policy},
     traefik: input.traefik ?? true,
     facts: new Map(Object.entries(input.facts ?? {})),
@@ -126,7 +147,7 @@ export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt =
   ({verdict: {kind: 'Unknown', reason, message: `${reason} came of it.`}, checkedAt});
 
 export const certificate = (change: Partial<CertificateFacts> = {}): CertificateFacts =>
-  ({name: 'certificate', ready: true, createdAt: timestamp(t0), notAfter: timestamp(t0 + 90 * days), leafSha256: leaf, ...change});
+  ({name: 'certificate', ready: true, issuing: false, createdAt: timestamp(t0), notAfter: timestamp(t0 + 90 * days), leafSha256: leaf, ...change});
 
 export const edgeAt = (address: string, seen: Partial<EdgeFinding>): EdgeFinding => ({edge: {address, port: 443}, ...seen});
 

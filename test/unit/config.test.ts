@@ -41,7 +41,7 @@ describe('A good configuration', () => {
       ingressClassName: 'traefik',
       dns: {recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour, waitSchedule: [
         {every: 15 * second, for: 5 * minute}, {every: minute, for: 55 * minute}, {every: 5 * minute, for: 23 * hour}, {every: hour, for: 6 * day}]},
-      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute,
+      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, defaultPlan: 'free',
       caaIdentities: [], deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
       leaderElection: {enabled: true, lease: 'doorplate-operator', leaseDuration: 15 * second, renewDeadline: 10 * second, retryPeriod: 2 * second},
     });
@@ -49,8 +49,8 @@ describe('A good configuration', () => {
 
   test("has the same defaults as the chart's values", () => {
     const values = parse(readFileSync(new URL('../../charts/doorplate/values.yaml', import.meta.url), 'utf8')) as ReturnType<typeof needed> & Raw;
-    const {image, imagePullSecrets, operator, redirector, ...rest} = values;
-    expect([image, imagePullSecrets, operator, redirector]).not.toContain(undefined);
+    const {image, imagePullSecrets, operator, redirector, plans, ...rest} = values;
+    expect([image, imagePullSecrets, operator, redirector, plans]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
     expect(installation).toBe('');
     const given = needed();
@@ -91,7 +91,7 @@ describe('A good configuration', () => {
     expect(policy).toEqual({
       installation: 'apps.platform.test', zone: 'apps.platform.test', tls: 'Wildcard', issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'}, ingressClassName: 'traefik',
       edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, caaIdentities: [], deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
-      recheckIntervalMs: hour, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute,
+      recheckIntervalMs: hour, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');
   });
@@ -121,6 +121,8 @@ describe('A bad value', () => {
     ['a span that is a number', {propagationTime: 48}, 'propagationTime: '],
     ['a span of weeks', {verificationExpiresAfter: '1w'}, 'verificationExpiresAfter: must be a number above 0 and a unit'],
     ['a span below nothing', {issuanceStalledAfter: '-30m'}, 'issuanceStalledAfter: must be a number above 0 and a unit'],
+    ['no grace', {graceTime: 'none'}, 'graceTime: must be a number above 0 and a unit'],
+    ['no default plan', {defaultPlan: ''}, 'defaultPlan: '],
     ['no schedule', {dns: {waitSchedule: []}}, 'dns.waitSchedule: '],
     ['a step without an end', {dns: {waitSchedule: [{every: '15s', for: 'ever'}]}}, 'dns.waitSchedule.0.for: '],
     ['a denied name that is none', {deniedNames: ['good.example', '*.example']}, 'deniedNames.1: "*.example" is no hostname'],

@@ -20,6 +20,8 @@ dns: {{ .Values.dns | toJson }}
 propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
+graceTime: {{ .Values.graceTime }}
+defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ .Release.Name }}-redirector, port: 80}

@@ -7,6 +7,8 @@ import {z} from 'zod';
 import type {Kind} from '../../../operator/api/crd.ts';
 import {crd, lint} from '../../../operator/api/crd.ts';
 import {customDomainConditions, customDomainKind, redirectStatuses} from '../../../operator/api/custom-domain.ts';
+import {accountKind} from '../../../operator/api/account.ts';
+import {planKind} from '../../../operator/api/plan.ts';
 import {projectKind} from '../../../operator/api/project.ts';
 import {reasonsPage} from '../../../operator/api/reasons-page.ts';
 import {checked, fold, text} from '../../../operator/api/rules.ts';
@@ -20,10 +22,12 @@ const walk = (node: Node, path = ''): [string, Node][] => [[path, node], ...Obje
 
 const columns = (kind: Kind) => (crd(kind) as {spec: {versions: {additionalPrinterColumns: {name: string; priority?: number}[]}[]}}).spec.versions[0]!.additionalPrinterColumns.map((c) => c.name + (c.priority ? '*' : ''));
 
+const specOf = (kind: Kind) => (crd(kind) as {spec: {scope: string; versions: {subresources?: object; schema: {openAPIV3Schema: Node}}[]}}).spec;
+
 const kindWith = (spec: z.ZodType): Kind => ({...projectKind, spec});
 
 describe('The schema of a kind', () => {
-  test.each([['CustomDomain', customDomainKind], ['Project', projectKind]])('%s is structural, described and bounded throughout', (_, kind) => {
+  test.each<[string, Kind]>([['CustomDomain', customDomainKind], ['Project', projectKind], ['Plan', planKind], ['Account', accountKind]])('%s is structural, described and bounded throughout', (_, kind) => {
     for (const [path, node] of walk(schemaOf(kind))) {
       expect([path, node.description]).toEqual([path, expect.stringMatching(/\S/)]);
       expect([path, ['anyOf', 'oneOf', 'allOf', '$ref', 'additionalProperties', 'nullable'].filter((key) => key in node)]).toEqual([path, []]);
@@ -42,6 +46,14 @@ describe('The schema of a kind', () => {
   test('has its columns in order, those of -o wide marked', () => {
     expect(columns(customDomainKind)).toEqual(['PRIMARY', 'PHASE', 'HOSTS', 'READY', 'REASON', 'AGE', 'TARGET*', 'MESSAGE*']);
     expect(columns(projectKind)).toEqual(['HOST', 'DEPLOYED', 'READY', 'REASON', 'AGE', 'URL*', 'MESSAGE*']);
+    expect(columns(planKind)).toEqual(['DOMAINS', 'HOSTNAMES', 'PER-MINUTE', 'PER-DAY', 'AGE']);
+    expect(columns(accountKind)).toEqual(['PLAN', 'READY', 'REASON', 'AGE', 'PER-MINUTE*', 'PER-DAY*', 'MESSAGE*']);
+  });
+
+  test("is namespaced where tenants write it, cluster-scoped where the platform does; a Plan has no status that anybody could wait for", () => {
+    expect([customDomainKind, projectKind, planKind, accountKind].map((k) => specOf(k).scope)).toEqual(['Namespaced', 'Namespaced', 'Cluster', 'Cluster']);
+    expect([specOf(planKind).versions[0]!.subresources, Object.keys(specOf(planKind).versions[0]!.schema.openAPIV3Schema.properties!)]).toEqual([undefined, ['spec']]);
+    expect(specOf(accountKind).versions[0]!.subresources).toEqual({status: {}});
   });
 
   test.each<[string, z.ZodType, string]>([
@@ -67,7 +79,7 @@ test.each([['Docs.Example.COM', 'docs.example.com'], ['docs.example.com.', 'docs
     expect(fold(written)).toBe(expected);
   });
 
-test.each([customDomainKind, projectKind])('The examples of $kind are good', (kind: Kind) => {
+test.each<Kind>([customDomainKind, projectKind, planKind, accountKind])('The examples of $kind are good', (kind: Kind) => {
   for (const example of kind.examples) expect(kind.spec.safeParse((parse(example) as {spec: unknown}).spec).error).toBeUndefined();
 });
 

@@ -3,7 +3,7 @@ import {acceptHostname} from '../../../operator/domain/acceptance.ts';
 import {timestamp} from '../../../operator/domain/conditions.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {WorldInput} from '../../support/world.ts';
-import {days, domain, hostLines, policy, project, t0, world} from '../../support/world.ts';
+import {days, domain, free, hostLines, policy, project, t0, world} from '../../support/world.ts';
 
 const reasonBeside = (other: Parameters<typeof domain>[0]) => decide(world({name: 'm', others: [domain({uid: 'other', ...other})]})).status.hosts![0]!.reason;
 
@@ -12,9 +12,11 @@ describe('A CustomDomain is refused', () => {
   const undeployed = project({firstDeployTime: undefined});
   /** In the order in which they count: each row has every fault of those below it. */
   const rows: [string, WorldInput, string][] = [
-    ['ProjectNotFound', {primary: 'co.uk', project: null, others: [older]}, 'There is no Project docs in this namespace. Create it.'],
-    ['ProjectHasDomains', {primary: 'co.uk', project: undeployed, others: [older]}, 'The Project docs already has its domains in the CustomDomain older. Put these hostnames there, or delete it.'],
-    ['HostnameNotAllowed', {primary: 'co.uk', project: undeployed}, '"co.uk" cannot be attached: it is a public suffix, under which anybody registers names. Choose another hostname.'],
+    ['ProjectNotFound', {primary: 'co.uk', project: null, others: [older], plan: free}, 'There is no Project docs in this namespace. Create it.'],
+    ['ProjectHasDomains', {primary: 'co.uk', project: undeployed, others: [older], plan: free}, 'The Project docs already has its domains in the CustomDomain older. Put these hostnames there, or delete it.'],
+    ['HostnameNotAllowed', {primary: 'co.uk', project: undeployed, plan: free}, '"co.uk" cannot be attached: it is a public suffix, under which anybody registers names. Choose another hostname.'],
+    ['PlanUpgradeRequired', {project: undeployed, plan: free}, 'The account acme is on the plan free, which does not allow custom domains. Upgrade the plan.'],
+    ['PlanNotFound', {project: undeployed, plan: null}, 'The Account acme is on the Plan lost, which does not exist. The platform must create it, or correct the Account.'],
     ['NoSuccessfulDeploy', {project: undeployed}, 'The Project docs has had no successful deploy: its Service has never had a ready endpoint. Deploy it.'],
     ['ProjectNotFound', {project: project({host: undefined})}, 'The Project docs has no host yet.'],
   ];

@@ -27,6 +27,15 @@ const request = (revision: number, rest: Omit<IssuedRequest, 'metadata'> = {}, {
   ...rest,
 });
 
+const revision = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision']);
+
+/** Which request of ours is the newest. */
+const newest = (requests: readonly IssuedRequest[]) => {
+  const own = requests.filter((r) => r.metadata.namespace === 'acme' && r.metadata.ownerReferences?.[0]?.name === 'docs-1' && r.metadata.ownerReferences[0].uid === 'uid-1');
+  const last = own.toSorted((a, b) => revision(b) - revision(a))[0];
+  return last && {namespace: 'acme', name: last.metadata.name, uid: ''};
+};
+
 describe('What is known of a certificate', () => {
   const about = {name: 'docs-1', createdAt: '2026-03-01T12:00:00Z', notAfter: '2026-05-30T12:00:00Z'};
 
@@ -40,16 +49,18 @@ describe('What is known of a certificate', () => {
     ['is no leaf of a request in another namespace, whatever that says of itself', certificate(1), [request(1, {leafSha256: 'x'}, {namespace: 'evil'})], {ready: true, leafSha256: undefined}],
     ['is the failure of the newest request', certificate(1), [request(1, {leafSha256: 'a'}), request(3, {failure: 'third'}), request(2, {failure: 'second'})], {ready: true, leafSha256: 'a', failure: 'third'}],
     ['is no failure once a newer request has begun', certificate(undefined, 'False'), [request(1, {failure: 'first'}), request(2)], {ready: false, failure: undefined}],
+    ['is the request that is under way, and what cert-manager says of it', certificate(1), [request(1, {leafSha256: 'a'}), request(2, {waiting: 'order is pending'})],
+      {ready: true, leafSha256: 'a', waiting: 'order is pending'}],
     ['is not ready while nothing is said of it', certificate(undefined, 'unsaid'), [], {ready: false}],
     ['is not ready while it is unknown', certificate(1, 'Unknown'), [], {ready: false}],
   ];
   test.each(rows)('%s', (_, of, requests, expected) => {
-    expect(certificateFacts(of, requests)).toEqual({...about, ...expected});
-    expect(certificateFacts(of, requests.toReversed())).toEqual({...about, ...expected});
+    expect(certificateFacts(of, requests)).toEqual({...about, issuing: true, ...(newest(requests) && {request: newest(requests)}), ...expected});
+    expect(certificateFacts(of, requests.toReversed())).toEqual({...about, issuing: true, ...(newest(requests) && {request: newest(requests)}), ...expected});
   });
 
   test('can be told of a Certificate that nobody has looked at yet', () => {
     const fresh = {...certificate(1), status: undefined};
-    expect(certificateFacts(fresh, [])).toEqual({name: 'docs-1', ready: false, createdAt: about.createdAt});
+    expect(certificateFacts(fresh, [])).toEqual({name: 'docs-1', ready: false, issuing: false, createdAt: about.createdAt});
   });
 });

@@ -25,7 +25,7 @@ describe('Conditions', () => {
         expect(ready.status === 'True').toBe(status.hosts!.every((h) => h.phase === 'Live'));
         expect(status.phase).toBe(status.hosts![0]!.phase);
         expect(condition(decide(at), 'Live')!.status === 'True').toBe(status.phase === 'Live');
-        expect(condition(decide(at), 'Accepted')!.status === 'True').toBe(status.phase !== 'NotAccepted');
+        expect(condition(decide(at), 'Accepted')!.status === 'True').toBe(status.phase !== 'NotAccepted' && status.hosts![0]!.servedUntil === undefined);
         expect(status.conditions!.filter((c) => !(c.reason in reasons))).toEqual([]);
       }
     }), {numRuns: 200});
@@ -54,7 +54,7 @@ describe('Conditions', () => {
 
   test('of kstatus are pending or stalled just as the design says', () => {
     const pending = ['ProjectNotFound', 'NoSuccessfulDeploy', 'Issuing', 'EdgePending', 'EdgeUnreachable', 'EdgeNotServing', 'RecordMissing', 'TargetMismatch', 'IndirectCNAME', 'ConflictingRecord', 'ProxiedOrFlattened', 'PropagationPending', 'CheckPending', 'WaitingForPrimary', 'AuthoritativeFailure'] as const;
-    const stalled = ['HostnameNotAllowed', 'DuplicateHostname', 'ProjectHasDomains', 'VerificationExpired', 'AuthoritativeUnreachable', 'IssuanceStalled'] as const;
+    const stalled = ['HostnameNotAllowed', 'DuplicateHostname', 'PlanUpgradeRequired', 'PlanNotFound', 'HostnameLimitReached', 'ProjectHasDomains', 'VerificationExpired', 'AuthoritativeUnreachable', 'IssuanceStalled'] as const;
     expect(pending.filter((r) => reasons[r].health !== 'pending')).toEqual([]);
     expect(stalled.filter((r) => reasons[r].health !== 'stalled')).toEqual([]);
   });

@@ -296,7 +296,7 @@ describe('Messages', () => {
   test('tell how the last attempt at a certificate failed, while it is pending and when it is stalled', () => {
     const [pending, stalled] = [t0, t0 + 30 * minutes].map((now) => decide(world({now, facts: {[docs]: {...proven(), certificate: certificate({ready: false, failure: 'order is invalid'})}}})).status.hosts![0]!);
     expect(pending).toMatchObject({reason: 'Issuing', message: expect.stringContaining('The last attempt failed: order is invalid')});
-    expect(stalled).toMatchObject({reason: 'IssuanceStalled', message: expect.stringMatching(/no certificate for 30 minutes\. The last attempt failed: order is invalid See the Certificate certificate,.*\(Re-verify\)/)});
+    expect(stalled).toMatchObject({reason: 'IssuanceStalled', message: expect.stringMatching(/was ordered 30 minutes ago and is still absent\. By the last answer of its DNS it still verifies\. The last attempt failed: order is invalid\. See the Certificate certificate,.*\(Re-verify\)/)});
   });
 });
 

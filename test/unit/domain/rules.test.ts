@@ -7,7 +7,7 @@ import type {ReasonName} from '../../../operator/domain/reasons.ts';
 import {factsArbitrary, historyArbitrary, live} from '../../support/histories.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
-  certificate, condition, conditionLines, days, domain, edgeAt, entryOf, hostLines, hours, later, leaf, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, unknown, world,
+  certificate, condition, conditionLines, days, domain, edgeAt, entryOf, free, hostLines, hours, later, leaf, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, unknown, world,
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
@@ -26,6 +26,8 @@ describe('Rule 1, no ACME before proof', () => {
     ['ProjectHasDomains', {others: [domain({name: 'older', uid: 'older', createdAt: timestamp(t0 - 9 * days)})], facts: {[docs]: served()}}],
     ['NoSuccessfulDeploy', {project: project({firstDeployTime: undefined}), facts: {[docs]: served()}}],
     ['HostnameNotAllowed', {primary: 'co.uk', facts: {'co.uk': served()}}],
+    ['PlanUpgradeRequired', {plan: free, facts: {[docs]: served()}}],
+    ['PlanNotFound', {plan: null, facts: {[docs]: served()}}],
   ];
   test.each(unproven)('a hostname that is %s has no Certificate and no Ingress', (reason, input) => {
     const d = decide(world(input));

@@ -1,0 +1,44 @@
+/** Whose a namespace is and what that tenant may have: its Account's plan, or the platform's default plan. */
+import type {AccountStatus} from '../api/account.ts';
+import {accountLabel} from '../api/account.ts';
+import type {Account, Plan} from '../api/foreign.ts';
+import type {Refusal} from './acceptance.ts';
+import {withTimes} from './conditions.ts';
+
+/** What is known of the tenant of a namespace. */
+export interface Tenant {
+  /** Name of the Account; undefined: the namespace is a tenant of its own, on the default plan. */
+  account?: string;
+  /** The Plan, or why there is none: nobody knows then what the tenant may have. */
+  plan: Plan | {missing: Refusal};
+}
+
+/** The Account that a namespace names by its label; an empty one names none. */
+export const accountOf = (labels: Readonly<Record<string, string>> | undefined): string | undefined => labels?.[accountLabel] || undefined;
+
+const missing = (message: string): {missing: Refusal} => ({missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'}});
+
+/** The tenant of a namespace. `account` and `plan` give the objects of these names. */
+export function tenantOf(
+  name: string | undefined, defaultPlan: string,
+  {account, plan}: {account: (name: string) => Account | undefined; plan: (name: string) => Plan | undefined},
+): Tenant {
+  if (name === undefined) {
+    return {plan: plan(defaultPlan) ?? missing(`The namespace belongs to no Account, and the platform's default Plan ${defaultPlan} does not exist. The platform must create it.`)};
+  }
+  const found = account(name);
+  if (!found) return {account: name, plan: missing(`The namespace belongs to the Account ${name}, which does not exist. The platform must create it, or correct the label ${accountLabel}.`)};
+  const planName = found.spec.planRef.name;
+  return {account: name, plan: plan(planName) ?? missing(`The Account ${name} is on the Plan ${planName}, which does not exist. The platform must create it, or correct the Account.`)};
+}
+
+/** Decides an Account: whether its plan exists. Pure. */
+export function decideAccount(account: Account, plan: Plan | undefined, now: number): AccountStatus {
+  const {generation = 0} = account.metadata;
+  const {name} = account.spec.planRef;
+  const claims = plan
+    ? [{type: 'Ready', status: 'True' as const, reason: 'PlanFound', message: `The account is on the Plan ${name}.`}]
+    : (['Ready', 'Stalled'] as const).map((type) => ({type, status: type === 'Ready' ? 'False' as const : 'True' as const, reason: 'PlanNotFound',
+      message: `The Plan ${name} does not exist: nothing new is accepted in the namespaces of this account. Create it, or correct spec.planRef.`}));
+  return {observedGeneration: generation, conditions: withTimes(claims, account.status?.conditions ?? [], generation, now)};
+}

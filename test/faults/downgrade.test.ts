@@ -1,0 +1,58 @@
+/** Rule 8, to its end: a platform whose grace time is short. */
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {acmeRoot, eventually, fetchEdge, install, kubectl} from '../../cluster/cluster.ts';
+import {Tenant} from '../support/tenant.ts';
+
+let tenant: Tenant;
+beforeAll(async () => { await install(['graceTime=10s']); tenant = await Tenant.create('grace'); }, 120_000);
+afterAll(async () => {
+  await tenant?.remove();
+  await install();
+}, 180_000);
+
+test('a downgrade that is not put right: served until servedUntil, then routes and certificates go; an upgrade brings it back by a new proof', async () => {
+  const [www, old] = [tenant.host('www'), tenant.host('old')];
+  await tenant.records({www: tenant.proof, old: tenant.proof});
+  await tenant.attach('site', www, [{from: old}]);
+  await tenant.wait('site', 'Ready');
+  const ca = await acmeRoot();
+  const uid = (await tenant.get('site'))?.metadata.uid ?? '';
+
+  await tenant.onPlan('free');
+  const served = await tenant.hosts('site', [`${www} Live PlanUpgradeRequired`, `${old} Live PlanUpgradeRequired`]);
+  const until = Date.parse(served.status?.hosts?.[0]?.servedUntil ?? '');
+  let last = 0;
+  while (Date.now() < until - 300) {
+    const asked = Date.now();
+    const replies = await Promise.all([fetchEdge(`https://${www}/`, {ca}), fetchEdge(`https://${old}/`, {ca})]);
+    expect(replies.map((r) => r.status)).toEqual([200, 301]);
+    last = asked;
+  }
+  expect(until - last).toBeLessThan(2000);
+  const gone = await tenant.hosts('site', [`${www} NotAccepted PlanUpgradeRequired`, `${old} NotAccepted PlanUpgradeRequired`], 10_000);
+  expect(gone.status).toMatchObject({phase: 'NotAccepted', hostsLive: '0/2', dnsRecords: []});
+  expect(gone.status?.conditions?.map((c) => `${c.type}=${c.status}`)).toEqual(['Accepted=False', 'Verified=False', 'CertificateReady=False', 'RoutesReady=False', 'Live=False', 'Ready=False', 'Stalled=True']);
+  await eventually('nothing of it is left', async () => (await tenant.children('certificates,ingresses', uid)).length === 0, 10_000);
+  await eventually('the edge serves neither', async () => (await Promise.all([www, old].map((h) => fetchEdge(`https://${h}/`)))).every((r) => r.status === 404), 10_000);
+  // The object stands, and nothing is written any more.
+  const {resourceVersion} = (await tenant.get('site'))!.metadata;
+  await new Promise((resolve) => { setTimeout(resolve, 3000); });
+  expect((await tenant.get('site'))?.metadata.resourceVersion).toBe(resourceVersion);
+
+  await tenant.onPlan('pro');
+  await tenant.wait('site', 'Ready');
+  expect((await fetchEdge(`https://${www}/`, {ca})).status).toBe(200);
+}, 240_000);
+
+test('what is struck by the limit ends alone: the older hostname is served as ever', async () => {
+  const name = `one-${tenant.namespace}`;
+  const [www, old] = [tenant.host('www'), tenant.host('old')];
+  const spec = {rateLimit: {requestsPerMinute: 1, requestsPerDay: 1}, customDomains: {allowed: true, maxHostnamesPerProject: 1}};
+  await kubectl(['apply', '--server-side', '-f', '-'], {input: JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name}, spec})});
+  await tenant.onPlan(name);
+  await tenant.hosts('site', [`${www} Live Serving`, `${old} Live HostnameLimitReached`]);
+  await tenant.hosts('site', [`${www} Live Serving`, `${old} NotAccepted HostnameLimitReached`], 20_000);
+  await eventually('the redirect is gone', async () => (await fetchEdge(`https://${old}/`)).status === 404, 10_000);
+  expect((await fetchEdge(`https://${www}/`, {ca: await acmeRoot()})).status).toBe(200);
+  await kubectl(['delete', 'plan', name]);
+}, 120_000);
