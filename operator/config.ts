@@ -55,6 +55,14 @@ const schema = z.strictObject({
   caaIdentities: z.array(hostname).default([]),
   deniedNames: z.array(hostname).default([]),
   redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
+  leaderElection: z.strictObject({
+    enabled: z.boolean().default(true),
+    lease: z.string().min(1).default('doorplate-operator'),
+    leaseDuration: span('15s'),
+    renewDeadline: span('10s'),
+    retryPeriod: span('2s'),
+  }).refine((e) => e.leaseDuration > e.renewDeadline && e.renewDeadline > 1.2 * e.retryPeriod && e.retryPeriod > 0,
+    'must be leaseDuration > renewDeadline > 1.2 × retryPeriod > 0').prefault({}),
   log: z.strictObject({level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info')}).prefault({}),
 });
 

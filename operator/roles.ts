@@ -28,6 +28,7 @@ import {Cache} from './kube/cache.ts';
 import type {Client} from './kube/client.ts';
 import {Controller} from './kube/controller.ts';
 import {EventRecorder} from './kube/events.ts';
+import {Elector} from './kube/leader.ts';
 import {Manager} from './kube/manager.ts';
 import type {KitMetrics} from './kube/metrics.ts';
 import type {HasMeta, KubeObject, ObjectMeta} from './kube/objects.ts';
@@ -64,7 +65,15 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   const counters = domainMetrics(registry);
   const startedAt = Date.now();
   const events = new EventRecorder(client, {controller: 'doorplate.dev/operator', instance: config.pod, log});
-  const manager = new Manager({client, log, events});
+  const election = settings.leaderElection;
+  const elector = election.enabled ? new Elector({
+    // Renewals have connections of their own.
+    client: client.apart({connections: 2}), namespace: config.namespace, name: election.lease, metrics, log,
+    // The Deployment's Pods never have one another's names: a container that starts again in its Pod leads at once.
+    instance: config.pod,
+    times: {leaseDurationMs: election.leaseDuration, renewDeadlineMs: election.renewDeadline, retryPeriodMs: election.retryPeriod},
+  }) : undefined;
+  const manager = new Manager({client, log, events, elector});
 
   const domainCache = new Cache<CustomDomain, CustomDomain>(client, customDomains, {log, indexes: {
     project: (d) => [`${d.metadata.namespace}/${d.spec.projectRef.name}`],

@@ -47,6 +47,11 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #isSynced = false;
   /** The watch has told everything up to this resourceVersion. */
   #seen: string | undefined;
+  /**
+   * The list in progress is older than what we hold: etcd was restored from a backup, and our versions are from a future that
+   * never was. What is listed replaces them; until then they stay, because half a list is worse than an old one.
+   */
+  #setBack = false;
   /** Keys that the list in progress has held so far. */
   #listed = new Set<Key>();
   #running: Promise<void> | undefined;
@@ -121,13 +126,16 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     const {namespace} = this.#options;
     if (namespace !== undefined && written.metadata.namespace !== namespace) return;
     if (compareResourceVersions(written.metadata.resourceVersion, this.#seen) <= 0) return;
+    if (this.#setBack) this.#listed.add(keyOf(written));
     this.#put(written);
   }
 
   #page(items: T[], resourceVersion: string, first: boolean): void {
     if (first) this.#listed = new Set();
-    // Time went backward: etcd was restored from a backup. What we hold is from a future that never was.
-    if (first && compareResourceVersions(resourceVersion, this.#seen) < 0) this.#empty();
+    if (first && compareResourceVersions(resourceVersion, this.#seen) < 0) {
+      this.#setBack = true;
+      this.#seen = undefined;
+    }
     for (const item of items) {
       this.#listed.add(keyOf(item));
       this.#put(item);
@@ -137,9 +145,10 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #whole(resourceVersion: string): void {
     for (const [key, held] of this.#store) {
       const older = compareResourceVersions(held.metadata.resourceVersion, resourceVersion) <= 0;
-      if (older && !this.#listed.has(key)) this.#remove(key);
+      if ((older || this.#setBack) && !this.#listed.has(key)) this.#remove(key);
     }
     this.#listed = new Set();
+    this.#setBack = false;
     this.#advance(resourceVersion);
     if (this.#isSynced) return;
     this.#isSynced = true;
@@ -164,7 +173,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #put(object: T): void {
     const key = keyOf(object);
     const before = this.#store.get(key);
-    if (before && compareResourceVersions(object.metadata.resourceVersion, before.metadata.resourceVersion) <= 0) return;
+    if (before && !this.#setBack && compareResourceVersions(object.metadata.resourceVersion, before.metadata.resourceVersion) <= 0) return;
     const now = this.#project(object);
     if (before) this.#unindex(key, before);
     this.#store.set(key, now);
@@ -183,11 +192,6 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     this.#store.delete(key);
     this.#unindex(key, before);
     this.#tell(undefined, before);
-  }
-
-  #empty(): void {
-    this.#seen = undefined;
-    for (const key of this.#store.keys()) this.#remove(key);
   }
 
   #unindex(key: Key, held: P): void {

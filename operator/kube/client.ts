@@ -29,6 +29,13 @@ export type WatchEvent<T> =
   | {type: 'BOOKMARK'; object: {metadata: {resourceVersion: string}}}
   | {type: 'ERROR'; object: {code?: number; reason?: string; message?: string}};
 
+interface Page<T> {
+  items: T[];
+  resourceVersion: string;
+  /** The token of the page that follows. */
+  next: string | undefined;
+}
+
 export interface ClientOptions extends TransportOptions {}
 
 /**
@@ -66,7 +73,7 @@ export class Client {
 
   /**
    * From now on `guard` is called right before a write goes out. When it throws, nothing is sent, and the caller gets a
-   * WriteRefusedError with that as its cause. It must be quick, and it can't wait.
+   * WriteRefusedError with that as its `because`. It must be quick, and it can't wait.
    */
   guardWrites(guard: () => void): void {
     this.#transport.guardWrites(guard);
@@ -100,23 +107,20 @@ export class Client {
 
   /** The pages of one consistent list: all carry the same resourceVersion. Throws a 410 when the list became too old midway. */
   async *pages<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): AsyncGenerator<{items: T[]; resourceVersion: string}> {
-    const {namespace, labelSelector, fieldSelector, limit = 500, signal} = options;
-    const apiVersion = apiVersionOf(resource);
-    let next: string | undefined;
-    do {
-      const query = {labelSelector, fieldSelector, limit: limit === 0 ? undefined : limit, continue: next};
-      const page = await this.#json<{items: T[] | null; metadata: {resourceVersion: string; continue?: string}}>({
-        method: 'GET', path: pathOf(resource, {namespace}), query, signal,
-      });
-      const items = page.items ?? [];
-      // Inside a list the API server leaves these out for built-in kinds.
-      for (const item of items) {
-        item.apiVersion ??= apiVersion;
-        item.kind ??= resource.kind;
-      }
-      yield {items, resourceVersion: page.metadata.resourceVersion};
-      next = page.metadata.continue;
-    } while (next !== undefined && next !== '');
+    let coming: Promise<Page<T>> | undefined = this.#page(resource, options);
+    while (coming) {
+      const {items, resourceVersion, next}: Page<T> = await coming;
+      // The server gathers the next page while this one is taken in.
+      coming = next === undefined ? undefined : this.#page(resource, options, next);
+      // Whoever stops in between never hears of its failure.
+      coming?.catch(() => {});
+      yield {items, resourceVersion};
+    }
+  }
+
+  /** The resourceVersion of a collection as of now, at the cost of reading one object. */
+  async version(resource: Resource, {namespace, signal}: {namespace?: string; signal?: AbortSignal} = {}): Promise<string> {
+    return (await this.#page(resource, {namespace, signal, limit: 1})).resourceVersion;
   }
 
   /**
@@ -193,6 +197,21 @@ export class Client {
   /** Finishes the requests in flight and cuts the watches. */
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  async #page<T extends KubeObject>(resource: Resource<T>, options: ListOptions, from?: string): Promise<Page<T>> {
+    const {namespace, labelSelector, fieldSelector, limit = 500, signal} = options;
+    const query = {labelSelector, fieldSelector, limit: limit === 0 ? undefined : limit, continue: from};
+    const path = pathOf(resource, {namespace});
+    const list = await this.#json<{items: T[] | null; metadata: {resourceVersion: string; continue?: string}}>({method: 'GET', path, query, signal});
+    const items = list.items ?? [];
+    const apiVersion = apiVersionOf(resource);
+    // Inside a list the API server leaves these out for built-in kinds.
+    for (const item of items) {
+      item.apiVersion ??= apiVersion;
+      item.kind ??= resource.kind;
+    }
+    return {items, resourceVersion: list.metadata.resourceVersion, next: list.metadata.continue || undefined};
   }
 
   async #json<T>(request: Request): Promise<T> {

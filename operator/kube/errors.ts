@@ -40,31 +40,46 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * No answer came: refused, cut, too late. Whether a write was done nobody can say. `cause` is what undici or the system threw;
- * a request whose own signal aborted throws the signal's reason instead.
- */
-export class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError';
+/** An error that tells of another in its own words. That one is no `cause`, which loggers append to the message once more. */
+abstract class BecauseError extends Error {
+  readonly #because: unknown;
 
-  constructor(request: string, cause: unknown) {
-    super(`${request}: no answer: ${reasonOf(cause)}`, {cause});
+  constructor(what: string, because: unknown) {
+    super(`${what}: ${reasonOf(because)}`);
+    this.#because = because;
+  }
+
+  get because(): unknown {
+    return this.#because;
   }
 }
 
-/** The client's guard refused a write: nothing was sent. `cause` is what the guard threw. */
-export class WriteRefusedError extends Error {
+/**
+ * No answer came: refused, cut, too late. Whether a write was done nobody can say. `because` is what undici or the system threw;
+ * a request whose own signal aborted throws the signal's reason instead.
+ */
+export class NoAnswerError extends BecauseError {
+  override readonly name = 'NoAnswerError';
+
+  constructor(request: string, because: unknown) {
+    super(`${request}: no answer`, because);
+  }
+}
+
+/** The client's guard refused a write: nothing was sent. `because` is what the guard threw. */
+export class WriteRefusedError extends BecauseError {
   override readonly name = 'WriteRefusedError';
 
-  constructor(request: string, cause: unknown) {
-    super(`${request}: not sent: ${reasonOf(cause)}`, {cause});
+  constructor(request: string, because: unknown) {
+    super(`${request}: not sent`, because);
   }
 }
 
 /** Node reports a host with several addresses as an AggregateError without a message. */
 function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
-  return error instanceof Error ? error.message || error.name : String(error);
+  const {message, errors, code} = Object(error) as {message?: unknown; errors?: unknown; code?: unknown};
+  if (message === '' && Array.isArray(errors)) return errors.map(reasonOf).join('; ');
+  return [message, code].find(text => typeof text === 'string' && text !== '') as string | undefined ?? String(error);
 }
 
 /** Thrown by a reconcile that no retry can help until the object changes: logged once, counted, not retried. */

@@ -71,10 +71,7 @@ export class Manager {
     this.#elector = elector;
     if (!elector) return;
     client.guardWrites(() => elector.assertLeading());
-    void elector.lost.then(reason => {
-      log.fatal({err: reason}, 'the process ends');
-      exit(1);
-    });
+    void this.#endWhenLost(elector, exit);
   }
 
   /** Aborts when the process begins to stop its caches. */
@@ -103,7 +100,7 @@ export class Manager {
    */
   async start(): Promise<void> {
     this.#beatAt = performance.now();
-    this.#heartbeat = setInterval(() => (this.#beatAt = performance.now()), heartbeatMs);
+    this.#heartbeat = setInterval(() => (this.#beatAt = performance.now()), heartbeatMs).unref();
     await Promise.all(this.#servers.map(server => server.start()));
     for (const cache of this.#caches) cache.start(this.#stop.signal);
     this.#campaign = this.#elector?.campaign(this.#asked.signal);
@@ -150,6 +147,12 @@ export class Manager {
     await this.#within(releaseWithinMs, Promise.resolve(this.#campaign).then(() => elector.release()));
   }
 
+  async #endWhenLost(elector: Elector, exit: (code: number) => void): Promise<void> {
+    const reason = await elector.lost;
+    this.#log.fatal({err: reason}, 'the process ends');
+    exit(1);
+  }
+
   async #unlessStopped(work: Promise<unknown>): Promise<void> {
     const stopped = new Promise<void>(resolve => this.#asked.signal.addEventListener('abort', () => resolve(), {once: true}));
     await Promise.race([work, stopped]);
@@ -165,10 +168,11 @@ export class Manager {
 
   /** Whether the work ended in time. */
   async #within(ms: number, work: Promise<unknown>): Promise<boolean> {
-    const ended = new AbortController();
-    return Promise.race([
-      work.then(() => true).finally(() => ended.abort()),
-      sleep(ms, ended.signal).then(() => false),
-    ]);
+    const over = new AbortController();
+    try {
+      return await Promise.race([work.then(() => true), sleep(ms, over.signal).then(() => false)]);
+    } finally {
+      over.abort();
+    }
   }
 }

@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {createSecureContext} from 'node:tls';
 import {Agent, type Dispatcher} from 'undici';
 import type {Clock} from './clock.ts';
 import {systemClock} from './clock.ts';
@@ -74,8 +75,8 @@ export class Transport {
 
   /**
    * From now on `guard` is called for every request that is no GET, at the moment its first byte would go out: after it waited
-   * for a connection, and for as long as the process may have been stopped meanwhile. What it throws is the cause of a
-   * WriteRefusedError, and nothing is sent.
+   * for a connection, and for as long as the process may have been stopped meanwhile. What it throws is the reason
+   * (`because`) of a WriteRefusedError, and nothing is sent.
    */
   guardWrites(guard: () => void): void {
     this.#guard = guard;
@@ -149,7 +150,7 @@ export class Transport {
   async #read(): Promise<Agents> {
     const old = this.#agents;
     // A file in the middle of its rotation is no reason to stop: what we have is valid until a 401 says otherwise.
-    const secrets = await this.credentials.read().catch((error: unknown) => {
+    const secrets = await this.#whole().catch((error: unknown) => {
       if (!old) throw error;
       return old.secrets;
     });
@@ -166,6 +167,13 @@ export class Transport {
       // A watch is quiet for minutes, and has a watchdog of its own.
       watches: new Agent({...common, connect, connections: null, bodyTimeout: 0}),
     });
+  }
+
+  /** Throws when a file is missing or half written. */
+  async #whole(): Promise<Secrets> {
+    const secrets = await this.credentials.read();
+    createSecureContext({ca: secrets.tls.ca, cert: secrets.tls.cert, key: secrets.tls.key});
+    return secrets;
   }
 
   /** undici starts a request, by `onRequestStart`, when a connection is free and right before it writes to it. */

@@ -2,22 +2,27 @@ import {type Backoff, backoffMs} from './backoff.ts';
 import type {Client, WatchEvent} from './client.ts';
 import {type Clock, sleep, systemClock} from './clock.ts';
 import {ApiError, isGone, retryAfterMs} from './errors.ts';
-import type {KubeObject, Resource} from './objects.ts';
+import {compareResourceVersions, type KubeObject, type Resource} from './objects.ts';
 
 /**
  * Where a watch stands. After kube-rs' `watcher.rs`.
  *
- *            +-------------------- 410: history is gone --------------------+
- *            v                                                              |
- *        Listing ------- whole list, at resourceVersion R -----------> Watching from R  <-+ ended in order:
- *         |   ^                                                        |          ^   |   | again at once
- *   error |   | after back-off                        refused or cut   |    after |   +---+ from what was
- *         v   |                                                        v back-off |         seen last
- *        Waiting                                                     Waiting -----+
+ *        Listing ------ whole list, as of R ------> Watching from R <--+ ended in order: again at once,
+ *        ^  |  ^                                     |      ^     |     | from what was seen last
+ *        |  |  | 410: history is gone (back-off)     |      |     +-----+
+ *        |  |  +------------------------------------ |      |
+ *        |  | error                   refused, cut,  |      | still R or later
+ *        |  v                         silent         v      |
+ *        Waiting  <---- earlier than R: history ---- Checking R (after a back-off; an error: again, after a back-off)
+ *                       was set back
+ *
+ * Checking asks for the resourceVersion of now. It is there for an etcd that was restored from a backup: a watch from a version
+ * that never came to be is accepted, and brings nothing until history has caught up (measured on 1.36).
  */
 export type WatchState =
   | {at: 'Listing'; paged: boolean}
   | {at: 'Watching'; from: string}
+  | {at: 'Checking'; from: string}
   | {at: 'Waiting'; ms: number; because: unknown; next: WatchState};
 
 /** Who takes what a watch sees. Calls come in order, never two at once. */
@@ -92,6 +97,8 @@ export class Watcher<T extends KubeObject> {
         return this.#list(state, signal);
       case 'Watching':
         return this.#watch(state, signal);
+      case 'Checking':
+        return this.#check(state, signal);
       case 'Waiting':
         await sleep(state.ms, signal, this.#clock);
         return state.next;
@@ -113,6 +120,17 @@ export class Watcher<T extends KubeObject> {
     } catch (error) {
       // The pages expired before the last was read: all at once then, as client-go's pager does.
       return this.#wait(error, {at: 'Listing', paged: paged && !isGone(error)});
+    }
+  }
+
+  async #check({from}: {from: string}, signal: AbortSignal): Promise<WatchState> {
+    const {namespace} = this.#options;
+    try {
+      const now = await this.#client.version(this.#resource, {namespace, signal});
+      if (compareResourceVersions(now, from) >= 0) return {at: 'Watching', from};
+      return this.#wait(new Error(`the API server is at ${now}, before ${from}: its history was set back`), {at: 'Listing', paged: true});
+    } catch (error) {
+      return this.#wait(error, {at: 'Checking', from});
     }
   }
 
@@ -144,10 +162,10 @@ export class Watcher<T extends KubeObject> {
         this.#failures = 0;
         return {at: 'Watching', from: seen};
       }
-      return this.#wait('the watch ended at once', {at: 'Watching', from: seen});
+      return this.#wait('the watch ended at once', {at: 'Checking', from: seen});
     } catch (error) {
       if (isGone(error)) return this.#wait(error, {at: 'Listing', paged: true});
-      return this.#wait(cut.signal.aborted ? cut.signal.reason : error, {at: 'Watching', from: seen});
+      return this.#wait(cut.signal.aborted ? cut.signal.reason : error, {at: 'Checking', from: seen});
     } finally {
       this.#clock.clearTimeout(watchdog);
       signal.removeEventListener('abort', onAbort);

@@ -4,7 +4,7 @@ import {Applier} from '../../operator/kube/apply.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {type KubeObject, keyOf} from '../../operator/kube/objects.ts';
-import {adminClient, type ConfigMap, configMaps, makeNamespace} from '../support/kube-api.ts';
+import {adminClient, type ConfigMap, configMaps, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
 
 type Managed = ConfigMap & {metadata: {managedFields?: {manager: string; operation: string}[]}};
 
@@ -45,6 +45,11 @@ async function sentSoFar(): Promise<number> {
   return values.reduce((sum, {value}) => sum + value, 0);
 }
 
+/** Of the object that the test is about. */
+function key(): string {
+  return `${namespace}/${name}`;
+}
+
 /** How many requests `work` sends, and what it gives. */
 async function counted<T>(work: () => Promise<T>): Promise<{requests: number; value: T}> {
   const before = await sentSoFar();
@@ -83,6 +88,48 @@ describe('the first write', () => {
     const all = await Promise.all(Array.from({length: 10}, () => applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs})));
     expect(all.filter(({outcome}) => outcome === 'Created')).toHaveLength(1);
     expect(all.filter(({outcome}) => outcome === 'Applied')).toHaveLength(9);
+  });
+});
+
+describe('a custom resource', () => {
+  let widgets: Awaited<ReturnType<typeof makeWidgets>>['widgets'];
+  let removeKind: () => Promise<unknown>;
+  beforeAll(async () => {
+    ({widgets, remove: removeKind} = await makeWidgets(client));
+  });
+  afterAll(() => removeKind());
+  const widget = (size: number, labels: Record<string, string> = {owner: 'us'}): Widget =>
+    ({apiVersion: `${widgets.group}/v1`, kind: 'Widget', metadata: {name, namespace, labels}, spec: {size}});
+
+  test('is created by one request, and once when ten do it at the same time', async () => {
+    const {requests, value} = await counted(() => applier.apply(widgets, widget(1), {existing: undefined, isOurs}));
+    expect({requests, outcome: value.outcome}).toEqual({requests: 1, outcome: 'Created'});
+    name = `${name}-ten`;
+    const all = await Promise.all(Array.from({length: 10}, () => applier.apply(widgets, widget(1), {existing: undefined, isOurs})));
+    expect(all.filter(({outcome}) => outcome === 'Created')).toHaveLength(1);
+  });
+
+  test('of somebody else is left alone, though the cache did not know it', async () => {
+    await client.create(widgets, widget(1, {}), {fieldManager: 'kit'});
+    const before = await client.get(widgets, key());
+    expect((await applier.apply(widgets, widget(2), {existing: undefined, isOurs})).outcome).toBe('NotOurs');
+    expect(await client.get(widgets, key())).toEqual(before);
+  });
+
+  test('of somebody else that replaced ours is left alone', async () => {
+    const {object} = await applier.apply(widgets, widget(1), {existing: undefined, isOurs});
+    await client.delete(widgets, key());
+    await client.create(widgets, widget(7, {}));
+    expect((await applier.apply(widgets, widget(2), {existing: object, isOurs})).outcome).toBe('NotOurs');
+    expect((await client.get(widgets, key()))!.spec).toEqual({size: 7});
+  });
+
+  test('is taken back from another manager, who is named', async () => {
+    const {object} = await applier.apply(widgets, widget(1), {existing: undefined, isOurs});
+    const changed = await client.patch(widgets, keyOf(object), {spec: {size: 5}}, {type: 'merge', fieldManager: 'somebody'});
+    const result = await applier.apply(widgets, widget(1), {existing: changed, isOurs});
+    expect(result).toMatchObject({outcome: 'Applied', conflicts: [{manager: 'somebody'}]});
+    expect((await client.get(widgets, key()))!.spec).toEqual({size: 1});
   });
 });
 

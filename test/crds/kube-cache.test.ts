@@ -5,7 +5,7 @@ import {Cache, type CacheOptions} from '../../operator/kube/cache.ts';
 import {Client} from '../../operator/kube/client.ts';
 import type {WatchState} from '../../operator/kube/watch.ts';
 import {admin, type ConfigMap, configMaps, eventually, makeNamespace} from '../support/kube-api.ts';
-import {FaultProxy, type Fate} from '../support/kube-proxy.ts';
+import {FaultProxy, type Fate, type Seen} from '../support/kube-proxy.ts';
 
 interface Small {metadata: ConfigMap['metadata']; a: string | undefined}
 
@@ -195,31 +195,37 @@ function nextWatch(fate: Fate): void {
   proxy.cutAll();
 }
 
-/** Lists and watches that the copy's requests were, after the first of each. */
+/** What a request is for: a watch, a page of a list, or a look at where history stands. */
+function purpose({isWatch, url}: Seen): 'watch' | 'list' | 'check' {
+  if (isWatch) return 'watch';
+  return url.searchParams.get('limit') === '1' ? 'check' : 'list';
+}
+
+/** What the copy's requests were for, after its first list and watch. */
 function later(): string[] {
-  return proxy.seen.slice(2).map(({isWatch}) => (isWatch ? 'watch' : 'list'));
+  return proxy.seen.slice(2).map(purpose);
 }
 
 describe('a fault', () => {
   test.each<{fault: string; strike: () => void | Promise<void>; requests: string[]}>([
-    {fault: 'the watch ends in order', strike: () => proxy.endWatches(''), requests: ['watch']},
-    {fault: 'all connections are cut', strike: () => proxy.cutAll(), requests: ['watch']},
-    {fault: 'the stream ends inside an event', strike: () => proxy.endWatches('{"type":"ADDED","obj'), requests: ['watch']},
-    {fault: 'the stream brings nonsense', strike: () => proxy.endWatches('<html>\n'), requests: ['watch']},
-    {fault: 'an ERROR event of 500', strike: () => proxy.endWatches(inStream(500, 'InternalError')), requests: ['watch']},
+    {fault: 'the watch ends in order, but at once', strike: () => proxy.endWatches(''), requests: ['check', 'watch']},
+    {fault: 'all connections are cut', strike: () => proxy.cutAll(), requests: ['check', 'watch']},
+    {fault: 'the stream ends inside an event', strike: () => proxy.endWatches('{"type":"ADDED","obj'), requests: ['check', 'watch']},
+    {fault: 'the stream brings nonsense', strike: () => proxy.endWatches('<html>\n'), requests: ['check', 'watch']},
+    {fault: 'an ERROR event of 500', strike: () => proxy.endWatches(inStream(500, 'InternalError')), requests: ['check', 'watch']},
     {fault: 'an ERROR event of 410', strike: () => proxy.endWatches(inStream(410, 'Expired')), requests: ['list', 'watch']},
-    {fault: '410 to the watch', strike: () => nextWatch({status: 410, body: status(410, 'Expired')}), requests: ['watch', 'list', 'watch']},
-    {fault: '500 to the watch', strike: () => nextWatch({status: 500, body: status(500, 'InternalError')}), requests: ['watch', 'watch']},
-    {fault: 'an answer that is no JSON', strike: () => nextWatch({status: 503, body: '<html>'}), requests: ['watch', 'watch']},
-    {fault: 'the watch cut before its answer', strike: () => nextWatch('cut'), requests: ['watch', 'watch']},
+    {fault: '410 to the watch', strike: () => nextWatch({status: 410, body: status(410, 'Expired')}), requests: ['check', 'watch', 'list', 'watch']},
+    {fault: '500 to the watch', strike: () => nextWatch({status: 500, body: status(500, 'InternalError')}), requests: ['check', 'watch', 'check', 'watch']},
+    {fault: 'an answer that is no JSON', strike: () => nextWatch({status: 503, body: '<html>'}), requests: ['check', 'watch', 'check', 'watch']},
+    {fault: 'the watch cut before its answer', strike: () => nextWatch('cut'), requests: ['check', 'watch', 'check', 'watch']},
     {
       fault: 'the list cut that follows a 410',
       strike: () => {
         const fates: Fate[] = [{status: 410, body: status(410, 'Expired')}, 'cut', {status: 500, body: ''}];
-        proxy.fate = () => fates.shift() ?? 'forward';
+        proxy.fate = seen => (purpose(seen) === 'check' ? 'forward' : fates.shift() ?? 'forward');
         proxy.cutAll();
       },
-      requests: ['watch', 'list', 'list', 'list', 'watch'],
+      requests: ['check', 'watch', 'list', 'list', 'list', 'watch'],
     },
     {
       fault: 'nobody listening for a second',
@@ -228,7 +234,7 @@ describe('a fault', () => {
         await wait(1000);
         await proxy.listen();
       },
-      requests: ['watch'],
+      requests: ['check', 'watch'],
     },
   ])('($fault) loses no change and makes up none', async ({strike, requests}) => {
     await create('changes', '1');
@@ -264,8 +270,9 @@ describe('a fault', () => {
     make();
     await started();
     nextWatch({status: 429, body: status(429, 'TooManyRequests'), headers: {'retry-after': '1'}});
-    await eventually(() => later().length === 2);
-    const [refused, next] = proxy.seen.slice(2);
+    await eventually(() => later().length === 4);
+    expect(later()).toEqual(['check', 'watch', 'check', 'watch']);
+    const [refused, next] = proxy.seen.slice(3);
     expect(next!.at - refused!.at).toBeGreaterThanOrEqual(990);
   });
 
@@ -289,7 +296,7 @@ describe('a fault', () => {
     proxy.fate = ({isWatch}) => (isWatch ? {status: 200} : 'forward');
     proxy.cutAll();
     await wait(2000);
-    expect(later().length).toBeLessThan(14);
+    expect(later().filter(what => what === 'watch').length).toBeLessThan(14);
     proxy.fate = () => 'forward';
   });
 

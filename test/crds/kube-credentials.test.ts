@@ -7,6 +7,7 @@ import {Client} from '../../operator/kube/client.ts';
 import {inCluster} from '../../operator/kube/credentials.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
+import {VirtualClock} from '../support/kube-clock.ts';
 import {admin, adminClient, makeNamespace} from '../support/kube-api.ts';
 
 interface Review extends KubeObject {status: {userInfo: {username: string}}}
@@ -43,9 +44,9 @@ async function tokenOf(name: string): Promise<string> {
 const mountToken = (token: string): Promise<void> => writeFile(join(root, 'token'), `${token}\n`);
 
 /** A client as a Pod's process makes it, and who the API server takes it for. */
-function inPod(registry = new Registry()) {
+function inPod(registry = new Registry(), clock?: VirtualClock) {
   const {hostname, port} = new URL(admin().server);
-  const pod = new Client(inCluster(root, {KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port})!, {metrics: kitMetrics(registry)});
+  const pod = new Client(inCluster(root, {KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port})!, {metrics: kitMetrics(registry), clock});
   const whoAmI = async (): Promise<string> => {
     const review = await pod.create(reviews, {apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {}} as Review);
     return review.status.userInfo.username.split(':').at(-1)!;
@@ -67,12 +68,20 @@ describe('a Pod’s token', () => {
     await pod.close();
   });
 
-  test('that was rotated is still good until it is looked at again, after a minute', async () => {
+  test('that was rotated is taken up when it is looked at again, after a minute', async () => {
     await mountToken(await tokenOf('one'));
-    const {pod, whoAmI} = inPod();
+    const clock = new VirtualClock();
+    const {pod, whoAmI} = inPod(new Registry(), clock);
     expect(await whoAmI()).toBe('one');
     await mountToken(await tokenOf('two'));
+    await clock.advance(59_999);
     expect(await whoAmI()).toBe('one');
+    await clock.advance(1);
+    expect(await whoAmI()).toBe('two');
+    // For a moment there may be no file: the one that was read goes on.
+    await rm(join(root, 'token'));
+    await clock.advance(60_000);
+    expect(await whoAmI()).toBe('two');
     await pod.close();
   });
 });

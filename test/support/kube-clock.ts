@@ -32,8 +32,9 @@ export class VirtualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Moves on, and lets what waits for promises run between two timers. */
+  /** Moves on, and lets what waits for promises run before it and between two timers. */
   async advance(ms: number): Promise<void> {
+    await settled();
     const end = this.#now + ms;
     for (let next = this.#next(end); next; next = this.#next(end)) {
       this.#timers.delete(next);

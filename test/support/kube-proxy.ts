@@ -1,10 +1,11 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import {request} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
+import {setTimeout as wait} from 'node:timers/promises';
 import type {Credentials} from '../../operator/kube/credentials.ts';
 
-/** What happens to a request: an answer of ours, a connection that is cut, or its way to the API server. */
-export type Fate = 'forward' | 'cut' | {status: number; body?: string; headers?: Record<string, string>};
+/** What happens to a request: an answer of ours, a connection that is cut, its way to the API server, the same later (Infinity: never). */
+export type Fate = 'forward' | 'cut' | {delayMs: number} | {status: number; body?: string; headers?: Record<string, string>};
 
 export interface Seen {
   method: string;
@@ -85,7 +86,10 @@ export class FaultProxy {
       incoming.socket.destroy();
       return;
     }
-    if (fate !== 'forward') {
+    if (typeof fate === 'object' && 'delayMs' in fate) {
+      if (fate.delayMs === Infinity) return;
+      await wait(fate.delayMs);
+    } else if (fate !== 'forward') {
       outgoing.writeHead(fate.status, {'content-type': 'application/json', ...fate.headers});
       outgoing.end(fate.body ?? '');
       return;

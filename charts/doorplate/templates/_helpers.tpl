@@ -25,6 +25,7 @@ defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ .Release.Name }}-redirector, port: 80}
+leaderElection: {{ .Values.leaderElection | toJson }}
 log: {{ .Values.log | toJson }}
 {{- end }}
 

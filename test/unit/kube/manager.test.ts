@@ -4,10 +4,36 @@ import pino from 'pino';
 import {Registry} from 'prom-client';
 import type {Client} from '../../../operator/kube/client.ts';
 import {Controller, type Reconcile} from '../../../operator/kube/controller.ts';
+import type {Elector} from '../../../operator/kube/leader.ts';
 import type {EventRecorder} from '../../../operator/kube/events.ts';
 import {Manager} from '../../../operator/kube/manager.ts';
 import {kitMetrics} from '../../../operator/kube/metrics.ts';
 import {settled} from '../../support/kube-clock.ts';
+
+/** Wins and loses when told. */
+class FakeElector {
+  win: (leads: boolean) => void = () => {};
+  lose: (reason: Error) => void = () => {};
+  readonly lost = new Promise<Error>(resolve => (this.lose = resolve));
+  leads = false;
+
+  campaign(signal: AbortSignal): Promise<boolean> {
+    story.push('candidate');
+    return new Promise(resolve => {
+      this.win = won => resolve((this.leads = won));
+      signal.addEventListener('abort', () => resolve(false));
+    });
+  }
+
+  assertLeading(): void {
+    if (!this.leads) throw new Error('not now');
+  }
+
+  async release(): Promise<void> {
+    this.leads = false;
+    story.push('released');
+  }
+}
 
 /** What happened, in order. */
 let story: string[];
@@ -15,13 +41,15 @@ let logged: string[];
 let sync: () => void;
 let manager: Manager;
 let controller: Controller;
+let mayWrite: () => void;
 
 const log = pino({}, {write: (line: string) => void logged.push(line)});
 
+const exit = (code: number): void => void story.push(`exit ${code}`);
 const step = (what: string) => async (): Promise<void> => void story.push(what);
 
-/** A process of one server, one cache that syncs when told, and one controller. */
-function make(reconcile: Reconcile, graceMs = 1000): void {
+/** A process of one server, one cache that syncs when told, one controller, and perhaps an election. */
+function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void {
   const {promise, resolve} = Promise.withResolvers<void>();
   const cache = {
     resource: {plural: 'widgets'}, synced: promise, isSynced: false,
@@ -36,10 +64,10 @@ function make(reconcile: Reconcile, graceMs = 1000): void {
     cache.isSynced = true;
     resolve();
   };
-  const client = {close: step('client closes')} as unknown as Client;
+  const client = {close: step('client closes'), guardWrites: (guard: () => void) => (mayWrite = guard)} as unknown as Client;
   const events = {flush: step('events are written')} as unknown as EventRecorder;
   controller = new Controller({name: 'widget', reconcile, waitFor: [cache], metrics: kitMetrics(new Registry()), log});
-  manager = new Manager({client, log, events, graceMs})
+  manager = new Manager({client, log, events, graceMs, elector: elector as unknown as Elector, exit})
     .addCache(cache).addController(controller).addServer({start: step('server starts'), stop: step('server stops')});
 }
 
@@ -74,6 +102,7 @@ test('a process starts and stops in order, and what has begun is finished', asyn
     'server starts', 'cache starts', 'cache synced', 'a begins',
     'a is finished', 'events are written', 'server stops', 'cache stops', 'client closes',
   ]);
+  expect(logged.filter(line => !line.includes('caches synced'))).toEqual([]);
   await expect(manager.stop()).resolves.toBeUndefined();
 });
 
@@ -101,5 +130,82 @@ describe('a stop', () => {
     sync();
     await wait(10);
     expect(story).not.toContain('a');
+  });
+});
+
+describe('with an election', () => {
+  test('caches sync meanwhile, nothing is reconciled or written before this process leads, and the lease is released after the last write', async () => {
+    const elector = new FakeElector();
+    const write = Promise.withResolvers<void>();
+    make(async key => {
+      story.push(`${key} begins`);
+      await write.promise;
+      mayWrite();
+      story.push(`${key} is finished`);
+      return 'awaitChange';
+    }, 1000, elector);
+    controller.enqueue('a');
+    const starting = manager.start();
+    await settled();
+    sync();
+    await wait(10);
+    expect(manager.health().ready).toBe(true);
+    expect(story).toEqual(['server starts', 'cache starts', 'candidate', 'cache synced']);
+    expect(mayWrite).toThrow('not now');
+    elector.win(true);
+    await starting;
+    await settled();
+    const stopping = manager.stop();
+    await settled();
+    write.resolve();
+    await stopping;
+    expect(story.slice(4)).toEqual([
+      'a begins', 'a is finished', 'events are written', 'released', 'server stops', 'cache stops', 'client closes',
+    ]);
+    expect(mayWrite).toThrow('not now');
+  });
+
+  test('a candidate that is told to stop ends its start', async () => {
+    make(async key => (story.push(key), 'awaitChange'), 1000, new FakeElector());
+    controller.enqueue('a');
+    const starting = manager.start();
+    await settled();
+    sync();
+    await wait(10);
+    await manager.stop();
+    await starting;
+    expect(story).not.toContain('a');
+  });
+
+  test('leadership that is lost ends the process with 1, and nothing is released', async () => {
+    const elector = new FakeElector();
+    make(() => new Promise(() => {}), 20, elector);
+    controller.enqueue('a');
+    const starting = manager.start();
+    sync();
+    await settled();
+    elector.win(true);
+    await starting;
+    elector.lose(new Error('too late'));
+    await settled();
+    expect(story.at(-1)).toBe('exit 1');
+    expect(story).not.toContain('released');
+    expect(logged.at(-1)).toContain('too late');
+    await manager.stop();
+  });
+
+  test('while a reconcile still runs after the grace time, the lease is kept', async () => {
+    const elector = new FakeElector();
+    make(() => new Promise(() => {}), 50, elector);
+    controller.enqueue('a');
+    const starting = manager.start();
+    sync();
+    await settled();
+    elector.win(true);
+    await starting;
+    await settled();
+    await manager.stop();
+    expect(story).not.toContain('released');
+    expect(logged.some(line => line.includes('after the grace time'))).toBe(true);
   });
 });

@@ -1,0 +1,229 @@
+import {type ChildProcess, execFile, spawn} from 'node:child_process';
+import {generateKeyPairSync, randomBytes, randomUUID} from 'node:crypto';
+import {once} from 'node:events';
+import {cp, mkdtemp, open, readFile, rm, writeFile} from 'node:fs/promises';
+import {createServer, type AddressInfo} from 'node:net';
+import {homedir, tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as wait} from 'node:timers/promises';
+import {promisify} from 'node:util';
+import {Client} from '../../operator/kube/client.ts';
+import type {Credentials} from '../../operator/kube/credentials.ts';
+import type {KubeObject} from '../../operator/kube/objects.ts';
+import {configMaps} from './kube-api.ts';
+
+const run = promisify(execFile);
+const bin = join(process.env.DOORPLATE_CACHE || join(homedir(), '.cache/doorplate'), 'bin');
+const startWithinMs = 60_000;
+
+/**
+ * An etcd and a kube-apiserver of a test's own, on loopback, with nothing else: no controllers, no nodes, everybody may do all. It
+ * starts in 3 s. For what can't be done to a cluster that others use: to kill it, to set it back, to fill it.
+ */
+export class ApiServer {
+  readonly dir: string;
+  readonly url: string;
+  readonly #ports: {api: number; etcd: number; peer: number};
+  readonly #children = new Map<'etcd' | 'kube-apiserver', ChildProcess>();
+
+  private constructor(dir: string, ports: {api: number; etcd: number; peer: number}) {
+    this.dir = dir;
+    this.#ports = ports;
+    this.url = `https://127.0.0.1:${ports.api}`;
+  }
+
+  /** Answers requests when this resolves. */
+  static async start(): Promise<ApiServer> {
+    const dir = await mkdtemp(join(tmpdir(), 'kit-api-'));
+    const [api, etcd, peer] = await freePorts(3);
+    const server = new ApiServer(dir, {api: api!, etcd: etcd!, peer: peer!});
+    try {
+      await server.#makeKeys();
+      await server.startEtcd();
+      await server.startApi();
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    return server;
+  }
+
+  /** Ends both and removes what they wrote. */
+  async stop(): Promise<void> {
+    await Promise.all([this.kill('kube-apiserver'), this.kill('etcd')]);
+    await rm(this.dir, {recursive: true, force: true});
+  }
+
+  /** SIGKILL; resolves when it is gone. */
+  async kill(name: 'etcd' | 'kube-apiserver'): Promise<void> {
+    const child = this.#children.get(name);
+    if (!child) return;
+    this.#children.delete(name);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  async startEtcd(): Promise<void> {
+    const {etcd, peer} = this.#ports;
+    const [client, peers] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
+    await this.#spawn('etcd', [
+      '--data-dir', join(this.dir, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn', '--max-txn-ops', '1000',
+      '--listen-client-urls', client, '--advertise-client-urls', client,
+      '--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers, '--initial-cluster', `default=${peers}`,
+    ]);
+    await this.#until('etcd', async () => (await fetch(`${client}/health`)).ok);
+  }
+
+  /** On the port it had before. */
+  async startApi(): Promise<void> {
+    const file = (name: string): string => join(this.dir, name);
+    await this.#spawn('kube-apiserver', [
+      '--etcd-servers', `http://127.0.0.1:${this.#ports.etcd}`, '--bind-address', '127.0.0.1', '--secure-port', String(this.#ports.api),
+      // It may not advertise a loopback address; nobody reads this one.
+      '--advertise-address', '192.0.2.1', '--endpoint-reconciler-type', 'none',
+      '--tls-cert-file', file('server.crt'), '--tls-private-key-file', file('server.key'), '--client-ca-file', file('ca.crt'),
+      '--service-account-key-file', file('sa.key'), '--service-account-signing-key-file', file('sa.key'),
+      '--service-account-issuer', 'https://kubernetes.default.svc', '--service-cluster-ip-range', '10.96.0.0/16',
+      '--authorization-mode', 'AlwaysAllow', '--disable-admission-plugins', 'ServiceAccount', '--profiling=false',
+    ]);
+    const client = this.client();
+    try {
+      await this.#until('kube-apiserver', async () => (await client.get(namespaceOf, 'default')) !== undefined);
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** The administrator: certificates read once. */
+  get credentials(): Credentials {
+    return {server: this.url, read: async () => {
+      const [ca, cert, key] = await Promise.all(['ca.crt', 'admin.crt', 'admin.key'].map(name => readFile(join(this.dir, name), 'utf8')));
+      return {tls: {ca, cert, key}, headers: {}};
+    }};
+  }
+
+  client(): Client {
+    return new Client(this.credentials);
+  }
+
+  /** A client certificate: `NAME.crt` and `NAME.key` in `dir`, valid for so many days from now; -1: it expired yesterday. */
+  async issue(name: string, {days = 365}: {days?: number} = {}): Promise<void> {
+    await this.#issue(name, `/O=system:masters/CN=${name}`, days);
+  }
+
+  /** A kubeconfig, as text. */
+  kubeconfig(user: object): string {
+    return JSON.stringify({
+      apiVersion: 'v1', kind: 'Config', 'current-context': 'own',
+      clusters: [{name: 'own', cluster: {server: this.url, 'certificate-authority': join(this.dir, 'ca.crt')}}],
+      users: [{name: 'own', user}],
+      contexts: [{name: 'own', context: {cluster: 'own', user: 'own'}}],
+    });
+  }
+
+  /**
+   * Makes `count` copies of the ConfigMap `like` (once created through the API, so that it has managedFields) by writing them to
+   * etcd, in its JSON form: 20,000 in 2 s, where the API would need half a minute of two cores. They are numbered, from `from` on.
+   */
+  async multiply(like: KubeObject, count: number, {from: first = 0}: {from?: number} = {}): Promise<void> {
+    const {namespace} = like.metadata;
+    for (let from = first; from < count; from += 500) {
+      const success = Array.from({length: Math.min(500, count - from)}, (_, i) => {
+        const name = `${like.metadata.name}-${from + i}`;
+        const {resourceVersion: _rv, ...metadata} = like.metadata;
+        const value = {...like, metadata: {...metadata, name, uid: randomUUID()}};
+        return {requestPut: {key: base64(`/registry/configmaps/${namespace}/${name}`), value: base64(JSON.stringify(value))}};
+      });
+      const answer = await fetch(`http://127.0.0.1:${this.#ports.etcd}/v3/kv/txn`, {method: 'POST', body: JSON.stringify({success})});
+      if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+    }
+  }
+
+  /** What etcd holds now, to be put back by `restore`. Both are down for a moment. */
+  async backup(): Promise<string> {
+    const copy = join(this.dir, `backup-${randomBytes(4).toString('hex')}`);
+    await this.#whileDown(() => cp(join(this.dir, 'etcd'), copy, {recursive: true}));
+    return copy;
+  }
+
+  async restore(copy: string): Promise<void> {
+    await this.#whileDown(async () => {
+      await rm(join(this.dir, 'etcd'), {recursive: true});
+      await cp(copy, join(this.dir, 'etcd'), {recursive: true});
+    });
+  }
+
+  async #whileDown(work: () => Promise<void>): Promise<void> {
+    await this.kill('kube-apiserver');
+    // In order: what is not yet in its files would be missing from a copy.
+    const etcd = this.#children.get('etcd')!;
+    const gone = once(etcd, 'exit');
+    etcd.kill('SIGTERM');
+    await gone;
+    this.#children.delete('etcd');
+    await work();
+    await this.startEtcd();
+    await this.startApi();
+  }
+
+  async #makeKeys(): Promise<void> {
+    const {privateKey} = generateKeyPairSync('ec', {namedCurve: 'P-256', privateKeyEncoding: {type: 'sec1', format: 'pem'}, publicKeyEncoding: {type: 'spki', format: 'pem'}});
+    await writeFile(join(this.dir, 'sa.key'), privateKey);
+    await this.#openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-days', '365', '-subj', '/CN=kit-test-ca');
+    await this.#issue('server', '/CN=kube-apiserver', 365);
+    await this.issue('admin');
+  }
+
+  async #issue(name: string, subject: string, days: number): Promise<void> {
+    await writeFile(join(this.dir, 'extensions'), 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n');
+    await this.#openssl('req', '-new', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
+    await this.#openssl('x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.crt', '-CAkey', 'ca.key', '-out', `${name}.crt`, '-days', String(days), '-extfile', 'extensions');
+  }
+
+  async #openssl(...args: string[]): Promise<void> {
+    await run('openssl', args, {cwd: this.dir});
+  }
+
+  async #spawn(name: 'etcd' | 'kube-apiserver', args: string[]): Promise<void> {
+    const log = await open(join(this.dir, `${name}.log`), 'a');
+    // It ends with this process, however that ends.
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', join(bin, name), ...args], {stdio: ['ignore', log.fd, log.fd]});
+    child.on('error', () => {});
+    await log.close();
+    this.#children.set(name, child);
+  }
+
+  async #until(name: 'etcd' | 'kube-apiserver', ready: () => Promise<boolean>): Promise<void> {
+    const end = Date.now() + startWithinMs;
+    let last: unknown;
+    for (;;) {
+      try {
+        if (await ready()) return;
+      } catch (error) {
+        last = error;
+      }
+      const child = this.#children.get(name);
+      if (Date.now() > end || !child || child.exitCode !== null) {
+        const log = await readFile(join(this.dir, `${name}.log`), 'utf8').catch(() => '');
+        throw new Error(`${name} did not start: ${String(last)}\n${log.slice(-2000)}`);
+      }
+      await wait(50);
+    }
+  }
+}
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+const namespaceOf = {...configMaps, plural: 'namespaces', kind: 'Namespace', namespaced: false};
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({length: count}, () => createServer());
+  const ports = await Promise.all(servers.map(async server => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }));
+  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
+  return ports;
+}
