@@ -26,7 +26,7 @@ export interface ElectionTimes {
   leaseDurationMs: number;
   /** A leader that could not renew for this long stops writing and ends. */
   renewDeadlineMs: number;
-  /** A leader renews this often; candidates look a little more often. */
+  /** A leader renews this often; candidates look two to four times as often. */
   retryPeriodMs: number;
 }
 
@@ -60,7 +60,7 @@ export class NotLeadingError extends Error {
  *                   the lease is free, or of this very Pod: written                released
  *   Candidate ------------------------------------------------------> Leading -----------------> Over
  *     ^   |                                                            ^   |                      ^
- *     +---+ looks after 1/2 to 3/4 of the retry period       renewed   +---+   not renewed within |
+ *     +---+ looks after 1/4 to 1/2 of the retry period       renewed   +---+   not renewed within |
  *                                                  every retry period      |   the deadline, or   |
  *                                                                          |   somebody else's    |
  *                                                                          +------- lost ---------+
@@ -301,9 +301,9 @@ export class Elector {
     return since + durationMs - this.#clock.now();
   }
 
-  /** So that two who failed together do not come back together, and a look is never later than the retry period. */
+  /** 1/4 to 1/2 of the retry period: two who failed together do not come back together, and a crash is seen soon. */
   #soon(): number {
-    const ms = 0.75 * this.#times.retryPeriodMs;
+    const ms = this.#times.retryPeriodMs / 2;
     return backoffMs(1, {baseMs: ms, capMs: ms});
   }
 

@@ -111,14 +111,14 @@ describe('a candidate', () => {
     },
   );
 
-  test('leads at most 16.6 s after a crash of the leader, whenever it is, and counts the transition', async () => {
+  test('leads at most 16.1 s after a crash of the leader, whenever it is, and counts the transition', async () => {
     for (let since = 0; since < retry; since += 50) {
       world = new VirtualClock();
       api = new LeaseServer(world);
       const {leader, candidate} = await leaderAndCandidate();
       await world.advance(since);
       leader.clock.stop();
-      expect(await until(() => candidate.mayWrite(), 20_000)).toBeLessThanOrEqual(16_600);
+      expect(await until(() => candidate.mayWrite(), 20_000)).toBeLessThanOrEqual(16_100);
       expect(api.lease!.spec!.leaseTransitions).toBe(1);
     }
   });
@@ -171,7 +171,7 @@ describe('a candidate', () => {
     const process = start('a');
     await world.advance(60_000);
     expect(process.mayWrite()).toBe(false);
-    expect(api.requests.length).toBeLessThan(61);
+    expect(api.requests.length).toBeLessThan(121);
     api.mood = 'well';
     await until(() => process.mayWrite(), retry);
   });
@@ -236,13 +236,13 @@ describe('a leader', () => {
     const {leader} = await leaderAndCandidate();
     api.requests.length = 0;
     api.latency = () => 1500;
-    await until(() => api.requests.length > 0, retry + 10);
+    await until(() => api.requests.includes('patch'), retry + 10);
     const asked = world.now();
     await world.advance(3000);
     api.mood = 'down';
     // It asked once more and got no answer: what counts is when it asked before that.
     await until(() => !leader.mayWrite(), deadline);
-    expect(world.now() - asked).toBeLessThanOrEqual(deadline);
+    expect(world.now() - asked).toBeLessThanOrEqual(deadline + 10);
   });
 
   test('that was stopped for a moment goes on', async () => {
@@ -304,8 +304,6 @@ describe('a release', () => {
     candidate.withdraw();
     api.latency = () => 500;
     await until(() => api.requests.at(-1) === 'patch', 5000);
-    api.requests.length = 0;
-    await until(() => api.requests.length > 0, 5000);
     const released = leader.elector.release();
     await world.advance(5000);
     await released;
