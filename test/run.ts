@@ -84,7 +84,7 @@ const suites: Suite[] = [
   )},
   {name: 'unit', cluster: false, run: jest(['test/unit'])},
   {name: 'mutants', cluster: false, run: command('every mutant turns its test red', node, 'test/mutants/run.ts')},
-  {name: 'crds', cluster: true, run: jest(['test/crds'])},
+  {name: 'crds', cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=3']})},
   {name: 'cluster', cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4']})},
   // One at a time: they restart what the others stand on.
   {name: 'faults', cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--testPathIgnorePatterns=test/faults/quiet']})},
