@@ -20,7 +20,7 @@ import {DnsClient} from './dns/client.ts';
 import {judgeCaa} from './domain/caa.ts';
 import type {IssuedRequest} from './domain/certificate.ts';
 import type {EdgeFinding} from './domain/lifecycle.ts';
-import type {Verdict} from './domain/verification.ts';
+import type {Rules as ProofRules, Verdict} from './domain/verification.ts';
 import {judgeAuthoritative, judgeBoth} from './domain/verification.ts';
 import {leafSha256, probeEdge} from './edge/probe.ts';
 import {Applier} from './kube/apply.ts';
@@ -116,14 +116,16 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
 
   const resolvers = settings.dns.recursive.length > 0 ? settings.dns.recursive : systemResolvers();
   const dnsClient = new DnsClient({recursive: resolvers, allowPrivateAddresses: settings.dns.allowPrivateAddresses});
-  const check = async ({hostname, target, caa}: DnsQuestion, signal: AbortSignal): Promise<Verdict> => {
+  const rules: ProofRules = {edgeAddresses: policy.edgeAddresses, addressOnly: false};
+  const check = async ({caa, ...question}: DnsQuestion, signal: AbortSignal): Promise<Verdict> => {
+    const {hostname} = question;
     const authoritative = await dnsClient.askAuthoritative(hostname, signal);
-    let verdict = judgeAuthoritative(hostname, target, policy.edgeAddresses, authoritative);
+    let verdict = judgeAuthoritative(question, rules, authoritative);
     // Resolvers are asked only after a positive answer: asked earlier, they would keep the negative one.
-    if (verdict.kind === 'Proven') verdict = judgeBoth(hostname, target, policy.edgeAddresses, authoritative, await dnsClient.askRecursive(hostname, signal));
+    if (verdict.kind === 'Proven') verdict = judgeBoth(question, rules, authoritative, await dnsClient.askRecursive(hostname, signal));
     // CAA before the order: the CA is never asked in vain.
     if (verdict.kind === 'Proven' && caa) {
-      verdict = {kind: 'Proven', caa: judgeCaa(hostname, await dnsClient.askCaa(hostname, signal), {identities: policy.caaIdentities, zone: policy.zone})};
+      verdict = {...verdict, caa: judgeCaa(hostname, await dnsClient.askCaa(hostname, signal), {identities: policy.caaIdentities, zone: policy.zone})};
     }
     counters.dnsChecks.inc({verdict: verdict.kind === 'Proven' ? 'Proven' : verdict.reason});
     log.debug({hostname, verdict: verdict.kind === 'Proven' ? 'Proven' : verdict.reason}, 'DNS checked');

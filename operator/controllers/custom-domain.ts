@@ -32,6 +32,8 @@ const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/re
 export interface DnsQuestion {
   hostname: string;
   target: string;
+  /** The value of the TXT that proves it where there is no CNAME; undefined: no proof by TXT is possible. */
+  token?: string;
   /** Whether a proof shall come with the CAA records: before an order. */
   caa: boolean;
 }

@@ -28,15 +28,16 @@ import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
 import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
 import type {Hostname} from './hostname.ts';
-import {normalise, objectNameOf, recordName} from './hostname.ts';
+import {isApexByName, normalise, objectNameOf, recordName} from './hostname.ts';
 import {makeIngress} from './ingress.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
+import {instruction} from './records.ts';
 import type {Redirector} from './routes.ts';
 import {httpToHttps, redirectFrom, serve} from './routes.ts';
 import type {Tenant} from './tenant.ts';
 import type {Verdict} from './verification.ts';
-import {instruction} from './verification.ts';
+import {told} from './verification.ts';
 
 /** What the platform has set, as far as decisions need it. All times in milliseconds. */
 export interface Policy {
@@ -316,14 +317,14 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     const next = sooner(nextWaitingCheck(policy, added, facts.checkedAt, now) ?? Infinity);
     if (next === Infinity) {
       return say('AwaitingVerification', 'VerificationExpired',
-        `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${instruction(hostname, target)}, then ask for a check (Verify).`);
+        `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${instruction({hostname, target}, isApexByName(hostname), policy.edgeAddresses)}, then ask for a check (Verify).`);
     }
     looks.push({hostname, what: 'dns', at: next, ...(policy.caaIdentities.length > 0 && {caa: true})});
-    if (verdict !== undefined) return say('AwaitingVerification', verdict.reason, verdict.message);
+    if (verdict !== undefined) return say('AwaitingVerification', verdict.reason, told(verdict, facts.checkedAt ?? now, before));
     // After a restart the last answer still stands in status: keep it rather than flap.
     return before?.phase === 'AwaitingVerification'
       ? say('AwaitingVerification', before.reason as ReasonName, before.message)
-      : say('AwaitingVerification', 'CheckPending', `Create ${instruction(hostname, target)}. The first check follows at once.`);
+      : say('AwaitingVerification', 'CheckPending', `Create ${instruction({hostname, target}, isApexByName(hostname), policy.edgeAddresses)}. The first check follows at once.`);
   }
   verifiedAt ??= timestamp(now);
   // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.

@@ -53,7 +53,19 @@ const table = {
     remedy: 'Delete them and create the CNAME.', waitingFor: 'Customer', health: 'pending'},
   ProxiedOrFlattened: {
     means: "The name has the edge's own addresses and no CNAME: a proxy or a flattened record hides the proof.",
-    remedy: 'Switch the proxy or the flattening off and create a plain CNAME.', waitingFor: 'Customer', health: 'pending'},
+    remedy: 'Switch the proxy or the flattening off and create a plain CNAME; or leave it and create the TXT record that the message names.', waitingFor: 'Customer', health: 'pending'},
+  ConflictingA: {
+    means: "The apex has an A record that is not the edge's.",
+    remedy: "Delete it; an ALIAS or ANAME (or the edge's addresses) and the TXT that the message names are needed.", waitingFor: 'Customer', health: 'pending'},
+  ConflictingAAAA: {
+    means: "The apex has an AAAA record that is not the edge's: who has IPv6 would go elsewhere, the certificate authority too.",
+    remedy: 'Delete it.', waitingFor: 'Customer', health: 'pending'},
+  TXTMissing: {
+    means: "The name has the edge's addresses, which prove no tenant, and no TXT record.",
+    remedy: 'Create the TXT record that the message names.', waitingFor: 'Customer', health: 'pending'},
+  TXTMismatch: {
+    means: 'The TXT record has another value than the token of this tenant, or there is a CNAME in its place.',
+    remedy: 'Correct its value; it must match exactly. Other values may stand beside it.', waitingFor: 'Customer', health: 'pending'},
   PropagationPending: {
     means: "The zone's own servers have the record, most resolvers do not see it yet.",
     remedy: 'Nothing: old answers expire from the caches.', waitingFor: 'Nobody', health: 'pending'},

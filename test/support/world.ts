@@ -140,11 +140,11 @@ export function settled(start: World): World {
 export const leaf = 'aa'.repeat(32);
 export const otherLeaf = 'bb'.repeat(32);
 
-export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven'}, checkedAt});
+export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt});
 export const refuted = (reason: ReasonName = 'RecordMissing', state: RecordState = 'Missing', observed: string[] = [], checkedAt = t0): HostFacts =>
-  ({verdict: {kind: 'Refuted', reason, message: `${reason} was seen.`, state, observed}, checkedAt});
+  ({verdict: {kind: 'Refuted', reason, message: `${reason} was seen.`, state, observed, apex: false}, checkedAt});
 export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt = t0): HostFacts =>
-  ({verdict: {kind: 'Unknown', reason, message: `${reason} came of it.`}, checkedAt});
+  ({verdict: {kind: 'Unknown', reason, message: `${reason} came of it.`, apex: false}, checkedAt});
 
 export const certificate = (change: Partial<CertificateFacts> = {}): CertificateFacts =>
   ({name: 'certificate', ready: true, issuing: false, createdAt: timestamp(t0), notAfter: timestamp(t0 + 90 * days), leafSha256: leaf, ...change});
