@@ -44,6 +44,8 @@ const schema = z.strictObject({
     recursive: z.array(endpoint(53)).default([]),
     allowPrivateAddresses: z.boolean().default(false),
     recheckInterval: span('6h'),
+    driftConfirmations: z.array(span('1m')).min(1).prefault(['1m', '5m', '15m', '60m']),
+    takeoverConfirmations: z.array(span('2s')).min(1).prefault(['2s', '5s', '10s']),
     waitSchedule: z.array(z.strictObject({every: span('15s'), for: span('5m')})).min(1)
       .prefault([{every: '15s', for: '5m'}, {every: '60s', for: '55m'}, {every: '5m', for: '23h'}, {every: '1h', for: '6d'}]),
   }),
@@ -51,6 +53,7 @@ const schema = z.strictObject({
   verificationExpiresAfter: span('7d'),
   issuanceStalledAfter: span('30m'),
   graceTime: span('7d'),
+  quarantineTime: span('30d'),
   defaultPlan: z.string().min(1).max(253).default('free'),
   caaIdentities: z.array(hostname).default([]),
   deniedNames: z.array(hostname).default([]),
@@ -123,10 +126,13 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     deniedNames: s.deniedNames,
     waitSchedule: s.dns.waitSchedule.map((step) => ({everyMs: step.every, forMs: step.for})),
     recheckIntervalMs: s.dns.recheckInterval,
+    driftConfirmationsMs: s.dns.driftConfirmations,
+    takeoverConfirmationsMs: s.dns.takeoverConfirmations,
     propagationTimeMs: s.propagationTime,
     verificationExpiresAfterMs: s.verificationExpiresAfter,
     issuanceStalledAfterMs: s.issuanceStalledAfter,
     graceTimeMs: s.graceTime,
+    quarantineTimeMs: s.quarantineTime,
     defaultPlan: s.defaultPlan,
   };
 }

@@ -79,6 +79,9 @@ const table = {
   ResolverFailure: {
     means: 'The recursive resolvers gave no usable answer.',
     remedy: 'The platform: check the resolvers in dns.recursive.', waitingFor: 'Platform', health: 'pending'},
+  HostnameClaimed: {
+    means: 'The hostname is proven here and attached elsewhere on this platform; the proof that stands there decides.',
+    remedy: 'Remove the records that point to the other place, such as an older TXT record; the hostname then passes over by itself.', waitingFor: 'Customer', health: 'stalled'},
   VerificationExpired: {
     means: 'The record did not appear in time; automatic checks have ended.',
     remedy: 'Create the record, then ask for a check (Verify).', waitingFor: 'Customer', health: 'stalled'},
@@ -109,6 +112,11 @@ const table = {
   // Live.
   Serving: {means: 'It is served with its own certificate; the edge was seen to do so.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
   Redirecting: {means: 'It redirects to the primary; the edge was seen to present its certificate.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  ServedUntilReplaced: {
+    means: 'It was the primary; it is served as before until the new primary is Live.', remedy: 'See the primary.', waitingFor: 'Nobody', health: 'done'},
+  DNSDrifted: {
+    means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
+    remedy: 'Put the record back.', waitingFor: 'Customer', health: 'stalled'},
   Removing: {means: 'It is being removed; its routes are gone.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
   // Conditions that have no reason of a hostname to show.
   Accepted: {means: 'The hostname may be attached to this Project.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},

@@ -39,9 +39,10 @@ describe('A good configuration', () => {
       edge: {addresses: ['192.0.2.1'], probe: []},
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
-      dns: {recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour, waitSchedule: [
+      dns: {recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour,
+        driftConfirmations: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmations: [2 * second, 5 * second, 10 * second], waitSchedule: [
         {every: 15 * second, for: 5 * minute}, {every: minute, for: 55 * minute}, {every: 5 * minute, for: 23 * hour}, {every: hour, for: 6 * day}]},
-      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, defaultPlan: 'free',
+      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, quarantineTime: 30 * day, defaultPlan: 'free',
       caaIdentities: [], deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
       leaderElection: {enabled: true, lease: 'doorplate-operator', leaseDuration: 15 * second, renewDeadline: 10 * second, retryPeriod: 2 * second},
     });
@@ -91,7 +92,7 @@ describe('A good configuration', () => {
     expect(policy).toEqual({
       installation: 'apps.platform.test', zone: 'apps.platform.test', tls: 'Wildcard', issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'}, ingressClassName: 'traefik',
       edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, caaIdentities: [], deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
-      recheckIntervalMs: hour, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
+      recheckIntervalMs: hour, driftConfirmationsMs: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmationsMs: [2 * second, 5 * second, 10 * second], quarantineTimeMs: 30 * day, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');
   });

@@ -21,6 +21,7 @@ propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
 graceTime: {{ .Values.graceTime }}
+quarantineTime: {{ .Values.quarantineTime }}
 defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
