@@ -21,6 +21,8 @@ propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
 graceTime: {{ .Values.graceTime }}
+apexOwnership: {{ .Values.apexOwnership }}
+singleTenant: {{ .Values.singleTenant }}
 defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
