@@ -2,8 +2,8 @@ import {afterEach, describe, expect, test} from '@jest/globals';
 import type * as packet from 'dns-packet';
 import {DnsClient} from '../../../operator/dns/client.ts';
 import type {DnsClientOptions, Finding} from '../../../operator/dns/client.ts';
-import {fakeServer, record, reply, soa, without} from './fake-servers.ts';
-import type {Behaviour, FakeServer, Parts} from './fake-servers.ts';
+import {fakeServer, record, reply, soa, txt, without} from './fake-servers.ts';
+import type {Asked, Behaviour, FakeServer, Parts} from './fake-servers.ts';
 
 const running: FakeServer[] = [];
 afterEach(async () => {
@@ -181,6 +181,63 @@ describe('What an authoritative server says', () => {
       failure: {failure: 'Unreachable', detail: "ns1.example.com (127.0.0.21): can't be reached (ECONNREFUSED); ns2.example.com (127.0.0.22): can't be reached (ECONNREFUSED)"},
     });
   });
+});
+
+describe('The TXT of a name', () => {
+  const challenge = '_doorplate-challenge.docs.example.com';
+  const asked = async (parts: Parts | undefined) => {
+    const {client, authoritative} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {[`${challenge} TXT`]: parts}}});
+    const [found] = (await client.askAuthoritative(challenge, 'TXT')).findings;
+    return {found, questions: authoritative['127.0.0.11']!.asked.map(({type}) => type)};
+  };
+  const many = Array.from({length: 250}, (_, i) => txt(challenge, 'x'.repeat(200), `${i}`));
+  const rows: [string, Parts, Partial<Finding>][] = [
+    ['of one value', {answers: [txt(challenge, 'token')]}, {exists: true, txt: ['token'], ttlSeconds: 300}],
+    ['of several values, and of several strings', {answers: [txt(challenge, 'to', 'ken'), txt(challenge, 'another')]}, {exists: true, txt: ['another', 'token']}],
+    ['that another name has', {answers: [txt('docs.example.com', 'token')], authorities: [soa('example.com', 300, 60)]}, {exists: true, txt: [], negativeTtlSeconds: 60}],
+    ['at the end of a CNAME', {answers: [record(challenge, 'CNAME', 'x.example.net'), txt('x.example.net', 'token')]}, {exists: true, cname: ['x.example.net'], txt: []}],
+    ['that is not there', NXDOMAIN, {exists: false, txt: [], negativeTtlSeconds: 30}],
+    ['that is refused', {rcode: 5}, {exists: undefined, failure: 'Refused'}],
+    ['without authority', {aa: false, answers: [txt(challenge, 'token')]}, {exists: undefined, failure: 'NotAuthoritative'}],
+    ['in capitals (0x20)', {answers: [txt(challenge.toUpperCase(), 'token')]}, {exists: true, txt: ['token']}],
+    ['with NUL octets', {answers: [txt(challenge, '\0token\0')]}, {exists: true, txt: ['\0token\0']}],
+  ];
+  test.each(rows)('%s is found, by one question', async (_, parts, expected) => {
+    const {found, questions} = await asked(parts);
+    expect(found).toMatchObject(expected);
+    expect(questions).toEqual(['TXT']);
+  });
+
+  test('of 64 KB comes over TCP, and a hundred records of it count', async () => {
+    const server = await fakeServer(query => [reply(query, query.overTcp ? {answers: many} : {truncated: true})], {address: '127.0.0.11'});
+    running.push(server);
+    const resolver = await fakeServer(zone({'example.com NS': EXAMPLE_NS}), {port: server.port});
+    running.push(resolver);
+    const client = new DnsClient({recursive: [resolver], allowPrivateAddresses: true, port: server.port});
+    const [found] = (await client.askAuthoritative(challenge, 'TXT')).findings;
+    expect(found?.txt).toHaveLength(100);
+    expect(found?.txt?.join('').length).toBeLessThan(65_536);
+  });
+
+  test('of one record of 64 KB is one value', async () => {
+    const strings = Array.from({length: 255}, () => 'y'.repeat(255));
+    const server = await fakeServer(query => [reply(query, query.overTcp ? {answers: [txt(challenge, ...strings)]} : {truncated: true})], {address: '127.0.0.11'});
+    running.push(server);
+    const resolver = await fakeServer(zone({'example.com NS': EXAMPLE_NS}), {port: server.port});
+    running.push(resolver);
+    const client = new DnsClient({recursive: [resolver], allowPrivateAddresses: true, port: server.port});
+    expect((await client.askAuthoritative(challenge, 'TXT')).findings[0]?.txt?.map(({length}) => length)).toEqual([65_025]);
+  });
+});
+
+test('For how long "there is none" may be repeated is what the zone\'s own SOA says, and of several servers the longest', async () => {
+  const servers = {answers: [record('example.com', 'NS', 'ns1.example.com'), record('example.com', 'NS', 'ns2.example.com'), record('example.com', 'NS', 'ns3.example.com')],
+    additionals: [11, 12, 13].map((host, i) => record(`ns${i + 1}.example.com`, 'A', `127.0.0.${host}`))};
+  const {client} = await world({resolver: {'example.com NS': servers}, authoritative: {
+    '127.0.0.11': {'example.com SOA': {answers: [soa('example.com', 900, 600)]}}, '127.0.0.12': {'example.com SOA': {answers: [soa('example.com', 300, 600)]}}, '127.0.0.13': {'example.com SOA': {aa: false, answers: [soa('example.com', 9000, 9000)]}}}});
+  expect(await client.askNegativeTtl('example.com')).toBe(600);
+  const none = await world({resolver: {'example.com NS': EXAMPLE_NS}});
+  expect(await none.client.askNegativeTtl('example.com')).toBeUndefined();
 });
 
 describe('The servers of a zone', () => {
@@ -365,6 +422,26 @@ describe('Recursive resolvers', () => {
       finding({exists: undefined, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}),
     ]);
     expect(first.asked.every(({recursionDesired}) => recursionDesired)).toBe(true);
+  });
+
+  test('that fail where validation fails, and answer where they are not to validate, have found a broken DNSSEC chain (RFC 4035, 5.5)', async () => {
+    const known = zone({'docs.example.com CNAME': {aa: false, answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]}, 'gone.example.com CNAME': {aa: false, ...NXDOMAIN},
+      'example.com CAA': {aa: false, authorities: [soa('example.com', 300, 60)]}});
+    const validating = await fakeServer((query: Asked) => (query.checkingDisabled ? known(query) : [reply(query, {rcode: 2})]));
+    const failing = await fakeServer(query => [reply(query, {rcode: 2})]);
+    running.push(validating, failing);
+    const client = new DnsClient({recursive: [validating, failing], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    for (const name of ['docs.example.com', 'gone.example.com']) {
+      expect((await client.askRecursive(name, 'Host')).findings.map(({failure}) => failure)).toEqual(['BrokenDnssec', 'ServerFailure']);
+    }
+    expect(await client.askCaa('example.com')).toMatchObject({failure: {name: 'example.com', failure: 'BrokenDnssec', detail: expect.stringContaining('the DNSSEC chain is broken') as unknown}});
+  });
+
+  test('tell the zone by the SOA of what is not there', async () => {
+    const cut = await fakeServer(zone({'shop.example.com CNAME': {aa: false, authorities: [soa('shop.example.com', 300, 60)]}, 'shop.example.com A': {aa: false, answers: [record('shop.example.com', 'A', '192.0.2.1')]}, 'shop.example.com AAAA': {aa: false}}));
+    running.push(cut);
+    const client = new DnsClient({recursive: [cut], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    expect(await client.askRecursive('shop.example.com', 'Host')).toMatchObject({zone: 'shop.example.com', findings: [{a: ['192.0.2.1']}]});
   });
 
   test('fall in for one another when servers of a zone are looked for', async () => {
