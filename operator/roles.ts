@@ -6,6 +6,8 @@ import type {Registry} from 'prom-client';
 import type {Account, Certificate, CertificateRequest, CustomDomain, DomainClaim, EndpointSlice, Ingress, IngressClass, Plan, Project, Service} from './api/foreign.ts';
 import type {Config} from './config.ts';
 import {AccountReconciler} from './controllers/account.ts';
+import type {CheckOptions} from './controllers/check.ts';
+import {check} from './controllers/check.ts';
 import {byHost, Children, ownedSelector, ownerLabel} from './controllers/children.ts';
 import {ClaimReconciler, Claims, claimsByHolder, hostnamesOf} from './controllers/claims.ts';
 import type {DnsQuestion} from './controllers/custom-domain.ts';
@@ -18,11 +20,9 @@ import {
 import type {TenantNamespace} from './controllers/tenants.ts';
 import {accountsByPlan, namespacesByAccount, tenantNamespace, Tenants} from './controllers/tenants.ts';
 import {DnsClient} from './dns/client.ts';
-import {judgeCaa} from './domain/caa.ts';
 import type {IssuedRequest} from './domain/certificate.ts';
 import type {EdgeFinding} from './domain/lifecycle.ts';
-import type {Rules as ProofRules, Verdict} from './domain/verification.ts';
-import {judgeAuthoritative, judgeBoth} from './domain/verification.ts';
+import type {Verdict} from './domain/verification.ts';
 import {leafSha256, probeEdge} from './edge/probe.ts';
 import {Applier} from './kube/apply.ts';
 import {Cache} from './kube/cache.ts';
@@ -121,17 +121,15 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
 
   const resolvers = settings.dns.recursive.length > 0 ? settings.dns.recursive : systemResolvers();
   const dnsClient = new DnsClient({recursive: resolvers, allowPrivateAddresses: settings.dns.allowPrivateAddresses});
-  const rules: ProofRules = {edgeAddresses: policy.edgeAddresses, addressOnly: false};
-  const check = async ({caa, ...question}: DnsQuestion, signal: AbortSignal): Promise<Verdict> => {
+  const checking: CheckOptions = {
+    dns: dnsClient,
+    rules: {edgeAddresses: settings.edge.addresses, addressOnly: settings.apexOwnership === 'AddressOnly'},
+    mode: settings.dns.mode,
+    ca: {identities: policy.caaIdentities, zone: policy.zone},
+  };
+  const look = async ({caa, ...question}: DnsQuestion, signal: AbortSignal): Promise<Verdict> => {
     const {hostname} = question;
-    const authoritative = await dnsClient.askAuthoritative(hostname, signal);
-    let verdict = judgeAuthoritative(question, rules, authoritative);
-    // Resolvers are asked only after a positive answer: asked earlier, they would keep the negative one.
-    if (verdict.kind === 'Proven') verdict = judgeBoth(question, rules, authoritative, await dnsClient.askRecursive(hostname, signal));
-    // CAA before the order: the CA is never asked in vain.
-    if (verdict.kind === 'Proven' && caa) {
-      verdict = {...verdict, caa: judgeCaa(hostname, await dnsClient.askCaa(hostname, signal), {identities: policy.caaIdentities, zone: policy.zone})};
-    }
+    const verdict = await check(checking, question, caa, signal);
     counters.dnsChecks.inc({verdict: verdict.kind === 'Proven' ? 'Proven' : verdict.reason});
     log.debug({hostname, verdict: verdict.kind === 'Proven' ? 'Proven' : verdict.reason}, 'DNS checked');
     return verdict;
@@ -144,7 +142,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   };
 
   const onError = (error: unknown) => { counters.lookErrors.inc(); log.error({err: error}, 'a look at the outside failed'); };
-  const dns = new Observer<DnsQuestion, Verdict>({look: check, onResult: (key) => domainController.enqueue(key), onError, concurrency: 64});
+  const dns = new Observer<DnsQuestion, Verdict>({look, onResult: (key) => domainController.enqueue(key), onError, concurrency: 64});
   const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
 
   const domainReconciler = new CustomDomainReconciler({

@@ -31,7 +31,7 @@ export function withTimes(claims: readonly Claim[], previous: readonly Condition
 }
 
 /** While these stand, nobody knows whether DNS names the host. */
-const unknowing: ReadonlySet<string> = new Set<ReasonName>(['CheckPending', 'AuthoritativeUnreachable', 'AuthoritativeFailure', 'ResolverFailure']);
+const unknowing: ReadonlySet<string> = new Set<ReasonName>(['CheckPending', 'AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure']);
 const uncertified: ReadonlySet<string> = new Set<ReasonName>(['Issuing', 'CAABlocksIssuer', 'CAALookupFailed', 'IssuanceStalled', 'NameTaken']);
 
 /** How a hostname's state is to be taken now: what is merely pending at first is stalled when it lasts. */

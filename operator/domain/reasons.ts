@@ -76,6 +76,9 @@ const table = {
   AuthoritativeFailure: {
     means: "The zone's own servers answer with an error, or not for this zone.",
     remedy: "Mend the zone at the DNS provider: its servers refuse or fail to answer for it.", waitingFor: 'Customer', health: 'pending'},
+  DNSSECBroken: {
+    means: 'The DNSSEC chain of the zone is broken: resolvers that validate refuse the name, and so would the certificate authority.',
+    remedy: "Correct or remove the DS record at the registrar, or have the DNS provider sign the zone anew.", waitingFor: 'Customer', health: 'pending'},
   ResolverFailure: {
     means: 'The recursive resolvers gave no usable answer.',
     remedy: 'The platform: check the resolvers in dns.recursive.', waitingFor: 'Platform', health: 'pending'},

@@ -39,6 +39,10 @@ export interface Observation {
   failure?: {failure: string; detail: string};
   /** What stands at {@link challengeName}, where that was asked for. */
   challenge?: Observation;
+  /** A name beside it that nobody made has the same records: they come of a wildcard (RFC 4592). */
+  wildcard?: boolean;
+  /** For how long resolvers may repeat that something was not there: by the SOA that the zone's own servers have (RFC 2308, 5). */
+  negativeTtlSeconds?: number;
 }
 
 /** What the platform has laid down about proofs. */
@@ -130,7 +134,7 @@ function isOfEdge(address: string, {edgeAddresses}: Rules): boolean {
 }
 
 /** What is judged, and what is known of it whoever answers. */
-interface Case {question: Question; rules: Rules; apex: boolean}
+interface Case {question: Question; rules: Rules; apex: boolean; wildcard: boolean}
 
 /** What was seen of the TXT: values, a CNAME in its place, or why nothing could be. Undefined: not asked. */
 type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknown, 'reason' | 'message'>} | undefined;
@@ -144,6 +148,8 @@ const few = (records: string[]) => records.slice(0, 4).join(', ') + (records.len
 function judge(c: Case, f: Finding, challenge: Challenge): Verdict {
   const {question: {hostname, target}, rules, apex} = c;
   const name = shown(hostname);
+  // A record at the name itself counts before a wildcard (RFC 4592, 2.2.1): nothing has to go.
+  const [by, instead] = c.wildcard ? [' by a wildcard record', '; it counts before the wildcard'] : ['', ''];
   const wanted = instruction(c.question, apex, rules.edgeAddresses);
   const refuted = (reason: ReasonName, state: RecordState, observed: string[], message: string, seconds = f.ttlSeconds): Refuted =>
     ({kind: 'Refuted', reason, message, state, observed, apex, ...(seconds !== undefined && {oldAnswerSeconds: seconds})});
@@ -152,8 +158,8 @@ function judge(c: Case, f: Finding, challenge: Challenge): Verdict {
     const observed = bounded(f.cname.map((to) => `CNAME ${printable(to)}`));
     if (f.cname.length === 1 && cname === target) return {kind: 'Proven', by: 'CNAME', apex};
     return f.chain.includes(target)
-      ? refuted('IndirectCNAME', 'Wrong', observed, `${name} is a CNAME to ${printable(cname)}, which leads on to the host. Point it straight there: change it to ${wanted}.`)
-      : refuted('TargetMismatch', 'Wrong', observed, `${name} is a CNAME to ${printable(cname)}. Change it to ${wanted}.`);
+      ? refuted('IndirectCNAME', 'Wrong', observed, `${name} is a CNAME to ${printable(cname)}${by}, which leads on to the host. Point it straight there: ${c.wildcard ? 'create' : 'change it to'} ${wanted}${instead}.`)
+      : refuted('TargetMismatch', 'Wrong', observed, `${name} is a CNAME to ${printable(cname)}${by}. ${c.wildcard ? 'Create' : 'Change it to'} ${wanted}${instead}.`);
   }
   const addresses = [...f.a.map((a) => `A ${printable(a)}`), ...f.aaaa.map((a) => `AAAA ${printable(a)}`)].toSorted();
   const seen = few(addresses);
@@ -163,16 +169,16 @@ function judge(c: Case, f: Finding, challenge: Challenge): Verdict {
   const strange = [f.a, f.aaaa].map((family) => family.filter((a) => !isOfEdge(a, rules)));
   if (strange.some((family) => family.length > 0)) {
     const them = addresses.length > 1 ? 'them' : 'it';
-    if (!apex) return refuted('ConflictingRecord', 'Conflicting', bounded(addresses), `${name} has ${seen} and no CNAME. Delete ${them} and create ${wanted}.`);
+    if (!apex) return refuted('ConflictingRecord', 'Conflicting', bounded(addresses), `${name} has ${seen}${by} and no CNAME. ${c.wildcard ? 'Create' : `Delete ${them} and create`} ${wanted}${instead}.`);
     const [reason, type, wrong] = strange[0]!.length > 0 ? ['ConflictingA', 'A', strange[0]!] as const : ['ConflictingAAAA', 'AAAA', strange[1]!] as const;
     const named = few(wrong.map((a) => `${type} ${printable(a)}`).toSorted());
     return refuted(reason, 'Conflicting', bounded(addresses), `${name} has ${named}, which ${wrong.length > 1 ? 'are' : 'is'} not the edge's. Delete ${wrong.length > 1 ? 'them' : 'it'}; needed there: ${wanted}.`);
   }
   if (apex && rules.addressOnly) return {kind: 'Proven', by: 'Addresses', apex};
+  const hides = c.wildcard ? `${by} and no CNAME. Create ${wanted}${instead}` : ` and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${wanted}`;
+  const or = canProveByTxt(c.question) ? `; or leave it and create ${sayRecords([txtRecord(c.question, apex)])}` : '';
   return judgeTxt(c, challenge, (reason, message, txt) => ({
-    ...refuted(reason, apex ? 'Found' : 'Conflicting', bounded(addresses), message ?? (canProveByTxt(c.question)
-      ? `${name} has the edge's address (${seen}) and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${wanted}; or leave it and create ${sayRecords([txtRecord(c.question, apex)])}.`
-      : `${name} has the edge's address (${seen}) and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${wanted}.`)),
+    ...refuted(reason, apex ? 'Found' : 'Conflicting', bounded(addresses), message ?? `${name} has the edge's address (${seen})${hides}${or}.`),
     ...(txt && {txt}),
   }));
 }
@@ -236,7 +242,7 @@ function authoritativeChallenge(question: Question, zone: string, wanted: string
  * record counts, because any of them may be asked next.
  */
 export function judgeAuthoritative(question: Question, rules: Rules, seen: Observation): Verdict {
-  const c: Case = {question, rules, apex: apexOf(question, seen)};
+  const c: Case = {question, rules, apex: apexOf(question, seen), wildcard: seen.wildcard ?? false};
   const zone = printable(seen.zone ?? recordName(question.hostname).zone);
   const wanted = instruction(question, c.apex, rules.edgeAddresses);
   const answers = answered(seen);
@@ -256,32 +262,93 @@ export function needsChallenge(question: Question, rules: Rules, seen: Observati
 
 const sameServer = ({server: one}: Finding, {server: other}: Finding) => one.address === other.address && one.port === other.port;
 
-/** What each resolver that could be asked thereby says. */
-function votes(c: Case, seen: Observation): Verdict[] {
-  return answered(seen).flatMap((f) => {
+/** What each resolver that could be asked thereby says; and how many found that the name fails DNSSEC's validation (RFC 4035, 5). */
+function votes(c: Case, seen: Observation): {said: (Proven | Refuted)[]; bogus: Finding[]} {
+  const said: (Proven | Refuted)[] = [];
+  const bogus: Finding[] = [];
+  for (const f of seen.findings) {
     const txt = seen.challenge?.findings.find((t) => sameServer(t, f));
+    if (f.failure === 'BrokenDnssec' || (f.failure === undefined && txt?.failure === 'BrokenDnssec')) bogus.push(f);
+    if (f.failure !== undefined) continue;
     const challenge: Challenge = txt && (txt.failure === undefined ? {txt: txt.txt ?? [], cname: txt.cname} : {unknown: {reason: 'ResolverFailure', message: ''}});
     const verdict = judge(c, f, challenge);
-    return verdict.kind === 'Unknown' ? [] : [verdict];
-  });
+    if (verdict.kind !== 'Unknown') said.push(verdict);
+  }
+  return {said, bogus};
 }
 
+function brokenDnssec({question, apex}: Case, seen: string, bogus: readonly Finding[], zone: string): Unknown {
+  return {kind: 'Unknown', reason: 'DNSSECBroken', apex,
+    message: `${shown(question.hostname)} ${seen} resolvers that validate refuse it (${serverNames(bogus)}): the DNSSEC chain of ${zone} is broken, and the certificate authority would refuse it too. ` +
+      `At the registrar correct the DS record of ${zone}, or remove it; or have the DNS provider sign the zone anew.`};
+}
+
+/** Seen by a resolver is that there is nothing, or not yet the TXT: a negative answer, which has its own time to live. */
+const negative: ReadonlySet<string> = new Set<ReasonName>(['RecordMissing', 'TXTMissing', 'ProxiedOrFlattened']);
+
 /**
- * The verdict of both: the zone's servers decide, then most of the recursive resolvers must agree. Resolvers that could
- * not be asked do not vote; where none could, nothing is known.
+ * The verdict of both: the zone's servers decide, then most of the recursive resolvers must agree, over verdicts and not over
+ * records. Resolvers that could not be asked do not vote; where none could, nothing is known. One that refuses the name because
+ * its DNSSEC chain is broken does not agree.
  */
 export function judgeBoth(question: Question, rules: Rules, authoritative: Observation, recursive: Observation): Verdict {
   const first = judgeAuthoritative(question, rules, authoritative);
   if (first.kind !== 'Proven') return first;
   const name = shown(question.hostname);
-  const said = votes({question, rules, apex: first.apex}, recursive);
-  if (said.length === 0) {
+  const c: Case = {question, rules, apex: first.apex, wildcard: false};
+  const {said, bogus} = votes(c, recursive);
+  if (said.length + bogus.length === 0) {
     return {kind: 'Unknown', reason: 'ResolverFailure', apex: first.apex,
       message: `${name} has the right record at its own servers, but no recursive resolver answered (${serverNames(recursive.findings)}). The platform must check dns.recursive.`};
   }
   const agree = said.filter((v) => v.kind === 'Proven').length;
-  if (agree * 2 > said.length) return first;
-  const ttl = Math.max(0, ...authoritative.findings.map((f) => f.negativeTtlSeconds ?? f.ttlSeconds ?? 0));
-  return {kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], apex: first.apex, oldAnswerSeconds: ttl,
+  if (agree * 2 > said.length + bogus.length) return first;
+  if (agree * 2 > said.length || said.length === 0) return brokenDnssec(c, 'has the right record at its own servers, but', bogus, printable(authoritative.zone ?? recordName(question.hostname).zone));
+  // Never the resolvers' own times, which tick; of an old record that some still have, the zone's servers know nothing any more.
+  const allNegative = said.every((v) => v.kind === 'Proven' || negative.has(v.reason));
+  const seconds = allNegative ? authoritative.negativeTtlSeconds : undefined;
+  return {kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], apex: first.apex, ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
     message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.`};
+}
+
+/**
+ * The verdict of recursive resolvers alone (`dns.mode: RecursiveOnly`, where port 53 outward is closed): at least two must
+ * have answered, and most of those that did, two at least, must say the same.
+ */
+export function judgeRecursive(question: Question, rules: Rules, seen: Observation): Verdict {
+  const name = shown(question.hostname);
+  const c: Case = {question, rules, apex: apexOf(question, seen), wildcard: seen.wildcard ?? false};
+  const {said, bogus} = votes(c, seen);
+  const total = said.length + bogus.length;
+  const most = (count: number) => count >= 2 && count * 2 > total;
+  const proofs = said.filter((v) => v.kind === 'Proven');
+  // A resolver's own times tick.
+  const refusals = said.flatMap((v) => (v.kind === 'Refuted' ? withoutTime(v) : []));
+  if (most(proofs.length)) return proofs.find((v) => v.by !== 'CNAME') ?? proofs[0]!;
+  if (most(refusals.length)) return refusals.toSorted(byMessage)[0]!;
+  if (bogus.length >= 2 || (bogus.length > 0 && total >= 2)) return brokenDnssec(c, 'cannot be verified:', bogus, printable(seen.zone ?? recordName(question.hostname).zone));
+  if (total < 2) {
+    return {kind: 'Unknown', reason: 'ResolverFailure', apex: c.apex,
+      message: `${name} could not be checked: of the recursive resolvers (${serverNames(seen.findings)}) two at least must answer. The platform must check dns.recursive. Needed: ${instruction(question, c.apex, rules.edgeAddresses)}.`};
+  }
+  return {kind: 'Refuted', reason: 'PropagationPending', state: 'Unknown', observed: [], apex: c.apex,
+    message: `${name} has the right record by some resolvers, not yet by most of them. Needed: ${instruction(question, c.apex, rules.edgeAddresses)}.`};
+}
+
+function withoutTime(verdict: Refuted): Refuted {
+  const {...copy} = verdict;
+  delete copy.oldAnswerSeconds;
+  return copy;
+}
+
+/** Reasons that a wildcard could be behind. */
+const byWildcard: ReadonlySet<string> = new Set<ReasonName>(['ConflictingRecord', 'ProxiedOrFlattened', 'TargetMismatch', 'IndirectCNAME']);
+
+/** Whether it is worth asking for a name beside the hostname; at a zone's apex a wildcard above has no effect (RFC 4592, 4.2). */
+export const mayBeWildcard = (verdict: Verdict) => verdict.kind === 'Refuted' && !verdict.apex && byWildcard.has(verdict.reason);
+
+/** Whether a name that nobody made (`beside`) has a record in common with the hostname. */
+export function isWildcard(seen: Observation, beside: Observation): boolean {
+  const records = ({findings}: Observation) => new Set(findings.flatMap((f) => [...f.cname, ...f.a, ...f.aaaa]));
+  return !records(seen).isDisjointFrom(records(beside));
 }

@@ -22,6 +22,8 @@ verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
 graceTime: {{ .Values.graceTime }}
 quarantineTime: {{ .Values.quarantineTime }}
+apexOwnership: {{ .Values.apexOwnership }}
+singleTenant: {{ .Values.singleTenant }}
 defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}

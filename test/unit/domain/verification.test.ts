@@ -83,7 +83,7 @@ describe("The zone's own servers", () => {
 });
 
 describe('The recursive resolvers', () => {
-  const behind = {kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], oldAnswerSeconds: 3600, message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.`};
+  const behind = {kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.`};
 
   const rows: [string, Finding[], object][] = [
     ['agree', [right, right], proven],
