@@ -221,7 +221,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
 
   // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
   manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); }});
-  return manager.addCache(...caches).addController(domainController, projectController, accountController);
+  return manager.addCache(...caches).addController(domainController, projectController, claimController, accountController);
 }
 
 function systemResolvers(): {address: string; port: number}[] {
