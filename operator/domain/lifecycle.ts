@@ -411,7 +411,8 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   const was = role === 'RedirectSource' ? 'Primary' : 'RedirectSource';
   const changing = facts.standsAs?.[was] === true && !still;
   const old = objectsOf(world, project, {hostname, role: was});
-  const gate = facts.certificate === undefined && !still ? caaGate(world, hostname, facts, before) : undefined;
+  // Where the platform's word is the proof, DNS need not verify, and CAA is left to the CA.
+  const gate = facts.certificate === undefined && !still && !byPlatform ? caaGate(world, hostname, facts, before) : undefined;
   const recheck = (at: number, caa: boolean) => {
     const doubted = drifted ? nextWaitingCheck(policy, Date.parse(claim?.status?.negativeSince ?? timestamp(now)), checkedAt, now) : drift?.nextLook;
     looks.push({hostname, what: 'dns', question, at: sooner(Math.min(at, doubted ?? Infinity)), ...(caa && {caa})});
