@@ -65,7 +65,7 @@ export async function install(sets: readonly string[] = []): Promise<void> {
   const tag = readFileSync(`${root}dist/image.tag`, 'utf8').trim();
   await sh('helm', ['upgrade', '--install', 'doorplate-crds', 'charts/doorplate-crds', '-n', 'doorplate-system', '--create-namespace', '--wait', '--timeout', '60s']);
   await sh('helm', ['upgrade', '--install', 'doorplate', 'charts/doorplate', '-n', 'doorplate-system', '-f', 'examples/demo/values.yaml',
-    '--set', `image.tag=${tag}`, ...sets.flatMap((s) => ['--set', s]), '--wait', '--timeout', '90s']);
+    '--set-string', `image.tag=${tag}`, ...sets.flatMap((s) => ['--set', s]), '--wait', '--timeout', '90s']);
 }
 
 /** Polls until `test` gives something else than undefined or false. Throws with the last error when the time is over. */
