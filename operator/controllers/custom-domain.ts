@@ -7,6 +7,8 @@ import {acceptHostname} from '../domain/acceptance.ts';
 import {normalise, objectNameOf} from '../domain/hostname.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../domain/lifecycle.ts';
 import {decide} from '../domain/lifecycle.ts';
+import type {Diagnosis} from '../domain/diagnosis.ts';
+import {attemptOf} from '../domain/issuance.ts';
 import type {ReasonName} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
 import type {Tenant} from '../domain/tenant.ts';
@@ -19,7 +21,9 @@ import {ensureFinalizer, removeFinalizer} from '../kube/finalizer.ts';
 import type {Key} from '../kube/objects.ts';
 import {writeStatus} from '../kube/status.ts';
 import type {Applied, Children} from './children.ts';
+import type {IssuanceQuestion} from './issuance-reader.ts';
 import type {Observer} from './observer.ts';
+import type {OrderBook} from './order-book.ts';
 import {customDomains} from './resources.ts';
 import type {Tenants} from './tenants.ts';
 
@@ -46,6 +50,8 @@ export interface CustomDomainDeps {
   children: Children;
   dns: Observer<DnsQuestion, Verdict>;
   edge: Observer<string, EdgeFinding[]>;
+  issuance: Observer<IssuanceQuestion, Diagnosis>;
+  orders: OrderBook;
   events: EventRecorder;
   startedAt: number;
   now?: () => number;
@@ -69,12 +75,10 @@ export class CustomDomainReconciler {
 
   /** Brings one CustomDomain to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(key: Key): Promise<Result> {
-    const {domains, client, tenants, dns, edge} = this.#deps;
+    const {domains, client, tenants, children} = this.#deps;
     const cached = domains.get(key);
     if (!cached) {
-      this.#requests.delete(key);
-      dns.forget(key);
-      edge.forget(key);
+      this.#forget(key);
       return 'awaitChange';
     }
     if (cached.metadata.deletionTimestamp) return this.#remove(key, cached);
@@ -88,12 +92,17 @@ export class CustomDomainReconciler {
     let applied: Applied = {changed: false, inTheWay: new Map()};
     let world = this.#gather(key, domain, tenant, applied);
     let decision = decide(world);
-    applied = await this.#deps.children.apply(domain, decision);
+    // The budgets come before the order: what is wanted is asked for, and decided with the answer.
+    if (this.#order(key, world, decision)) {
+      world = this.#gather(key, domain, tenant, applied);
+      decision = decide(world);
+    }
+    applied = await children.apply(domain, decision);
     if (applied.changed || applied.inTheWay.size > 0) {
       world = this.#gather(key, domain, tenant, applied);
       decision = decide(world);
     }
-    for (const attempt of decision.freshAttempts) await this.#deps.children.attempt(attempt, world.now);
+    for (const attempt of decision.freshAttempts) await children.attempt(attempt, world.now);
     this.#schedule(key, world, decision);
     await this.#publish(domain, decision);
     if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
@@ -101,7 +110,7 @@ export class CustomDomainReconciler {
   }
 
   #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied): World {
-    const {domains, projects, policy, children, dns, edge, ingressClasses} = this.#deps;
+    const {domains, projects, policy, children, dns, edge, issuance, orders, ingressClasses} = this.#deps;
     const now = (this.#deps.now ?? Date.now)();
     const namespace = domain.metadata.namespace ?? '';
     const projectKey = `${namespace}/${domain.spec.projectRef.name}`;
@@ -119,28 +128,54 @@ export class CustomDomainReconciler {
       const hostname = normalise(written);
       if (hostname === undefined || acceptHostname(written, policy)) continue;
       const name = objectNameOf(domain.metadata.uid ?? '', hostname);
-      const home = hostname === primary ? namespace : policy.redirector.namespace;
+      const of = `${hostname === primary ? namespace : policy.redirector.namespace}/${name}`;
+      const certificate = children.certificate(domain, of);
+      const read = certificate && issuance.latest(key, `${hostname} ${attemptOf(certificate)}`);
+      const grant = orders.grant(of);
       const checked = project?.status?.host === undefined ? undefined : dns.latest(key, `${hostname} ${project.status.host}`);
       const looked = edge.latest(key, hostname);
       const blocked = applied.inTheWay.get(name) ?? applied.inTheWay.get(`${name}-http`);
       facts.set(hostname, {
         ...(checked && {verdict: checked.result, checkedAt: checked.at}),
         ...(looked && {edge: looked.result, edgeLookedAt: looked.at}),
-        certificate: children.certificate(domain, `${home}/${name}`),
+        certificate,
+        orders: orders.orders(hostname),
+        ...(grant && {grant}),
+        ...(read && {diagnosis: read.result}),
         ...(blocked !== undefined && {inTheWay: blocked}),
       });
     }
     return world;
   }
 
+  /** Puts the wishes for orders into the book. Whether an answer has changed. */
+  #order(key: Key, {domain, tenant, policy}: World, {wishes, failures}: Decision): boolean {
+    const {orders} = this.#deps;
+    const namespace = domain.metadata.namespace ?? '';
+    const primary = normalise(domain.spec.primary);
+    for (const {hostname, at, message} of failures) orders.explain(hostname, at, message);
+    return orders.keep(key, tenant.account ?? namespace, wishes.map((wish) => ({
+      ...wish, certificate: `${wish.hostname === primary ? namespace : policy.redirector.namespace}/${objectNameOf(domain.metadata.uid ?? '', wish.hostname)}`,
+    })));
+  }
+
+  #forget(key: Key): void {
+    const {dns, edge, issuance, orders} = this.#deps;
+    this.#requests.delete(key);
+    for (const observer of [dns, edge, issuance]) observer.forget(key);
+    orders.keep(key, '', []);
+  }
+
   #schedule(key: Key, world: World, decision: Decision): void {
-    const {dns, edge} = this.#deps;
+    const {dns, edge, issuance} = this.#deps;
     const target = world.project?.status?.host;
-    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? `${l.hostname} ${target}` : l.hostname)));
-    dns.forget(key, keys);
-    edge.forget(key, keys);
+    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? `${l.hostname} ${target}` : l.what === 'issuance' ? `${l.hostname} ${l.attempt?.id}` : l.hostname)));
+    for (const observer of [dns, edge, issuance]) observer.forget(key, keys);
     for (const look of decision.looks) {
-      if (look.what === 'edge') edge.due(key, look.hostname, look.hostname, look.at);
+      if (look.at === Infinity) continue;
+      if (look.what === 'issuance') {
+        if (look.attempt) issuance.due(key, `${look.hostname} ${look.attempt.id}`, {namespace: look.attempt.namespace, request: look.attempt.request, owner: world.domain.metadata.uid ?? ''}, look.at);
+      } else if (look.what === 'edge') edge.due(key, look.hostname, look.hostname, look.at);
       else if (target !== undefined) dns.due(key, `${look.hostname} ${target}`, {hostname: look.hostname, target, caa: look.caa ?? false}, look.at);
     }
   }
@@ -167,9 +202,7 @@ export class CustomDomainReconciler {
 
   /** Routes first: traffic stops at once. Then certificates, then the finalizer. */
   async #remove(key: Key, domain: CustomDomain): Promise<Result> {
-    this.#requests.delete(key);
-    this.#deps.dns.forget(key);
-    this.#deps.edge.forget(key);
+    this.#forget(key);
     if (!domain.metadata.finalizers?.includes(finalizer)) return 'awaitChange';
     await this.#deps.children.remove(domain);
     await removeFinalizer(this.#deps.client, customDomains, domain, finalizer);

@@ -3,15 +3,15 @@
  *
  *            add                     DNS proves it              certificate issued, seen on the edge
  *   (none) -------> AwaitingVerification ----------> Verified -----------------------------------> Live
- *                      |   ^ check fails: stays,        | 30 min without a certificate:
- *                      +---+ says why                   | IssuanceStalled
+ *                      |   ^ check fails: stays,        | queued, stalled, budgets:
+ *                      +---+ says why                   | domain/issuance.ts
  *
  *   not acceptable: NotAccepted, nothing is asked, nothing is routed; heals itself.
  *   downgraded:     Accepted is False, what was Live is served on until `servedUntil`, then NotAccepted.
  *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
  *
  * Rules that never bend, by where they stand here:
- *   1  no ACME before proof            desired certificates come only from hosts that are proven, past {@link caaGate}
+ *   1  no ACME before proof            desired certificates come only from hosts that are proven, past {@link orderGate}
  *   2  one broken host harms no other  every host is decided by its own facts ({@link decideHost})
  *   3  "could not ask" is not "no"     a verdict of Unknown takes nothing back ({@link decideHost})
  *   6  live means seen                 every edge address presented the issued leaf ({@link seenOnEdge})
@@ -24,12 +24,16 @@ import type {Certificate, CustomDomain, Ingress, Project} from '../api/foreign.t
 import {fold} from '../api/rules.ts';
 import type {Refusal} from './acceptance.ts';
 import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
+import type {Budgets, Grant, Order} from './budget.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
 import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
+import type {Diagnosis} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
 import {normalise, objectNameOf, recordName} from './hostname.ts';
 import {makeIngress} from './ingress.ts';
+import type {IssuanceStep, IssuanceWorld, OrderWish} from './issuance.ts';
+import {afterOrder, attemptOf, beforeOrder, expiryOf, failureOf} from './issuance.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import type {Redirector} from './routes.ts';
@@ -55,6 +59,7 @@ export interface Policy {
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
   issuanceStalledAfterMs: number;
+  budgets: Budgets;
   graceTimeMs: number;
   defaultPlan: string;
 }
@@ -69,6 +74,12 @@ export interface HostFacts {
   /** When it was made, ms since the epoch. */
   checkedAt?: number;
   certificate?: CertificateFacts;
+  /** Its orders of the last days, by time. */
+  orders?: readonly Order[];
+  /** What was said to its wish for an order. */
+  grant?: Grant;
+  /** What cert-manager says of the attempt that is stuck. */
+  diagnosis?: Diagnosis;
   /** An object of somebody else's that has the name of one that its routes or certificate need: `Ingress namespace/name`. */
   inTheWay?: string;
   /** The newest look at the edge. */
@@ -95,14 +106,20 @@ export interface World {
   request?: {value: string; seenAt: number};
 }
 
-/** A look at the world that is due: a DNS check or a probe of the edge. */
+/** A look at the world that is due: a DNS check, a probe of the edge, or what cert-manager says of an attempt. */
 export interface Look {
   hostname: Hostname;
-  what: 'dns' | 'edge';
+  what: 'dns' | 'edge' | 'issuance';
+  /** Infinity: what is known is needed still, and nothing is asked. */
   at: number;
   /** With its CAA records: an order would follow. */
   caa?: boolean;
+  /** The attempt that is looked at, and its request. */
+  attempt?: {id: string; namespace: string; request: string};
 }
+
+/** How an attempt failed, in the words that tell its cause. */
+export interface Failure {hostname: Hostname; at: string; message: string}
 
 /**
  * Another attempt at a certificate, because somebody asked (Re-verify) while it is stalled or has failed: the newest
@@ -118,6 +135,9 @@ export interface Decision {
   certificates: Certificate[];
   ingresses: Ingress[];
   freshAttempts: FreshAttempt[];
+  /** Who wants an order, or has one under way. */
+  wishes: OrderWish[];
+  failures: Failure[];
   /** The looks that the next decision waits for. */
   looks: Look[];
   /** When to decide again although nothing has happened, ms since the epoch. */
@@ -154,8 +174,6 @@ function named(domain: CustomDomain, policy: Policy): Named[] {
   return out;
 }
 
-/** A time span for people. */
-const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`);
 /** The hostnames of the spec with all that speaks against them, in the order in which it counts. */
 function wanted(world: World): Wanted[] {
   const {domain, project, siblings, tenant, policy} = world;
@@ -210,6 +228,8 @@ interface HostDecision {
   /** Its routes stand. */
   routed: boolean;
   freshAttempt?: FreshAttempt;
+  wish?: OrderWish;
+  failure?: Failure;
   record: Pick<DnsRecordStatus, 'state' | 'observed'>;
   /** What speaks against it, while it is spared. */
   refusal?: Refusal;
@@ -261,9 +281,11 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   let liveAt = before?.liveAt;
   let redirect: HostStatus['redirect'];
   let freshAttempt: FreshAttempt | undefined;
+  let wish: OrderWish | undefined;
+  let failure: Failure | undefined;
   let spared: Spared | undefined;
   let record: HostDecision['record'] = {state: 'Unknown'};
-  const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
+  let asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
 
   const say = (phase: Phase, reason: ReasonName, message: string, waitingFor = reasons[reason].waitingFor as Party): HostDecision => {
     // An edge that is now unreachable and now serves another certificate has been missing all the time.
@@ -281,7 +303,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
         ...(redirect && {redirect}),
         ...(spared && {servedUntil: spared.servedUntil}),
       },
-      ...objects, ...(freshAttempt && {freshAttempt}), ...(spared && {refusal: spared.refusal}), record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
+      ...objects, ...(freshAttempt && {freshAttempt}), ...(wish && {wish}), ...(failure && {failure}), ...(spared && {refusal: spared.refusal}), record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
     };
   };
 
@@ -328,10 +350,34 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   verifiedAt ??= timestamp(now);
   // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
   const still = spared !== undefined && liveAt === undefined;
-  const gate = facts.certificate === undefined && !still ? caaGate(world, hostname, facts, before) : undefined;
+  const wasLive = before?.phase === 'Live';
+  const issuance: IssuanceWorld = {
+    now, hostname, policy, before, wasLive, orders: facts.orders ?? [],
+    ...(facts.certificate && {certificate: facts.certificate}), ...(facts.grant && {grant: facts.grant}), ...(facts.diagnosis && {diagnosis: facts.diagnosis}),
+    checked: {proven: verdict?.kind === 'Proven', verifies: record.state === 'Found', ...(verdict?.kind === 'Proven' && verdict.caa && {caa: verdict.caa})},
+    asked: world.request !== undefined && !asked,
+  };
+  /** What a step of the issuance asks for; a look at cert-manager for its words. */
+  const takes = (step: IssuanceStep) => {
+    if (step.wakeAt !== undefined) by(step.wakeAt);
+    if (step.wish) wish = {hostname, state: step.wish, since: Date.parse(step.wish === 'Ordered' ? facts.certificate?.createdAt ?? timestamp(now) : before?.reason === 'IssuanceQueued' ? before.since : timestamp(now))};
+    if (step.unanswered) asked = true;
+    if (step.read) reads();
+  };
+  const reads = () => {
+    const {certificate} = facts;
+    if (certificate?.request) looks.push({hostname, what: 'issuance', at: facts.diagnosis ? Infinity : now, attempt: {id: attemptOf(certificate), namespace: certificate.request.namespace, request: certificate.request.uid}});
+  };
+  const gate = facts.certificate === undefined && !still ? caaGate(world, hostname, facts, before) ?? orderGate(world, issuance) : undefined;
   if (gate) {
     looks.push({hostname, what: 'dns', at: sooner(gate.nextLook), caa: true});
-    return say('Verified', gate.reason, gate.message, gate.by);
+    takes(gate);
+    // What has been served goes on: its Certificate is gone, the Secret may still stand.
+    if (liveAt !== undefined) {
+      objects = {...objectsOf(world, project, want), certificates: []};
+      redirect = before?.redirect;
+    }
+    return say('Verified', gate.reason, gate.message, gate.waitingFor);
   }
   looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs),
     ...(policy.caaIdentities.length > 0 && !still && !facts.certificate?.ready && {caa: true})});
@@ -346,33 +392,31 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     if (!facts.certificate) objects = {certificates: [], ingresses: [], routed: false};
     return say('Verified', spared.refusal.reason, spared.refusal.message);
   }
-  const wasLive = before?.phase === 'Live';
   if (facts.inTheWay !== undefined) {
+    if (!facts.certificate) wish = {hostname, state: 'Wanted', since: now};
     return say('Verified', 'NameTaken', `${facts.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`);
   }
   const certificate = facts.certificate;
+  if (certificate?.failure !== undefined && facts.diagnosis && certificate.attemptAt !== undefined) {
+    failure = {hostname, at: certificate.attemptAt, message: failureOf(certificate, facts.diagnosis) ?? ''};
+  }
+  const again = (step: IssuanceStep) => { if (step.again && certificate) freshAttempt = attemptAgain(objects.certificates, certificate); };
+  const expiry = certificate && expiryOf({...issuance, certificate});
+  // What is farther away is met by the next check of its DNS.
+  if (expiry?.next !== undefined && expiry.next - now < policy.recheckIntervalMs) by(expiry.next);
+  if (expiry?.step) {
+    takes(expiry.step);
+    again(expiry.step);
+    if (expiry.step.reason === 'CertificateExpired') return say('Verified', expiry.step.reason, expiry.step.message, expiry.step.waitingFor);
+  }
   if (!certificate?.ready && !(wasLive && certificate)) {
-    const began = Date.parse(certificate?.attemptAt ?? certificate?.createdAt ?? timestamp(now));
-    const stalled = now - began >= policy.issuanceStalledAfterMs;
-    const failed = certificate?.failure !== undefined && !certificate.issuing;
-    const caa = verdict?.kind === 'Proven' ? verdict.caa : undefined;
-    if (caa?.kind === 'Blocked') return say('Verified', 'CAABlocksIssuer', caa.message, caa.by);
-    if (before?.reason === 'CAABlocksIssuer' && verdict?.kind !== 'Proven') return say('Verified', 'CAABlocksIssuer', before.message, before.waitingFor);
-    // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
-    if (world.request && !asked && verdict?.kind === 'Proven' && caa?.kind !== 'Unknown' && certificate && (stalled || failed)) {
-      const [{metadata}] = objects.certificates as [Certificate];
-      freshAttempt = {certificate: {namespace: metadata.namespace ?? '', name: metadata.name}, ...(certificate.request && {request: certificate.request}), mark: !certificate.issuing};
-      return say('Verified', 'Issuing', `${hostname} is verified; a fresh attempt at its certificate has begun.`);
-    }
-    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure.replace(/\.?$/, '.')}` : '';
-    if (stalled) {
-      const checked = record.state === 'Found' ? ' By the last answer of its DNS it still verifies.' : ' By the last answer of its DNS it verifies no longer: see status.dnsRecords.';
-      const says = certificate?.waiting ? ` cert-manager says: ${certificate.waiting.replace(/\.?$/, '.')}` : '';
-      return say('Verified', 'IssuanceStalled',
-        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent.${checked}${why}${says} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
-    }
-    by(began + policy.issuanceStalledAfterMs);
-    return say('Verified', 'Issuing', `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`);
+    // Its Certificate has just been written.
+    if (!certificate) wish = {hostname, state: 'Wanted', since: now};
+    const step: IssuanceStep = certificate ? afterOrder({...issuance, certificate}) : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.`, wakeAt: now + policy.issuanceStalledAfterMs};
+    takes(step);
+    again(step);
+    if (step.withhold) objects = {certificates: [], ingresses: [], routed: false};
+    return say('Verified', step.reason, step.message, step.waitingFor);
   }
   if (!objects.routed && !wasLive) return say('Verified', 'EdgePending', `${hostname} has its certificate; its ingress rules are being written.`);
 
@@ -408,6 +452,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     liveAt ??= timestamp(now);
   }
   if (spared) return say('Live', spared.refusal.reason, spared.refusal.message);
+  if (expiry?.step) return say('Live', expiry.step.reason, expiry.step.message, expiry.step.waitingFor);
   return role === 'Primary'
     ? say('Live', 'Serving', `${hostname} is served over TLS.`)
     : say('Live', 'Redirecting', `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`);
@@ -418,9 +463,11 @@ const edgeReasons: ReadonlySet<string> = new Set<ReasonName>(['EdgePending', 'Ed
 
 const caaReasons: ReadonlySet<string> = new Set<ReasonName>(['CAABlocksIssuer', 'CAALookupFailed']);
 
-/** What holds an order back although the name is proven: CAA records that forbid it, that could not be read, or were not yet. */
-function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined):
-  {reason: ReasonName; message: string; by?: Party; nextLook: number} | undefined {
+/** What holds an order back although the name is proven, and when DNS is looked at until then. */
+type Gate = IssuanceStep & {nextLook: number};
+
+/** CAA records that forbid it, that could not be read, or were not yet. */
+function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined): Gate | undefined {
   const {now, policy} = world;
   const caa = facts.verdict?.kind === 'Proven' ? facts.verdict.caa : undefined;
   if (policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
@@ -428,11 +475,25 @@ function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: Hos
   const nextLook = nextWaitingCheck(policy, held ? Date.parse(held.since) : now, facts.checkedAt, now) ?? (facts.checkedAt ?? now) + policy.recheckIntervalMs;
   if (caa === undefined) {
     // Not read by this process: what status said of them stands until they are.
-    return held ? {reason: held.reason as ReasonName, message: held.message, by: held.waitingFor, nextLook}
+    return held ? {reason: held.reason as ReasonName, message: held.message, waitingFor: held.waitingFor, nextLook}
       : {reason: 'Issuing', message: `${hostname} is verified; its CAA records are read before its certificate is ordered.`, nextLook};
   }
-  return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, by: caa.by, nextLook}
+  return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, nextLook}
     : {reason: 'CAALookupFailed', message: caa.message, nextLook};
+}
+
+/** The budgets and the line before them. */
+function orderGate({now, policy, facts: all}: World, issuance: IssuanceWorld): Gate | undefined {
+  const step = beforeOrder(issuance);
+  if (!step) return undefined;
+  const {checkedAt = now} = all.get(issuance.hostname) ?? {};
+  const since = step.reason === issuance.before?.reason ? Date.parse(issuance.before.since) : now;
+  return {...step, nextLook: nextWaitingCheck(policy, since, checkedAt, now) ?? checkedAt + policy.recheckIntervalMs};
+}
+
+/** Its newest request goes; where cert-manager is not at it any more, the Certificate is marked. */
+function attemptAgain([made]: readonly Certificate[], {request, issuing}: CertificateFacts): FreshAttempt | undefined {
+  return made && {certificate: {namespace: made.metadata.namespace ?? '', name: made.metadata.name}, ...(request && {request}), mark: !issuing};
 }
 
 /** The Certificate and the Ingresses of a proven host: in the tenant's namespace for the primary, in Doorplate's for the others. */
@@ -498,6 +559,8 @@ export function decide(world: World): Decision {
     certificates: decisions.flatMap((d) => d.certificates),
     ingresses: decisions.flatMap((d) => d.ingresses),
     freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []),
+    wishes: decisions.flatMap((d) => d.wish ?? []),
+    failures: decisions.flatMap((d) => d.failure ?? []),
     looks: decisions.flatMap((d) => d.looks),
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };
