@@ -2,6 +2,7 @@
 import type {KubeObject} from '../kube/objects.ts';
 import type {AccountSpec, AccountStatus} from './account.ts';
 import type {CustomDomainSpec, CustomDomainStatus} from './custom-domain.ts';
+import type {DomainClaimSpec, DomainClaimStatus} from './domain-claim.ts';
 import type {PlanSpec} from './plan.ts';
 import type {ProjectSpec, ProjectStatus} from './project.ts';
 import type {Condition} from './rules.ts';
@@ -10,6 +11,8 @@ export interface Plan extends KubeObject {spec: PlanSpec}
 export interface Account extends KubeObject {spec: AccountSpec; status?: AccountStatus}
 export interface Project extends KubeObject {spec: ProjectSpec; status?: ProjectStatus}
 export interface CustomDomain extends KubeObject {spec: CustomDomainSpec; status?: CustomDomainStatus}
+/** Cluster-scoped; its name is the hostname. */
+export interface DomainClaim extends KubeObject {spec: DomainClaimSpec; status?: DomainClaimStatus}
 
 export interface ServicePort {name?: string; port: number}
 export interface Service extends KubeObject {spec: {ports?: ServicePort[]; type?: string}}

@@ -1,9 +1,9 @@
 /** Keeps the {@link OrderBook} by what stands in the cluster. */
-import type {Certificate, CertificateRequest, CustomDomain, Project} from '../api/foreign.ts';
+import type {Certificate, CertificateRequest, CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
 import type {Order} from '../domain/budget.ts';
 import type {IssuedRequest} from '../domain/certificate.ts';
 import type {Hostname} from '../domain/hostname.ts';
-import {normalise, objectNameOf} from '../domain/hostname.ts';
+import {objectNameOf} from '../domain/hostname.ts';
 import type {Cache, Syncable} from '../kube/cache.ts';
 import {keyOf} from '../kube/objects.ts';
 import {ownerLabel} from './children.ts';
@@ -18,6 +18,7 @@ export interface BookSources {
   domains: Cache<CustomDomain, CustomDomain>;
   /** Indexed by `uid`. */
   projects: Cache<Project, Project>;
+  claims: Cache<DomainClaim, DomainClaim>;
   tenants: Tenants;
   /** Doorplate's own namespace. */
   namespace: string;
@@ -36,7 +37,7 @@ export const orderOf = ({metadata, failure, leafSha256, endedAt}: IssuedRequest)
  * granted on half of it. A request counts when it is of a Certificate that is one of ours: tenants may be allowed to create
  * CertificateRequests, and those use up nobody's budget.
  */
-export function keepBook({book, requests, certificates, domains, projects, tenants, namespace, waitFor}: BookSources): Syncable {
+export function keepBook({book, requests, certificates, domains, projects, claims, tenants, namespace, waitFor}: BookSources): Syncable {
   /** The hostname that a Certificate of ours is for: the owner that it names has proved it, and would have one of that name there. */
   const hostnameOf = ({metadata, spec}: Certificate): Hostname | undefined => {
     const uid = metadata.labels?.[ownerLabel] ?? '';
@@ -67,11 +68,12 @@ export function keepBook({book, requests, certificates, domains, projects, tenan
   const whole = async (): Promise<void> => {
     await Promise.all(waitFor.map((c) => c.synced));
     for (const request of requests.list()) tell(request);
+    for (const {metadata: {name}, status} of claims.list()) book.recall(name, status?.orders ?? []);
     for (const domain of domains.list()) {
       const {namespace: home = '', uid = ''} = domain.metadata;
       for (const host of domain.status?.hosts ?? []) {
         if (host.reason !== 'IssuanceQueued') continue;
-        const at = host.hostname === normalise(domain.spec.primary) ? home : namespace;
+        const at = host.role === 'RedirectSource' ? namespace : home;
         book.enter(keyOf(domain), tenants.of(home)?.account ?? home, {hostname: host.hostname, certificate: `${at}/${objectNameOf(uid, host.hostname)}`, state: 'Wanted', since: Date.parse(host.since)});
       }
     }

@@ -8,18 +8,14 @@
  */
 import type {Budgets, Grant, Order} from '../domain/budget.ts';
 import {expectedAt, memoryMs, mergeOrders, roomAt} from '../domain/budget.ts';
-import {timestamp} from '../domain/conditions.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {registrableName} from '../domain/hostname.ts';
 import type {OrderWish} from '../domain/issuance.ts';
 
-/** A wish, and the Certificate that it is for: `namespace/name`. */
-export type Wish = OrderWish & {certificate: string};
-
 /** An order that is known of. `madeBy`: the CA had it by then at the latest, ms since the epoch; undefined: nobody knows yet. */
 interface Made {hostname: Hostname; order: Order; madeBy?: number}
 
-interface Waiting {owner: string; tenant: string; wish: Wish; arrival: number; told: {place: number; expectedAt: number}}
+interface Waiting {owner: string; tenant: string; wish: OrderWish; arrival: number; told: {place: number; expectedAt: number}}
 
 export interface OrderBookOptions {
   budgets: Budgets;
@@ -83,12 +79,6 @@ export class OrderBook {
     }
   }
 
-  /** Says of a failed order why it failed. */
-  explain(hostname: Hostname, at: string, message: string): void {
-    const made = this.#made.get(hostname)?.get(at);
-    if (made) made.order = {...made.order, outcome: 'Failed', endedAt: made.order.endedAt ?? timestamp(this.#now), message};
-  }
-
   /** What was said to a Certificate's wish. */
   grant(certificate: string): Grant | undefined {
     const now = this.#now;
@@ -103,13 +93,13 @@ export class OrderBook {
   }
 
   /** Puts somebody in line who stood there before a restart; before the first {@link keep}. */
-  enter(owner: string, tenant: string, wish: Wish): void {
+  enter(owner: string, tenant: string, wish: OrderWish): void {
     this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(wish.certificate));
     this.#enter(owner, tenant, wish);
   }
 
   /** The wishes of an owner, all of them: others that it had are dropped. Returns whether an answer has changed. */
-  keep(owner: string, tenant: string, wishes: readonly Wish[]): boolean {
+  keep(owner: string, tenant: string, wishes: readonly OrderWish[]): boolean {
     const before = wishes.map((w) => this.grant(w.certificate)?.kind);
     const kept = new Set(wishes.map((w) => w.certificate));
     for (const certificate of this.#owned.get(owner) ?? []) if (!kept.has(certificate)) this.#drop(certificate);
@@ -169,7 +159,7 @@ export class OrderBook {
     else this.#lines.delete(waiting.tenant);
   }
 
-  #enter(owner: string, tenant: string, wish: Wish): void {
+  #enter(owner: string, tenant: string, wish: OrderWish): void {
     this.#drop(wish.certificate);
     const line = this.#lines.get(tenant) ?? [];
     this.#lines.set(tenant, line);

@@ -71,6 +71,19 @@ export function spentBy(orders: readonly Order[], budgets: Budgets, now: number)
 /** How long an order of a hostname has to be remembered, ms. */
 export const memoryMs = (b: Budgets) => Math.max(0, ...[b.account, b.registeredDomain, b.certificates, b.failures].flat().map((l) => l.perMs));
 
+/**
+ * What a claim must remember of the orders of its hostname, or undefined where it does already: every order but the newest while that
+ * stands in the cluster and has not failed, because cert-manager deletes the requests of failed and of earlier ones.
+ */
+export function toRemember(orders: readonly Order[], remembered: readonly Order[], newest: {attemptAt?: string; failure?: string} | undefined): Order[] | undefined {
+  const known = new Map(remembered.map((o) => [o.at, o]));
+  const told = (o: Order) => o.at === newest?.attemptAt && newest.failure === undefined;
+  // Not before its cause is known: one write for both.
+  const unexplained = (o: Order) => o.at === newest?.attemptAt && o.message === undefined;
+  const lost = orders.some((o) => !told(o) && !unexplained(o) && (known.get(o.at)?.outcome !== o.outcome || known.get(o.at)?.message !== o.message));
+  return lost ? [...orders] : undefined;
+}
+
 /** So many are remembered of one hostname: more than any budget of it lets through. */
 const longestRecord = 32;
 

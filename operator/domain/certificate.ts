@@ -33,6 +33,8 @@ export interface CertificateFacts {
   issuing: boolean;
   /** When the newest attempt began, RFC 3339. */
   attemptAt?: string;
+  /** When the newest attempt was issued or failed, RFC 3339. */
+  endedAt?: string;
   /** The newest request. */
   request?: {namespace: string; name: string; uid: string};
   /** What cert-manager says of it while it is under way. */
@@ -78,6 +80,7 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
     leafSha256: current?.leafSha256,
     failure: newest?.failure,
     attemptAt: newest?.metadata.creationTimestamp,
+    ...(newest?.endedAt !== undefined && {endedAt: newest.endedAt}),
     ...(newest && {request: {namespace, name, uid}}),
     ...(newest?.waiting !== undefined && {waiting: newest.waiting}),
   };

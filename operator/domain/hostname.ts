@@ -35,6 +35,21 @@ export function isPublicSuffix(name: Hostname): boolean {
 /** The name that was registered and that the customer's DNS provider therefore knows: example.com of docs.example.com. */
 export const registrableName = (name: Hostname): Hostname => parse(name, psl).domain ?? name;
 
+/**
+ * Whether the hostname is itself what was registered, so that its zone's SOA stands there and a CNAME can't (RFC 1034, 3.6.2).
+ * By the ICANN section alone: below a private suffix (docs.github.io) a CNAME may well be possible, a zone cut tells.
+ */
+export const isApexByName = (name: Hostname) => registrableName(name) === name;
+
+// Letters that are written from right to left (Unicode, Bidi_Class R and AL): they would turn round what stands beside them.
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A hostname for people: an internationalised one with its Unicode form, `xn--bcher-kva.example (bücher.example)`, where that is safe to show. */
+export function shown(name: Hostname): string {
+  const unicode = domainToUnicode(name);
+  return unicode === name || rightToLeft.test(unicode) || !/^[-.\p{L}\p{M}\p{N}]+$/u.test(unicode) ? name : `${name} (${unicode})`;
+}
+
 /** How a DNS provider's form asks for a record: its name relative to the zone, `@` for the zone itself. */
 export function recordName(name: Hostname): {name: string; zone: Hostname} {
   const zone = registrableName(name);

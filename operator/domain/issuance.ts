@@ -24,7 +24,6 @@ export interface IssuanceWorld {
   now: number;
   hostname: Hostname;
   policy: {budgets: Budgets; issuanceStalledAfterMs: number};
-  certificate?: CertificateFacts;
   /** The orders of the last days, as far as anybody remembers. */
   orders: readonly Order[];
   /** What was said to its wish for an order; undefined before it had one. */
@@ -42,7 +41,7 @@ export interface IssuanceWorld {
 }
 
 /** A wish for an order. `Ordered`: its Certificate stands and has no request yet; `UnderWay`: it has one. */
-export interface OrderWish {hostname: Hostname; state: 'Wanted' | 'Ordered' | 'UnderWay'; /** Its place in line, ms since the epoch. */ since: number}
+export interface OrderWish {hostname: Hostname; /** The Certificate that it is for: `namespace/name`. */ certificate: string; state: 'Wanted' | 'Ordered' | 'UnderWay'; /** Its place in line, ms since the epoch. */ since: number}
 
 /** What follows for the issuance of one hostname. */
 export interface IssuanceStep {
@@ -72,7 +71,7 @@ const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
 /** The hostname's own budget: what is said while it is spent. */
 function exhausted(w: IssuanceWorld, spent: Spent): IssuanceStep {
-  const failure = spent.of === 'failures' ? (w.certificate && failureOf(w.certificate, w.diagnosis)) ?? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
+  const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
   const what = spent.of === 'failures' ? `Too many attempts at the certificate of ${w.hostname} have failed (at most ${most(spent.limit)})` : `${w.hostname} has had as many certificates as it may (${most(spent.limit)})`;
   const why = failure === undefined ? '' : ` The last failure: ${failure.replace(/\.?$/, '.')}`;
   return {
@@ -173,10 +172,10 @@ function attempted(w: IssuanceWorld & {certificate: CertificateFacts}, {began, s
   };
 }
 
-/** How a failed attempt is remembered: by the words that tell its cause. */
-export function failureOf(certificate: CertificateFacts, diagnosis: Diagnosis | undefined): string | undefined {
-  if (certificate.failure === undefined) return undefined;
-  return quote(diagnosis?.said.find((s) => s.reason !== '')?.reason ?? certificate.failure, 256);
+/** How a failed attempt is remembered: with the words that tell its cause. */
+export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagnosis: Diagnosis): Order | undefined {
+  if (failure === undefined || attemptAt === undefined) return undefined;
+  return {at: attemptAt, outcome: 'Failed', ...(endedAt !== undefined && {endedAt}), message: quote(diagnosis.said.find((s) => s.reason !== '')?.reason ?? failure, 256)};
 }
 
 /** A certificate whose renewal is late by this share of what was left of its life when the renewal was due. */

@@ -53,7 +53,19 @@ const table = {
     remedy: 'Delete them and create the CNAME.', waitingFor: 'Customer', health: 'pending'},
   ProxiedOrFlattened: {
     means: "The name has the edge's own addresses and no CNAME: a proxy or a flattened record hides the proof.",
-    remedy: 'Switch the proxy or the flattening off and create a plain CNAME.', waitingFor: 'Customer', health: 'pending'},
+    remedy: 'Switch the proxy or the flattening off and create a plain CNAME; or leave it and create the TXT record that the message names.', waitingFor: 'Customer', health: 'pending'},
+  ConflictingA: {
+    means: "The apex has an A record that is not the edge's.",
+    remedy: "Delete it; an ALIAS or ANAME (or the edge's addresses) and the TXT that the message names are needed.", waitingFor: 'Customer', health: 'pending'},
+  ConflictingAAAA: {
+    means: "The apex has an AAAA record that is not the edge's: who has IPv6 would go elsewhere, the certificate authority too.",
+    remedy: 'Delete it.', waitingFor: 'Customer', health: 'pending'},
+  TXTMissing: {
+    means: "The name has the edge's addresses, which prove no tenant, and no TXT record.",
+    remedy: 'Create the TXT record that the message names.', waitingFor: 'Customer', health: 'pending'},
+  TXTMismatch: {
+    means: 'The TXT record has another value than the token of this tenant, or there is a CNAME in its place.',
+    remedy: 'Correct its value; it must match exactly. Other values may stand beside it.', waitingFor: 'Customer', health: 'pending'},
   PropagationPending: {
     means: "The zone's own servers have the record, most resolvers do not see it yet.",
     remedy: 'Nothing: old answers expire from the caches.', waitingFor: 'Nobody', health: 'pending'},
@@ -64,9 +76,15 @@ const table = {
   AuthoritativeFailure: {
     means: "The zone's own servers answer with an error, or not for this zone.",
     remedy: "Mend the zone at the DNS provider: its servers refuse or fail to answer for it.", waitingFor: 'Customer', health: 'pending'},
+  DNSSECBroken: {
+    means: 'The DNSSEC chain of the zone is broken: resolvers that validate refuse the name, and so would the certificate authority.',
+    remedy: "Correct or remove the DS record at the registrar, or have the DNS provider sign the zone anew.", waitingFor: 'Customer', health: 'pending'},
   ResolverFailure: {
     means: 'The recursive resolvers gave no usable answer.',
     remedy: 'The platform: check the resolvers in dns.recursive.', waitingFor: 'Platform', health: 'pending'},
+  HostnameClaimed: {
+    means: 'The hostname is proven here and attached elsewhere on this platform; the proof that stands there decides.',
+    remedy: 'Remove the records that point to the other place, such as an older TXT record; the hostname then passes over by itself.', waitingFor: 'Customer', health: 'stalled'},
   VerificationExpired: {
     means: 'The record did not appear in time; automatic checks have ended.',
     remedy: 'Create the record, then ask for a check (Verify).', waitingFor: 'Customer', health: 'stalled'},
@@ -109,6 +127,11 @@ const table = {
   CertificateExpired: {
     means: 'Its certificate has expired: browsers refuse it. Its routes stay.',
     remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).', waitingFor: 'Platform', health: 'stalled'},
+  ServedUntilReplaced: {
+    means: 'It was the primary; it is served as before until the new primary is Live.', remedy: 'See the primary.', waitingFor: 'Nobody', health: 'done'},
+  DNSDrifted: {
+    means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
+    remedy: 'Put the record back.', waitingFor: 'Customer', health: 'stalled'},
   Removing: {means: 'It is being removed; its routes are gone.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
   // Conditions that have no reason of a hostname to show.
   Accepted: {means: 'The hostname may be attached to this Project.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},

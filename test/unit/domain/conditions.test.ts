@@ -61,7 +61,7 @@ describe('Conditions', () => {
 
   test('no message is longer than the schema allows, however long what others said is', () => {
     const message = 'x'.repeat(5000);
-    const d = decide(world({redirects: [{from: old}], facts: {[docs]: {verdict: {kind: 'Unknown', reason: 'AuthoritativeFailure', message}, checkedAt: 0}}}));
+    const d = decide(world({redirects: [{from: old}], facts: {[docs]: {verdict: {kind: 'Unknown', reason: 'AuthoritativeFailure', message, apex: false}, checkedAt: 0}}}));
     expect(d.status.hosts![0]!.message).toHaveLength(2048);
     expect(Math.max(...d.status.conditions!.map((c) => c.message.length))).toBeLessThanOrEqual(2048);
   });

@@ -2,13 +2,17 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Order} from '../../../operator/domain/budget.ts';
 import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
+import {release} from '../../../operator/domain/claim.ts';
 import {timestamp} from '../../../operator/domain/conditions.ts';
 import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {Decision, HostFacts} from '../../../operator/domain/lifecycle.ts';
-import {certificate, condition, days, entryOf, hostLines, hours, later, minutes, objectLines, proven, seconds, served, settled, t0, world} from '../../support/world.ts';
+import type {Verdict} from '../../../operator/domain/verification.ts';
+import {certificate, condition, days, entryOf, heldClaim, hostLines, hours, later, minutes, objectLines, proven, seconds, served, settled, t0, world} from '../../support/world.ts';
 
 const docs = 'docs.example.com';
+const allowed: Verdict = {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Allowed'}};
+const blockedBy = (message: string): Verdict => ({...allowed, caa: {kind: 'Blocked', by: 'Customer', message}});
 const old = 'old.example.com';
 const queued: HostFacts = {...proven(), grant: {kind: 'Queued', place: 7, expectedAt: t0 + 90 * minutes}};
 const request = {namespace: 'acme', name: 'docs-1', uid: 'uid-request'};
@@ -36,8 +40,9 @@ describe('The line', () => {
 
   test('its place in line is the time at which it began to wait, after a restart too', () => {
     const waiting = world({facts: {[docs]: queued}});
-    expect(decide(waiting).wishes).toEqual([{hostname: docs, state: 'Wanted', since: t0}]);
-    expect(decide(later(waiting, {now: t0 + hours, facts: {[docs]: {...proven(), grant: undefined}}})).wishes).toEqual([{hostname: docs, state: 'Wanted', since: t0}]);
+    const wish = {hostname: docs, certificate: 'acme/docs-example-com-8pqw5vs250215', state: 'Wanted', since: t0};
+    expect(decide(waiting).wishes).toEqual([wish]);
+    expect(decide(later(waiting, {now: t0 + hours, facts: {[docs]: {...proven(), grant: undefined}}})).wishes).toEqual([wish]);
   });
 
   test('who has been granted an order gets its Certificate, and the wish stands until cert-manager has it', () => {
@@ -51,12 +56,12 @@ describe('The line', () => {
 
   test('a host without proof, or that CAA holds back, is not in line', () => {
     expect(decide(world()).wishes).toEqual([]);
-    const blocked = {...proven(), verdict: {kind: 'Proven', caa: {kind: 'Blocked', by: 'Customer', message: 'CAA.'}}} as const;
+    const blocked = {...proven(), verdict: blockedBy('CAA.')};
     expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: blocked}})).wishes).toEqual([]);
   });
 
   test('DNS is looked at while it waits, with CAA, so that what is ordered in the end still verifies', () => {
-    expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: {kind: 'Proven', caa: {kind: 'Allowed'}}}}})).looks).toEqual([{hostname: docs, what: 'dns', at: t0 + 15 * seconds, caa: true}]);
+    expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}})).looks).toEqual([expect.objectContaining({hostname: docs, what: 'dns', at: t0 + 15 * seconds, caa: true})]);
   });
 
   test('what was Live and has lost its Certificate is routed on while the new order waits in line', () => {
@@ -91,7 +96,6 @@ describe('A budget that is spent', () => {
     const d = decide(world({facts: {[docs]: {...facts, diagnosis: refused}}}));
     expect([hostLines(d), objectLines(d)]).toEqual([[`${docs} Verified IssuanceBudgetExhausted Platform`], []]);
     expect(only(d).message).toContain('The last failure: dial tcp 192.0.2.1:80: connect: connection refused.');
-    expect(d.failures).toEqual([{hostname: docs, at: timestamp(t0), message: 'dial tcp 192.0.2.1:80: connect: connection refused'}]);
   });
 
   test('never takes the Certificate away of what has been issued before: renewals are counted, not held back', () => {
@@ -104,7 +108,7 @@ describe('A budget that is spent', () => {
 
   test('is an answer to Re-verify; a place in line is none yet', () => {
     const asked = (facts: HostFacts) => decide({...world({facts: {[docs]: facts}}), request: {value: 'now', seenAt: t0 - seconds}});
-    const stuck = {...proven(), certificate: failing(), diagnosis: refused};
+    const stuck = {...proven(), certificate: failing({attemptAt: timestamp(t0 - minutes)}), diagnosis: refused};
     expect(asked({...stuck, orders: failures(10 * minutes, 0)}).status.lastHandledReconcileAt).toBe('now');
     const waits = asked({...stuck, grant: {kind: 'Queued', place: 1, expectedAt: t0 + minutes}, orders: failures(0)});
     expect([hostLines(waits), waits.freshAttempts, waits.status.lastHandledReconcileAt, waits.certificates.length]).toEqual([[`${docs} Verified IssuanceQueued Nobody`], [], undefined, 1]);
@@ -113,12 +117,46 @@ describe('A budget that is spent', () => {
   });
 });
 
+/** The orders that are written on claims. */
+const orderWrites = (facts: HostFacts, remembered?: Order[]) => decide(world({facts: {[docs]: facts}, ...(remembered && {claims: {[docs]: {...heldClaim(docs, 'uid-domain'), status: {...heldClaim(docs, 'uid-domain').status!, orders: remembered}}}})})).claims.map((c) => c.status.orders);
+
+describe('The claim remembers', () => {
+  const failedNow: Order = {at: timestamp(t0), outcome: 'Failed', endedAt: timestamp(t0), message: 'dial tcp 192.0.2.1:80: connect: connection refused'};
+  const stuck = {...proven(), certificate: failing({endedAt: timestamp(t0)}), orders: [{...failedNow, message: undefined}]};
+
+  test('a failed order, once, with its cause: its request goes with the next attempt', () => {
+    expect(orderWrites(stuck)).toEqual([]);
+    expect(orderWrites({...stuck, diagnosis: refused})).toEqual([[failedNow]]);
+    expect(orderWrites({...stuck, diagnosis: refused}, [failedNow])).toEqual([]);
+  });
+
+  test('earlier orders, and not the one that a request still tells', () => {
+    const [first, second]: Order[] = [{at: timestamp(t0 - days), outcome: 'Issued'}, {at: timestamp(t0), outcome: 'Issued'}] as const;
+    const renewed = served({certificate: certificate({attemptAt: timestamp(t0)})});
+    expect(orderWrites({...renewed, orders: [second!]})).toEqual([]);
+    expect(orderWrites({...renewed, orders: [first!, second!]})).toEqual([[first, second]]);
+    expect(orderWrites({...renewed, orders: [first!, second!]}, [first!])).toEqual([]);
+  });
+
+  test('what it does, and that counts where this process has heard of none of it', () => {
+    const d = decide(world({facts: {[docs]: proven()}, claims: {[docs]: {...heldClaim(docs, 'uid-domain'), status: {...heldClaim(docs, 'uid-domain').status!, orders: failures(40 * minutes, minutes)}}}}));
+    expect(hostLines(d)).toEqual([`${docs} Verified IssuanceBudgetExhausted Platform`]);
+  });
+
+  test('through quarantine and to the next holder: the CA counts a hostname, whoever has it', () => {
+    const claim = heldClaim(docs, 'uid-domain');
+    expect(release(claim, t0, days, [failedNow]).status.orders).toEqual([failedNow]);
+    const free = {...claim, status: {...release(claim, t0 - hours, days, [failedNow]).status}};
+    expect(decide(world({facts: {[docs]: proven()}, claims: {[docs]: free}})).claims.map((c) => [c.status.holder?.uid, c.status.orders])).toEqual([['uid-domain', [failedNow]]]);
+  });
+});
+
 describe('An issuance that is stuck', () => {
   const later31 = t0 + 31 * minutes;
   const stuck = (facts: HostFacts = {}) => ({...proven(later31), certificate: ordered(), diagnosis: {said: [{kind: 'Challenge' as const, name: 'docs-1-2-3', state: 'pending', reason: 'pods "s" is forbidden: exceeded quota: full'}]}, ...facts});
 
   test('says what was checked, what is to be done, who must act, and what cert-manager says', () => {
-    const d = decide(world({now: later31, facts: {[docs]: stuck({verdict: {kind: 'Proven', caa: {kind: 'Allowed'}}})}}));
+    const d = decide(world({now: later31, facts: {[docs]: stuck({verdict: allowed})}}));
     expect(hostLines(d)).toEqual([`${docs} Verified IssuanceStalled Platform`]);
     expect(only(d).message).toBe(`${docs} is verified, but its certificate was ordered 30 minutes ago and is still absent. By the last answer of its DNS it still verifies, and its CAA records allow the certificate authority. ` +
       "A quota of the solver's namespace admits no Pod for the challenge: make room in it. Then ask for a fresh attempt (Re-verify). " +
@@ -138,7 +176,7 @@ describe('An issuance that is stuck', () => {
   });
 
   test('says the same after a restart, before anything has been asked again', () => {
-    const at = later(world({now: later31, facts: {[docs]: stuck({verdict: {kind: 'Proven', caa: {kind: 'Allowed'}}})}}));
+    const at = later(world({now: later31, facts: {[docs]: stuck({verdict: allowed})}}));
     for (const facts of [{certificate: ordered()}, {certificate: ordered(), diagnosis: stuck().diagnosis}]) {
       expect(decide(later(at, {now: later31 + minutes, facts: {[docs]: facts}})).status).toEqual(decide(at).status);
     }
@@ -151,7 +189,7 @@ describe('An issuance that is stuck', () => {
   });
 
   test('whose CAA records now forbid it asks the CA no more', () => {
-    const blocked = {verdict: {kind: 'Proven', caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'}}} as const;
+    const blocked = {verdict: blockedBy('example.com has CAA.')};
     const given = (c: CertificateFacts) => decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...proven(), ...blocked, certificate: c, diagnosis: refused}}}));
     expect([hostLines(given(failing())), objectLines(given(failing()))]).toEqual([[`${docs} Verified CAABlocksIssuer Customer`], []]);
     expect(given(ordered()).certificates).toHaveLength(1);
