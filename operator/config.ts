@@ -14,6 +14,8 @@ const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
 /** A time span as written in YAML, such as 15s, 30m, 6h or 7d; in milliseconds after parsing. */
 const span = (fallback: string) => z.string().regex(/^0*[1-9][0-9]*(ms|s|m|h|d)$/, 'must be a number above 0 and a unit: ms, s, m, h or d')
   .default(fallback).transform((s) => Number.parseInt(s, 10) * units[/[a-z]+$/.exec(s)![0] as keyof typeof units]);
+/** At most so many in any time span of that length. */
+const limits = (...fallback: {limit: number; per: string}[]) => z.array(z.strictObject({limit: z.int().min(1), per: span('1h')})).min(1).prefault(fallback);
 const hostname = z.string().transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));
 
 /** An IP address, or a network of them in CIDR notation. */
@@ -62,6 +64,13 @@ const schema = z.strictObject({
   propagationTime: span('48h'),
   verificationExpiresAfter: span('7d'),
   issuanceStalledAfter: span('30m'),
+  // Let's Encrypt's published limits (letsencrypt.org/docs/rate-limits), those of a hostname tighter.
+  budgets: z.strictObject({
+    account: limits({limit: 300, per: '3h'}),
+    registeredDomain: limits({limit: 50, per: '7d'}),
+    certificates: limits({limit: 4, per: '7d'}),
+    failures: limits({limit: 2, per: '1h'}, {limit: 3, per: '1d'}),
+  }).prefault({}),
   graceTime: span('7d'),
   quarantineTime: span('30d'),
   defaultPlan: z.string().min(1).max(253).default('free'),
@@ -122,6 +131,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return freeze({settings, namespace, pod: need('POD_NAME'), policy: toPolicy(settings, namespace)});
 }
 
+const toLimits = (written: readonly {limit: number; per: number}[]) => written.map(({limit, per}) => ({limit, perMs: per}));
+
 /** The settings as far as decisions need them. */
 export function toPolicy(s: Settings, namespace: string): Policy {
   return {
@@ -141,6 +152,10 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     propagationTimeMs: s.propagationTime,
     verificationExpiresAfterMs: s.verificationExpiresAfter,
     issuanceStalledAfterMs: s.issuanceStalledAfter,
+    budgets: {
+      account: toLimits(s.budgets.account), registeredDomain: toLimits(s.budgets.registeredDomain),
+      certificates: toLimits(s.budgets.certificates), failures: toLimits(s.budgets.failures),
+    },
     graceTimeMs: s.graceTime,
     quarantineTimeMs: s.quarantineTime,
     defaultPlan: s.defaultPlan,

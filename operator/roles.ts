@@ -6,13 +6,17 @@ import type {Registry} from 'prom-client';
 import type {Account, Certificate, CertificateRequest, CustomDomain, DomainClaim, EndpointSlice, Ingress, IngressClass, Plan, Project, Service} from './api/foreign.ts';
 import type {Config} from './config.ts';
 import {AccountReconciler} from './controllers/account.ts';
+import {keepBook} from './controllers/book-keeping.ts';
 import type {CheckOptions} from './controllers/check.ts';
 import {check} from './controllers/check.ts';
 import {byHost, Children, ownedSelector, ownerLabel} from './controllers/children.ts';
 import {ClaimReconciler, Claims, claimsByHolder, hostnamesOf} from './controllers/claims.ts';
 import type {DnsQuestion} from './controllers/custom-domain.ts';
 import {CustomDomainReconciler} from './controllers/custom-domain.ts';
+import type {IssuanceQuestion} from './controllers/issuance-reader.ts';
+import {IssuanceReader} from './controllers/issuance-reader.ts';
 import {Observer} from './controllers/observer.ts';
+import {OrderBook} from './controllers/order-book.ts';
 import {ProjectReconciler} from './controllers/project.ts';
 import {
   accounts, certificateRequests, certificates, customDomains, domainClaims, endpointSlices, ingressClasses, ingresses, namespaces, plans, projects, services,
@@ -21,6 +25,7 @@ import type {TenantNamespace} from './controllers/tenants.ts';
 import {accountsByPlan, namespacesByAccount, tenantNamespace, Tenants} from './controllers/tenants.ts';
 import {DnsClient} from './dns/client.ts';
 import type {IssuedRequest} from './domain/certificate.ts';
+import type {Diagnosis} from './domain/diagnosis.ts';
 import type {EdgeFinding} from './domain/lifecycle.ts';
 import type {Verdict} from './domain/verification.ts';
 import {leafSha256, probeEdge} from './edge/probe.ts';
@@ -51,6 +56,7 @@ const meta = ({name, namespace, uid, resourceVersion, labels, annotations, owner
 function issuedRequest(request: CertificateRequest): IssuedRequest {
   const ready = request.status?.conditions?.find((c) => c.type === 'Ready');
   const chain = request.status?.certificate;
+  const ended = ready?.status === 'True' ? ready.lastTransitionTime : ready?.reason === 'Failed' ? request.status?.failureTime ?? ready.lastTransitionTime : undefined;
   let leaf: string | undefined;
   try { leaf = chain === undefined ? undefined : leafSha256(Buffer.from(chain, 'base64').toString('latin1')); } catch { /* no certificate in it */ }
   return {
@@ -58,6 +64,9 @@ function issuedRequest(request: CertificateRequest): IssuedRequest {
     ...(leaf !== undefined && {leafSha256: leaf}),
     ...(ready?.status === 'False' && ready.reason === 'Failed' && {failure: ready.message}),
     ...(ready?.status !== 'True' && ready?.reason !== 'Failed' && {waiting: ready?.message ?? 'nothing yet'}),
+    // Its Order has a state when the CA has answered newOrder (cert-manager: certificaterequests/acme).
+    ...((ready?.status === 'True' || ready?.reason === 'Failed' || /: "[a-z]+"$|add certificate data/.test(ready?.message ?? '')) && {ordered: true as const}),
+    ...(ended !== undefined && {endedAt: ended}),
   };
 }
 
@@ -143,17 +152,22 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
 
   const onError = (error: unknown) => { counters.lookErrors.inc(); log.error({err: error}, 'a look at the outside failed'); };
   const dns = new Observer<DnsQuestion, Verdict>({look, onResult: (key) => domainController.enqueue(key), onError, concurrency: 64});
+  const reader = new IssuanceReader(client);
+  const issuance = new Observer<IssuanceQuestion, Diagnosis>({look: (q, signal) => reader.read(q, signal), onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
+  const orders = new OrderBook({budgets: policy.budgets, unheardAfterMs: policy.issuanceStalledAfterMs, onAnswer: (key) => domainController.enqueue(key)});
+  const book = keepBook({book: orders, requests: requestCache, certificates: certificateCache, domains: domainCache, projects: projectCache, claims: claimCache, tenants, namespace: config.namespace, waitFor: caches});
+  counters.ordersWaiting(() => orders.waiting);
   const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
 
   const domainReconciler = new CustomDomainReconciler({
-    client, policy, domains: domainCache, projects: projectCache, tenants, ingressClasses: classCache, claims, children, dns, edge, events, startedAt});
+    client, policy, domains: domainCache, projects: projectCache, tenants, ingressClasses: classCache, claims, children, dns, edge, issuance, orders, events, startedAt});
   const projectReconciler = new ProjectReconciler({
     client, policy, projects: projectCache, services: serviceCache, slices: sliceCache, domains: domainCache, ingressClasses: classCache, tenants, claims, children, events});
-  const claimReconciler = new ClaimReconciler({client, policy, claims, domains: domainCache, projects: projectCache, children});
+  const claimReconciler = new ClaimReconciler({client, policy, claims, domains: domainCache, projects: projectCache, children, orders});
   const accountReconciler = new AccountReconciler({client, accounts: accountCache, plans: planCache, events});
-  const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: caches, metrics, log});
+  const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: [...caches, book], metrics, log});
   const projectController = new Controller({name: 'project', reconcile: (key) => projectReconciler.reconcile(key), waitFor: caches, metrics, log});
-  const claimController = new Controller({name: 'domainclaim', reconcile: (key) => claimReconciler.reconcile(key), waitFor: caches, metrics, log});
+  const claimController = new Controller({name: 'domainclaim', reconcile: (key) => claimReconciler.reconcile(key), waitFor: [...caches, book], metrics, log});
   const accountController = new Controller({name: 'account', reconcile: (key) => accountReconciler.reconcile(key), waitFor: caches, metrics, log});
 
   // What it holds, it may hold no more.
@@ -220,7 +234,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   });
 
   // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
-  manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); }});
+  manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); issuance.stop(); orders.stop(); }});
   return manager.addCache(...caches).addController(domainController, projectController, claimController, accountController);
 }
 

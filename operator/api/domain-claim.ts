@@ -23,6 +23,13 @@ const spec = z.object({
     "How it was proven. Platform (default): by this object, written by the platform; no record is needed. DNS: by the customer's records; written by Doorplate."),
 }).describe('Who holds the hostname that is the name of this object.');
 
+const order = z.object({
+  at: time('When it was begun.'),
+  outcome: z.enum(['Pending', 'Issued', 'Failed']).describe('How it ended.'),
+  endedAt: time('When it was issued or failed.').optional(),
+  message: text(256, 'What it failed with.').optional(),
+}).describe('An order of a certificate.');
+
 const status = z.object({
   holder: z.object({
     kind: z.enum(['CustomDomain', 'Project']).describe('Kind of the object.'),
@@ -34,6 +41,7 @@ const status = z.object({
   generation: z.int32().min(0).describe('Raised whenever the hostname is released or passes to another tenant: what others had to publish before proves nothing any more.'),
   token: text(64, "Value of the TXT record that proves the holder's right.").optional(),
   quarantinedUntil: time('Until when the released hostname is kept for its tenant; another tenant needs new proof.').optional(),
+  orders: z.array(order).max(32).optional().describe('Orders of certificates for the hostname that no CertificateRequest tells any more, by time: its budgets count them (budgets).'),
   negativeSince: time('Since when DNS no longer proves it.').optional(),
   negativeAt: time('When that was seen last.').optional(),
   negatives: z.int32().min(0).optional().describe('How often that has been confirmed since (drift).'),

@@ -38,8 +38,17 @@ export interface Certificate extends KubeObject {
     issuerRef: {name: string; kind: string; group: string};
     privateKey: {algorithm: 'ECDSA'; size: 256; rotationPolicy: 'Always'};
   };
-  status?: {conditions?: Condition[]; revision?: number; notAfter?: string};
+  status?: {conditions?: Condition[]; revision?: number; notAfter?: string; renewalTime?: string};
 }
 export interface CertificateRequest extends KubeObject {
-  status?: {conditions?: Condition[]; certificate?: string};
+  status?: {conditions?: Condition[]; certificate?: string; failureTime?: string};
+}
+
+/** acme.cert-manager.io/v1; the status as far as it is read. */
+export interface AcmeOrder extends KubeObject {status?: {state?: string; reason?: string}}
+export interface AcmeChallenge extends KubeObject {status?: {state?: string; reason?: string}}
+/** An Issuer or a ClusterIssuer. */
+export interface AcmeIssuer extends KubeObject {
+  spec?: {acme?: {server?: string; caBundle?: string; skipTLSVerify?: boolean}};
+  status?: {acme?: {uri?: string}};
 }

@@ -1,5 +1,6 @@
 /** DomainClaims: written on behalf of who holds them, released when that is gone, and dropped when their quarantine is over. */
 import type {CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
+import {mergeOrders} from '../domain/budget.ts';
 import type {ClaimWrite} from '../domain/claim.ts';
 import {release} from '../domain/claim.ts';
 import {normalise} from '../domain/hostname.ts';
@@ -10,6 +11,7 @@ import type {Result} from '../kube/controller.ts';
 import {isAlreadyExists, isConflict} from '../kube/errors.ts';
 import type {HasMeta, Key} from '../kube/objects.ts';
 import type {Children} from './children.ts';
+import type {OrderBook} from './order-book.ts';
 import {customDomains, domainClaims, projects} from './resources.ts';
 
 export type ClaimCache = Cache<DomainClaim, DomainClaim>;
@@ -75,6 +77,7 @@ export interface ClaimDeps {
   domains: Cache<CustomDomain, CustomDomain>;
   projects: Cache<Project, Project>;
   children: Children;
+  orders: OrderBook;
   now?: () => number;
 }
 
@@ -85,7 +88,7 @@ export class ClaimReconciler {
 
   /** Brings one claim to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(hostname: Key): Promise<Result> {
-    const {claims, client, policy} = this.#deps;
+    const {claims, client, policy, orders} = this.#deps;
     const claim = claims.of(hostname);
     if (!claim || claim.metadata.deletionTimestamp) return 'awaitChange';
     const now = (this.#deps.now ?? Date.now)();
@@ -99,7 +102,7 @@ export class ClaimReconciler {
       return 'awaitChange';
     }
     if (await this.#stands(hostname, holder)) return 'awaitChange';
-    await claims.write(release(claim, now, policy.quarantineTimeMs));
+    await claims.write(release(claim, now, policy.quarantineTimeMs, mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now)));
     return 'awaitChange';
   }
 

@@ -6,6 +6,8 @@ import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
 import {isHeldBy} from '../domain/claim.ts';
 import {objectNameOf} from '../domain/hostname.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../domain/lifecycle.ts';
+import type {Diagnosis} from '../domain/diagnosis.ts';
+import {attemptOf} from '../domain/issuance.ts';
 import {decide, formerPrimary, named, questionOf} from '../domain/lifecycle.ts';
 import type {ReasonName} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
@@ -20,7 +22,9 @@ import type {Key} from '../kube/objects.ts';
 import {writeStatus} from '../kube/status.ts';
 import type {Applied, Children} from './children.ts';
 import type {Claims} from './claims.ts';
+import type {IssuanceQuestion} from './issuance-reader.ts';
 import type {Observer} from './observer.ts';
+import type {OrderBook} from './order-book.ts';
 import {customDomains} from './resources.ts';
 import type {Tenants} from './tenants.ts';
 
@@ -50,6 +54,8 @@ export interface CustomDomainDeps {
   children: Children;
   dns: Observer<DnsQuestion, Verdict>;
   edge: Observer<string, EdgeFinding[]>;
+  issuance: Observer<IssuanceQuestion, Diagnosis>;
+  orders: OrderBook;
   events: EventRecorder;
   startedAt: number;
   now?: () => number;
@@ -75,12 +81,10 @@ export class CustomDomainReconciler {
 
   /** Brings one CustomDomain to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(key: Key): Promise<Result> {
-    const {domains, client, tenants, dns, edge} = this.#deps;
+    const {domains, client, tenants, claims, children, orders} = this.#deps;
     const cached = domains.get(key);
     if (!cached) {
-      this.#requests.delete(key);
-      dns.forget(key);
-      edge.forget(key);
+      this.#forget(key);
       return 'awaitChange';
     }
     if (cached.metadata.deletionTimestamp) return this.#remove(key, cached);
@@ -93,19 +97,21 @@ export class CustomDomainReconciler {
 
     let applied: Applied = {changed: false, inTheWay: new Map()};
     let world = this.#gather(key, domain, tenant, applied);
-    const settle = () => this.#deps.claims.settle(() => decide(world = this.#gather(key, domain, tenant, applied)));
+    const settle = () => claims.settle(() => decide(world = this.#gather(key, domain, tenant, applied)));
     let decision = await settle();
-    applied = await this.#deps.children.apply(domain, decision);
+    // The budgets come before the order: what is wanted is asked for, and decided with the answer.
+    if (orders.keep(key, tenant.account ?? tenant.namespaceUID, decision.wishes)) decision = await settle();
+    applied = await children.apply(domain, decision);
     if (applied.changed || applied.inTheWay.size > 0) decision = await settle();
-    for (const attempt of decision.freshAttempts) await this.#deps.children.attempt(attempt, world.now);
-    this.#schedule(key, decision);
+    for (const attempt of decision.freshAttempts) await children.attempt(attempt, world.now);
+    this.#schedule(key, domain, decision);
     await this.#publish(domain, decision);
     if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
     return decision.wakeAt === undefined ? 'awaitChange' : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
   }
 
   #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied): World {
-    const {domains, projects, policy, claims, children, dns, edge, ingressClasses} = this.#deps;
+    const {domains, projects, policy, claims, children, dns, edge, issuance, orders, ingressClasses} = this.#deps;
     const now = (this.#deps.now ?? Date.now)();
     const {namespace = '', uid = ''} = domain.metadata;
     const projectKey = `${namespace}/${domain.spec.projectRef.name}`;
@@ -126,12 +132,19 @@ export class CustomDomainReconciler {
       const [tenants, ours] = [`${namespace}/${name}`, `${policy.redirector.namespace}/${name}`];
       const checked = target === undefined ? undefined : dns.latest(key, questionKey(questionOf(world, hostname, target)));
       const looked = edge.latest(key, hostname);
+      const of = role === 'RedirectSource' ? ours : tenants;
+      const certificate = children.certificate(domain, of);
+      const read = certificate && issuance.latest(key, `${hostname} ${attemptOf(certificate)}`);
+      const grant = orders.grant(of);
       const blocked = applied.inTheWay.get(name) ?? applied.inTheWay.get(`${name}-http`);
       const rival = this.#rivalQuestion(hostname, domain);
       facts.set(hostname, {
         ...(checked && {verdict: checked.result, checkedAt: checked.at}),
         ...(looked && {edge: looked.result, edgeLookedAt: looked.at}),
-        certificate: children.certificate(domain, role === 'RedirectSource' ? ours : tenants),
+        certificate,
+        orders: orders.orders(hostname),
+        ...(grant && {grant}),
+        ...(read && {diagnosis: read.result}),
         standsAs: {Primary: children.has(domain, tenants), RedirectSource: children.has(domain, ours)},
         ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
         ...(rival && {rival: {question: rival, looks: dns.recent(key, questionKey(rival)).map(({result, at}) => ({verdict: result, at}))}}),
@@ -152,13 +165,21 @@ export class CustomDomainReconciler {
     return {hostname, target: target ?? 'none.invalid', ...(claim.status.token !== undefined && {token: claim.status.token})};
   }
 
-  #schedule(key: Key, decision: Decision): void {
-    const {dns, edge} = this.#deps;
-    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? questionKey(l.question) : l.hostname)));
-    dns.forget(key, keys);
-    edge.forget(key, keys);
+  #forget(key: Key): void {
+    const {dns, edge, issuance, orders} = this.#deps;
+    this.#requests.delete(key);
+    for (const observer of [dns, edge, issuance]) observer.forget(key);
+    orders.keep(key, '', []);
+  }
+
+  #schedule(key: Key, domain: CustomDomain, decision: Decision): void {
+    const {dns, edge, issuance} = this.#deps;
+    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? questionKey(l.question) : l.what === 'issuance' ? `${l.hostname} ${l.attempt.id}` : l.hostname)));
+    for (const observer of [dns, edge, issuance]) observer.forget(key, keys);
     for (const look of decision.looks) {
+      if (look.at === Infinity) continue;
       if (look.what === 'edge') edge.due(key, look.hostname, look.hostname, look.at);
+      else if (look.what === 'issuance') issuance.due(key, `${look.hostname} ${look.attempt.id}`, {...look.attempt, owner: domain.metadata.uid ?? ''}, look.at);
       else dns.due(key, questionKey(look.question), {...look.question, caa: look.caa ?? false}, look.at);
     }
   }
@@ -185,9 +206,7 @@ export class CustomDomainReconciler {
 
   /** Routes first: traffic stops at once. Then certificates, then the finalizer. */
   async #remove(key: Key, domain: CustomDomain): Promise<Result> {
-    this.#requests.delete(key);
-    this.#deps.dns.forget(key);
-    this.#deps.edge.forget(key);
+    this.#forget(key);
     if (!domain.metadata.finalizers?.includes(finalizer)) return 'awaitChange';
     await this.#deps.children.remove(domain);
     await removeFinalizer(this.#deps.client, customDomains, domain, finalizer);

@@ -12,6 +12,7 @@
 import {createHash} from 'node:crypto';
 import type {DomainClaimSpec, DomainClaimStatus} from '../api/domain-claim.ts';
 import type {CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
+import type {Order} from './budget.ts';
 import {timestamp} from './conditions.ts';
 import type {Hostname} from './hostname.ts';
 import type {Tenant} from './tenant.ts';
@@ -67,6 +68,8 @@ export interface ClaimInput {
   /** The newest verdict about it, and when it was found, ms since the epoch. */
   verdict: Verdict | undefined;
   checkedAt: number | undefined;
+  /** The orders made for it, whoever held it: the CA counts them all. */
+  orders?: readonly Order[];
   /** It was proven here before, and nothing has been lost since. */
   verified: boolean;
   /** What DNS says of the present holder's right, newest last. */
@@ -83,6 +86,7 @@ const held = (p: ClaimInput, tenant = identityOf(p.tenant)): Pick<ClaimWrite, 's
       since: timestamp(p.now),
       generation: p.claim?.status?.generation ?? 0,
       token: tokenFor(p.installation, p.tenant, p.hostname, p.claim),
+      ...(p.orders && p.orders.length > 0 && {orders: [...p.orders]}),
     },
   };
 };
@@ -198,14 +202,15 @@ export function driftOf(claim: DomainClaim, verdict: Verdict | undefined, checke
 
 /**
  * A claim whose holder is gone, or names it no more: kept for its tenant for a while (rule 5), or for ever where it is a default
- * host or the platform's word.
+ * host or the platform's word. `orders`: those of the hostname, which the CA remembers too.
  */
-export function release(claim: DomainClaim, now: number, quarantineMs: number): ClaimWrite {
+export function release(claim: DomainClaim, now: number, quarantineMs: number, orders: readonly Order[]): ClaimWrite {
   const {generation = 0, token, holder} = claim.status ?? {};
   const forEver = claim.spec.proof === 'Platform' || holder?.kind === 'Project';
   return {
     hostname: claim.metadata.name, before: claim, spec: claim.spec,
-    status: {since: timestamp(now), generation: generation + 1, ...(token !== undefined && {token}), ...(!forEver && {quarantinedUntil: timestamp(now + quarantineMs)})},
+    status: {since: timestamp(now), generation: generation + 1, ...(token !== undefined && {token}), ...(!forEver && {quarantinedUntil: timestamp(now + quarantineMs)}),
+      ...(orders.length > 0 && {orders: [...orders]})},
   };
 }
 

@@ -3,15 +3,15 @@
  *
  *            add                     DNS proves it              certificate issued, seen on the edge
  *   (none) -------> AwaitingVerification ----------> Verified -----------------------------------> Live
- *                      |   ^ check fails: stays,        | 30 min without a certificate:            | DNS moves away:
- *                      +---+ says why                   | IssuanceStalled                          | DNSDrifted, served on
+ *                      |   ^ check fails: stays,        | queued, stalled, budgets:                | DNS moves away:
+ *                      +---+ says why                   | issuance.ts                              | DNSDrifted, served on
  *
  *   not acceptable: NotAccepted, nothing is asked, nothing is routed; heals itself.
  *   downgraded:     Accepted is False, what was Live is served on until `servedUntil`, then NotAccepted.
  *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
  *
  * Rules that never bend, by where they stand here:
- *   1  no ACME before proof            desired certificates come only from hosts that are proven, past {@link caaGate}
+ *   1  no ACME before proof            desired certificates come only from hosts that are proven, past {@link orderGate}
  *   2  one broken host harms no other  every host is decided by its own facts ({@link decideHost})
  *   3  "could not ask" is not "no"     only confirmed negatives take a proof back (claim.ts: driftOf)
  *   4  proof decides, not speed        nothing follows from a proof before the claim is written (claim.ts: standingOf)
@@ -26,14 +26,19 @@ import type {Certificate, CustomDomain, DomainClaim, Ingress, Project} from '../
 import {fold} from '../api/rules.ts';
 import type {Refusal} from './acceptance.ts';
 import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
+import type {Budgets, Grant, Order} from './budget.ts';
+import {mergeOrders, toRemember} from './budget.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
 import type {ClaimWrite, Standing} from './claim.ts';
 import {driftOf, nextRivalLook, standingOf, tokenFor} from './claim.ts';
 import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
+import type {Diagnosis} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
 import {isApexByName, normalise, objectNameOf, within} from './hostname.ts';
 import {makeIngress} from './ingress.ts';
+import type {IssuanceStep, IssuanceWorld, OrderWish} from './issuance.ts';
+import {afterOrder, attemptOf, beforeOrder, expiryOf, failureOf} from './issuance.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import {instruction, recordsFor} from './records.ts';
@@ -65,6 +70,7 @@ export interface Policy {
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
   issuanceStalledAfterMs: number;
+  budgets: Budgets;
   graceTimeMs: number;
   defaultPlan: string;
 }
@@ -79,6 +85,12 @@ export interface HostFacts {
   /** When it was made, ms since the epoch. */
   checkedAt?: number;
   certificate?: CertificateFacts;
+  /** Its orders of the last days, by time, as far as this process knows. */
+  orders?: readonly Order[];
+  /** What was said to its wish for an order. */
+  grant?: Grant;
+  /** What cert-manager says of the attempt that is stuck. */
+  diagnosis?: Diagnosis;
   /** Its claim is another's: what proves that one's right, and what DNS has said of it, newest last. */
   rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]};
   /** Routes of ours that stand for it and serve (Primary), or redirect (RedirectSource). */
@@ -112,11 +124,15 @@ export interface World {
   request?: {value: string; seenAt: number};
 }
 
-/** A look at the world that is due: a DNS check (of what proves our right, or the present holder's) or a probe of the edge. */
+/**
+ * A look at the world that is due: a DNS check (of what proves our right, or the present holder's), a probe of the edge, or what
+ * cert-manager says of an attempt. At Infinity: what is known is needed still, and nothing is asked.
+ */
 export type Look = {hostname: Hostname; at: number} & (
   /** `caa`: with its CAA records, because an order would follow. */
   | {what: 'dns'; question: Question; caa?: boolean}
   | {what: 'edge'; question?: undefined; caa?: undefined}
+  | {what: 'issuance'; attempt: {id: string; namespace: string; request: string}; question?: undefined; caa?: undefined}
 );
 
 /**
@@ -135,6 +151,8 @@ export interface Decision {
   certificates: Certificate[];
   ingresses: Ingress[];
   freshAttempts: FreshAttempt[];
+  /** Who wants an order, or has one under way. */
+  wishes: OrderWish[];
   /** The looks that the next decision waits for. */
   looks: Look[];
   /** When to decide again although nothing has happened, ms since the epoch. */
@@ -181,8 +199,6 @@ export function formerPrimary(domain: CustomDomain): Hostname | undefined {
 export const questionOf = (world: Pick<World, 'policy' | 'tenant' | 'claimOf'>, hostname: Hostname, target: Hostname): Question =>
   ({hostname, target, token: tokenFor(world.policy.installation, world.tenant, hostname, world.claimOf(hostname))});
 
-/** A time span for people. */
-const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`);
 /** The hostnames of the spec with all that speaks against them, in the order in which it counts. */
 function wanted(world: World): Wanted[] {
   const {domain, project, siblings, tenant, policy} = world;
@@ -242,6 +258,7 @@ interface HostDecision {
   /** Its routes stand. */
   routed: boolean;
   freshAttempt?: FreshAttempt;
+  wish?: OrderWish;
   records: DnsRecordStatus[];
   /** What speaks against it, while it is spared. */
   refusal?: Refusal;
@@ -300,9 +317,10 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   let servedUntil: string | undefined;
   let drifted = false;
   let freshAttempt: FreshAttempt | undefined;
+  let wish: OrderWish | undefined;
   let spared: Spared | undefined;
   let records: DnsRecordStatus[] = [];
-  const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
+  let asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
 
   const say = (phase: Phase, reason: ReasonName, message: string, waitingFor = reasons[reason].waitingFor as Party): HostDecision => {
     // An edge that is now unreachable and now serves another certificate has been missing all the time.
@@ -320,7 +338,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
         ...(redirect && {redirect}),
         ...(servedUntil !== undefined && {servedUntil}),
       },
-      claims, drifted, ...objects, ...(freshAttempt && {freshAttempt}), ...(spared && {refusal: spared.refusal}), records, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
+      claims, drifted, ...objects, ...(freshAttempt && {freshAttempt}), ...(wish && {wish}), ...(spared && {refusal: spared.refusal}), records, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
     };
   };
 
@@ -346,7 +364,10 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   // The claim. Nothing is won by a proof before the claim is written, and what another has taken over is lost at once.
   const {verdict, checkedAt} = facts;
   const claim = world.claimOf(hostname);
-  const standing = standingOf({now, installation: policy.installation, hostname, holder: world.domain, tenant: world.tenant, claim, verdict, checkedAt,
+  const {certificate, diagnosis} = facts;
+  const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
+  const orders = mergeOrders(claim?.status?.orders ?? [], [...facts.orders ?? [], failure ?? []].flat(), policy.budgets, now);
+  const standing = standingOf({now, installation: policy.installation, hostname, holder: world.domain, tenant: world.tenant, claim, verdict, checkedAt, orders,
     verified: verifiedAt !== undefined, rival: facts.rival?.looks ?? [], takeoverConfirmationsMs: policy.takeoverConfirmationsMs});
   if (standing.kind === 'Winning') claims.push(standing.write);
   const byPlatform = standing.kind === 'Held' && standing.byPlatform;
@@ -356,6 +377,11 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   const drift = standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
     ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs) : undefined;
   if (drift?.write) claims.push(drift.write);
+  // What no CertificateRequest will tell any more is remembered, before anything is done that follows from it.
+  if (standing.kind === 'Held' && claim && claims.length === 0) {
+    const remembered = toRemember(orders, claim.status?.orders ?? [], certificate);
+    if (remembered) claims.push({hostname, before: claim, spec: claim.spec, status: {generation: 0, ...claim.status, orders: remembered}});
+  }
   if (drift?.confirmed && !spared) {
     const ends = driftEnds(world, claim, verdict, liveAt);
     if (now < ends) {
@@ -411,24 +437,42 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   const was = role === 'RedirectSource' ? 'Primary' : 'RedirectSource';
   const changing = facts.standsAs?.[was] === true && !still;
   const old = objectsOf(world, project, {hostname, role: was});
+  const issuance: IssuanceWorld = {
+    now, hostname, policy, before, wasLive, orders, ...(facts.grant && {grant: facts.grant}), ...(diagnosis && {diagnosis}),
+    checked: {proven: verdict?.kind === 'Proven', verifies: records.every((r) => r.state === 'Found'), ...(verdict?.kind === 'Proven' && verdict.caa && {caa: verdict.caa})},
+    asked: world.request !== undefined && !asked,
+  };
+  const home = role === 'RedirectSource' ? policy.redirector.namespace : world.domain.metadata.namespace ?? '';
+  const wishes = (state: OrderWish['state'], since: string) => { wish = {hostname, certificate: `${home}/${objectNameOf(world.domain.metadata.uid ?? '', hostname)}`, state, since: Date.parse(since)}; };
+  /** What a step of the issuance asks for. */
+  const takes = ({wakeAt: at, wish: state, unanswered, read, again}: IssuanceStep) => {
+    if (at !== undefined) by(at);
+    if (state) wishes(state, (state === 'Ordered' ? certificate?.createdAt : before?.reason === 'IssuanceQueued' ? before.since : undefined) ?? timestamp(now));
+    if (unanswered) asked = true;
+    if (read && certificate?.request) looks.push({hostname, what: 'issuance', at: diagnosis ? Infinity : now, attempt: {id: attemptOf(certificate), namespace: certificate.request.namespace, request: certificate.request.uid}});
+    if (again && certificate) freshAttempt = attemptAgain(objects.certificates, certificate);
+  };
   // Where the platform's word is the proof, DNS need not verify, and CAA is left to the CA.
-  const gate = facts.certificate === undefined && !still && !byPlatform ? caaGate(world, hostname, facts, before) : undefined;
+  const gate = certificate === undefined && !still ? (byPlatform ? undefined : caaGate(world, hostname, facts, before)) ?? orderGate(world, issuance) : undefined;
   const recheck = (at: number, caa: boolean) => {
     const doubted = drifted ? nextWaitingCheck(policy, Date.parse(claim?.status?.negativeSince ?? timestamp(now)), checkedAt, now) : drift?.nextLook;
     looks.push({hostname, what: 'dns', question, at: sooner(Math.min(at, doubted ?? Infinity)), ...(caa && {caa})});
   };
   if (gate) {
     if (changing) objects = {...old, routed: false};
+    // What has been served goes on: its Certificate is gone, the Secret may still stand.
+    else if (liveAt !== undefined && !facts.occupied) objects = {...objectsOf(world, project, want), certificates: []};
+    takes(gate);
     recheck(gate.nextLook, true);
-    return say(changing && role === 'RedirectSource' && before?.phase === 'Live' ? 'Live' : 'Verified', gate.reason, gate.message, gate.by);
+    return say(changing && role === 'RedirectSource' && before?.phase === 'Live' ? 'Live' : 'Verified', gate.reason, gate.message, gate.waitingFor);
   }
   recheck((checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs,
-    policy.caaIdentities.length > 0 && !still && !facts.certificate?.ready);
+    policy.caaIdentities.length > 0 && !still && !certificate?.ready);
 
   objects = objectsOf(world, project, want);
   if (changing) {
     // The redirector reads status: what it shall answer is published before it is asked.
-    const ready = facts.certificate?.ready === true && (role !== 'RedirectSource' || (primary.live && before?.redirect !== undefined));
+    const ready = certificate?.ready === true && (role !== 'RedirectSource' || (primary.live && before?.redirect !== undefined));
     const routed = ready && objects.routed;
     objects = {
       certificates: [...objects.certificates, ...(routed ? [] : old.certificates)],
@@ -441,35 +485,25 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   }
   if (facts.occupied) objects = {...objects, ingresses: [], routed: false};
   if (spared && still) {
-    if (!facts.certificate) objects = {certificates: [], ingresses: [], routed: false};
+    if (!certificate) objects = {certificates: [], ingresses: [], routed: false};
     return say('Verified', spared.refusal.reason, spared.refusal.message);
   }
   if (facts.inTheWay !== undefined) {
+    if (!certificate) wishes('Wanted', timestamp(now));
     return say('Verified', 'NameTaken', `${facts.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`);
   }
-  const certificate = facts.certificate;
+  const expiry = certificate && expiryOf({...issuance, certificate});
+  // What is farther away is met by the next check of its DNS.
+  if (expiry?.next !== undefined && expiry.next - now < policy.recheckIntervalMs) by(expiry.next);
+  if (expiry?.step) takes(expiry.step);
+  if (expiry?.step?.reason === 'CertificateExpired') return say('Verified', expiry.step.reason, expiry.step.message, expiry.step.waitingFor);
   if (!certificate?.ready && !(wasLive && certificate)) {
-    const began = Date.parse(certificate?.attemptAt ?? certificate?.createdAt ?? timestamp(now));
-    const stalled = now - began >= policy.issuanceStalledAfterMs;
-    const failed = certificate?.failure !== undefined && !certificate.issuing;
-    const caa = verdict?.kind === 'Proven' ? verdict.caa : undefined;
-    if (caa?.kind === 'Blocked') return say('Verified', 'CAABlocksIssuer', caa.message, caa.by);
-    if (before?.reason === 'CAABlocksIssuer' && verdict?.kind !== 'Proven') return say('Verified', 'CAABlocksIssuer', before.message, before.waitingFor);
-    // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
-    if (world.request && !asked && verdict?.kind === 'Proven' && caa?.kind !== 'Unknown' && certificate && (stalled || failed)) {
-      const [{metadata}] = objects.certificates as [Certificate, ...Certificate[]];
-      freshAttempt = {certificate: {namespace: metadata.namespace ?? '', name: metadata.name}, ...(certificate.request && {request: certificate.request}), mark: !certificate.issuing};
-      return say('Verified', 'Issuing', `${hostname} is verified; a fresh attempt at its certificate has begun.`);
-    }
-    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure.replace(/\.?$/, '.')}` : '';
-    if (stalled) {
-      const checked = records.every((r) => r.state === 'Found') ? ' By the last answer of its DNS it still verifies.' : ' By the last answer of its DNS it verifies no longer: see status.dnsRecords.';
-      const says = certificate?.waiting ? ` cert-manager says: ${certificate.waiting.replace(/\.?$/, '.')}` : '';
-      return say('Verified', 'IssuanceStalled',
-        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent.${checked}${why}${says} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
-    }
-    by(began + policy.issuanceStalledAfterMs);
-    return say('Verified', 'Issuing', `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`);
+    const step: IssuanceStep = certificate ? afterOrder({...issuance, certificate})
+      // Its Certificate has just been written.
+      : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.`, wish: 'Wanted', wakeAt: now + policy.issuanceStalledAfterMs};
+    takes(step);
+    if (step.withhold) objects = changing ? {...old, routed: false} : {certificates: [], ingresses: [], routed: false};
+    return say('Verified', step.reason, step.message, step.waitingFor);
   }
   if (!objects.routed && !wasLive) {
     return say('Verified', 'EdgePending', facts.occupied ? `${hostname} has its certificate; its ingress rules follow when those of its former holder are gone.` : `${hostname} has its certificate; its ingress rules are being written.`);
@@ -516,6 +550,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     return say('Live', 'DNSDrifted', seen === undefined && before?.reason === 'DNSDrifted' ? before.message
       : `${seen ?? `${hostname} is proven no longer.`} ${hostname} is served until ${(servedUntil ?? '').slice(0, 16).replace('T', ' ')} UTC.`);
   }
+  if (expiry?.step) return say('Live', expiry.step.reason, expiry.step.message, expiry.step.waitingFor);
   if (role === 'FormerPrimary') return say('Live', 'ServedUntilReplaced', `${hostname} is served as before until ${primary.hostname} is Live.`);
   return role === 'Primary'
     ? say('Live', 'Serving', `${hostname} is served over TLS.`)
@@ -544,9 +579,11 @@ const edgeReasons: ReadonlySet<string> = new Set<ReasonName>(['EdgePending', 'Ed
 
 const caaReasons: ReadonlySet<string> = new Set<ReasonName>(['CAABlocksIssuer', 'CAALookupFailed']);
 
-/** What holds an order back although the name is proven: CAA records that forbid it, that could not be read, or were not yet. */
-function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined):
-  {reason: ReasonName; message: string; by?: Party; nextLook: number} | undefined {
+/** What holds an order back although the name is proven, and when DNS is looked at until then. */
+type Gate = IssuanceStep & {nextLook: number};
+
+/** CAA records that forbid it, that could not be read, or were not yet. */
+function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined): Gate | undefined {
   const {now, policy} = world;
   const caa = facts.verdict?.kind === 'Proven' ? facts.verdict.caa : undefined;
   if (policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
@@ -554,11 +591,25 @@ function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: Hos
   const nextLook = nextWaitingCheck(policy, held ? Date.parse(held.since) : now, facts.checkedAt, now) ?? (facts.checkedAt ?? now) + policy.recheckIntervalMs;
   if (caa === undefined) {
     // Not read by this process: what status said of them stands until they are.
-    return held ? {reason: held.reason as ReasonName, message: held.message, by: held.waitingFor, nextLook}
+    return held ? {reason: held.reason as ReasonName, message: held.message, waitingFor: held.waitingFor, nextLook}
       : {reason: 'Issuing', message: `${hostname} is verified; its CAA records are read before its certificate is ordered.`, nextLook};
   }
-  return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, by: caa.by, nextLook}
+  return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, nextLook}
     : {reason: 'CAALookupFailed', message: caa.message, nextLook};
+}
+
+/** The budgets and the line before them. */
+function orderGate({now, policy, facts}: World, issuance: IssuanceWorld): Gate | undefined {
+  const step = beforeOrder(issuance);
+  if (!step) return undefined;
+  const {checkedAt = now} = facts.get(issuance.hostname) ?? {};
+  const since = step.reason === issuance.before?.reason ? Date.parse(issuance.before.since) : now;
+  return {...step, nextLook: nextWaitingCheck(policy, since, checkedAt, now) ?? checkedAt + policy.recheckIntervalMs};
+}
+
+/** Its newest request goes; where cert-manager is not at it any more, the Certificate is marked. */
+function attemptAgain([made]: readonly Certificate[], {request, issuing}: CertificateFacts): FreshAttempt | undefined {
+  return made && {certificate: {namespace: made.metadata.namespace ?? '', name: made.metadata.name}, ...(request && {request}), mark: !issuing};
 }
 
 /** The Certificate and the Ingresses of a proven host: in the tenant's namespace for the primary, in Doorplate's for the others. */
@@ -642,6 +693,7 @@ export function decide(world: World): Decision {
     certificates: decisions.flatMap((d) => d.certificates),
     ingresses: decisions.flatMap((d) => d.ingresses),
     freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []),
+    wishes: decisions.flatMap((d) => d.wish ?? []),
     looks: decisions.flatMap((d) => d.looks),
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };

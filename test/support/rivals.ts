@@ -141,6 +141,7 @@ export class Town {
       domains: {by: (_: string, uid: string) => this.#all().filter((t) => t.domain?.metadata.uid === uid).map((t) => t.domain)} as never,
       projects: {by: () => []} as never,
       children: {routes: () => false, remove: () => Promise.resolve()} as never,
+      orders: {orders: () => []} as never,
     });
   }
 

@@ -40,6 +40,10 @@ export const policy: Policy = {
   propagationTimeMs: 48 * hours,
   verificationExpiresAfterMs: 7 * days,
   issuanceStalledAfterMs: 30 * minutes,
+  budgets: {
+    account: [{limit: 300, perMs: 3 * hours}], registeredDomain: [{limit: 50, perMs: 7 * days}],
+    certificates: [{limit: 4, perMs: 7 * days}], failures: [{limit: 2, perMs: hours}, {limit: 3, perMs: days}],
+  },
   graceTimeMs: 7 * days,
   defaultPlan: 'free',
 };
@@ -153,7 +157,8 @@ export function settled(start: World): World {
 export const leaf = 'aa'.repeat(32);
 export const otherLeaf = 'bb'.repeat(32);
 
-export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt});
+/** With leave to order: the budgets have room. */
+export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt, grant: {kind: 'Granted'}});
 export const refuted = (reason: ReasonName = 'RecordMissing', state: RecordState = 'Missing', observed: string[] = [], checkedAt = t0): HostFacts =>
   ({verdict: {kind: 'Refuted', reason, message: `${reason} was seen.`, state, observed, apex: false}, checkedAt});
 export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt = t0): HostFacts =>

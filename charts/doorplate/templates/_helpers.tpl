@@ -20,6 +20,7 @@ dns: {{ .Values.dns | toJson }}
 propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
+budgets: {{ .Values.budgets | toJson }}
 graceTime: {{ .Values.graceTime }}
 quarantineTime: {{ .Values.quarantineTime }}
 apexOwnership: {{ .Values.apexOwnership }}
