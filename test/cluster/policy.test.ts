@@ -25,13 +25,14 @@ beforeAll(async () => {
 }, 90_000);
 
 afterAll(async () => {
-  await kubectl(['delete', 'crd', '-l', 'test.doorplate.dev/stand-in=policy', '--wait=false']);
+  // Waited for: in a kind that is going nothing can be made.
+  await kubectl(['delete', 'crd', '-l', 'test.doorplate.dev/stand-in=policy', '--timeout=60s']);
   await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', place.release.namespace, '--ignore-not-found']);
   await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', 'kube-system', '--ignore-not-found']);
   const made = standing(place).filter((o) => o.kind.startsWith('Cluster')).map((o) => `${o.kind}/${o.metadata.name}`);
   await kubectl(['delete', '--ignore-not-found', ...made]);
   await api.close();
-}, 60_000);
+}, 90_000);
 
 describe('who writes what', () => {
   test.each(rows)('$title', async (row) => {
