@@ -14,6 +14,8 @@ export interface Finding {
   /** Addresses at the name itself, not at the end of a chain. Sorted. */
   a: string[];
   aaaa: string[];
+  /** Values of TXT records at the name itself, where those were asked for. Sorted. */
+  txt?: string[] | undefined;
   /** Further CNAME targets that the same server showed, in the chain's order. */
   chain: string[];
   /** How long a resolver may repeat "no such record": min(SOA's TTL, SOA's MINIMUM) (RFC 2308, 5). */
@@ -30,15 +32,15 @@ const MOST_HOPS = 8;
  * `authoritative`, a reply without AA is the failure `NotAuthoritative`; without, a referral is a failure, since it is no
  * "no such record" (RFC 2308, 2.2) but a resolver that doesn't recurse.
  */
-export function read(name: string, reply: Reply, opts: {authoritative: boolean}): Finding {
+export function read(name: string, reply: Reply, opts: {authoritative: boolean; txt?: boolean}): Finding {
   const nothing = {server: reply.server, exists: undefined, cname: [], a: [], aaaa: [], chain: []};
   if (reply.kind === 'Failure') return {...nothing, failure: reply.failure, detail: reply.detail};
   if (opts.authoritative && !reply.aa) return {...nothing, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'};
   if (!opts.authoritative && isReferral(reply)) return {...nothing, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'};
 
   const at = (type: string) => reply.answers.filter(record => record.type === type && record.name === name);
-  const [cname, a, aaaa] = [at('CNAME'), at('A'), at('AAAA')];
-  const found = [...cname, ...a, ...aaaa];
+  const [cname, a, aaaa, txt] = [at('CNAME'), at('A'), at('AAAA'), at('TXT')];
+  const found = [...cname, ...a, ...aaaa, ...txt];
   const soa = reply.authority.find(record => record.type === 'SOA' && isAtOrBelow(name, record.name));
   return {
     server: reply.server,
@@ -46,6 +48,7 @@ export function read(name: string, reply: Reply, opts: {authoritative: boolean})
     cname: texts(cname),
     a: texts(a),
     aaaa: texts(aaaa),
+    ...(opts.txt && {txt: texts(txt)}),
     chain: chainAfter(cname[0]?.data, reply.answers),
     negativeTtlSeconds: found.length === 0 && soa ? negativeTtl(soa) : undefined,
     ttlSeconds: shortestTtl(found),
@@ -57,9 +60,10 @@ export function merge(first: Finding, further: Finding[]): Finding {
   if (first.failure || further.length === 0) return first;
   const answered = further.filter(finding => !finding.failure);
   const all = [first, ...answered];
-  const cname = all.find(finding => finding.cname.length > 0)?.cname ?? [];
   const a = unique(all.flatMap(finding => finding.a));
   const aaaa = unique(all.flatMap(finding => finding.aaaa));
+  // A resolver that has kept the old addresses of a family gives them to all who ask for that, whatever it says of the CNAME.
+  const cname = a.length + aaaa.length > 0 ? [] : all.find(finding => finding.cname.length > 0)?.cname ?? [];
   const failed = further.find(finding => finding.failure);
   // With nothing found, a question that failed leaves open whether there is something. "Could not ask" is not "no".
   if (failed && cname.length + a.length + aaaa.length === 0) return failed;
@@ -67,8 +71,8 @@ export function merge(first: Finding, further: Finding[]): Finding {
     server: first.server,
     exists: all.some(finding => finding.exists),
     cname,
-    a: cname.length > 0 ? [] : a,
-    aaaa: cname.length > 0 ? [] : aaaa,
+    a,
+    aaaa,
     chain: all.map(finding => finding.chain).reduce((longest, chain) => (chain.length > longest.length ? chain : longest)),
     negativeTtlSeconds: cname.length > 0 ? undefined : first.negativeTtlSeconds,
     ttlSeconds: first.ttlSeconds ?? shortest(answered.map(finding => finding.ttlSeconds)),
@@ -93,7 +97,8 @@ function chainAfter(target: string | undefined, answers: Record_[]): string[] {
   return chain;
 }
 
-function negativeTtl(soa: Record_): number | undefined {
+/** Seconds for which "there is none" may be repeated (RFC 2308, 5), of a SOA record. */
+export function negativeTtl(soa: Record_): number | undefined {
   const minimum = Number(soa.data.split(' ').at(-1));
   return Number.isInteger(minimum) ? Math.min(soa.ttlSeconds, minimum) : undefined;
 }

@@ -13,7 +13,7 @@ export interface Question {
   type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
 }
 
-/** A record in canonical text: names lower case without trailing dot, addresses in their shortest form, SOA as its seven fields, CAA as flags, tag and value. */
+/** A record in canonical text: names lower case without trailing dot, addresses in their shortest form, SOA as its seven fields, CAA as flags, tag and value, TXT as its character-strings joined (as RFC 7208, 3.3 does). */
 export interface Record_ {
   name: string;
   type: string;
@@ -41,14 +41,14 @@ export const MOST_RECORDS = 100;
 const HEADER_SIZE = 12;
 const RESPONSE_BIT = 0x80;
 
-/** A query of one question. Throws when the name is none. */
-export function encodeQuestion(id: number, question: Question, opts: {recursionDesired: boolean; edns: boolean}): Buffer {
+/** A query of one question; `checkingDisabled` asks a resolver not to validate (RFC 4035, 3.2.2). Throws when the name is none. */
+export function encodeQuestion(id: number, question: Question, opts: {recursionDesired: boolean; edns: boolean; checkingDisabled?: boolean}): Buffer {
   const name = canonicalName(question.name);
   if (!isAskable(name)) throw new Error(`not a DNS name: ${name.slice(0, 80)}`);
   return packet.encode({
     type: 'query',
     id,
-    flags: opts.recursionDesired ? packet.RECURSION_DESIRED : 0,
+    flags: (opts.recursionDesired ? packet.RECURSION_DESIRED : 0) | (opts.checkingDisabled ? packet.CHECKING_DISABLED : 0),
     questions: [{name: name === '' ? '.' : name, type: question.type, class: 'IN'}],
     additionals: opts.edns ? [{type: 'OPT', name: '.', udpPayloadSize: EDNS_UDP_SIZE, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: []}] : [],
   });
@@ -122,7 +122,7 @@ function canonicalData(answer: Exclude<packet.Answer, packet.OptAnswer>): string
     case 'CAA':
       return `${answer.data.flags ?? 0} ${answer.data.tag} ${answer.data.value}`;
     case 'TXT':
-      return [answer.data].flat().map(String).join('');
+      return Buffer.concat([answer.data].flat().map(part => Buffer.from(part))).toString();
     default:
       return '';
   }

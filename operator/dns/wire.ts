@@ -11,7 +11,7 @@ import type {Message, Question, Record_} from './message.ts';
 
 export type {Question, Record_} from './message.ts';
 
-export type Failure = 'Timeout' | 'Unreachable' | 'Refused' | 'ServerFailure' | 'Malformed' | 'NotAuthoritative' | 'Other';
+export type Failure = 'Timeout' | 'Unreachable' | 'Refused' | 'ServerFailure' | 'Malformed' | 'NotAuthoritative' | 'BrokenDnssec' | 'Other';
 
 export interface Server {
   /** An IP address, of either family. */
@@ -43,6 +43,8 @@ export type Reply = Answer | NoAnswer;
 
 export interface AskOptions {
   recursionDesired: boolean;
+  /** The resolver shall not validate (RFC 4035, 3.2.2). */
+  checkingDisabled?: boolean;
   /** For all of it, TCP included. */
   timeoutMs: number;
   /** Ends the question early: `Timeout` when the signal's reason is a TimeoutError, else `Other`. */
@@ -112,7 +114,7 @@ interface Query {
 
 function query(question: Question, opts: AskOptions, edns: boolean): Query {
   const id = randomInt(0x10000);
-  return {id, bytes: encodeQuestion(id, question, {recursionDesired: opts.recursionDesired, edns})};
+  return {id, bytes: encodeQuestion(id, question, {recursionDesired: opts.recursionDesired, checkingDisabled: opts.checkingDisabled ?? false, edns})};
 }
 
 function overUdp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {

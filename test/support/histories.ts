@@ -8,10 +8,10 @@ import {certificate, days, domain, edgeAt, enterprise, free, hours, later, leaf,
 const hostnames = ['docs.example.com', 'old.example.com', 'a.example.org', 'bücher.example', 'xn--bcher-kva.example', 'co.uk', 'x.apps.platform.test'];
 
 const verdict: fc.Arbitrary<Verdict> = fc.oneof(
-  {weight: 5, arbitrary: fc.constant({kind: 'Proven'} as const)},
+  {weight: 5, arbitrary: fc.constant({kind: 'Proven', by: 'CNAME', apex: false} as const)},
   fc.constantFrom('RecordMissing', 'TargetMismatch', 'PropagationPending').map((reason) =>
-    ({kind: 'Refuted', reason, message: `${reason} was seen.`, state: reason === 'TargetMismatch' ? 'Wrong' : 'Missing', observed: [] as string[]} as const)),
-  fc.constantFrom('AuthoritativeFailure', 'AuthoritativeUnreachable', 'ResolverFailure').map((reason) => ({kind: 'Unknown', reason, message: `${reason} came of it.`} as const)),
+    ({kind: 'Refuted', reason, message: `${reason} was seen.`, state: reason === 'TargetMismatch' ? 'Wrong' : 'Missing', observed: [] as string[], apex: false} as const)),
+  fc.constantFrom('AuthoritativeFailure', 'AuthoritativeUnreachable', 'ResolverFailure').map((reason) => ({kind: 'Unknown', reason, message: `${reason} came of it.`, apex: false} as const)),
 );
 
 const edge = fc.array(fc.oneof(
@@ -28,6 +28,7 @@ export const factsArbitrary: fc.Arbitrary<HostFacts> = fc.record({
     failure: fc.option(fc.constant('it failed'), {nil: undefined, freq: 1}),
     createdAt: fc.constantFrom(timestamp(t0), timestamp(t0 - hours)),
   }), {nil: undefined}),
+  grant: fc.oneof({weight: 5, arbitrary: fc.constant({kind: 'Granted'} as const)}, fc.constantFrom({kind: 'Queued', place: 7, expectedAt: t0 + days} as const, {kind: 'Exhausted', until: t0 + days} as const, undefined)),
   inTheWay: fc.oneof({weight: 8, arbitrary: fc.constant(undefined)}, fc.constant('Ingress acme/docs')),
   edge: fc.option(edge, {nil: undefined}),
 }).map(({certificate: c, ...facts}) => ({

@@ -39,9 +39,14 @@ describe('A good configuration', () => {
       edge: {addresses: ['192.0.2.1'], probe: []},
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
-      dns: {recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour, waitSchedule: [
+      dns: {mode: 'Authoritative', recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour,
+        driftConfirmations: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmations: [2 * second, 5 * second, 10 * second], waitSchedule: [
         {every: 15 * second, for: 5 * minute}, {every: minute, for: 55 * minute}, {every: 5 * minute, for: 23 * hour}, {every: hour, for: 6 * day}]},
-      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, defaultPlan: 'free',
+      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, quarantineTime: 30 * day, apexOwnership: 'TXT', singleTenant: false, defaultPlan: 'free',
+      budgets: {
+        account: [{limit: 300, per: 3 * hour}], registeredDomain: [{limit: 50, per: 7 * day}],
+        certificates: [{limit: 4, per: 7 * day}], failures: [{limit: 2, per: hour}, {limit: 3, per: day}],
+      },
       caaIdentities: [], deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
       leaderElection: {enabled: true, lease: 'doorplate-operator', leaseDuration: 15 * second, renewDeadline: 10 * second, retryPeriod: 2 * second},
     });
@@ -49,8 +54,8 @@ describe('A good configuration', () => {
 
   test("has the same defaults as the chart's values", () => {
     const values = parse(readFileSync(new URL('../../charts/doorplate/values.yaml', import.meta.url), 'utf8')) as ReturnType<typeof needed> & Raw;
-    const {image, imagePullSecrets, operator, redirector, plans, ...rest} = values;
-    expect([image, imagePullSecrets, operator, redirector, plans]).not.toContain(undefined);
+    const {image, imagePullSecrets, operator, redirector, plans, admissionPolicy, ...rest} = values;
+    expect([image, imagePullSecrets, operator, redirector, plans, admissionPolicy]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
     expect(installation).toBe('');
     const given = needed();
@@ -82,6 +87,15 @@ describe('A good configuration', () => {
     expect(settings({edge: {addresses: ['192.0.2.1'], probe: ['192.0.2.7']}}).edge.probe).toEqual([{address: '192.0.2.7', port: 443}]);
   });
 
+  test('takes networks for the edge where it is told where to look', () => {
+    const edge = {addresses: ['192.0.2.0/24', '2001:db8::/32', '192.0.2.1/32', '0.0.0.0/0'], probe: ['192.0.2.7']};
+    expect(settings({edge}).edge).toEqual({addresses: edge.addresses, probe: [{address: '192.0.2.7', port: 443}]});
+  });
+
+  test('lets addresses prove an apex where there is one tenant, and resolvers decide alone where there are two', () => {
+    expect(settings({apexOwnership: 'AddressOnly', singleTenant: true, dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.54']}})).toMatchObject({apexOwnership: 'AddressOnly', dns: {mode: 'RecursiveOnly'}});
+  });
+
   test('has its hostnames in normal form', () => {
     expect(settings({platform: {zone: 'Apps.Bücher.example.'}, deniedNames: ['BÜCHER.example']})).toMatchObject({platform: {zone: 'apps.xn--bcher-kva.example'}, deniedNames: ['xn--bcher-kva.example']});
   });
@@ -91,7 +105,11 @@ describe('A good configuration', () => {
     expect(policy).toEqual({
       installation: 'apps.platform.test', zone: 'apps.platform.test', tls: 'Wildcard', issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'}, ingressClassName: 'traefik',
       edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, caaIdentities: [], deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
-      recheckIntervalMs: hour, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
+      recheckIntervalMs: hour, driftConfirmationsMs: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmationsMs: [2 * second, 5 * second, 10 * second], quarantineTimeMs: 30 * day, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
+      budgets: {
+        account: [{limit: 300, perMs: 3 * hour}], registeredDomain: [{limit: 50, perMs: 7 * day}],
+        certificates: [{limit: 4, perMs: 7 * day}], failures: [{limit: 2, perMs: hour}, {limit: 3, perMs: day}],
+      },
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');
   });
@@ -108,6 +126,12 @@ describe('A bad value', () => {
     ['another kind of tls', {platform: {zone: 'a.example', tls: 'None'}}, 'platform.tls: '],
     ['no edge', {edge: {addresses: []}}, 'edge.addresses: name at least one address of the edge'],
     ['a name for an address', {edge: {addresses: ['192.0.2.1', 'edge.example.com']}}, 'edge.addresses.1: must be an IP address'],
+    ['a network with too long a prefix', {edge: {addresses: ['192.0.2.0/33'], probe: ['192.0.2.1']}}, 'edge.addresses.0: must be an IP address, or a network'],
+    ['a network without a prefix', {edge: {addresses: ['2001:db8::/'], probe: ['192.0.2.1']}}, 'edge.addresses.0: must be an IP address, or a network'],
+    ['a network, and nowhere to look', {edge: {addresses: ['192.0.2.1', '2001:db8::/64']}}, 'edge.probe: must name addresses, since edge.addresses holds a network'],
+    ['another mode of DNS', {dns: {mode: 'Recursive'}}, 'dns.mode: '],
+    ['one resolver that decides alone', {dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.53:5353']}}, 'dns.recursive: must name two independent resolvers at least'],
+    ['addresses that prove a tenant among others', {apexOwnership: 'AddressOnly'}, 'apexOwnership: may be AddressOnly only where singleTenant is true'],
     ['a probe by name', {edge: {addresses: ['192.0.2.1'], probe: ['edge.example.com:443']}}, 'edge.probe.0: "edge.example.com:443" must be ADDRESS or ADDRESS:PORT, with an IP address'],
     ['no time at all', {dns: {recheckInterval: '0s'}}, 'dns.recheckInterval: must be a number above 0'],
     ['a port that is none', {dns: {recursive: ['10.0.0.1:99999']}}, 'dns.recursive.0: "10.0.0.1:99999" must have a port from 1 to 65535'],
@@ -121,6 +145,9 @@ describe('A bad value', () => {
     ['a span that is a number', {propagationTime: 48}, 'propagationTime: '],
     ['a span of weeks', {verificationExpiresAfter: '1w'}, 'verificationExpiresAfter: must be a number above 0 and a unit'],
     ['a span below nothing', {issuanceStalledAfter: '-30m'}, 'issuanceStalledAfter: must be a number above 0 and a unit'],
+    ['a budget of nothing', {budgets: {account: [{limit: 0, per: '1m'}]}}, 'budgets.account.0.limit: '],
+    ['a budget without a limit', {budgets: {failures: []}}, 'budgets.failures: '],
+    ['a budget for no time', {budgets: {registeredDomain: [{limit: 50, per: 'week'}]}}, 'budgets.registeredDomain.0.per: must be a number above 0 and a unit'],
     ['no grace', {graceTime: 'none'}, 'graceTime: must be a number above 0 and a unit'],
     ['no default plan', {defaultPlan: ''}, 'defaultPlan: '],
     ['no schedule', {dns: {waitSchedule: []}}, 'dns.waitSchedule: '],

@@ -20,7 +20,11 @@ dns: {{ .Values.dns | toJson }}
 propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
+budgets: {{ .Values.budgets | toJson }}
 graceTime: {{ .Values.graceTime }}
+quarantineTime: {{ .Values.quarantineTime }}
+apexOwnership: {{ .Values.apexOwnership }}
+singleTenant: {{ .Values.singleTenant }}
 defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}

@@ -2,8 +2,8 @@ import {afterEach, describe, expect, test} from '@jest/globals';
 import type * as packet from 'dns-packet';
 import {DnsClient} from '../../../operator/dns/client.ts';
 import type {DnsClientOptions, Finding} from '../../../operator/dns/client.ts';
-import {fakeServer, record, reply, soa, without} from './fake-servers.ts';
-import type {Behaviour, FakeServer, Parts} from './fake-servers.ts';
+import {fakeServer, record, reply, soa, txt, without} from './fake-servers.ts';
+import type {Asked, Behaviour, FakeServer, Parts} from './fake-servers.ts';
 
 const running: FakeServer[] = [];
 afterEach(async () => {
@@ -135,7 +135,7 @@ describe('What an authoritative server says', () => {
 
   test.each(rows)('is found: %s', async (_, records, expected) => {
     const {client} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': records}});
-    const observed = await client.askAuthoritative('Docs.Example.com.');
+    const observed = await client.askAuthoritative('Docs.Example.com.', 'Host');
     expect(observed).toMatchObject({name: 'docs.example.com', zone: 'example.com'});
     expect(seen(observed.findings)).toEqual([expected]);
     expect(observed.failure === undefined).toBe(expected.failure === undefined);
@@ -146,7 +146,7 @@ describe('What an authoritative server says', () => {
       resolver: {'example.com NS': EXAMPLE_NS},
       authoritative: {'127.0.0.11': {'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]}}},
     });
-    await client.askAuthoritative('docs.example.com');
+    await client.askAuthoritative('docs.example.com', 'Host');
     expect(authoritative['127.0.0.11']!.asked.map(({name, type, recursionDesired}) => [name, type, recursionDesired])).toEqual([['docs.example.com', 'CNAME', false]]);
   });
 
@@ -162,7 +162,7 @@ describe('What an authoritative server says', () => {
         '127.0.0.13': {},
       },
     });
-    const observed = await client.askAuthoritative('docs.example.com');
+    const observed = await client.askAuthoritative('docs.example.com', 'Host');
     expect(observed.failure).toBeUndefined();
     expect(observed.findings.map(({server, failure, cname}) => [server.name, failure ?? cname[0]])).toEqual([
       ['ns1.example.com', 'Timeout'], ['ns2.example.com', 'host.platform.test'], ['ns3.example.com', 'Refused'],
@@ -175,12 +175,69 @@ describe('What an authoritative server says', () => {
       answers: [record('example.com', 'NS', 'ns1.example.com'), record('example.com', 'NS', 'ns2.example.com')],
       additionals: [record('ns1.example.com', 'A', '127.0.0.21'), record('ns2.example.com', 'A', '127.0.0.22')],
     }}});
-    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({
+    expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({
       zone: 'example.com',
       findings: [{failure: 'Unreachable'}, {failure: 'Unreachable'}],
       failure: {failure: 'Unreachable', detail: "ns1.example.com (127.0.0.21): can't be reached (ECONNREFUSED); ns2.example.com (127.0.0.22): can't be reached (ECONNREFUSED)"},
     });
   });
+});
+
+describe('The TXT of a name', () => {
+  const challenge = '_doorplate-challenge.docs.example.com';
+  const asked = async (parts: Parts | undefined) => {
+    const {client, authoritative} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {[`${challenge} TXT`]: parts}}});
+    const [found] = (await client.askAuthoritative(challenge, 'TXT')).findings;
+    return {found, questions: authoritative['127.0.0.11']!.asked.map(({type}) => type)};
+  };
+  const many = Array.from({length: 250}, (_, i) => txt(challenge, 'x'.repeat(200), `${i}`));
+  const rows: [string, Parts, Partial<Finding>][] = [
+    ['of one value', {answers: [txt(challenge, 'token')]}, {exists: true, txt: ['token'], ttlSeconds: 300}],
+    ['of several values, and of several strings', {answers: [txt(challenge, 'to', 'ken'), txt(challenge, 'another')]}, {exists: true, txt: ['another', 'token']}],
+    ['that another name has', {answers: [txt('docs.example.com', 'token')], authorities: [soa('example.com', 300, 60)]}, {exists: true, txt: [], negativeTtlSeconds: 60}],
+    ['at the end of a CNAME', {answers: [record(challenge, 'CNAME', 'x.example.net'), txt('x.example.net', 'token')]}, {exists: true, cname: ['x.example.net'], txt: []}],
+    ['that is not there', NXDOMAIN, {exists: false, txt: [], negativeTtlSeconds: 30}],
+    ['that is refused', {rcode: 5}, {exists: undefined, failure: 'Refused'}],
+    ['without authority', {aa: false, answers: [txt(challenge, 'token')]}, {exists: undefined, failure: 'NotAuthoritative'}],
+    ['in capitals (0x20)', {answers: [txt(challenge.toUpperCase(), 'token')]}, {exists: true, txt: ['token']}],
+    ['with NUL octets', {answers: [txt(challenge, '\0token\0')]}, {exists: true, txt: ['\0token\0']}],
+  ];
+  test.each(rows)('%s is found, by one question', async (_, parts, expected) => {
+    const {found, questions} = await asked(parts);
+    expect(found).toMatchObject(expected);
+    expect(questions).toEqual(['TXT']);
+  });
+
+  test('of 64 KB comes over TCP, and a hundred records of it count', async () => {
+    const server = await fakeServer(query => [reply(query, query.overTcp ? {answers: many} : {truncated: true})], {address: '127.0.0.11'});
+    running.push(server);
+    const resolver = await fakeServer(zone({'example.com NS': EXAMPLE_NS}), {port: server.port});
+    running.push(resolver);
+    const client = new DnsClient({recursive: [resolver], allowPrivateAddresses: true, port: server.port});
+    const [found] = (await client.askAuthoritative(challenge, 'TXT')).findings;
+    expect(found?.txt).toHaveLength(100);
+    expect(found?.txt?.join('').length).toBeLessThan(65_536);
+  });
+
+  test('of one record of 64 KB is one value', async () => {
+    const strings = Array.from({length: 255}, () => 'y'.repeat(255));
+    const server = await fakeServer(query => [reply(query, query.overTcp ? {answers: [txt(challenge, ...strings)]} : {truncated: true})], {address: '127.0.0.11'});
+    running.push(server);
+    const resolver = await fakeServer(zone({'example.com NS': EXAMPLE_NS}), {port: server.port});
+    running.push(resolver);
+    const client = new DnsClient({recursive: [resolver], allowPrivateAddresses: true, port: server.port});
+    expect((await client.askAuthoritative(challenge, 'TXT')).findings[0]?.txt?.map(({length}) => length)).toEqual([65_025]);
+  });
+});
+
+test('For how long "there is none" may be repeated is what the zone\'s own SOA says, and of several servers the longest', async () => {
+  const servers = {answers: [record('example.com', 'NS', 'ns1.example.com'), record('example.com', 'NS', 'ns2.example.com'), record('example.com', 'NS', 'ns3.example.com')],
+    additionals: [11, 12, 13].map((host, i) => record(`ns${i + 1}.example.com`, 'A', `127.0.0.${host}`))};
+  const {client} = await world({resolver: {'example.com NS': servers}, authoritative: {
+    '127.0.0.11': {'example.com SOA': {answers: [soa('example.com', 900, 600)]}}, '127.0.0.12': {'example.com SOA': {answers: [soa('example.com', 300, 600)]}}, '127.0.0.13': {'example.com SOA': {aa: false, answers: [soa('example.com', 9000, 9000)]}}}});
+  expect(await client.askNegativeTtl('example.com')).toBe(600);
+  const none = await world({resolver: {'example.com NS': EXAMPLE_NS}});
+  expect(await none.client.askNegativeTtl('example.com')).toBeUndefined();
 });
 
 describe('The servers of a zone', () => {
@@ -196,7 +253,7 @@ describe('The servers of a zone', () => {
       resolver: {'example.com NS': EXAMPLE_NS},
       authoritative: {'127.0.0.11': {'docs.shop.example.com CNAME': REFERRAL}, '127.0.0.12': POSITIVE},
     });
-    expect(await client.askAuthoritative('docs.shop.example.com')).toMatchObject({
+    expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({
       zone: 'shop.example.com',
       findings: [{server: {address: '127.0.0.12', name: 'ns.shop.example.com'}, cname: ['host.platform.test']}],
     });
@@ -205,7 +262,19 @@ describe('The servers of a zone', () => {
 
   test('are found where the resolver gives referrals itself, and refuses what stands above', async () => {
     const {client} = await world({resolver: {'shop.example.com NS': REFERRAL}, authoritative: {'127.0.0.12': POSITIVE}});
-    expect(await client.askAuthoritative('docs.shop.example.com')).toMatchObject({zone: 'shop.example.com', findings: [{cname: ['host.platform.test']}]});
+    expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({zone: 'shop.example.com', findings: [{cname: ['host.platform.test']}]});
+  });
+
+  test("are the zone's own, all of them, where one holds its parent too and doesn't refer to them", async () => {
+    const own: Parts = {answers: [record('shop.example.com', 'NS', 'ns1.example.com'), record('shop.example.com', 'NS', 'ns.shop.example.com')], additionals: [record('ns1.example.com', 'A', '127.0.0.11'), record('ns.shop.example.com', 'A', '127.0.0.12')]};
+    const {client} = await world({
+      resolver: {'example.com NS': EXAMPLE_NS},
+      authoritative: {
+        '127.0.0.11': {'docs.shop.example.com CNAME': {...POSITIVE['docs.shop.example.com CNAME'], authorities: [record('shop.example.com', 'NS', 'ns1.example.com')]}, 'shop.example.com NS': own},
+        '127.0.0.12': {'docs.shop.example.com CNAME': {rcode: 3, authorities: [soa('shop.example.com', 60, 60)]}},
+      },
+    });
+    expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({zone: 'shop.example.com', findings: [{server: {address: '127.0.0.12'}, exists: false}, {server: {address: '127.0.0.11'}, cname: ['host.platform.test']}]});
   });
 
   test('are those of the zone that a denial names', async () => {
@@ -216,7 +285,7 @@ describe('The servers of a zone', () => {
       },
       authoritative: {'127.0.0.11': {'docs.example.com CNAME': {rcode: 3, authorities: [soa('com', 300, 90)]}}},
     });
-    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({zone: 'com', findings: [{exists: false, negativeTtlSeconds: 90}]});
+    expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({zone: 'com', findings: [{exists: false, negativeTtlSeconds: 90}]});
   });
 
   test('are found through the top-level domain where resolvers fail on a dead delegation', async () => {
@@ -229,7 +298,7 @@ describe('The servers of a zone', () => {
         aa: false, authorities: [record('example.com', 'NS', 'ns1.example.com')], additionals: [record('ns1.example.com', 'A', '127.0.0.21')],
       }}},
     });
-    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({
+    expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({
       zone: 'example.com', findings: [{server: {name: 'ns1.example.com'}, failure: 'Unreachable'}], failure: {failure: 'Unreachable'},
     });
   });
@@ -251,7 +320,7 @@ describe('The servers of a zone', () => {
         '127.0.0.13': {'docs.shop.example.com CNAME': {answers: [record('docs.shop.example.com', 'CNAME', 'forged.test')]}},
       },
     });
-    expect(await client.askAuthoritative('docs.shop.example.com')).toMatchObject({findings: [{server: {address: '127.0.0.12'}, cname: ['host.platform.test']}]});
+    expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({findings: [{server: {address: '127.0.0.12'}, cname: ['host.platform.test']}]});
     expect(resolver.asked.map(({name, type}) => `${name} ${type}`)).toEqual([
       'example.com NS', 'ns.provider.net A', 'ns.provider.net AAAA', 'ns.victim.net A', 'ns.victim.net AAAA',
     ]);
@@ -261,7 +330,7 @@ describe('The servers of a zone', () => {
     const {client, authoritative} = await world(
       {resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {}}}, {allowPrivateAddresses: false},
     );
-    expect(await client.askAuthoritative('docs.example.com')).toEqual({
+    expect(await client.askAuthoritative('docs.example.com', 'Host')).toEqual({
       name: 'docs.example.com', findings: [],
       failure: {failure: 'Unreachable', detail: 'the name servers of example.com have no public address: ns1.example.com (127.0.0.11)'},
     });
@@ -274,24 +343,24 @@ describe('The servers of a zone', () => {
       answers: names.map(ns => record('example.com', 'NS', ns)),
       additionals: names.flatMap((ns, index) => [31, 41, 51].map(host => record(ns, 'A', `127.0.0.${host + index}`))),
     }}});
-    const observed = await client.askAuthoritative('docs.example.com');
+    const observed = await client.askAuthoritative('docs.example.com', 'Host');
     expect(observed.findings.map(({server}) => server.address)).toEqual(['127.0.0.31', '127.0.0.32', '127.0.0.33', '127.0.0.41']);
   });
 
   test('are remembered for the TTL of their records, and forgotten when none answers', async () => {
     const answering = {'docs.example.com CNAME': NXDOMAIN, 'www.example.com CNAME': NXDOMAIN, 'dead.example.com CNAME': undefined};
     const {client, resolver} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': answering}});
-    await client.askAuthoritative('docs.example.com');
-    await client.askAuthoritative('www.example.com');
+    await client.askAuthoritative('docs.example.com', 'Host');
+    await client.askAuthoritative('www.example.com', 'Host');
     expect(resolver.asked).toHaveLength(1);
-    await client.askAuthoritative('dead.example.com');
-    await client.askAuthoritative('www.example.com');
+    await client.askAuthoritative('dead.example.com', 'Host');
+    await client.askAuthoritative('www.example.com', 'Host');
     expect(resolver.asked).toHaveLength(2);
 
     const briefly: Parts = {...EXAMPLE_NS, answers: [record('example.com', 'NS', 'ns1.example.com', 0)]};
     const second = await world({resolver: {'example.com NS': briefly}, authoritative: {'127.0.0.11': answering}});
-    await second.client.askAuthoritative('docs.example.com');
-    await second.client.askAuthoritative('docs.example.com');
+    await second.client.askAuthoritative('docs.example.com', 'Host');
+    await second.client.askAuthoritative('docs.example.com', 'Host');
     expect(second.resolver.asked).toHaveLength(2);
   });
 
@@ -299,7 +368,7 @@ describe('The servers of a zone', () => {
     const labels = Array.from({length: 15}, (_, index) => `l${index}`);
     const name = `${labels.join('.')}.example.com`;
     const client = await endless(name);
-    expect(await client.askAuthoritative(name)).toEqual({name, findings: [], failure: {failure: 'Other', detail: 'more than 8 delegations above the name'}});
+    expect(await client.askAuthoritative(name, 'Host')).toEqual({name, findings: [], failure: {failure: 'Other', detail: 'more than 8 delegations above the name'}});
   });
 
   test.each<[string, Zone, string]>([
@@ -310,7 +379,7 @@ describe('The servers of a zone', () => {
     ['name some without an address', {'example.com NS': {answers: [record('example.com', 'NS', 'ns.gone.test')]}}, 'Unreachable'],
   ])('can not be found where the resolvers %s', async (_, resolver, failure) => {
     const {client} = await world({resolver});
-    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({findings: [], failure: {failure}});
+    expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({findings: [], failure: {failure}});
   });
 });
 
@@ -321,7 +390,7 @@ describe('Every call', () => {
       {tryTimeoutMs: 5000, totalTimeoutMs: 200},
     );
     const began = performance.now();
-    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({findings: [{failure: 'Timeout'}], failure: {failure: 'Timeout'}});
+    expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({findings: [{failure: 'Timeout'}], failure: {failure: 'Timeout'}});
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
@@ -329,17 +398,17 @@ describe('Every call', () => {
     const {client} = await world({resolver: {'example.com NS': undefined, 'docs.example.com CNAME': undefined}}, {tryTimeoutMs: 5000, totalTimeoutMs: 5000});
     const began = performance.now();
     const controller = new AbortController();
-    const both = Promise.all([client.askAuthoritative('docs.example.com', controller.signal), client.askRecursive('docs.example.com', controller.signal)]);
+    const both = Promise.all([client.askAuthoritative('docs.example.com', 'Host', controller.signal), client.askRecursive('docs.example.com', 'Host', controller.signal)]);
     setTimeout(() => controller.abort(), 50);
     expect((await both).map(({failure}) => failure?.failure)).toEqual(['Other', 'Other']);
-    expect((await client.askRecursive('docs.example.com', controller.signal)).failure?.failure).toBe('Other');
+    expect((await client.askRecursive('docs.example.com', 'Host', controller.signal)).failure?.failure).toBe('Other');
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
   test.each(['', '.', 'a..b', `${'a'.repeat(64)}.com`, 'bücher.example'])('about %j, which is no name, asks nobody', async name => {
     const {client, resolver} = await world({resolver: {}});
-    expect(await client.askAuthoritative(name)).toMatchObject({findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}});
-    expect(await client.askRecursive(name)).toMatchObject({findings: [], failure: {failure: 'Other'}});
+    expect(await client.askAuthoritative(name, 'Host')).toMatchObject({findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}});
+    expect(await client.askRecursive(name, 'Host')).toMatchObject({findings: [], failure: {failure: 'Other'}});
     expect(resolver.asked).toEqual([]);
   });
 });
@@ -356,7 +425,7 @@ describe('Recursive resolvers', () => {
     const referring = await fakeServer(zone({'docs.example.com CNAME': {aa: false, authorities: [record('example.com', 'NS', 'ns1.example.com')]}}));
     running.push(first, second, third, referring);
     const client = new DnsClient({recursive: [first, second, third, referring], allowPrivateAddresses: true, tryTimeoutMs: 150});
-    const observed = await client.askRecursive('docs.example.com');
+    const observed = await client.askRecursive('docs.example.com', 'Host');
     expect(observed.failure).toBeUndefined();
     expect(seen(observed.findings)).toEqual([
       finding({cname: ['other.example.net'], chain: ['host.platform.test'], ttlSeconds: 300}),
@@ -367,12 +436,44 @@ describe('Recursive resolvers', () => {
     expect(first.asked.every(({recursionDesired}) => recursionDesired)).toBe(true);
   });
 
+  test('that fail where validation fails, and answer where they are not to validate, have found a broken DNSSEC chain (RFC 4035, 5.5)', async () => {
+    const known = zone({'docs.example.com CNAME': {aa: false, answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]}, 'gone.example.com CNAME': {aa: false, ...NXDOMAIN},
+      'example.com CAA': {aa: false, authorities: [soa('example.com', 300, 60)]}});
+    const validating = await fakeServer((query: Asked) => (query.checkingDisabled ? known(query) : [reply(query, {rcode: 2})]));
+    const failing = await fakeServer(query => [reply(query, {rcode: 2})]);
+    running.push(validating, failing);
+    const client = new DnsClient({recursive: [validating, failing], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    for (const name of ['docs.example.com', 'gone.example.com']) {
+      expect((await client.askRecursive(name, 'Host')).findings.map(({failure}) => failure)).toEqual(['BrokenDnssec', 'ServerFailure']);
+    }
+    expect(await client.askCaa('example.com')).toMatchObject({failure: {name: 'example.com', failure: 'BrokenDnssec', detail: expect.stringContaining('the DNSSEC chain is broken') as unknown}});
+  });
+
+  test('that have kept old addresses of one family give those, whatever they say of the new CNAME', async () => {
+    const CNAME = record('docs.example.com', 'CNAME', 'host.platform.test');
+    const fresh = {aa: false, answers: [CNAME]};
+    const old = (over: Zone) => zone({'docs.example.com CNAME': fresh, 'docs.example.com A': fresh, 'docs.example.com AAAA': fresh, ...over});
+    const four = await fakeServer(old({'docs.example.com A': {aa: false, answers: [record('docs.example.com', 'A', '203.0.113.7')]}}));
+    const six = await fakeServer(old({'docs.example.com AAAA': {aa: false, answers: [record('docs.example.com', 'AAAA', '2001:db8::7')]}}));
+    const nothing = await fakeServer(old({'docs.example.com CNAME': {aa: false, ...NODATA}}));
+    running.push(four, six, nothing);
+    const client = new DnsClient({recursive: [four, six, nothing], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    expect((await client.askRecursive('docs.example.com', 'Host')).findings.map(({cname, a, aaaa}) => [cname, a, aaaa])).toEqual([[[], ['203.0.113.7'], []], [[], [], ['2001:db8::7']], [['host.platform.test'], [], []]]);
+  });
+
+  test('tell the zone by the SOA of what is not there', async () => {
+    const cut = await fakeServer(zone({'shop.example.com CNAME': {aa: false, authorities: [soa('shop.example.com', 300, 60)]}, 'shop.example.com A': {aa: false, answers: [record('shop.example.com', 'A', '192.0.2.1')]}, 'shop.example.com AAAA': {aa: false}}));
+    running.push(cut);
+    const client = new DnsClient({recursive: [cut], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    expect(await client.askRecursive('shop.example.com', 'Host')).toMatchObject({zone: 'shop.example.com', findings: [{a: ['192.0.2.1']}]});
+  });
+
   test('fall in for one another when servers of a zone are looked for', async () => {
     const refusing = await fakeServer(zone({}));
     running.push(refusing);
     const {client, resolver} = await world({resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {'docs.example.com CNAME': NXDOMAIN}}});
     const both = new DnsClient({recursive: [refusing, {address: '127.0.0.1', port: resolver.port}], allowPrivateAddresses: true, port: resolver.port, tryTimeoutMs: 150});
-    expect(await both.askAuthoritative('docs.example.com')).toMatchObject({findings: [{exists: false}]});
-    expect(await client.askAuthoritative('docs.example.com')).toMatchObject({findings: [{exists: false}]});
+    expect(await both.askAuthoritative('docs.example.com', 'Host')).toMatchObject({findings: [{exists: false}]});
+    expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({findings: [{exists: false}]});
   });
 });

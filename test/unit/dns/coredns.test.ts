@@ -97,22 +97,22 @@ describe('Asked with authority, a real server', () => {
     ['anything.wild.customer.test', {exists: true, cname: [HOST]}],
     ['missing.customer.test', {exists: false, cname: [], a: [], aaaa: [], negativeTtlSeconds: 30, ttlSeconds: undefined}],
   ])('says of %s what its zone holds', async (name, expected) => {
-    const observed = await client.askAuthoritative(name);
+    const observed = await client.askAuthoritative(name, 'Host');
     expect(observed).toMatchObject({zone: 'customer.test', findings: [{server: {address: PARENT, port, name: 'ns.customer.test'}, ...expected}]});
     expect(observed.failure).toBeUndefined();
     expect(observed.findings[0]?.failure).toBeUndefined();
   });
 
   test('leads to the servers of the child zone, at its apex and below', async () => {
-    expect(await client.askAuthoritative('docs.child.customer.test')).toMatchObject({
+    expect(await client.askAuthoritative('docs.child.customer.test', 'Host')).toMatchObject({
       zone: 'child.customer.test', findings: [{server: {address: CHILD, name: 'ns.child.customer.test'}, cname: [HOST], ttlSeconds: 50}],
     });
-    expect(await client.askAuthoritative('child.customer.test')).toMatchObject({zone: 'child.customer.test', findings: [{cname: [], a: ['203.0.113.9']}]});
-    expect(await client.askAuthoritative('no.child.customer.test')).toMatchObject({zone: 'child.customer.test', findings: [{exists: false, negativeTtlSeconds: 20}]});
+    expect(await client.askAuthoritative('child.customer.test', 'Host')).toMatchObject({zone: 'child.customer.test', findings: [{cname: [], a: ['203.0.113.9']}]});
+    expect(await client.askAuthoritative('no.child.customer.test', 'Host')).toMatchObject({zone: 'child.customer.test', findings: [{exists: false, negativeTtlSeconds: 20}]});
   });
 
   test('leads to a dead server, which is no negative answer', async () => {
-    expect(await client.askAuthoritative('docs.dead.customer.test')).toMatchObject({
+    expect(await client.askAuthoritative('docs.dead.customer.test', 'Host')).toMatchObject({
       zone: 'dead.customer.test',
       findings: [{server: {address: DEAD}, exists: undefined, failure: 'Unreachable'}],
       failure: {failure: 'Unreachable', detail: `ns.dead.customer.test (${DEAD}): can't be reached (ECONNREFUSED)`},
@@ -120,20 +120,20 @@ describe('Asked with authority, a real server', () => {
   });
 
   test('is enough beside a dead one', async () => {
-    const observed = await client.askAuthoritative('docs.half.customer.test');
+    const observed = await client.askAuthoritative('docs.half.customer.test', 'Host');
     expect(observed.failure).toBeUndefined();
     expect(observed.findings.map(({server, failure, cname}) => [server.address, failure ?? cname[0]])).toEqual([[CHILD, HOST], [DEAD, 'Unreachable']]);
   });
 
   test('that does not serve the name refuses', async () => {
-    expect(await client.askAuthoritative('docs.elsewhere.test')).toMatchObject({findings: [], failure: {failure: 'Refused'}});
+    expect(await client.askAuthoritative('docs.elsewhere.test', 'Host')).toMatchObject({findings: [], failure: {failure: 'Refused'}});
   });
 });
 
 test('Asked as a resolver, it follows the chain within its zones', async () => {
-  expect(await client.askRecursive('alias.customer.test')).toMatchObject({findings: [{cname: ['docs.customer.test'], chain: [HOST]}]});
-  expect(await client.askRecursive('missing.customer.test')).toMatchObject({findings: [{exists: false, negativeTtlSeconds: 30}]});
-  expect(await client.askRecursive('docs.child.customer.test')).toMatchObject({findings: [{failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}]});
+  expect(await client.askRecursive('alias.customer.test', 'Host')).toMatchObject({findings: [{cname: ['docs.customer.test'], chain: [HOST]}]});
+  expect(await client.askRecursive('missing.customer.test', 'Host')).toMatchObject({findings: [{exists: false, negativeTtlSeconds: 30}]});
+  expect(await client.askRecursive('docs.child.customer.test', 'Host')).toMatchObject({findings: [{failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}]});
 });
 
 async function freePort(): Promise<number> {

@@ -10,6 +10,7 @@ export interface Asked {
   name: string;
   type: string;
   recursionDesired: boolean;
+  checkingDisabled: boolean;
   edns: boolean;
   overTcp: boolean;
 }
@@ -78,6 +79,7 @@ function readQuery(bytes: Buffer, overTcp: boolean): Asked {
     name: question.name,
     type: question.type,
     recursionDesired: query.flag_rd,
+    checkingDisabled: query.flag_cd,
     edns: (query.additionals ?? []).some(({type}) => type === 'OPT'),
     overTcp,
   };
@@ -111,6 +113,11 @@ export function reply(asked: Asked, parts: Parts): Buffer {
 
 export function record(name: string, type: 'A' | 'AAAA' | 'CNAME' | 'NS', data: string, ttl = 300): packet.StringAnswer {
   return {name, type, ttl, data};
+}
+
+/** Its character-strings as they are. */
+export function txt(name: string, ...strings: (string | Buffer)[]): packet.Answer {
+  return {name, type: 'TXT', ttl: 300, data: strings.map(string => Buffer.from(string))};
 }
 
 export function soa(name: string, ttl: number, minimum: number): packet.SoaAnswer {

@@ -2,9 +2,9 @@ import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import * as packet from 'dns-packet';
 import {MOST_RECORDS, decodeMessage, encodeQuestion, responseId} from '../../../operator/dns/message.ts';
-import {record, reply, soa} from './fake-servers.ts';
+import {record, reply, soa, txt} from './fake-servers.ts';
 
-const asked = {id: 7, name: 'docs.example.com', type: 'A', recursionDesired: false, edns: true, overTcp: false};
+const asked = {id: 7, name: 'docs.example.com', type: 'A', recursionDesired: false, checkingDisabled: false, edns: true, overTcp: false};
 
 describe('A reply', () => {
   test('is decoded into canonical text', () => {
@@ -43,6 +43,12 @@ describe('A reply', () => {
       {name: 'docs.example.com', type: 'A', ttl: 0xffffffff, data: '192.0.2.2'},
     ]}));
     expect(message.answers).toEqual([{name: 'docs.example.com', type: 'A', ttlSeconds: 0, data: '192.0.2.2'}]);
+  });
+
+  test('has its character-strings of one TXT joined, octet by octet (RFC 7208, 3.3)', () => {
+    const both = Buffer.from('ü');
+    const message = decodeMessage(reply(asked, {answers: [txt('docs.example.com', both.subarray(0, 1), both.subarray(1)), txt('docs.example.com', ''), txt('docs.example.com', 'a\0"b', '\x1b')]}));
+    expect(message.answers.map(({data}) => data)).toEqual(['ü', '', 'a\0"b\x1b']);
   });
 
   test('is decoded up to its hundredth record, over all sections', () => {

@@ -41,8 +41,8 @@ describe('A question over UDP', () => {
     expect(said(first)).toEqual(GOOD);
     expect(said(second)).toEqual(GOOD);
     expect(server.asked.map(asked => without(asked, 'id'))).toEqual([
-      {name: 'docs.example.com', type: 'CNAME', recursionDesired: false, edns: true, overTcp: false},
-      {name: 'docs.example.com', type: 'CNAME', recursionDesired: true, edns: true, overTcp: false},
+      {name: 'docs.example.com', type: 'CNAME', recursionDesired: false, checkingDisabled: false, edns: true, overTcp: false},
+      {name: 'docs.example.com', type: 'CNAME', recursionDesired: true, checkingDisabled: false, edns: true, overTcp: false},
     ]);
     const ids = new Set(server.asked.map(({id}) => id));
     for (let more = 0; more < 4; more++) {

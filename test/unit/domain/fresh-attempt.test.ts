@@ -4,14 +4,18 @@ import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {HostFacts} from '../../../operator/domain/lifecycle.ts';
 import {certificate, later, minutes, policy, proven, refuted, seconds, t0, unknown, world} from '../../support/world.ts';
+import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {timestamp} from '../../../operator/domain/conditions.ts';
 
+/** What cert-manager says has been read. */
+const diagnosis: Diagnosis = {said: []};
 const absent = (change: Partial<CertificateFacts>): CertificateFacts => ({...certificate({ready: false, createdAt: timestamp(t0 - 40 * minutes), ...change}), leafSha256: undefined, notAfter: undefined});
 const pending = {namespace: 'acme', name: 'docs-1', uid: 'uid-request'};
 const request = {value: 'now', seenAt: t0 - seconds};
 
 /** Verified before, in the state that the facts give, asked for a moment ago and looked at since. */
-function asked(facts: HostFacts, extra: {request?: undefined}) {
+function asked(known: HostFacts, extra: {request?: undefined}) {
+  const facts = {grant: {kind: 'Granted'} as const, diagnosis, ...known};
   const before = world({facts: {'docs.example.com': {...proven(t0 - 30 * seconds), certificate: facts.certificate}}});
   return decide(later(before, {now: t0 + seconds, facts: {'docs.example.com': facts}, request, ...extra}));
 }
@@ -38,8 +42,8 @@ describe('A fresh attempt', () => {
     ['when it verifies no longer', {...refuted('TargetMismatch', 'Wrong', [], t0), certificate: stalled}, {}],
     ['when nobody could say whether it verifies', {...unknown('AuthoritativeUnreachable', t0), certificate: stalled}, {}],
     ['when nobody asked', {...proven(t0), certificate: stalled}, {request: undefined}],
-    ['when CAA records block the CA', {verdict: {kind: 'Proven', caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'}}, checkedAt: t0, certificate: stalled}, {}],
-    ['when CAA records could not be read', {verdict: {kind: 'Proven', caa: {kind: 'Unknown', message: 'SERVFAIL'}}, checkedAt: t0, certificate: stalled}, {}],
+    ['when CAA records block the CA', {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'}}, checkedAt: t0, certificate: stalled}, {}],
+    ['when CAA records could not be read', {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Unknown', message: 'SERVFAIL'}}, checkedAt: t0, certificate: stalled}, {}],
     ['of what is Live', {...proven(t0), certificate: certificate()}, {}],
   ];
   test.each(none)('is not made %s', (_, facts, extra) => { expect(asked(facts, extra).freshAttempts).toEqual([]); });
@@ -51,7 +55,7 @@ describe('A fresh attempt', () => {
 
   test('is not made where a CAA block is what is wrong: that is said instead, also by a process that has not asked yet', () => {
     const gated = {...policy, caaIdentities: ['ca1.example.net']};
-    const before = world({policy: gated, facts: {'docs.example.com': {verdict: {kind: 'Proven', caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'}}, checkedAt: t0, certificate: stalled}}});
+    const before = world({policy: gated, facts: {'docs.example.com': {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'}}, checkedAt: t0, certificate: stalled}}});
     const said = decide(before).status.hosts?.[0];
     expect(said).toMatchObject({phase: 'Verified', reason: 'CAABlocksIssuer', message: 'example.com has CAA.'});
     expect(decide(later(before, {now: t0 + seconds, facts: {'docs.example.com': {certificate: stalled}}})).status.hosts?.[0]).toEqual(said);

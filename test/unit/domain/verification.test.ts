@@ -2,12 +2,15 @@ import {describe, expect, test} from '@jest/globals';
 import {strict as assert} from 'node:assert';
 import * as fc from 'fast-check';
 import {reasons} from '../../../operator/domain/reasons.ts';
-import type {Finding, Observation, Verdict} from '../../../operator/domain/verification.ts';
-import {instruction, judgeAuthoritative, judgeBoth, printable} from '../../../operator/domain/verification.ts';
+import {instruction} from '../../../operator/domain/records.ts';
+import type {Finding, Observation, Rules} from '../../../operator/domain/verification.ts';
+import {judgeAuthoritative, judgeBoth, printable} from '../../../operator/domain/verification.ts';
 
 const name = 'docs.example.com';
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
-const edge = ['192.0.2.1', '2001:db8::1'];
+const question = {hostname: name, target};
+const rules: Rules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false};
+const proven = {kind: 'Proven', by: 'CNAME', apex: false};
 const create = `CNAME docs -> ${target} (TTL 3600) in the zone example.com`;
 
 const finding = (change: Partial<Finding> = {}): Finding => ({server: {address: '198.51.100.1', name: 'ns1.example.net'}, cname: [], a: [], aaaa: [], chain: [], ...change});
@@ -15,31 +18,33 @@ const second = {server: {address: '198.51.100.2', name: 'ns2.example.net'}};
 const right = finding({cname: [target], ttlSeconds: 3600});
 const dead = (failure = 'Timeout', change: Partial<Finding> = {}) => finding({failure, ...change});
 const seen = (...findings: Finding[]): Observation => ({zone: 'example.com', findings});
-const verdictOf = (...findings: Finding[]) => judgeAuthoritative(name, target, edge, seen(...findings));
+const verdictOf = (...findings: Finding[]) => judgeAuthoritative(question, rules, seen(...findings));
+
+const both = (authoritative: Finding[], recursive: Finding[]) => judgeBoth(question, rules, seen(...authoritative), seen(...recursive));
 
 describe("The zone's own servers", () => {
-  const rows: [string, Finding[], Verdict][] = [
-    ['prove it by a CNAME to exactly the host', [right], {kind: 'Proven'}],
-    ['prove it where some cannot be asked', [right, dead('Timeout', second), dead('ServFail')], {kind: 'Proven'}],
+  const rows: [string, Finding[], object][] = [
+    ['prove it by a CNAME to exactly the host', [right], proven],
+    ['prove it where some cannot be asked', [right, dead('Timeout', second), dead('ServFail')], proven],
     ['have no record', [finding()], {kind: 'Refuted', reason: 'RecordMissing', state: 'Missing', observed: [], message: `${name} has no record. Create ${create}.`}],
-    ['have no record, and resolvers will keep that for a while', [finding({negativeTtlSeconds: 3600})], {kind: 'Refuted', reason: 'RecordMissing', state: 'Missing', observed: [],
-      message: `${name} has no record. Create ${create}. Resolvers may repeat the old answer for 60 minutes.`}],
-    ['have another target', [finding({cname: ['other.example.net'], ttlSeconds: 30})], {kind: 'Refuted', reason: 'TargetMismatch', state: 'Wrong', observed: ['CNAME other.example.net'],
+    ['have no record, and resolvers will keep that for a while', [finding({negativeTtlSeconds: 3600})], {kind: 'Refuted', reason: 'RecordMissing', state: 'Missing', observed: [], oldAnswerSeconds: 3600,
+      message: `${name} has no record. Create ${create}.`}],
+    ['have another target', [finding({cname: ['other.example.net'], ttlSeconds: 30})], {kind: 'Refuted', oldAnswerSeconds: 30, reason: 'TargetMismatch', state: 'Wrong', observed: ['CNAME other.example.net'],
       message: `${name} is a CNAME to other.example.net. Change it to ${create}.`}],
-    ['have another target for two days yet', [finding({cname: ['other.example.net'], ttlSeconds: 172_800})], {kind: 'Refuted', reason: 'TargetMismatch', state: 'Wrong', observed: ['CNAME other.example.net'],
-      message: `${name} is a CNAME to other.example.net. Change it to ${create}. Resolvers may repeat the old answer for 48 hours.`}],
+    ['have another target for two days yet', [finding({cname: ['other.example.net'], ttlSeconds: 172_800})], {kind: 'Refuted', oldAnswerSeconds: 172_800, reason: 'TargetMismatch', state: 'Wrong', observed: ['CNAME other.example.net'],
+      message: `${name} is a CNAME to other.example.net. Change it to ${create}.`}],
     ['have the host of another Project', [finding({cname: [target.replace('docs-', 'shop-')]})], {kind: 'Refuted', reason: 'TargetMismatch', state: 'Wrong', observed: [`CNAME ${target.replace('docs-', 'shop-')}`],
       message: `${name} is a CNAME to ${target.replace('docs-', 'shop-')}. Change it to ${create}.`}],
     ['reach the host by a detour, which proves nothing', [finding({cname: ['cdn.example.net'], chain: ['x.example.net', target]})], {kind: 'Refuted', reason: 'IndirectCNAME', state: 'Wrong', observed: ['CNAME cdn.example.net'],
       message: `${name} is a CNAME to cdn.example.net, which leads on to the host. Point it straight there: change it to ${create}.`}],
-    ['go on from the host to wherever it leads', [finding({cname: [target], chain: ['edge.platform.test']})], {kind: 'Proven'}],
+    ['go on from the host to wherever it leads', [finding({cname: [target], chain: ['edge.platform.test']})], proven],
     ['have an address in place of the CNAME', [finding({a: ['203.0.113.7']})], {kind: 'Refuted', reason: 'ConflictingRecord', state: 'Conflicting', observed: ['A 203.0.113.7'],
       message: `${name} has A 203.0.113.7 and no CNAME. Delete it and create ${create}.`}],
     ['have an IPv6 address in its place', [finding({aaaa: ['2001:db8::7']})], {kind: 'Refuted', reason: 'ConflictingRecord', state: 'Conflicting', observed: ['AAAA 2001:db8::7'],
       message: `${name} has AAAA 2001:db8::7 and no CNAME. Delete it and create ${create}.`}],
-    ['have many addresses in its place', [finding({a: ['203.0.113.9', '203.0.113.7', '203.0.113.8'], aaaa: ['2001:db8::7', '2001:db8::8'], ttlSeconds: 120})], {kind: 'Refuted', reason: 'ConflictingRecord', state: 'Conflicting',
+    ['have many addresses in its place', [finding({a: ['203.0.113.9', '203.0.113.7', '203.0.113.8'], aaaa: ['2001:db8::7', '2001:db8::8'], ttlSeconds: 120})], {kind: 'Refuted', oldAnswerSeconds: 120, reason: 'ConflictingRecord', state: 'Conflicting',
       observed: ['A 203.0.113.7', 'A 203.0.113.8', 'A 203.0.113.9', 'AAAA 2001:db8::7', 'AAAA 2001:db8::8'],
-      message: `${name} has A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more and no CNAME. Delete them and create ${create}. Resolvers may repeat the old answer for 2 minutes.`}],
+      message: `${name} has A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more and no CNAME. Delete them and create ${create}.`}],
     ["have the edge's own addresses: flattened", [finding({a: ['192.0.2.1'], aaaa: ['2001:db8::1']})], {kind: 'Refuted', reason: 'ProxiedOrFlattened', state: 'Conflicting', observed: ['A 192.0.2.1', 'AAAA 2001:db8::1'],
       message: `${name} has the edge's address (A 192.0.2.1, AAAA 2001:db8::1) and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${create}.`}],
     ["have one of the edge's addresses and one of another's", [finding({a: ['192.0.2.1', '203.0.113.7']})], {kind: 'Refuted', reason: 'ConflictingRecord', state: 'Conflicting', observed: ['A 192.0.2.1', 'A 203.0.113.7'],
@@ -56,14 +61,14 @@ describe("The zone's own servers", () => {
       message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), failed (Refused). Mend the zone at the DNS provider. Needed there: ${create}.`}],
   ];
   test.each(rows)('%s', (_, findings, expected) => {
-    expect(verdictOf(...findings)).toEqual(expected);
-    expect(verdictOf(...findings.toReversed())).toEqual(expected);
+    expect(verdictOf(...findings)).toEqual({apex: false, ...expected});
+    expect(verdictOf(...findings.toReversed())).toEqual({apex: false, ...expected});
   });
 
   test('that were not found are told by what went wrong', () => {
-    expect(judgeAuthoritative(name, target, edge, {findings: [], failure: {failure: 'Timeout', detail: 'x'}})).toMatchObject({kind: 'Unknown', reason: 'AuthoritativeUnreachable', message: expect.stringContaining('the name servers of example.com did not answer (Timeout)')});
-    expect(judgeAuthoritative(name, target, edge, {findings: [], failure: {failure: 'ServFail', detail: 'x'}})).toMatchObject({kind: 'Unknown', reason: 'AuthoritativeFailure'});
-    expect(judgeAuthoritative(name, target, edge, {findings: []})).toMatchObject({kind: 'Unknown', reason: 'AuthoritativeUnreachable', message: expect.stringContaining('(none found)')});
+    expect(judgeAuthoritative(question, rules, {findings: [], failure: {failure: 'Timeout', detail: 'x'}})).toMatchObject({kind: 'Unknown', reason: 'AuthoritativeUnreachable', message: expect.stringContaining('the name servers of example.com did not answer (Timeout)')});
+    expect(judgeAuthoritative(question, rules, {findings: [], failure: {failure: 'ServFail', detail: 'x'}})).toMatchObject({kind: 'Unknown', reason: 'AuthoritativeFailure'});
+    expect(judgeAuthoritative(question, rules, {findings: []})).toMatchObject({kind: 'Unknown', reason: 'AuthoritativeUnreachable', message: expect.stringContaining('(none found)')});
   });
 
   test('of several ways to be wrong always have the same one told, whoever answers first', () => {
@@ -78,14 +83,13 @@ describe("The zone's own servers", () => {
 });
 
 describe('The recursive resolvers', () => {
-  const both = (authoritative: Finding[], recursive: Finding[]) => judgeBoth(name, target, edge, seen(...authoritative), seen(...recursive));
-  const behind = {kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done. Resolvers may repeat the old answer for 60 minutes.`};
+  const behind = {kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.`};
 
   const rows: [string, Finding[], object][] = [
-    ['agree', [right, right], {kind: 'Proven'}],
-    ['agree by most', [right, right, finding()], {kind: 'Proven'}],
-    ['agree by one alone', [right], {kind: 'Proven'}],
-    ['agree where the others cannot be asked', [right, dead('ServFail'), dead()], {kind: 'Proven'}],
+    ['agree', [right, right], proven],
+    ['agree by most', [right, right, finding()], proven],
+    ['agree by one alone', [right], proven],
+    ['agree where the others cannot be asked', [right, dead('ServFail'), dead()], proven],
     ['do not see it, half of them', [right, finding()], behind],
     ['do not see it, most of them', [right, finding(), finding({a: ['203.0.113.7']})], behind],
     ['do not see it, none of them', [finding()], behind],
@@ -93,8 +97,8 @@ describe('The recursive resolvers', () => {
     ['are none', [], {kind: 'Unknown', reason: 'ResolverFailure', message: `${name} has the right record at its own servers, but no recursive resolver answered (). The platform must check dns.recursive.`}],
   ];
   test.each(rows)('%s', (_, recursive, expected) => {
-    expect(both([right], recursive)).toEqual(expected);
-    expect(both([right], recursive.toReversed())).toEqual(expected);
+    expect(both([right], recursive)).toEqual({apex: false, ...expected});
+    expect(both([right], recursive.toReversed())).toEqual({apex: false, ...expected});
   });
 
   test('cannot outvote the zone itself', () => {
@@ -111,9 +115,8 @@ describe('The recursive resolvers', () => {
 test.each([
   ['docs.example.com', `CNAME docs -> ${target} (TTL 3600) in the zone example.com`],
   ['a.b.example.co.uk', `CNAME a.b -> ${target} (TTL 3600) in the zone example.co.uk`],
-  ['example.com', `CNAME @ -> ${target} (TTL 3600) in the zone example.com`],
 ])('The instruction for %s is what a form asks for', (hostname, expected) => {
-  expect(instruction(hostname, target)).toBe(expected);
+  expect(instruction({hostname, target}, false, rules.edgeAddresses)).toBe(expected);
 });
 
 describe('What others put into DNS', () => {
@@ -133,7 +136,7 @@ describe('What others put into DNS', () => {
     });
     const observation = fc.record({zone: fc.option(text, {nil: undefined}), findings: fc.array(anyFinding, {maxLength: 5})});
     fc.assert(fc.property(observation, observation, (authoritative, recursive) => {
-      const verdict = judgeBoth(name, target, edge, authoritative, recursive);
+      const verdict = judgeBoth(question, rules, authoritative, recursive);
       const answers = authoritative.findings.filter((f) => f.failure === undefined);
       if (verdict.kind === 'Proven') {
         assert(answers.length > 0 && answers.every((f) => f.cname.length === 1 && f.cname[0] === target), 'proven by every server that answered');
