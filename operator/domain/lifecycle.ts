@@ -57,7 +57,7 @@ export interface Policy {
   ingressClassName: string;
   edgeAddresses: readonly string[];
   redirector: Redirector;
-  /** The CA's names in CAA records; empty: CAA is not looked at. */
+  /** The CA's names in CAA records; empty: nobody knows them, CAA is not looked at. */
   caaIdentities: readonly Hostname[];
   deniedNames: readonly Hostname[];
   waitSchedule: readonly {everyMs: number; forMs: number}[];

@@ -27,8 +27,11 @@ test('pending for too long: the request is deleted, the next one has another UID
   await tenant.record('pending', tenant.proof);
   await tenant.attach('pending', tenant.host('pending'));
   const stalled = await tenant.reason('pending', 'IssuanceStalled', 60_000);
-  expect(stalled.status?.hosts?.[0]).toMatchObject({phase: 'Verified'});
-  expect(stalled.status?.hosts?.[0]?.message).toMatch(/ordered 15 seconds ago and is still absent\. By the last answer of its DNS it still verifies\. cert-manager says: .*Re-verify/);
+  expect(stalled.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform'});
+  const message = stalled.status?.hosts?.[0]?.message;
+  console.log(message);
+  expect(message).toMatch(/ordered 15 seconds ago and is still absent\. By the last answer of its DNS it still verifies, and its CAA records allow the certificate authority\. A quota .*\(Re-verify\)\. cert-manager says: CertificateRequest: /);
+  expect(message).toMatch(/ Challenge \S+ is pending: .*exceeded quota: full.* Order \S+ is pending\.$/);
   expect(stalled.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({status: 'True', reason: 'IssuanceStalled'});
   const [before] = await requests('pending');
 
@@ -56,9 +59,10 @@ test('failed and backing off: another attempt begins at once, and the domain goe
       (await requests('failed')).find((r) => r.status?.conditions?.some((c) => c.type === 'Ready' && c.reason === 'Failed')), 120_000);
     const said = await eventually('the failure is said', async () => {
       const message = (await tenant.get('failed'))?.status?.hosts?.[0]?.message;
-      return message?.includes('The last attempt failed') && message;
+      return message?.includes('CertificateRequest: Failed to wait') && message;
     });
     console.log(said);
+    expect(said).toMatch(/The certificate authority cannot reach the edge on port 80.* Challenge \S+ is invalid: .*connection.* Order \S+ is invalid\.$/);
     await forward('-D');
     await rule('-D');
     await reverify('failed');
