@@ -1,4 +1,5 @@
 # Sourced: what the cluster needs of the machine. What is missing is named with its remedy; on Debian as root it is installed.
+. "$HERE/packages.sh"
 [ "$(uname -s)" = Linux ] || die "this needs Linux; use a virtual machine"
 [ "$(id -u)" = 0 ] || die "root is needed (namespaces, mounts, a kubelet): sudo make ..."
 
@@ -9,25 +10,12 @@ declare -A package=(
   [/bin/busybox]=busybox-static [ip]=iproute2 [ss]=iproute2 [openssl]=openssl [curl]=curl [dig]=bind9-dnsutils [git]=git
   [gcc]='gcc libc6-dev' [unshare]=util-linux [nsenter]=util-linux [flock]=util-linux [sysctl]=procps
 )
-missing() { # prints what is missing, and fails then
-  local what out=
-  for what in "${!package[@]}"; do command -v "$what" >/dev/null || out+=" ${package[$what]}"; done
-  # only a static busybox can stand alone in an image
-  [ ! -x /bin/busybox ] || ! ldd /bin/busybox >/dev/null 2>&1 || out+=" busybox-static"
-  [ -z "$out" ] || { tr ' ' '\n' <<<"$out" | sed '/^$/d' | sort -u | tr '\n' ' '; return 1; }
+missing() { # as lacking, and only a static busybox can stand alone in an image
+  local out=; out=$(lacking package) || true
+  [ ! -x /bin/busybox ] || ! ldd /bin/busybox >/dev/null 2>&1 || out+=' busybox-static'
+  [ -z "$out" ] || { echo "$out"; return 1; }
 }
-if ! packages=$(missing); then
-  install="apt-get install -y --no-install-recommends $packages"
-  if command -v apt-get >/dev/null; then
-    say "installing Debian packages that are missing: $packages"
-    mkdir -p "$CACHE/log"
-    { apt-get update -q || true; DEBIAN_FRONTEND=noninteractive $install; } </dev/null >"$CACHE/log/apt-get.log" 2>&1 \
-      || die "apt-get could not install them (see $CACHE/log/apt-get.log): $install"
-    packages=$(missing) || die "still missing after '$install': $packages"
-  else
-    die "missing on this machine, by their Debian names: $packages"
-  fi
-fi
+packages=$(missing) || install_packages "$packages" missing
 need_go() { # only when there is something to build
   command -v go >/dev/null || die "Go is missing: install Go $(awk '$1 == "go" {print $2}' "$HERE/modules/kubernetes/go.mod") or newer (from go.dev/dl) and put it on PATH"
 }

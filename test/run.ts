@@ -83,6 +83,7 @@ const suites: Suite[] = [
     command('generated files are in step', node, 'operator/api/generate.ts', '--check'),
   )},
   {name: 'unit', cluster: false, run: jest(['test/unit'])},
+  {name: 'dns', cluster: false, run: jest(['test/dns'])},
   {name: 'mutants', cluster: false, run: command('every mutant turns its test red', node, 'test/mutants/run.ts')},
   {name: 'crds', cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=3']})},
   {name: 'cluster', cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4']})},

@@ -133,9 +133,8 @@ export class Children {
     const uid = owner.metadata.uid ?? '';
     const remove = async <T extends KubeObject>(resource: Resource<T>, cache: Cache<T, T>, keep: readonly T[]): Promise<boolean> => {
       const kept = new Set(keep.map(keyOf));
-      const gone = cache.by('owner', uid).filter((o) => !kept.has(keyOf(o)) && o.metadata.deletionTimestamp === undefined);
-      await Promise.all(gone.map((o) => this.#applier.remove(resource, o)));
-      return gone.length > 0;
+      const outcomes = await Promise.all(cache.by('owner', uid).filter((o) => !kept.has(keyOf(o))).map((o) => this.#applier.remove(resource, o)));
+      return outcomes.some((outcome) => outcome !== 'Going');
     };
     const routes = await remove(ingresses, this.#ingresses, desired.ingresses);
     const certs = await remove(certificates, this.#certificates, desired.certificates);

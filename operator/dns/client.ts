@@ -165,10 +165,28 @@ export class DnsClient {
         return delegation && reply.kind === 'Answer' ? [{delegation, reply}] : [];
       });
       const [referral] = referrals;
-      if (!referral) return this.#observed(name, wanted, current, replies, limit);
+      if (!referral) {
+        const cut = zoneSeen(name, current, replies);
+        const own = cut === current.name ? undefined : await this.#ownServers(cut, current, askResolvers, limit);
+        if (!own) return this.#observed(name, wanted, current, replies, limit);
+        zone = own;
+        continue;
+      }
       zone = await this.#zones.follow(referral.delegation, referral.reply, current, askResolvers);
     }
     return {name, findings: [], failure: {failure: 'Other', detail: `more than ${MOST_REFERRALS} delegations above the name`}};
+  }
+
+  /** Of a zone that a server of its parent holds too, and so doesn't refer to: its own servers, of which that may be one among others. */
+  async #ownServers(cut: string, parent: Zone, askResolvers: AskResolvers, limit: AbortSignal): Promise<Zone | undefined> {
+    const replies = await Promise.all(parent.servers.map(server => this.#ask(server, {name: cut, type: 'NS'}, false, limit)));
+    for (const reply of replies) {
+      const delegation = this.#zones.ownServers(reply, cut);
+      if (!delegation || reply.kind === 'Failure') continue;
+      const found = await this.#zones.follow(delegation, reply, parent, askResolvers);
+      if (!('failure' in found)) return found;
+    }
+    return undefined;
   }
 
   async #observed(name: string, wanted: Wanted, zone: Zone, replies: Reply[], limit: AbortSignal): Promise<Observation> {
@@ -180,8 +198,9 @@ export class DnsClient {
   }
 
   /**
-   * Adds to a reply about CNAME what the same server says about addresses. Where there is a CNAME, that is asked only for the
-   * chain behind it, and only where the server can know it: the target is within `chainWithin`.
+   * Adds to a reply about CNAME what the same server says about addresses. Where there is a CNAME, an authoritative server is asked
+   * only for the chain behind it, and only where it can know it: the target is within `chainWithin`. A resolver is asked in any case:
+   * it may have kept old addresses, and those are what visitors and the certificate authority get.
    */
   async #completed(name: string, reply: Reply, opts: {recursionDesired: boolean; chainWithin: string; wanted: Wanted}, limit: AbortSignal): Promise<Finding> {
     const authoritative = !opts.recursionDesired;
@@ -189,7 +208,7 @@ export class DnsClient {
     if (first.failure || !first.exists || opts.wanted === 'TXT') return first;
     const [target] = first.cname;
     if (target !== undefined && !isAtOrBelow(target, opts.chainWithin)) return first;
-    const types = target === undefined ? (['A', 'AAAA'] as const) : (['A'] as const);
+    const types = target === undefined || !authoritative ? (['A', 'AAAA'] as const) : (['A'] as const);
     const further = await Promise.all(types.map(type => (authoritative ? this.#ask(reply.server, {name, type}, false, limit) : this.#askResolver(reply.server, {name, type}, limit))));
     return merge(first, further.map(answer => read(name, answer, {authoritative})));
   }

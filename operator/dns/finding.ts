@@ -60,9 +60,10 @@ export function merge(first: Finding, further: Finding[]): Finding {
   if (first.failure || further.length === 0) return first;
   const answered = further.filter(finding => !finding.failure);
   const all = [first, ...answered];
-  const cname = all.find(finding => finding.cname.length > 0)?.cname ?? [];
   const a = unique(all.flatMap(finding => finding.a));
   const aaaa = unique(all.flatMap(finding => finding.aaaa));
+  // A resolver that has kept the old addresses of a family gives them to all who ask for that, whatever it says of the CNAME.
+  const cname = a.length + aaaa.length > 0 ? [] : all.find(finding => finding.cname.length > 0)?.cname ?? [];
   const failed = further.find(finding => finding.failure);
   // With nothing found, a question that failed leaves open whether there is something. "Could not ask" is not "no".
   if (failed && cname.length + a.length + aaaa.length === 0) return failed;
@@ -70,8 +71,8 @@ export function merge(first: Finding, further: Finding[]): Finding {
     server: first.server,
     exists: all.some(finding => finding.exists),
     cname,
-    a: cname.length > 0 ? [] : a,
-    aaaa: cname.length > 0 ? [] : aaaa,
+    a,
+    aaaa,
     chain: all.map(finding => finding.chain).reduce((longest, chain) => (chain.length > longest.length ? chain : longest)),
     negativeTtlSeconds: cname.length > 0 ? undefined : first.negativeTtlSeconds,
     ttlSeconds: first.ttlSeconds ?? shortest(answered.map(finding => finding.ttlSeconds)),

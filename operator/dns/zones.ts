@@ -77,6 +77,11 @@ export class Zones {
     return delegation && delegation.zone !== zone.name && isAtOrBelow(delegation.zone, zone.name) ? delegation : undefined;
   }
 
+  /** What a server says with authority about the servers of `zone`, which it holds itself. */
+  ownServers(reply: Reply, zone: string): Delegation | undefined {
+    return reply.kind === 'Answer' && reply.aa ? deepest(reply.answers.filter(record => record.name === zone), zone) : undefined;
+  }
+
   /** The servers of a zone that `reply`, of a server of `parent`, delegates. Glue counts where the parent may give it. */
   async follow(delegation: Delegation, reply: Answer, parent: Zone, ask: AskResolvers): Promise<Zone | Trouble> {
     return this.#withServers(delegation, reply.additional.filter(record => isAtOrBelow(record.name, parent.name)), ask);

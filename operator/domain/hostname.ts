@@ -24,20 +24,23 @@ export function normalise(written: string): Hostname | undefined {
 /** Whether `name` is `ancestor` or stands below it. Both in normal form. */
 export const within = (name: Hostname, ancestor: Hostname) => name === ancestor || name.endsWith(`.${ancestor}`);
 
-const psl = {allowPrivateDomains: false, extractHostname: false, validateHostname: false} as const;
+const psl = {extractHostname: false, validateHostname: false} as const;
 
 /** Whether the hostname is a public suffix of the ICANN section (publicsuffix.org), such as co.uk: nobody's to attach. */
 export function isPublicSuffix(name: Hostname): boolean {
-  const {isIcann, publicSuffix} = parse(name, psl);
+  const {isIcann, publicSuffix} = parse(name, {...psl, allowPrivateDomains: false});
   return publicSuffix === name && (isIcann ?? false);
 }
 
-/** The name that was registered and that the customer's DNS provider therefore knows: example.com of docs.example.com. */
-export const registrableName = (name: Hostname): Hostname => parse(name, psl).domain ?? name;
+/**
+ * The name that was registered and that the customer's DNS provider therefore knows: example.com of docs.example.com. Below a
+ * private suffix too (docs.example.uk.com: example.uk.com), which sells or lends names as a registry does.
+ */
+export const registrableName = (name: Hostname): Hostname => parse(name, {...psl, allowPrivateDomains: true}).domain ?? name;
 
 /**
  * Whether the hostname is itself what was registered, so that its zone's SOA stands there and a CNAME can't (RFC 1034, 3.6.2).
- * By the ICANN section alone: below a private suffix (docs.github.io) a CNAME may well be possible, a zone cut tells.
+ * Below a private suffix one may be possible all the same; it proves there as anywhere.
  */
 export const isApexByName = (name: Hostname) => registrableName(name) === name;
 

@@ -452,7 +452,8 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     if (read && certificate?.request) looks.push({hostname, what: 'issuance', at: diagnosis ? Infinity : now, attempt: {id: attemptOf(certificate), namespace: certificate.request.namespace, request: certificate.request.uid}});
     if (again && certificate) freshAttempt = attemptAgain(objects.certificates, certificate);
   };
-  const gate = certificate === undefined && !still ? caaGate(world, hostname, facts, before) ?? orderGate(world, issuance) : undefined;
+  // Where the platform's word is the proof, DNS need not verify, and CAA is left to the CA.
+  const gate = certificate === undefined && !still ? (byPlatform ? undefined : caaGate(world, hostname, facts, before)) ?? orderGate(world, issuance) : undefined;
   const recheck = (at: number, caa: boolean) => {
     const doubted = drifted ? nextWaitingCheck(policy, Date.parse(claim?.status?.negativeSince ?? timestamp(now)), checkedAt, now) : drift?.nextLook;
     looks.push({hostname, what: 'dns', question, at: sooner(Math.min(at, doubted ?? Infinity)), ...(caa && {caa})});

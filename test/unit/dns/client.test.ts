@@ -265,6 +265,18 @@ describe('The servers of a zone', () => {
     expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({zone: 'shop.example.com', findings: [{cname: ['host.platform.test']}]});
   });
 
+  test("are the zone's own, all of them, where one holds its parent too and doesn't refer to them", async () => {
+    const own: Parts = {answers: [record('shop.example.com', 'NS', 'ns1.example.com'), record('shop.example.com', 'NS', 'ns.shop.example.com')], additionals: [record('ns1.example.com', 'A', '127.0.0.11'), record('ns.shop.example.com', 'A', '127.0.0.12')]};
+    const {client} = await world({
+      resolver: {'example.com NS': EXAMPLE_NS},
+      authoritative: {
+        '127.0.0.11': {'docs.shop.example.com CNAME': {...POSITIVE['docs.shop.example.com CNAME'], authorities: [record('shop.example.com', 'NS', 'ns1.example.com')]}, 'shop.example.com NS': own},
+        '127.0.0.12': {'docs.shop.example.com CNAME': {rcode: 3, authorities: [soa('shop.example.com', 60, 60)]}},
+      },
+    });
+    expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({zone: 'shop.example.com', findings: [{server: {address: '127.0.0.12'}, exists: false}, {server: {address: '127.0.0.11'}, cname: ['host.platform.test']}]});
+  });
+
   test('are those of the zone that a denial names', async () => {
     const {client} = await world({
       resolver: {
@@ -435,6 +447,18 @@ describe('Recursive resolvers', () => {
       expect((await client.askRecursive(name, 'Host')).findings.map(({failure}) => failure)).toEqual(['BrokenDnssec', 'ServerFailure']);
     }
     expect(await client.askCaa('example.com')).toMatchObject({failure: {name: 'example.com', failure: 'BrokenDnssec', detail: expect.stringContaining('the DNSSEC chain is broken') as unknown}});
+  });
+
+  test('that have kept old addresses of one family give those, whatever they say of the new CNAME', async () => {
+    const CNAME = record('docs.example.com', 'CNAME', 'host.platform.test');
+    const fresh = {aa: false, answers: [CNAME]};
+    const old = (over: Zone) => zone({'docs.example.com CNAME': fresh, 'docs.example.com A': fresh, 'docs.example.com AAAA': fresh, ...over});
+    const four = await fakeServer(old({'docs.example.com A': {aa: false, answers: [record('docs.example.com', 'A', '203.0.113.7')]}}));
+    const six = await fakeServer(old({'docs.example.com AAAA': {aa: false, answers: [record('docs.example.com', 'AAAA', '2001:db8::7')]}}));
+    const nothing = await fakeServer(old({'docs.example.com CNAME': {aa: false, ...NODATA}}));
+    running.push(four, six, nothing);
+    const client = new DnsClient({recursive: [four, six, nothing], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    expect((await client.askRecursive('docs.example.com', 'Host')).findings.map(({cname, a, aaaa}) => [cname, a, aaaa])).toEqual([[[], ['203.0.113.7'], []], [[], [], ['2001:db8::7']], [['host.platform.test'], [], []]]);
   });
 
   test('tell the zone by the SOA of what is not there', async () => {

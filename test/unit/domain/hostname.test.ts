@@ -1,6 +1,7 @@
+import {readFileSync} from 'node:fs';
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import {digest, isPublicSuffix, normalise, objectNameOf, projectHost, readable, recordName, registrableName, within} from '../../../operator/domain/hostname.ts';
+import {digest, isApexByName, isPublicSuffix, normalise, objectNameOf, projectHost, readable, recordName, registrableName, within} from '../../../operator/domain/hostname.ts';
 
 const l63 = 'a'.repeat(63);
 const name253 = `${`${l63}.`.repeat(3)}${'a'.repeat(61)}`;
@@ -67,7 +68,7 @@ test.each([
 
 test.each([
   ['docs.example.com', 'docs', 'example.com'], ['a.b.example.co.uk', 'a.b', 'example.co.uk'], ['example.com', '@', 'example.com'], ['old.customer.test', 'old', 'customer.test'],
-  ['user.github.io', 'user', 'github.io'], ['xn--bcher-kva.example', '@', 'xn--bcher-kva.example'],
+  ['user.github.io', '@', 'user.github.io'], ['docs.example.uk.com', 'docs', 'example.uk.com'], ['uk.com', '@', 'uk.com'], ['xn--bcher-kva.example', '@', 'xn--bcher-kva.example'],
 ])('a form asks for %s as %s in the zone %s', (hostname, name, zone) => {
   expect(recordName(hostname)).toEqual({name, zone});
   expect(registrableName(hostname)).toBe(zone);
@@ -145,5 +146,25 @@ describe('The name of an object', () => {
 
   test.each([['a.b.c', 9, 'a-b-c'], ['a.b.c', 4, 'a-b'], ['a--b', 3, 'a'], ['abc', 2, 'ab']])('%s in %i characters is %s', (name, max, expected) => {
     expect(readable(name, max)).toBe(expected);
+  });
+});
+
+describe("The Public Suffix List's own test vectors", () => {
+  const vectors = [...readFileSync(new URL('test_psl.txt', import.meta.url), 'utf8').matchAll(/^checkPublicSuffix\((null|'(.*?)'), (null|'(.*?)')\);$/gm)]
+    .flatMap(([, , input, , expected]): [string, string | undefined][] => (input === undefined ? [] : [[input, expected]]));
+  const registered = vectors.filter((vector): vector is [string, string] => vector[1] !== undefined);
+
+  test('are all there', () => { expect([vectors.length, registered.length]).toEqual([77, 52]); });
+
+  test.each(registered)('%s was registered as %s: that is the apex', (written, expected) => {
+    const name = normalise(written)!;
+    expect(registrableName(name)).toBe(normalise(expected));
+    expect(isApexByName(name)).toBe(name === normalise(expected));
+  });
+
+  test.each(vectors.filter(([, expected]) => expected === undefined))('%s was not registered: nobody can attach it, a private suffix apart', (written) => {
+    const name = normalise(written);
+    const attachable = name !== undefined && !isPublicSuffix(name);
+    expect(attachable).toBe(written === 'uk.com');
   });
 });

@@ -283,7 +283,7 @@ describe('Names for people', () => {
       .toMatchObject({message: `docs.xn--bcher-kva.example (docs.bücher.example) has no record. Create CNAME docs -> ${target} (TTL 3600) in the zone xn--bcher-kva.example.`});
   });
 
-  test.each([['example.com', true], ['docs.example.com', false], ['example.co.uk', true], ['www.example.co.uk', false], ['github.io', true], ['docs.github.io', false], ['example.test', true]])('%s is an apex by its name: %s', (name, expected) => {
+  test.each([['example.com', true], ['docs.example.com', false], ['example.co.uk', true], ['www.example.co.uk', false], ['github.io', true], ['docs.github.io', true], ['www.docs.github.io', false], ['example.uk.com', true], ['example.test', true]])('%s is an apex by its name: %s', (name, expected) => {
     expect(isApexByName(name)).toBe(expected);
   });
 });

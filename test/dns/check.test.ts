@@ -1,0 +1,283 @@
+/**
+ * Whole checks against real servers: CoreDNS for the zones, three unbounds as the recursive resolvers, two of which validate. A
+ * fake stands only for a server that lies, and is named as one.
+ */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {CheckOptions} from '../../operator/controllers/check.ts';
+import {check as checkName} from '../../operator/controllers/check.ts';
+import {DnsClient} from '../../operator/dns/client.ts';
+import {ask} from '../../operator/dns/wire.ts';
+import type {Question, Verdict} from '../../operator/domain/verification.ts';
+import {told} from '../../operator/domain/verification.ts';
+import {fakeServer, record, reply, soa} from '../unit/dns/fake-servers.ts';
+import type {FakeServer} from '../unit/dns/fake-servers.ts';
+import {Servers} from './servers.ts';
+
+const [first, second, six, nobody] = ['127.0.0.51', '127.0.0.52', '::1', '127.0.0.59'];
+const resolvers = [{address: '127.0.0.61', validates: true}, {address: '127.0.0.62', validates: true}, {address: '127.0.0.63', validates: false}];
+const target = 'docs-acme-k3v9x2m4q7w1z.apps.platform.test';
+const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
+const cname = `docs IN CNAME ${target}.`;
+const ns1 = '@ IN NS ns1.test.';
+const ns2 = '@ IN NS ns2.test.';
+
+const zones = {
+  test: {at: [first], signed: 'Well' as const, records: [
+    ns1, `ns1 IN A ${first}`, `ns2 IN A ${second}`, `ns6 IN AAAA ${six}`, `nobody IN A ${nobody}`,
+    ...['customer', 'shop.customer', 'apex', 'apex4', 'apex6', 'notxt', 'othertxt', 'xn--bcher-kva', 'platform', 'signed', 'broken', 'expired', 'brief', 'caa', 'nocaa', 'blocked', 'split'].map((zone) => `${zone} IN NS ns1`),
+    'split IN NS ns2', 'six IN NS ns6', 'lame IN NS ns2', 'dead IN NS nobody', 'half IN NS nobody', 'half IN NS ns1', 'lying IN NS ns1', 'lying IN NS ns3', 'ns3 IN A 127.0.0.53']},
+  'platform.test': {at: [first], records: [ns1, '*.apps IN A 203.0.113.1', '*.apps IN AAAA 2001:db8::1']},
+  'customer.test': {at: [first], records: [ns1, cname,
+    'elsewhere IN CNAME www.example.net.', `detour IN CNAME docs`, 'old IN A 198.51.100.7', 'old6 IN AAAA 2001:db8:bad::7', 'flat IN A 203.0.113.1', 'flat IN AAAA 2001:db8::5',
+    'flatproven IN A 203.0.113.2', `_doorplate-challenge.flatproven IN TXT "${token}"`, 'flatwrong IN A 203.0.113.2', '_doorplate-challenge.flatwrong IN TXT "something" "else"',
+    '*.wild IN A 198.51.100.9', '*.wildcname IN CNAME www.example.net.', `*.wildours IN CNAME ${target}.`, '*.wildedge IN A 203.0.113.1', 'mixed IN A 203.0.113.1', 'mixed IN A 198.51.100.7',
+    'loop IN CNAME loop2', 'loop2 IN CNAME loop', 'shop IN NS ns1.test.',
+    ...Array.from({length: 20}, (_, i) => `hop${i} IN CNAME hop${i + 1}`), `hop20 IN CNAME ${target}.`]},
+  'shop.customer.test': {at: [first], records: [ns1, '@ IN A 203.0.113.3', `_doorplate-challenge IN TXT "${token}"`]},
+  'apex.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '@ IN A 203.0.113.5', '@ IN AAAA 2001:db8::7', '_doorplate-challenge IN TXT "unrelated"', `_doorplate-challenge IN TXT "${token.slice(0, 9)}" "${token.slice(9)}"`]},
+  'apex4.test': {at: [first], records: [ns1, '@ IN A 198.51.100.7', `_doorplate-challenge IN TXT "${token}"`]},
+  'apex6.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '@ IN AAAA 2001:db8:bad::1', `_doorplate-challenge IN TXT "${token}"`]},
+  'notxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', 'empty IN A 203.0.113.4']},
+  'othertxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '_doorplate-challenge IN TXT "zzz"']},
+  'xn--bcher-kva.test': {at: [first], records: [ns1, cname]},
+  'split.test@127.0.0.51': {at: [first], records: [ns1, ns2, cname]},
+  'split.test@127.0.0.52': {at: [second], records: [ns1, ns2, 'else IN A 192.0.2.1']},
+  'six.test': {at: [six], records: ['@ IN NS ns6.test.', cname, 'only IN AAAA 2001:db8::9', `_doorplate-challenge.only IN TXT "${token}"`]},
+  'half.test': {at: [first], records: ['@ IN NS nobody.test.', ns1, cname]},
+  'signed.test': {at: [first], signed: 'Well' as const, records: [ns1, cname]},
+  'broken.test': {at: [first], signed: 'BrokenDs' as const, records: [ns1, cname, '@ IN A 203.0.113.4', `_doorplate-challenge IN TXT "${token}"`]},
+  'expired.test': {at: [first], signed: 'Expired' as const, records: [ns1, cname]},
+  'brief.test': {at: [first], ttlSeconds: 2, records: [ns1, 'docs IN A 198.51.100.7']},
+  'caa.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca1.example.net"']},
+  'blocked.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca2.example.org"']},
+  'lying.test': {at: [first], records: [ns1, '@ IN NS ns3.test.', cname]},
+};
+
+let servers: Servers;
+let options: CheckOptions;
+const fakes: FakeServer[] = [];
+
+beforeAll(async () => {
+  servers = await Servers.start(zones, 'test', resolvers);
+  options = {
+    dns: client(resolvers.map(({address}) => address)),
+    rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false},
+    mode: 'Authoritative', ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
+  };
+}, 60_000);
+afterAll(async () => {
+  await servers?.stop();
+  await Promise.all(fakes.map((fake) => fake.close()));
+});
+
+const client = (recursive: string[], opts: {totalTimeoutMs?: number} = {}) =>
+  new DnsClient({recursive: recursive.map((address) => servers.at(address)), allowPrivateAddresses: true, port: servers.port, tryTimeoutMs: 800, tries: 2, totalTimeoutMs: 5000, ...opts});
+/** What checks have come to in this file. */
+const given = new Set<string>();
+async function check(...args: Parameters<typeof checkName>): Promise<Verdict> {
+  const verdict = await checkName(...args);
+  given.add(ends(verdict));
+  return verdict;
+}
+const asked = (address: string, name: string, type: 'A' | 'CNAME' = 'CNAME') => ask(servers.at(address), {name, type}, {recursionDesired: true, timeoutMs: 2000});
+const about = (hostname: string): Question => ({hostname, target, token});
+const ends = (verdict: Verdict) => (verdict.kind === 'Proven' ? `by ${verdict.by}` : verdict.reason);
+const messageOf = (verdict: Verdict) => (verdict.kind === 'Proven' ? '' : verdict.message);
+const create = (name: string, zone = 'customer.test') => `CNAME ${name} -> ${target} (TTL 3600) in the zone ${zone}`;
+
+describe('A check of', () => {
+  test.each<[string, string, object]>([
+    ['a CNAME to the host', 'docs.customer.test', {kind: 'Proven', by: 'CNAME', apex: false}],
+    ['a CNAME to the host, by a wildcard', 'any.wildours.customer.test', {kind: 'Proven', by: 'CNAME'}],
+    ['a CNAME to the host, in an internationalised zone', 'docs.xn--bcher-kva.test', {kind: 'Proven', by: 'CNAME'}],
+    ['a CNAME to the host, in a zone whose name servers have IPv6 only', 'docs.six.test', {kind: 'Proven', by: 'CNAME'}],
+    ['a CNAME to the host, in a zone that is signed well', 'docs.signed.test', {kind: 'Proven', by: 'CNAME'}],
+    ['a CNAME to the host, where one of two servers is dead', 'docs.half.test', {kind: 'Proven', by: 'CNAME'}],
+    ['a flattened name with the TXT', 'flatproven.customer.test', {kind: 'Proven', by: 'TXT', apex: false}],
+    ['an IPv6-only name with the TXT', 'only.six.test', {kind: 'Proven', by: 'TXT', apex: false}],
+    ['an apex with rotating addresses and the TXT among others, in two strings', 'apex.test', {kind: 'Proven', by: 'TXT', apex: true}],
+    ['an apex by a zone cut below the registrable name', 'shop.customer.test', {kind: 'Proven', by: 'TXT', apex: true}],
+    ['nothing', 'missing.customer.test', {reason: 'RecordMissing', state: 'Missing', oldAnswerSeconds: 900, message: `missing.customer.test has no record. Create ${create('missing')}.`}],
+    ['nothing, in an internationalised zone', 'a.xn--bcher-kva.test', {reason: 'RecordMissing', message: `a.xn--bcher-kva.test (a.bücher.test) has no record. Create ${create('a', 'xn--bcher-kva.test')}.`}],
+    ['nothing, in a zone that nobody has', 'docs.unregistered.test', {reason: 'RecordMissing'}],
+    ['another target', 'elsewhere.customer.test', {reason: 'TargetMismatch', observed: ['CNAME www.example.net']}],
+    ['a detour', 'detour.customer.test', {reason: 'IndirectCNAME', observed: ['CNAME docs.customer.test']}],
+    ['a loop', 'loop.customer.test', {reason: 'TargetMismatch', observed: ['CNAME loop2.customer.test']}],
+    ['twenty hops', 'hop0.customer.test', {reason: 'TargetMismatch', observed: ['CNAME hop1.customer.test']}],
+    ['an address', 'old.customer.test', {reason: 'ConflictingRecord', state: 'Conflicting', observed: ['A 198.51.100.7'], oldAnswerSeconds: 900, message: `old.customer.test has A 198.51.100.7 and no CNAME. Delete it and create ${create('old')}.`}],
+    ['an IPv6 address alone', 'old6.customer.test', {reason: 'ConflictingRecord', observed: ['AAAA 2001:db8:bad::7']}],
+    ["the edge's address beside another's", 'mixed.customer.test', {reason: 'ConflictingRecord'}],
+    ['a wildcard of addresses', 'any.wild.customer.test', {reason: 'ConflictingRecord', message: `any.wild.customer.test has A 198.51.100.9 by a wildcard record and no CNAME. Create ${create('any.wild')}; it counts before the wildcard.`}],
+    ['a wildcard of another target', 'any.wildcname.customer.test', {reason: 'TargetMismatch', message: `any.wildcname.customer.test is a CNAME to www.example.net by a wildcard record. Create ${create('any.wildcname')}; it counts before the wildcard.`}],
+    ["a wildcard of the edge's addresses", 'any.wildedge.customer.test', {reason: 'ProxiedOrFlattened', txt: {state: 'Missing', observed: []}}],
+    ['a flattened name', 'flat.customer.test', {reason: 'ProxiedOrFlattened', state: 'Conflicting', observed: ['A 203.0.113.1', 'AAAA 2001:db8::5']}],
+    ['a flattened name with another TXT', 'flatwrong.customer.test', {reason: 'TXTMismatch', txt: {state: 'Wrong', observed: ['TXT somethingelse']}}],
+    ["an apex with another's address", 'apex4.test', {reason: 'ConflictingA', apex: true, observed: ['A 198.51.100.7']}],
+    ["an apex with another's IPv6 address", 'apex6.test', {reason: 'ConflictingAAAA', apex: true}],
+    ['an apex without the TXT', 'notxt.test', {reason: 'TXTMissing', state: 'Found', apex: true, txt: {state: 'Missing', observed: []}}],
+    ['an apex with another TXT', 'othertxt.test', {reason: 'TXTMismatch', apex: true}],
+    ['an apex without an address', 'signed.test', {reason: 'RecordMissing', apex: true}],
+    ['a zone whose servers disagree: any may be asked next', 'docs.split.test', {reason: 'RecordMissing'}],
+    ['a zone whose server refuses', 'docs.lame.test', {kind: 'Unknown', reason: 'AuthoritativeFailure'}],
+    ['a zone whose server is dead', 'docs.dead.test', {kind: 'Unknown', reason: 'AuthoritativeUnreachable'}],
+    ['a signed zone whose parent vouches for another key', 'docs.broken.test', {kind: 'Unknown', reason: 'DNSSECBroken', apex: false}],
+    ['an apex in a signed zone whose parent vouches for another key', 'broken.test', {kind: 'Unknown', reason: 'DNSSECBroken', apex: true}],
+    ['a signed zone whose signatures are over', 'docs.expired.test', {kind: 'Unknown', reason: 'DNSSECBroken'}],
+  ])('%s: %s', async (_, hostname, expected) => {
+    expect(await check(options, about(hostname), false)).toMatchObject(expected);
+  });
+
+  test("a zone whose servers disagree, after its parent's server has been asked, which holds it too and doesn't refer to it", async () => {
+    const dns = client(resolvers.map(({address}) => address));
+    expect(await dns.askAuthoritative('docs.unregistered.test', 'Host')).toMatchObject({zone: 'test'});
+    const seen = await dns.askAuthoritative('docs.split.test', 'Host');
+    expect(seen.zone).toBe('split.test');
+    expect(seen.findings.map(({server, exists}) => [server.address, exists])).toEqual([[first, true], [second, false]]);
+  });
+
+  test("another tenant's token is no proof", async () => {
+    expect(ends(await check(options, {...about('apex.test'), token: 'other'}, false))).toBe('TXTMismatch');
+    expect(ends(await check(options, {...about('flatproven.customer.test'), token: 'other'}, false))).toBe('TXTMismatch');
+  });
+
+  test('an apex is proven by addresses alone where the platform has one tenant', async () => {
+    const single = {...options, rules: {...options.rules, addressOnly: true}};
+    expect(ends(await check(single, about('notxt.test'), false))).toBe('by Addresses');
+    expect(ends(await check(single, about('empty.notxt.test'), false))).toBe('ProxiedOrFlattened');
+  });
+});
+
+describe('A broken DNSSEC chain', () => {
+  test('is told with the resolvers that refuse it and the remedy', async () => {
+    expect(messageOf(await check(options, about('docs.broken.test'), false))).toBe(
+      'docs.broken.test has the right record at its own servers, but resolvers that validate refuse it (127.0.0.61, 127.0.0.62): the DNSSEC chain of broken.test is broken, and the certificate authority would refuse it too. ' +
+      'At the registrar correct the DS record of broken.test, or remove it; or have the DNS provider sign the zone anew.');
+  });
+  test('is none to a resolver that does not validate', async () => {
+    expect(ends(await check({...options, dns: client([resolvers[2]!.address])}, about('docs.broken.test'), false))).toBe('by CNAME');
+  });
+});
+
+describe('Negative caching', () => {
+  test("of what was asked for too early holds a correct record up: for the time of the zone's SOA, and until when is told once", async () => {
+    await Promise.all(resolvers.map(({address}) => asked(address, 'early.customer.test')));
+    await servers.change('customer.test', [...zones['customer.test'].records, `early IN CNAME ${target}.`]);
+    const verdict = await check(options, about('early.customer.test'), false);
+    expect(verdict).toEqual({kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], apex: false, oldAnswerSeconds: 900,
+      message: 'early.customer.test has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.'});
+    const at = Date.parse('2026-03-01T14:17:00Z');
+    const message = told(verdict as Exclude<Verdict, {kind: 'Proven'}>, at);
+    expect(message).toMatch(/ Resolvers may repeat the old answer until 14:32 UTC\.$/);
+    const again = await check(options, about('early.customer.test'), false);
+    expect(told(again as Exclude<Verdict, {kind: 'Proven'}>, at + 60_000, {reason: 'PropagationPending', message})).toBe(message);
+  });
+
+  test('is not brought about by our own checks: what is created between two is seen at once', async () => {
+    for (const [hostname, line] of [['fresh.customer.test', `fresh IN CNAME ${target}.`], ['new.fresh2.customer.test', `new.fresh2 IN CNAME ${target}.`]] as const) {
+      expect(ends(await check(options, about(hostname), false))).toBe('RecordMissing');
+      await servers.change('customer.test', [...zones['customer.test'].records, line]);
+      expect(ends(await check(options, about(hostname), false))).toBe('by CNAME');
+    }
+  });
+
+  test('of the TXT is not brought about either', async () => {
+    expect(ends(await check(options, about('notxt.test'), false))).toBe('TXTMissing');
+    await servers.change('notxt.test', [...zones['notxt.test'].records, `_doorplate-challenge IN TXT "${token}"`]);
+    expect(ends(await check(options, about('notxt.test'), false))).toBe('by TXT');
+    await servers.change('notxt.test', zones['notxt.test'].records);
+  });
+
+  test('ends: an old record is seen by resolvers until its time is over', async () => {
+    await Promise.all(resolvers.map(({address}) => asked(address, 'docs.brief.test', 'A')));
+    await servers.change('brief.test', [ns1, cname]);
+    expect(ends(await check(options, about('docs.brief.test'), false))).toBe('PropagationPending');
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(ends(await check(options, about('docs.brief.test'), false))).toBe('by CNAME');
+  });
+
+  test('of most resolvers counts, of one it does not', async () => {
+    await asked(resolvers[0]!.address, 'one.customer.test');
+    await asked(resolvers[1]!.address, 'two.customer.test');
+    await asked(resolvers[0]!.address, 'two.customer.test');
+    await servers.change('customer.test', [...zones['customer.test'].records, `one IN CNAME ${target}.`, `two IN CNAME ${target}.`]);
+    expect(ends(await check(options, about('one.customer.test'), false))).toBe('by CNAME');
+    expect(ends(await check(options, about('two.customer.test'), false))).toBe('PropagationPending');
+  });
+});
+
+describe('Resolvers alone (RecursiveOnly)', () => {
+  test.each([
+    ['docs.customer.test', 'by CNAME'], ['flatproven.customer.test', 'by TXT'], ['apex.test', 'by TXT'], ['shop.customer.test', 'by TXT'], ['never.customer.test', 'RecordMissing'], ['old.customer.test', 'ConflictingRecord'],
+    ['elsewhere.customer.test', 'TargetMismatch'], ['apex4.test', 'ConflictingA'], ['docs.broken.test', 'DNSSECBroken'], ['docs.dead.test', 'ResolverFailure'], ['docs.lame.test', 'ResolverFailure'],
+  ])('judge %s: %s', async (hostname, expected) => {
+    expect(ends(await check({...options, mode: 'RecursiveOnly'}, about(hostname), false))).toBe(expected);
+  });
+  test('say so where a wildcard is behind', async () => {
+    expect(messageOf(await check({...options, mode: 'RecursiveOnly'}, about('any.wild.customer.test'), false))).toContain('by a wildcard record');
+  });
+  test('are not enough when one of them is all that answers', async () => {
+    expect(ends(await check({...options, mode: 'RecursiveOnly', dns: client([resolvers[0]!.address, nobody])}, about('docs.customer.test'), false))).toBe('ResolverFailure');
+  });
+});
+
+describe('Resolvers that cannot be asked', () => {
+  test('leave what the zone says unknown, when it is all of them', async () => {
+    const cached = client([resolvers[0]!.address]);
+    expect(ends(await check({...options, dns: cached}, about('docs.customer.test'), false))).toBe('by CNAME');
+    expect(ends(await check({...options, dns: {...fromZone(cached), askRecursive: (name, wanted, signal) => client([nobody]).askRecursive(name, wanted, signal)}}, about('docs.customer.test'), false))).toBe('ResolverFailure');
+  });
+});
+
+/** The same questions to the zone's own servers. */
+const fromZone = (dns: DnsClient): CheckOptions['dns'] => ({
+  askAuthoritative: (...args) => dns.askAuthoritative(...args), askRecursive: (...args) => dns.askRecursive(...args),
+  askNegativeTtl: (...args) => dns.askNegativeTtl(...args), askCaa: (...args) => dns.askCaa(...args),
+});
+
+describe('A server that lies (a fake)', () => {
+  test('among the resolvers is outvoted', async () => {
+    const liar = await fakeServer((query) => [reply(query, {aa: false, answers: query.type === 'CNAME' ? [record(query.name, 'CNAME', target)] : []})], {address: '127.0.0.71', port: servers.port});
+    fakes.push(liar);
+    const dns = client(['127.0.0.71', ...resolvers.slice(0, 2).map(({address}) => address)]);
+    await Promise.all(resolvers.slice(0, 2).map(({address}) => asked(address, 'lied.customer.test')));
+    await servers.change('customer.test', [...zones['customer.test'].records, `lied IN CNAME ${target}.`]);
+    expect(ends(await check({...options, dns}, about('lied.customer.test'), false))).toBe('PropagationPending');
+    expect(ends(await check({...options, dns}, about('nothing.customer.test'), false))).toBe('RecordMissing');
+  });
+
+  test('among the servers of a zone proves nothing while an honest one denies', async () => {
+    fakes.push(await fakeServer((query) => [reply(query, {answers: query.type === 'CNAME' ? [record(query.name, 'CNAME', target)] : []})], {address: '127.0.0.53', port: servers.port}));
+    expect(await check(options, about('forged.lying.test'), false)).toMatchObject({kind: 'Refuted', reason: 'RecordMissing'});
+    expect(await check(options, about('docs.lying.test'), false)).toMatchObject({kind: 'Proven'});
+  });
+
+  test('about names that are not its own is not believed: neither its referral nor its records beside the answer', async () => {
+    const liar = await fakeServer((query) => [reply(query, {
+      answers: [record('docs.customer.test', 'CNAME', target)], authorities: [record('customer.test', 'NS', 'ns.liar.test'), soa('liar.test', 60, 60)],
+      additionals: [record('ns1.test', 'A', '127.0.0.72')],
+    })], {address: '127.0.0.72', port: servers.port});
+    fakes.push(liar);
+    await servers.change('test', [...zones.test.records, 'liar IN NS ns.liar', 'ns.liar IN A 127.0.0.72']);
+    expect(ends(await check(options, about('www.liar.test'), false))).toBe('RecordMissing');
+    expect(ends(await check(options, about('old.customer.test'), false))).toBe('ConflictingRecord');
+  });
+});
+
+describe('CAA before an order, by the resolvers', () => {
+  test.each([
+    ['no record up to the root', 'docs.customer.test', {kind: 'Allowed'}],
+    ['our CA', 'docs.caa.test', {kind: 'Allowed'}],
+    ['another CA', 'docs.blocked.test', {kind: 'Blocked', by: 'Customer'}],
+  ])('%s', async (_, hostname, caa) => {
+    expect(await check(options, about(hostname), true)).toMatchObject({kind: 'Proven', caa});
+  });
+  test('is not read of what is not proven', async () => {
+    expect(await check(options, about('never.customer.test'), true)).not.toHaveProperty('caa');
+  });
+});
+
+test('Every reason that DNS can give has been given here', () => {
+  expect([...given].toSorted()).toEqual([
+    'AuthoritativeFailure', 'AuthoritativeUnreachable', 'ConflictingA', 'ConflictingAAAA', 'ConflictingRecord', 'DNSSECBroken', 'IndirectCNAME', 'PropagationPending', 'ProxiedOrFlattened', 'RecordMissing',
+    'ResolverFailure', 'TXTMismatch', 'TXTMissing', 'TargetMismatch', 'by Addresses', 'by CNAME', 'by TXT']);
+});
