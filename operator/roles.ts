@@ -162,6 +162,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   const orders = new OrderBook({budgets: policy.budgets, unheardAfterMs: policy.issuanceStalledAfterMs, onAnswer: (key) => domainController.enqueue(key)});
   const book = keepBook({book: orders, requests: requestCache, certificates: certificateCache, domains: domainCache, projects: projectCache, claims: claimCache, tenants, namespace: config.namespace, waitFor: caches});
   counters.ordersWaiting(() => orders.waiting);
+  counters.certificates(() => domainCache.list().flatMap((d) => d.status?.hosts ?? []));
   const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
 
   const domainReconciler = new CustomDomainReconciler({
