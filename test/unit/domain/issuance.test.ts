@@ -239,7 +239,7 @@ describe('A certificate in time', () => {
   test('that has expired is not Live, is said so, keeps its routes, and is Live again when the next one was seen', () => {
     const d = aged(end, {ready: false});
     expect(hostLines(d)).toEqual([`${docs} Verified CertificateExpired Platform`]);
-    expect(only(d).message).toBe(`The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. Then ask for a fresh attempt (Re-verify).`);
+    expect(only(d).message).toBe(`The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. cert-manager is not at it: see whether it runs. Ask for a fresh attempt (Re-verify).`);
     expect([condition(d, 'Ready')?.status, condition(d, 'Stalled')?.reason, d.ingresses.length, d.certificates.length]).toEqual(['False', 'CertificateExpired', 2, 1]);
     const expired = later(live, {now: end, facts: {[docs]: {...served(), certificate: certificate({notAfter: timestamp(end), renewalTime: timestamp(due), ready: false})}}});
     expect(hostLines(decide(settled(later(expired, {now: end + hours, facts: {[docs]: served({certificate: certificate({notAfter: timestamp(end + 90 * days)})})}}))))).toEqual([`${docs} Live Serving Nobody`]);
