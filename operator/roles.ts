@@ -15,6 +15,7 @@ import type {DnsQuestion} from './controllers/custom-domain.ts';
 import {CustomDomainReconciler} from './controllers/custom-domain.ts';
 import type {IssuanceQuestion} from './controllers/issuance-reader.ts';
 import {IssuanceReader} from './controllers/issuance-reader.ts';
+import {Issuer} from './controllers/issuer.ts';
 import {Observer} from './controllers/observer.ts';
 import {OrderBook} from './controllers/order-book.ts';
 import {ProjectReconciler} from './controllers/project.ts';
@@ -26,7 +27,7 @@ import {accountsByPlan, namespacesByAccount, tenantNamespace, Tenants} from './c
 import {DnsClient} from './dns/client.ts';
 import type {IssuedRequest} from './domain/certificate.ts';
 import type {Diagnosis} from './domain/diagnosis.ts';
-import type {EdgeFinding} from './domain/lifecycle.ts';
+import type {EdgeFinding, Policy} from './domain/lifecycle.ts';
 import type {Verdict} from './domain/verification.ts';
 import {leafSha256, probeEdge} from './edge/probe.ts';
 import {Applier} from './kube/apply.ts';
@@ -72,7 +73,7 @@ function issuedRequest(request: CertificateRequest): IssuedRequest {
 
 /** The operator: watches, decides, writes. */
 export function operator({config, client, log, registry, metrics}: Parts): Manager {
-  const {policy, settings} = config;
+  const {settings} = config;
   const counters = domainMetrics(registry);
   const startedAt = Date.now();
   const events = new EventRecorder(client, {controller: 'doorplate.dev/operator', instance: config.pod, log});
@@ -85,6 +86,10 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     times: {leaseDurationMs: election.leaseDuration, renewDeadlineMs: election.renewDeadline, retryPeriodMs: election.retryPeriod},
   }) : undefined;
   const manager = new Manager({client, log, events, elector});
+  const issuer = new Issuer({client, issuerRef: config.policy.issuerRef, namespace: config.namespace, configured: config.policy.caaIdentities, log,
+    onChange: () => { for (const d of domainCache.list()) domainController.enqueue(keyOf(d)); }});
+  // The CA may name itself otherwise one day.
+  const policy: Policy = {...config.policy, get caaIdentities() { return issuer.identities; }};
 
   const domainCache = new Cache<CustomDomain, CustomDomain>(client, customDomains, {log, indexes: {
     project: (d) => [`${d.metadata.namespace}/${d.spec.projectRef.name}`],
@@ -134,7 +139,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     dns: dnsClient,
     rules: {edgeAddresses: settings.edge.addresses, addressOnly: settings.apexOwnership === 'AddressOnly'},
     mode: settings.dns.mode,
-    ca: {identities: policy.caaIdentities, zone: policy.zone},
+    ca: {get identities() { return issuer.identities; }, zone: policy.zone},
   };
   const look = async ({caa, ...question}: DnsQuestion, signal: AbortSignal): Promise<Verdict> => {
     const {hostname} = question;
@@ -157,6 +162,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   const orders = new OrderBook({budgets: policy.budgets, unheardAfterMs: policy.issuanceStalledAfterMs, onAnswer: (key) => domainController.enqueue(key)});
   const book = keepBook({book: orders, requests: requestCache, certificates: certificateCache, domains: domainCache, projects: projectCache, claims: claimCache, tenants, namespace: config.namespace, waitFor: caches});
   counters.ordersWaiting(() => orders.waiting);
+  counters.certificates(() => domainCache.list().flatMap((d) => d.status?.hosts ?? []));
   const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
 
   const domainReconciler = new CustomDomainReconciler({
@@ -165,7 +171,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     client, policy, projects: projectCache, services: serviceCache, slices: sliceCache, domains: domainCache, ingressClasses: classCache, tenants, claims, children, events});
   const claimReconciler = new ClaimReconciler({client, policy, claims, domains: domainCache, projects: projectCache, children, orders});
   const accountReconciler = new AccountReconciler({client, accounts: accountCache, plans: planCache, events});
-  const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: [...caches, book], metrics, log});
+  const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: [...caches, book, issuer], metrics, log});
   const projectController = new Controller({name: 'project', reconcile: (key) => projectReconciler.reconcile(key), waitFor: caches, metrics, log});
   const claimController = new Controller({name: 'domainclaim', reconcile: (key) => claimReconciler.reconcile(key), waitFor: [...caches, book], metrics, log});
   const accountController = new Controller({name: 'account', reconcile: (key) => accountReconciler.reconcile(key), waitFor: caches, metrics, log});
@@ -234,7 +240,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   });
 
   // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
-  manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); issuance.stop(); orders.stop(); }});
+  manager.addServer({start: async () => issuer.start(), stop: async () => { dns.stop(); edge.stop(); issuance.stop(); orders.stop(); issuer.stop(); }});
   return manager.addCache(...caches).addController(domainController, projectController, claimController, accountController);
 }
 

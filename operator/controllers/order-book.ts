@@ -45,7 +45,8 @@ export class OrderBook {
   #turn = 0;
   #timer: NodeJS.Timeout | undefined;
   #pruned = 0;
-  #stopped = false;
+  /** Nothing is granted before the first wish of this process, nor after its stop. */
+  #open = false;
 
   constructor(options: OrderBookOptions) { this.#options = options; }
 
@@ -112,13 +113,14 @@ export class OrderBook {
       if (state === 'Ordered') { this.#drop(certificate); this.#granted.set(certificate, {owner, hostname, at: since}); }
       if (state === 'Wanted' && this.grant(certificate) === undefined) this.#enter(owner, tenant, wish);
     }
+    if (wishes.length > 0) this.#open = true;
     this.#serve(owner);
     return wishes.some((w, i) => this.grant(w.certificate)?.kind !== before[i]);
   }
 
   /** Serves nobody any more. */
   stop(): void {
-    this.#stopped = true;
+    this.#open = false;
     clearTimeout(this.#timer);
   }
 
@@ -208,7 +210,7 @@ export class OrderBook {
 
   /** Grants what there is room for. `asking` is told by what it called. */
   #serve(asking?: string): void {
-    if (this.#stopped || this.#waiting.size === 0) return;
+    if (!this.#open || this.#waiting.size === 0) return;
     const {budgets, onAnswer} = this.#options;
     const now = this.#now;
     const times = this.#times();

@@ -14,7 +14,7 @@ import {spentBy} from './budget.ts';
 import type {CaaVerdict} from './caa.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {timestamp} from './conditions.ts';
-import type {Diagnosis} from './diagnosis.ts';
+import type {Culprit, Diagnosis} from './diagnosis.ts';
 import {culprit, quote, quotes} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
 import type {ReasonName} from './reasons.ts';
@@ -104,6 +104,8 @@ export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
   return spent ? exhausted(w, spent) : inLine(w);
 }
 
+const askAgain = (cause: Culprit | undefined) => (cause ? 'Then ask for a fresh attempt (Re-verify).' : 'Ask for a fresh attempt (Re-verify).');
+
 /** What the newest check found, for a message. */
 function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
   const dns = verifies ? 'By the last answer of its DNS it still verifies' : 'By the last answer of its DNS it verifies no longer: see status.dnsRecords';
@@ -152,7 +154,7 @@ function attempted(w: IssuanceWorld & {certificate: CertificateFacts}, {began, s
   const cause = culprit(says, diagnosis);
   const said = quotes(says, diagnosis);
   const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
-  const more = spent ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).` : ' Then ask for a fresh attempt (Re-verify).';
+  const more = spent ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).` : ` ${askAgain(cause)}`;
   if (stalled) {
     // After a restart, what was checked before still stands in status: keep it rather than flap.
     if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies) return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, wish};
@@ -199,6 +201,7 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
   const again = w.asked && checked.proven && (checked.caa?.kind ?? 'Allowed') === 'Allowed' && says !== undefined;
   const held = again ? beforeOrder(w) : undefined;
   const expired = now >= end;
+  const absent = says === undefined ? ' cert-manager is not at it: see whether it runs.' : '';
   const message = expired
     ? `The certificate of ${hostname} expired on ${moment(end)}: browsers refuse it.`
     : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and expires on ${moment(end)}.`;
@@ -206,7 +209,7 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
     ...(!expired && {next: end}),
     step: {
       reason: expired ? 'CertificateExpired' : 'RenewalOverdue', ...(cause && {waitingFor: cause.by}),
-      message: `${message}${cause ? ` ${cause.what}` : ''} ${held?.reason === 'IssuanceBudgetExhausted' ? held.message : 'Then ask for a fresh attempt (Re-verify).'}${words && ` ${words}`}`,
+      message: `${message}${absent}${cause ? ` ${cause.what}` : ''} ${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
       ...(certificate.request && says !== undefined && {read: true}),
       ...(again && !held && {again: true}),
       ...(held?.wish && {wish: held.wish, unanswered: true, wakeAt: held.wakeAt}),

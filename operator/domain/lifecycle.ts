@@ -57,7 +57,7 @@ export interface Policy {
   ingressClassName: string;
   edgeAddresses: readonly string[];
   redirector: Redirector;
-  /** The CA's names in CAA records; empty: CAA is not looked at. */
+  /** The CA's names in CAA records; empty: nobody knows them, CAA is not looked at. */
   caaIdentities: readonly Hostname[];
   deniedNames: readonly Hostname[];
   waitSchedule: readonly {everyMs: number; forMs: number}[];
@@ -578,6 +578,7 @@ const edgeMissing: ReadonlySet<string> = new Set<ReasonName>(['EdgeUnreachable',
 const edgeReasons: ReadonlySet<string> = new Set<ReasonName>(['EdgePending', 'EdgeUnreachable', 'EdgeNotServing']);
 
 const caaReasons: ReadonlySet<string> = new Set<ReasonName>(['CAABlocksIssuer', 'CAALookupFailed']);
+const waitReasons: ReadonlySet<string> = new Set<ReasonName>(['IssuanceQueued', 'IssuanceBudgetExhausted']);
 
 /** What holds an order back although the name is proven, and when DNS is looked at until then. */
 type Gate = IssuanceStep & {nextLook: number};
@@ -587,11 +588,11 @@ function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: Hos
   const {now, policy} = world;
   const caa = facts.verdict?.kind === 'Proven' ? facts.verdict.caa : undefined;
   if (policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
-  const held = before?.phase === 'Verified' && caaReasons.has(before.reason) ? before : undefined;
+  const held = before?.phase === 'Verified' && (caaReasons.has(before.reason) || (caa === undefined && waitReasons.has(before.reason))) ? before : undefined;
   const nextLook = nextWaitingCheck(policy, held ? Date.parse(held.since) : now, facts.checkedAt, now) ?? (facts.checkedAt ?? now) + policy.recheckIntervalMs;
   if (caa === undefined) {
-    // Not read by this process: what status said of them stands until they are.
-    return held ? {reason: held.reason as ReasonName, message: held.message, waitingFor: held.waitingFor, nextLook}
+    // Not read by this process, or DNS could not be asked: what status said stands until they are, a place in line too.
+    return held ? {reason: held.reason as ReasonName, message: held.message, waitingFor: held.waitingFor, nextLook, ...(held.reason === 'IssuanceQueued' && {wish: 'Wanted'})}
       : {reason: 'Issuing', message: `${hostname} is verified; its CAA records are read before its certificate is ordered.`, nextLook};
   }
   return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, nextLook}

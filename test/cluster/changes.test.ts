@@ -2,33 +2,12 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
+import {constantClient} from '../support/visitor.ts';
 
 let tenant: Tenant;
 let ca: string;
 beforeAll(async () => { tenant = await Tenant.create('change'); ca = await acmeRoot(); }, 60_000);
 afterAll(async () => { await tenant?.remove(); }, 90_000);
-
-/** A client that follows redirects, over and over, on each of these hostnames; `stop` tells how many requests there were, and all that failed. */
-function constantClient(hostnames: readonly string[]): {stop: () => Promise<{requests: number; failed: string[]}>} {
-  const stopping = new AbortController();
-  let requests = 0;
-  const failed: string[] = [];
-  const follow = async (url: string, hops: string[] = []): Promise<void> => {
-    if (hops.length > 4) { failed.push(`too many redirects: ${[...hops, url].join(' -> ')}`); return; }
-    const reply = await fetchEdge(url, {ca}).catch((e: Error) => e);
-    requests++;
-    if (reply instanceof Error) failed.push(`${url}: ${reply.message}`);
-    else if (reply.status >= 300 && reply.status < 400 && reply.location !== undefined) await follow(reply.location, [...hops, url]);
-    else if (reply.status !== 200 || !reply.body.startsWith('hello from')) failed.push(`${[...hops, url].join(' -> ')}: ${reply.status}`);
-  };
-  const loops = hostnames.flatMap((h) => [`https://${h}/`, `http://${h}/x?y=z`]).map(async (url) => {
-    while (!stopping.signal.aborted) {
-      await follow(url.replace('/x?y=z', '/'));
-      await new Promise((resolve) => { setTimeout(resolve, 20); });
-    }
-  });
-  return {stop: async () => { stopping.abort(); await Promise.all(loops); return {requests, failed}; }};
-}
 
 const lines = (primary: string, source: string) => [`${primary} Live Serving`, `${source} Live Redirecting`];
 
@@ -38,7 +17,7 @@ describe('a live CustomDomain', () => {
     await tenant.records({www: tenant.proof, old: tenant.proof});
     await tenant.attach('site', www, [{from: old}]);
     await tenant.hosts('site', lines(www, old));
-    const visitor = constantClient([www, old]);
+    const visitor = constantClient([www, old], ca);
     const began = Date.now();
     await tenant.attach('site', old, [{from: www, status: 302}]);
     await tenant.hosts('site', lines(old, www), 90_000);
@@ -56,7 +35,7 @@ describe('a live CustomDomain', () => {
 
   test('a new primary is Live before the old one stops, and redirects go to the old one until then', async () => {
     const [old, www, next] = [tenant.host('old'), tenant.host('www'), tenant.host('next')];
-    const visitor = constantClient([old, www]);
+    const visitor = constantClient([old, www], ca);
     await tenant.attach('site', next, [{from: www, status: 302}]);
     // Nothing is proven of it yet.
     await tenant.hosts('site', [`${next} AwaitingVerification RecordMissing`, `${www} Live Redirecting`, `${old} Live ServedUntilReplaced`]);

@@ -8,7 +8,7 @@ import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {Decision, HostFacts} from '../../../operator/domain/lifecycle.ts';
 import type {Verdict} from '../../../operator/domain/verification.ts';
-import {certificate, condition, days, entryOf, heldClaim, hostLines, hours, later, minutes, objectLines, proven, seconds, served, settled, t0, world} from '../../support/world.ts';
+import {certificate, condition, days, entryOf, heldClaim, hostLines, hours, later, minutes, objectLines, proven, seconds, served, settled, t0, unknown, world} from '../../support/world.ts';
 
 const docs = 'docs.example.com';
 const allowed: Verdict = {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Allowed'}};
@@ -43,6 +43,16 @@ describe('The line', () => {
     const wish = {hostname: docs, certificate: 'acme/docs-example-com-8pqw5vs250215', state: 'Wanted', since: t0};
     expect(decide(waiting).wishes).toEqual([wish]);
     expect(decide(later(waiting, {now: t0 + hours, facts: {[docs]: {...proven(), grant: undefined}}})).wishes).toEqual([wish]);
+  });
+
+  test('it keeps its place, and says the same, while CAA has not been read again: after a restart, or when DNS could not be asked', () => {
+    const waiting = world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}});
+    const said = decide(waiting);
+    for (const facts of [{}, {grant: queued.grant, ...unknown('AuthoritativeFailure', t0 + minutes)}, {grant: {kind: 'Granted'} as const}]) {
+      const d = decide(later(waiting, {now: t0 + minutes, facts: {[docs]: facts}}));
+      expect([d.status, d.wishes, d.certificates]).toEqual([said.status, said.wishes, []]);
+      expect(d.looks).toEqual([expect.objectContaining({what: 'dns', caa: true})]);
+    }
   });
 
   test('who has been granted an order gets its Certificate, and the wish stands until cert-manager has it', () => {
@@ -229,7 +239,7 @@ describe('A certificate in time', () => {
   test('that has expired is not Live, is said so, keeps its routes, and is Live again when the next one was seen', () => {
     const d = aged(end, {ready: false});
     expect(hostLines(d)).toEqual([`${docs} Verified CertificateExpired Platform`]);
-    expect(only(d).message).toBe(`The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. Then ask for a fresh attempt (Re-verify).`);
+    expect(only(d).message).toBe(`The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. cert-manager is not at it: see whether it runs. Ask for a fresh attempt (Re-verify).`);
     expect([condition(d, 'Ready')?.status, condition(d, 'Stalled')?.reason, d.ingresses.length, d.certificates.length]).toEqual(['False', 'CertificateExpired', 2, 1]);
     const expired = later(live, {now: end, facts: {[docs]: {...served(), certificate: certificate({notAfter: timestamp(end), renewalTime: timestamp(due), ready: false})}}});
     expect(hostLines(decide(settled(later(expired, {now: end + hours, facts: {[docs]: served({certificate: certificate({notAfter: timestamp(end + 90 * days)})})}}))))).toEqual([`${docs} Live Serving Nobody`]);

@@ -1,0 +1,85 @@
+/**
+ * Many domains at once against the budget of the ACME account. 200 domains and 50 orders in any 30 s, so that it is over in
+ * two minutes; LONG=1: 1,000 domains and 50 orders in any minute. What is counted is what Pebble logs when it makes an order. The
+ * solvers' Pods are held back by a quota: an order is made before its challenge, and 200 Pods would measure nothing more.
+ */
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import type {CustomDomain, Project} from '../../operator/api/foreign.ts';
+import {apply, eventually, install, kubectl, setZone} from '../../cluster/cluster.ts';
+import {Tenant} from '../support/tenant.ts';
+
+const long = process.env.LONG === '1';
+const [count, limit, windowMs] = long ? [1000, 50, 60_000] : [200, 50, 30_000];
+const timeoutMs = 4 * (count / limit) * windowMs + 240_000;
+
+let tenant: Tenant;
+beforeAll(async () => {
+  await install([`budgets.account[0].limit=${limit}`, `budgets.account[0].per=${windowMs / 1000}s`, 'platform.tls=Wildcard']);
+  tenant = await Tenant.create('budget');
+}, 120_000);
+afterAll(async () => {
+  await kubectl(['delete', 'customdomains,projects', '--all', '-n', tenant.namespace, '--wait=false']);
+  await kubectl(['delete', 'resourcequota', 'full', '-n', tenant.namespace, '--ignore-not-found']);
+  await tenant?.remove();
+  await install();
+}, 300_000);
+
+/** When Pebble made orders, ms since the epoch, by its log. */
+async function ordersSeen(since: Date): Promise<number[]> {
+  const log = await kubectl(['logs', '-n', 'pebble', 'deploy/pebble', '--timestamps', `--since-time=${since.toISOString()}`]);
+  return log.split('\n').filter((l) => l.includes('Added order ')).map((l) => Date.parse(l.split(' ')[0]!)).filter((t) => t >= since.getTime());
+}
+const listed = async <T>(kind: string): Promise<T[]> => (JSON.parse(await kubectl(['get', kind, '-n', tenant.namespace, '-o', 'json'])) as {items: T[]}).items;
+
+test(`of ${count} domains no more are ordered in any ${windowMs / 1000} s than the budget allows, whatever becomes of the operator; the rest are IssuanceQueued and get through in order`, async () => {
+  const names = Array.from({length: count}, (_, i) => `d${i}`);
+  await apply([{apiVersion: 'v1', kind: 'ResourceQuota', metadata: {name: 'full', namespace: tenant.namespace}, spec: {hard: {pods: '1'}}}]);
+  const of = (kind: string, name: string, spec: object) => ({apiVersion: 'doorplate.dev/v1alpha1', kind, metadata: {name, namespace: tenant.namespace}, spec});
+  await apply(names.map((name) => of('Project', name, {serviceRef: {name: 'web', port: 80}, defaultHost: 'Disabled'})));
+  await apply(names.map((name) => of('CustomDomain', name, {projectRef: {name}, primary: tenant.host(name)})));
+  const targets = await eventually('every Project has its host', async () => {
+    const projects = (await listed<Project>('projects')).filter((p) => p.status?.firstDeployTime !== undefined && names.includes(p.metadata.name));
+    return projects.length === count && new Map(projects.map((p) => [p.metadata.name, p.status!.host]));
+  }, 120_000, 1000);
+
+  const began = new Date();
+  await setZone(tenant.zone, names.map((name) => `${name} IN CNAME ${targets.get(name)}.`));
+  /** When each began to wait, by its status. */
+  const queuedSince = new Map<string, string>();
+  let killed = false;
+  let told = '';
+  await eventually('every order is made', async () => {
+    for (const {metadata: {name}, status} of await listed<CustomDomain>('customdomains')) {
+      const host = status?.hosts?.[0];
+      if (host?.reason !== 'IssuanceQueued') continue;
+      queuedSince.set(name, queuedSince.get(name) ?? host.since);
+      told = host.message;
+      expect(host).toMatchObject({phase: 'Verified', waitingFor: 'Nobody'});
+      expect(host.certificate).toBeUndefined();
+    }
+    const seen = await ordersSeen(began);
+    if (!killed && seen.length >= 2 * limit) {
+      killed = true;
+      await kubectl(['delete', 'pod', '-n', 'doorplate-system', '-l', 'app.kubernetes.io/component=operator', '--force', '--grace-period=0']);
+    }
+    return seen.length >= count;
+  }, timeoutMs, 1000);
+
+  const seen = (await ordersSeen(began)).toSorted((a, b) => a - b);
+  const most = Math.max(...seen.map((t) => seen.filter((u) => u >= t && u < t + windowMs).length));
+  console.log(`${seen.length} orders in ${((seen.at(-1)! - seen[0]!) / 1000).toFixed(1)} s, at most ${most} in any ${windowMs / 1000} s; ${queuedSince.size} were queued, such as: ${told}`);
+  expect(killed).toBe(true);
+  expect(seen).toHaveLength(count);
+  expect(most).toBeLessThanOrEqual(limit);
+  expect(queuedSince.size).toBeGreaterThan(count / 2);
+
+  // In order: who is ordered well before another did not begin to wait well after that one. Times have whole seconds, and what
+  // is granted at once is ordered at once.
+  const certificates = (await listed<{metadata: {creationTimestamp: string}; spec: {dnsNames: string[]}}>('certificates'))
+    .map((c) => ({name: c.spec.dnsNames[0]!.split('.')[0]!, at: Date.parse(c.metadata.creationTimestamp)})).toSorted((a, b) => a.at - b.at);
+  expect(certificates).toHaveLength(count);
+  const waited = certificates.flatMap(({name, at}) => (queuedSince.has(name) ? [{name, at, since: Date.parse(queuedSince.get(name)!)}] : []));
+  const overtaken = waited.flatMap((late) => waited.filter((early) => early.at < late.at - 5000 && early.since > late.since + 2000)
+    .map((early) => `${early.name} (waiting since ${queuedSince.get(early.name)}) was ordered ${(late.at - early.at) / 1000} s before ${late.name} (since ${queuedSince.get(late.name)})`));
+  expect(overtaken).toEqual([]);
+}, timeoutMs + 300_000);

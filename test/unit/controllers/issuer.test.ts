@@ -1,0 +1,88 @@
+import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals';
+import {pino} from 'pino';
+import type {IssuerOptions} from '../../../operator/controllers/issuer.ts';
+import {Issuer} from '../../../operator/controllers/issuer.ts';
+import {days, minutes} from '../../support/world.ts';
+
+const issuerRef = {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'};
+let answers: (string[] | Error)[];
+let asked: [string, string | undefined][];
+let changes: number;
+let issuer: Issuer;
+
+const make = (change: Partial<IssuerOptions> = {}, acme: object | null = {server: 'https://acme.example/dir', caBundle: Buffer.from('PEM').toString('base64')}) => new Issuer({
+  client: {get: async (_: unknown, key: string) => (key === 'letsencrypt' || key === 'doorplate-system/letsencrypt' ? {spec: {...(acme && {acme})}} : undefined)} as unknown as IssuerOptions['client'],
+  issuerRef, namespace: 'doorplate-system', configured: [], log: pino({level: 'silent'}), onChange: () => { changes++; },
+  ask: async (server, {caBundle} = {}) => {
+    asked.push([server, caBundle]);
+    const answer = answers.shift() ?? new Error('no answer');
+    if (answer instanceof Error) throw answer;
+    return answer;
+  },
+  ...change,
+});
+
+beforeEach(() => { jest.useFakeTimers(); [answers, asked, changes] = [[], [], 0]; });
+afterEach(() => { issuer.stop(); jest.useRealTimers(); });
+
+describe('How the CA is named in CAA records', () => {
+  test("is read from the directory of the issuer's ACME server, once a day, and a change is told", async () => {
+    answers = [['letsencrypt.org'], ['letsencrypt.org'], ['other.example']];
+    issuer = make();
+    issuer.start();
+    await issuer.synced;
+    expect([issuer.identities, asked, changes]).toEqual([['letsencrypt.org'], [['https://acme.example/dir', 'PEM']], 1]);
+    await jest.advanceTimersByTimeAsync(days);
+    expect([asked.length, changes]).toEqual([2, 1]);
+    await jest.advanceTimersByTimeAsync(days);
+    expect([issuer.identities, changes]).toEqual([['other.example'], 2]);
+  });
+
+  test('is what the platform has set, where it has: then nobody is asked', async () => {
+    issuer = make({configured: ['set.example']});
+    issuer.start();
+    await issuer.synced;
+    await jest.advanceTimersByTimeAsync(days);
+    expect([issuer.identities, asked]).toEqual([['set.example'], []]);
+  });
+
+  test('is unknown where the directory cannot be read: that stops nothing, and it is tried again, ever more rarely', async () => {
+    answers = [new Error('refused'), new Error('refused'), ['letsencrypt.org'], new Error('refused')];
+    issuer = make();
+    issuer.start();
+    await issuer.synced;
+    expect(issuer.identities).toEqual([]);
+    await jest.advanceTimersByTimeAsync(minutes);
+    expect(asked).toHaveLength(2);
+    await jest.advanceTimersByTimeAsync(2 * minutes);
+    expect(issuer.identities).toEqual(['letsencrypt.org']);
+    await jest.advanceTimersByTimeAsync(days);
+    expect([asked.length, issuer.identities]).toEqual([4, ['letsencrypt.org']]);
+  });
+
+  test('is not waited for longer than a moment at the start', async () => {
+    issuer = make({ask: () => new Promise(() => {})});
+    issuer.start();
+    await jest.advanceTimersByTimeAsync(2999);
+    expect(issuer.isSynced).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(issuer.isSynced).toBe(true);
+  });
+
+  test.each<[string, Partial<IssuerOptions>, object | null]>([
+    ['an issuer that speaks no ACME', {}, null], ['an issuer of another group', {issuerRef: {...issuerRef, group: 'other.example'}}, {server: 'https://x.example'}],
+  ])('is nothing to %s', async (_, change, acme) => {
+    issuer = make(change, acme);
+    issuer.start();
+    await issuer.synced;
+    expect([issuer.identities, asked]).toEqual([[], []]);
+  });
+
+  test("is read from a namespaced Issuer in Doorplate's own namespace", async () => {
+    answers = [['letsencrypt.org']];
+    issuer = make({issuerRef: {...issuerRef, kind: 'Issuer'}});
+    issuer.start();
+    await issuer.synced;
+    expect(issuer.identities).toEqual(['letsencrypt.org']);
+  });
+});
