@@ -40,6 +40,7 @@ test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="ch
 	@node test/run.ts $(SUITES)
 
 mutants: $(modules) ## break one guarantee after the other; the named test must turn red
+	@cluster/build.sh
 	@node test/mutants/run.ts
 
 faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)

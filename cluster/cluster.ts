@@ -65,7 +65,7 @@ export async function install(sets: readonly string[] = []): Promise<void> {
   const tag = readFileSync(`${root}dist/image.tag`, 'utf8').trim();
   await sh('helm', ['upgrade', '--install', 'doorplate-crds', 'charts/doorplate-crds', '-n', 'doorplate-system', '--create-namespace', '--wait', '--timeout', '60s']);
   await sh('helm', ['upgrade', '--install', 'doorplate', 'charts/doorplate', '-n', 'doorplate-system', '-f', 'examples/demo/values.yaml',
-    '--set', `image.tag=${tag}`, ...sets.flatMap((s) => ['--set', s]), '--wait', '--timeout', '90s']);
+    '--set-string', `image.tag=${tag}`, ...sets.flatMap((s) => ['--set', s]), '--wait', '--timeout', '90s']);
 }
 
 /** Polls until `test` gives something else than undefined or false. Throws with the last error when the time is over. */
@@ -137,6 +137,7 @@ export async function issuedLeaf(namespace: string, certificate: string): Promis
 /** A line of the API server's audit log, as far as it is read. */
 export interface AuditEvent {
   verb: string;
+  requestURI: string;
   requestReceivedTimestamp: string;
   user: {username: string};
   objectRef?: {resource: string; subresource?: string; namespace?: string; name?: string; apiGroup?: string};
@@ -144,14 +145,14 @@ export interface AuditEvent {
   userAgent?: string;
 }
 
-/** The audit events since a time, oldest first. */
+/** The audit events since a time, oldest first; dry runs, which do nothing, are not among them. */
 export async function audit(since: Date, keep: (event: AuditEvent) => boolean): Promise<AuditEvent[]> {
   const out: AuditEvent[] = [];
   for await (const line of createInterface({input: createReadStream(env().auditLog), crlfDelay: Infinity})) {
     if (line === '') continue;
     let event: AuditEvent;
     try { event = JSON.parse(line) as AuditEvent; } catch { continue; } // the last line may be half written
-    if (new Date(event.requestReceivedTimestamp) >= since && keep(event)) out.push(event);
+    if (new Date(event.requestReceivedTimestamp) >= since && !event.requestURI.includes('dryRun=All') && keep(event)) out.push(event);
   }
   return out;
 }

@@ -14,6 +14,8 @@ const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
 /** A time span as written in YAML, such as 15s, 30m, 6h or 7d; in milliseconds after parsing. */
 const span = (fallback: string) => z.string().regex(/^0*[1-9][0-9]*(ms|s|m|h|d)$/, 'must be a number above 0 and a unit: ms, s, m, h or d')
   .default(fallback).transform((s) => Number.parseInt(s, 10) * units[/[a-z]+$/.exec(s)![0] as keyof typeof units]);
+/** At most so many in any time span of that length. */
+const limits = (...fallback: {limit: number; per: string}[]) => z.array(z.strictObject({limit: z.int().min(1), per: span('1h')})).min(1).prefault(fallback);
 const hostname = z.string().transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));
 
 /** An IP address, or a network of them in CIDR notation. */
@@ -51,6 +53,8 @@ const schema = z.strictObject({
     recursive: z.array(endpoint(53)).default([]),
     allowPrivateAddresses: z.boolean().default(false),
     recheckInterval: span('6h'),
+    driftConfirmations: z.array(span('1m')).min(1).prefault(['1m', '5m', '15m', '60m']),
+    takeoverConfirmations: z.array(span('2s')).min(1).prefault(['2s', '5s', '10s']),
     waitSchedule: z.array(z.strictObject({every: span('15s'), for: span('5m')})).min(1)
       .prefault([{every: '15s', for: '5m'}, {every: '60s', for: '55m'}, {every: '5m', for: '23h'}, {every: '1h', for: '6d'}]),
   }).refine((dns) => dns.mode !== 'RecursiveOnly' || new Set(dns.recursive.map((r) => r.address)).size >= 2,
@@ -60,7 +64,15 @@ const schema = z.strictObject({
   propagationTime: span('48h'),
   verificationExpiresAfter: span('7d'),
   issuanceStalledAfter: span('30m'),
+  // Let's Encrypt's published limits (letsencrypt.org/docs/rate-limits), those of a hostname tighter.
+  budgets: z.strictObject({
+    account: limits({limit: 300, per: '3h'}),
+    registeredDomain: limits({limit: 50, per: '7d'}),
+    certificates: limits({limit: 4, per: '7d'}),
+    failures: limits({limit: 2, per: '1h'}, {limit: 3, per: '1d'}),
+  }).prefault({}),
   graceTime: span('7d'),
+  quarantineTime: span('30d'),
   defaultPlan: z.string().min(1).max(253).default('free'),
   caaIdentities: z.array(hostname).default([]),
   deniedNames: z.array(hostname).default([]),
@@ -119,6 +131,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return freeze({settings, namespace, pod: need('POD_NAME'), policy: toPolicy(settings, namespace)});
 }
 
+const toLimits = (written: readonly {limit: number; per: number}[]) => written.map(({limit, per}) => ({limit, perMs: per}));
+
 /** The settings as far as decisions need them. */
 export function toPolicy(s: Settings, namespace: string): Policy {
   return {
@@ -133,10 +147,17 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     deniedNames: s.deniedNames,
     waitSchedule: s.dns.waitSchedule.map((step) => ({everyMs: step.every, forMs: step.for})),
     recheckIntervalMs: s.dns.recheckInterval,
+    driftConfirmationsMs: s.dns.driftConfirmations,
+    takeoverConfirmationsMs: s.dns.takeoverConfirmations,
     propagationTimeMs: s.propagationTime,
     verificationExpiresAfterMs: s.verificationExpiresAfter,
     issuanceStalledAfterMs: s.issuanceStalledAfter,
+    budgets: {
+      account: toLimits(s.budgets.account), registeredDomain: toLimits(s.budgets.registeredDomain),
+      certificates: toLimits(s.budgets.certificates), failures: toLimits(s.budgets.failures),
+    },
     graceTimeMs: s.graceTime,
+    quarantineTimeMs: s.quarantineTime,
     defaultPlan: s.defaultPlan,
   };
 }

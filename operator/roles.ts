@@ -3,23 +3,29 @@ import {getServers} from 'node:dns';
 import {isIP} from 'node:net';
 import type {Logger} from 'pino';
 import type {Registry} from 'prom-client';
-import type {Account, Certificate, CertificateRequest, CustomDomain, EndpointSlice, Ingress, IngressClass, Plan, Project, Service} from './api/foreign.ts';
+import type {Account, Certificate, CertificateRequest, CustomDomain, DomainClaim, EndpointSlice, Ingress, IngressClass, Plan, Project, Service} from './api/foreign.ts';
 import type {Config} from './config.ts';
 import {AccountReconciler} from './controllers/account.ts';
+import {keepBook} from './controllers/book-keeping.ts';
 import type {CheckOptions} from './controllers/check.ts';
 import {check} from './controllers/check.ts';
-import {Children, ownedSelector, ownerLabel} from './controllers/children.ts';
+import {byHost, Children, ownedSelector, ownerLabel} from './controllers/children.ts';
+import {ClaimReconciler, Claims, claimsByHolder, hostnamesOf} from './controllers/claims.ts';
 import type {DnsQuestion} from './controllers/custom-domain.ts';
 import {CustomDomainReconciler} from './controllers/custom-domain.ts';
+import type {IssuanceQuestion} from './controllers/issuance-reader.ts';
+import {IssuanceReader} from './controllers/issuance-reader.ts';
 import {Observer} from './controllers/observer.ts';
+import {OrderBook} from './controllers/order-book.ts';
 import {ProjectReconciler} from './controllers/project.ts';
 import {
-  accounts, certificateRequests, certificates, customDomains, endpointSlices, ingressClasses, ingresses, namespaces, plans, projects, services,
+  accounts, certificateRequests, certificates, customDomains, domainClaims, endpointSlices, ingressClasses, ingresses, namespaces, plans, projects, services,
 } from './controllers/resources.ts';
 import type {TenantNamespace} from './controllers/tenants.ts';
 import {accountsByPlan, namespacesByAccount, tenantNamespace, Tenants} from './controllers/tenants.ts';
 import {DnsClient} from './dns/client.ts';
 import type {IssuedRequest} from './domain/certificate.ts';
+import type {Diagnosis} from './domain/diagnosis.ts';
 import type {EdgeFinding} from './domain/lifecycle.ts';
 import type {Verdict} from './domain/verification.ts';
 import {leafSha256, probeEdge} from './edge/probe.ts';
@@ -50,6 +56,7 @@ const meta = ({name, namespace, uid, resourceVersion, labels, annotations, owner
 function issuedRequest(request: CertificateRequest): IssuedRequest {
   const ready = request.status?.conditions?.find((c) => c.type === 'Ready');
   const chain = request.status?.certificate;
+  const ended = ready?.status === 'True' ? ready.lastTransitionTime : ready?.reason === 'Failed' ? request.status?.failureTime ?? ready.lastTransitionTime : undefined;
   let leaf: string | undefined;
   try { leaf = chain === undefined ? undefined : leafSha256(Buffer.from(chain, 'base64').toString('latin1')); } catch { /* no certificate in it */ }
   return {
@@ -57,6 +64,9 @@ function issuedRequest(request: CertificateRequest): IssuedRequest {
     ...(leaf !== undefined && {leafSha256: leaf}),
     ...(ready?.status === 'False' && ready.reason === 'Failed' && {failure: ready.message}),
     ...(ready?.status !== 'True' && ready?.reason !== 'Failed' && {waiting: ready?.message ?? 'nothing yet'}),
+    // Its Order has a state when the CA has answered newOrder (cert-manager: certificaterequests/acme).
+    ...((ready?.status === 'True' || ready?.reason === 'Failed' || /: "[a-z]+"$|add certificate data/.test(ready?.message ?? '')) && {ordered: true as const}),
+    ...(ended !== undefined && {endedAt: ended}),
   };
 }
 
@@ -80,10 +90,12 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     project: (d) => [`${d.metadata.namespace}/${d.spec.projectRef.name}`],
     namespace: (d) => [d.metadata.namespace ?? ''],
     uid: (d) => [d.metadata.uid ?? ''],
+    hostname: hostnamesOf,
   }});
   const projectCache = new Cache<Project, Project>(client, projects, {log, indexes: {
     service: (p) => [`${p.metadata.namespace}/${p.spec.serviceRef.name}`],
     uid: (p) => [p.metadata.uid ?? ''],
+    namespace: (p) => [p.metadata.namespace ?? ''],
   }});
   const serviceCache = new Cache<Service, Service>(client, services, {log, project: (s) => ({
     apiVersion: s.apiVersion, kind: s.kind, metadata: {name: s.metadata.name, namespace: s.metadata.namespace, uid: s.metadata.uid, resourceVersion: s.metadata.resourceVersion},
@@ -100,16 +112,18 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     indexes: {service: (s) => [`${s.metadata.namespace}/${s.metadata.labels?.['kubernetes.io/service-name']}`]},
   });
   const classCache = new Cache<IngressClass, IngressClass>(client, ingressClasses, {log});
-  const ingressCache = new Cache<Ingress, Ingress>(client, ingresses, {log, labelSelector: ownedSelector, indexes: byOwner,
+  const ingressCache = new Cache<Ingress, Ingress>(client, ingresses, {log, labelSelector: ownedSelector, indexes: {...byOwner, ...byHost},
     project: (i) => ({apiVersion: i.apiVersion, kind: i.kind, metadata: i.metadata, spec: i.spec})});
   const certificateCache = new Cache<Certificate, Certificate>(client, certificates, {log, labelSelector: ownedSelector, indexes: byOwner});
   const requestCache = new Cache<IssuedRequest, CertificateRequest>(client, certificateRequests, {log, labelSelector: ownedSelector, indexes: byOwner, project: issuedRequest});
   const planCache = new Cache<Plan, Plan>(client, plans, {log});
   const accountCache = new Cache<Account, Account>(client, accounts, {log, indexes: accountsByPlan});
   const namespaceCache = new Cache<TenantNamespace, KubeObject>(client, namespaces, {log, project: tenantNamespace, indexes: namespacesByAccount});
+  const claimCache = new Cache<DomainClaim, DomainClaim>(client, domainClaims, {log, indexes: claimsByHolder});
+  const claims = new Claims(client, claimCache);
   const tenants = new Tenants({namespaces: namespaceCache, accounts: accountCache, plans: planCache, defaultPlan: policy.defaultPlan});
   counters.domainsWithoutPlan(() => tenants.countWithoutPlan(domainCache.list()));
-  const caches = [planCache, accountCache, namespaceCache, domainCache, projectCache, serviceCache, sliceCache, classCache, ingressCache, certificateCache, requestCache];
+  const caches = [claimCache, planCache, accountCache, namespaceCache, domainCache, projectCache, serviceCache, sliceCache, classCache, ingressCache, certificateCache, requestCache];
 
   const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
   const children = new Children({client, applier, certificates: certificateCache, ingresses: ingressCache, requests: requestCache});
@@ -138,31 +152,63 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
 
   const onError = (error: unknown) => { counters.lookErrors.inc(); log.error({err: error}, 'a look at the outside failed'); };
   const dns = new Observer<DnsQuestion, Verdict>({look, onResult: (key) => domainController.enqueue(key), onError, concurrency: 64});
+  const reader = new IssuanceReader(client);
+  const issuance = new Observer<IssuanceQuestion, Diagnosis>({look: (q, signal) => reader.read(q, signal), onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
+  const orders = new OrderBook({budgets: policy.budgets, unheardAfterMs: policy.issuanceStalledAfterMs, onAnswer: (key) => domainController.enqueue(key)});
+  const book = keepBook({book: orders, requests: requestCache, certificates: certificateCache, domains: domainCache, projects: projectCache, claims: claimCache, tenants, namespace: config.namespace, waitFor: caches});
+  counters.ordersWaiting(() => orders.waiting);
   const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
 
   const domainReconciler = new CustomDomainReconciler({
-    client, policy, domains: domainCache, projects: projectCache, tenants, ingressClasses: classCache, children, dns, edge, events, startedAt});
+    client, policy, domains: domainCache, projects: projectCache, tenants, ingressClasses: classCache, claims, children, dns, edge, issuance, orders, events, startedAt});
   const projectReconciler = new ProjectReconciler({
-    client, policy, projects: projectCache, services: serviceCache, slices: sliceCache, domains: domainCache, ingressClasses: classCache, children, events});
+    client, policy, projects: projectCache, services: serviceCache, slices: sliceCache, domains: domainCache, ingressClasses: classCache, tenants, claims, children, events});
+  const claimReconciler = new ClaimReconciler({client, policy, claims, domains: domainCache, projects: projectCache, children, orders});
   const accountReconciler = new AccountReconciler({client, accounts: accountCache, plans: planCache, events});
-  const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: caches, metrics, log});
+  const domainController = new Controller({name: 'customdomain', reconcile: (key) => domainReconciler.reconcile(key), waitFor: [...caches, book], metrics, log});
   const projectController = new Controller({name: 'project', reconcile: (key) => projectReconciler.reconcile(key), waitFor: caches, metrics, log});
+  const claimController = new Controller({name: 'domainclaim', reconcile: (key) => claimReconciler.reconcile(key), waitFor: [...caches, book], metrics, log});
   const accountController = new Controller({name: 'account', reconcile: (key) => accountReconciler.reconcile(key), waitFor: caches, metrics, log});
 
+  // What it holds, it may hold no more.
+  const releaseOf = ({metadata: {uid = ''}}: HasMeta) => { for (const c of claimCache.by('holder', uid)) claimController.enqueue(c.metadata.name); };
+  const ofHostname = (hostname: string) => { for (const d of domainCache.by('hostname', hostname)) domainController.enqueue(keyOf(d)); };
   domainCache.onChange((now, before) => {
     const one = (now ?? before)!;
     domainController.enqueue(keyOf(one));
     const projectKey = `${one.metadata.namespace}/${one.spec.projectRef.name}`;
     projectController.enqueue(projectKey);
+    releaseOf(one);
     // Its siblings: the next oldest may now be accepted.
     if (!now || !before) for (const sibling of domainCache.by('project', projectKey)) domainController.enqueue(keyOf(sibling));
   });
   projectCache.onChange((now, before) => {
     const key = keyOf((now ?? before)!);
     projectController.enqueue(key);
+    releaseOf((now ?? before)!);
     for (const domain of domainCache.by('project', key)) domainController.enqueue(keyOf(domain));
   });
-  tenants.onChange((namespace) => { for (const d of domainCache.by('namespace', namespace)) domainController.enqueue(keyOf(d)); });
+  tenants.onChange((namespace) => {
+    for (const d of domainCache.by('namespace', namespace)) domainController.enqueue(keyOf(d));
+    for (const p of projectCache.by('namespace', namespace)) projectController.enqueue(keyOf(p));
+  });
+  claimCache.onChange((now, before) => {
+    const {name} = (now ?? before)!.metadata;
+    claimController.enqueue(name);
+    ofHostname(name);
+    for (const uid of new Set([now?.status?.holder?.uid, before?.status?.holder?.uid])) {
+      for (const d of domainCache.by('uid', uid ?? '')) domainController.enqueue(keyOf(d));
+      for (const p of projectCache.by('uid', uid ?? '')) projectController.enqueue(keyOf(p));
+    }
+  });
+  ingressCache.onChange((now, before) => {
+    if (now) return;
+    // Its hostname may be released now, or routed for another.
+    for (const {host} of before?.spec.rules ?? []) {
+      claimController.enqueue(host);
+      ofHostname(host);
+    }
+  });
   accountCache.onChange((now) => { if (now) accountController.enqueue(keyOf(now)); });
   planCache.onChange((now, before) => {
     if (!now || !before) for (const a of accountCache.by('plan', (now ?? before)!.metadata.name)) accountController.enqueue(keyOf(a));
@@ -188,8 +234,8 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   });
 
   // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
-  manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); }});
-  return manager.addCache(...caches).addController(domainController, projectController, accountController);
+  manager.addServer({start: async () => {}, stop: async () => { dns.stop(); edge.stop(); issuance.stop(); orders.stop(); }});
+  return manager.addCache(...caches).addController(domainController, projectController, claimController, accountController);
 }
 
 function systemResolvers(): {address: string; port: number}[] {

@@ -25,6 +25,8 @@ export interface Kind {
   spec: z.ZodType;
   /** Absent where nothing is ever said of an object: then nobody waits for a status either (kstatus). */
   status?: z.ZodType;
+  /** False: the status is written together with the spec, in one request. */
+  statusSubresource?: false;
   /** What must hold of the object as a whole, its name among it (CEL over `self`). */
   rules?: {cel: string; message: string}[];
   examples: string[];
@@ -71,7 +73,8 @@ export function lint(schema: Schema, path: string): string[] {
 export function crd(kind: Kind): Record<string, unknown> {
   const status = kind.status && toSchema(kind.status);
   // On the status itself: a nested default is skipped when the parent is absent (kstatus reads observedGeneration).
-  if (status) status.default = {observedGeneration: -1};
+  const subresource = status !== undefined && kind.statusSubresource !== false;
+  if (subresource) status.default = {observedGeneration: -1};
   const schema = {
     description: kind.description,
     type: 'object',
@@ -97,7 +100,7 @@ export function crd(kind: Kind): Record<string, unknown> {
         ...(kind.shortNames.length > 0 && {shortNames: kind.shortNames}), categories: ['doorplate']},
       versions: [{
         name: version, served: true, storage: true,
-        ...(status && {subresources: {status: {}}}),
+        ...(subresource && {subresources: {status: {}}}),
         additionalPrinterColumns: kind.columns.map(({name, jsonPath, type = 'string', wide}) =>
           ({name, type, jsonPath, ...(wide && {priority: 1})})),
         schema: {openAPIV3Schema: schema},

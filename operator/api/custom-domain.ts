@@ -82,7 +82,8 @@ const dnsRecord = z.object({
 
 const host = z.object({
   hostname: text(253, 'The hostname: lower case, A-labels (RFC 5890), no trailing dot.'),
-  role: z.enum(['Primary', 'RedirectSource']).describe('Primary serves the project, RedirectSource redirects to the primary.'),
+  role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe(
+    'Primary serves the project, RedirectSource redirects to the primary, FormerPrimary (no longer in spec) is served until the new primary is Live.'),
   phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
   reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),
   message: text(2048, 'What was seen, what to do, and until when.'),

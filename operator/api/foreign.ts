@@ -2,6 +2,7 @@
 import type {KubeObject} from '../kube/objects.ts';
 import type {AccountSpec, AccountStatus} from './account.ts';
 import type {CustomDomainSpec, CustomDomainStatus} from './custom-domain.ts';
+import type {DomainClaimSpec, DomainClaimStatus} from './domain-claim.ts';
 import type {PlanSpec} from './plan.ts';
 import type {ProjectSpec, ProjectStatus} from './project.ts';
 import type {Condition} from './rules.ts';
@@ -10,6 +11,8 @@ export interface Plan extends KubeObject {spec: PlanSpec}
 export interface Account extends KubeObject {spec: AccountSpec; status?: AccountStatus}
 export interface Project extends KubeObject {spec: ProjectSpec; status?: ProjectStatus}
 export interface CustomDomain extends KubeObject {spec: CustomDomainSpec; status?: CustomDomainStatus}
+/** Cluster-scoped; its name is the hostname. */
+export interface DomainClaim extends KubeObject {spec: DomainClaimSpec; status?: DomainClaimStatus}
 
 export interface ServicePort {name?: string; port: number}
 export interface Service extends KubeObject {spec: {ports?: ServicePort[]; type?: string}}
@@ -35,8 +38,17 @@ export interface Certificate extends KubeObject {
     issuerRef: {name: string; kind: string; group: string};
     privateKey: {algorithm: 'ECDSA'; size: 256; rotationPolicy: 'Always'};
   };
-  status?: {conditions?: Condition[]; revision?: number; notAfter?: string};
+  status?: {conditions?: Condition[]; revision?: number; notAfter?: string; renewalTime?: string};
 }
 export interface CertificateRequest extends KubeObject {
-  status?: {conditions?: Condition[]; certificate?: string};
+  status?: {conditions?: Condition[]; certificate?: string; failureTime?: string};
+}
+
+/** acme.cert-manager.io/v1; the status as far as it is read. */
+export interface AcmeOrder extends KubeObject {status?: {state?: string; reason?: string}}
+export interface AcmeChallenge extends KubeObject {status?: {state?: string; reason?: string}}
+/** An Issuer or a ClusterIssuer. */
+export interface AcmeIssuer extends KubeObject {
+  spec?: {acme?: {server?: string; caBundle?: string; skipTLSVerify?: boolean}};
+  status?: {acme?: {uri?: string}};
 }

@@ -9,12 +9,13 @@ import {stringify} from 'yaml';
 import {accountKind} from './account.ts';
 import {crd, group, type Kind} from './crd.ts';
 import {customDomainKind} from './custom-domain.ts';
+import {domainClaimKind} from './domain-claim.ts';
 import {planKind} from './plan.ts';
 import {projectKind} from './project.ts';
 import {reasonsPage} from './reasons-page.ts';
 
 // Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
-const kinds: Kind[] = [planKind, accountKind, projectKind, customDomainKind];
+const kinds: Kind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const files = new Map<string, string>([['docs/reasons.md', reasonsPage()]]);

@@ -18,6 +18,9 @@ export const ownedSelector = `app.kubernetes.io/managed-by=doorplate,${ownerLabe
 
 export interface Owner {apiVersion: string; kind: string; metadata: ObjectMeta}
 
+/** Under what an Ingress is found by its hostname. */
+export const byHost = {host: (i: Ingress) => i.spec.rules.map((r) => r.host)};
+
 interface Desired {certificates: readonly Certificate[]; ingresses: readonly Ingress[]}
 
 /** What applying has come to. */
@@ -87,8 +90,19 @@ export class Children {
     ], {type: 'json', subresource: 'status'}));
   }
 
+  /** Whether there is a route for a hostname: of this owner, or (`others`) of any but this one. */
+  routes(uid: string, hostname: string, {others = false} = {}): boolean {
+    return this.#ingresses.by('host', hostname).some((i) => (i.metadata.labels?.[ownerLabel] === uid) !== others);
+  }
+
+  /** Whether an Ingress of an owner's stands under this key. */
+  has(owner: Owner, key: string): boolean {
+    const ingress = this.#ingresses.get(key);
+    return ingress !== undefined && this.#isOurs(owner)(ingress);
+  }
+
   /** Removes everything: the routes first (traffic stops), then the certificates. */
-  async remove(owner: Owner): Promise<void> {
+  async remove(owner: {metadata: Pick<ObjectMeta, 'uid'>}): Promise<void> {
     await this.#removeAllBut(owner, {certificates: [], ingresses: []});
   }
 
@@ -115,13 +129,12 @@ export class Children {
     }));
   }
 
-  async #removeAllBut(owner: Owner, desired: Desired): Promise<boolean> {
+  async #removeAllBut(owner: {metadata: Pick<ObjectMeta, 'uid'>}, desired: Desired): Promise<boolean> {
     const uid = owner.metadata.uid ?? '';
     const remove = async <T extends KubeObject>(resource: Resource<T>, cache: Cache<T, T>, keep: readonly T[]): Promise<boolean> => {
       const kept = new Set(keep.map(keyOf));
-      const gone = cache.by('owner', uid).filter((o) => !kept.has(keyOf(o)) && o.metadata.deletionTimestamp === undefined);
-      await Promise.all(gone.map((o) => this.#applier.remove(resource, o)));
-      return gone.length > 0;
+      const outcomes = await Promise.all(cache.by('owner', uid).filter((o) => !kept.has(keyOf(o))).map((o) => this.#applier.remove(resource, o)));
+      return outcomes.some((outcome) => outcome !== 'Going');
     };
     const routes = await remove(ingresses, this.#ingresses, desired.ingresses);
     const certs = await remove(certificates, this.#certificates, desired.certificates);

@@ -3,14 +3,16 @@
  * (Certificates and Ingresses, then status once, last) -> say when to look again.
  */
 import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
-import {acceptHostname} from '../domain/acceptance.ts';
-import {normalise, objectNameOf} from '../domain/hostname.ts';
+import {isHeldBy} from '../domain/claim.ts';
+import {objectNameOf} from '../domain/hostname.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../domain/lifecycle.ts';
-import {decide} from '../domain/lifecycle.ts';
+import type {Diagnosis} from '../domain/diagnosis.ts';
+import {attemptOf} from '../domain/issuance.ts';
+import {decide, formerPrimary, named, questionOf} from '../domain/lifecycle.ts';
 import type {ReasonName} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
 import type {Tenant} from '../domain/tenant.ts';
-import type {Verdict} from '../domain/verification.ts';
+import type {Question, Verdict} from '../domain/verification.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import type {Result} from '../kube/controller.ts';
@@ -19,7 +21,10 @@ import {ensureFinalizer, removeFinalizer} from '../kube/finalizer.ts';
 import type {Key} from '../kube/objects.ts';
 import {writeStatus} from '../kube/status.ts';
 import type {Applied, Children} from './children.ts';
+import type {Claims} from './claims.ts';
+import type {IssuanceQuestion} from './issuance-reader.ts';
 import type {Observer} from './observer.ts';
+import type {OrderBook} from './order-book.ts';
 import {customDomains} from './resources.ts';
 import type {Tenants} from './tenants.ts';
 
@@ -45,9 +50,12 @@ export interface CustomDomainDeps {
   projects: Cache<Project, Project>;
   tenants: Tenants;
   ingressClasses: Cache<IngressClass, IngressClass>;
+  claims: Claims;
   children: Children;
   dns: Observer<DnsQuestion, Verdict>;
   edge: Observer<string, EdgeFinding[]>;
+  issuance: Observer<IssuanceQuestion, Diagnosis>;
+  orders: OrderBook;
   events: EventRecorder;
   startedAt: number;
   now?: () => number;
@@ -62,6 +70,8 @@ function requestValue(domain: CustomDomain): string | undefined {
   return values.toSorted().at(-1)?.slice(0, 256);
 }
 
+const questionKey = ({hostname, target, token}: Question) => `${hostname} ${target} ${token}`;
+
 export class CustomDomainReconciler {
   readonly #deps: CustomDomainDeps;
   /** When a request was first seen, by object; gone when it has been answered. */
@@ -71,12 +81,10 @@ export class CustomDomainReconciler {
 
   /** Brings one CustomDomain to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(key: Key): Promise<Result> {
-    const {domains, client, tenants, dns, edge} = this.#deps;
+    const {domains, client, tenants, claims, children, orders} = this.#deps;
     const cached = domains.get(key);
     if (!cached) {
-      this.#requests.delete(key);
-      dns.forget(key);
-      edge.forget(key);
+      this.#forget(key);
       return 'awaitChange';
     }
     if (cached.metadata.deletionTimestamp) return this.#remove(key, cached);
@@ -89,23 +97,23 @@ export class CustomDomainReconciler {
 
     let applied: Applied = {changed: false, inTheWay: new Map()};
     let world = this.#gather(key, domain, tenant, applied);
-    let decision = decide(world);
-    applied = await this.#deps.children.apply(domain, decision);
-    if (applied.changed || applied.inTheWay.size > 0) {
-      world = this.#gather(key, domain, tenant, applied);
-      decision = decide(world);
-    }
-    for (const attempt of decision.freshAttempts) await this.#deps.children.attempt(attempt, world.now);
-    this.#schedule(key, world, decision);
+    const settle = () => claims.settle(() => decide(world = this.#gather(key, domain, tenant, applied)));
+    let decision = await settle();
+    // The budgets come before the order: what is wanted is asked for, and decided with the answer.
+    if (orders.keep(key, tenant.account ?? tenant.namespaceUID, decision.wishes)) decision = await settle();
+    applied = await children.apply(domain, decision);
+    if (applied.changed || applied.inTheWay.size > 0) decision = await settle();
+    for (const attempt of decision.freshAttempts) await children.attempt(attempt, world.now);
+    this.#schedule(key, domain, decision);
     await this.#publish(domain, decision);
     if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
     return decision.wakeAt === undefined ? 'awaitChange' : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
   }
 
   #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied): World {
-    const {domains, projects, policy, children, dns, edge, ingressClasses} = this.#deps;
+    const {domains, projects, policy, claims, children, dns, edge, issuance, orders, ingressClasses} = this.#deps;
     const now = (this.#deps.now ?? Date.now)();
-    const namespace = domain.metadata.namespace ?? '';
+    const {namespace = '', uid = ''} = domain.metadata;
     const projectKey = `${namespace}/${domain.spec.projectRef.name}`;
     const project = projects.get(projectKey);
     const traefik = isTraefik(ingressClasses, policy.ingressClassName);
@@ -115,35 +123,64 @@ export class CustomDomainReconciler {
     }
     const facts = new Map<string, HostFacts>();
     const world: World = {now, domain, project, siblings: domains.by('project', projectKey), tenant, policy, traefik, startedAt: this.#deps.startedAt, request: this.#requests.get(key), facts,
-      stands: (ingress) => children.stands(domain, ingress)};
-    const primary = normalise(domain.spec.primary);
-    for (const written of [domain.spec.primary, ...(domain.spec.redirects ?? []).map((r) => r.from)]) {
-      const hostname = normalise(written);
-      if (hostname === undefined || acceptHostname(written, policy)) continue;
-      const name = objectNameOf(domain.metadata.uid ?? '', hostname);
-      const home = hostname === primary ? namespace : policy.redirector.namespace;
-      const checked = project?.status?.host === undefined ? undefined : dns.latest(key, `${hostname} ${project.status.host}`);
+      claimOf: claims.of, stands: (ingress) => children.stands(domain, ingress)};
+    const target = project?.status?.host;
+    const former = formerPrimary(domain);
+    const hosts = [...named(domain, policy).filter((n) => !n.refusal), ...(former === undefined ? [] : [{hostname: former, role: 'FormerPrimary'}])];
+    for (const {hostname, role} of hosts) {
+      const name = objectNameOf(uid, hostname);
+      const [tenants, ours] = [`${namespace}/${name}`, `${policy.redirector.namespace}/${name}`];
+      const checked = target === undefined ? undefined : dns.latest(key, questionKey(questionOf(world, hostname, target)));
       const looked = edge.latest(key, hostname);
+      const of = role === 'RedirectSource' ? ours : tenants;
+      const certificate = children.certificate(domain, of);
+      const read = certificate && issuance.latest(key, `${hostname} ${attemptOf(certificate)}`);
+      const grant = orders.grant(of);
       const blocked = applied.inTheWay.get(name) ?? applied.inTheWay.get(`${name}-http`);
+      const rival = this.#rivalQuestion(hostname, domain);
       facts.set(hostname, {
         ...(checked && {verdict: checked.result, checkedAt: checked.at}),
         ...(looked && {edge: looked.result, edgeLookedAt: looked.at}),
-        certificate: children.certificate(domain, `${home}/${name}`),
+        certificate,
+        orders: orders.orders(hostname),
+        ...(grant && {grant}),
+        ...(read && {diagnosis: read.result}),
+        standsAs: {Primary: children.has(domain, tenants), RedirectSource: children.has(domain, ours)},
+        ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
+        ...(rival && {rival: {question: rival, looks: dns.recent(key, questionKey(rival)).map(({result, at}) => ({verdict: result, at}))}}),
         ...(blocked !== undefined && {inTheWay: blocked}),
       });
     }
     return world;
   }
 
-  #schedule(key: Key, world: World, decision: Decision): void {
-    const {dns, edge} = this.#deps;
-    const target = world.project?.status?.host;
-    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? `${l.hostname} ${target}` : l.hostname)));
-    dns.forget(key, keys);
-    edge.forget(key, keys);
+  /** What would prove the right of the one that holds a hostname now; undefined where none does, or this one. */
+  #rivalQuestion(hostname: string, domain: CustomDomain): Question | undefined {
+    const {claims, domains, projects} = this.#deps;
+    const claim = claims.of(hostname);
+    if (claim?.status?.holder === undefined || isHeldBy(claim, domain)) return undefined;
+    const [holder] = domains.by('uid', claim.status.holder.uid);
+    const target = holder && projects.get(`${holder.metadata.namespace}/${holder.spec.projectRef.name}`)?.status?.host;
+    // Without a Project there is no host that a CNAME could name.
+    return {hostname, target: target ?? 'none.invalid', ...(claim.status.token !== undefined && {token: claim.status.token})};
+  }
+
+  #forget(key: Key): void {
+    const {dns, edge, issuance, orders} = this.#deps;
+    this.#requests.delete(key);
+    for (const observer of [dns, edge, issuance]) observer.forget(key);
+    orders.keep(key, '', []);
+  }
+
+  #schedule(key: Key, domain: CustomDomain, decision: Decision): void {
+    const {dns, edge, issuance} = this.#deps;
+    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? questionKey(l.question) : l.what === 'issuance' ? `${l.hostname} ${l.attempt.id}` : l.hostname)));
+    for (const observer of [dns, edge, issuance]) observer.forget(key, keys);
     for (const look of decision.looks) {
+      if (look.at === Infinity) continue;
       if (look.what === 'edge') edge.due(key, look.hostname, look.hostname, look.at);
-      else if (target !== undefined) dns.due(key, `${look.hostname} ${target}`, {hostname: look.hostname, target, caa: look.caa ?? false}, look.at);
+      else if (look.what === 'issuance') issuance.due(key, `${look.hostname} ${look.attempt.id}`, {...look.attempt, owner: domain.metadata.uid ?? ''}, look.at);
+      else dns.due(key, questionKey(look.question), {...look.question, caa: look.caa ?? false}, look.at);
     }
   }
 
@@ -169,9 +206,7 @@ export class CustomDomainReconciler {
 
   /** Routes first: traffic stops at once. Then certificates, then the finalizer. */
   async #remove(key: Key, domain: CustomDomain): Promise<Result> {
-    this.#requests.delete(key);
-    this.#deps.dns.forget(key);
-    this.#deps.edge.forget(key);
+    this.#forget(key);
     if (!domain.metadata.finalizers?.includes(finalizer)) return 'awaitChange';
     await this.#deps.children.remove(domain);
     await removeFinalizer(this.#deps.client, customDomains, domain, finalizer);

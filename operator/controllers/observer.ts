@@ -9,11 +9,14 @@ interface Entry<R> {
   timer?: NodeJS.Timeout;
   dueAt?: number;
   running: boolean;
-  looked?: Looked<R>;
+  /** The newest last; a few. */
+  looked: Looked<R>[];
   /** After a look that threw: not again before this. */
   notBefore?: number;
 }
 
+/** How many results of a key are remembered. */
+const mostRemembered = 16;
 /** How far looks may be moved, so that many names do not stay in step. */
 const jitter = 0.2;
 const pauseAfterErrorMs = 5_000;
@@ -40,7 +43,10 @@ export class Observer<Q, R> {
   constructor(options: ObserverOptions<Q, R>) { this.#options = options; }
 
   /** The newest result for a key. */
-  latest(owner: string, key: string): Looked<R> | undefined { return this.#owners.get(owner)?.get(key)?.looked; }
+  latest(owner: string, key: string): Looked<R> | undefined { return this.recent(owner, key).at(-1); }
+
+  /** The last results for a key, the newest last. */
+  recent(owner: string, key: string): readonly Looked<R>[] { return this.#owners.get(owner)?.get(key)?.looked ?? []; }
 
   /**
    * Sees to it that a look begins at `at` (ms since the epoch; past means now). A look that is already under way answers
@@ -50,7 +56,7 @@ export class Observer<Q, R> {
     if (this.#stop.signal.aborted) return;
     const keys = this.#owners.get(owner) ?? new Map<string, Entry<R>>();
     this.#owners.set(owner, keys);
-    const entry: Entry<R> = keys.get(key) ?? {running: false};
+    const entry: Entry<R> = keys.get(key) ?? {running: false, looked: []};
     keys.set(key, entry);
     if (entry.running || (entry.dueAt !== undefined && entry.dueAt <= at)) return;
     const delay = Math.max(0, Math.max(at, entry.notBefore ?? 0) - this.#now());
@@ -105,7 +111,8 @@ export class Observer<Q, R> {
     // The time at which it began: a record that changes while it runs may have been missed.
     const at = this.#now();
     try {
-      entry.looked = {result: await this.#options.look(question, this.#stop.signal), at};
+      const result = await this.#options.look(question, this.#stop.signal);
+      entry.looked = [...entry.looked, {result, at}].slice(-mostRemembered);
       entry.notBefore = undefined;
     } catch (error) {
       entry.notBefore = this.#now() + pauseAfterErrorMs;

@@ -12,6 +12,9 @@ import {ensureFinalizer, removeFinalizer} from '../kube/finalizer.ts';
 import type {Key, ObjectMeta} from '../kube/objects.ts';
 import {writeStatus} from '../kube/status.ts';
 import type {Applied, Children} from './children.ts';
+import type {Claims} from './claims.ts';
+import type {Tenants} from './tenants.ts';
+import type {Tenant} from '../domain/tenant.ts';
 import {finalizer, isTraefik} from './custom-domain.ts';
 import {projects} from './resources.ts';
 
@@ -25,6 +28,8 @@ export interface ProjectDeps {
   /** Indexed by `project`: `namespace/name`. */
   domains: Cache<CustomDomain, CustomDomain>;
   ingressClasses: Cache<IngressClass, IngressClass>;
+  tenants: Tenants;
+  claims: Claims;
   children: Children;
   events: EventRecorder;
   now?: () => number;
@@ -46,13 +51,17 @@ export class ProjectReconciler {
       await removeFinalizer(client, projects, cached, finalizer);
       return 'awaitChange';
     }
+    // Its Namespace exists; the watch is about to tell of it, and then of this.
+    const tenant = this.#deps.tenants.of(cached.metadata.namespace ?? '');
+    if (!tenant) return 'awaitChange';
     const claimed = await ensureFinalizer(client, projects, cached, finalizer);
     if (claimed) cache.observe(claimed);
     const project = claimed ?? cached;
 
-    let decision = decideProject(this.#gather(key, project));
+    const decideOn = (applied?: Applied) => this.#deps.claims.settle(() => decideProject(this.#gather(key, project, tenant, applied)));
+    let decision = await decideOn();
     const applied = await children.apply(project, decision);
-    if (applied.changed || applied.inTheWay.size > 0) decision = decideProject(this.#gather(key, project, applied));
+    if (applied.changed || applied.inTheWay.size > 0) decision = await decideOn(applied);
     const written = await writeStatus(client, projects, project, decision.status);
     if (written) {
       cache.observe(written);
@@ -65,18 +74,22 @@ export class ProjectReconciler {
     return 'awaitChange';
   }
 
-  #gather(key: Key, project: Project, applied?: Applied): ProjectWorld {
+  #gather(key: Key, project: Project, tenant: Tenant, applied?: Applied): ProjectWorld {
     const {policy, services, slices, domains, ingressClasses, children} = this.#deps;
     const namespace = project.metadata.namespace ?? '';
     const serviceKey = `${namespace}/${project.spec.serviceRef.name}`;
     const host = project.status?.host;
+    const stands = (home: string) => host !== undefined && children.has(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`);
     return {
       now: (this.#deps.now ?? Date.now)(),
       project,
       service: services.get(serviceKey),
       slices: slices.by('service', serviceKey),
       domains: domains.by('project', key),
+      tenant,
+      claimOf: this.#deps.claims.of,
       certificate: (home) => (host === undefined ? undefined : children.certificate(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`)),
+      standsAs: {serves: stands(namespace), redirects: stands(policy.redirector.namespace)},
       stands: (ingress) => children.stands(project, ingress),
       inTheWay: applied?.inTheWay.values().next().value,
       policy,

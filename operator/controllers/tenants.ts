@@ -34,7 +34,7 @@ export class Tenants {
   /** Undefined while the Namespace has not been seen: it will be told of. */
   of(namespace: string): Tenant | undefined {
     const found = this.#namespaces.get(namespace);
-    return found && tenantOf(found.account, this.#defaultPlan, {account: (name) => this.#accounts.get(name), plan: (name) => this.#plans.get(name)});
+    return found && tenantOf({account: found.account, uid: found.metadata.uid ?? ''}, this.#defaultPlan, {account: (name) => this.#accounts.get(name), plan: (name) => this.#plans.get(name)});
   }
 
   /** How many of these are in a namespace whose Account, or its Plan, does not exist. */

@@ -10,6 +10,10 @@ export interface IssuedRequest {
   failure?: string;
   /** What cert-manager says of a request that has neither failed nor succeeded. */
   waiting?: string;
+  /** The CA has the order, or more: how it ended. */
+  ordered?: true;
+  /** When it was issued or failed, RFC 3339. */
+  endedAt?: string;
 }
 
 /** What is known of a hostname's certificate. */
@@ -19,6 +23,8 @@ export interface CertificateFacts {
   /** RFC 3339. */
   createdAt?: string;
   notAfter?: string;
+  /** When cert-manager means to renew it, RFC 3339. */
+  renewalTime?: string;
   /** SHA-256 of the leaf that was issued last: what the edge must present. */
   leafSha256?: string;
   /** What the newest attempt failed with. */
@@ -27,6 +33,8 @@ export interface CertificateFacts {
   issuing: boolean;
   /** When the newest attempt began, RFC 3339. */
   attemptAt?: string;
+  /** When the newest attempt was issued or failed, RFC 3339. */
+  endedAt?: string;
   /** The newest request. */
   request?: {namespace: string; name: string; uid: string};
   /** What cert-manager says of it while it is under way. */
@@ -68,9 +76,11 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
     issuing: condition('Issuing'),
     createdAt: certificate.metadata.creationTimestamp,
     notAfter: certificate.status?.notAfter,
+    ...(certificate.status?.renewalTime !== undefined && {renewalTime: certificate.status.renewalTime}),
     leafSha256: current?.leafSha256,
     failure: newest?.failure,
     attemptAt: newest?.metadata.creationTimestamp,
+    ...(newest?.endedAt !== undefined && {endedAt: newest.endedAt}),
     ...(newest && {request: {namespace, name, uid}}),
     ...(newest?.waiting !== undefined && {waiting: newest.waiting}),
   };

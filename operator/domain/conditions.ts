@@ -32,7 +32,7 @@ export function withTimes(claims: readonly Claim[], previous: readonly Condition
 
 /** While these stand, nobody knows whether DNS names the host. */
 const unknowing: ReadonlySet<string> = new Set<ReasonName>(['CheckPending', 'AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure']);
-const uncertified: ReadonlySet<string> = new Set<ReasonName>(['Issuing', 'CAABlocksIssuer', 'CAALookupFailed', 'IssuanceStalled', 'NameTaken']);
+const uncertified: ReadonlySet<string> = new Set<ReasonName>(['Issuing', 'IssuanceQueued', 'IssuanceBudgetExhausted', 'CAABlocksIssuer', 'CAALookupFailed', 'IssuanceStalled', 'NameTaken', 'RenewalOverdue', 'CertificateExpired']);
 
 /** How a hostname's state is to be taken now: what is merely pending at first is stalled when it lasts. */
 function healthOf(host: HostStatus, world: World): 'pending' | 'stalled' | 'done' {
@@ -48,7 +48,7 @@ function healthOf(host: HostStatus, world: World): 'pending' | 'stalled' | 'done
  * means what the page says; `refusal` is what speaks against a primary that is served on. Ready speaks of all hostnames; exactly one of Reconciling and Stalled stands while Ready is
  * not True, and Stalled wins (kstatus reads them before Ready).
  */
-export function makeConditions(world: World, hosts: readonly HostStatus[], {routed: primaryRouted, refusal}: {routed: boolean; refusal?: Refusal}, previous: readonly Condition[]): Condition[] {
+export function makeConditions(world: World, hosts: readonly HostStatus[], {routed: primaryRouted, refusal, drifted}: {routed: boolean; refusal?: Refusal; drifted: boolean}, previous: readonly Condition[]): Condition[] {
   const primary = hosts[0]!;
   const {phase, reason, message} = primary;
   const proven = phase === 'Verified' || phase === 'Live';
@@ -61,7 +61,7 @@ export function makeConditions(world: World, hosts: readonly HostStatus[], {rout
 
   const claims: Claim[] = [
     claim('Accepted', phase !== 'NotAccepted' && !refusal, 'Accepted', `${primary.hostname} may be attached.`, refusal),
-    claim('Verified', proven, 'Proven', `${primary.hostname} is a CNAME to the host of this project.`),
+    claim('Verified', proven && !drifted, 'Proven', `${primary.hostname} is proven to be this tenant's.`),
     claim('CertificateReady', certified, 'Issued', `${primary.hostname} has its certificate.`),
     claim('RoutesReady', routed, 'Routed', `The ingress rules of ${primary.hostname} are written.`,
       proven && reason !== 'NameTaken' ? {reason: 'RoutesPending', message: 'The ingress rules are being written.'} : {reason, message}),
@@ -73,7 +73,7 @@ export function makeConditions(world: World, hosts: readonly HostStatus[], {rout
   const stalled = waiting.find((h) => healthOf(h, world) === 'stalled');
   const worst = stalled ?? waiting[0];
   if (!worst) {
-    const ending = hosts.find((h) => h.servedUntil !== undefined);
+    const ending = hosts.find((h) => h.servedUntil !== undefined) ?? hosts.find((h) => h.reason === 'RenewalOverdue');
     claims.push(ending ? {type: 'Ready', status: 'True', reason: ending.reason, message: ending.message} : {type: 'Ready', status: 'True', reason: 'Serving', message: hosts.length === 1 ? `${primary.hostname} is Live.` : `All ${hosts.length} hostnames are Live.`});
   } else {
     const more = waiting.length > 1 ? ` (${waiting.length - 1} more of ${hosts.length} hostnames not Live yet: see status.hosts)` : '';

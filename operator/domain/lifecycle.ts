@@ -3,40 +3,49 @@
  *
  *            add                     DNS proves it              certificate issued, seen on the edge
  *   (none) -------> AwaitingVerification ----------> Verified -----------------------------------> Live
- *                      |   ^ check fails: stays,        | 30 min without a certificate:
- *                      +---+ says why                   | IssuanceStalled
+ *                      |   ^ check fails: stays,        | queued, stalled, budgets:                | DNS moves away:
+ *                      +---+ says why                   | issuance.ts                              | DNSDrifted, served on
  *
  *   not acceptable: NotAccepted, nothing is asked, nothing is routed; heals itself.
  *   downgraded:     Accepted is False, what was Live is served on until `servedUntil`, then NotAccepted.
  *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
  *
  * Rules that never bend, by where they stand here:
- *   1  no ACME before proof            desired certificates come only from hosts that are proven, past {@link caaGate}
+ *   1  no ACME before proof            desired certificates come only from hosts that are proven, past {@link orderGate}
  *   2  one broken host harms no other  every host is decided by its own facts ({@link decideHost})
- *   3  "could not ask" is not "no"     a verdict of Unknown takes nothing back ({@link decideHost})
+ *   3  "could not ask" is not "no"     only confirmed negatives take a proof back (claim.ts: driftOf)
+ *   4  proof decides, not speed        nothing follows from a proof before the claim is written (claim.ts: standingOf)
+ *   5  a removed name is not free      claims outlive their objects (claim.ts: release)
  *   6  live means seen                 every edge address presented the issued leaf ({@link seenOnEdge})
  *   8  a downgrade frees no name       what is proven outlives it for the grace time ({@link acceptance})
  *   9  quiet when nothing changes      equal facts give an equal status, times included ({@link decide})
  */
 import {domainToUnicode} from 'node:url';
 import type {CustomDomainStatus, DnsRecordStatus, HostStatus, Party, Phase, RedirectStatus} from '../api/custom-domain.ts';
-import type {Certificate, CustomDomain, Ingress, Project} from '../api/foreign.ts';
+import type {Certificate, CustomDomain, DomainClaim, Ingress, Project} from '../api/foreign.ts';
 import {fold} from '../api/rules.ts';
 import type {Refusal} from './acceptance.ts';
 import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
+import type {Budgets, Grant, Order} from './budget.ts';
+import {mergeOrders, toRemember} from './budget.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
+import type {ClaimWrite, Standing} from './claim.ts';
+import {driftOf, nextRivalLook, standingOf, tokenFor} from './claim.ts';
 import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
+import type {Diagnosis} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
-import {isApexByName, normalise, objectNameOf, recordName} from './hostname.ts';
+import {isApexByName, normalise, objectNameOf, within} from './hostname.ts';
 import {makeIngress} from './ingress.ts';
+import type {IssuanceStep, IssuanceWorld, OrderWish} from './issuance.ts';
+import {afterOrder, attemptOf, beforeOrder, expiryOf, failureOf} from './issuance.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
-import {instruction} from './records.ts';
+import {instruction, recordsFor} from './records.ts';
 import type {Redirector} from './routes.ts';
 import {httpToHttps, redirectFrom, serve} from './routes.ts';
 import type {Tenant} from './tenant.ts';
-import type {Verdict} from './verification.ts';
+import type {Proof, Question, Verdict} from './verification.ts';
 import {told} from './verification.ts';
 
 /** What the platform has set, as far as decisions need it. All times in milliseconds. */
@@ -53,9 +62,15 @@ export interface Policy {
   deniedNames: readonly Hostname[];
   waitSchedule: readonly {everyMs: number; forMs: number}[];
   recheckIntervalMs: number;
+  /** Rule 3: times after the first negative at which it must be seen again. */
+  driftConfirmationsMs: readonly number[];
+  /** The same where another has proven the hostname. */
+  takeoverConfirmationsMs: readonly number[];
+  quarantineTimeMs: number;
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
   issuanceStalledAfterMs: number;
+  budgets: Budgets;
   graceTimeMs: number;
   defaultPlan: string;
 }
@@ -70,6 +85,18 @@ export interface HostFacts {
   /** When it was made, ms since the epoch. */
   checkedAt?: number;
   certificate?: CertificateFacts;
+  /** Its orders of the last days, by time, as far as this process knows. */
+  orders?: readonly Order[];
+  /** What was said to its wish for an order. */
+  grant?: Grant;
+  /** What cert-manager says of the attempt that is stuck. */
+  diagnosis?: Diagnosis;
+  /** Its claim is another's: what proves that one's right, and what DNS has said of it, newest last. */
+  rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]};
+  /** Routes of ours that stand for it and serve (Primary), or redirect (RedirectSource). */
+  standsAs?: {Primary: boolean; RedirectSource: boolean};
+  /** A route of another's stands for it still. */
+  occupied?: boolean;
   /** An object of somebody else's that has the name of one that its routes or certificate need: `Ingress namespace/name`. */
   inTheWay?: string;
   /** The newest look at the edge. */
@@ -88,6 +115,7 @@ export interface World {
   /** The ingress class is Traefik's. */
   traefik: boolean;
   facts: ReadonlyMap<Hostname, HostFacts>;
+  claimOf: (hostname: Hostname) => DomainClaim | undefined;
   /** Whether an Ingress stands in the cluster exactly as desired. */
   stands: (ingress: Ingress) => boolean;
   /** When this process started, ms since the epoch. */
@@ -96,14 +124,16 @@ export interface World {
   request?: {value: string; seenAt: number};
 }
 
-/** A look at the world that is due: a DNS check or a probe of the edge. */
-export interface Look {
-  hostname: Hostname;
-  what: 'dns' | 'edge';
-  at: number;
-  /** With its CAA records: an order would follow. */
-  caa?: boolean;
-}
+/**
+ * A look at the world that is due: a DNS check (of what proves our right, or the present holder's), a probe of the edge, or what
+ * cert-manager says of an attempt. At Infinity: what is known is needed still, and nothing is asked.
+ */
+export type Look = {hostname: Hostname; at: number} & (
+  /** `caa`: with its CAA records, because an order would follow. */
+  | {what: 'dns'; question: Question; caa?: boolean}
+  | {what: 'edge'; question?: undefined; caa?: undefined}
+  | {what: 'issuance'; attempt: {id: string; namespace: string; request: string}; question?: undefined; caa?: undefined}
+);
 
 /**
  * Another attempt at a certificate, because somebody asked (Re-verify) while it is stalled or has failed: the newest
@@ -116,9 +146,13 @@ export interface FreshAttempt {certificate: {namespace: string; name: string}; r
 /** What should be. */
 export interface Decision {
   status: CustomDomainStatus;
+  /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
+  claims: ClaimWrite[];
   certificates: Certificate[];
   ingresses: Ingress[];
   freshAttempts: FreshAttempt[];
+  /** Who wants an order, or has one under way. */
+  wishes: OrderWish[];
   /** The looks that the next decision waits for. */
   looks: Look[];
   /** When to decide again although nothing has happened, ms since the epoch. */
@@ -131,7 +165,7 @@ const edgeDelayMs = 3_000;
 const shortestCheckMs = 10_000;
 const hour = 3_600_000;
 
-interface Named {hostname: Hostname; written: string; role: HostStatus['role']; status: RedirectStatus; refusal?: Refusal}
+export interface Named {hostname: Hostname; written: string; role: HostStatus['role']; status: RedirectStatus; refusal?: Refusal}
 /** `refusals`: all that speaks against it, the first counts. */
 interface Wanted extends Named {refusals: Refusal[]}
 
@@ -139,7 +173,7 @@ interface Wanted extends Named {refusals: Refusal[]}
  * The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. `hosts` is a map
  * by hostname; the spelling of a twin is its key there (CEL has seen to it that none is given twice), or the Unicode form.
  */
-function named(domain: CustomDomain, policy: Policy): Named[] {
+export function named(domain: CustomDomain, policy: Policy): Named[] {
   const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): Named =>
     ({hostname: normalise(written) ?? fold(written), written, role, status, refusal: acceptHostname(written, policy)});
   const out = [entry(domain.spec.primary, 'Primary', 301)];
@@ -155,8 +189,16 @@ function named(domain: CustomDomain, policy: Policy): Named[] {
   return out;
 }
 
-/** A time span for people. */
-const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`);
+/** The primary that the spec names no more and that is served still: until the new one is Live. */
+export function formerPrimary(domain: CustomDomain): Hostname | undefined {
+  return domain.status?.hosts?.find((h) => (h.role === 'Primary' || h.role === 'FormerPrimary') && h.phase === 'Live'
+    && ![domain.spec.primary, ...(domain.spec.redirects ?? []).map((r) => r.from)].some((written) => normalise(written) === h.hostname))?.hostname;
+}
+
+/** What must be found in DNS for a hostname to be this tenant's. */
+export const questionOf = (world: Pick<World, 'policy' | 'tenant' | 'claimOf'>, hostname: Hostname, target: Hostname): Question =>
+  ({hostname, target, token: tokenFor(world.policy.installation, world.tenant, hostname, world.claimOf(hostname))});
+
 /** The hostnames of the spec with all that speaks against them, in the order in which it counts. */
 function wanted(world: World): Wanted[] {
   const {domain, project, siblings, tenant, policy} = world;
@@ -164,7 +206,11 @@ function wanted(world: World): Wanted[] {
   const [whole, rest] = [acceptWhole(input), acceptRest(input)];
   const names = named(domain, policy);
   const struck = strikeNewest(names.filter((n) => !n.refusal).map(({hostname, role}) => ({hostname, role, before: entryBefore(domain, hostname)})), tenant);
-  return names.map((n) => ({...n, refusals: [...whole, n.refusal ?? [], rest, struck.get(n.hostname) ?? []].flat()}));
+  const former = formerPrimary(domain);
+  return [
+    ...names.map((n) => ({...n, refusals: [...whole, n.refusal ?? [], rest, struck.get(n.hostname) ?? []].flat()})),
+    ...(former === undefined ? [] : [{hostname: former, written: former, role: 'FormerPrimary' as const, status: 301 as const, refusals: [...whole, rest].flat()}]),
+  ];
 }
 
 const entryBefore = (domain: CustomDomain, hostname: Hostname) => domain.status?.hosts?.find((h) => h.hostname === hostname);
@@ -205,15 +251,19 @@ function seenOnEdge(hostname: Hostname, leaf: string | undefined, edge: readonly
 
 interface HostDecision {
   entry: HostStatus;
+  claims: ClaimWrite[];
   /** What a proven host needs; nothing for any other (rule 1). */
   certificates: Certificate[];
   ingresses: Ingress[];
   /** Its routes stand. */
   routed: boolean;
   freshAttempt?: FreshAttempt;
-  record: Pick<DnsRecordStatus, 'state' | 'observed'>;
+  wish?: OrderWish;
+  records: DnsRecordStatus[];
   /** What speaks against it, while it is spared. */
   refusal?: Refusal;
+  /** It is served on although DNS proves it no longer. */
+  drifted: boolean;
   /** The check that was asked for has not been made yet. */
   asked: boolean;
   looks: Look[];
@@ -234,12 +284,14 @@ function acceptance(world: World, before: HostStatus | undefined, refusals: read
   const [first] = refusals;
   if (!first) return 'Accepted';
   if (before?.verifiedAt === undefined || refusals.some((r) => r.sparesProven === undefined)) return 'Refused';
+  // That of a drift is not that of a downgrade.
+  const until = before.reason === 'DNSDrifted' ? undefined : before.servedUntil;
   if (first.sparesProven === 'Always') {
-    if (before.servedUntil === undefined) return 'Accepted';
+    if (until === undefined) return 'Accepted';
     const {reason, message} = sparing.has(before.reason) ? before : first;
-    return {refusal: {reason: reason as ReasonName, message}, servedUntil: before.servedUntil};
+    return {refusal: {reason: reason as ReasonName, message}, servedUntil: until};
   }
-  const servedUntil = before.servedUntil ?? timestamp(world.now + world.policy.graceTimeMs);
+  const servedUntil = until ?? timestamp(world.now + world.policy.graceTimeMs);
   const ends = Date.parse(servedUntil);
   if (world.now >= ends) return 'Refused';
   const what = before.liveAt === undefined ? 'keeps what it has' : 'is served';
@@ -261,10 +313,14 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   let verifiedAt = before?.verifiedAt;
   let liveAt = before?.liveAt;
   let redirect: HostStatus['redirect'];
+  const claims: ClaimWrite[] = [];
+  let servedUntil: string | undefined;
+  let drifted = false;
   let freshAttempt: FreshAttempt | undefined;
+  let wish: OrderWish | undefined;
   let spared: Spared | undefined;
-  let record: HostDecision['record'] = {state: 'Unknown'};
-  const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
+  let records: DnsRecordStatus[] = [];
+  let asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
 
   const say = (phase: Phase, reason: ReasonName, message: string, waitingFor = reasons[reason].waitingFor as Party): HostDecision => {
     // An edge that is now unreachable and now serves another certificate has been missing all the time.
@@ -280,9 +336,9 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
         waitingFor,
         ...(certificate && {certificate}),
         ...(redirect && {redirect}),
-        ...(spared && {servedUntil: spared.servedUntil}),
+        ...(servedUntil !== undefined && {servedUntil}),
       },
-      ...objects, ...(freshAttempt && {freshAttempt}), ...(spared && {refusal: spared.refusal}), record, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
+      claims, drifted, ...objects, ...(freshAttempt && {freshAttempt}), ...(wish && {wish}), ...(spared && {refusal: spared.refusal}), records, asked: asked && phase !== 'NotAccepted', looks, ...(wakeAt !== undefined && {wakeAt}),
     };
   };
 
@@ -298,84 +354,160 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   }
   if (accepted !== 'Accepted') {
     spared = accepted;
+    ({servedUntil} = accepted);
     if (accepted.ends !== undefined) by(accepted.ends);
   }
 
   // What was refused for a while begins anew: the time in which DNS may be awaited is not over before the first check.
   if (before?.phase === 'NotAccepted') addedAt = timestamp(now);
 
-  // Verification. A proof stands until an authoritative negative is confirmed (drift); "could not ask" is not "no".
-  const {verdict} = facts;
-  const proven = verifiedAt !== undefined || verdict?.kind === 'Proven';
-  record = recordOf(verdict, proven) ?? priorRecord(world, hostname);
+  // The claim. Nothing is won by a proof before the claim is written, and what another has taken over is lost at once.
+  const {verdict, checkedAt} = facts;
+  const claim = world.claimOf(hostname);
+  const {certificate, diagnosis} = facts;
+  const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
+  const orders = mergeOrders(claim?.status?.orders ?? [], [...facts.orders ?? [], failure ?? []].flat(), policy.budgets, now);
+  const standing = standingOf({now, installation: policy.installation, hostname, holder: world.domain, tenant: world.tenant, claim, verdict, checkedAt, orders,
+    verified: verifiedAt !== undefined, rival: facts.rival?.looks ?? [], takeoverConfirmationsMs: policy.takeoverConfirmationsMs});
+  if (standing.kind === 'Winning') claims.push(standing.write);
+  const byPlatform = standing.kind === 'Held' && standing.byPlatform;
+  if (standing.kind === 'Claimed' || standing.kind === 'Unproven') verifiedAt = undefined;
+
+  // Drift: a proof stands until an authoritative negative is confirmed (rule 3).
+  const drift = standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
+    ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs) : undefined;
+  if (drift?.write) claims.push(drift.write);
+  // What no CertificateRequest will tell any more is remembered, before anything is done that follows from it.
+  if (standing.kind === 'Held' && claim && claims.length === 0) {
+    const remembered = toRemember(orders, claim.status?.orders ?? [], certificate);
+    if (remembered) claims.push({hostname, before: claim, spec: claim.spec, status: {generation: 0, ...claim.status, orders: remembered}});
+  }
+  if (drift?.confirmed && !spared) {
+    const ends = driftEnds(world, claim, verdict, liveAt);
+    if (now < ends) {
+      drifted = true;
+      servedUntil = timestamp(ends);
+      by(ends);
+    } else {
+      verifiedAt = undefined;
+      addedAt = timestamp(now);
+    }
+  }
+  if (verifiedAt === undefined) liveAt = undefined;
+
+  // Verification.
+  const proven = standing.kind === 'Held' && (verifiedAt !== undefined || byPlatform || (verdict?.kind === 'Proven' && !drift?.confirmed));
+  const question = questionOf(world, hostname, target);
+  // What a proven name's servers say counts here, too, only when it is confirmed.
+  records = recordsOf(world, question, proven && !drifted && verdict?.kind === 'Refuted' ? undefined : verdict, proven);
+  const wantedRecords = instruction(question, apexOf(world, hostname, verdict), policy.edgeAddresses);
   // Somebody asked: at once, but never sooner than a while after the last check.
-  const sooner = (scheduled: number) => (asked ? Math.min(scheduled, Math.max(now, (facts.checkedAt ?? -Infinity) + shortestCheckMs)) : scheduled);
+  const sooner = (scheduled: number) => (asked ? Math.min(scheduled, Math.max(now, (checkedAt ?? -Infinity) + shortestCheckMs)) : scheduled);
   if (!proven) {
     const added = Date.parse(addedAt ?? timestamp(now));
     by(added + policy.propagationTimeMs);
     by(added + policy.verificationExpiresAfterMs);
-    const next = sooner(nextWaitingCheck(policy, added, facts.checkedAt, now) ?? Infinity);
+    const lookAt = 'lookAt' in standing ? standing.lookAt : undefined;
+    const next = Math.min(lookAt ?? Infinity, sooner(nextWaitingCheck(policy, added, checkedAt, now) ?? Infinity));
+    const look = (asks: Question, at: number) => { if (at < Infinity) looks.push({hostname, what: 'dns', question: asks, at, ...(policy.caaIdentities.length > 0 && {caa: true})}); };
+    look(question, next);
+    if (standing.kind === 'Claimed') {
+      if (standing.contest && facts.rival) look(facts.rival.question, nextRivalLook(facts.rival.looks, policy.takeoverConfirmationsMs, checkedAt ?? now));
+      return say('AwaitingVerification', 'HostnameClaimed', claimedMessage(hostname, standing));
+    }
     if (next === Infinity) {
       return say('AwaitingVerification', 'VerificationExpired',
-        `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${instruction({hostname, target}, isApexByName(hostname), policy.edgeAddresses)}, then ask for a check (Verify).`);
+        `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${wantedRecords}, then ask for a check (Verify).`);
     }
-    looks.push({hostname, what: 'dns', at: next, ...(policy.caaIdentities.length > 0 && {caa: true})});
-    if (verdict !== undefined) return say('AwaitingVerification', verdict.reason, told(verdict, facts.checkedAt ?? now, before));
+    if (verdict !== undefined && verdict.kind !== 'Proven') return say('AwaitingVerification', verdict.reason, told(verdict, checkedAt ?? now, before));
     // After a restart the last answer still stands in status: keep it rather than flap.
     return before?.phase === 'AwaitingVerification'
       ? say('AwaitingVerification', before.reason as ReasonName, before.message)
-      : say('AwaitingVerification', 'CheckPending', `Create ${instruction({hostname, target}, isApexByName(hostname), policy.edgeAddresses)}. The first check follows at once.`);
+      : say('AwaitingVerification', 'CheckPending', `Create ${wantedRecords}. The first check follows at once.`);
   }
   verifiedAt ??= timestamp(now);
   // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
   const still = spared !== undefined && liveAt === undefined;
-  const gate = facts.certificate === undefined && !still ? caaGate(world, hostname, facts, before) : undefined;
+  // Redirects: in effect once the primary is Live; until then the last one stands.
+  const wasLive = before?.phase === 'Live' && !(role === 'Primary' && before.role === 'RedirectSource');
+  if (role === 'RedirectSource') redirect = primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
+  // One that becomes the primary redirects until it is seen to serve.
+  else if (!wasLive) redirect = before?.redirect;
+  // A hostname that is becoming the primary, or is no longer: what it was stands until what it becomes does.
+  const was = role === 'RedirectSource' ? 'Primary' : 'RedirectSource';
+  const changing = facts.standsAs?.[was] === true && !still;
+  const old = objectsOf(world, project, {hostname, role: was});
+  const issuance: IssuanceWorld = {
+    now, hostname, policy, before, wasLive, orders, ...(facts.grant && {grant: facts.grant}), ...(diagnosis && {diagnosis}),
+    checked: {proven: verdict?.kind === 'Proven', verifies: records.every((r) => r.state === 'Found'), ...(verdict?.kind === 'Proven' && verdict.caa && {caa: verdict.caa})},
+    asked: world.request !== undefined && !asked,
+  };
+  const home = role === 'RedirectSource' ? policy.redirector.namespace : world.domain.metadata.namespace ?? '';
+  const wishes = (state: OrderWish['state'], since: string) => { wish = {hostname, certificate: `${home}/${objectNameOf(world.domain.metadata.uid ?? '', hostname)}`, state, since: Date.parse(since)}; };
+  /** What a step of the issuance asks for. */
+  const takes = ({wakeAt: at, wish: state, unanswered, read, again}: IssuanceStep) => {
+    if (at !== undefined) by(at);
+    if (state) wishes(state, (state === 'Ordered' ? certificate?.createdAt : before?.reason === 'IssuanceQueued' ? before.since : undefined) ?? timestamp(now));
+    if (unanswered) asked = true;
+    if (read && certificate?.request) looks.push({hostname, what: 'issuance', at: diagnosis ? Infinity : now, attempt: {id: attemptOf(certificate), namespace: certificate.request.namespace, request: certificate.request.uid}});
+    if (again && certificate) freshAttempt = attemptAgain(objects.certificates, certificate);
+  };
+  // Where the platform's word is the proof, DNS need not verify, and CAA is left to the CA.
+  const gate = certificate === undefined && !still ? (byPlatform ? undefined : caaGate(world, hostname, facts, before)) ?? orderGate(world, issuance) : undefined;
+  const recheck = (at: number, caa: boolean) => {
+    const doubted = drifted ? nextWaitingCheck(policy, Date.parse(claim?.status?.negativeSince ?? timestamp(now)), checkedAt, now) : drift?.nextLook;
+    looks.push({hostname, what: 'dns', question, at: sooner(Math.min(at, doubted ?? Infinity)), ...(caa && {caa})});
+  };
   if (gate) {
-    looks.push({hostname, what: 'dns', at: sooner(gate.nextLook), caa: true});
-    return say('Verified', gate.reason, gate.message, gate.by);
+    if (changing) objects = {...old, routed: false};
+    // What has been served goes on: its Certificate is gone, the Secret may still stand.
+    else if (liveAt !== undefined && !facts.occupied) objects = {...objectsOf(world, project, want), certificates: []};
+    takes(gate);
+    recheck(gate.nextLook, true);
+    return say(changing && role === 'RedirectSource' && before?.phase === 'Live' ? 'Live' : 'Verified', gate.reason, gate.message, gate.waitingFor);
   }
-  looks.push({hostname, what: 'dns', at: sooner((facts.checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs),
-    ...(policy.caaIdentities.length > 0 && !still && !facts.certificate?.ready && {caa: true})});
+  recheck((checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs,
+    policy.caaIdentities.length > 0 && !still && !certificate?.ready);
 
   objects = objectsOf(world, project, want);
-
-  // Redirects: in effect once the primary is Live; until then the last one stands.
-  if (role === 'RedirectSource') {
-    redirect = primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
+  if (changing) {
+    // The redirector reads status: what it shall answer is published before it is asked.
+    const ready = certificate?.ready === true && (role !== 'RedirectSource' || (primary.live && before?.redirect !== undefined));
+    const routed = ready && objects.routed;
+    objects = {
+      certificates: [...objects.certificates, ...(routed ? [] : old.certificates)],
+      ingresses: [...(ready ? objects.ingresses : []), ...(routed ? [] : old.ingresses)],
+      routed,
+    };
+    if (role === 'RedirectSource' && !routed && before?.phase === 'Live') {
+      return say('Live', 'Serving', `${hostname} is served as before until ${primary.hostname} is Live and its own redirect stands.`);
+    }
   }
+  if (facts.occupied) objects = {...objects, ingresses: [], routed: false};
   if (spared && still) {
-    if (!facts.certificate) objects = {certificates: [], ingresses: [], routed: false};
+    if (!certificate) objects = {certificates: [], ingresses: [], routed: false};
     return say('Verified', spared.refusal.reason, spared.refusal.message);
   }
-  const wasLive = before?.phase === 'Live';
   if (facts.inTheWay !== undefined) {
+    if (!certificate) wishes('Wanted', timestamp(now));
     return say('Verified', 'NameTaken', `${facts.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`);
   }
-  const certificate = facts.certificate;
+  const expiry = certificate && expiryOf({...issuance, certificate});
+  // What is farther away is met by the next check of its DNS.
+  if (expiry?.next !== undefined && expiry.next - now < policy.recheckIntervalMs) by(expiry.next);
+  if (expiry?.step) takes(expiry.step);
+  if (expiry?.step?.reason === 'CertificateExpired') return say('Verified', expiry.step.reason, expiry.step.message, expiry.step.waitingFor);
   if (!certificate?.ready && !(wasLive && certificate)) {
-    const began = Date.parse(certificate?.attemptAt ?? certificate?.createdAt ?? timestamp(now));
-    const stalled = now - began >= policy.issuanceStalledAfterMs;
-    const failed = certificate?.failure !== undefined && !certificate.issuing;
-    const caa = verdict?.kind === 'Proven' ? verdict.caa : undefined;
-    if (caa?.kind === 'Blocked') return say('Verified', 'CAABlocksIssuer', caa.message, caa.by);
-    if (before?.reason === 'CAABlocksIssuer' && verdict?.kind !== 'Proven') return say('Verified', 'CAABlocksIssuer', before.message, before.waitingFor);
-    // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
-    if (world.request && !asked && verdict?.kind === 'Proven' && caa?.kind !== 'Unknown' && certificate && (stalled || failed)) {
-      const [{metadata}] = objects.certificates as [Certificate];
-      freshAttempt = {certificate: {namespace: metadata.namespace ?? '', name: metadata.name}, ...(certificate.request && {request: certificate.request}), mark: !certificate.issuing};
-      return say('Verified', 'Issuing', `${hostname} is verified; a fresh attempt at its certificate has begun.`);
-    }
-    const why = certificate?.failure ? ` The last attempt failed: ${certificate.failure.replace(/\.?$/, '.')}` : '';
-    if (stalled) {
-      const checked = record.state === 'Found' ? ' By the last answer of its DNS it still verifies.' : ' By the last answer of its DNS it verifies no longer: see status.dnsRecords.';
-      const says = certificate?.waiting ? ` cert-manager says: ${certificate.waiting.replace(/\.?$/, '.')}` : '';
-      return say('Verified', 'IssuanceStalled',
-        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent.${checked}${why}${says} See the Certificate ${certificate?.name ?? ''}, its CertificateRequest, Order and Challenge; then ask for a fresh attempt (Re-verify).`);
-    }
-    by(began + policy.issuanceStalledAfterMs);
-    return say('Verified', 'Issuing', `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`);
+    const step: IssuanceStep = certificate ? afterOrder({...issuance, certificate})
+      // Its Certificate has just been written.
+      : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.`, wish: 'Wanted', wakeAt: now + policy.issuanceStalledAfterMs};
+    takes(step);
+    if (step.withhold) objects = changing ? {...old, routed: false} : {certificates: [], ingresses: [], routed: false};
+    return say('Verified', step.reason, step.message, step.waitingFor);
   }
-  if (!objects.routed && !wasLive) return say('Verified', 'EdgePending', `${hostname} has its certificate; its ingress rules are being written.`);
+  if (!objects.routed && !wasLive) {
+    return say('Verified', 'EdgePending', facts.occupied ? `${hostname} has its certificate; its ingress rules follow when those of its former holder are gone.` : `${hostname} has its certificate; its ingress rules are being written.`);
+  }
 
   // Live means seen. Once seen it stays Live: a renewal swaps the leaf while it is served.
   if (!wasLive) {
@@ -384,11 +516,14 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     if (role === 'RedirectSource' && !redirect && before?.phase === 'Verified' && before.reason === 'WaitingForPrimary') {
       return waitForPrimary();
     }
-    const seen = seenOnEdge(hostname, certificate.leafSha256, facts.edge);
+    const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
+    const since = waits ? Date.parse(before.since) : now;
+    // What it was must be gone from the edge too before what it becomes counts as seen.
+    if (changing) return say('Verified', 'EdgePending', `${hostname} has its certificate and its ingress rules; the former ones are being removed.`);
+    const countsFrom = role === 'Primary' && redirect ? since + edgeDelayMs : 0;
+    const seen: Seen = (facts.edgeLookedAt ?? 0) < countsFrom ? {kind: 'Pending'} : seenOnEdge(hostname, certificate.leafSha256, facts.edge);
     if (seen.kind !== 'Seen') {
-      const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
-      const since = waits ? Date.parse(before.since) : now;
-      looks.push({hostname, what: 'edge', at: nextEdgeLook(since, facts.edgeLookedAt, now)});
+      looks.push({hostname, what: 'edge', at: Math.max(countsFrom, nextEdgeLook(since, facts.edgeLookedAt, now))});
       if (seen.kind !== 'Pending' && waits && (before.reason !== 'EdgePending' || now - since >= edgeDelayMs)) {
         by(since + edgeGraceMs);
         return say('Verified', seen.kind, seen.message);
@@ -407,21 +542,48 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
       return say('Verified', 'RoutesPending', `${hostname} is ready; its redirect to ${primary.hostname} is being published.`);
     }
     liveAt ??= timestamp(now);
+    if (role !== 'RedirectSource') redirect = undefined;
   }
   if (spared) return say('Live', spared.refusal.reason, spared.refusal.message);
+  if (drifted) {
+    const seen = verdict?.kind === 'Refuted' ? verdict.message : undefined;
+    return say('Live', 'DNSDrifted', seen === undefined && before?.reason === 'DNSDrifted' ? before.message
+      : `${seen ?? `${hostname} is proven no longer.`} ${hostname} is served until ${(servedUntil ?? '').slice(0, 16).replace('T', ' ')} UTC.`);
+  }
+  if (expiry?.step) return say('Live', expiry.step.reason, expiry.step.message, expiry.step.waitingFor);
+  if (role === 'FormerPrimary') return say('Live', 'ServedUntilReplaced', `${hostname} is served as before until ${primary.hostname} is Live.`);
   return role === 'Primary'
     ? say('Live', 'Serving', `${hostname} is served over TLS.`)
     : say('Live', 'Redirecting', `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`);
 }
+
+/**
+ * Until when a Live hostname is served whose negative is confirmed, ms since the epoch: the grace time from then; no time at all
+ * where DNS now names another Project here.
+ */
+function driftEnds({now, policy}: World, claim: DomainClaim | undefined, verdict: Verdict | undefined, liveAt: string | undefined): number {
+  if (liveAt === undefined) return now;
+  if (verdict?.kind === 'Refuted' && verdict.observed.some((o) => o.startsWith('CNAME ') && within(o.slice('CNAME '.length), policy.zone))) return now;
+  const confirmedAt = claim?.status?.negativeAt;
+  return (confirmedAt === undefined ? now : Date.parse(confirmedAt)) + policy.graceTimeMs;
+}
+
+/** Told only to who has proved, without a word about the holder (rule 4). */
+const claimedMessage = (hostname: Hostname, {contest}: Extract<Standing, {kind: 'Claimed'}>) =>
+  `${hostname} has the right record, but it is attached elsewhere on this platform. ${contest
+    ? 'It passes over once the DNS names that place no longer: remove what points there, such as an older TXT record. This is watched.'
+    : 'Create the TXT record of status.dnsRecords, or ask the platform.'}`;
 
 const edgeMissing: ReadonlySet<string> = new Set<ReasonName>(['EdgeUnreachable', 'EdgeNotServing']);
 const edgeReasons: ReadonlySet<string> = new Set<ReasonName>(['EdgePending', 'EdgeUnreachable', 'EdgeNotServing']);
 
 const caaReasons: ReadonlySet<string> = new Set<ReasonName>(['CAABlocksIssuer', 'CAALookupFailed']);
 
-/** What holds an order back although the name is proven: CAA records that forbid it, that could not be read, or were not yet. */
-function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined):
-  {reason: ReasonName; message: string; by?: Party; nextLook: number} | undefined {
+/** What holds an order back although the name is proven, and when DNS is looked at until then. */
+type Gate = IssuanceStep & {nextLook: number};
+
+/** CAA records that forbid it, that could not be read, or were not yet. */
+function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined): Gate | undefined {
   const {now, policy} = world;
   const caa = facts.verdict?.kind === 'Proven' ? facts.verdict.caa : undefined;
   if (policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
@@ -429,37 +591,66 @@ function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: Hos
   const nextLook = nextWaitingCheck(policy, held ? Date.parse(held.since) : now, facts.checkedAt, now) ?? (facts.checkedAt ?? now) + policy.recheckIntervalMs;
   if (caa === undefined) {
     // Not read by this process: what status said of them stands until they are.
-    return held ? {reason: held.reason as ReasonName, message: held.message, by: held.waitingFor, nextLook}
+    return held ? {reason: held.reason as ReasonName, message: held.message, waitingFor: held.waitingFor, nextLook}
       : {reason: 'Issuing', message: `${hostname} is verified; its CAA records are read before its certificate is ordered.`, nextLook};
   }
-  return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, by: caa.by, nextLook}
+  return caa.kind === 'Blocked' ? {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, nextLook}
     : {reason: 'CAALookupFailed', message: caa.message, nextLook};
 }
 
+/** The budgets and the line before them. */
+function orderGate({now, policy, facts}: World, issuance: IssuanceWorld): Gate | undefined {
+  const step = beforeOrder(issuance);
+  if (!step) return undefined;
+  const {checkedAt = now} = facts.get(issuance.hostname) ?? {};
+  const since = step.reason === issuance.before?.reason ? Date.parse(issuance.before.since) : now;
+  return {...step, nextLook: nextWaitingCheck(policy, since, checkedAt, now) ?? checkedAt + policy.recheckIntervalMs};
+}
+
+/** Its newest request goes; where cert-manager is not at it any more, the Certificate is marked. */
+function attemptAgain([made]: readonly Certificate[], {request, issuing}: CertificateFacts): FreshAttempt | undefined {
+  return made && {certificate: {namespace: made.metadata.namespace ?? '', name: made.metadata.name}, ...(request && {request}), mark: !issuing};
+}
+
 /** The Certificate and the Ingresses of a proven host: in the tenant's namespace for the primary, in Doorplate's for the others. */
-function objectsOf(world: World, project: Project, {hostname, role}: Wanted): Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> {
+function objectsOf(world: World, project: Project, {hostname, role}: Pick<Wanted, 'hostname' | 'role'>): Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> {
   const {domain, policy, traefik} = world;
   const name = objectNameOf(domain.metadata.uid ?? '', hostname);
   const tenant = domain.metadata.namespace ?? '';
-  const routes = role === 'Primary'
+  const serves = role !== 'RedirectSource';
+  const routes = serves
     ? [serve({name, namespace: tenant, host: hostname, secretName: name, service: project.spec.serviceRef}), httpToHttps({name, host: hostname}, policy.redirector)]
     : [redirectFrom({name, host: hostname, secretName: name}, policy.redirector)];
   const ingresses = routes.flatMap((route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik}) ?? []);
-  const namespace = role === 'Primary' ? tenant : policy.redirector.namespace;
+  const namespace = serves ? tenant : policy.redirector.namespace;
   return {certificates: [makeCertificate({name, namespace, hostname, issuerRef: policy.issuerRef})], ingresses, routed: ingresses.every(world.stands)};
 }
 
-/** What a verdict says of the record; undefined where what was said before stands: before the first check, and when a proven name could not be asked. */
-function recordOf(verdict: Verdict | undefined, proven: boolean): HostDecision['record'] | undefined {
-  if (verdict?.kind === 'Refuted') return {state: verdict.state, ...(verdict.observed.length > 0 && {observed: verdict.observed})};
-  if (verdict?.kind === 'Proven') return {state: 'Found'};
-  return verdict && !proven ? {state: 'Unknown'} : undefined;
+const priorRecords = ({domain}: World, hostname: Hostname) => (domain.status?.dnsRecords ?? []).filter((r) => r.hostname === hostname);
+
+/** Whether a hostname is an apex: by the newest verdict, by what was found before, or by its name. */
+function apexOf(world: World, hostname: Hostname, verdict: Verdict | undefined): boolean {
+  const alias = priorRecords(world, hostname).find((r) => r.type === 'ALIAS');
+  return verdict?.apex ?? (alias ? alias.name === '@' : isApexByName(hostname));
 }
 
-/** What status said of the record before this process started. */
-function priorRecord(world: World, hostname: Hostname): HostDecision['record'] {
-  const prior = world.domain.status?.dnsRecords?.find((r) => r.hostname === hostname);
-  return {state: prior?.state ?? 'Unknown', ...(prior?.observed && {observed: prior.observed})};
+/** The records that the customer must create, and what was seen of them: the newest verdict, or what was said before it. */
+function recordsOf(world: World, question: Question, verdict: Verdict | undefined, proven: boolean): DnsRecordStatus[] {
+  const {hostname} = question;
+  const prior = priorRecords(world, hostname);
+  const alias = prior.some((r) => r.type === 'ALIAS');
+  const by: Proof | undefined = verdict?.kind === 'Proven' ? verdict.by
+    : verdict || prior.length === 0 ? undefined
+    : alias ? (prior.length > 1 ? 'TXT' : 'Addresses') : 'CNAME';
+  return recordsFor(question, apexOf(world, hostname, verdict), world.policy.edgeAddresses, by).map(({type, name, zone, value, ttl}): DnsRecordStatus => {
+    const before = prior.find((r) => r.type === type);
+    const seen = verdict?.kind === 'Proven' ? {state: 'Found' as const, observed: []}
+      : verdict?.kind === 'Refuted' ? (type === 'TXT' ? verdict.txt ?? {state: 'Unknown' as const, observed: []} : verdict)
+      : verdict && !proven ? {state: 'Unknown' as const, observed: []}
+      // Before the first check, and where a proven name could not be asked.
+      : {state: before?.state ?? 'Unknown', observed: before?.observed ?? []};
+    return {hostname, type, name, zone, value, ttl, state: seen.state, ...(seen.observed.length > 0 && {observed: seen.observed})};
+  });
 }
 
 /** When a proven host counts as last checked after a start: spread over the interval before it, so that re-checks do not come all at once. */
@@ -475,9 +666,13 @@ export function decide(world: World): Decision {
   const [first, ...others] = wanted(world) as [Wanted, ...Wanted[]];
   const primary = decideHost(world, first, {hostname: first.hostname, live: false});
   const live = {hostname: first.hostname, live: primary.entry.phase === 'Live'};
-  const decisions = [primary, ...others.map((w) => decideHost(world, w, live))];
+  const decisions = [primary, ...others.flatMap((w) => {
+    const decision = decideHost(world, w, live);
+    return w.role === 'FormerPrimary' && (live.live || decision.entry.phase !== 'Live') ? [] : decision;
+  })];
 
   const hosts = decisions.map((d) => d.entry);
+  const attached = hosts.filter((h) => h.role !== 'FormerPrimary');
   const conditions = makeConditions(world, hosts, primary, domain.status?.conditions ?? []);
   const target = project?.status?.host;
   const answered = world.request !== undefined && !decisions.some((d) => d.asked);
@@ -485,10 +680,8 @@ export function decide(world: World): Decision {
   const status: CustomDomainStatus = {
     observedGeneration: domain.metadata.generation ?? 0,
     phase: primary.entry.phase,
-    hostsLive: `${hosts.filter((h) => h.phase === 'Live').length}/${hosts.length}`,
-    ...(target !== undefined && {dnsRecords: decisions.filter((d) => d.entry.phase !== 'NotAccepted').map((d): DnsRecordStatus => ({
-      hostname: d.entry.hostname, type: 'CNAME', ...recordName(d.entry.hostname), value: target, ttl: 3600, ...d.record,
-    }))}),
+    hostsLive: `${attached.filter((h) => h.phase === 'Live').length}/${attached.length}`,
+    ...(target !== undefined && {dnsRecords: decisions.flatMap((d) => (d.entry.phase === 'NotAccepted' || d.entry.role === 'FormerPrimary' ? [] : d.records))}),
     hosts,
     ...(handled !== undefined && {lastHandledReconcileAt: handled}),
     conditions,
@@ -496,9 +689,11 @@ export function decide(world: World): Decision {
   const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
   return {
     status,
+    claims: decisions.flatMap((d) => d.claims),
     certificates: decisions.flatMap((d) => d.certificates),
     ingresses: decisions.flatMap((d) => d.ingresses),
     freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []),
+    wishes: decisions.flatMap((d) => d.wish ?? []),
     looks: decisions.flatMap((d) => d.looks),
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };

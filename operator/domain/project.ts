@@ -1,13 +1,17 @@
-import type {Certificate, CustomDomain, EndpointSlice, Ingress, Project, Service} from '../api/foreign.ts';
+import type {Certificate, CustomDomain, DomainClaim, EndpointSlice, Ingress, Project, Service} from '../api/foreign.ts';
 import type {ProjectStatus} from '../api/project.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
+import type {ClaimWrite} from './claim.ts';
+import {defaultHostClaim} from './claim.ts';
 import type {Claim} from './conditions.ts';
 import {timestamp, withTimes} from './conditions.ts';
+import type {Hostname} from './hostname.ts';
 import {objectNameOf, projectHost} from './hostname.ts';
 import {makeIngress} from './ingress.ts';
 import type {Policy} from './lifecycle.ts';
 import type {ReasonName} from './reasons.ts';
+import type {Tenant} from './tenant.ts';
 import {httpToHttps, redirectFrom, serve} from './routes.ts';
 
 /** Status with which the default host redirects to the primary: temporary, because a customer may take the domain away again. */
@@ -22,8 +26,12 @@ export interface ProjectWorld {
   slices: readonly Pick<EndpointSlice, 'endpoints'>[];
   /** The CustomDomains that name this Project. */
   domains: readonly CustomDomain[];
+  tenant: Tenant;
+  claimOf: (host: Hostname) => DomainClaim | undefined;
   /** By the namespace in which it stands; only with platform.tls: PerProject. */
   certificate: (namespace: string) => CertificateFacts | undefined;
+  /** Routes of ours that stand for the default host. */
+  standsAs: {serves: boolean; redirects: boolean};
   /** Whether an Ingress stands in the cluster exactly as desired. */
   stands: (ingress: Ingress) => boolean;
   inTheWay?: string;
@@ -31,7 +39,8 @@ export interface ProjectWorld {
   traefik: boolean;
 }
 
-export interface ProjectDecision {status: ProjectStatus; certificates: Certificate[]; ingresses: Ingress[]}
+/** `claims`: to be written before anything else, and then decided anew. */
+export interface ProjectDecision {status: ProjectStatus; claims: ClaimWrite[]; certificates: Certificate[]; ingresses: Ingress[]}
 
 /** Whether a Service of the Project has had a ready endpoint: a missing `ready` means ready (EndpointSlice v1). */
 const hasReadyEndpoint = (slices: ProjectWorld['slices']) =>
@@ -42,37 +51,52 @@ const claim = (type: string, holds: boolean, yes: [ReasonName, string], no: [Rea
   return {type, status: holds ? 'True' : 'False', reason, message};
 };
 
+/** The default host: the first that is no other tenant's; what it has had before, before any. */
+function claimedHost({project, policy, tenant, claimOf}: ProjectWorld): {host: Hostname; claims: ClaimWrite[]} {
+  const {namespace = '', name} = project.metadata;
+  const at = (counter: number) => projectHost({installation: policy.installation, zone: policy.zone, namespace, name, counter});
+  for (let host = project.status?.host ?? at(0), counter = 0; ; host = at(counter++)) {
+    const found = defaultHostClaim(host, project, tenant, claimOf(host));
+    if (found !== undefined) return {host, claims: found === 'held' ? [] : [found]};
+  }
+}
+
 /** Decides a Project: its default host, whether it has been deployed, and the routes of its default host. Pure. */
 export function decideProject(world: ProjectWorld): ProjectDecision {
   const {project, policy, service, now} = world;
-  const {namespace = '', name, uid = '', generation = 0} = project.metadata;
+  const {namespace = '', uid = '', generation = 0} = project.metadata;
   const {serviceRef, defaultHost} = project.spec;
-  const host = projectHost({installation: policy.installation, zone: policy.zone, namespace, name});
+  const {host, claims: claimWrites} = claimedHost(world);
   const portFound = service?.spec.ports?.some((p) => p.port === serviceRef.port || p.name === serviceRef.port) ?? false;
   const firstDeployTime = project.status?.firstDeployTime ?? (portFound && hasReadyEndpoint(world.slices) ? timestamp(now) : undefined);
 
-  const primary = world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role === 'Primary' && h.phase === 'Live');
-  const redirect = defaultHost === 'RedirectToPrimary' && primary ? {to: primary.hostname, status: defaultHostRedirectStatus} : undefined;
+  const primary = world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role === 'Primary' && h.phase === 'Live')
+    // While another becomes the primary, the last one serves on.
+    ?? world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role !== 'Primary' && h.phase === 'Live' && h.redirect === undefined);
+  const wanted = defaultHost === 'RedirectToPrimary' && primary ? {to: primary.hostname, status: defaultHostRedirectStatus} : undefined;
 
-  const certificates: Certificate[] = [];
-  const ingresses: Ingress[] = [];
-  let certified = true;
-  if (firstDeployTime !== undefined && defaultHost !== 'Disabled') {
+  const routedAs = (role: 'serves' | 'redirects') => {
     const objects = objectNameOf(uid, host);
-    const home = redirect ? policy.redirector.namespace : namespace;
+    const home = role === 'redirects' ? policy.redirector.namespace : namespace;
     const secretName = policy.tls === 'PerProject' ? objects : undefined;
-    if (secretName) {
-      certificates.push(makeCertificate({name: secretName, namespace: home, hostname: host, issuerRef: policy.issuerRef}));
-      certified = world.certificate(home)?.ready ?? false;
-    }
-    const routes = redirect
+    const routes = role === 'redirects'
       ? [redirectFrom({name: objects, host, secretName}, policy.redirector)]
       : [serve({name: objects, namespace, host, secretName, service: serviceRef}), httpToHttps({name: objects, host}, policy.redirector)];
-    for (const route of routes) {
-      const ingress = makeIngress(route, {ingressClassName: policy.ingressClassName, traefik: world.traefik});
-      if (ingress) ingresses.push(ingress);
-    }
-  }
+    return {
+      certificates: secretName === undefined ? [] : [makeCertificate({name: secretName, namespace: home, hostname: host, issuerRef: policy.issuerRef})],
+      ingresses: routes.flatMap((route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik: world.traefik}) ?? []),
+      certified: secretName === undefined || (world.certificate(home)?.ready ?? false),
+    };
+  };
+  const [role, was] = wanted ? (['redirects', 'serves'] as const) : (['serves', 'redirects'] as const);
+  const routable = firstDeployTime !== undefined && defaultHost !== 'Disabled';
+  const {certificates, ingresses, certified} = routable ? routedAs(role) : {certificates: [], ingresses: [], certified: true};
+  // What it did stands until what it is to do can; the redirector reads status, so that is told of first.
+  const changing = routable && world.standsAs[was];
+  const can = certified && (!wanted || project.status?.redirect !== undefined);
+  const routedNow = ingresses.every(world.stands);
+  const redirect = changing && !wanted ? project.status?.redirect : wanted;
+  const old = changing && !(can && routedNow) ? routedAs(was) : {certificates: [], ingresses: []};
 
   const serviceName = `Service ${serviceRef.name}`;
   const undeployed: [ReasonName, string] = service === undefined
@@ -86,7 +110,7 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
     : world.inTheWay ? ['NameTaken', `${world.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`]
     : ['RoutesPending', 'The ingress rules of the default host are being written.'];
   const offReason: [ReasonName, string] = ['DefaultHostDisabled', 'The default host is switched off.'];
-  const routed = deployed && ingresses.every(world.stands);
+  const routed = deployed && routedNow && !changing;
   const claims = [
     claim('Deployed', deployed, ['Deployed', `The ${serviceName} has had a ready endpoint.`], undeployed),
     claim('RoutesReady', routed, off ? offReason : ['Routed', `The ingress rules of ${host} are written.`], notRouted),
@@ -105,7 +129,8 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
       ...(redirect && {redirect}),
       conditions: withTimes(claims, project.status?.conditions ?? [], generation, now),
     },
-    certificates,
-    ingresses,
+    claims: claimWrites,
+    certificates: [...certificates, ...old.certificates],
+    ingresses: [...(changing && !can ? [] : ingresses), ...old.ingresses],
   };
 }

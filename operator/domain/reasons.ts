@@ -82,6 +82,9 @@ const table = {
   ResolverFailure: {
     means: 'The recursive resolvers gave no usable answer.',
     remedy: 'The platform: check the resolvers in dns.recursive.', waitingFor: 'Platform', health: 'pending'},
+  HostnameClaimed: {
+    means: 'The hostname is proven here and attached elsewhere on this platform; the proof that stands there decides.',
+    remedy: 'Remove the records that point to the other place, such as an older TXT record; the hostname then passes over by itself.', waitingFor: 'Customer', health: 'stalled'},
   VerificationExpired: {
     means: 'The record did not appear in time; automatic checks have ended.',
     remedy: 'Create the record, then ask for a check (Verify).', waitingFor: 'Customer', health: 'stalled'},
@@ -94,9 +97,15 @@ const table = {
     remedy: 'Mend the zone that the message names: its servers must answer questions for CAA.', waitingFor: 'Customer', health: 'pending'},
   Issuing: {
     means: 'The certificate is being issued, usually within a couple of minutes.', remedy: 'Nothing.', waitingFor: 'CertificateAuthority', health: 'pending'},
+  IssuanceQueued: {
+    means: "The order waits in line: the platform's account at the certificate authority may make only so many (budgets.account).",
+    remedy: 'Nothing: the message says when it is expected to be made.', waitingFor: 'Nobody', health: 'pending'},
+  IssuanceBudgetExhausted: {
+    means: 'The hostname, or the registered domain that it belongs to, has used up what may be ordered in a time (budgets); nothing is ordered before the time that the message names.',
+    remedy: 'Mend what made the attempts fail, if they did. Then it is tried again by itself.', waitingFor: 'CertificateAuthority', health: 'stalled'},
   IssuanceStalled: {
     means: 'The certificate is still absent long after it was ordered.',
-    remedy: 'Check the DNS and CAA records, then ask for a fresh attempt (Re-verify).', waitingFor: 'Platform', health: 'stalled'},
+    remedy: 'The message says what was checked, what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).', waitingFor: 'Platform', health: 'stalled'},
   NameTaken: {
     means: "An object that is not Doorplate's has the name of one that it must create; it is left alone.",
     remedy: 'Delete or rename that object.', waitingFor: 'Platform', health: 'stalled'},
@@ -112,6 +121,17 @@ const table = {
   // Live.
   Serving: {means: 'It is served with its own certificate; the edge was seen to do so.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
   Redirecting: {means: 'It redirects to the primary; the edge was seen to present its certificate.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  RenewalOverdue: {
+    means: 'It is served, but its certificate should have been renewed by now: a quarter of the time between the renewal and the expiry is over.',
+    remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).', waitingFor: 'Platform', health: 'stalled'},
+  CertificateExpired: {
+    means: 'Its certificate has expired: browsers refuse it. Its routes stay.',
+    remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).', waitingFor: 'Platform', health: 'stalled'},
+  ServedUntilReplaced: {
+    means: 'It was the primary; it is served as before until the new primary is Live.', remedy: 'See the primary.', waitingFor: 'Nobody', health: 'done'},
+  DNSDrifted: {
+    means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
+    remedy: 'Put the record back.', waitingFor: 'Customer', health: 'stalled'},
   Removing: {means: 'It is being removed; its routes are gone.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
   // Conditions that have no reason of a hostname to show.
   Accepted: {means: 'The hostname may be attached to this Project.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},

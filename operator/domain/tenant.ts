@@ -9,6 +9,8 @@ import {withTimes} from './conditions.ts';
 export interface Tenant {
   /** Name of the Account; undefined: the namespace is a tenant of its own, on the default plan. */
   account?: string;
+  /** UID of the namespace. */
+  namespaceUID: string;
   /** The Plan, or why there is none: nobody knows then what the tenant may have. */
   plan: Plan | {missing: Refusal};
 }
@@ -18,18 +20,18 @@ export const accountOf = (labels: Readonly<Record<string, string>> | undefined):
 
 const missing = (message: string): {missing: Refusal} => ({missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'}});
 
-/** The tenant of a namespace. `account` and `plan` give the objects of these names. */
+/** The tenant of a namespace: the Account that it names, if any. `account` and `plan` give the objects of these names. */
 export function tenantOf(
-  name: string | undefined, defaultPlan: string,
+  {account: name, uid: namespaceUID}: {account?: string; uid: string}, defaultPlan: string,
   {account, plan}: {account: (name: string) => Account | undefined; plan: (name: string) => Plan | undefined},
 ): Tenant {
   if (name === undefined) {
-    return {plan: plan(defaultPlan) ?? missing(`The namespace belongs to no Account, and the platform's default Plan ${defaultPlan} does not exist. The platform must create it.`)};
+    return {namespaceUID, plan: plan(defaultPlan) ?? missing(`The namespace belongs to no Account, and the platform's default Plan ${defaultPlan} does not exist. The platform must create it.`)};
   }
   const found = account(name);
-  if (!found) return {account: name, plan: missing(`The namespace belongs to the Account ${name}, which does not exist. The platform must create it, or correct the label ${accountLabel}.`)};
+  if (!found) return {account: name, namespaceUID, plan: missing(`The namespace belongs to the Account ${name}, which does not exist. The platform must create it, or correct the label ${accountLabel}.`)};
   const planName = found.spec.planRef.name;
-  return {account: name, plan: plan(planName) ?? missing(`The Account ${name} is on the Plan ${planName}, which does not exist. The platform must create it, or correct the Account.`)};
+  return {account: name, namespaceUID, plan: plan(planName) ?? missing(`The Account ${name} is on the Plan ${planName}, which does not exist. The platform must create it, or correct the Account.`)};
 }
 
 /** Decides an Account: whether its plan exists. Pure. */

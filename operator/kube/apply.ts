@@ -32,6 +32,9 @@ export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
  */
 const noResourceVersion = '1';
 
+/** By these a deletion waits for the garbage collector, and that for the dependents: a dependent that stays keeps its owner. */
+const waitForDependents: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
+
 /** After so many surprises in a row (deleted, re-created, deleted, ...) the reconcile starts over. */
 const attempts = 4;
 
@@ -89,19 +92,21 @@ export class Applier {
   }
 
   /**
-   * Deletes the very object that was read: a namesake that replaced it since is left alone ('NotFound'). One that is being deleted
-   * already is not asked again. With `isOurs`, somebody else's is left alone ('NotOurs').
+   * Deletes the very object that was read: a namesake that replaced it since is left alone ('NotFound'). It waits for no
+   * dependents, whoever may have asked for its deletion before and how. One that is being deleted and waits for none is not asked
+   * again ('Going'); as the request takes the wait off, that is one request for each time that somebody asks for the wait, also
+   * where other finalizers keep the object. With `isOurs`, somebody else's is left alone ('NotOurs').
    */
   async remove<T extends KubeObject>(
-    resource: Resource<T>, existing: HasMeta,
-    {isOurs, propagation}: {isOurs?(object: KubeObject): boolean; propagation?: 'Background' | 'Foreground' | 'Orphan'} = {},
-  ): Promise<'Deleted' | 'NotFound' | 'NotOurs'> {
-    const {uid, deletionTimestamp} = existing.metadata;
+    resource: Resource<T>, existing: HasMeta, {isOurs}: {isOurs?(object: KubeObject): boolean} = {},
+  ): Promise<'Deleted' | 'Going' | 'NotFound' | 'NotOurs'> {
+    const {uid, deletionTimestamp, finalizers = []} = existing.metadata;
     if (isOurs && !isOurs({apiVersion: apiVersionOf(resource), kind: resource.kind, ...existing})) return 'NotOurs';
-    if (deletionTimestamp !== undefined) return 'Deleted';
+    if (deletionTimestamp !== undefined && !finalizers.some(name => waitForDependents.has(name))) return 'Going';
     if (uid === undefined) throw new TypeError(`${resource.kind} ${keyOf(existing)}: no uid to delete it by`);
     try {
-      return await this.#client.delete(resource, keyOf(existing), {uid, propagation});
+      // Said, as without it what the finalizers say holds (apiserver: registry/generic/registry/store.go, shouldDeleteDependents).
+      return await this.#client.delete(resource, keyOf(existing), {uid, propagation: 'Background'});
     } catch (error) {
       if (isConflict(error)) return 'NotFound';
       throw error;

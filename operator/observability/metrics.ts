@@ -16,5 +16,10 @@ export const domainMetrics = (registry: Registry) => ({
     name: 'doorplate_customdomains_without_plan', help: 'CustomDomains in a namespace whose Account, or its Plan, does not exist: nothing new is accepted there.', registers: [registry],
     collect() { this.set(count()); },
   }),
+  /** Counted when somebody looks. */
+  ordersWaiting: (count: () => number) => new Gauge({
+    name: 'doorplate_orders_waiting', help: 'Hostnames whose order waits for room in the budget of the ACME account.', registers: [registry],
+    collect() { this.set(count()); },
+  }),
   lookErrors: new Counter({name: 'doorplate_look_errors_total', help: 'DNS checks and edge probes that failed unexpectedly.', registers: [registry]}),
 });

@@ -20,8 +20,9 @@ export function rulesOfDomain({metadata, status: said}: CustomDomain): RedirectR
   if (metadata.deletionTimestamp !== undefined) return [];
   return (said?.hosts ?? []).flatMap((h): RedirectRule[] => {
     if (h.phase !== 'Verified' && h.phase !== 'Live') return [];
-    if (h.role === 'Primary') return [toHttps(h.hostname)];
-    return h.redirect ? [{host: h.hostname, to: h.redirect.to, status: status(h.redirect.status)}] : [];
+    if (h.redirect) return [{host: h.hostname, to: h.redirect.to, status: status(h.redirect.status)}];
+    // A source without a redirect that is Live was the primary and serves still.
+    return h.role !== 'RedirectSource' || h.phase === 'Live' ? [toHttps(h.hostname)] : [];
   });
 }
 

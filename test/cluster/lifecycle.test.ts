@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {acmeRoot, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {acmeRoot, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
@@ -92,6 +92,32 @@ describe('a CustomDomain from its creation to its removal', () => {
     expect(await tenant.children('certificate', uid)).toEqual([]);
   }, 60_000);
 });
+
+test('an Ingress whose deletion a tenant holds up goes all the same when its CustomDomain is deleted', async () => {
+  const [www, old] = [tenant.host('held'), tenant.host('kept')];
+  await tenant.records({held: tenant.proof, kept: tenant.proof});
+  await tenant.attach('held', www, [{from: old}]);
+  await tenant.wait('held', 'Ready');
+  const uid = (await tenant.get('held'))?.metadata.uid ?? '';
+  const name = (await tenant.children('ingress', uid)).find((i) => i.startsWith(tenant.namespace))?.split('/')[1] ?? '';
+  const get = () => kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'json', '--ignore-not-found']);
+  // A dependent that never goes: deleted in the foreground, its owner waits for it.
+  const ingress = JSON.parse(await get()) as {apiVersion: string; kind: string; metadata: {name: string; uid: string}};
+  await apply([{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'holds', namespace: tenant.namespace, finalizers: ['test.doorplate.dev/held'],
+    ownerReferences: [{apiVersion: ingress.apiVersion, kind: ingress.kind, name, uid: ingress.metadata.uid, blockOwnerDeletion: true}]}}]);
+  try {
+    await eventually('the Ingress waits for its dependent', async () => {
+      await kubectl(['delete', 'ingress', '-n', tenant.namespace, name, '--cascade=foreground', '--wait=false']);
+      return (await kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'jsonpath={.metadata.finalizers}'])).includes('foregroundDeletion');
+    });
+    expect((await fetchEdge(`https://${www}/`, {ca})).status).toBe(200);
+    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'held', '--timeout=30s']);
+    await eventually('the edge stops serving it', async () => (await fetchEdge(`https://${www}/`)).status === 404, 5_000, 50);
+    expect(await get()).toBe('');
+  } finally {
+    await kubectl(['patch', 'configmap', '-n', tenant.namespace, 'holds', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+  }
+}, 120_000);
 
 async function poll(get: () => Promise<string>, wanted: string): Promise<string> {
   const end = Date.now() + 15_000;

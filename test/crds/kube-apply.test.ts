@@ -3,8 +3,8 @@ import {Registry} from 'prom-client';
 import {Applier} from '../../operator/kube/apply.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
-import {type KubeObject, keyOf} from '../../operator/kube/objects.ts';
-import {adminClient, type ConfigMap, configMaps, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
+import {type KubeObject, keyOf, ownerReference} from '../../operator/kube/objects.ts';
+import {adminClient, type ConfigMap, configMaps, eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
 
 type Managed = ConfigMap & {metadata: {managedFields?: {manager: string; operation: string}[]}};
 
@@ -205,6 +205,24 @@ describe('a removal', () => {
     const theirs = await client.create(configMaps, intent({a: 'theirs'}, {}));
     expect(await counted(() => applier.remove(configMaps, theirs, {isOurs}))).toEqual({requests: 0, value: 'NotOurs'});
     const going = {metadata: {...theirs.metadata, labels: {owner: 'us'}, deletionTimestamp: '2026-01-01T00:00:00Z'}};
-    expect(await counted(() => applier.remove(configMaps, going, {isOurs}))).toEqual({requests: 0, value: 'Deleted'});
+    expect(await counted(() => applier.remove(configMaps, going, {isOurs}))).toEqual({requests: 0, value: 'Going'});
+  });
+
+  test.each(['Foreground', 'Orphan'] as const)('ends a deletion that waits (%s), and asks once where a stranger’s finalizer keeps the object', async (propagation) => {
+    await applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs});
+    const object = await client.patch(configMaps, key(), {metadata: {finalizers: ['kit.test/held']}}, {type: 'merge'});
+    const dependent: ConfigMap = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {
+      name: `${name}-dependent`, namespace, finalizers: ['kit.test/held'], ownerReferences: [ownerReference(object, {blockOwnerDeletion: true})],
+    }};
+    await client.create(configMaps, dependent);
+    await client.delete(configMaps, key(), {propagation});
+    // The garbage collector takes `orphan` off as soon as it has come round; then nothing waits.
+    const waiting = {metadata: {...(await live())!.metadata, finalizers: ['kit.test/held', propagation === 'Orphan' ? 'orphan' : 'foregroundDeletion']}};
+    expect(await counted(() => applier.remove(configMaps, waiting, {isOurs}))).toEqual({requests: 1, value: 'Deleted'});
+    const now = await live();
+    expect(now!.metadata.finalizers).toEqual(['kit.test/held']);
+    expect(await counted(() => applier.remove(configMaps, now!, {isOurs}))).toEqual({requests: 0, value: 'Going'});
+    for (const held of [key(), `${key()}-dependent`]) await client.patch(configMaps, held, {metadata: {finalizers: null}}, {type: 'merge'});
+    await eventually(async () => (await live()) === undefined);
   });
 });

@@ -8,6 +8,7 @@
  * A patch is a unified diff (git apply -p1 -C1: what stands around a change may have changed) under two lines:
  *   # breaks: <the rule>
  *   # red: <test file> › <describe> › <test>
+ * Those of the admission policy name a row of its table, `test/cluster/policy.test.ts › <row>`: see policy.ts.
  */
 import {execFile} from 'node:child_process';
 import {cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
@@ -15,6 +16,7 @@ import {availableParallelism, tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
+import {judgePolicies} from './policy.ts';
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('./', import.meta.url));
@@ -68,18 +70,30 @@ async function judge(mutant: Mutant, copyOf: string): Promise<string | undefined
   if (!baseline) baselines.set(mutant.test, baseline = jest(copyOf, mutant.test));
   const before = (await baseline).get(mutant.title);
   if (before !== 'passed') return before === undefined ? `there is no such test: ${mutant.test} › ${mutant.title}` : `its test is ${before} without it: ${mutant.title}`;
+  let after: string | undefined;
   try {
-    await run('git', ['apply', '-p1', '-C1', mutant.file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
+    await broken(mutant, copyOf, async () => { after = (await jest(copyOf, mutant.test, mutant.title)).get(mutant.title); });
   } catch (e) {
-    return `does not apply: ${(e as {stderr?: string}).stderr?.trim().split('\n')[0] ?? String(e)}`;
+    return (e as Error).message;
   }
+  if (after === undefined) return `its test did not run: ${mutant.test} does not load with it`;
+  return after === 'failed' ? undefined : `SURVIVED: ${mutant.title}`;
+}
+
+/** Does something while a mutant is applied to a copy. Throws when it does not apply. */
+async function broken({file}: Mutant, copyOf: string, work: () => Promise<void>): Promise<void> {
+  const git = (...args: string[]) => run('git', ['apply', ...args, '-p1', '-C1', file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
+  await git().catch((e: {stderr?: string}) => { throw new Error(`does not apply: ${e.stderr?.trim().split('\n')[0] ?? String(e)}`); });
   try {
-    const after = (await jest(copyOf, mutant.test, mutant.title)).get(mutant.title);
-    if (after === undefined) return `its test did not run: ${mutant.test} does not load with it`;
-    return after === 'failed' ? undefined : `SURVIVED: ${mutant.title}`;
+    await work();
   } finally {
-    await run('git', ['apply', '-R', '-p1', '-C1', mutant.file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
+    await git('-R');
   }
+}
+
+function tell({name, breaks}: Mutant, wrong: string | undefined): void {
+  if (wrong === undefined) passed++; else failed++;
+  console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s] ${wrong === undefined ? 'red' : 'NOT RED'}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`);
 }
 
 const wanted = process.argv.slice(2);
@@ -87,18 +101,21 @@ let [passed, failed] = [0, 0];
 try {
   const mutants = readdirSync(here).filter((f) => f.endsWith('.patch')).toSorted().map(read).filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
   if (mutants.length === 0) throw new Error('there is no such patch');
-  const queue = [...mutants];
-  const workers = Array.from({length: Math.min(mutants.length, Math.max(2, availableParallelism()))}, async (_, i) => {
+  const ofPolicy = mutants.filter((m) => m.test === 'test/cluster/policy.test.ts');
+  const queue = mutants.filter((m) => !ofPolicy.includes(m));
+  const workers = Array.from({length: Math.min(queue.length, Math.max(2, availableParallelism()))}, async (_, i) => {
     const copyOf = join(scratch, String(i));
     mkdirSync(copyOf);
     await copy(copyOf);
-    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-      const wrong = await judge(mutant, copyOf);
-      if (wrong === undefined) passed++; else failed++;
-      console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s] ${wrong === undefined ? 'red' : 'NOT RED'}  ${mutant.name} (${mutant.breaks})${wrong === undefined ? '' : `: ${wrong}`}`);
-    }
+    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) tell(mutant, await judge(mutant, copyOf));
   });
   await Promise.all(workers);
+  if (ofPolicy.length > 0) {
+    const copyOf = join(scratch, 'policy');
+    mkdirSync(copyOf);
+    await copy(copyOf);
+    await judgePolicies(copyOf, ofPolicy, (mutant, work) => broken(mutant, copyOf, work), tell);
+  }
 } catch (e) {
   failed++;
   console.error(e instanceof Error ? e.message : e);

@@ -28,6 +28,7 @@ export const factsArbitrary: fc.Arbitrary<HostFacts> = fc.record({
     failure: fc.option(fc.constant('it failed'), {nil: undefined, freq: 1}),
     createdAt: fc.constantFrom(timestamp(t0), timestamp(t0 - hours)),
   }), {nil: undefined}),
+  grant: fc.oneof({weight: 5, arbitrary: fc.constant({kind: 'Granted'} as const)}, fc.constantFrom({kind: 'Queued', place: 7, expectedAt: t0 + days} as const, {kind: 'Exhausted', until: t0 + days} as const, undefined)),
   inTheWay: fc.oneof({weight: 8, arbitrary: fc.constant(undefined)}, fc.constant('Ingress acme/docs')),
   edge: fc.option(edge, {nil: undefined}),
 }).map(({certificate: c, ...facts}) => ({

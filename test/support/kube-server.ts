@@ -13,30 +13,34 @@ import type {KubeObject} from '../../operator/kube/objects.ts';
 import {configMaps} from './kube-api.ts';
 
 const run = promisify(execFile);
-const bin = join(process.env.DOORPLATE_CACHE || join(homedir(), '.cache/doorplate'), 'bin');
+/** Where the cluster's binaries stand (`make tools`). */
+export const bin = join(process.env.DOORPLATE_CACHE || join(homedir(), '.cache/doorplate'), 'bin');
 const startWithinMs = 60_000;
 
 /**
- * An etcd and a kube-apiserver of a test's own, on loopback, with nothing else: no controllers, no nodes, everybody may do all. It
- * starts in 3 s. For what can't be done to a cluster that others use: to kill it, to set it back, to fill it.
+ * An etcd and a kube-apiserver of a test's own, on loopback, with nothing else: no controllers, no nodes, everybody may do all
+ * (with `rbac` what the roles say). It starts in 3 s. For what can't be done to a cluster that others use: to kill it, to set it
+ * back, to fill it, to have broken policies on it.
  */
 export class ApiServer {
   readonly dir: string;
   readonly url: string;
   readonly #ports: {api: number; etcd: number; peer: number};
+  readonly #rbac: boolean;
   readonly #children = new Map<'etcd' | 'kube-apiserver', ChildProcess>();
 
-  private constructor(dir: string, ports: {api: number; etcd: number; peer: number}) {
+  private constructor(dir: string, ports: {api: number; etcd: number; peer: number}, rbac: boolean) {
     this.dir = dir;
+    this.#rbac = rbac;
     this.#ports = ports;
     this.url = `https://127.0.0.1:${ports.api}`;
   }
 
   /** Answers requests when this resolves. */
-  static async start(): Promise<ApiServer> {
+  static async start({rbac = false} = {}): Promise<ApiServer> {
     const dir = await mkdtemp(join(tmpdir(), 'kit-api-'));
     const [api, etcd, peer] = await freePorts(3);
-    const server = new ApiServer(dir, {api: api!, etcd: etcd!, peer: peer!});
+    const server = new ApiServer(dir, {api: api!, etcd: etcd!, peer: peer!}, rbac);
     try {
       await server.#makeKeys();
       await server.startEtcd();
@@ -86,7 +90,7 @@ export class ApiServer {
       '--tls-cert-file', file('server.crt'), '--tls-private-key-file', file('server.key'), '--client-ca-file', file('ca.crt'),
       '--service-account-key-file', file('sa.key'), '--service-account-signing-key-file', file('sa.key'),
       '--service-account-issuer', 'https://kubernetes.default.svc', '--service-cluster-ip-range', '10.96.0.0/16',
-      '--authorization-mode', 'AlwaysAllow', '--disable-admission-plugins', 'ServiceAccount', '--profiling=false',
+      '--authorization-mode', this.#rbac ? 'RBAC' : 'AlwaysAllow', '--disable-admission-plugins', 'ServiceAccount', '--profiling=false',
     ]);
     const client = this.client();
     try {

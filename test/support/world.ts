@@ -3,7 +3,7 @@
  * said is as it is when all is well: the Project is there and deployed, nothing has been looked at yet.
  */
 import type {CustomDomainStatus, HostStatus, RedirectStatus} from '../../operator/api/custom-domain.ts';
-import type {Certificate, CustomDomain, Ingress, Plan, Project} from '../../operator/api/foreign.ts';
+import type {Certificate, CustomDomain, DomainClaim, Ingress, Plan, Project} from '../../operator/api/foreign.ts';
 import type {Condition} from '../../operator/api/rules.ts';
 import type {CertificateFacts} from '../../operator/domain/certificate.ts';
 import {timestamp} from '../../operator/domain/conditions.ts';
@@ -34,9 +34,16 @@ export const policy: Policy = {
   deniedNames: ['denied.example'],
   waitSchedule: [{everyMs: 15 * seconds, forMs: 5 * minutes}, {everyMs: minutes, forMs: 55 * minutes}, {everyMs: 5 * minutes, forMs: 23 * hours}, {everyMs: hours, forMs: 6 * days}],
   recheckIntervalMs: 6 * hours,
+  driftConfirmationsMs: [minutes, 5 * minutes, 15 * minutes, 60 * minutes],
+  takeoverConfirmationsMs: [2 * seconds, 5 * seconds, 10 * seconds],
+  quarantineTimeMs: 30 * days,
   propagationTimeMs: 48 * hours,
   verificationExpiresAfterMs: 7 * days,
   issuanceStalledAfterMs: 30 * minutes,
+  budgets: {
+    account: [{limit: 300, perMs: 3 * hours}], registeredDomain: [{limit: 50, perMs: 7 * days}],
+    certificates: [{limit: 4, perMs: 7 * days}], failures: [{limit: 2, perMs: hours}, {limit: 3, perMs: days}],
+  },
   graceTimeMs: 7 * days,
   defaultPlan: 'free',
 };
@@ -48,7 +55,7 @@ export const plan = (name: string, maxHostnamesPerProject: number): Plan => ({
 });
 
 /** The tenant acme, on this plan; null: on a plan that does not exist. */
-export const tenantOn = (on: Plan | null): Tenant => tenantOf('acme', policy.defaultPlan, {
+export const tenantOn = (on: Plan | null): Tenant => tenantOf({account: 'acme', uid: 'uid-namespace'}, policy.defaultPlan, {
   account: (name) => ({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Account', metadata: {name}, spec: {planRef: {name: on?.metadata.name ?? 'lost'}}}),
   plan: () => on ?? undefined,
 });
@@ -83,6 +90,13 @@ export function domain({name = 'docs', uid = 'uid-domain', createdAt = timestamp
   };
 }
 
+/** The claim of a hostname, held by a CustomDomain (or whatever has the uid) of the Account acme. */
+export const heldClaim = (hostname: string, uid = 'uid-domain', change: Partial<DomainClaim['status']> = {}): DomainClaim => ({
+  apiVersion: 'doorplate.dev/v1alpha1', kind: 'DomainClaim', metadata: {name: hostname, uid: `uid-claim-${hostname}`, resourceVersion: '7'},
+  spec: {tenant: {account: 'acme'}, proof: 'DNS'},
+  status: {holder: {kind: 'CustomDomain', namespace: 'acme', name: 'docs', uid}, generation: 0, ...change},
+});
+
 export interface WorldInput extends DomainInput {
   now?: number;
   /** null: there is none. */
@@ -94,6 +108,8 @@ export interface WorldInput extends DomainInput {
   policy?: Partial<Policy>;
   traefik?: boolean;
   facts?: Record<string, HostFacts>;
+  /** The claims by hostname; all its own unless told. */
+  claims?: Record<string, DomainClaim | undefined>;
   /** What stands in the cluster: everything unless told. */
   stands?: (ingress: Ingress) => boolean;
   startedAt?: number;
@@ -111,6 +127,7 @@ export function world(input: WorldInput = {}): World {
     policy: {...policy, ...input.policy},
     traefik: input.traefik ?? true,
     facts: new Map(Object.entries(input.facts ?? {})),
+    claimOf: (hostname) => (input.claims && hostname in input.claims ? input.claims[hostname] : heldClaim(hostname, own.metadata.uid)),
     stands: input.stands ?? (() => true),
     startedAt: input.startedAt ?? t0 - minutes,
     request: input.request,
@@ -140,7 +157,8 @@ export function settled(start: World): World {
 export const leaf = 'aa'.repeat(32);
 export const otherLeaf = 'bb'.repeat(32);
 
-export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt});
+/** With leave to order: the budgets have room. */
+export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt, grant: {kind: 'Granted'}});
 export const refuted = (reason: ReasonName = 'RecordMissing', state: RecordState = 'Missing', observed: string[] = [], checkedAt = t0): HostFacts =>
   ({verdict: {kind: 'Refuted', reason, message: `${reason} was seen.`, state, observed, apex: false}, checkedAt});
 export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt = t0): HostFacts =>

@@ -39,9 +39,14 @@ describe('A good configuration', () => {
       edge: {addresses: ['192.0.2.1'], probe: []},
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
-      dns: {mode: 'Authoritative', recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour, waitSchedule: [
+      dns: {mode: 'Authoritative', recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour,
+        driftConfirmations: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmations: [2 * second, 5 * second, 10 * second], waitSchedule: [
         {every: 15 * second, for: 5 * minute}, {every: minute, for: 55 * minute}, {every: 5 * minute, for: 23 * hour}, {every: hour, for: 6 * day}]},
-      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, apexOwnership: 'TXT', singleTenant: false, defaultPlan: 'free',
+      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, quarantineTime: 30 * day, apexOwnership: 'TXT', singleTenant: false, defaultPlan: 'free',
+      budgets: {
+        account: [{limit: 300, per: 3 * hour}], registeredDomain: [{limit: 50, per: 7 * day}],
+        certificates: [{limit: 4, per: 7 * day}], failures: [{limit: 2, per: hour}, {limit: 3, per: day}],
+      },
       caaIdentities: [], deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
       leaderElection: {enabled: true, lease: 'doorplate-operator', leaseDuration: 15 * second, renewDeadline: 10 * second, retryPeriod: 2 * second},
     });
@@ -100,7 +105,11 @@ describe('A good configuration', () => {
     expect(policy).toEqual({
       installation: 'apps.platform.test', zone: 'apps.platform.test', tls: 'Wildcard', issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'}, ingressClassName: 'traefik',
       edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, caaIdentities: [], deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
-      recheckIntervalMs: hour, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
+      recheckIntervalMs: hour, driftConfirmationsMs: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmationsMs: [2 * second, 5 * second, 10 * second], quarantineTimeMs: 30 * day, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
+      budgets: {
+        account: [{limit: 300, perMs: 3 * hour}], registeredDomain: [{limit: 50, perMs: 7 * day}],
+        certificates: [{limit: 4, perMs: 7 * day}], failures: [{limit: 2, perMs: hour}, {limit: 3, perMs: day}],
+      },
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');
   });
@@ -136,6 +145,9 @@ describe('A bad value', () => {
     ['a span that is a number', {propagationTime: 48}, 'propagationTime: '],
     ['a span of weeks', {verificationExpiresAfter: '1w'}, 'verificationExpiresAfter: must be a number above 0 and a unit'],
     ['a span below nothing', {issuanceStalledAfter: '-30m'}, 'issuanceStalledAfter: must be a number above 0 and a unit'],
+    ['a budget of nothing', {budgets: {account: [{limit: 0, per: '1m'}]}}, 'budgets.account.0.limit: '],
+    ['a budget without a limit', {budgets: {failures: []}}, 'budgets.failures: '],
+    ['a budget for no time', {budgets: {registeredDomain: [{limit: 50, per: 'week'}]}}, 'budgets.registeredDomain.0.per: must be a number above 0 and a unit'],
     ['no grace', {graceTime: 'none'}, 'graceTime: must be a number above 0 and a unit'],
     ['no default plan', {defaultPlan: ''}, 'defaultPlan: '],
     ['no schedule', {dns: {waitSchedule: []}}, 'dns.waitSchedule: '],

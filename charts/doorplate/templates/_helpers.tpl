@@ -20,7 +20,9 @@ dns: {{ .Values.dns | toJson }}
 propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
+budgets: {{ .Values.budgets | toJson }}
 graceTime: {{ .Values.graceTime }}
+quarantineTime: {{ .Values.quarantineTime }}
 apexOwnership: {{ .Values.apexOwnership }}
 singleTenant: {{ .Values.singleTenant }}
 defaultPlan: {{ .Values.defaultPlan | quote }}
@@ -68,4 +70,59 @@ spec:
       volumeMounts: [{name: config, mountPath: /etc/doorplate, readOnly: true}]
   volumes:
     - {name: config, configMap: {name: {{ $root.Release.Name }}-config}}
+{{- end }}
+
+{{/* The namespaces in which the platform itself writes: its own label can't be had by a tenant (see the policy "namespaces"). */}}
+{{- define "doorplate.admission.namespaces" -}}
+matchExpressions:
+  - {key: kubernetes.io/metadata.name, operator: NotIn, values: [{{ .Release.Namespace | quote }}, kube-system]}
+  - {key: doorplate.dev/admission, operator: NotIn, values: [except]}
+{{- end }}
+
+{{/* Who a write is not by, before it is looked at. Kubernetes' own controllers need no exception: all they write passes as unchanged. */}}
+{{- define "doorplate.admission.writers" -}}
+{{- $users := list (printf "system:serviceaccount:%s:%s-operator" .Release.Namespace .Release.Name) }}
+{{- range .Values.admissionPolicy.certManager.serviceAccounts }}
+{{- $users = append $users (printf "system:serviceaccount:%s:%s" $.Values.admissionPolicy.certManager.namespace .) }}
+{{- end }}
+- name: not-by-doorplate-or-cert-manager
+  expression: >-
+    !(request.userInfo.username in {{ concat $users .Values.admissionPolicy.exceptUsers | toJson }})
+{{- with .Values.admissionPolicy.exceptGroups }}
+- name: not-by-an-excepted-group
+  expression: >-
+    !request.userInfo.?groups.orValue([]).exists(g, g in {{ toJson . }})
+{{- end }}
+{{ include "doorplate.admission.platform" . }}
+{{- end }}
+
+{{- define "doorplate.admission.platform" -}}
+- name: not-by-the-platform # who may update Accounts
+  expression: >-
+    !authorizer.group('doorplate.dev').resource('accounts').check('update').allowed()
+{{- end }}
+
+{{/*
+What an update may change: managedFields, ownerReferences, and the status of kinds whose status nobody trusts. Finalizers
+may go, never come: a route with a stranger's finalizer would be served on after it was removed.
+*/}}
+{{- define "doorplate.admission.unchanged" -}}
+- name: sameContent
+  expression: >-
+    dyn(object).all(k, k in ['apiVersion', 'kind', 'metadata', 'status'] || (k in dyn(oldObject) && dyn(object)[k] == dyn(oldObject)[k]))
+    && dyn(oldObject).all(k, k in ['apiVersion', 'kind', 'metadata', 'status'] || k in dyn(object))
+- name: sameStatus
+  expression: >-
+    request.?subResource.orValue('') != 'status' || !(request.resource.group in ['cert-manager.io', 'acme.cert-manager.io', 'doorplate.dev'])
+    || dyn(object).?status == dyn(oldObject).?status
+- name: sameLabels
+  expression: object.metadata.?labels.orValue({}) == oldObject.metadata.?labels.orValue({})
+- name: sameAnnotations
+  expression: object.metadata.?annotations.orValue({}) == oldObject.metadata.?annotations.orValue({})
+- name: noNewFinalizer
+  expression: object.metadata.?finalizers.orValue([]).all(f, f in oldObject.metadata.?finalizers.orValue([]))
+- name: unchanged
+  expression: >-
+    request.operation == 'UPDATE' && variables.sameContent && variables.sameStatus
+    && variables.sameLabels && variables.sameAnnotations && variables.noNewFinalizer
 {{- end }}

@@ -47,7 +47,7 @@ describe('CAA records, by RFC 8659 and RFC 8657', () => {
 
 describe('before an order', () => {
   const gated = {...policy, caaIdentities: ['ca1.example.net']};
-  const proven = (caa?: ReturnType<typeof judgeCaa>) => decide(world({policy: gated, facts: {'docs.example.com': {verdict: {kind: 'Proven', by: 'CNAME', apex: false, ...(caa && {caa})}, checkedAt: 0}}}));
+  const proven = (caa?: ReturnType<typeof judgeCaa>) => decide(world({policy: gated, facts: {'docs.example.com': {verdict: {kind: 'Proven', by: 'CNAME', apex: false, ...(caa && {caa})}, checkedAt: 0, grant: {kind: 'Granted'}}}}));
 
   test('a proven name whose CAA records block the CA is Verified, has no certificate and no route, and is looked at again', () => {
     const d = proven({kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'});
@@ -64,6 +64,6 @@ describe('before an order', () => {
 
   test('records that allow the CA let the order through, and where CAA is not configured nothing is held back', () => {
     expect(proven({kind: 'Allowed'}).certificates).toHaveLength(1);
-    expect(decide(world({facts: {'docs.example.com': {verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt: 0}}})).certificates).toHaveLength(1);
+    expect(decide(world({facts: {'docs.example.com': {verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt: 0, grant: {kind: 'Granted'}}}})).certificates).toHaveLength(1);
   });
 });

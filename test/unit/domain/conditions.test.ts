@@ -4,7 +4,7 @@ import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {ReasonName} from '../../../operator/domain/reasons.ts';
 import {reasons} from '../../../operator/domain/reasons.ts';
 import {historyArbitrary, live} from '../../support/histories.ts';
-import {certificate, condition, conditionLines, hours, later, proven, refuted, served, settled, t0, unknown, world} from '../../support/world.ts';
+import {condition, conditionLines, hours, later, refuted, served, settled, t0, unknown, world} from '../../support/world.ts';
 
 const docs = 'docs.example.com';
 const old = 'old.example.com';
@@ -53,15 +53,15 @@ describe('Conditions', () => {
   });
 
   test('of kstatus are pending or stalled just as the design says', () => {
-    const pending = ['ProjectNotFound', 'NoSuccessfulDeploy', 'Issuing', 'EdgePending', 'EdgeUnreachable', 'EdgeNotServing', 'RecordMissing', 'TargetMismatch', 'IndirectCNAME', 'ConflictingRecord', 'ProxiedOrFlattened', 'PropagationPending', 'CheckPending', 'WaitingForPrimary', 'AuthoritativeFailure'] as const;
-    const stalled = ['HostnameNotAllowed', 'DuplicateHostname', 'PlanUpgradeRequired', 'PlanNotFound', 'HostnameLimitReached', 'ProjectHasDomains', 'VerificationExpired', 'AuthoritativeUnreachable', 'IssuanceStalled'] as const;
+    const pending = ['ProjectNotFound', 'NoSuccessfulDeploy', 'Issuing', 'IssuanceQueued', 'EdgePending', 'EdgeUnreachable', 'EdgeNotServing', 'RecordMissing', 'TargetMismatch', 'IndirectCNAME', 'ConflictingRecord', 'ProxiedOrFlattened', 'PropagationPending', 'CheckPending', 'WaitingForPrimary', 'AuthoritativeFailure'] as const;
+    const stalled = ['HostnameNotAllowed', 'DuplicateHostname', 'PlanUpgradeRequired', 'PlanNotFound', 'HostnameLimitReached', 'ProjectHasDomains', 'VerificationExpired', 'AuthoritativeUnreachable', 'IssuanceStalled', 'IssuanceBudgetExhausted', 'RenewalOverdue', 'CertificateExpired'] as const;
     expect(pending.filter((r) => reasons[r].health !== 'pending')).toEqual([]);
     expect(stalled.filter((r) => reasons[r].health !== 'stalled')).toEqual([]);
   });
 
   test('no message is longer than the schema allows, however long what others said is', () => {
-    const failure = 'x'.repeat(5000);
-    const d = decide(world({redirects: [{from: old}], facts: {[docs]: {...proven(), certificate: certificate({ready: false, failure})}}}));
+    const message = 'x'.repeat(5000);
+    const d = decide(world({redirects: [{from: old}], facts: {[docs]: {verdict: {kind: 'Unknown', reason: 'AuthoritativeFailure', message, apex: false}, checkedAt: 0}}}));
     expect(d.status.hosts![0]!.message).toHaveLength(2048);
     expect(Math.max(...d.status.conditions!.map((c) => c.message.length))).toBeLessThanOrEqual(2048);
   });

@@ -135,7 +135,7 @@ describe('Rule 8, a downgrade never frees a name', () => {
 
   test('a missing Plan or Account takes nothing away that is proven, for however long, and accepts nothing new', () => {
     const before = settled(world({redirects: [{from: old}, {from: zzz}], facts: {...all, [zzz]: refuted()}}));
-    const at = later(before, {now: t0 + 90 * days, tenant: lost});
+    const at = later(before, {now: t0 + 60 * days, tenant: lost});
     const d = decide(at);
     expect(hostLines(d)).toEqual([`${docs} Live Serving Nobody`, `${old} Live Redirecting Nobody`, `${zzz} NotAccepted PlanNotFound Platform`]);
     expect(entryOf(d, zzz)?.message).toBe('The Account acme is on the Plan lost, which does not exist. The platform must create it, or correct the Account.');

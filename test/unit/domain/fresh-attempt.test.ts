@@ -4,14 +4,18 @@ import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {HostFacts} from '../../../operator/domain/lifecycle.ts';
 import {certificate, later, minutes, policy, proven, refuted, seconds, t0, unknown, world} from '../../support/world.ts';
+import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {timestamp} from '../../../operator/domain/conditions.ts';
 
+/** What cert-manager says has been read. */
+const diagnosis: Diagnosis = {said: []};
 const absent = (change: Partial<CertificateFacts>): CertificateFacts => ({...certificate({ready: false, createdAt: timestamp(t0 - 40 * minutes), ...change}), leafSha256: undefined, notAfter: undefined});
 const pending = {namespace: 'acme', name: 'docs-1', uid: 'uid-request'};
 const request = {value: 'now', seenAt: t0 - seconds};
 
 /** Verified before, in the state that the facts give, asked for a moment ago and looked at since. */
-function asked(facts: HostFacts, extra: {request?: undefined}) {
+function asked(known: HostFacts, extra: {request?: undefined}) {
+  const facts = {grant: {kind: 'Granted'} as const, diagnosis, ...known};
   const before = world({facts: {'docs.example.com': {...proven(t0 - 30 * seconds), certificate: facts.certificate}}});
   return decide(later(before, {now: t0 + seconds, facts: {'docs.example.com': facts}, request, ...extra}));
 }

@@ -292,12 +292,6 @@ describe('Messages', () => {
   test("tell of somebody else's object by its name", () => {
     expect(decide(world({facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}})).status.hosts![0]!.message).toMatch(/^Ingress acme\/docs is not Doorplate's .* Delete or rename it\.$/);
   });
-
-  test('tell how the last attempt at a certificate failed, while it is pending and when it is stalled', () => {
-    const [pending, stalled] = [t0, t0 + 30 * minutes].map((now) => decide(world({now, facts: {[docs]: {...proven(), certificate: certificate({ready: false, failure: 'order is invalid'})}}})).status.hosts![0]!);
-    expect(pending).toMatchObject({reason: 'Issuing', message: expect.stringContaining('The last attempt failed: order is invalid')});
-    expect(stalled).toMatchObject({reason: 'IssuanceStalled', message: expect.stringMatching(/was ordered 30 minutes ago and is still absent\. By the last answer of its DNS it still verifies\. The last attempt failed: order is invalid\. See the Certificate certificate,.*\(Re-verify\)/)});
-  });
 });
 
 test('A world is only read: deciding changes nothing in it', () => {

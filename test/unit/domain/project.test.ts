@@ -7,7 +7,7 @@ import {decide} from '../../../operator/domain/lifecycle.ts';
 import {projectHost} from '../../../operator/domain/hostname.ts';
 import type {ProjectDecision, ProjectWorld} from '../../../operator/domain/project.ts';
 import {decideProject} from '../../../operator/domain/project.ts';
-import {certificate, domain, hours, objectLines, policy, proven, seconds, served, settled, t0, world} from '../../support/world.ts';
+import {certificate, domain, enterprise, heldClaim, hours, objectLines, policy, proven, seconds, served, settled, t0, tenantOn, world} from '../../support/world.ts';
 
 const host = projectHost({installation: policy.installation, zone: policy.zone, namespace: 'acme', name: 'docs'});
 const web: Service = {apiVersion: 'v1', kind: 'Service', metadata: {name: 'web', namespace: 'acme'}, spec: {ports: [{name: 'http', port: 80}, {name: 'admin', port: 9000}]}};
@@ -29,6 +29,9 @@ function projectWorld({defaultHost = 'Serve', port = 80, status, tls = 'Wildcard
     slices: ready,
     domains: [],
     certificate: (namespace) => (certified.includes(namespace) ? certificate() : undefined),
+    tenant: tenantOn(enterprise),
+    claimOf: (h) => ({...heldClaim(h, 'uid-project'), status: {holder: {kind: 'Project', namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0}}),
+    standsAs: {serves: false, redirects: false},
     stands: () => true,
     policy: {...policy, tls},
     traefik: true,

@@ -7,7 +7,7 @@ import type {ReasonName} from '../../../operator/domain/reasons.ts';
 import {factsArbitrary, historyArbitrary, live} from '../../support/histories.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
-  certificate, condition, conditionLines, days, domain, edgeAt, entryOf, free, hostLines, hours, later, leaf, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, unknown, world,
+  certificate, condition, conditionLines, days, domain, edgeAt, entryOf, free, heldClaim, hostLines, hours, later, leaf, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, unknown, world,
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
@@ -128,7 +128,12 @@ describe('Rule 3, "could not ask" is not "no"', () => {
   });
 
   test('what was seen of the record before a failure, or before a restart, stands', () => {
-    const before = later(settled(world({facts: {[docs]: served()}})), {facts: {[docs]: served(refuted('TargetMismatch', 'Wrong', ['CNAME elsewhere.example']))}});
+    const serving = settled(world({facts: {[docs]: served()}}));
+    const moved = {facts: {[docs]: served(refuted('TargetMismatch', 'Wrong', ['CNAME elsewhere.example']))}};
+    expect(decide(later(serving, moved)).status.dnsRecords?.[0]).toMatchObject({state: 'Found'});
+    // Confirmed: a drift.
+    const since = {negativeSince: timestamp(t0 - 2 * hours), negativeAt: timestamp(t0 - hours), negatives: 4};
+    const before = later(serving, {...moved, claimOf: (h) => heldClaim(h, 'uid-domain', since)});
     const wrong = {state: 'Wrong', observed: ['CNAME elsewhere.example']};
     expect(decide(before).status.dnsRecords?.[0]).toMatchObject(wrong);
     expect(decide(later(before, {facts: {[docs]: served(unknown())}})).status.dnsRecords?.[0]).toMatchObject(wrong);
@@ -246,7 +251,8 @@ describe('Rule 9, quiet when nothing changes', () => {
 
   test('after a restart the checks of many Live names are spread over the interval', () => {
     const first = decide(world({redirects: Array.from({length: 100}, (_, i) => ({from: `n${i}.example.com`})), facts: Object.fromEntries(Array.from({length: 100}, (_, i) => [`n${i}.example.com`, proven()]))}));
-    const again = decide(world({redirects: Array.from({length: 100}, (_, i) => ({from: `n${i}.example.com`})), status: first.status, startedAt: t0}));
+    const again = decide(world({redirects: Array.from({length: 100}, (_, i) => ({from: `n${i}.example.com`})), status: first.status, startedAt: t0,
+      facts: Object.fromEntries(first.status.hosts!.map((h) => [h.hostname, {certificate: certificate()}]))}));
     const tenths = again.looks.filter((l) => l.hostname !== docs).map((l) => Math.floor(((l.at - t0) / policy.recheckIntervalMs) * 10));
     expect(new Set(tenths).size).toBeGreaterThanOrEqual(8);
   });

@@ -17,11 +17,11 @@ describe('The tenant of a namespace', () => {
   });
 
   test("has its Account's plan", () => {
-    expect(tenantOf('acme', 'free', given(account('enterprise')))).toEqual({account: 'acme', plan: enterprise});
+    expect(tenantOf({account: 'acme', uid: 'u'}, 'free', given(account('enterprise')))).toEqual({account: 'acme', namespaceUID: 'u', plan: enterprise});
   });
 
   test('without an account has the default plan', () => {
-    expect(tenantOf(undefined, 'free', given(account('enterprise')))).toEqual({plan: free});
+    expect(tenantOf({uid: 'u'}, 'free', given(account('enterprise')))).toEqual({namespaceUID: 'u', plan: free});
   });
 
   test.each([
@@ -29,7 +29,7 @@ describe('The tenant of a namespace', () => {
     ['the Plan of the Account', 'other', 'free', 'The Account other is on the Plan gold, which does not exist. The platform must create it, or correct the Account.'],
     ['the default Plan', undefined, 'silver', "The namespace belongs to no Account, and the platform's default Plan silver does not exist. The platform must create it."],
   ])('is not known where %s does not exist, and never falls back to another plan', (_, name, defaultPlan, message) => {
-    expect(tenantOf(name, defaultPlan, given(account('gold', {metadata: {name: 'other'}}))).plan).toEqual({missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'}});
+    expect(tenantOf({account: name, uid: 'u'}, defaultPlan, given(account('gold', {metadata: {name: 'other'}}))).plan).toEqual({missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'}});
   });
 });
 

@@ -28,6 +28,13 @@ const client = {
     stored = {...stored, ...object, metadata: {...metadata, uid: stored?.metadata.uid ?? `uid-${sent.length}`, resourceVersion: String(100 + sent.length)}};
     return structuredClone(stored);
   },
+  // What waits for dependents goes on waiting, unless the policy is given and is another (apiserver: shouldDeleteDependents).
+  delete: async (_: unknown, __: unknown, {propagation}: {propagation?: string}) => {
+    sent.push('delete');
+    const finalizers = (stored!.metadata.finalizers ?? []).filter(f => propagation === undefined || (f !== 'foregroundDeletion' && f !== 'orphan'));
+    stored = finalizers.length > 0 ? {...stored!, metadata: {...stored!.metadata, finalizers, deletionTimestamp: '2026-01-01T00:00:00Z'}} : undefined;
+    return 'Deleted';
+  },
   patch: async (_: unknown, __: unknown, patch: {path: string; value: unknown}[]) => {
     sent.push('patch');
     for (const {path, value} of patch) {
@@ -40,6 +47,7 @@ const client = {
 
 const intent = (a: string): ConfigMap => ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'x', namespace: 'ns', labels: {owner: 'us'}}, data: {a}});
 const foreign = (): Stored => ({...intent('theirs'), metadata: {name: 'x', namespace: 'ns', uid: 'theirs', resourceVersion: '7'}});
+const ours = (finalizers: string[], deletionTimestamp?: string): Stored => ({...intent('1'), metadata: {...intent('1').metadata, uid: 'ours', resourceVersion: '7', finalizers, deletionTimestamp}});
 
 beforeEach(() => {
   stored = undefined;
@@ -67,6 +75,27 @@ test('an intent that stands costs no request', async () => {
   sent = [];
   expect((await applier.apply(configMaps, intent('1'), {existing: object, isOurs})).outcome).toBe('Unchanged');
   expect(sent).toEqual([]);
+});
+
+describe('a removal', () => {
+  test.each(['foregroundDeletion', 'orphan'])('ends a deletion that waits for dependents (%s)', async (finalizer) => {
+    stored = ours([finalizer], '2026-01-01T00:00:00Z');
+    expect(await applier.remove(configMaps, stored)).toBe('Deleted');
+    expect(stored).toBeUndefined();
+  });
+
+  test('waits for no dependents, though somebody has written the object so and the cache does not know it', async () => {
+    stored = ours(['foregroundDeletion']);
+    expect(await applier.remove(configMaps, ours([]))).toBe('Deleted');
+    expect(stored).toBeUndefined();
+  });
+
+  test('is asked for once where a stranger’s finalizer keeps the object', async () => {
+    stored = ours(['foregroundDeletion', 'kit.test/held'], '2026-01-01T00:00:00Z');
+    expect(await applier.remove(configMaps, stored)).toBe('Deleted');
+    expect(await applier.remove(configMaps, stored)).toBe('Going');
+    expect(sent).toEqual(['delete']);
+  });
 });
 
 describe('a status', () => {

@@ -1,0 +1,70 @@
+import type {AcmeChallenge, AcmeOrder} from '../api/foreign.ts';
+import type {Diagnosis, Said} from '../domain/diagnosis.ts';
+import type {Client} from '../kube/client.ts';
+import {ApiError} from '../kube/errors.ts';
+import type {KubeObject} from '../kube/objects.ts';
+import {ownerLabel} from './children.ts';
+import {acmeChallenges, acmeOrders} from './resources.ts';
+
+/** The attempt that is asked about: the UID of its CertificateRequest, and of the owner whose label it bears. */
+export interface IssuanceQuestion {namespace: string; owner: string; request: string}
+
+/** So many are quoted of one attempt: it has one name, so one of each. */
+const mostSaid = 4;
+
+interface Read {orders: AcmeOrder[]; challenges: AcmeChallenge[]}
+
+const of = (uid: string) => (o: KubeObject) => o.metadata.ownerReferences?.some((r) => r.uid === uid) ?? false;
+const said = (kind: Said['kind']) => ({metadata, status}: AcmeOrder | AcmeChallenge): Said => ({kind, name: metadata.name, state: status?.state ?? '', reason: status?.reason ?? ''});
+
+/**
+ * Reads what cert-manager says of an attempt: Orders and Challenges, live, at the moment at which it is found to be stuck. They are
+ * not watched: a copy of all Orders of the cluster would cost every platform memory (each holds a chain) for what is rarely needed.
+ * Many attempts of one owner that are stuck at once share a read.
+ */
+export class IssuanceReader {
+  readonly #client: Client;
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #coming = new Map<string, Promise<Read>>();
+
+  constructor(client: Client) { this.#client = client; }
+
+  /** Never what was read before the question came. Throws what the API server throws, a refusal aside. */
+  async read({namespace, owner, request}: IssuanceQuestion, signal: AbortSignal): Promise<Diagnosis> {
+    let read: Read;
+    try {
+      read = await this.#next(namespace, owner, signal);
+    } catch (error) {
+      if (error instanceof ApiError && [403, 404].includes(error.status)) return {said: [], unreadable: error.message};
+      throw error;
+    }
+    const orders = read.orders.filter(of(request));
+    const challenges = orders.flatMap((o) => read.challenges.filter(of(o.metadata.uid ?? '')));
+    return {said: [...challenges.map(said('Challenge')), ...orders.map(said('Order'))].slice(0, mostSaid)};
+  }
+
+  /** The read that begins after the one that is under way; all who ask until then share it. */
+  #next(namespace: string, owner: string, signal: AbortSignal): Promise<Read> {
+    const key = `${namespace} ${owner}`;
+    const coming = this.#coming.get(key);
+    if (coming) return coming;
+    const next = (this.#running.get(key) ?? Promise.resolve()).catch(() => {}).then(() => {
+      this.#coming.delete(key);
+      const run = this.#read(namespace, owner, signal);
+      this.#running.set(key, run);
+      void run.catch(() => {}).finally(() => { if (this.#running.get(key) === run) this.#running.delete(key); });
+      return run;
+    });
+    this.#coming.set(key, next);
+    return next;
+  }
+
+  async #read(namespace: string, owner: string, signal: AbortSignal): Promise<Read> {
+    // cert-manager copies the labels of a Certificate down to its Orders, and no further.
+    const [orders, challenges] = await Promise.all([
+      this.#client.list(acmeOrders, {namespace, labelSelector: `${ownerLabel}=${owner}`, signal}),
+      this.#client.list(acmeChallenges, {namespace, signal}),
+    ]);
+    return {orders: orders.items, challenges: challenges.items};
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * The way from a proven hostname to its certificate, decided for one hostname by its own facts.
+ *
+ *   proven ----> IssuanceQueued ----> Issuing ----------------------------> certificate
+ *      |           ^ room              | 30 min without an end: IssuanceStalled; Re-verify = another attempt
+ *      |           |                   | failed: cert-manager tries again, as long as the hostname's budget has room
+ *      +--> IssuanceBudgetExhausted <--+ spent: its Certificate goes until there is room again
+ *
+ * Rule 1 stands above all of this: it is asked only of hostnames that are proven and past CAA.
+ */
+import type {HostStatus, Party} from '../api/custom-domain.ts';
+import type {Budgets, Grant, Limit, Order, Spent} from './budget.ts';
+import {spentBy} from './budget.ts';
+import type {CaaVerdict} from './caa.ts';
+import type {CertificateFacts} from './certificate.ts';
+import {timestamp} from './conditions.ts';
+import type {Diagnosis} from './diagnosis.ts';
+import {culprit, quote, quotes} from './diagnosis.ts';
+import type {Hostname} from './hostname.ts';
+import type {ReasonName} from './reasons.ts';
+
+/** What is known about the issuance of one hostname. */
+export interface IssuanceWorld {
+  now: number;
+  hostname: Hostname;
+  policy: {budgets: Budgets; issuanceStalledAfterMs: number};
+  /** The orders of the last days, as far as anybody remembers. */
+  orders: readonly Order[];
+  /** What was said to its wish for an order; undefined before it had one. */
+  grant?: Grant;
+  /** What was read about the attempt that {@link attemptOf} names. */
+  diagnosis?: Diagnosis;
+  /** What the entry in status said before. */
+  before?: Pick<HostStatus, 'reason' | 'message' | 'waitingFor' | 'since'>;
+  /** It was Live until now: it has a certificate, whatever is said of the next one. */
+  wasLive: boolean;
+  /** The newest check, as far as this process has made one. */
+  checked: {proven: boolean; verifies: boolean; caa?: CaaVerdict};
+  /** Somebody asked (Re-verify), and the check that follows has been made. */
+  asked: boolean;
+}
+
+/** A wish for an order. `Ordered`: its Certificate stands and has no request yet; `UnderWay`: it has one. */
+export interface OrderWish {hostname: Hostname; /** The Certificate that it is for: `namespace/name`. */ certificate: string; state: 'Wanted' | 'Ordered' | 'UnderWay'; /** Its place in line, ms since the epoch. */ since: number}
+
+/** What follows for the issuance of one hostname. */
+export interface IssuanceStep {
+  reason: ReasonName;
+  message: string;
+  waitingFor?: Party;
+  wish?: OrderWish['state'];
+  /** Another attempt begins now. */
+  again?: true;
+  /** The Certificate goes until its budget has room: cert-manager would try again by itself. */
+  withhold?: true;
+  /** What cert-manager says of the attempt is needed. */
+  read?: true;
+  /** Who asked gets the answer later: the attempt waits in line. */
+  unanswered?: true;
+  wakeAt?: number;
+}
+
+/** Which attempt it is and how far: what was read about another one says nothing. */
+export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? ''} ${c.failure ?? c.waiting ?? ''}`;
+
+/** A time span for people. */
+const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : ms < 7_200_000 ? `${Math.round(ms / 60_000)} minutes` : ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / 86_400_000)} days`);
+/** A point in time for people, rounded up to the minute. The date always: the text must not change as the time comes near. */
+const moment = (ms: number) => `${timestamp(Math.ceil(ms / 60_000) * 60_000).slice(0, 16).replace('T', ' ')} UTC`;
+const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
+
+/** The hostname's own budget: what is said while it is spent. */
+function exhausted(w: IssuanceWorld, spent: Spent): IssuanceStep {
+  const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
+  const what = spent.of === 'failures' ? `Too many attempts at the certificate of ${w.hostname} have failed (at most ${most(spent.limit)})` : `${w.hostname} has had as many certificates as it may (${most(spent.limit)})`;
+  const why = failure === undefined ? '' : ` The last failure: ${failure.replace(/\.?$/, '.')}`;
+  return {
+    reason: 'IssuanceBudgetExhausted', wakeAt: spent.until,
+    message: `${what}. Nothing is ordered before ${moment(spent.until)}; then it is tried again.${why}`,
+    ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
+  };
+}
+
+/** Whether an order may be made; undefined: now. */
+function inLine(w: IssuanceWorld): IssuanceStep | undefined {
+  const {grant, hostname} = w;
+  switch (grant?.kind) {
+    case 'Granted': return undefined;
+    case undefined: return {reason: 'Issuing', message: `${hostname} is verified; its certificate is about to be ordered.`, wish: 'Wanted'};
+    case 'Exhausted': return {
+      reason: 'IssuanceBudgetExhausted', wish: 'Wanted', wakeAt: grant.until,
+      message: `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} below one registered domain, and that of ${hostname} has had them. Nothing is ordered before ${moment(grant.until)}; then it is tried again.`,
+    };
+    case 'Queued': return {
+      reason: 'IssuanceQueued', wish: 'Wanted', wakeAt: grant.expectedAt,
+      message: `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ${w.policy.budgets.account.map(most).join(', ')} of the whole platform). It is expected to be made by ${moment(grant.expectedAt)}.`,
+    };
+  }
+}
+
+/** Before there is a Certificate: what holds its order back; undefined: nothing does. */
+export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
+  const spent = spentBy(w.orders, w.policy.budgets, w.now);
+  return spent ? exhausted(w, spent) : inLine(w);
+}
+
+/** What the newest check found, for a message. */
+function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
+  const dns = verifies ? 'By the last answer of its DNS it still verifies' : 'By the last answer of its DNS it verifies no longer: see status.dnsRecords';
+  const records = caa?.kind === 'Allowed' ? ', and its CAA records allow the certificate authority' : caa?.kind === 'Unknown' ? ', and its CAA records could not be read' : '';
+  return `${dns}${records}.`;
+}
+
+/** What becomes of an order that has been made and has not led to a certificate yet. */
+export function afterOrder(w: IssuanceWorld & {certificate: CertificateFacts}): IssuanceStep {
+  const {now, certificate} = w;
+  const began = Date.parse(certificate.attemptAt ?? certificate.createdAt ?? timestamp(now));
+  const stalled = now - began >= w.policy.issuanceStalledAfterMs;
+  const failed = certificate.failure !== undefined && !certificate.issuing;
+  // Read when there is something to explain, once for each attempt.
+  const read = (failed || stalled) && certificate.request !== undefined;
+  return {...attempted(w, {began, stalled, failed, unread: read && !w.diagnosis}), ...(read && {read})};
+}
+
+function attempted(w: IssuanceWorld & {certificate: CertificateFacts}, {began, stalled, failed, unread}: {began: number; stalled: boolean; failed: boolean; unread: boolean}): IssuanceStep {
+  const {now, hostname, certificate, checked, before, diagnosis, policy} = w;
+  const {caa} = checked;
+  // Without a certificate of before, nothing is lost when its Certificate goes; and the CA is not asked in vain.
+  const gives: {withhold?: true} = failed && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
+  const wish = certificate.request ? 'UnderWay' : 'Ordered';
+
+  if (caa?.kind === 'Blocked') return {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, ...(gives.withhold ? gives : {wish})};
+  if (before?.reason === 'CAABlocksIssuer' && !checked.proven) return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, wish};
+
+  const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
+  if (unread) {
+    const same = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
+    return same ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish}
+      : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued.`, wish};
+  }
+  const spent = spentBy(w.orders, policy.budgets, now);
+  if (spent && gives.withhold) return {...exhausted(w, spent), ...gives};
+
+  // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
+  const again = w.asked && checked.proven && caa?.kind !== 'Unknown' && (stalled || failed);
+  if (again && !spent) {
+    const waits = inLine(w);
+    return waits ? {...waits, unanswered: true}
+      : {reason: 'Issuing', message: `${hostname} is verified; a fresh attempt at its certificate has begun.`, again: true, wish};
+  }
+
+  const cause = culprit(says, diagnosis);
+  const said = quotes(says, diagnosis);
+  const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
+  const more = spent ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).` : ' Then ask for a fresh attempt (Re-verify).';
+  if (stalled) {
+    // After a restart, what was checked before still stands in status: keep it rather than flap.
+    if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies) return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, wish};
+    return {
+      reason: 'IssuanceStalled', wish, ...(cause && {waitingFor: cause.by}),
+      message: `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent. ${whatWasChecked(checked)}${what}${more}${words}`,
+    };
+  }
+  const wakeAt = began + policy.issuanceStalledAfterMs;
+  if (!failed) {
+    const why = certificate.failure === undefined ? '' : ` The last attempt failed: ${quote(certificate.failure).replace(/\.?$/, '.')}`;
+    return {reason: 'Issuing', wish, wakeAt, message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`};
+  }
+  return {
+    reason: 'Issuing', wish, wakeAt, ...(cause && {waitingFor: cause.by}),
+    message: `${hostname} is verified; the last attempt at its certificate failed, and cert-manager tries again after a while.${what}${more}${words}`,
+  };
+}
+
+/** How a failed attempt is remembered: with the words that tell its cause. */
+export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagnosis: Diagnosis): Order | undefined {
+  if (failure === undefined || attemptAt === undefined) return undefined;
+  return {at: attemptAt, outcome: 'Failed', ...(endedAt !== undefined && {endedAt}), message: quote(diagnosis.said.find((s) => s.reason !== '')?.reason ?? failure, 256)};
+}
+
+/** A certificate whose renewal is late by this share of what was left of its life when the renewal was due. */
+const lateness = 0.25;
+
+/**
+ * Whether a certificate should have been renewed by now (cert-manager: status.renewalTime, by percentage of the lifetime), and
+ * what is said then. `next`: when there is more to say, ms since the epoch. cert-manager's own renewals are never held back.
+ */
+export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {step?: IssuanceStep; next?: number} {
+  const {now, hostname, certificate, diagnosis, checked} = w;
+  if (certificate.notAfter === undefined) return {};
+  const end = Date.parse(certificate.notAfter);
+  const due = Math.min(end, Date.parse(certificate.renewalTime ?? certificate.notAfter));
+  const late = due + lateness * (end - due);
+  if (now < late) return {next: late};
+
+  const says = certificate.failure ?? certificate.waiting;
+  const cause = culprit(says, diagnosis);
+  const words = quotes(says, diagnosis);
+  const again = w.asked && checked.proven && (checked.caa?.kind ?? 'Allowed') === 'Allowed' && says !== undefined;
+  const held = again ? beforeOrder(w) : undefined;
+  const expired = now >= end;
+  const message = expired
+    ? `The certificate of ${hostname} expired on ${moment(end)}: browsers refuse it.`
+    : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and expires on ${moment(end)}.`;
+  return {
+    ...(!expired && {next: end}),
+    step: {
+      reason: expired ? 'CertificateExpired' : 'RenewalOverdue', ...(cause && {waitingFor: cause.by}),
+      message: `${message}${cause ? ` ${cause.what}` : ''} ${held?.reason === 'IssuanceBudgetExhausted' ? held.message : 'Then ask for a fresh attempt (Re-verify).'}${words && ` ${words}`}`,
+      ...(certificate.request && says !== undefined && {read: true}),
+      ...(again && !held && {again: true}),
+      ...(held?.wish && {wish: held.wish, unanswered: true, wakeAt: held.wakeAt}),
+    },
+  };
+}

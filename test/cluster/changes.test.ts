@@ -1,0 +1,92 @@
+/** What is changed while it is live: nothing that stands goes before what replaces it stands. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {Tenant} from '../support/tenant.ts';
+
+let tenant: Tenant;
+let ca: string;
+beforeAll(async () => { tenant = await Tenant.create('change'); ca = await acmeRoot(); }, 60_000);
+afterAll(async () => { await tenant?.remove(); }, 90_000);
+
+/** A client that follows redirects, over and over, on each of these hostnames; `stop` tells how many requests there were, and all that failed. */
+function constantClient(hostnames: readonly string[]): {stop: () => Promise<{requests: number; failed: string[]}>} {
+  const stopping = new AbortController();
+  let requests = 0;
+  const failed: string[] = [];
+  const follow = async (url: string, hops: string[] = []): Promise<void> => {
+    if (hops.length > 4) { failed.push(`too many redirects: ${[...hops, url].join(' -> ')}`); return; }
+    const reply = await fetchEdge(url, {ca}).catch((e: Error) => e);
+    requests++;
+    if (reply instanceof Error) failed.push(`${url}: ${reply.message}`);
+    else if (reply.status >= 300 && reply.status < 400 && reply.location !== undefined) await follow(reply.location, [...hops, url]);
+    else if (reply.status !== 200 || !reply.body.startsWith('hello from')) failed.push(`${[...hops, url].join(' -> ')}: ${reply.status}`);
+  };
+  const loops = hostnames.flatMap((h) => [`https://${h}/`, `http://${h}/x?y=z`]).map(async (url) => {
+    while (!stopping.signal.aborted) {
+      await follow(url.replace('/x?y=z', '/'));
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
+    }
+  });
+  return {stop: async () => { stopping.abort(); await Promise.all(loops); return {requests, failed}; }};
+}
+
+const lines = (primary: string, source: string) => [`${primary} Live Serving`, `${source} Live Redirecting`];
+
+describe('a live CustomDomain', () => {
+  test('its primary and its redirect source change places under a constant client: no request fails', async () => {
+    const [www, old] = [tenant.host('www'), tenant.host('old')];
+    await tenant.records({www: tenant.proof, old: tenant.proof});
+    await tenant.attach('site', www, [{from: old}]);
+    await tenant.hosts('site', lines(www, old));
+    const visitor = constantClient([www, old]);
+    const began = Date.now();
+    await tenant.attach('site', old, [{from: www, status: 302}]);
+    await tenant.hosts('site', lines(old, www), 90_000);
+    const took = Date.now() - began;
+    await eventually('the other place redirects', async () => { const r = await fetchEdge(`https://${www}/p?q`, {ca}); return r.status === 302 && r.location === `https://${old}/p?q`; });
+    await new Promise((resolve) => { setTimeout(resolve, 2000); });
+    const {requests, failed} = await visitor.stop();
+    console.log(`swapped in ${(took / 1000).toFixed(1)} s, ${requests} requests meanwhile`);
+    expect(failed).toEqual([]);
+    expect(requests).toBeGreaterThan(50);
+    const uid = (await tenant.get('site'))?.metadata.uid ?? '';
+    expect(await tenant.children('ingress', uid)).toHaveLength(3);
+    expect(await tenant.children('certificate', uid)).toHaveLength(2);
+  }, 180_000);
+
+  test('a new primary is Live before the old one stops, and redirects go to the old one until then', async () => {
+    const [old, www, next] = [tenant.host('old'), tenant.host('www'), tenant.host('next')];
+    const visitor = constantClient([old, www]);
+    await tenant.attach('site', next, [{from: www, status: 302}]);
+    // Nothing is proven of it yet.
+    await tenant.hosts('site', [`${next} AwaitingVerification RecordMissing`, `${www} Live Redirecting`, `${old} Live ServedUntilReplaced`]);
+    expect(await fetchEdge(`https://${www}/`, {ca})).toMatchObject({status: 302, location: `https://${old}/`});
+    await tenant.record('next', tenant.proof);
+    await eventually('the new primary is Live', async () => (await tenant.get('site'))?.status?.phase === 'Live', 90_000);
+    const {failed} = await visitor.stop();
+    expect(failed.filter((f) => !f.startsWith(`https://${old}/: 404`) && !f.startsWith(`http://${old}/`))).toEqual([]);
+    await tenant.hosts('site', lines(next, www));
+    await eventually('the old primary stops', async () => (await fetchEdge(`https://${old}/`)).status === 404, 10_000);
+    await eventually('redirects go to the new one', async () => (await fetchEdge(`https://${www}/`, {ca})).location === `https://${next}/`, 10_000);
+  }, 180_000);
+
+  test('the status of a redirect is changed without a pause', async () => {
+    const [next, www] = [tenant.host('next'), tenant.host('www')];
+    await tenant.attach('site', next, [{from: www, status: 308}]);
+    await eventually('it answers so', async () => (await fetchEdge(`https://${www}/`, {ca})).status === 308, 10_000);
+    expect((await tenant.hosts('site', lines(next, www))).status?.hosts?.[1]?.redirect).toEqual({to: next, status: 308});
+  }, 60_000);
+
+  test('its Project is deleted: routes go, its claims stay; the Project comes back and so do they', async () => {
+    const next = tenant.host('next');
+    await kubectl(['delete', 'project', '-n', tenant.namespace, 'web', '--timeout=30s']);
+    await tenant.reason('site', 'ProjectNotFound');
+    await eventually('it is served no more', async () => (await fetchEdge(`https://${next}/`)).status === 404, 10_000);
+    const uid = (await tenant.get('site'))?.metadata.uid;
+    expect((await kubectl(['get', 'domainclaim', next, '-o', 'jsonpath={.status.holder.uid} {.status.quarantinedUntil}'])).trim()).toBe(uid);
+    await kubectl(['apply', '--server-side', '-f', '-'], {input: JSON.stringify(tenant.project('web'))});
+    await tenant.wait('site', 'Ready');
+    // Its default host is what it was, so that no record has to be changed.
+    expect((await tenant.getProject('web'))?.status?.host).toBe(tenant.target);
+  }, 120_000);
+});

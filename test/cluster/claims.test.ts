@@ -1,0 +1,189 @@
+/** Rules 4 and 5 as tenants meet them: who gets a hostname, who keeps it, and what nobody gets. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {CustomDomain, DomainClaim} from '../../operator/api/foreign.ts';
+import {customDomains, domainClaims} from '../../operator/controllers/resources.ts';
+import {tokenFor} from '../../operator/domain/claim.ts';
+import type {Client} from '../../operator/kube/client.ts';
+import {acmeRoot, adminClient, apply, env, eventually, fetchEdge, kubectl, setZone, sh} from '../../cluster/cluster.ts';
+import {Tenant} from '../support/tenant.ts';
+
+const installation = 'apps.platform.test';
+const edge = 'IN A 10.244.0.1';
+
+let ann: Tenant;
+let ben: Tenant;
+let client: Client;
+let ca: string;
+beforeAll(async () => {
+  [ann, ben] = await Promise.all([Tenant.create('ann'), Tenant.create('ben')]);
+  [client, ca] = [adminClient(), await acmeRoot()];
+}, 90_000);
+afterAll(async () => { await Promise.all([ann?.remove(), ben?.remove()]); await client?.close(); }, 90_000);
+
+const claimOf = (hostname: string) => client.get<DomainClaim>(domainClaims, hostname);
+/** The TXT value that proves a tenant's right to a hostname which nobody has had. */
+const token = (tenant: Tenant, hostname: string, claim?: DomainClaim) =>
+  tokenFor(installation, {account: tenant.namespace, namespaceUID: '', plan: {missing: {reason: 'PlanNotFound', message: ''}}}, hostname, claim);
+const body = async (hostname: string) => (await fetchEdge(`https://${hostname}/`, {ca})).body;
+const served = (hostname: string, by: Tenant, timeoutMs = 60_000) =>
+  eventually(`${hostname} is served by ${by.namespace}`, async () => await body(hostname) === `hello from ${by.namespace}/web\n`, timeoutMs, 100);
+
+describe('a race', () => {
+  const zones = Array.from({length: 10}, (_, i) => `race${i}-${Date.now().toString(36)}.test`);
+  const rounds = 20;
+
+  test('two tenants race for one apex with two TXT records, 200 times: one claim, the loser is told only HostnameClaimed, and the winner is not written', async () => {
+    for (const tenant of [ann, ben]) await apply(zones.map((_, i) => tenant.project(`race${i}`, {serviceRef: {name: 'web', port: 80}})));
+    await eventually('the Projects are deployed', async () => (await Promise.all([ann, ben].map(async (t) => (await t.getProject('race9'))?.status?.firstDeployTime !== undefined))).every(Boolean));
+    // The CA is kept out of it by a record of the zone.
+    for (const zone of zones) await setZone(zone, [`@ ${edge}`, '@ IN CAA 0 issue ";"', ...[ann, ben].map((t) => `_doorplate-challenge IN TXT "${token(t, zone)}"`)]);
+    const wins = new Map([[ann, 0], [ben, 0]]);
+    await Promise.all(zones.map(async (zone, i) => {
+      const key = (t: Tenant) => `${t.namespace}/race${i}`;
+      for (let round = 0; round < rounds; round++) {
+        await Promise.all([ann, ben].map((t) => client.create<CustomDomain>(customDomains, {
+          apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain', metadata: {name: `race${i}`, namespace: t.namespace}, spec: {projectRef: {name: `race${i}`}, primary: zone}})));
+        const entry = async (t: Tenant) => (await client.get<CustomDomain>(customDomains, key(t)))?.status?.hosts?.[0];
+        const [a, b] = await eventually(`${zone} is won and lost`, async () => {
+          const both = await Promise.all([entry(ann), entry(ben)]);
+          return both.map((h) => h?.reason).toSorted().join() === 'CAABlocksIssuer,HostnameClaimed' && both;
+        }, 60_000, 50);
+        const [winner, loser, told] = a?.reason === 'CAABlocksIssuer' ? [ann, ben, b] : [ben, ann, a];
+        wins.set(winner, (wins.get(winner) ?? 0) + 1);
+        expect((await claimOf(zone))?.status?.holder).toMatchObject({namespace: winner.namespace, name: `race${i}`});
+        expect(told).toMatchObject({phase: 'AwaitingVerification', reason: 'HostnameClaimed'});
+        expect(JSON.stringify(await client.get(customDomains, key(loser)))).not.toContain(winner.namespace);
+        const before = (await client.get(customDomains, key(winner)))?.metadata.resourceVersion;
+        await new Promise((resolve) => { setTimeout(resolve, 250); });
+        expect((await client.get(customDomains, key(winner)))?.metadata.resourceVersion).toBe(before);
+        await Promise.all([ann, ben].map((t) => client.delete(customDomains, key(t))));
+        await eventually('both are gone', async () => (await Promise.all([ann, ben].map((t) => client.get(customDomains, key(t))))).every((d) => d === undefined), 20_000, 50);
+        // The platform gives the name free, so that the next round has the same tokens.
+        await eventually('the claim is released', async () => (await claimOf(zone))?.status?.holder === undefined, 20_000, 50);
+        await client.delete(domainClaims, zone);
+      }
+    }));
+    console.log(`of ${zones.length * rounds} races ${ann.namespace} won ${wins.get(ann)}, ${ben.namespace} ${wins.get(ben)}`);
+    expect([...wins.values()].reduce((sum, n) => sum + n)).toBe(200);
+    for (const zone of zones) await sh('cluster/dns.sh', ['remove', zone]);
+  }, 300_000);
+});
+
+describe('a removed name', () => {
+  test('its owner deletes it and another adds it while the old records stand: refused; with the new token: served', async () => {
+    const zone = `kept-${ann.zone}`;
+    const old = [ann, ben].map((t) => `_doorplate-challenge IN TXT "${token(t, zone)}"`);
+    await setZone(zone, [`@ ${edge}`, old[0]!]);
+    await ann.attach('kept', zone, [], 'web');
+    await ann.wait('kept', 'Ready');
+    expect(await body(zone)).toBe(`hello from ${ann.namespace}/web\n`);
+    // What ben was once shown stands there, too.
+    await setZone(zone, [`@ ${edge}`, ...old]);
+    await kubectl(['delete', 'customdomain', '-n', ann.namespace, 'kept', '--timeout=30s']);
+    const kept = await eventually('the claim is in quarantine', async () => { const c = await claimOf(zone); return c?.status?.quarantinedUntil !== undefined && c; });
+    expect(Date.parse(kept.status?.quarantinedUntil ?? '') - Date.now()).toBeGreaterThan(29 * 86_400_000);
+    expect(kept.spec).toEqual({tenant: {account: ann.namespace}, proof: 'DNS'});
+
+    await ben.attach('kept', zone);
+    await ben.reason('kept', 'TXTMismatch');
+    const records = (await ben.get('kept'))?.status?.dnsRecords ?? [];
+    const fresh = records.find((r) => r.type === 'TXT')?.value ?? '';
+    expect(fresh).toBe(token(ben, zone, kept));
+    expect(old[1]).not.toContain(fresh);
+    expect((await claimOf(zone))?.metadata.resourceVersion).toBe(kept.metadata.resourceVersion);
+    expect((await fetchEdge(`https://${zone}/`)).status).toBe(404);
+
+    await setZone(zone, [`@ ${edge}`, ...old, `_doorplate-challenge IN TXT "${fresh}"`]);
+    await ben.wait('kept', 'Ready');
+    await served(zone, ben);
+    expect((await claimOf(zone))?.spec.tenant).toEqual({account: ben.namespace});
+    await kubectl(['delete', 'customdomain', '-n', ben.namespace, 'kept', '--timeout=30s']);
+    await sh('cluster/dns.sh', ['remove', zone]);
+  }, 180_000);
+
+  test('the same tenant gets it back at once, by the records that stand', async () => {
+    await ann.record('back', ann.proof);
+    await ann.attach('back', ann.host('back'));
+    await ann.wait('back', 'Verified');
+    await kubectl(['delete', 'customdomain', '-n', ann.namespace, 'back', '--timeout=30s']);
+    await eventually('the claim is in quarantine', async () => (await claimOf(ann.host('back')))?.status?.quarantinedUntil !== undefined);
+    await ann.attach('back', ann.host('back'));
+    await ann.wait('back', 'Ready');
+    expect((await claimOf(ann.host('back')))?.status?.quarantinedUntil).toBeUndefined();
+    await kubectl(['delete', 'customdomain', '-n', ann.namespace, 'back', '--timeout=30s']);
+  }, 120_000);
+});
+
+describe('a hostname that passes on', () => {
+  test("DNS re-pointed from one tenant's host to another's: the other is served and the first stops within the confirmation time", async () => {
+    const hostname = ann.host('moves');
+    await ann.record('moves', ann.proof);
+    await ann.attach('moves', hostname);
+    await ann.wait('moves', 'Ready');
+    await ben.attach('moves', hostname);
+    await ben.reason('moves', 'TargetMismatch');
+    const uid = (await ann.get('moves'))?.metadata.uid ?? '';
+    await ann.record('moves', `IN CNAME ${ben.target}.`);
+    const began = Date.now();
+    const seconds = () => ((Date.now() - began) / 1000).toFixed(1);
+    await eventually('the claim has passed on', async () => (await claimOf(hostname))?.status?.holder?.namespace === ben.namespace, 60_000, 100);
+    const passed = seconds();
+    await eventually('the first has no route any more', async () => (await ann.children('ingress', uid)).length === 0, 20_000, 100);
+    const stopped = seconds();
+    await served(hostname, ben);
+    console.log(`re-pointed: the claim passed after ${passed} s, the first stopped after ${stopped} s, the other was served after ${seconds()} s (confirmations 2, 5 and 10 s)`);
+    expect((await ann.get('moves'))?.status?.hosts?.[0]).toMatchObject({phase: 'AwaitingVerification', reason: 'TargetMismatch'});
+    await Promise.all([ann, ben].map((t) => kubectl(['delete', 'customdomain', '-n', t.namespace, 'moves', '--timeout=30s'])));
+  }, 180_000);
+
+  test('a claim that the platform has written counts as proof', async () => {
+    const hostname = ben.host('given');
+    await ben.record('given', edge);
+    await ben.attach('given', hostname);
+    await ben.reason('given', 'ProxiedOrFlattened');
+    await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'DomainClaim', metadata: {name: hostname}, spec: {tenant: {account: ben.namespace}}}]);
+    await ben.wait('given', 'Ready');
+    await served(hostname, ben);
+    expect((await claimOf(hostname))?.spec).toEqual({tenant: {account: ben.namespace}, proof: 'Platform'});
+    await kubectl(['delete', 'customdomain', '-n', ben.namespace, 'given', '--timeout=30s']);
+    await kubectl(['delete', 'domainclaim', hostname]);
+  }, 120_000);
+});
+
+describe('a namespace', () => {
+  test('that is deleted is gone in 30 seconds, its claims in quarantine; one of its name inherits neither its hostname nor its default host', async () => {
+    const gone = await Tenant.create('gone');
+    const hostname = gone.host('www');
+    await gone.record('www', gone.proof);
+    await gone.attach('site', hostname);
+    await gone.wait('site', 'Ready');
+    const began = Date.now();
+    await kubectl(['delete', 'namespace', gone.namespace, '--timeout=60s'], {timeoutMs: 70_000});
+    const took = Date.now() - began;
+    console.log(`a namespace with a Live hostname was gone after ${(took / 1000).toFixed(1)} s`);
+    expect(took).toBeLessThan(30_000);
+    await eventually('its claim is in quarantine', async () => (await claimOf(hostname))?.status?.quarantinedUntil !== undefined);
+    expect((await fetchEdge(`https://${hostname}/`)).status).toBe(404);
+
+    // Somebody makes a namespace of that name, and the platform gives it to another account.
+    await kubectl(['create', 'namespace', gone.namespace]);
+    await gone.belongsTo(ben.namespace);
+    await apply([...gone.backend('web'), gone.project('web')]);
+    const project = await eventually('the Project of the same name is deployed', async () => { const p = await gone.getProject('web'); return p?.status?.firstDeployTime !== undefined && p; });
+    expect(project.status?.host).not.toBe(gone.target);
+    expect((await claimOf(gone.target))?.spec.tenant).toEqual({account: gone.namespace});
+    await gone.attach('site', hostname);
+    // The record names the host that is no longer.
+    await gone.reason('site', 'TargetMismatch');
+    expect((await claimOf(hostname))?.spec.tenant).toEqual({account: gone.namespace});
+    await gone.remove();
+  }, 180_000);
+});
+
+test('tenants can neither read nor write claims', async () => {
+  for (const verb of ['get', 'list', 'create', 'update', 'patch', 'delete']) {
+    const answer = await kubectl(['auth', 'can-i', verb, 'domainclaims', '--as=system:serviceaccount:none:none']).catch((e: Error) => e.message);
+    expect(`${verb}: ${answer.trim().split('\n').at(-1)}`).toMatch(/: (.*\s)?no$|no - |: .*no/);
+  }
+  expect(env().kubeconfig).toBeDefined();
+});

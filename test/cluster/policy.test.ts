@@ -1,0 +1,81 @@
+/**
+ * The admission policy on the whole cluster: every row of its table (test/support/policy.ts), and that nobody who should is in
+ * its way. Who may do what else in the cluster is the platform's: the tenant here has been given more than `admin`.
+ */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {apply, eventually, kubectl} from '../../cluster/cluster.ts';
+import {admin} from '../support/kube-api.ts';
+import {Api, outcome, placeOf, routeKinds, rows, standing, standIn, who} from '../support/policy.ts';
+
+const place = placeOf('policy', {namespace: 'doorplate-system', name: 'doorplate'});
+const api = new Api(admin());
+const labels = {'app.kubernetes.io/managed-by': 'doorplate', 'doorplate.dev/owner-uid': '00000000-0000-4000-8000-000000000003'};
+const get = (...args: string[]) => kubectl(['get', '-n', place.tenant, '--ignore-not-found', ...args]);
+
+beforeAll(async () => {
+  await apply(routeKinds.map(standIn));
+  await eventually('the kinds are served', () => apply(standing(place)), 20_000);
+  await eventually('the roles have taken Doorplate’s up', async () => {
+    const {status} = await api.send({method: 'POST', path: `/apis/doorplate.dev/v1alpha1/namespaces/${place.tenant}/projects`, body: {apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'x'}, spec: {serviceRef: {name: 'x', port: 80}}}}, who.tenant(place), 'dryRun=All');
+    return status === 201;
+  });
+}, 90_000);
+
+afterAll(async () => {
+  await kubectl(['delete', 'crd', '-l', 'test.doorplate.dev/stand-in=policy', '--wait=false']);
+  await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', place.release.namespace, '--ignore-not-found']);
+  await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', 'kube-system', '--ignore-not-found']);
+  const made = standing(place).filter((o) => o.kind.startsWith('Cluster')).map((o) => `${o.kind}/${o.metadata.name}`);
+  await kubectl(['delete', '--ignore-not-found', ...made]);
+  await api.close();
+}, 60_000);
+
+describe('who writes what', () => {
+  test.each(rows)('$title', async (row) => {
+    expect((await outcome(api, place, row)).refusedBy).toBe(row.refusedBy);
+  }, 10_000);
+
+  test.each([
+    ['a route', 'a tenant can’t write an Ingress for somebody else’s hostname', 'only Doorplate writes Ingress here, because a route gives its hostnames to this namespace. Attach a hostname with a CustomDomain instead'],
+    ['a certificate', 'a tenant can’t write a Certificate of cert-manager', 'only Doorplate and cert-manager write Certificate here. Attach the hostname with a CustomDomain instead'],
+    ['a status', 'a tenant can’t write the status of a CustomDomain', 'only its controller writes the status of CustomDomain here, because others trust it. Change the spec of the CustomDomain or Project instead'],
+    ['labels', 'a tenant can’t make an object with Doorplate’s labels', 'only Doorplate writes objects with the labels doorplate.dev/owner-uid and app.kubernetes.io/managed-by: doorplate. Choose other labels'],
+    ['an Account', 'a tenant can’t give their Namespace to another Account', 'only the platform sets, changes or removes the label doorplate.dev/account, which says whose hostnames these are. Ask who may update Accounts'],
+    ['an exception', 'a tenant can’t except their Namespace from the policy', 'only the platform sets, changes or removes the label doorplate.dev/admission, which excepts a namespace from Doorplate\'s admission policy. Ask who may update Accounts'],
+  ])('who is refused %s is told what to do instead', async (_, title, said) => {
+    const row = rows.find((r) => r.title === title);
+    expect(await outcome(api, place, row!)).toEqual({refusedBy: row!.refusedBy, message: expect.stringContaining(said)});
+  }, 10_000);
+});
+
+/** An Ingress of Doorplate's that belongs to a ConfigMap. */
+const owned = (owner: string, uid: string) => [{apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name: owner, namespace: place.tenant, labels, ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: owner, uid}]},
+  spec: {rules: [{host: 'owned.example', http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name: 'web', port: {number: 80}}}}]}}]}}];
+
+const ownerOf = async (name: string) => {
+  await apply([{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace: place.tenant}}]);
+  await apply(owned(name, await get('configmap', name, '-o', 'jsonpath={.metadata.uid}')));
+};
+
+describe('what Kubernetes itself does to Doorplate’s objects', () => {
+  test('the garbage collector takes an owner off that has left its dependents', async () => {
+    await ownerOf('leaves');
+    await kubectl(['delete', 'configmap', '-n', place.tenant, 'leaves', '--cascade=orphan', '--timeout=20s']);
+    expect(await get('ingress', 'leaves', '-o', 'jsonpath={.metadata.name}{.metadata.ownerReferences}')).toBe('leaves');
+  }, 30_000);
+
+  test('the garbage collector removes what an owner takes with it', async () => {
+    await ownerOf('takes');
+    await kubectl(['delete', 'configmap', '-n', place.tenant, 'takes', '--cascade=foreground', '--timeout=20s']);
+    const gone = eventually('it is gone', async () => await get('ingress', 'takes', '-o', 'name') === '', 20_000);
+    await expect(gone).resolves.toBe(true);
+  }, 30_000);
+
+  test('a Namespace is deleted with all of it', async () => {
+    for (const ns of [place.tenant, place.excepted]) {
+      for (const held of ['ingress/solver', 'configmap/ours']) await kubectl(['patch', held, '-n', ns, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+    }
+    await kubectl(['delete', 'namespace', place.tenant, place.excepted, '--timeout=60s'], {timeoutMs: 70_000});
+    expect(await kubectl(['get', 'namespace', place.tenant, place.excepted, '--ignore-not-found', '-o', 'name'])).toBe('');
+  }, 90_000);
+});
