@@ -63,7 +63,8 @@ export class MemoryApi implements ClaimApi {
 /** Coarser than usual, so that a run of weeks has hundreds of looks and not thousands. */
 export const policy: Policy = {
   ...usual,
-  waitSchedule: [{everyMs: 30 * minutes, forMs: 2 * hours}, {everyMs: 6 * hours, forMs: 6 * days}],
+  waitSchedule: [{everyMs: 30 * minutes, forMs: 2 * hours}, {everyMs: 12 * hours, forMs: 6 * days}],
+  recheckIntervalMs: 24 * hours,
 };
 
 const confirmationMs = Math.max(...policy.takeoverConfirmationsMs);
@@ -117,6 +118,7 @@ export class Town {
   readonly #api: ClaimApi;
   #copy: DomainClaim | undefined;
   #holder: string | undefined;
+  #failedAt = -Infinity;
   #claimAt = Infinity;
   readonly #claims: Claims;
   readonly #claimReconciler: ClaimReconciler;
@@ -310,7 +312,11 @@ export class Town {
   }
 
   #state(): string {
-    return JSON.stringify([this.#copy?.metadata.resourceVersion, this.#copy?.metadata.uid, this.#all().map((t) => [t.routed, t.domain?.status, t.looks.map((l) => Math.max(l.at, this.now)), t.request])]);
+    const {resourceVersion, uid} = this.#copy?.metadata ?? {};
+    return [resourceVersion, uid, ...this.#all().flatMap((t) => {
+      const [host] = t.domain?.status?.hosts ?? [];
+      return [t.routed, host?.phase, host?.reason, host?.servedUntil, ...t.looks.map((l) => Math.max(l.at, this.now)), t.request?.value];
+    })].join(' ');
   }
 
   // --- what must hold
@@ -335,6 +341,7 @@ export class Town {
       }
       this.#holder = uid;
     }
+    if (this.dns.fails) this.#failedAt = this.now;
     for (const t of this.#all()) {
       if (uid !== undefined && uid !== t.domain?.metadata.uid) t.rightAt = undefined;
       if (t.domain && await this.#isRight(t)) t.rightAt = this.now;
@@ -351,7 +358,8 @@ export class Town {
     for (const t of this.#all()) {
       if (!t.routed) continue;
       if (this.#holder !== t.domain?.metadata.uid) throw new Error(`${t.name} is routed and does not hold the claim`);
-      if (t.rightAt !== undefined && this.now - t.rightAt > longestDriftMs) throw new Error(`${t.name} is routed ${(this.now - t.rightAt) / hours} hours after its proof has gone`);
+      // While nobody can be asked, nothing is taken back.
+      if (t.rightAt !== undefined && this.now - Math.max(t.rightAt, this.#failedAt) > longestDriftMs) throw new Error(`${t.name} is routed ${(this.now - t.rightAt) / hours} hours after its proof has gone`);
     }
   }
 

@@ -54,8 +54,8 @@ describe('A good configuration', () => {
 
   test("has the same defaults as the chart's values", () => {
     const values = parse(readFileSync(new URL('../../charts/doorplate/values.yaml', import.meta.url), 'utf8')) as ReturnType<typeof needed> & Raw;
-    const {image, imagePullSecrets, operator, redirector, plans, ...rest} = values;
-    expect([image, imagePullSecrets, operator, redirector, plans]).not.toContain(undefined);
+    const {image, imagePullSecrets, operator, redirector, plans, admissionPolicy, ...rest} = values;
+    expect([image, imagePullSecrets, operator, redirector, plans, admissionPolicy]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
     expect(installation).toBe('');
     const given = needed();
