@@ -63,7 +63,7 @@ const zones = {
   'signed.test': {at: [first], signed: 'Well' as const, records: [ns1, cname]},
   'broken.test': {at: [first], signed: 'BrokenDs' as const, records: [ns1, cname, '@ IN A 203.0.113.4', `_doorplate-challenge IN TXT "${token}"`]},
   'expired.test': {at: [first], signed: 'Expired' as const, records: [ns1, cname]},
-  'brief.test': {at: [first], ttlSeconds: 2, records: [ns1, 'docs IN A 198.51.100.7']},
+  'brief.test': {at: [first], ttlSeconds: 6, records: [ns1, 'docs IN A 198.51.100.7']},
   'caa.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca1.example.net"']},
   'blocked.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca2.example.org"']},
   // The examples of RFC 8659, 4.2 to 4.5, and of 3: each name's records, and a name below it without any.
@@ -84,7 +84,7 @@ beforeAll(async () => {
     rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false},
     mode: 'Authoritative', ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
   };
-}, 60_000);
+}, 300_000); // The packages may have to be installed first.
 afterAll(async () => {
   await servers?.stop();
   await Promise.all(fakes.map((fake) => fake.close()));
@@ -210,10 +210,14 @@ describe('Negative caching', () => {
   test('ends: an old record is seen by resolvers until its time is over', async () => {
     await Promise.all(resolvers.map(({address}) => asked(address, 'docs.brief.test', 'A')));
     await servers.change('brief.test', [ns1, cname]);
-    expect(ends(await check(options, about('docs.brief.test'), false))).toBe('PropagationPending');
-    await new Promise((resolve) => setTimeout(resolve, 2500));
-    expect(ends(await check(options, about('docs.brief.test'), false))).toBe('by CNAME');
-  });
+    const came: string[] = [];
+    const end = performance.now() + 20_000;
+    while (came.at(-1) !== 'by CNAME' && performance.now() < end) {
+      came.push(ends(await check(options, about('docs.brief.test'), false)));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    expect([...new Set(came)]).toEqual(['PropagationPending', 'by CNAME']);
+  }, 30_000);
 
   test('of most resolvers counts, of one it does not', async () => {
     await asked(resolvers[0]!.address, 'one.customer.test');
