@@ -30,6 +30,8 @@ const quarantined = (tenant: string, change: Partial<DomainClaim['status']> = {}
 const writeOf = (s: Standing) => (s.kind === 'Winning' ? s.write : undefined);
 const looks = (...seen: [Verdict, number][]) => seen.map(([verdict, afterMs]) => ({verdict, at: t0 + afterMs}));
 
+const contest = (...seen: [Verdict, number][]) => standingOf(input({claim: others(), now: t0 + 10 * seconds, rival: looks(...seen)})).kind;
+
 describe('Rule 4, proof decides, not speed', () => {
   test('who has proven nothing holds nothing, and is told nothing of who does', () => {
     for (const claim of [undefined, others(), quarantined('rival')]) {
@@ -47,7 +49,6 @@ describe('Rule 4, proof decides, not speed', () => {
   });
 
   test('a proof against a holder wins only when the holder was refuted, and refuted again after each confirmation', () => {
-    const contest = (...seen: [Verdict, number][]) => standingOf(input({claim: others(), now: t0 + 10 * seconds, rival: looks(...seen)})).kind;
     expect(contest()).toBe('Claimed');
     expect(contest([no, 0], [no, 2 * seconds], [no, 5 * seconds])).toBe('Claimed');
     expect(contest([no, 0], [no, seconds], [no, 1.5 * seconds], [no, 1.9 * seconds])).toBe('Claimed');
