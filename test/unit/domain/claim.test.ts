@@ -190,6 +190,10 @@ describe('Rule 3, drift', () => {
       counted.push(claim.status?.negatives);
     }
     expect(counted).toEqual([0, 0, 0, 1, 1, 1, 2, 3, 3, 4]);
+    // After a pause in which more than one was due, a look is still one look, however often it is decided upon.
+    let late = driftOf(since(), no, t0, after).write?.status;
+    for (let i = 0; i < 3; i++) late = driftOf({...since(), status: late ?? {generation: 0}}, no, t0 + 20 * minutes, after).write?.status ?? late;
+    expect(late?.negatives).toBe(1);
     expect(driftOf(claim, undefined, undefined, after).confirmed).toBe(true);
     expect(driftOf(claim, silence, t0 + 2 * hours, after)).toEqual({confirmed: true, nextLook: t0 + 2 * hours + minutes});
   });
