@@ -20,7 +20,7 @@ function assert(holds: boolean, what: string): void {
 }
 
 const [namespace, name] = ['acme', 'docs'];
-const [primary, source] = ['docs.customer.test', 'old.customer.test'];
+const [primary, source, apex] = ['docs.customer.test', 'old.customer.test', 'customer.test'];
 
 async function demo(): Promise<void> {
   step('Doorplate is installed by its charts');
@@ -100,6 +100,33 @@ async function demo(): Promise<void> {
   assert(plain.status === 308 && plain.location === `https://${primary}/x?y=z`, `POST http://${primary}/x?y=z -> ${plain.status} ${plain.location}`);
   const straight = await fetchEdge(`http://${source}/x?y=z`);
   assert(straight.status === 301 && straight.location === `https://${primary}/x?y=z`, `GET  http://${source}/x?y=z -> ${straight.status} ${straight.location}`);
+
+  step(`The customer adds the apex ${apex} as another redirect (examples/demo/apex.yaml); a CAA record of theirs names another CA`);
+  await apply(readFileSync(`${root}examples/demo/apex.yaml`, 'utf8'));
+  const shown = await eventually('the records of the apex are shown', async () => {
+    const found = JSON.parse(await kubectl(['get', 'customdomain', '-n', namespace, name, '-o', 'json'])) as CustomDomain;
+    const wanted = (found.status?.dnsRecords ?? []).filter((r) => r.hostname === apex);
+    return wanted.length === 2 && wanted;
+  });
+  show(shown.map((r) => `${r.type.padEnd(5)} ${r.name.padEnd(20)} ${r.value}   in the zone ${r.zone}: ${r.state}`).join('\n'));
+  assert(shown.map((r) => r.type).join() === 'ALIAS,TXT', 'no CNAME can stand at an apex: an ALIAS, seen as the addresses of the edge, and a TXT, because addresses prove no tenant');
+  const token = shown.find((r) => r.type === 'TXT')?.value ?? '';
+  const atApex = (ca_: string) => [...records, '@ IN A 10.244.0.1', `_doorplate-challenge IN TXT "${token}"`, `@ IN CAA 0 issue "${ca_}"`];
+  await setZone('customer.test', atApex('other-ca.example'));
+  const entry = async (reason: string) => eventually(`${apex} is ${reason}`, async () => {
+    const found = JSON.parse(await kubectl(['get', 'customdomain', '-n', namespace, name, '-o', 'json'])) as CustomDomain;
+    const host = found.status?.hosts?.find((h) => h.hostname === apex);
+    return host?.reason === reason && host;
+  }, 90_000);
+  const blocked = await entry('CAABlocksIssuer');
+  show(blocked.message);
+  const ordered = JSON.parse(await kubectl(['get', 'certificates', '-A', '-o', 'json'])) as {items: {spec: {dnsNames: string[]}}[]};
+  assert(blocked.phase === 'Verified' && !ordered.items.some((c) => c.spec.dnsNames.includes(apex)), 'it is proven, and no certificate is ordered: the CA would refuse');
+  await setZone('customer.test', atApex('pebble.letsencrypt.org'));
+  await kubectl(['annotate', 'customdomain', '-n', namespace, name, '--overwrite', `doorplate.dev/requestedAt=${new Date().toISOString()}`]);
+  await entry('Redirecting');
+  const bare = await eventually('the apex redirects', async () => { const r = await fetchEdge(`https://${apex}/a?b`, {ca}); return r.status === 301 && r; });
+  assert(bare.location === `https://${primary}/a?b`, `GET  https://${apex}/a?b -> ${bare.status} ${bare.location}`);
 
   step(`A stranger, with an account and a project of their own, claims ${primary} too (examples/demo/stranger.yaml)`);
   await kubectl(['delete', 'customdomain', '-n', 'mallory', 'theirs', '--ignore-not-found', '--timeout=60s']);

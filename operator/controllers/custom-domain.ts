@@ -8,7 +8,7 @@ import {objectNameOf} from '../domain/hostname.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../domain/lifecycle.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {attemptOf} from '../domain/issuance.ts';
-import {decide, formerPrimary, named, questionOf} from '../domain/lifecycle.ts';
+import {decide, formerPrimary, named, questionOf, removing} from '../domain/lifecycle.ts';
 import type {ReasonName} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
 import type {Tenant} from '../domain/tenant.ts';
@@ -209,7 +209,9 @@ export class CustomDomainReconciler {
     this.#forget(key);
     if (!domain.metadata.finalizers?.includes(finalizer)) return 'awaitChange';
     await this.#deps.children.remove(domain);
-    await removeFinalizer(this.#deps.client, customDomains, domain, finalizer);
+    // Where others hold it up, it stands there for a while: with what has become of it.
+    const held = domain.metadata.finalizers.length > 1 && domain.status ? await writeStatus(this.#deps.client, customDomains, domain, removing(domain.status, (this.#deps.now ?? Date.now)())) : undefined;
+    await removeFinalizer(this.#deps.client, customDomains, held ?? domain, finalizer);
     this.#deps.events.record({regarding: domain, type: 'Normal', reason: 'Removed', action: 'Remove', note: 'Routes and certificates are gone.'});
     return 'awaitChange';
   }

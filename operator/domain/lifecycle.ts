@@ -699,3 +699,12 @@ export function decide(world: World): Decision {
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };
 }
+
+/** The status of what is being removed, when its routes and certificates are gone. */
+export function removing(before: CustomDomainStatus, now: number): CustomDomainStatus {
+  const gone = {reason: 'Removing' satisfies ReasonName, message: 'Routes and certificates are gone; something else holds this object up: see metadata.finalizers.'};
+  const hosts = (before.hosts ?? []).map(({hostname, role, addedAt}): HostStatus =>
+    ({hostname, role, phase: 'Removing', ...gone, since: timestamp(now), ...(addedAt !== undefined && {addedAt}), waitingFor: reasons.Removing.waitingFor as Party}));
+  const conditions = (before.conditions ?? []).flatMap((c) => (c.type === 'Reconciling' || c.type === 'Stalled' ? [] : {...c, status: 'False' as const, ...gone, lastTransitionTime: c.status === 'False' ? c.lastTransitionTime : timestamp(now)}));
+  return {...before, phase: 'Removing', hostsLive: `0/${hosts.length}`, dnsRecords: [], hosts, conditions};
+}

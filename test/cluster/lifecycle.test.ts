@@ -133,6 +133,24 @@ test('an Ingress whose deletion a tenant holds up goes all the same when its Cus
   }
 }, 120_000);
 
+test('one that somebody else holds up by a finalizer says Removing: its routes and certificates are gone all the same', async () => {
+  const uid = await (async () => {
+    await tenant.record('kept', tenant.proof);
+    await tenant.attach('kept', tenant.host('kept'));
+    await tenant.wait('kept', 'Ready');
+    return (await tenant.get('kept'))?.metadata.uid ?? '';
+  })();
+  await kubectl(['patch', 'customdomain', '-n', tenant.namespace, 'kept', '--type=json', '-p', '[{"op":"add","path":"/metadata/finalizers/-","value":"test.doorplate.dev/held"}]']);
+  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'kept', '--wait=false']);
+  const domain = await tenant.hosts('kept', [`${tenant.host('kept')} Removing Removing`], 15_000);
+  expect(domain.status).toMatchObject({phase: 'Removing', hostsLive: '0/1'});
+  expect(domain.status?.conditions?.every((c) => c.status === 'False' && c.reason === 'Removing')).toBe(true);
+  expect(domain.metadata.finalizers).toEqual(['test.doorplate.dev/held']);
+  expect(await tenant.children('certificates,ingresses', uid)).toEqual([]);
+  await kubectl(['patch', 'customdomain', '-n', tenant.namespace, 'kept', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+  await eventually('it is gone', async () => (await tenant.get('kept')) === undefined);
+}, 90_000);
+
 async function poll(get: () => Promise<string>, wanted: string): Promise<string> {
   const end = Date.now() + 15_000;
   let value = await get();
