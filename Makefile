@@ -29,7 +29,7 @@ image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and put
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo test mutants crds check bench
+.PHONY: demo test mutants crds check bench faults
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -42,6 +42,9 @@ test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="ch
 mutants: $(modules) ## break one guarantee after the other; the named test must turn red
 	@cluster/build.sh
 	@node test/mutants/run.ts
+
+faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)
+	@node --max-old-space-size=64 test/fuzz/run.ts
 
 bench: $(modules) ## what DESIGN.md promises in figures, beside peers (ROW=kit for one row, LONG=1 for the large sizes)
 	@cluster/build.sh

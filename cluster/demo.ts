@@ -101,10 +101,32 @@ async function demo(): Promise<void> {
   const straight = await fetchEdge(`http://${source}/x?y=z`);
   assert(straight.status === 301 && straight.location === `https://${primary}/x?y=z`, `GET  http://${source}/x?y=z -> ${straight.status} ${straight.location}`);
 
+  step(`A stranger, with an account and a project of their own, claims ${primary} too (examples/demo/stranger.yaml)`);
+  await kubectl(['delete', 'customdomain', '-n', 'mallory', 'theirs', '--ignore-not-found', '--timeout=60s']);
+  await apply(readFileSync(`${root}examples/demo/stranger.yaml`, 'utf8'));
+  const version = () => kubectl(['get', 'customdomain', '-n', namespace, name, '-o', 'jsonpath={.metadata.resourceVersion}']);
+  const untouched = await version();
+  const refused = await eventually('the stranger is told what is missing', async () => {
+    const {items: [theirs]} = JSON.parse(await kubectl(['get', 'customdomains', '-n', 'mallory', '-o', 'json'])) as {items: CustomDomain[]};
+    const [host] = theirs?.status?.hosts ?? [];
+    return host?.reason === 'TargetMismatch' && host;
+  });
+  show(await kubectl(['get', 'customdomains', '-n', 'mallory']));
+  show(refused.message);
+  assert(refused.phase === 'AwaitingVerification' && !JSON.stringify(refused).includes('acme/'), 'it awaits a proof, as any hostname does, and learns nothing of who holds it');
+  const route = {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name: 'theirs', namespace: 'mallory'}, spec: {ingressClassName: 'traefik',
+    rules: [{host: primary, http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name: 'shop', port: {number: 80}}}}]}}]}};
+  const denied = await kubectl(['create', '--as=mallory', '-f', '-'], {input: JSON.stringify(route)}).then(() => 'created', (e: Error) => e.message);
+  show(denied.replace(/^.*denied request: /s, ''));
+  assert(denied.includes('only Doorplate writes Ingress'), 'with the role admin in their namespace they can write no Ingress for it either: the admission policy');
+  show(await kubectl(['get', 'domainclaims', primary, source]));
+  const still = await fetchEdge(`https://${primary}/`, {ca});
+  assert(still.status === 200 && still.body.includes('acme') && await version() === untouched, `${primary} is served as before, and its CustomDomain was not written`);
+
   const {edgeHttps, edgeHttp} = env();
   step('It is yours to look at:');
   show(`. .cluster/env                                    # kubectl and helm, and where they find the cluster
-kubectl get customdomains,projects -A; kubectl get plans,accounts
+kubectl get customdomains,projects -A; kubectl get plans,accounts,domainclaims
 kubectl describe customdomain -n ${namespace} ${name}
 kubectl get customdomain -n ${namespace} ${name} -o yaml
 kubectl logs -n doorplate-system deploy/doorplate-operator

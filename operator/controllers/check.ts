@@ -7,8 +7,8 @@
  */
 import {randomBytes} from 'node:crypto';
 import type {DnsClient, Wanted} from '../dns/client.ts';
+import type {CertificateAuthority} from '../domain/caa.ts';
 import {judgeCaa} from '../domain/caa.ts';
-import type {Hostname} from '../domain/hostname.ts';
 import {challengeName} from '../domain/records.ts';
 import type {Observation, Question, Rules, Verdict} from '../domain/verification.ts';
 import {isWildcard, judgeAuthoritative, judgeBoth, judgeRecursive, mayBeWildcard, needsChallenge} from '../domain/verification.ts';
@@ -20,8 +20,7 @@ export interface CheckOptions {
   dns: Pick<DnsClient, 'askAuthoritative' | 'askRecursive' | 'askNegativeTtl' | 'askCaa'>;
   rules: Rules;
   mode: DnsMode;
-  /** The CA's names in CAA records, and the platform's zone. */
-  ca: {identities: readonly Hostname[]; zone: Hostname};
+  ca: CertificateAuthority;
 }
 
 /** Checks one name; `caa`: with its CAA records when it is proven. Rejects only for a fault of ours. */

@@ -9,6 +9,16 @@ export interface CaaSeen {
   failure?: {name: string; failure: string; detail: string};
 }
 
+/** The CA that would be asked. */
+export interface CertificateAuthority {
+  /** Its names in CAA records. */
+  identities: readonly string[];
+  /** The platform's own zone. */
+  zone: Hostname;
+  /** The ACME account that orders (RFC 8555, 7.1.2), where it is known. */
+  accountUri?: string;
+}
+
 /** Whether the CA may be asked. Only `Allowed` lets an order be made. */
 export type CaaVerdict =
   | {kind: 'Allowed'}
@@ -35,10 +45,10 @@ const text = (r: {flags: number; tag: string; value: string}) => `CAA ${r.flags}
 
 /**
  * Whether the CAA records let the CA issue for a hostname by HTTP-01: RFC 8659 (no `issue` property: anybody; `issuewild` is
- * not for us; an unknown critical property: nobody), RFC 8657 (`validationmethods`; an `accounturi` is the CA's to compare).
+ * not for us; an unknown critical property: nobody), RFC 8657 (`validationmethods`; `accounturi` exactly, as far as `accountUri`, the platform's account, is known).
  * Records within the platform's own zone, reached by the CNAME, are the platform's to mend.
  */
-export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: {identities: readonly string[]; zone: Hostname}): CaaVerdict {
+export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAuthority): CaaVerdict {
   if (seen.failure) {
     const {name, detail} = seen.failure;
     return {kind: 'Unknown', message: `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}); the certificate authority would refuse, so nothing is ordered for ${hostname}. The servers of that zone must answer questions for CAA.`};
@@ -59,9 +69,9 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: {identities: rea
     return value && ca.identities.includes(value.issuer) ? [value] : [];
   });
   const methods = (v: (typeof ours)[number]) => v.parameters.get('validationmethods')?.toLowerCase().split(',').map((m) => m.trim());
-  if (ours.some((v) => methods(v)?.includes('http-01') ?? true)) return {kind: 'Allowed'};
+  const forAccount = (v: (typeof ours)[number]) => ca.accountUri === undefined || (v.parameters.get('accounturi') ?? ca.accountUri) === ca.accountUri;
+  if (ours.some((v) => forAccount(v) && (methods(v)?.includes('http-01') ?? true))) return {kind: 'Allowed'};
   const shown = issue.slice(0, 3).map(text).toSorted().join(', ');
-  return ours.length > 0
-    ? blocked(`${shown}, which does not allow the validation method http-01`)
-    : blocked(`${shown}, which does not allow the platform's certificate authority`);
+  if (ours.length === 0) return blocked(`${shown}, which does not allow the platform's certificate authority`);
+  return blocked(ours.some(forAccount) ? `${shown}, which does not allow the validation method http-01` : `${shown}, which allows other accounts of the platform's certificate authority only`);
 }

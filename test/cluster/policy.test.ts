@@ -3,9 +3,12 @@
  * its way. Who may do what else in the cluster is the platform's: the tenant here has been given more than `admin`.
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {apply, eventually, kubectl} from '../../cluster/cluster.ts';
+import {parseAllDocuments} from 'yaml';
+import {apply, eventually, kubectl, sh} from '../../cluster/cluster.ts';
 import {admin} from '../support/kube-api.ts';
 import {Api, outcome, placeOf, routeKinds, rows, standing, standIn, who} from '../support/policy.ts';
+
+interface Rendered {kind: string; metadata: {name: string}; spec: {matchConstraints: {resourceRules: object[]}; matchConditions: {expression: string}[]}}
 
 const place = placeOf('policy', {namespace: 'doorplate-system', name: 'doorplate'});
 const api = new Api(admin());
@@ -22,13 +25,14 @@ beforeAll(async () => {
 }, 90_000);
 
 afterAll(async () => {
-  await kubectl(['delete', 'crd', '-l', 'test.doorplate.dev/stand-in=policy', '--wait=false']);
+  // Waited for: in a kind that is going nothing can be made.
+  await kubectl(['delete', 'crd', '-l', 'test.doorplate.dev/stand-in=policy', '--timeout=60s']);
   await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', place.release.namespace, '--ignore-not-found']);
   await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', 'kube-system', '--ignore-not-found']);
   const made = standing(place).filter((o) => o.kind.startsWith('Cluster')).map((o) => `${o.kind}/${o.metadata.name}`);
   await kubectl(['delete', '--ignore-not-found', ...made]);
   await api.close();
-}, 60_000);
+}, 90_000);
 
 describe('who writes what', () => {
   test.each(rows)('$title', async (row) => {
@@ -39,13 +43,37 @@ describe('who writes what', () => {
     ['a route', 'a tenant can’t write an Ingress for somebody else’s hostname', 'only Doorplate writes Ingress here, because a route gives its hostnames to this namespace. Attach a hostname with a CustomDomain instead'],
     ['a certificate', 'a tenant can’t write a Certificate of cert-manager', 'only Doorplate and cert-manager write Certificate here. Attach the hostname with a CustomDomain instead'],
     ['a status', 'a tenant can’t write the status of a CustomDomain', 'only its controller writes the status of CustomDomain here, because others trust it. Change the spec of the CustomDomain or Project instead'],
-    ['labels', 'a tenant can’t make an object with Doorplate’s labels', 'only Doorplate writes objects with the labels doorplate.dev/owner-uid and app.kubernetes.io/managed-by: doorplate. Choose other labels'],
+    ['labels', 'a tenant can’t make an object with Doorplate’s labels', 'only Doorplate writes and deletes objects with the labels doorplate.dev/owner-uid and app.kubernetes.io/managed-by: doorplate. Choose other labels'],
+    ['a Secret', 'a tenant can’t have a certificate issued anew by deleting its Secret', 'only cert-manager writes and deletes the Secrets of hostnames, whose names end in a hyphen and 13 characters. Choose another name'],
     ['an Account', 'a tenant can’t give their Namespace to another Account', 'only the platform sets, changes or removes the label doorplate.dev/account, which says whose hostnames these are. Ask who may update Accounts'],
     ['an exception', 'a tenant can’t except their Namespace from the policy', 'only the platform sets, changes or removes the label doorplate.dev/admission, which excepts a namespace from Doorplate\'s admission policy. Ask who may update Accounts'],
   ])('who is refused %s is told what to do instead', async (_, title, said) => {
     const row = rows.find((r) => r.title === title);
     expect(await outcome(api, place, row!)).toEqual({refusedBy: row!.refusedBy, message: expect.stringContaining(said)});
   }, 10_000);
+});
+
+/** The policies as the chart renders them with further values. */
+const rendered = (...sets: string[]) => sh('helm', ['template', 'doorplate', 'charts/doorplate', '-n', 'doorplate-system', '-f', 'examples/demo/values.yaml', ...sets.flatMap((s) => ['--set', s])]);
+
+describe('what the platform sets', () => {
+  test('who else writes, and which further kinds are routes, the API server takes', async () => {
+    const chart = await rendered("admissionPolicy.exceptUsers={system:serviceaccount:gateway:controller,it's <me>}", 'admissionPolicy.exceptGroups={trusted,"quoted"}',
+      'admissionPolicy.certManager.namespace=certs', 'admissionPolicy.certManager.serviceAccounts={a,b}', 'admissionPolicy.furtherRoutes[0].apiGroups={projectcontour.io}', 'admissionPolicy.furtherRoutes[0].resources={httpproxies}');
+    const documents = parseAllDocuments(chart).map((d) => d.toJS() as Rendered | null).filter((o) => o?.kind === 'ValidatingAdmissionPolicy');
+    expect(documents).toHaveLength(4);
+    await kubectl(['apply', '--dry-run=server', '-f', '-'], {input: JSON.stringify({apiVersion: 'v1', kind: 'List', items: documents})});
+    const routes = documents.find((o) => o!.metadata.name.endsWith('-routes'))!.spec;
+    expect(routes.matchConstraints.resourceRules.at(-1)).toMatchObject({apiGroups: ['projectcontour.io'], resources: ['httpproxies']});
+    const conditions = routes.matchConditions.map((c) => c.expression).join('\n');
+    for (const name of ['doorplate-system:doorplate-operator', 'serviceaccount:certs:a"', 'serviceaccount:certs:b"', 'gateway:controller', 'trusted']) expect(conditions).toContain(name);
+    expect(conditions).not.toContain('cert-manager:cert-manager');
+  }, 30_000);
+
+  test('switched off, there is no policy and no binding', async () => {
+    expect(await rendered('admissionPolicy.enabled=false')).not.toContain('ValidatingAdmissionPolicy');
+    expect((await rendered()).match(/kind: ValidatingAdmissionPolicyBinding/g)).toHaveLength(5);
+  }, 30_000);
 });
 
 /** An Ingress of Doorplate's that belongs to a ConfigMap. */

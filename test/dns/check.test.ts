@@ -7,6 +7,7 @@ import type {CheckOptions} from '../../operator/controllers/check.ts';
 import {check as checkName} from '../../operator/controllers/check.ts';
 import {DnsClient} from '../../operator/dns/client.ts';
 import {ask} from '../../operator/dns/wire.ts';
+import {judgeCaa} from '../../operator/domain/caa.ts';
 import type {Question, Verdict} from '../../operator/domain/verification.ts';
 import {told} from '../../operator/domain/verification.ts';
 import {fakeServer, record, reply, soa} from '../unit/dns/fake-servers.ts';
@@ -21,10 +22,25 @@ const cname = `docs IN CNAME ${target}.`;
 const ns1 = '@ IN NS ns1.test.';
 const ns2 = '@ IN NS ns2.test.';
 
+/** RFC 8659, 4: who may issue for the name itself and for what is below it; `*`: anybody. */
+const examples: Record<string, {records: string[]; for: string[]}> = {
+  certs: {records: ['0 issue "ca1.example.net"', '0 issue "ca2.example.org"'], for: ['ca1.example.net', 'ca2.example.org']},
+  nocerts: {records: ['0 issue ";"'], for: []},
+  both: {records: ['0 issue ";"', '0 issue "ca1.example.net"'], for: ['ca1.example.net']},
+  malformed: {records: ['0 issue "%%%%%"'], for: []},
+  account: {records: ['0 issue "ca1.example.net; account=230123"'], for: ['ca1.example.net']},
+  wild: {records: ['0 issue "ca1.example.net"', '0 issuewild "ca2.example.org"'], for: ['ca1.example.net']},
+  wild2: {records: ['0 issue "ca1.example.net"'], for: ['ca1.example.net']},
+  wild3: {records: ['0 issuewild "ca2.example.org"', '0 issue ";"'], for: []},
+  wild4: {records: ['0 issuewild "ca2.example.org"'], for: ['ca1.example.net', 'ca2.example.org', 'ca3.example.com']},
+  report: {records: ['0 issue "ca1.example.net"', '0 iodef "mailto:security@example.com"', '0 iodef "https://iodef.example.com/"'], for: ['ca1.example.net']},
+  new: {records: ['0 issue "ca1.example.net"', '128 tbs "Unknown"'], for: []},
+};
+
 const zones = {
   test: {at: [first], signed: 'Well' as const, records: [
     ns1, `ns1 IN A ${first}`, `ns2 IN A ${second}`, `ns6 IN AAAA ${six}`, `nobody IN A ${nobody}`,
-    ...['customer', 'shop.customer', 'apex', 'apex4', 'apex6', 'notxt', 'othertxt', 'xn--bcher-kva', 'platform', 'signed', 'broken', 'expired', 'brief', 'caa', 'nocaa', 'blocked', 'split'].map((zone) => `${zone} IN NS ns1`),
+    ...['customer', 'shop.customer', 'apex', 'apex4', 'apex6', 'notxt', 'othertxt', 'xn--bcher-kva', 'platform', 'signed', 'broken', 'expired', 'brief', 'caa', 'blocked', 'split', 'rfc8659', 'climb'].map((zone) => `${zone} IN NS ns1`),
     'split IN NS ns2', 'six IN NS ns6', 'lame IN NS ns2', 'dead IN NS nobody', 'half IN NS nobody', 'half IN NS ns1', 'lying IN NS ns1', 'lying IN NS ns3', 'ns3 IN A 127.0.0.53']},
   'platform.test': {at: [first], records: [ns1, '*.apps IN A 203.0.113.1', '*.apps IN AAAA 2001:db8::1']},
   'customer.test': {at: [first], records: [ns1, cname,
@@ -47,9 +63,13 @@ const zones = {
   'signed.test': {at: [first], signed: 'Well' as const, records: [ns1, cname]},
   'broken.test': {at: [first], signed: 'BrokenDs' as const, records: [ns1, cname, '@ IN A 203.0.113.4', `_doorplate-challenge IN TXT "${token}"`]},
   'expired.test': {at: [first], signed: 'Expired' as const, records: [ns1, cname]},
-  'brief.test': {at: [first], ttlSeconds: 2, records: [ns1, 'docs IN A 198.51.100.7']},
+  'brief.test': {at: [first], ttlSeconds: 6, records: [ns1, 'docs IN A 198.51.100.7']},
   'caa.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca1.example.net"']},
   'blocked.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca2.example.org"']},
+  // The examples of RFC 8659, 4.2 to 4.5, and of 3: each name's records, and a name below it without any.
+  'rfc8659.test': {at: [first], records: [ns1, ...Object.entries(examples).flatMap(([name, {records}]) => records.map((caa) => `${name} IN CAA ${caa}`)), ...Object.keys(examples).map((name) => `sub.${name} IN A 192.0.2.1`)]},
+  // 3: the CNAME of X is followed for X alone; the climb goes on from X, not from where it leads.
+  'climb.test': {at: [first], records: [ns1, '@ IN CAA 0 issue "ca1.example.net"', 'x IN CNAME a.target', 'target IN CAA 0 issue "ca2.example.org"', 'a.target IN A 192.0.2.1', 'y IN CNAME own', 'own IN CAA 0 issue "ca2.example.org"', 'twice IN CNAME y']},
   'lying.test': {at: [first], records: [ns1, '@ IN NS ns3.test.', cname]},
 };
 
@@ -64,7 +84,7 @@ beforeAll(async () => {
     rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false},
     mode: 'Authoritative', ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
   };
-}, 60_000);
+}, 300_000); // The packages may have to be installed first.
 afterAll(async () => {
   await servers?.stop();
   await Promise.all(fakes.map((fake) => fake.close()));
@@ -190,10 +210,14 @@ describe('Negative caching', () => {
   test('ends: an old record is seen by resolvers until its time is over', async () => {
     await Promise.all(resolvers.map(({address}) => asked(address, 'docs.brief.test', 'A')));
     await servers.change('brief.test', [ns1, cname]);
-    expect(ends(await check(options, about('docs.brief.test'), false))).toBe('PropagationPending');
-    await new Promise((resolve) => setTimeout(resolve, 2500));
-    expect(ends(await check(options, about('docs.brief.test'), false))).toBe('by CNAME');
-  });
+    const came: string[] = [];
+    const end = performance.now() + 20_000;
+    while (came.at(-1) !== 'by CNAME' && performance.now() < end) {
+      came.push(ends(await check(options, about('docs.brief.test'), false)));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    expect([...new Set(came)]).toEqual(['PropagationPending', 'by CNAME']);
+  }, 30_000);
 
   test('of most resolvers counts, of one it does not', async () => {
     await asked(resolvers[0]!.address, 'one.customer.test');
@@ -263,6 +287,12 @@ describe('A server that lies (a fake)', () => {
   });
 });
 
+/** Which of three CAs may issue. */
+async function allowed(hostname: string): Promise<string[]> {
+  const seen = await options.dns.askCaa(hostname);
+  return ['ca1.example.net', 'ca2.example.org', 'ca3.example.com'].filter((ca) => judgeCaa(hostname, seen, {identities: [ca], zone: 'platform.test'}).kind === 'Allowed');
+}
+
 describe('CAA before an order, by the resolvers', () => {
   test.each([
     ['no record up to the root', 'docs.customer.test', {kind: 'Allowed'}],
@@ -270,6 +300,18 @@ describe('CAA before an order, by the resolvers', () => {
     ['another CA', 'docs.blocked.test', {kind: 'Blocked', by: 'Customer'}],
   ])('%s', async (_, hostname, caa) => {
     expect(await check(options, about(hostname), true)).toMatchObject({kind: 'Proven', caa});
+  });
+  test.each(Object.entries(examples))('RFC 8659 of %s and of what is below it', async (name, {for: cas}) => {
+    expect(await allowed(`${name}.rfc8659.test`)).toEqual(cas);
+    expect(await allowed(`sub.${name}.rfc8659.test`)).toEqual(cas);
+  });
+  test.each([['x.climb.test', 'ca1.example.net'], ['y.climb.test', 'ca2.example.org'], ['twice.climb.test', 'ca2.example.org'], ['deep.below.climb.test', 'ca1.example.net'], ['a.target.climb.test', 'ca2.example.org']])(
+    'climbs from the name, through its CNAME and no further (RFC 8659, 3): %s', async (name, ca) => {
+      expect(await allowed(name)).toEqual([ca]);
+    });
+  test('that fail validation, or that nobody serves, are not "none"', async () => {
+    expect(await options.dns.askCaa('docs.dead.test')).toMatchObject({failure: {name: 'docs.dead.test'}});
+    expect(await client(resolvers.slice(0, 2).map(({address}) => address)).askCaa('docs.expired.test')).toMatchObject({failure: {failure: 'BrokenDnssec'}});
   });
   test('is not read of what is not proven', async () => {
     expect(await check(options, about('never.customer.test'), true)).not.toHaveProperty('caa');

@@ -15,6 +15,9 @@ describe('values that do not hold', () => {
     ['dnss.recursive={}', 'dnss'],
     ['graceTime=never', '/graceTime'],
     ['defaultPlan=', '/defaultPlan'],
+    ['admissionPolicy.enable=false', '/admissionPolicy'],
+    ['admissionPolicy.certManager.serviceAccounts={}', '/admissionPolicy/certManager/serviceAccounts'],
+    ['admissionPolicy.furtherRoutes[0].apiGroups={x.example}', '/admissionPolicy/furtherRoutes/0'],
     ['plans.pro.customDomains.maxHostnamesPerProject=many', '/plans/pro/customDomains/maxHostnamesPerProject'],
   ])('%s stops helm, and the message names the value', async (value, named) => {
     await expect(sh('helm', good)).resolves.toContain('kind: Deployment');

@@ -96,7 +96,7 @@ export async function judgePolicies<M extends PolicyMutant>(
       // Last, so that all hold when these do: what the API server knows of policies, it knows in order.
       for (const policy of sound.policies) await api.make(policy);
       await api.make(namespace('kube-system', sound.place));
-      for (const refusedBy of ['routes', 'labels', 'namespaces']) {
+      for (const refusedBy of ['routes', 'labels', 'secrets', 'namespaces']) {
         const row = rows.find((r) => r.refusedBy === refusedBy)!;
         await until(`the policy ${refusedBy} holds`, async () => (await outcome(api, sound.place, row)).refusedBy === refusedBy, 20_000);
       }

@@ -25,7 +25,7 @@ const labels = {'app.kubernetes.io/managed-by': 'doorplate', 'doorplate.dev/owne
 const group = (what: string) => `policy-test-${what}`;
 const serviceAccount = (namespace: string, name: string) => ({'Impersonate-User': `system:serviceaccount:${namespace}:${name}`});
 
-/** Who writes, as what the API server is asked to take them for: all but the last bound to `admin` and more in both namespaces. */
+/** Who writes, as what the API server is asked to take them for: Kubernetes' own and the last aside, bound to `admin` and more in both namespaces. */
 export const who = {
   /** Bound to `admin` in the release's namespace and in kube-system too. */
   tenant: (p: Place) => serviceAccount(p.tenant, 'tenant'),
@@ -37,6 +37,8 @@ export const who = {
   /** A ServiceAccount beside cert-manager's. */
   cainjector: () => serviceAccount('cert-manager', 'cert-manager-cainjector'),
   edge: () => serviceAccount('traefik', 'traefik'),
+  garbageCollector: () => serviceAccount('kube-system', 'generic-garbage-collector'),
+  namespaceController: () => serviceAccount('kube-system', 'namespace-controller'),
   /** May update Accounts. */
   engineer: () => ({'Impersonate-User': 'engineer', 'Impersonate-Group': group('platform')}),
   /** May do all with Accounts but update them, and update all of Doorplate's but Accounts. */
@@ -81,6 +83,9 @@ const certificate = (name: string, dnsName: string, metadata: object = {}): Mani
 const configMap = (name: string, metadata: object = {}): Manifest => ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, ...metadata}, data: {a: 'b'}});
 const customDomain = (name: string, hostname: string, metadata: object = {}): Manifest =>
   ({apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain', metadata: {name, ...metadata}, spec: {projectRef: {name: 'none'}, primary: hostname}});
+/** Such a name as Doorplate gives to what belongs to a hostname. */
+const secretName = 'own-customer-test-0123456789abc';
+const secret = (name: string, crt = 'YQ=='): Manifest => ({apiVersion: 'v1', kind: 'Secret', metadata: {name}, type: 'kubernetes.io/tls', data: {'tls.crt': crt, 'tls.key': 'YQ=='}});
 const namespaceOf = (name: string, p: Place, more: object = {}): Manifest => ({apiVersion: 'v1', kind: 'Namespace', metadata: {name, labels: {...p.scope, ...more}}});
 const issuerRef = {name: 'nobody'};
 const request = Buffer.from('no request').toString('base64');
@@ -138,6 +143,8 @@ export function standing(p: Place): Manifest[] {
       // The same without the labels, such as cert-manager's solver.
       ingress('solver', {rules: [ruleOf('ours.example')]}, {labels: {app: 'solver'}, annotations: {'example.com/a': 'b'}, finalizers: ['test.doorplate.dev/held']}),
       certificate('plain', 'ours.example'),
+      certificate('ours', 'ours.example', {labels}),
+      secret(secretName),
       {apiVersion: 'acme.cert-manager.io/v1', kind: 'Order', metadata: {name: 'plain'}, spec: certificateSpecs.Order},
       {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'full'}, spec: {a: 'b'}},
       {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'bare'}},
@@ -149,7 +156,7 @@ export function standing(p: Place): Manifest[] {
   ];
 }
 
-export interface Write {method: 'POST' | 'PUT' | 'PATCH'; path: string; body: object; contentType?: string}
+export interface Write {method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; body: object; contentType?: string}
 
 const pathOf = (apiVersion: string, kind: string, namespace: string | undefined, ...rest: string[]) =>
   [apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`, ...(namespace === undefined ? [] : ['namespaces', namespace]), pluralOf(kind), ...rest].join('/');
@@ -160,12 +167,16 @@ export const serverSideApply = (object: Manifest): Write =>
 /** A merge patch, of the object or of one of its subresources. */
 const patch = (namespace: string | undefined, apiVersion: string, kind: string, name: string, body: object, ...subresource: string[]): Write =>
   ({method: 'PATCH', path: pathOf(apiVersion, kind, namespace, name, ...subresource), body, contentType: 'application/merge-patch+json'});
+/** Of one object, or without a name of all. A dry run by its body: where there is one, the query does not count. */
+const remove = (apiVersion: string, kind: string, ...name: string[]) => (p: Place): Write =>
+  ({method: 'DELETE', path: pathOf(apiVersion, kind, p.tenant, ...name), body: {apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All']}});
+const [ingressApi, certificateApi] = ['networking.k8s.io/v1', 'cert-manager.io/v1'];
 const patchIngress = (name: string, body: object, ...subresource: string[]) => (p: Place) => patch(p.tenant, 'networking.k8s.io/v1', 'Ingress', name, body, ...subresource);
 const patchConfigMap = (name: string, body: object) => (p: Place) => patch(p.tenant, 'v1', 'ConfigMap', name, body);
 const patchNamespace = (labelsOf: object, ...subresource: string[]) => (p: Place) => patch(undefined, 'v1', 'Namespace', p.tenant, {metadata: {labels: labelsOf}}, ...subresource);
 
 /** The policies of the chart, by the last part of their names. */
-export type Policy = 'routes' | 'labels' | 'namespaces';
+export type Policy = 'routes' | 'labels' | 'secrets' | 'namespaces';
 
 /** `refusedBy`: by which policy; undefined where the write passes. */
 export interface Row {title: string; as: Who; write: (p: Place) => Write; refusedBy?: Policy}
@@ -230,10 +241,21 @@ export const rows: Row[] = [
     'a tenant can’t take Doorplate’s labels off': patchConfigMap('ours', {metadata: {labels: {'app.kubernetes.io/managed-by': null, 'doorplate.dev/owner-uid': null}}}),
     'a tenant can’t give what Doorplate made to another owner': patchConfigMap('ours', {metadata: {labels: {'doorplate.dev/owner-uid': '00000000-0000-4000-8000-000000000002'}}}),
     'a tenant can’t annotate what Doorplate made': patchConfigMap('ours', {metadata: {annotations: {a: 'b'}}}),
+    'a tenant can’t delete an Ingress that Doorplate made': remove(ingressApi, 'Ingress', 'ours'),
+    'a tenant can’t delete all Ingresses, Doorplate’s among them': remove(ingressApi, 'Ingress'),
+    'a tenant can’t have a certificate issued anew by deleting what Doorplate made': remove(certificateApi, 'Certificate', 'ours'),
     'a tenant can’t keep what Doorplate made by a finalizer': patchConfigMap('ours', {metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']}}),
   }),
   ...refused('labels', 'namesake', {'a tenant’s ServiceAccount of the operator’s name can’t make an object with Doorplate’s labels': here(configMap('x', {labels}))}),
   ...refused('labels', 'auditor', {'who may all but update Accounts can’t make an object with Doorplate’s labels': here(configMap('x', {labels}))}),
+
+  ...refused('secrets', 'tenant', {
+    'a tenant can’t put a certificate for somebody else’s hostname into the Secret of their own': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {data: {'tls.crt': 'Yg=='}}),
+    'a tenant can’t make the Secret of a hostname before cert-manager does': here(secret('next-customer-test-0123456789abc')),
+    'a tenant can’t have a certificate issued anew by deleting its Secret': remove('v1', 'Secret', secretName),
+    'a tenant can’t keep the Secret of a hostname by a finalizer': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {metadata: {finalizers: ['test.doorplate.dev/mine']}}),
+  }),
+  ...refused('secrets', 'auditor', {'who may all but update Accounts can’t write the Secret of a hostname': here(secret('next-customer-test-0123456789abc'))}),
 
   ...refused('namespaces', 'tenant', {
     'a tenant can’t give their Namespace to another Account': patchNamespace({'doorplate.dev/account': 'rich'}),
@@ -264,6 +286,13 @@ export const rows: Row[] = [
     'a tenant writes CustomDomains': here(customDomain('x', 'victim.example')),
     'a tenant asks for a check of their CustomDomain': (p) => patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {metadata: {annotations: {'doorplate.dev/requestedAt': 'now'}}}),
     'a tenant writes Projects': here({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'x'}, spec: {serviceRef: {name: 'web', port: 80}}}),
+    'a tenant deletes CustomDomains': remove('doorplate.dev/v1alpha1', 'CustomDomain', 'own'),
+    'a tenant deletes their own ConfigMap': remove('v1', 'ConfigMap', 'own'),
+    'a tenant deletes what others than Doorplate made': remove(ingressApi, 'Ingress', 'solver'),
+    'a tenant writes Secrets of other names': here(secret('own-customer-test')),
+    'a tenant writes Secrets with a hash of another form': here(secret('sealed-configuration')),
+    'an update of the Secret of a hostname that changes nothing passes': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {}),
+    'in an excepted Namespace anybody writes Secrets of hostnames': (p) => create(p.excepted, secret('next-customer-test-0123456789abc')),
     'a tenant labels their Namespace otherwise': patchNamespace({x: 'y'}),
     'a tenant creates Namespaces of no Account': (p) => create(undefined, namespaceOf(`${p.tenant}-x`, p)),
     'an update of an Ingress that changes nothing passes': patchIngress('solver', {}),
@@ -280,19 +309,30 @@ export const rows: Row[] = [
     'in kube-system its rights alone decide about Doorplate’s labels': () => create('kube-system', configMap('x', {labels})),
   }),
   ...passes('edge', {'the edge publishes its address in the status of an Ingress': patchIngress('solver', {status: {loadBalancer: {ingress: [{ip: '192.0.2.1'}]}}}, 'status')}),
+  ...passes('garbageCollector', {
+    'the garbage collector deletes what Doorplate made': remove(ingressApi, 'Ingress', 'ours'),
+    'the garbage collector deletes the Secret of a hostname': remove('v1', 'Secret', secretName),
+  }),
+  ...passes('namespaceController', {
+    'with its Namespace goes all that Doorplate made': remove(ingressApi, 'Ingress'),
+    'with its Namespace go the Secrets of hostnames': remove('v1', 'Secret'),
+  }),
   ...passes('operator', {
+    'Doorplate deletes what it made': remove(certificateApi, 'Certificate', 'ours'),
     'Doorplate writes Ingresses': here(ingress('x', {rules: [ruleOf('x.customer.test')]}, {labels})),
     'Doorplate changes what it made': patchIngress('ours', {spec: {rules: [ruleOf('y.customer.test')]}}),
     'Doorplate writes Certificates': here(certificate('x', 'x.customer.test', {labels})),
     'Doorplate writes the status of a CustomDomain': (p) => patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {status: {phase: 'AwaitingVerification'}}, 'status'),
   }),
   ...passes('certManager', {
+    'cert-manager writes the Secret of a hostname': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {data: {'tls.crt': 'Yg=='}}),
     'cert-manager writes its solver’s Ingress': here(victim),
     'cert-manager writes Orders': here({apiVersion: 'acme.cert-manager.io/v1', kind: 'Order', metadata: {name: 'x', labels}, spec: certificateSpecs.Order}),
     'cert-manager writes the status of a Certificate': (p) => patch(p.tenant, 'cert-manager.io/v1', 'Certificate', 'plain', {status: {revision: 7}}, 'status'),
   }),
   ...passes('engineer', {
     'the platform writes Ingresses': here(victim),
+    'the platform deletes what Doorplate made': remove(ingressApi, 'Ingress', 'ours'),
     'the platform writes Doorplate’s labels': here(configMap('x', {labels})),
     'the platform gives a Namespace to another Account': patchNamespace({'doorplate.dev/account': 'rich'}),
     'the platform takes the Account off a Namespace': patchNamespace({'doorplate.dev/account': null}),

@@ -45,9 +45,3 @@ describe('docs/security.md', () => {
     expect([...titles].filter((t) => ['a comment', 'another', 'one', 'a row', 'of %s', 'two'].includes(t))).toEqual(['one', 'a row', 'of %s']);
   });
 });
-
-describe('The admission policy’s table', () => {
-  test('has each row once', () => {
-    expect(rows.map((r) => r.title).filter((title, i, all) => all.indexOf(title) !== i)).toEqual([]);
-  });
-});

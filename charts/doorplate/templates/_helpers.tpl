@@ -79,7 +79,7 @@ matchExpressions:
   - {key: doorplate.dev/admission, operator: NotIn, values: [except]}
 {{- end }}
 
-{{/* Who a write is not by, before it is looked at. Kubernetes' own controllers need no exception: all they write passes as unchanged. */}}
+{{/* Who a write is not by, before it is looked at. Kubernetes' own controllers need no exception: all they write passes as unchanged. They also delete, see below. */}}
 {{- define "doorplate.admission.writers" -}}
 {{- $users := list (printf "system:serviceaccount:%s:%s-operator" .Release.Namespace .Release.Name) }}
 {{- range .Values.admissionPolicy.certManager.serviceAccounts }}
@@ -100,6 +100,13 @@ matchExpressions:
 - name: not-by-the-platform # who may update Accounts
   expression: >-
     !authorizer.group('doorplate.dev').resource('accounts').check('update').allowed()
+{{- end }}
+
+{{- define "doorplate.admission.collectors" -}}
+- name: not-collected-by-kubernetes # the garbage collector, the end of a Namespace
+  expression: >-
+    request.operation != 'DELETE' || !(request.userInfo.username == 'system:kube-controller-manager'
+    || 'system:serviceaccounts:kube-system' in request.userInfo.?groups.orValue([]))
 {{- end }}
 
 {{/*

@@ -29,6 +29,24 @@ describe('CAA records, by RFC 8659 and RFC 8657', () => {
     ['no records at all', [], 'Allowed'],
   ])('%s', (_name, records, verdict) => { expect(judge(...records)).toBe(verdict); });
 
+  const uri = 'https://ca1.example.net/acct/230123';
+  test.each<[string, string[], 'Allowed' | 'Blocked']>([
+    ['our account (RFC 8657, 3)', [`0 issue "ca1.example.net; accounturi=${uri}"`], 'Allowed'],
+    ['another account', ['0 issue "ca1.example.net; accounturi=https://ca1.example.net/acct/1"'], 'Blocked'],
+    ['another account, and any', ['0 issue "ca1.example.net; accounturi=https://ca1.example.net/acct/1"', '0 issue "ca1.example.net"'], 'Allowed'],
+    ['our account in other letters: it counts exactly', [`0 issue "ca1.example.net; accounturi=${uri.toUpperCase()}"`], 'Blocked'],
+    ['our account twice, which is malformed', [`0 issue "ca1.example.net; accounturi=${uri}; accounturi=${uri}"`], 'Blocked'],
+    ['our account by another method, another by ours', [`0 issue "ca1.example.net; accounturi=${uri}; validationmethods=dns-01"`, '0 issue "ca1.example.net; accounturi=x; validationmethods=http-01"'], 'Blocked'],
+  ])('%s, where the account is known', (_name, records, verdict) => {
+    expect(judgeCaa('docs.example.com', {foundAt: 'example.com', records: records.map(record)}, {...ca, accountUri: uri}).kind).toBe(verdict);
+  });
+
+  test('another account is the CA\'s to refuse where ours is not known, and is told as such where it is', () => {
+    const records = [record('0 issue "ca1.example.net; accounturi=https://ca1.example.net/acct/1"')];
+    expect(judgeCaa('docs.example.com', {foundAt: 'example.com', records}, ca).kind).toBe('Allowed');
+    expect(judgeCaa('docs.example.com', {foundAt: 'example.com', records}, {...ca, accountUri: uri})).toMatchObject({kind: 'Blocked', by: 'Customer', message: expect.stringContaining('which allows other accounts of the platform\'s certificate authority only') as unknown});
+  });
+
   test('a block names the record, where it stands and the one to add, and whose it is', () => {
     expect(judgeCaa('docs.example.com', {foundAt: 'example.com', records: [record('0 issue "ca2.example.org"')]}, ca)).toEqual({
       kind: 'Blocked', by: 'Customer',

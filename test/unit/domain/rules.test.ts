@@ -18,8 +18,8 @@ const lookLines = (d: Decision) => d.looks.map((l) => `${l.what} ${l.hostname} +
 
 describe('Rule 1, no ACME before proof', () => {
   const unproven: [string, WorldInput][] = [
-    ...(['RecordMissing', 'TargetMismatch', 'IndirectCNAME', 'ConflictingRecord', 'ProxiedOrFlattened', 'PropagationPending'] as const).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...refuted(r)}}}]),
-    ...(['AuthoritativeUnreachable', 'AuthoritativeFailure', 'ResolverFailure'] as const).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...unknown(r)}}}]),
+    ...(['RecordMissing', 'TargetMismatch', 'IndirectCNAME', 'ConflictingRecord', 'ConflictingA', 'ConflictingAAAA', 'ProxiedOrFlattened', 'TXTMissing', 'TXTMismatch', 'PropagationPending'] as const).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...refuted(r)}}}]),
+    ...(['AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure'] as const).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...unknown(r)}}}]),
     ['CheckPending', {facts: {[docs]: {...served(), verdict: undefined, checkedAt: undefined}}}],
     ['VerificationExpired', {now: t0 + 8 * days, status: decide(world()).status, facts: {[docs]: {...served(), ...refuted()}}}],
     ['ProjectNotFound', {project: null, facts: {[docs]: served()}}],
@@ -100,7 +100,7 @@ describe('Rule 2, one broken host never harms another', () => {
 });
 
 describe('Rule 3, "could not ask" is not "no"', () => {
-  const failures: ReasonName[] = ['AuthoritativeUnreachable', 'AuthoritativeFailure', 'ResolverFailure'];
+  const failures: ReasonName[] = ['AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure'];
 
   test.each(failures)('while waiting, %s makes Verified Unknown, with that reason and its message', (reason) => {
     expect(condition(decide(world({facts: {[docs]: unknown(reason)}})), 'Verified')).toMatchObject({status: 'Unknown', reason, message: `${reason} came of it.`});
@@ -226,7 +226,8 @@ describe('Rule 9, quiet when nothing changes', () => {
       for (const step of steps) {
         const now = at.now + step;
         const facts = Object.fromEntries([...at.facts].map(([name, f]) =>
-          [name, {...f, ...(f.checkedAt !== undefined && {checkedAt: now}), ...(f.edgeLookedAt !== undefined && {edgeLookedAt: now})}]));
+          // Whatever time the old answer has left at each look.
+          [name, {...f, ...(f.verdict?.kind === 'Refuted' && {verdict: {...f.verdict, oldAnswerSeconds: step}}), ...(f.checkedAt !== undefined && {checkedAt: now}), ...(f.edgeLookedAt !== undefined && {edgeLookedAt: now})}]));
         at = later(at, {now, facts});
         expect(decide(at).status).toEqual(status);
       }
