@@ -26,7 +26,7 @@ const spec = z.object({
 const order = z.object({
   at: time('When it was begun.'),
   outcome: z.enum(['Pending', 'Issued', 'Failed']).describe('How it ended.'),
-  endedAt: time('When it was issued or failed.').optional(),
+  endedAt: time('When it was issued or failed; of one that is pending, by when the CA had it.').optional(),
   message: text(256, 'What it failed with.').optional(),
 }).describe('An order of a certificate.');
 

@@ -7,6 +7,7 @@
  * the CA never sees more than a budget in any span of its length, however late cert-manager asks for what was granted.
  */
 import type {Budgets, Grant, Order} from '../domain/budget.ts';
+import {timestamp} from '../domain/conditions.ts';
 import {expectedAt, memoryMs, mergeOrders, roomAt} from '../domain/budget.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {registrableName} from '../domain/hostname.ts';
@@ -55,9 +56,10 @@ export class OrderBook {
   /** How many wait. */
   get waiting(): number { return this.#waiting.size; }
 
-  /** The orders of a hostname that a budget still counts, by time. */
+  /** The orders of a hostname that a budget still counts, by time; also of those that have not ended, by when the CA had them. */
   orders(hostname: Hostname): Order[] {
-    return mergeOrders([...(this.#made.get(hostname)?.values() ?? [])].map((m) => m.order), [], this.#options.budgets, this.#now);
+    const orders = [...(this.#made.get(hostname)?.values() ?? [])].map(({order, madeBy}): Order => (order.endedAt === undefined && madeBy !== undefined ? {...order, endedAt: timestamp(madeBy)} : order));
+    return mergeOrders(orders, [], this.#options.budgets, this.#now);
   }
 
   /** Takes note of an order that a CertificateRequest tells of, for a Certificate (`namespace/name`). Tells it again as often as it likes. */
@@ -67,8 +69,7 @@ export class OrderBook {
     // Kubernetes' times have no fractions.
     if (granted && Date.parse(order.at) >= granted.at - 1000) this.#granted.delete(certificate);
     const known = this.#made.get(hostname)?.get(order.at);
-    const ended = order.endedAt === undefined ? now : Math.min(now, Date.parse(order.endedAt) + 1000);
-    const madeBy = known?.madeBy ?? (ordered || order.outcome !== 'Pending' ? ended : undefined);
+    const madeBy = known?.madeBy ?? (ordered || order.outcome !== 'Pending' ? this.#latest(order) : undefined);
     this.#put({hostname, order: mergeOrders([known?.order ?? []].flat(), [order], this.#options.budgets, now)[0] ?? order, ...(madeBy !== undefined && {madeBy})});
     if (madeBy !== known?.madeBy || granted) this.#serve();
   }
@@ -76,7 +77,7 @@ export class OrderBook {
   /** Takes note of what a claim remembers. */
   recall(hostname: Hostname, orders: readonly Order[]): void {
     for (const order of orders) {
-      if (!this.#made.get(hostname)?.has(order.at)) this.#put({hostname, order, madeBy: this.#unheard(order.endedAt === undefined ? Date.parse(order.at) + this.#options.unheardAfterMs : Date.parse(order.endedAt) + 1000)});
+      if (!this.#made.get(hostname)?.has(order.at)) this.#put({hostname, order, madeBy: this.#latest(order)});
     }
   }
 
@@ -182,8 +183,10 @@ export class OrderBook {
     return {place, expectedAt: expected};
   }
 
-  /** A time by which something is done, or the time at which nobody waits for word of it any more. */
-  #unheard(at: number): number { return Math.min(at, this.#now); }
+  /** By when the CA has had an order at the latest. Kubernetes' times have no fractions. */
+  #latest({at, endedAt}: Order): number {
+    return Math.min(this.#now, endedAt === undefined ? Date.parse(at) + this.#options.unheardAfterMs : Date.parse(endedAt) + 1000);
+  }
 
   /** When orders were made, of all hostnames or of some. Infinity: nobody knows yet. */
   #times(only?: ReadonlySet<Hostname>): number[] {

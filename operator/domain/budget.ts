@@ -23,7 +23,7 @@ export interface Order {
   /** When its CertificateRequest was created, RFC 3339: the same hostname has no two of one second. */
   at: string;
   outcome: 'Pending' | 'Issued' | 'Failed';
-  /** When it was issued or failed, RFC 3339. */
+  /** When it was issued or failed, or (while Pending) by when the CA had it, RFC 3339. */
   endedAt?: string;
   /** What it failed with. */
   message?: string;

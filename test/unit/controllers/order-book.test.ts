@@ -198,9 +198,16 @@ describe('A restart forgets nothing', () => {
     expect(book.orders('www.b.example')).toMatchObject([{outcome: 'Failed', message: 'it failed'}]);
   });
 
+  test('an order that never ended counts from when the CA had it, or when nobody waits for word of it any more, not from the restart', async () => {
+    book.recall('www.a.example', [{at: timestamp(t0 - 10 * minutes), outcome: 'Pending', endedAt: timestamp(t0 - 9 * minutes)}]);
+    book.observe('acme/b', 'www.b.example', {at: timestamp(t0 - hours), outcome: 'Pending'}, true);
+    for (const name of ['c', 'd']) want(name);
+    expect(answers('c', 'd')).toBe('Granted Granted');
+  });
+
   test('an order is remembered when its request is gone, and is forgotten when no budget counts it', async () => {
     requested('a');
-    expect(book.orders('www.a.example')).toEqual([{at: timestamp(t0), outcome: 'Pending'}]);
+    expect(book.orders('www.a.example')).toEqual([{at: timestamp(t0), outcome: 'Pending', endedAt: timestamp(t0)}]);
     await pass(7 * days);
     expect(book.orders('www.a.example')).toEqual([]);
   });
