@@ -139,7 +139,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     dns: dnsClient,
     rules: {edgeAddresses: settings.edge.addresses, addressOnly: settings.apexOwnership === 'AddressOnly'},
     mode: settings.dns.mode,
-    ca: {get identities() { return issuer.identities; }, zone: policy.zone},
+    ca: {get identities() { return issuer.identities; }, get accountUri() { return issuer.accountUri; }, zone: policy.zone},
   };
   const look = async ({caa, ...question}: DnsQuestion, signal: AbortSignal): Promise<Verdict> => {
     const {hostname} = question;

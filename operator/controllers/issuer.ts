@@ -6,8 +6,9 @@ import type {Syncable} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import {clusterIssuers, issuers} from './resources.ts';
 
-const dayMs = 86_400_000;
-/** After a failure, and then twice as long each time, up to a day. */
+/** An account that is replaced would block its own CAA records for so long. */
+const periodMs = 3_600_000;
+/** After a failure, or while there is no account yet, and then twice as long each time, up to the period. */
 const firstPauseMs = 60_000;
 /** How long a start waits for the first answer. */
 const startWaitsMs = 3_000;
@@ -17,7 +18,7 @@ export interface IssuerOptions {
   issuerRef: Certificate['spec']['issuerRef'];
   /** Doorplate's own: where a namespaced Issuer is read. */
   namespace: string;
-  /** What the platform has set; then nothing is asked. */
+  /** What the platform has set; then the directory is not asked. */
   configured: readonly Hostname[];
   /** Called when the names have changed. */
   onChange: () => void;
@@ -27,8 +28,8 @@ export interface IssuerOptions {
 }
 
 /**
- * Knows how the CA is named in CAA records: by the setting, or by the directory of the ACME server that the issuer names, read
- * once a day. A failure never stops anything: what was known stays, and until something is known CAA is left to the CA, which
+ * Knows what CAA records must say: the CA's names, by the setting or by the directory of the ACME server that the issuer names, and
+ * the platform's account there (RFC 8657), by the issuer's status; read once an hour. A failure never stops anything: what was known stays, and until something is known CAA is left to the CA, which
  * looks at it anyway (RFC 8659, 3).
  */
 export class Issuer implements Syncable {
@@ -37,6 +38,7 @@ export class Issuer implements Syncable {
   #resolveSynced: () => void = () => {};
   #isSynced = false;
   #identities: readonly Hostname[];
+  #accountUri: string | undefined;
   #pauseMs = firstPauseMs;
   readonly #options: IssuerOptions;
   readonly #stop = new AbortController();
@@ -53,9 +55,11 @@ export class Issuer implements Syncable {
   /** The CA's names in CAA records; empty: unknown. */
   get identities(): readonly Hostname[] { return this.#identities; }
 
+  /** The platform's account at the CA, as `accounturi` has it; undefined: unknown. */
+  get accountUri(): string | undefined { return this.#accountUri; }
+
   start(): void {
-    const {configured, issuerRef} = this.#options;
-    if (configured.length > 0 || issuerRef.group !== 'cert-manager.io') {
+    if (this.#options.issuerRef.group !== 'cert-manager.io') {
       this.#begun();
       return;
     }
@@ -75,19 +79,19 @@ export class Issuer implements Syncable {
 
   async #refresh(): Promise<void> {
     const {log, issuerRef, onChange} = this.#options;
-    let next = dayMs;
+    let next = periodMs;
     try {
-      const now = await this.#read();
-      this.#pauseMs = firstPauseMs;
-      if (now.join() !== this.#identities.join()) {
-        this.#identities = now;
-        log.info({issuer: issuerRef.name, caaIdentities: now}, now.length > 0 ? 'the CA names itself for CAA records' : 'the CA names itself nowhere: CAA is not looked at');
+      const {identities, accountUri} = await this.#read();
+      if (accountUri === undefined) next = this.#pause();
+      else this.#pauseMs = firstPauseMs;
+      if (identities.join() !== this.#identities.join() || accountUri !== this.#accountUri) {
+        [this.#identities, this.#accountUri] = [identities, accountUri];
+        log.info({issuer: issuerRef.name, caaIdentities: identities, accountUri}, identities.length > 0 ? 'the CA names itself for CAA records' : 'the CA names itself nowhere: CAA is not looked at');
         onChange();
       }
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      next = this.#pauseMs;
-      this.#pauseMs = Math.min(2 * this.#pauseMs, dayMs);
+      next = this.#pause();
       log.warn({err: error, issuer: issuerRef.name, retryInMs: next}, 'the ACME directory of the issuer could not be read: CAA is looked at by what was known before; caaIdentities would say it');
     }
     if (this.#stop.signal.aborted) return;
@@ -95,14 +99,22 @@ export class Issuer implements Syncable {
     this.#timer.unref();
   }
 
-  async #read(): Promise<Hostname[]> {
-    const {client, issuerRef: {kind, name}, namespace, ask = caaIdentities} = this.#options;
+  #pause(): number {
+    const now = this.#pauseMs;
+    this.#pauseMs = Math.min(2 * now, periodMs);
+    return now;
+  }
+
+  async #read(): Promise<{identities: readonly Hostname[]; accountUri?: string}> {
+    const {client, issuerRef: {kind, name}, namespace, configured, ask = caaIdentities} = this.#options;
     const {signal} = this.#stop;
     const issuer = kind === 'Issuer' ? await client.get(issuers, `${namespace}/${name}`, {signal}) : await client.get(clusterIssuers, name, {signal});
     if (!issuer) throw new Error(`there is no ${kind} ${name}`);
     const {server, caBundle} = issuer.spec?.acme ?? {};
     // Not an ACME issuer: nobody looks at CAA.
-    if (server === undefined) return [];
-    return ask(server, {signal, ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')})});
+    if (server === undefined) return {identities: configured};
+    const accountUri = issuer.status?.acme?.uri || undefined;
+    const identities = configured.length > 0 ? configured : await ask(server, {signal, ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')})});
+    return {identities, ...(accountUri !== undefined && {accountUri})};
   }
 }

@@ -2,16 +2,17 @@ import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals
 import {pino} from 'pino';
 import type {IssuerOptions} from '../../../operator/controllers/issuer.ts';
 import {Issuer} from '../../../operator/controllers/issuer.ts';
-import {days, minutes} from '../../support/world.ts';
+import {hours, minutes} from '../../support/world.ts';
 
 const issuerRef = {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'};
 let answers: (string[] | Error)[];
 let asked: [string, string | undefined][];
 let changes: number;
+let account: string;
 let issuer: Issuer;
 
 const make = (change: Partial<IssuerOptions> = {}, acme: object | null = {server: 'https://acme.example/dir', caBundle: Buffer.from('PEM').toString('base64')}) => new Issuer({
-  client: {get: async (_: unknown, key: string) => (key === 'letsencrypt' || key === 'doorplate-system/letsencrypt' ? {spec: {...(acme && {acme})}} : undefined)} as unknown as IssuerOptions['client'],
+  client: {get: async (_: unknown, key: string) => (key === 'letsencrypt' || key === 'doorplate-system/letsencrypt' ? {spec: {...(acme && {acme})}, status: {acme: {uri: account}}} : undefined)} as unknown as IssuerOptions['client'],
   issuerRef, namespace: 'doorplate-system', configured: [], log: pino({level: 'silent'}), onChange: () => { changes++; },
   ask: async (server, {caBundle} = {}) => {
     asked.push([server, caBundle]);
@@ -22,28 +23,42 @@ const make = (change: Partial<IssuerOptions> = {}, acme: object | null = {server
   ...change,
 });
 
-beforeEach(() => { jest.useFakeTimers(); [answers, asked, changes] = [[], [], 0]; });
+beforeEach(() => { jest.useFakeTimers(); [answers, asked, changes, account] = [[], [], 0, 'https://acme.example/acct/1']; });
 afterEach(() => { issuer.stop(); jest.useRealTimers(); });
 
 describe('How the CA is named in CAA records', () => {
-  test("is read from the directory of the issuer's ACME server, once a day, and a change is told", async () => {
+  test("is read from the directory of the issuer's ACME server, once an hour, and a change is told", async () => {
     answers = [['letsencrypt.org'], ['letsencrypt.org'], ['other.example']];
     issuer = make();
     issuer.start();
     await issuer.synced;
     expect([issuer.identities, asked, changes]).toEqual([['letsencrypt.org'], [['https://acme.example/dir', 'PEM']], 1]);
-    await jest.advanceTimersByTimeAsync(days);
+    await jest.advanceTimersByTimeAsync(hours);
     expect([asked.length, changes]).toEqual([2, 1]);
-    await jest.advanceTimersByTimeAsync(days);
+    await jest.advanceTimersByTimeAsync(hours);
     expect([issuer.identities, changes]).toEqual([['other.example'], 2]);
   });
 
-  test('is what the platform has set, where it has: then nobody is asked', async () => {
+  test('is what the platform has set, where it has: then the directory is not asked', async () => {
     issuer = make({configured: ['set.example']});
     issuer.start();
     await issuer.synced;
-    await jest.advanceTimersByTimeAsync(days);
-    expect([issuer.identities, asked]).toEqual([['set.example'], []]);
+    await jest.advanceTimersByTimeAsync(hours);
+    expect([issuer.identities, issuer.accountUri, asked]).toEqual([['set.example'], 'https://acme.example/acct/1', []]);
+  });
+
+  test("comes with the platform's account, as soon as there is one, and again when it is another", async () => {
+    account = '';
+    issuer = make({configured: ['set.example']});
+    issuer.start();
+    await issuer.synced;
+    expect(issuer.accountUri).toBeUndefined();
+    account = 'https://acme.example/acct/1';
+    await jest.advanceTimersByTimeAsync(minutes);
+    expect([issuer.accountUri, changes]).toEqual([account, 1]);
+    account = 'https://acme.example/acct/2';
+    await jest.advanceTimersByTimeAsync(hours);
+    expect([issuer.accountUri, changes]).toEqual([account, 2]);
   });
 
   test('is unknown where the directory cannot be read: that stops nothing, and it is tried again, ever more rarely', async () => {
@@ -56,7 +71,7 @@ describe('How the CA is named in CAA records', () => {
     expect(asked).toHaveLength(2);
     await jest.advanceTimersByTimeAsync(2 * minutes);
     expect(issuer.identities).toEqual(['letsencrypt.org']);
-    await jest.advanceTimersByTimeAsync(days);
+    await jest.advanceTimersByTimeAsync(hours);
     expect([asked.length, issuer.identities]).toEqual([4, ['letsencrypt.org']]);
   });
 
