@@ -89,6 +89,8 @@ const suites: Suite[] = [
   {name: 'cluster', cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4']})},
   // One at a time: they restart what the others stand on.
   {name: 'faults', cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--testPathIgnorePatterns=test/faults/quiet']})},
+  // By what the suites before it have made the operator write.
+  {name: 'reasons', cluster: true, run: command('every reason came up', node, 'test/reasons.ts')},
 ];
 
 async function main(): Promise<number> {
