@@ -489,6 +489,8 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     return say('Verified', spared.refusal.reason, spared.refusal.message);
   }
   if (facts.inTheWay !== undefined) {
+    // Nobody tells when it goes: it bears no label of ours.
+    by(now + 60_000);
     if (!certificate) wishes('Wanted', timestamp(now));
     return say('Verified', 'NameTaken', `${facts.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`);
   }

@@ -2,6 +2,7 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, adminClient, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {certificates, ingresses} from '../../operator/controllers/resources.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
+import {objectNameOf} from '../../operator/domain/hostname.ts';
 import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
@@ -132,6 +133,26 @@ test('an Ingress whose deletion a tenant holds up goes all the same when its Cus
     await kubectl(['patch', 'configmap', '-n', tenant.namespace, 'holds', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
   }
 }, 120_000);
+
+test('an object of the name that Doorplate will need, made by somebody else, is left alone and reported; when it goes, the hostname goes on', async () => {
+  const www = tenant.host('taken');
+  await tenant.attach('taken', www);
+  const uid = (await tenant.reason('taken', 'RecordMissing')).metadata.uid ?? '';
+  const name = objectNameOf(uid, www);
+  const theirs = {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name, namespace: tenant.namespace}, spec: {defaultBackend: {service: {name: 'web', port: {number: 80}}}}};
+  await kubectl(['create', '-f', '-'], {input: JSON.stringify(theirs)});
+  const version = () => kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'jsonpath={.metadata.uid} {.metadata.resourceVersion}']);
+  const before = await version();
+  await tenant.record('taken', tenant.proof);
+  const domain = await tenant.reason('taken', 'NameTaken', 90_000);
+  expect(domain.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform'});
+  expect(domain.status?.hosts?.[0]?.message).toContain(`Ingress ${tenant.namespace}/${name}`);
+  expect(await version()).toBe(before);
+  await kubectl(['delete', 'ingress', '-n', tenant.namespace, name]);
+  await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'taken', 'doorplate.dev/requestedAt=again']);
+  await tenant.wait('taken', 'Ready');
+  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'taken', '--timeout=30s']);
+}, 180_000);
 
 test('one that somebody else holds up by a finalizer says Removing: its routes and certificates are gone all the same', async () => {
   const uid = await (async () => {

@@ -6,21 +6,23 @@ import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {customDomainKind} from '../../operator/api/custom-domain.ts';
 import {accountKind} from '../../operator/api/account.ts';
+import {domainClaimKind} from '../../operator/api/domain-claim.ts';
 import {planKind} from '../../operator/api/plan.ts';
 import {projectKind} from '../../operator/api/project.ts';
 import {apiVersionOf, type KubeObject, pathOf, type Resource} from '../../operator/kube/objects.ts';
-import {accounts, customDomains, plans, projects} from '../../operator/controllers/resources.ts';
+import {accounts, customDomains, domainClaims, plans, projects} from '../../operator/controllers/resources.ts';
 import {Transport} from '../../operator/kube/transport.ts';
 import {admin, namespaces} from '../support/kube-api.ts';
 import type {z} from 'zod';
 import type {Row} from './specs.ts';
-import {accounts as accountRows, customDomains as customDomainRows, plans as planRows, projects as projectRows} from './specs.ts';
+import {accounts as accountRows, customDomains as customDomainRows, domainClaims as domainClaimRows, plans as planRows, projects as projectRows} from './specs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const namespace = `crds-${Date.now().toString(36)}`;
 const kinds: {resource: Resource; schema: z.ZodType; rows: Row[]}[] = [
   {resource: plans as Resource, schema: planKind.spec, rows: planRows},
   {resource: accounts as Resource, schema: accountKind.spec, rows: accountRows},
+  {resource: domainClaims as Resource, schema: domainClaimKind.spec, rows: domainClaimRows},
   {resource: customDomains as Resource, schema: customDomainKind.spec, rows: customDomainRows},
   {resource: projects as Resource, schema: projectKind.spec, rows: projectRows},
 ];
@@ -154,12 +156,12 @@ test('A Plan has no status: what is not promised is not waited for', async () =>
 });
 
 describe('kubectl', () => {
-  test.each([['cdom', 'CustomDomain'], ['customdomain', 'CustomDomain'], ['proj', 'Project'], ['project', 'Project'], ['plan', 'Plan'], ['account', 'Account']])('knows %s', async (word, kind) => {
+  test.each([['cdom', 'CustomDomain'], ['customdomain', 'CustomDomain'], ['proj', 'Project'], ['project', 'Project'], ['plan', 'Plan'], ['account', 'Account'], ['dclaim', 'DomainClaim']])('knows %s', async (word, kind) => {
     expect(await kubectl('explain', word)).toMatch(new RegExp(`^GROUP: +doorplate\\.dev\nKIND: +${kind}\n`));
   });
 
   test('finds all kinds in the category doorplate', async () => {
-    expect((await kubectl('api-resources', '--categories=doorplate', '-o', 'name')).trim().split('\n').toSorted()).toEqual(['accounts.doorplate.dev', 'customdomains.doorplate.dev', 'plans.doorplate.dev', 'projects.doorplate.dev']);
+    expect((await kubectl('api-resources', '--categories=doorplate', '-o', 'name')).trim().split('\n').toSorted()).toEqual(['accounts.doorplate.dev', 'customdomains.doorplate.dev', 'domainclaims.doorplate.dev', 'plans.doorplate.dev', 'projects.doorplate.dev']);
   });
 
   test.each([

@@ -11,20 +11,21 @@ import {historyOfRivals, play, Town} from '../support/rivals.ts';
 
 // The kind as it is, in a group of its own: the operator that runs in the cluster would release claims of tenants that it does not know.
 const group = 'rivals.doorplate.dev';
-const name = `domainclaims.${group}`;
+const name = `rivalclaims.${group}`;
 let client: Client;
 beforeAll(async () => {
   client = adminClient();
-  const kind = crd(domainClaimKind) as {spec: object};
-  await apply([{...kind, metadata: {name}, spec: {...kind.spec, group}}]);
+  const kind = crd(domainClaimKind) as {spec: {names: object}};
+  // Known by its full name alone: `kubectl get domainclaims` stays what it is.
+  await apply([{...kind, metadata: {name}, spec: {...kind.spec, group, names: {...kind.spec.names, kind: 'RivalClaim', listKind: 'RivalClaimList', plural: 'rivalclaims', singular: 'rivalclaim', shortNames: [], categories: []}}}]);
   await kubectl(['wait', 'crd', name, '--for=condition=Established', '--timeout=30s']);
-  await eventually('the kind is served', async () => (await client.list(there({group: '', version: 'v1alpha1', plural: 'domainclaims', kind: 'DomainClaim', namespaced: false}))).items.length === 0);
+  await eventually('the kind is served', async () => (await client.list(there({group: '', version: 'v1alpha1', plural: 'rivalclaims', kind: 'RivalClaim', namespaced: false}))).items.length === 0);
 }, 60_000);
 afterAll(async () => { await kubectl(['delete', 'crd', name, '--timeout=30s']); await client?.close(); }, 60_000);
 
-const there = <T extends KubeObject>(resource: Resource<T>): Resource<T> => ({...resource, group});
+const there = <T extends KubeObject>(resource: Resource<T>): Resource<T> => ({...resource, group, plural: 'rivalclaims', kind: 'RivalClaim'});
 const api: ClaimApi = {
-  create: (resource, object, options) => client.create(there(resource), {...object, apiVersion: `${group}/v1alpha1`}, options),
+  create: (resource, object, options) => client.create(there(resource), {...object, apiVersion: `${group}/v1alpha1`, kind: 'RivalClaim'}, options),
   patch: (resource, key, body, options) => client.patch(there(resource), key, body, options),
   get: (resource, key, options) => client.get(there(resource), key, options),
   delete: (resource, key, options) => client.delete(there(resource), key, options),

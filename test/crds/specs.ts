@@ -196,6 +196,17 @@ export const plans: Row[] = [
   row('customDomains: left out', {rateLimit: limits}, 'spec.customDomains'),
 ];
 
+export const domainClaims: Row[] = [
+  row('an account', {tenant: {account: 'acme'}}),
+  row('a namespace', {tenant: {namespaceUID: '5c3e0b9e-2f0c-4c53-9f6e-0a8b8f6f4b11'}, proof: 'DNS'}),
+  row("the platform's word", {tenant: {account: 'acme'}, proof: 'Platform'}),
+  row('nobody', {tenant: {}}, 'spec.tenant', 'name either the account or the namespaceUID'),
+  row('two', {tenant: {account: 'acme', namespaceUID: 'u'}}, 'spec.tenant', 'name either the account or the namespaceUID'),
+  row('no tenant', {proof: 'DNS'}, 'spec.tenant'),
+  row('an account in capitals', {tenant: {account: 'Acme'}}, 'spec.tenant.account'),
+  row('another proof', {tenant: {account: 'acme'}, proof: 'Word'}, 'spec.proof'),
+];
+
 export const accounts: Row[] = [
   row('planRef alone', {planRef: {name: 'pro'}}),
   ...rates.map(([name, rateLimit, at, message]) => row(`rateLimit: ${name}`, {planRef: {name: 'pro'}, rateLimit}, at === undefined ? undefined : `spec.rateLimit${at}`, message)),
