@@ -333,6 +333,8 @@ export class Town {
   async #remember(): Promise<void> {
     const claim = await this.claim();
     const uid = claim?.status?.holder?.uid;
+    // After the quarantine nobody remembers it: what stands in the zone counts as it stands.
+    if (claim === undefined) this.#void.clear();
     if (uid !== this.#holder) {
       // Released or passed on: what others had published before is void.
       if (this.#holder !== undefined) {
