@@ -95,10 +95,10 @@ export class Children {
     return this.#ingresses.by('host', hostname).some((i) => (i.metadata.labels?.[ownerLabel] === uid) !== others);
   }
 
-  /** Whether an Ingress of an owner's stands under this key. */
-  has(owner: Owner, key: string): boolean {
+  /** Since when an Ingress of an owner's stands under this key, ms since the epoch; undefined: none does. */
+  since(owner: Owner, key: string): number | undefined {
     const ingress = this.#ingresses.get(key);
-    return ingress !== undefined && this.#isOurs(owner)(ingress);
+    return ingress && this.#isOurs(owner)(ingress) ? Date.parse(ingress.metadata.creationTimestamp ?? '') || 0 : undefined;
   }
 
   /** Removes everything: the routes first (traffic stops), then the certificates. */

@@ -145,7 +145,7 @@ export class CustomDomainReconciler {
         orders: orders.orders(hostname),
         ...(grant && {grant}),
         ...(read && {diagnosis: read.result}),
-        standsAs: {Primary: children.has(domain, tenants), RedirectSource: children.has(domain, ours)},
+        standsAs: {Primary: children.since(domain, tenants), RedirectSource: children.since(domain, ours)},
         ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
         ...(rival && {rival: {question: rival, looks: dns.recent(key, questionKey(rival)).map(({result, at}) => ({verdict: result, at}))}}),
         ...(blocked !== undefined && {inTheWay: blocked}),

@@ -71,7 +71,7 @@ export class ProjectReconciler {
         events.record({regarding: project, type: 'Normal', reason: condition.type, action: 'Reconcile', note: condition.message});
       }
     }
-    return 'awaitChange';
+    return decision.wakeAt === undefined ? 'awaitChange' : {requeueAfterMs: Math.max(1000, decision.wakeAt - (this.#deps.now ?? Date.now)())};
   }
 
   #gather(key: Key, project: Project, tenant: Tenant, applied?: Applied): ProjectWorld {
@@ -79,7 +79,7 @@ export class ProjectReconciler {
     const namespace = project.metadata.namespace ?? '';
     const serviceKey = `${namespace}/${project.spec.serviceRef.name}`;
     const host = project.status?.host;
-    const stands = (home: string) => host !== undefined && children.has(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`);
+    const stands = (home: string) => host === undefined ? undefined : children.since(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`);
     return {
       now: (this.#deps.now ?? Date.now)(),
       project,

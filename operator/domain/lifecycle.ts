@@ -93,8 +93,8 @@ export interface HostFacts {
   diagnosis?: Diagnosis;
   /** Its claim is another's: what proves that one's right, and what DNS has said of it, newest last. */
   rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]};
-  /** Routes of ours that stand for it and serve (Primary), or redirect (RedirectSource). */
-  standsAs?: {Primary: boolean; RedirectSource: boolean};
+  /** Since when a route of ours stands for it that serves (Primary), or redirects (RedirectSource), ms since the epoch. */
+  standsAs?: {Primary?: number; RedirectSource?: number};
   /** A route of another's stands for it still. */
   occupied?: boolean;
   /** An object of somebody else's that has the name of one that its routes or certificate need: `Ingress namespace/name`. */
@@ -161,6 +161,8 @@ export interface Decision {
 
 /** The edge's own delay, which is no news: nothing is said of a wrong answer before it. */
 const edgeDelayMs = 3_000;
+/** Until the edge has surely taken in what was written; timestamps of objects have whole seconds. */
+export const edgeSettlesMs = edgeDelayMs + 1000;
 /** Between a check and the next one that somebody asks for. */
 const shortestCheckMs = 10_000;
 const hour = 3_600_000;
@@ -435,7 +437,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   else if (!wasLive) redirect = before?.redirect;
   // A hostname that is becoming the primary, or is no longer: what it was stands until what it becomes does.
   const was = role === 'RedirectSource' ? 'Primary' : 'RedirectSource';
-  const changing = facts.standsAs?.[was] === true && !still;
+  const changing = facts.standsAs?.[was] !== undefined && !still;
   const old = objectsOf(world, project, {hostname, role: was});
   const issuance: IssuanceWorld = {
     now, hostname, policy, before, wasLive, orders, ...(facts.grant && {grant: facts.grant}), ...(diagnosis && {diagnosis}),
@@ -473,7 +475,10 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   if (changing) {
     // The redirector reads status: what it shall answer is published before it is asked.
     const ready = certificate?.ready === true && (role !== 'RedirectSource' || (primary.live && before?.redirect !== undefined));
-    const routed = ready && objects.routed;
+    // The edge learns of a route, of its Secret and of what goes by watches of their own, in any order: one stands before the other goes.
+    const settles = (facts.standsAs?.[role === 'RedirectSource' ? role : 'Primary'] ?? Infinity) + edgeSettlesMs;
+    const routed = ready && objects.routed && now >= settles;
+    if (ready && objects.routed && !routed && settles < Infinity) by(settles);
     objects = {
       certificates: [...objects.certificates, ...(routed ? [] : old.certificates)],
       ingresses: [...(ready ? objects.ingresses : []), ...(routed ? [] : old.ingresses)],

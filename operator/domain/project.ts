@@ -10,6 +10,7 @@ import type {Hostname} from './hostname.ts';
 import {objectNameOf, projectHost} from './hostname.ts';
 import {makeIngress} from './ingress.ts';
 import type {Policy} from './lifecycle.ts';
+import {edgeSettlesMs} from './lifecycle.ts';
 import type {ReasonName} from './reasons.ts';
 import type {Tenant} from './tenant.ts';
 import {httpToHttps, redirectFrom, serve} from './routes.ts';
@@ -30,8 +31,8 @@ export interface ProjectWorld {
   claimOf: (host: Hostname) => DomainClaim | undefined;
   /** By the namespace in which it stands; only with platform.tls: PerProject. */
   certificate: (namespace: string) => CertificateFacts | undefined;
-  /** Routes of ours that stand for the default host. */
-  standsAs: {serves: boolean; redirects: boolean};
+  /** Since when routes of ours stand for the default host, ms since the epoch. */
+  standsAs: {serves?: number; redirects?: number};
   /** Whether an Ingress stands in the cluster exactly as desired. */
   stands: (ingress: Ingress) => boolean;
   inTheWay?: string;
@@ -40,7 +41,7 @@ export interface ProjectWorld {
 }
 
 /** `claims`: to be written before anything else, and then decided anew. */
-export interface ProjectDecision {status: ProjectStatus; claims: ClaimWrite[]; certificates: Certificate[]; ingresses: Ingress[]}
+export interface ProjectDecision {status: ProjectStatus; claims: ClaimWrite[]; certificates: Certificate[]; ingresses: Ingress[]; wakeAt?: number}
 
 /** Whether a Service of the Project has had a ready endpoint: a missing `ready` means ready (EndpointSlice v1). */
 const hasReadyEndpoint = (slices: ProjectWorld['slices']) =>
@@ -92,11 +93,12 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
   const routable = firstDeployTime !== undefined && defaultHost !== 'Disabled';
   const {certificates, ingresses, certified} = routable ? routedAs(role) : {certificates: [], ingresses: [], certified: true};
   // What it did stands until what it is to do can; the redirector reads status, so that is told of first.
-  const changing = routable && world.standsAs[was];
+  const changing = routable && world.standsAs[was] !== undefined;
   const can = certified && (!wanted || project.status?.redirect !== undefined);
   const routedNow = ingresses.every(world.stands);
   const redirect = changing && !wanted ? project.status?.redirect : wanted;
-  const old = changing && !(can && routedNow) ? routedAs(was) : {certificates: [], ingresses: []};
+  const settles = (world.standsAs[role] ?? Infinity) + edgeSettlesMs;
+  const old = changing && !(can && routedNow && now >= settles) ? routedAs(was) : {certificates: [], ingresses: []};
 
   const serviceName = `Service ${serviceRef.name}`;
   const undeployed: [ReasonName, string] = service === undefined
@@ -132,5 +134,6 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
     claims: claimWrites,
     certificates: [...certificates, ...old.certificates],
     ingresses: [...(changing && !can ? [] : ingresses), ...old.ingresses],
+    ...(changing && can && settles < Infinity && {wakeAt: settles}),
   };
 }

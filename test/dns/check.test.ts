@@ -7,6 +7,8 @@ import type {CheckOptions} from '../../operator/controllers/check.ts';
 import {check as checkName} from '../../operator/controllers/check.ts';
 import {DnsClient} from '../../operator/dns/client.ts';
 import {ask} from '../../operator/dns/wire.ts';
+import {decide} from '../../operator/domain/lifecycle.ts';
+import {t0, world} from '../support/world.ts';
 import {judgeCaa} from '../../operator/domain/caa.ts';
 import type {Question, Verdict} from '../../operator/domain/verification.ts';
 import {told} from '../../operator/domain/verification.ts';
@@ -312,6 +314,11 @@ describe('CAA before an order, by the resolvers', () => {
   test('that fail validation, or that nobody serves, are not "none"', async () => {
     expect(await options.dns.askCaa('docs.dead.test')).toMatchObject({failure: {name: 'docs.dead.test'}});
     expect(await client(resolvers.slice(0, 2).map(({address}) => address)).askCaa('docs.expired.test')).toMatchObject({failure: {failure: 'BrokenDnssec'}});
+    // Nothing is ordered then, and whoever owns the zone is told.
+    const [hostname, identities] = ['docs.dead.test', ['ca1.example.net']];
+    const caa = judgeCaa(hostname, await options.dns.askCaa(hostname), {identities, zone: 'platform.test'});
+    const d = decide(world({primary: hostname, policy: {caaIdentities: identities}, facts: {[hostname]: {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa}, checkedAt: t0}}}));
+    expect([d.status.hosts?.[0], d.certificates]).toMatchObject([{phase: 'Verified', reason: 'CAALookupFailed', waitingFor: 'Customer'}, []]);
   });
   test('is not read of what is not proven', async () => {
     expect(await check(options, about('never.customer.test'), true)).not.toHaveProperty('caa');

@@ -1,7 +1,7 @@
 /** Rule 3 on a cluster whose platform is in a hurry: checks every second, confirmations within seconds, a short grace. */
-import {spawn} from 'node:child_process';
 import {afterAll, afterEach, beforeAll, expect, test} from '@jest/globals';
-import {acmeRoot, env, eventually, fetchEdge, install, kubectl, root, setZone, sh} from '../../cluster/cluster.ts';
+import {acmeRoot, env, eventually, fetchEdge, install, kubectl, setZone} from '../../cluster/cluster.ts';
+import {failingDns} from '../support/failing.ts';
 import {Tenant} from '../support/tenant.ts';
 
 const graceSeconds = 12;
@@ -18,16 +18,6 @@ afterAll(async () => {
 
 const pause = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms); });
 const version = async () => (await tenant.get('site'))?.metadata.resourceVersion;
-/** Where the fake DNS server listens, inside the cluster. */
-const failing = '198.51.100.53';
-/** A name server of the zone that answers this rcode to everything; resolves with what ends it. */
-async function failingDns(rcode: number): Promise<() => Promise<void>> {
-  await sh('cluster/enter.sh', ['ip', 'address', 'replace', `${failing}/32`, 'dev', 'lo']);
-  const server = spawn('cluster/enter.sh', [process.execPath, 'test/support/failing-dns.ts', failing, String(rcode)], {cwd: root, stdio: ['pipe', 'pipe', 'inherit']});
-  await new Promise<void>((resolve, reject) => { server.stdout.once('data', () => resolve()); server.once('exit', (code) => reject(new Error(`the fake ended: ${code}`))); });
-  return () => new Promise((resolve) => { server.once('exit', () => resolve()); server.stdin.end(); });
-}
-
 const clients = new Set<AbortController>();
 afterEach(() => { for (const client of clients) client.abort(); });
 /** Asks all the time; resolves, when stopped, with what was not answered as it should be. */
@@ -55,14 +45,15 @@ test('a live hostname through timeouts, refused connections, SERVFAIL and REFUSE
   const before = await version();
   const stop = constantClient({[www]: 200, [old]: 301});
   const records = [`www ${tenant.proof}`, `old ${tenant.proof}`];
+  const fake = '198.51.100.53';
   const blackHole = `${env().blackHole.split('/')[0]?.replace(/0$/, '1')}`;
   for (const [what, harm] of Object.entries({
     'a server that swallows questions': () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${blackHole}`]),
     'a server that refuses the connection': () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, 'ns IN A 198.51.100.1']),
-    SERVFAIL: () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${failing}`]),
-    REFUSED: () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${failing}`]),
+    SERVFAIL: () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${fake}`]),
+    REFUSED: () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${fake}`]),
   })) {
-    const end = await (what === 'SERVFAIL' ? failingDns(2) : what === 'REFUSED' ? failingDns(5) : undefined);
+    const end = await (what === 'SERVFAIL' ? failingDns(fake, 2) : what === 'REFUSED' ? failingDns(fake, 5) : undefined);
     await harm();
     await pause(what.startsWith('a ') ? 12_000 : 6000);
     expect(`${what}: ${await version()}`).toBe(`${what}: ${before}`);

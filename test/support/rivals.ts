@@ -223,7 +223,7 @@ export class Town {
     world.facts.set(this.hostname, {
       ...(own && {verdict: own.result, checkedAt: own.at}),
       certificate: certificate(), edge: [edgeAt('192.0.2.1', {leafSha256: leaf})], edgeLookedAt: this.now,
-      standsAs: {Primary: t.routed, RedirectSource: false},
+      standsAs: {...(t.routed && {Primary: 0})},
       ...(this.#all().some((other) => other !== t && other.routed) && {occupied: true}),
       ...(rival && {rival: {question: rival, looks: (t.memory.get(keyOf(rival)) ?? []).map(({result, at}) => ({verdict: result, at}))}}),
     });

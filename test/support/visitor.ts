@@ -7,11 +7,10 @@ export function constantClient(hostnames: readonly string[], ca: string): {stop:
   const failed: string[] = [];
   const follow = async (url: string, hops: string[] = []): Promise<void> => {
     if (hops.length > 4) { failed.push(`too many redirects: ${[...hops, url].join(' -> ')}`); return; }
-    const reply = await fetchEdge(url, {ca}).catch((e: Error) => e);
+    const reply = await fetchEdge(url, {ca}).catch((e: Error) => ({status: 0, location: undefined, body: e.message}));
     requests++;
-    if (reply instanceof Error) failed.push(`${url}: ${reply.message}`);
-    else if (reply.status >= 300 && reply.status < 400 && reply.location !== undefined) await follow(reply.location, [...hops, url]);
-    else if (reply.status !== 200 || !reply.body.startsWith('hello from')) failed.push(`${[...hops, url].join(' -> ')}: ${reply.status}`);
+    if (reply.status >= 300 && reply.status < 400 && reply.location !== undefined) await follow(reply.location, [...hops, url]);
+    else if (reply.status !== 200 || !reply.body.startsWith('hello from')) failed.push(`${new Date().toISOString()} ${[...hops, url].join(' -> ')}: ${reply.status} ${reply.body.slice(0, 200)}`);
   };
   const loops = hostnames.flatMap((h) => [`https://${h}/`, `http://${h}/x?y=z`]).map(async (url) => {
     while (!stopping.signal.aborted) {

@@ -31,7 +31,7 @@ function projectWorld({defaultHost = 'Serve', port = 80, status, tls = 'Wildcard
     certificate: (namespace) => (certified.includes(namespace) ? certificate() : undefined),
     tenant: tenantOn(enterprise),
     claimOf: (h) => ({...heldClaim(h, 'uid-project'), status: {holder: {kind: 'Project', namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0}}),
-    standsAs: {serves: false, redirects: false},
+    standsAs: {},
     stands: () => true,
     policy: {...policy, tls},
     traefik: true,
