@@ -70,7 +70,7 @@ describe('The life of one hostname, the primary', () => {
     ["keeps its hands off somebody else's object", {facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}, stands: () => false}, {
       host: `${docs} Verified NameTaken Platform`,
       conditions: ['Accepted=True/Accepted', 'Verified=True/Proven', 'CertificateReady=False/NameTaken', 'RoutesReady=False/NameTaken', 'Live=False/NameTaken', 'Ready=False/NameTaken', 'Stalled=True/NameTaken'],
-      objects: primaryObjects, looks: [`dns ${docs} +21600s`], record: {state: 'Found'},
+      objects: primaryObjects, looks: [`dns ${docs} +21600s`], record: {state: 'Found'}, wake: t0 + minutes,
     }],
     ['asks for nothing and wants nothing without its Project', {project: null, facts: {[docs]: served()}}, {
       host: `${docs} NotAccepted ProjectNotFound Customer`,
