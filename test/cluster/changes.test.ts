@@ -16,11 +16,11 @@ describe('a live CustomDomain', () => {
     const [www, old] = [tenant.host('www'), tenant.host('old')];
     await tenant.records({www: tenant.proof, old: tenant.proof});
     await tenant.attach('site', www, [{from: old}]);
-    await tenant.hosts('site', lines(www, old));
+    await tenant.hosts('site', lines(www, old), 240_000);
     const visitor = constantClient([www, old], ca);
     const began = Date.now();
     await tenant.attach('site', old, [{from: www, status: 302}]);
-    await tenant.hosts('site', lines(old, www), 90_000);
+    await tenant.hosts('site', lines(old, www), 240_000);
     const took = Date.now() - began;
     await eventually('the other place redirects', async () => { const r = await fetchEdge(`https://${www}/p?q`, {ca}); return r.status === 302 && r.location === `https://${old}/p?q`; });
     await new Promise((resolve) => { setTimeout(resolve, 2000); });
@@ -31,7 +31,7 @@ describe('a live CustomDomain', () => {
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
     expect(await tenant.children('ingress', uid)).toHaveLength(3);
     expect(await tenant.children('certificate', uid)).toHaveLength(2);
-  }, 180_000);
+  }, 600_000);
 
   test('a new primary is Live before the old one stops, and redirects go to the old one until then', async () => {
     const [old, www, next] = [tenant.host('old'), tenant.host('www'), tenant.host('next')];
@@ -41,14 +41,14 @@ describe('a live CustomDomain', () => {
     await tenant.hosts('site', [`${next} AwaitingVerification RecordMissing`, `${www} Live Redirecting`, `${old} Live ServedUntilReplaced`]);
     expect(await fetchEdge(`https://${www}/`, {ca})).toMatchObject({status: 302, location: `https://${old}/`});
     await tenant.record('next', tenant.proof);
-    await eventually('the new primary is Live', async () => (await tenant.get('site'))?.status?.phase === 'Live', 90_000);
+    await eventually('the new primary is Live', async () => (await tenant.get('site'))?.status?.phase === 'Live', 240_000);
     const {failed} = await visitor.stop();
     // The old one itself stops only now.
     expect(failed.filter((f) => !f.includes(`://${old}/: 404`))).toEqual([]);
-    await tenant.hosts('site', lines(next, www));
+    await tenant.hosts('site', lines(next, www), 120_000);
     await eventually('the old primary stops', async () => (await fetchEdge(`https://${old}/`)).status === 404, 10_000);
     await eventually('redirects go to the new one', async () => (await fetchEdge(`https://${www}/`, {ca})).location === `https://${next}/`, 10_000);
-  }, 180_000);
+  }, 600_000);
 
   test('the status of a redirect is changed without a pause', async () => {
     const [next, www] = [tenant.host('next'), tenant.host('www')];
