@@ -512,6 +512,8 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     if (step.withhold) objects = changing ? {...old, routed: false} : {certificates: [], ingresses: [], routed: false};
     return say('Verified', step.reason, step.message, step.waitingFor);
   }
+  // Another reason than what follows, so that the wait for the edge begins when the former routes are gone.
+  if (changing && !wasLive) return say('Verified', 'RoutesPending', `${hostname} has its certificate; its ingress rules take the place of the former ones.`);
   if (!objects.routed && !wasLive) {
     return say('Verified', 'EdgePending', facts.occupied ? `${hostname} has its certificate; its ingress rules follow when those of its former holder are gone.` : `${hostname} has its certificate; its ingress rules are being written.`);
   }
@@ -526,7 +528,6 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
     const since = waits ? Date.parse(before.since) : now;
     // What it was must be gone from the edge too before what it becomes counts as seen.
-    if (changing) return say('Verified', 'EdgePending', `${hostname} has its certificate and its ingress rules; the former ones are being removed.`);
     const countsFrom = role === 'Primary' && redirect ? since + edgeDelayMs : 0;
     const seen: Seen = (facts.edgeLookedAt ?? 0) < countsFrom ? {kind: 'Pending'} : seenOnEdge(hostname, certificate.leafSha256, facts.edge);
     if (seen.kind !== 'Seen') {
