@@ -46,6 +46,13 @@ describe('what a customer is told while the DNS is not right', () => {
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, label, '--timeout=30s']);
   }, 60_000);
 
+  test('one hostname in two spellings is DuplicateHostname, and the first goes its way', async () => {
+    await tenant.attach('twin', `b\u00fccher.${tenant.zone}`, [{from: `xn--bcher-kva.${tenant.zone}`}]);
+    const domain = await tenant.reason('twin', 'RecordMissing');
+    expect(domain.status?.hosts?.map((h) => h.reason)).toEqual(['RecordMissing', 'DuplicateHostname']);
+    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'twin', '--timeout=30s']);
+  }, 90_000);
+
   test('a zone whose server is dead is AuthoritativeUnreachable: nobody knows, so Verified is Unknown', async () => {
     const dead = `${env().blackHole.split('/')[0]?.replace(/0$/, '1')}`;
     await setZone(deadZone(), [`@ IN NS ns.${deadZone()}.`, `ns IN A ${dead}`]);
