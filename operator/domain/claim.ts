@@ -125,8 +125,10 @@ export function standingOf(p: ClaimInput): Standing {
     const over = claim.status?.quarantinedUntil === undefined || Date.parse(claim.status.quarantinedUntil) <= p.now;
     return proof === 'Addresses' && !over ? {kind: 'Claimed', contest: false} : win(raised);
   }
-  if (!confirmedAgainst(p.rival, p.takeoverConfirmationsMs)) return {kind: 'Claimed', contest: true};
-  return fresh ? win(raised) : {kind: 'Claimed', contest: true, ...again};
+  const lostAt = confirmedAgainst(p.rival, p.takeoverConfirmationsMs);
+  if (lostAt === undefined) return {kind: 'Claimed', contest: true};
+  // Both must hold at the end of it: the holder's right is gone, and the contender's stands. DNS may have passed on meanwhile.
+  return fresh && found >= lostAt ? win(raised) : {kind: 'Claimed', contest: true, ...again};
 }
 
 /** Trailing negatives among what could be asked at all: "could not ask" is not "no" (rule 3). */
@@ -135,16 +137,18 @@ function negatives(rival: ClaimInput['rival']): readonly {at: number}[] {
   return asked.slice(asked.findLastIndex(({verdict}) => !denies(verdict)) + 1);
 }
 
-function confirmations(rival: ClaimInput['rival'], afterMs: readonly number[]): {since: number | undefined; confirmed: number} {
+function confirmations(rival: ClaimInput['rival'], afterMs: readonly number[]): {since: number | undefined; confirmed: number; lastAt?: number} {
   const [first, ...others] = negatives(rival);
   if (!first) return {since: undefined, confirmed: 0};
-  return {since: first.at, confirmed: others.reduce((n, {at}) => (n < afterMs.length && at >= first.at + afterMs[n]! ? n + 1 : n), 0)};
+  const counted = {since: first.at, confirmed: 0, lastAt: first.at};
+  for (const {at} of others) if (counted.confirmed < afterMs.length && at >= first.at + afterMs[counted.confirmed]!) { counted.confirmed++; counted.lastAt = at; }
+  return counted;
 }
 
-/** Whether the holder's negative is confirmed: seen, and seen again after each of these times, with nothing else in between. */
+/** Since when the holder's negative is confirmed: seen, and seen again after each of these times, with nothing else in between. */
 const confirmedAgainst = (rival: ClaimInput['rival'], afterMs: readonly number[]) => {
-  const {since, confirmed} = confirmations(rival, afterMs);
-  return since !== undefined && confirmed >= afterMs.length;
+  const {confirmed, lastAt} = confirmations(rival, afterMs);
+  return confirmed >= afterMs.length ? lastAt : undefined;
 };
 
 /**

@@ -30,7 +30,10 @@ const quarantined = (tenant: string, change: Partial<DomainClaim['status']> = {}
 const writeOf = (s: Standing) => (s.kind === 'Winning' ? s.write : undefined);
 const looks = (...seen: [Verdict, number][]) => seen.map(([verdict, afterMs]) => ({verdict, at: t0 + afterMs}));
 
-const contest = (...seen: [Verdict, number][]) => standingOf(input({claim: others(), now: t0 + 10 * seconds, rival: looks(...seen)})).kind;
+const atEnd = {claim: others(), now: t0 + 10 * seconds, checkedAt: t0 + 10 * seconds};
+const contest = (...seen: [Verdict, number][]) => standingOf(input({...atEnd, rival: looks(...seen)})).kind;
+
+const confirmed: [Verdict, number][] = [[no, 0], [no, 2 * seconds], [no, 5 * seconds], [no, 10 * seconds]];
 
 describe('Rule 4, proof decides, not speed', () => {
   test('who has proven nothing holds nothing, and is told nothing of who does', () => {
@@ -60,9 +63,18 @@ describe('Rule 4, proof decides, not speed', () => {
     expect(contest([spreading, 0], [spreading, 2 * seconds], [spreading, 5 * seconds], [spreading, 10 * seconds])).toBe('Claimed');
   });
 
+  test('a proof from before the last confirmation wins nothing: DNS is asked once more, and only what it says then counts', () => {
+    const rivals = looks(...confirmed);
+    expect(standingOf(input({...atEnd, rival: rivals, checkedAt: t0 + 9 * seconds}))).toEqual({kind: 'Claimed', contest: true, lookAt: t0 + 10 * seconds});
+    expect(standingOf(input({...atEnd, rival: rivals, verdict: no}))).toEqual({kind: 'Unproven'});
+    expect(standingOf(input({...atEnd, rival: rivals})).kind).toBe('Winning');
+    // What is heard of the holder afterwards takes nothing back from the proof.
+    expect(standingOf(input({...atEnd, now: t0 + 11 * seconds, rival: looks(...confirmed, [no, 11 * seconds])})).kind).toBe('Winning');
+  });
+
   test('what is won from another is written against what was read, with a new generation and the token that was published', () => {
     const claim = others({generation: 3});
-    const w = writeOf(standingOf(input({claim, now: t0 + 10 * seconds, rival: looks([no, 0], [no, 2 * seconds], [no, 5 * seconds], [no, 10 * seconds])})));
+    const w = writeOf(standingOf(input({...atEnd, claim, rival: looks(...confirmed)})));
     expect(w).toEqual({hostname: docs, before: claim, spec: {tenant: {account: 'acme'}, proof: 'DNS'}, status: {
       holder: {kind: 'CustomDomain', namespace: 'acme', name: 'docs', uid: 'uid-domain'}, since: timestamp(t0 + 10 * seconds), generation: 4, token: tokenFor('apps.platform.test', acme, docs, claim)}});
   });
