@@ -4,6 +4,8 @@ import type {Order} from '../domain/budget.ts';
 import type {IssuedRequest} from '../domain/certificate.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {objectNameOf} from '../domain/hostname.ts';
+import {homeOf} from '../domain/routes.ts';
+import {tenantKey} from '../domain/tenant.ts';
 import type {Cache, Syncable} from '../kube/cache.ts';
 import {keyOf} from '../kube/objects.ts';
 import {ownerLabel} from './children.ts';
@@ -71,10 +73,12 @@ export function keepBook({book, requests, certificates, domains, projects, claim
     for (const {metadata: {name}, status} of claims.list()) book.recall(name, status?.orders ?? []);
     for (const domain of domains.list()) {
       const {namespace: home = '', uid = ''} = domain.metadata;
+      const owner = tenants.of(home);
+      const tenant = owner ? tenantKey(owner) : home;
       for (const host of domain.status?.hosts ?? []) {
         if (host.reason !== 'IssuanceQueued') continue;
-        const at = host.role === 'RedirectSource' ? namespace : home;
-        book.enter(keyOf(domain), tenants.of(home)?.account ?? home, {hostname: host.hostname, certificate: `${at}/${objectNameOf(uid, host.hostname)}`, state: 'Wanted', since: Date.parse(host.since)});
+        const certificate = `${homeOf(host.role, home, {namespace})}/${objectNameOf(uid, host.hostname)}`;
+        book.enter(keyOf(domain), tenant, {hostname: host.hostname, certificate, state: 'Wanted', since: Date.parse(host.since)});
       }
     }
     isSynced = true;

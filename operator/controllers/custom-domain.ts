@@ -11,7 +11,9 @@ import {attemptOf} from '../domain/issuance.ts';
 import {decide, formerPrimary, named, questionOf, removing} from '../domain/lifecycle.ts';
 import type {ReasonName} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
+import {homeOf} from '../domain/routes.ts';
 import type {Tenant} from '../domain/tenant.ts';
+import {tenantKey} from '../domain/tenant.ts';
 import type {Question, Verdict} from '../domain/verification.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
@@ -100,7 +102,7 @@ export class CustomDomainReconciler {
     const settle = () => claims.settle(() => decide(world = this.#gather(key, domain, tenant, applied)));
     let decision = await settle();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
-    if (orders.keep(key, tenant.account ?? tenant.namespaceUID, decision.wishes)) decision = await settle();
+    if (orders.keep(key, tenantKey(tenant), decision.wishes)) decision = await settle();
     applied = await children.apply(domain, decision);
     if (applied.changed || applied.inTheWay.size > 0) decision = await settle();
     for (const attempt of decision.freshAttempts) await children.attempt(attempt, world.now);
@@ -129,10 +131,10 @@ export class CustomDomainReconciler {
     const hosts = [...named(domain, policy).filter((n) => !n.refusal), ...(former === undefined ? [] : [{hostname: former, role: 'FormerPrimary'}])];
     for (const {hostname, role} of hosts) {
       const name = objectNameOf(uid, hostname);
-      const [tenants, ours] = [`${namespace}/${name}`, `${policy.redirector.namespace}/${name}`];
+      const [serves, redirects] = (['Primary', 'RedirectSource'] as const).map((r) => `${homeOf(r, namespace, policy.redirector)}/${name}`) as [string, string];
       const checked = target === undefined ? undefined : dns.latest(key, questionKey(questionOf(world, hostname, target)));
       const looked = edge.latest(key, hostname);
-      const of = role === 'RedirectSource' ? ours : tenants;
+      const of = role === 'RedirectSource' ? redirects : serves;
       const certificate = children.certificate(domain, of);
       const read = certificate && issuance.latest(key, `${hostname} ${attemptOf(certificate)}`);
       const grant = orders.grant(of);
@@ -145,7 +147,7 @@ export class CustomDomainReconciler {
         orders: orders.orders(hostname),
         ...(grant && {grant}),
         ...(read && {diagnosis: read.result}),
-        standsAs: {Primary: children.since(domain, tenants), RedirectSource: children.since(domain, ours)},
+        standsAs: {Primary: children.since(domain, serves), RedirectSource: children.since(domain, redirects)},
         ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
         ...(rival && {rival: {question: rival, looks: dns.recent(key, questionKey(rival)).map(({result, at}) => ({verdict: result, at}))}}),
         ...(blocked !== undefined && {inTheWay: blocked}),

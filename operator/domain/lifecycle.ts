@@ -30,20 +30,21 @@ import type {Budgets, Grant, Order} from './budget.ts';
 import {mergeOrders, toRemember} from './budget.ts';
 import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
-import type {ClaimWrite, Standing} from './claim.ts';
+import type {ClaimWrite, Drift, Standing} from './claim.ts';
 import {driftOf, nextRivalLook, standingOf, tokenFor} from './claim.ts';
 import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
 import type {Diagnosis} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
 import {isApexByName, normalise, objectNameOf, within} from './hostname.ts';
-import {makeIngress} from './ingress.ts';
+import type {Routing} from './ingress.ts';
+import {edgeDelayMs, handOver, makeIngress} from './ingress.ts';
 import type {IssuanceStep, IssuanceWorld, OrderWish} from './issuance.ts';
 import {afterOrder, attemptOf, beforeOrder, expiryOf, failureOf} from './issuance.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import {instruction, recordsFor} from './records.ts';
 import type {Redirector} from './routes.ts';
-import {httpToHttps, redirectFrom, serve} from './routes.ts';
+import {homeOf, httpToHttps, redirectFrom, serve} from './routes.ts';
 import type {Tenant} from './tenant.ts';
 import type {Proof, Question, Verdict} from './verification.ts';
 import {told} from './verification.ts';
@@ -159,10 +160,6 @@ export interface Decision {
   wakeAt?: number;
 }
 
-/** The edge's own delay, which is no news: nothing is said of a wrong answer before it. */
-const edgeDelayMs = 3_000;
-/** Until the edge has surely taken in what was written; timestamps of objects have whole seconds. */
-export const edgeSettlesMs = edgeDelayMs + 1000;
 /** Between a check and the next one that somebody asks for. */
 const shortestCheckMs = 10_000;
 const hour = 3_600_000;
@@ -251,14 +248,10 @@ function seenOnEdge(hostname: Hostname, leaf: string | undefined, edge: readonly
     : {kind: 'Seen'};
 }
 
-interface HostDecision {
+/** Certificates and routes only of a proven host (rule 1). */
+interface HostDecision extends Routing {
   entry: HostStatus;
   claims: ClaimWrite[];
-  /** What a proven host needs; nothing for any other (rule 1). */
-  certificates: Certificate[];
-  ingresses: Ingress[];
-  /** Its routes stand. */
-  routed: boolean;
   freshAttempt?: FreshAttempt;
   wish?: OrderWish;
   records: DnsRecordStatus[];
@@ -271,6 +264,8 @@ interface HostDecision {
   looks: Look[];
   wakeAt?: number;
 }
+
+const none: Routing = {certificates: [], ingresses: [], routed: false};
 
 /** A hostname that is no longer acceptable and stands all the same, because it was proven before. `ends`: when that is over. */
 interface Spared {refusal: Refusal; servedUntil: string; ends?: number}
@@ -300,6 +295,97 @@ function acceptance(world: World, before: HostStatus | undefined, refusals: read
   return {refusal: {...first, message: `${first.message} ${before.hostname} ${what} until ${servedUntil.slice(0, 16).replace('T', ' ')} UTC.`}, servedUntil, ends};
 }
 
+/** Whose a hostname is, by its claim and by what DNS says of it now. */
+interface Ownership {
+  claim: DomainClaim | undefined;
+  /** To be written. */
+  claims: ClaimWrite[];
+  standing: Standing;
+  /** The platform's word is the proof. */
+  byPlatform: boolean;
+  /** All that were made for it, as far as anybody remembers. */
+  orders: readonly Order[];
+  /** What the claim remembers of a proof that DNS gives no longer. */
+  drift: Drift | undefined;
+  /** It was proven before, and that stands. */
+  verified: boolean;
+  /** It does not stand any more, by DNS: a new proof is awaited. */
+  lost: boolean;
+  /** It is served all the same until then, ms since the epoch. */
+  servedUntil?: number;
+}
+
+function ownershipOf(world: World, hostname: Hostname, facts: HostFacts, {verifiedAt, liveAt, spared}: {verifiedAt?: string; liveAt?: string; spared: boolean}): Ownership {
+  const {now, policy} = world;
+  const {verdict, checkedAt, certificate, diagnosis} = facts;
+  const claims: ClaimWrite[] = [];
+  const claim = world.claimOf(hostname);
+  const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
+  const orders = mergeOrders(claim?.status?.orders ?? [], [...facts.orders ?? [], failure ?? []].flat(), policy.budgets, now);
+  // Nothing is won by a proof before the claim is written, and what another has taken over is lost at once.
+  const standing = standingOf({now, installation: policy.installation, hostname, holder: world.domain, tenant: world.tenant, claim, verdict, checkedAt, orders,
+    verified: verifiedAt !== undefined, rival: facts.rival?.looks ?? [], takeoverConfirmationsMs: policy.takeoverConfirmationsMs});
+  if (standing.kind === 'Winning') claims.push(standing.write);
+  const byPlatform = standing.kind === 'Held' && standing.byPlatform;
+  if (standing.kind === 'Claimed' || standing.kind === 'Unproven') verifiedAt = undefined;
+
+  // Drift: a proof stands until an authoritative negative is confirmed (rule 3).
+  const drift = standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
+    ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs) : undefined;
+  if (drift?.write) claims.push(drift.write);
+  // What no CertificateRequest will tell any more is remembered, before anything is done that follows from it.
+  if (standing.kind === 'Held' && claim && claims.length === 0) {
+    const remembered = toRemember(orders, claim.status?.orders ?? [], certificate);
+    if (remembered) claims.push({hostname, before: claim, spec: claim.spec, status: {generation: 0, ...claim.status, orders: remembered}});
+  }
+  const ends = drift?.confirmed && !spared ? driftEnds(world, claim, verdict, liveAt) : undefined;
+  const lost = ends !== undefined && now >= ends;
+  return {claim, claims, standing, byPlatform, orders, drift, lost, verified: verifiedAt !== undefined && !lost, ...(ends !== undefined && !lost && {servedUntil: ends})};
+}
+
+/** What is said while something is awaited, the looks that it waits for, and when to decide again, ms since the epoch. */
+interface Waiting {reason: ReasonName; message: string; looks: Look[]; wakeAt: number[]}
+
+/** A hostname that is not proven: what its DNS says, or why that is not enough. `scheduled`: when it is asked again. */
+function awaitProof(world: World, question: Question, facts: HostFacts, before: HostStatus | undefined, standing: Standing, p: {addedAt: number; scheduled: number}): Waiting {
+  const {now, policy} = world;
+  const {verdict, checkedAt} = facts;
+  const {hostname} = question;
+  const wantedRecords = instruction(question, apexOf(world, hostname, verdict), policy.edgeAddresses);
+  const next = Math.min('lookAt' in standing ? standing.lookAt ?? Infinity : Infinity, p.scheduled);
+  const looks: Look[] = [];
+  const look = (asks: Question, at: number) => { if (at < Infinity) looks.push({hostname, what: 'dns', question: asks, at, ...(policy.caaIdentities.length > 0 && {caa: true})}); };
+  const say = (reason: ReasonName, message: string): Waiting => ({reason, message, looks, wakeAt: [p.addedAt + policy.propagationTimeMs, p.addedAt + policy.verificationExpiresAfterMs]});
+  look(question, next);
+  if (standing.kind === 'Claimed') {
+    if (standing.contest && facts.rival) look(facts.rival.question, nextRivalLook(facts.rival.looks, policy.takeoverConfirmationsMs, checkedAt ?? now));
+    return say('HostnameClaimed', claimedMessage(hostname, standing));
+  }
+  if (next === Infinity) {
+    return say('VerificationExpired', `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${wantedRecords}, then ask for a check (Verify).`);
+  }
+  if (verdict !== undefined && verdict.kind !== 'Proven') return say(verdict.reason, told(verdict, checkedAt ?? now, before));
+  // After a restart the last answer still stands in status: keep it rather than flap.
+  return before?.phase === 'AwaitingVerification'
+    ? say(before.reason as ReasonName, before.message)
+    : say('CheckPending', `Create ${wantedRecords}. The first check follows at once.`);
+}
+
+/** A hostname whose certificate is issued, until every edge has presented that (rule 6); then undefined. `delayMs`: what is seen sooner does not count. */
+function awaitEdge({now}: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined, delayMs: number): Waiting | undefined {
+  const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
+  const since = waits ? Date.parse(before.since) : now;
+  const countsFrom = delayMs > 0 ? since + delayMs : 0;
+  const seen: Seen = (facts.edgeLookedAt ?? 0) < countsFrom ? {kind: 'Pending'} : seenOnEdge(hostname, facts.certificate?.leafSha256, facts.edge);
+  if (seen.kind === 'Seen') return undefined;
+  const say = (reason: ReasonName, message: string, again: number): Waiting =>
+    ({reason, message, looks: [{hostname, what: 'edge', at: Math.max(countsFrom, nextEdgeLook(since, facts.edgeLookedAt, now))}], wakeAt: [since + again]});
+  if (seen.kind !== 'Pending' && waits && (before.reason !== 'EdgePending' || now - since >= edgeDelayMs)) return say(seen.kind, seen.message, edgeGraceMs);
+  // After a restart the last finding still stands in status: keep it rather than flap.
+  if (facts.edge === undefined && waits && before.reason !== 'EdgePending') return say(before.reason as ReasonName, before.message, edgeGraceMs);
+  return say('EdgePending', `${hostname} has its certificate; the edge is being watched for it.`, edgeDelayMs);
+}
+
 /** Decides one hostname by its own facts alone (rule 2); of the primary it knows only whether that is Live. */
 function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; live: boolean}): HostDecision {
   const {now, policy, project} = world;
@@ -311,11 +397,11 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   let wakeAt: number | undefined;
   const by = (at: number) => { if (at > now) wakeAt = Math.min(at, wakeAt ?? Infinity); };
 
-  let objects: Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> = {certificates: [], ingresses: [], routed: false};
+  let objects: Routing = none;
   let verifiedAt = before?.verifiedAt;
   let liveAt = before?.liveAt;
   let redirect: HostStatus['redirect'];
-  const claims: ClaimWrite[] = [];
+  let claims: ClaimWrite[] = [];
   let servedUntil: string | undefined;
   let drifted = false;
   let freshAttempt: FreshAttempt | undefined;
@@ -344,6 +430,12 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     };
   };
 
+  const awaits = (phase: Phase, waiting: Waiting): HostDecision => {
+    looks.push(...waiting.looks);
+    for (const at of waiting.wakeAt) by(at);
+    return say(phase, waiting.reason, waiting.message);
+  };
+
   const target = project?.status?.host;
   const accepted = acceptance(world, before, want.refusals);
   if (accepted === 'Refused' || project === undefined || target === undefined) {
@@ -363,69 +455,28 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   // What was refused for a while begins anew: the time in which DNS may be awaited is not over before the first check.
   if (before?.phase === 'NotAccepted') addedAt = timestamp(now);
 
-  // The claim. Nothing is won by a proof before the claim is written, and what another has taken over is lost at once.
-  const {verdict, checkedAt} = facts;
-  const claim = world.claimOf(hostname);
-  const {certificate, diagnosis} = facts;
-  const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
-  const orders = mergeOrders(claim?.status?.orders ?? [], [...facts.orders ?? [], failure ?? []].flat(), policy.budgets, now);
-  const standing = standingOf({now, installation: policy.installation, hostname, holder: world.domain, tenant: world.tenant, claim, verdict, checkedAt, orders,
-    verified: verifiedAt !== undefined, rival: facts.rival?.looks ?? [], takeoverConfirmationsMs: policy.takeoverConfirmationsMs});
-  if (standing.kind === 'Winning') claims.push(standing.write);
-  const byPlatform = standing.kind === 'Held' && standing.byPlatform;
-  if (standing.kind === 'Claimed' || standing.kind === 'Unproven') verifiedAt = undefined;
-
-  // Drift: a proof stands until an authoritative negative is confirmed (rule 3).
-  const drift = standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
-    ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs) : undefined;
-  if (drift?.write) claims.push(drift.write);
-  // What no CertificateRequest will tell any more is remembered, before anything is done that follows from it.
-  if (standing.kind === 'Held' && claim && claims.length === 0) {
-    const remembered = toRemember(orders, claim.status?.orders ?? [], certificate);
-    if (remembered) claims.push({hostname, before: claim, spec: claim.spec, status: {generation: 0, ...claim.status, orders: remembered}});
-  }
-  if (drift?.confirmed && !spared) {
-    const ends = driftEnds(world, claim, verdict, liveAt);
-    if (now < ends) {
-      drifted = true;
-      servedUntil = timestamp(ends);
-      by(ends);
-    } else {
-      verifiedAt = undefined;
-      addedAt = timestamp(now);
-    }
-  }
+  const {verdict, checkedAt, certificate, diagnosis} = facts;
+  const {claim, standing, byPlatform, orders, drift, ...own} = ownershipOf(world, hostname, facts, {verifiedAt, liveAt, spared: spared !== undefined});
+  ({claims} = own);
+  if (!own.verified) verifiedAt = undefined;
   if (verifiedAt === undefined) liveAt = undefined;
+  if (own.lost) addedAt = timestamp(now);
+  if (own.servedUntil !== undefined) {
+    drifted = true;
+    servedUntil = timestamp(own.servedUntil);
+    by(own.servedUntil);
+  }
 
   // Verification.
   const proven = standing.kind === 'Held' && (verifiedAt !== undefined || byPlatform || (verdict?.kind === 'Proven' && !drift?.confirmed));
   const question = questionOf(world, hostname, target);
   // What a proven name's servers say counts here, too, only when it is confirmed.
   records = recordsOf(world, question, proven && !drifted && verdict?.kind === 'Refuted' ? undefined : verdict, proven);
-  const wantedRecords = instruction(question, apexOf(world, hostname, verdict), policy.edgeAddresses);
   // Somebody asked: at once, but never sooner than a while after the last check.
   const sooner = (scheduled: number) => (asked ? Math.min(scheduled, Math.max(now, (checkedAt ?? -Infinity) + shortestCheckMs)) : scheduled);
   if (!proven) {
-    const added = Date.parse(addedAt ?? timestamp(now));
-    by(added + policy.propagationTimeMs);
-    by(added + policy.verificationExpiresAfterMs);
-    const lookAt = 'lookAt' in standing ? standing.lookAt : undefined;
-    const next = Math.min(lookAt ?? Infinity, sooner(nextWaitingCheck(policy, added, checkedAt, now) ?? Infinity));
-    const look = (asks: Question, at: number) => { if (at < Infinity) looks.push({hostname, what: 'dns', question: asks, at, ...(policy.caaIdentities.length > 0 && {caa: true})}); };
-    look(question, next);
-    if (standing.kind === 'Claimed') {
-      if (standing.contest && facts.rival) look(facts.rival.question, nextRivalLook(facts.rival.looks, policy.takeoverConfirmationsMs, checkedAt ?? now));
-      return say('AwaitingVerification', 'HostnameClaimed', claimedMessage(hostname, standing));
-    }
-    if (next === Infinity) {
-      return say('AwaitingVerification', 'VerificationExpired',
-        `${hostname} was not verified within ${Math.round(policy.verificationExpiresAfterMs / hour)} hours; automatic checks have ended. Create ${wantedRecords}, then ask for a check (Verify).`);
-    }
-    if (verdict !== undefined && verdict.kind !== 'Proven') return say('AwaitingVerification', verdict.reason, told(verdict, checkedAt ?? now, before));
-    // After a restart the last answer still stands in status: keep it rather than flap.
-    return before?.phase === 'AwaitingVerification'
-      ? say('AwaitingVerification', before.reason as ReasonName, before.message)
-      : say('AwaitingVerification', 'CheckPending', `Create ${wantedRecords}. The first check follows at once.`);
+    const since = Date.parse(addedAt ?? timestamp(now));
+    return awaits('AwaitingVerification', awaitProof(world, question, facts, before, standing, {addedAt: since, scheduled: sooner(nextWaitingCheck(policy, since, checkedAt, now) ?? Infinity)}));
   }
   verifiedAt ??= timestamp(now);
   // What has never been Live stands still while it is not acceptable: nothing new is ordered, nothing is lost.
@@ -444,7 +495,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     checked: {proven: verdict?.kind === 'Proven', verifies: records.every((r) => r.state === 'Found'), ...(verdict?.kind === 'Proven' && verdict.caa && {caa: verdict.caa})},
     asked: world.request !== undefined && !asked,
   };
-  const home = role === 'RedirectSource' ? policy.redirector.namespace : world.domain.metadata.namespace ?? '';
+  const home = homeOf(role, world.domain.metadata.namespace ?? '', policy.redirector);
   const wishes = (state: OrderWish['state'], since: string) => { wish = {hostname, certificate: `${home}/${objectNameOf(world.domain.metadata.uid ?? '', hostname)}`, state, since: Date.parse(since)}; };
   /** What a step of the issuance asks for. */
   const takes = ({wakeAt: at, wish: state, unanswered, read, again}: IssuanceStep) => {
@@ -475,22 +526,16 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   if (changing) {
     // The redirector reads status: what it shall answer is published before it is asked.
     const ready = certificate?.ready === true && (role !== 'RedirectSource' || (primary.live && before?.redirect !== undefined));
-    // The edge learns of a route, of its Secret and of what goes by watches of their own, in any order: one stands before the other goes.
-    const settles = (facts.standsAs?.[role === 'RedirectSource' ? role : 'Primary'] ?? Infinity) + edgeSettlesMs;
-    const routed = ready && objects.routed && now >= settles;
-    if (ready && objects.routed && !routed && settles < Infinity) by(settles);
-    objects = {
-      certificates: [...objects.certificates, ...(routed ? [] : old.certificates)],
-      ingresses: [...(ready ? objects.ingresses : []), ...(routed ? [] : old.ingresses)],
-      routed,
-    };
-    if (role === 'RedirectSource' && !routed && before?.phase === 'Live') {
+    const {wakeAt: at, ...both} = handOver(old, objects, {ready, since: facts.standsAs?.[role === 'RedirectSource' ? role : 'Primary'], now});
+    if (at !== undefined) by(at);
+    objects = both;
+    if (role === 'RedirectSource' && !objects.routed && before?.phase === 'Live') {
       return say('Live', 'Serving', `${hostname} is served as before until ${primary.hostname} is Live and its own redirect stands.`);
     }
   }
   if (facts.occupied) objects = {...objects, ingresses: [], routed: false};
   if (spared && still) {
-    if (!certificate) objects = {certificates: [], ingresses: [], routed: false};
+    if (!certificate) objects = none;
     return say('Verified', spared.refusal.reason, spared.refusal.message);
   }
   if (facts.inTheWay !== undefined) {
@@ -509,7 +554,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
       // Its Certificate has just been written.
       : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.`, wish: 'Wanted', wakeAt: now + policy.issuanceStalledAfterMs};
     takes(step);
-    if (step.withhold) objects = changing ? {...old, routed: false} : {certificates: [], ingresses: [], routed: false};
+    if (step.withhold) objects = changing ? {...old, routed: false} : none;
     return say('Verified', step.reason, step.message, step.waitingFor);
   }
   // Another reason than what follows, so that the wait for the edge begins when the former routes are gone.
@@ -525,25 +570,9 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
     if (role === 'RedirectSource' && !redirect && before?.phase === 'Verified' && before.reason === 'WaitingForPrimary') {
       return waitForPrimary();
     }
-    const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
-    const since = waits ? Date.parse(before.since) : now;
     // What it was must be gone from the edge too before what it becomes counts as seen.
-    const countsFrom = role === 'Primary' && redirect ? since + edgeDelayMs : 0;
-    const seen: Seen = (facts.edgeLookedAt ?? 0) < countsFrom ? {kind: 'Pending'} : seenOnEdge(hostname, certificate.leafSha256, facts.edge);
-    if (seen.kind !== 'Seen') {
-      looks.push({hostname, what: 'edge', at: Math.max(countsFrom, nextEdgeLook(since, facts.edgeLookedAt, now))});
-      if (seen.kind !== 'Pending' && waits && (before.reason !== 'EdgePending' || now - since >= edgeDelayMs)) {
-        by(since + edgeGraceMs);
-        return say('Verified', seen.kind, seen.message);
-      }
-      // After a restart the last finding still stands in status: keep it rather than flap.
-      if (facts.edge === undefined && waits && before.reason !== 'EdgePending') {
-        by(since + edgeGraceMs);
-        return say('Verified', before.reason as ReasonName, before.message);
-      }
-      by(since + edgeDelayMs);
-      return say('Verified', 'EdgePending', `${hostname} has its certificate; the edge is being watched for it.`);
-    }
+    const waiting = awaitEdge(world, hostname, facts, before, role === 'Primary' && redirect ? edgeDelayMs : 0);
+    if (waiting) return awaits('Verified', waiting);
     if (role === 'RedirectSource' && !redirect) return waitForPrimary();
     // The redirector reads status: what it shall answer is published before the host is called Live.
     if (role === 'RedirectSource' && !before?.redirect) {
@@ -622,7 +651,7 @@ function attemptAgain([made]: readonly Certificate[], {request, issuing}: Certif
 }
 
 /** The Certificate and the Ingresses of a proven host: in the tenant's namespace for the primary, in Doorplate's for the others. */
-function objectsOf(world: World, project: Project, {hostname, role}: Pick<Wanted, 'hostname' | 'role'>): Pick<HostDecision, 'certificates' | 'ingresses' | 'routed'> {
+function objectsOf(world: World, project: Project, {hostname, role}: Pick<Wanted, 'hostname' | 'role'>): Routing {
   const {domain, policy, traefik} = world;
   const name = objectNameOf(domain.metadata.uid ?? '', hostname);
   const tenant = domain.metadata.namespace ?? '';
@@ -631,8 +660,7 @@ function objectsOf(world: World, project: Project, {hostname, role}: Pick<Wanted
     ? [serve({name, namespace: tenant, host: hostname, secretName: name, service: project.spec.serviceRef}), httpToHttps({name, host: hostname}, policy.redirector)]
     : [redirectFrom({name, host: hostname, secretName: name}, policy.redirector)];
   const ingresses = routes.flatMap((route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik}) ?? []);
-  const namespace = serves ? tenant : policy.redirector.namespace;
-  return {certificates: [makeCertificate({name, namespace, hostname, issuerRef: policy.issuerRef})], ingresses, routed: ingresses.every(world.stands)};
+  return {certificates: [makeCertificate({name, namespace: homeOf(role, tenant, policy.redirector), hostname, issuerRef: policy.issuerRef})], ingresses, routed: ingresses.every(world.stands)};
 }
 
 const priorRecords = ({domain}: World, hostname: Hostname) => (domain.status?.dnsRecords ?? []).filter((r) => r.hostname === hostname);

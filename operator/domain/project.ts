@@ -8,9 +8,9 @@ import type {Claim} from './conditions.ts';
 import {timestamp, withTimes} from './conditions.ts';
 import type {Hostname} from './hostname.ts';
 import {objectNameOf, projectHost} from './hostname.ts';
-import {makeIngress} from './ingress.ts';
+import type {Routing} from './ingress.ts';
+import {handOver, makeIngress} from './ingress.ts';
 import type {Policy} from './lifecycle.ts';
-import {edgeSettlesMs} from './lifecycle.ts';
 import type {ReasonName} from './reasons.ts';
 import type {Tenant} from './tenant.ts';
 import {httpToHttps, redirectFrom, serve} from './routes.ts';
@@ -76,29 +76,29 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
     ?? world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role !== 'Primary' && h.phase === 'Live' && h.redirect === undefined);
   const wanted = defaultHost === 'RedirectToPrimary' && primary ? {to: primary.hostname, status: defaultHostRedirectStatus} : undefined;
 
-  const routedAs = (role: 'serves' | 'redirects') => {
+  const routedAs = (role: 'serves' | 'redirects'): Routing & {certified: boolean} => {
     const objects = objectNameOf(uid, host);
     const home = role === 'redirects' ? policy.redirector.namespace : namespace;
     const secretName = policy.tls === 'PerProject' ? objects : undefined;
     const routes = role === 'redirects'
       ? [redirectFrom({name: objects, host, secretName}, policy.redirector)]
       : [serve({name: objects, namespace, host, secretName, service: serviceRef}), httpToHttps({name: objects, host}, policy.redirector)];
+    const ingresses = routes.flatMap((route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik: world.traefik}) ?? []);
     return {
       certificates: secretName === undefined ? [] : [makeCertificate({name: secretName, namespace: home, hostname: host, issuerRef: policy.issuerRef})],
-      ingresses: routes.flatMap((route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik: world.traefik}) ?? []),
+      ingresses, routed: ingresses.every(world.stands),
       certified: secretName === undefined || (world.certificate(home)?.ready ?? false),
     };
   };
   const [role, was] = wanted ? (['redirects', 'serves'] as const) : (['serves', 'redirects'] as const);
   const routable = firstDeployTime !== undefined && defaultHost !== 'Disabled';
-  const {certificates, ingresses, certified} = routable ? routedAs(role) : {certificates: [], ingresses: [], certified: true};
+  const next = routable ? routedAs(role) : {certificates: [], ingresses: [], routed: true, certified: true};
+  const {certified} = next;
   // What it did stands until what it is to do can; the redirector reads status, so that is told of first.
   const changing = routable && world.standsAs[was] !== undefined;
-  const can = certified && (!wanted || project.status?.redirect !== undefined);
-  const routedNow = ingresses.every(world.stands);
   const redirect = changing && !wanted ? project.status?.redirect : wanted;
-  const settles = (world.standsAs[role] ?? Infinity) + edgeSettlesMs;
-  const old = changing && !(can && routedNow && now >= settles) ? routedAs(was) : {certificates: [], ingresses: []};
+  const {certificates, ingresses, wakeAt} = changing
+    ? handOver(routedAs(was), next, {ready: certified && (!wanted || project.status?.redirect !== undefined), since: world.standsAs[role], now}) : {...next, wakeAt: undefined};
 
   const serviceName = `Service ${serviceRef.name}`;
   const undeployed: [ReasonName, string] = service === undefined
@@ -112,7 +112,7 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
     : world.inTheWay ? ['NameTaken', `${world.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`]
     : ['RoutesPending', 'The ingress rules of the default host are being written.'];
   const offReason: [ReasonName, string] = ['DefaultHostDisabled', 'The default host is switched off.'];
-  const routed = deployed && routedNow && !changing;
+  const routed = deployed && next.routed && !changing;
   const claims = [
     claim('Deployed', deployed, ['Deployed', `The ${serviceName} has had a ready endpoint.`], undeployed),
     claim('RoutesReady', routed, off ? offReason : ['Routed', `The ingress rules of ${host} are written.`], notRouted),
@@ -132,8 +132,8 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
       conditions: withTimes(claims, project.status?.conditions ?? [], generation, now),
     },
     claims: claimWrites,
-    certificates: [...certificates, ...old.certificates],
-    ingresses: [...(changing && !can ? [] : ingresses), ...old.ingresses],
-    ...(changing && can && settles < Infinity && {wakeAt: settles}),
+    certificates,
+    ingresses,
+    ...(wakeAt !== undefined && {wakeAt}),
   };
 }

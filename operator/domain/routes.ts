@@ -1,4 +1,4 @@
-import type {RedirectStatus} from '../api/custom-domain.ts';
+import type {HostStatus, RedirectStatus} from '../api/custom-domain.ts';
 import type {Hostname} from './hostname.ts';
 
 /**
@@ -22,6 +22,9 @@ export interface Redirect {host: Hostname; to: Hostname; status: RedirectStatus}
 
 /** Where routes lead that Doorplate answers itself. */
 export interface Redirector {namespace: string; service: string; port: number}
+
+/** The namespace of a hostname's Certificate and of the route that it belongs to: the tenant's for what serves, Doorplate's for what redirects. */
+export const homeOf = (role: HostStatus['role'], tenants: string, redirector: Pick<Redirector, 'namespace'>): string => (role === 'RedirectSource' ? redirector.namespace : tenants);
 
 /** A tenant's hostname that serves: HTTPS to the Service, in the tenant's namespace. */
 export const serve = (r: {name: string; namespace: string; host: Hostname; secretName?: string; service: {name: string; port: number | string}}): Route =>

@@ -20,6 +20,9 @@ export const accountOf = (labels: Readonly<Record<string, string>> | undefined):
 
 const missing = (message: string): {missing: Refusal} => ({missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'}});
 
+/** What a tenant waits in line under, the same for all its namespaces. */
+export const tenantKey = ({account, namespaceUID}: Tenant): string => account ?? namespaceUID;
+
 /** The tenant of a namespace: the Account that it names, if any. `account` and `plan` give the objects of these names. */
 export function tenantOf(
   {account: name, uid: namespaceUID}: {account?: string; uid: string}, defaultPlan: string,

@@ -150,7 +150,7 @@ test('a downgrade: what is Live is served on, without a failed request, and upgr
 function can(role: string, verb: string, resource: string): Promise<string> {
   const [kind = '', subresource] = resource.split('/');
   // Asked of no namespace, where the kind has none.
-  const where = kind === 'plans' || kind === 'accounts' ? ['-A'] : ['-n', tenant.namespace];
+  const where = ['plans', 'accounts', 'domainclaims'].includes(kind) ? ['-A'] : ['-n', tenant.namespace];
   return kubectl(['auth', 'can-i', verb, `${kind}.doorplate.dev`, ...(subresource ? ['--subresource', subresource] : []), ...where, `--as=system:serviceaccount:${tenant.namespace}:${role}`])
     .then((s) => s.trim(), (e: Error) => (e.message.endsWith(': no') ? 'no' : e.message));
 }
@@ -176,7 +176,7 @@ describe('what a tenant may write', () => {
       ['view', kind, writes, 'no'], ['edit', kind, writes, 'yes'], ['admin', kind, writes, 'yes'],
       ...roles.flatMap((role): [string, string, readonly string[], string][] => [[role, `${kind}/status`, ['update', 'patch'], 'no'], [role, `${kind}/finalizers`, ['update'], 'no']]),
     ]),
-    ...roles.flatMap((role) => ['plans', 'accounts', 'accounts/status'].map((kind): [string, string, readonly string[], string] => [role, kind, [...reads, ...writes], 'no'])),
+    ...roles.flatMap((role) => ['plans', 'accounts', 'accounts/status', 'domainclaims'].map((kind): [string, string, readonly string[], string] => [role, kind, [...reads, ...writes], 'no'])),
   ])('%s of %s, %j: %s', async (role, kind, verbs, answer) => {
     expect(await Promise.all(verbs.map((verb) => can(role, verb, kind)))).toEqual(verbs.map(() => answer));
   }, 60_000);

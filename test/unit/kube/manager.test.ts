@@ -133,6 +133,19 @@ describe('a stop', () => {
   });
 });
 
+/** A process that leads, in a reconcile that never ends. */
+async function leadingAndBusy(graceMs: number): Promise<FakeElector> {
+  const elector = new FakeElector();
+  make(() => new Promise(() => {}), graceMs, elector);
+  controller.enqueue('a');
+  const starting = manager.start();
+  sync();
+  await settled();
+  elector.win(true);
+  await starting;
+  return elector;
+}
+
 describe('with an election', () => {
   test('caches sync meanwhile, nothing is reconciled or written before this process leads, and the lease is released after the last write', async () => {
     const elector = new FakeElector();
@@ -178,14 +191,7 @@ describe('with an election', () => {
   });
 
   test('leadership that is lost ends the process with 1, and nothing is released', async () => {
-    const elector = new FakeElector();
-    make(() => new Promise(() => {}), 20, elector);
-    controller.enqueue('a');
-    const starting = manager.start();
-    sync();
-    await settled();
-    elector.win(true);
-    await starting;
+    const elector = await leadingAndBusy(20);
     elector.lose(new Error('too late'));
     await settled();
     expect(story.at(-1)).toBe('exit 1');
@@ -195,14 +201,7 @@ describe('with an election', () => {
   });
 
   test('while a reconcile still runs after the grace time, the lease is kept', async () => {
-    const elector = new FakeElector();
-    make(() => new Promise(() => {}), 50, elector);
-    controller.enqueue('a');
-    const starting = manager.start();
-    sync();
-    await settled();
-    elector.win(true);
-    await starting;
+    await leadingAndBusy(50);
     await settled();
     await manager.stop();
     expect(story).not.toContain('released');
