@@ -1,5 +1,5 @@
 /**
- * `make test`: everything that CI runs, in this order, on one cluster. Prints a line for each suite and, last, the sum as
+ * `make test`: everything that CI runs, on one cluster. Prints a line for each suite and, last, the sum as
  * `N passed, N failed`; exits 1 when anything failed or could not be run. Nothing is ever skipped.
  *
  *   node test/run.ts [SUITE...]      only these suites (with the cluster where they need it)
@@ -11,6 +11,8 @@ import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {install} from '../cluster/cluster.ts';
+import {hurry} from './support/hurried.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const node = process.execPath;
@@ -66,31 +68,44 @@ async function all(...parts: (() => Promise<Counts>)[]): Promise<Counts> {
   return sum;
 }
 
+/** A suite while Doorplate is installed with these values; the usual installation comes back after it. */
+const installed = (values: readonly string[], suite: () => Promise<Counts>) => async (): Promise<Counts> => {
+  try {
+    await install(values);
+    const counts = await suite();
+    await install();
+    return counts;
+  } catch (e) {
+    say(`FAILED: ${e instanceof Error ? e.message : String(e)}`);
+    return {passed: 0, failed: 1};
+  }
+};
+
 const bin = (name: string) => `node_modules/.bin/${name}`;
 
-interface Suite {name: string; cluster: boolean; run: () => Promise<Counts>; beside?: boolean}
+interface Suite {name: string; run: () => Promise<Counts>; /** It begins when these have ended; what waits for nothing common runs side by side. */ after: readonly string[]; cluster?: boolean}
 
 /**
- * In order; `cluster` says what needs one. What is `beside` runs while the ones without a cluster do, and ends before the
- * next that needs one: the quiet test waits for two minutes in which nobody may touch the cluster.
+ * The cluster is waited for more than it works: what needs none runs beside, its output kept until it has ended. Alone on the
+ * cluster are the demo, the quiet test (two minutes in which nobody may touch it), and what restarts that on which others stand.
  */
 const suites: Suite[] = [
-  {name: 'demo', cluster: true, run: command('make demo', node, 'cluster/demo.ts')},
-  {name: 'quiet', cluster: true, beside: true, run: jest(['test/faults/quiet'], {keep: true})},
-  {name: 'checks', cluster: false, run: () => all(
+  {name: 'demo', after: [], cluster: true, run: command('make demo', node, 'cluster/demo.ts')},
+  {name: 'checks', after: ['demo'], run: () => all(
     command('types', bin('tsc'), '--noEmit'),
     command('lint', bin('oxlint'), '--deny-warnings'),
     command('generated files are in step', node, 'operator/api/generate.ts', '--check'),
   )},
-  {name: 'unit', cluster: false, run: jest(['test/unit'])},
-  {name: 'dns', cluster: false, run: jest(['test/dns'])},
-  {name: 'mutants', cluster: false, run: command('every mutant turns its test red', node, 'test/mutants/run.ts')},
-  {name: 'crds', cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=3']})},
-  {name: 'cluster', cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4']})},
-  // One at a time: they restart what the others stand on.
-  {name: 'faults', cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--testPathIgnorePatterns=test/faults/quiet']})},
+  {name: 'quiet', after: ['demo'], cluster: true, run: jest(['test/faults/quiet'])},
+  {name: 'unit', after: ['checks'], run: jest(['test/unit'], {keep: true})},
+  {name: 'dns', after: ['unit'], run: jest(['test/dns'], {keep: true})},
+  {name: 'mutants', after: ['dns'], run: command('every mutant turns its test red', 'nice', node, 'test/mutants/run.ts')},
+  {name: 'crds', after: ['quiet', 'dns'], cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=2'], keep: true})},
+  {name: 'cluster', after: ['quiet', 'dns'], cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4', '--verbose']})},
+  {name: 'hurried', after: ['crds', 'cluster'], cluster: true, run: installed(hurry, jest(['test/hurried'], {flags: ['--maxWorkers=4', '--verbose']}))},
+  {name: 'faults', after: ['hurried'], cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--verbose', '--testPathIgnorePatterns=test/faults/quiet']})},
   // By what the suites before it have made the operator write.
-  {name: 'reasons', cluster: true, run: command('every reason came up', node, 'test/reasons.ts')},
+  {name: 'reasons', after: ['faults'], cluster: true, run: command('every reason came up', node, 'test/reasons.ts')},
 ];
 
 async function main(): Promise<number> {
@@ -101,35 +116,33 @@ async function main(): Promise<number> {
     return 2;
   }
   const wanted = suites.filter((s) => only.length === 0 || only.includes(s.name));
+  let broken = false;
+  const ours = wanted.some((s) => s.cluster) && !existsSync(`${root}.cluster/env.json`);
+  if (wanted.some((s) => s.cluster)) {
+    say('the cluster and the image');
+    if (await run('cluster/up.sh', []) !== 0 || await run('cluster/image.sh', []) !== 0) {
+      say('FAILED: the cluster could not be started: see above, and cluster/README.md');
+      broken = true;
+    }
+  }
   const lines: string[] = [];
   const total = {passed: 0, failed: 0};
-  let cluster: 'none' | 'ours' | 'theirs' = 'none';
-  let broken = false;
-  const finish = async (suite: Suite, counting: Promise<Counts>, began: number) => {
-    const counts = await counting;
+  const ended = new Map<string, Promise<void>>();
+  /** What a suite waits for; for what waits itself, where that is not wanted. All of it stands before the suite in the list. */
+  const before = ({after}: Suite): Promise<void>[] => suites.filter((s) => after.includes(s.name)).flatMap((s) => ended.get(s.name) ?? before(s));
+  const begin = async (suite: Suite): Promise<void> => {
+    await Promise.all(before(suite));
+    say(`suite ${suite.name}`);
+    const began = Date.now();
+    const counts = suite.cluster && broken ? {passed: 0, failed: 1} : await suite.run();
     total.passed += counts.passed;
     total.failed += counts.failed;
     lines.push(`${suite.name.padEnd(8)} ${String(counts.passed).padStart(5)} passed, ${String(counts.failed).padStart(3)} failed  ${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s`);
     say(lines.at(-1) ?? '');
   };
-  let beside: Promise<void> | undefined;
-  for (const suite of wanted) {
-    if (suite.cluster && cluster === 'none') {
-      cluster = existsSync(`${root}.cluster/env.json`) ? 'theirs' : 'ours';
-      say('the cluster and the image');
-      if (await run('cluster/up.sh', []) !== 0 || await run('cluster/image.sh', []) !== 0) {
-        say('FAILED: the cluster could not be started: see above, and cluster/README.md');
-        broken = true;
-      }
-    }
-    if (suite.cluster) await beside;
-    say(`suite ${suite.name}`);
-    const done = finish(suite, suite.cluster && broken ? Promise.resolve({passed: 0, failed: 1}) : suite.run(), Date.now());
-    if (suite.beside) beside = done;
-    else await done;
-  }
-  await beside;
-  if (cluster === 'ours') await run('cluster/down.sh', []);
+  for (const suite of wanted) ended.set(suite.name, begin(suite));
+  await Promise.all(ended.values());
+  if (ours) await run('cluster/down.sh', []);
   console.log(`\n${lines.join('\n')}\n${((Date.now() - started) / 60_000).toFixed(1)} minutes in all\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 && total.passed > 0 ? 0 : 1;

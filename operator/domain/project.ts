@@ -56,7 +56,9 @@ const claim = (type: string, holds: boolean, yes: [ReasonName, string], no: [Rea
 function claimedHost({project, policy, tenant, claimOf}: ProjectWorld): {host: Hostname; claims: ClaimWrite[]} {
   const {namespace = '', name} = project.metadata;
   const at = (counter: number) => projectHost({installation: policy.installation, zone: policy.zone, namespace, name, counter});
-  for (let host = project.status?.host ?? at(0), counter = 0; ; host = at(counter++)) {
+  const had = project.status?.host;
+  for (let counter = had === undefined ? 0 : -1; ; counter++) {
+    const host = counter < 0 && had !== undefined ? had : at(counter);
     const found = defaultHostClaim(host, project, tenant, claimOf(host));
     if (found !== undefined) return {host, claims: found === 'held' ? [] : [found]};
   }

@@ -8,3 +8,15 @@ export async function failingDns(address: string, rcode: number): Promise<() => 
   await new Promise<void>((resolve, reject) => { server.stdout.once('data', () => resolve()); server.once('exit', (code) => reject(new Error(`the fake ended: ${code}`))); });
   return () => new Promise((resolve) => { server.once('exit', () => resolve()); server.stdin.end(); });
 }
+
+/**
+ * From now on the CA's validation of one hostname is cut off as it asks, and only that: cert-manager's own check passes still.
+ * Resolves with what mends it.
+ */
+export async function cutOffTheCA(hostname: string): Promise<() => Promise<void>> {
+  // In its Pod's own network namespace, where a reset reaches it.
+  const rule = (action: '-I' | '-D') => sh('cluster/enter.sh', ['sh', '-c', 'nsenter -t "$(pgrep -xo pebble)" -n iptables -w "$@"', 'sh', action, 'OUTPUT', '-p', 'tcp', '--dport', '80',
+    '-m', 'string', '--algo', 'bm', '--string', `Host: ${hostname}`, '-j', 'REJECT', '--reject-with', 'tcp-reset']);
+  await rule('-I');
+  return async () => { await rule('-D'); };
+}

@@ -1,6 +1,9 @@
 import {randomBytes} from 'node:crypto';
-import type {CustomDomain, Project} from '../../operator/api/foreign.ts';
+import type {CustomDomain, DomainClaim, Project} from '../../operator/api/foreign.ts';
+import {tokenFor} from '../../operator/domain/claim.ts';
 import {apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts';
+
+export interface CertificateRequest {metadata: {uid: string; name: string; creationTimestamp: string}; status?: {conditions?: {type: string; status: string; reason: string}[]}}
 
 const domainKind = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain'};
 
@@ -93,6 +96,11 @@ export class Tenant {
   /** The record that proves a hostname. */
   get proof(): string { return `IN CNAME ${this.target}.`; }
 
+  /** The TXT value that proves the right to a hostname; without a claim: to one that nobody has had. */
+  token(hostname: string, claim?: DomainClaim): string {
+    return tokenFor('apps.platform.test', {account: this.namespace, namespaceUID: '', plan: {missing: {reason: 'PlanNotFound', message: ''}}}, hostname, claim);
+  }
+
   async get(name: string): Promise<CustomDomain | undefined> {
     const text = await kubectl(['get', 'customdomain', '-n', this.namespace, name, '-o', 'json', '--ignore-not-found']);
     return text.trim() === '' ? undefined : (JSON.parse(text) as CustomDomain);
@@ -123,6 +131,11 @@ export class Tenant {
     }, timeoutMs);
   }
 
+  /** Asks for a check (Verify, Re-verify). */
+  async verify(name: string): Promise<void> {
+    await kubectl(['annotate', 'customdomain', '-n', this.namespace, name, `doorplate.dev/requestedAt=${new Date().toISOString()}`, '--overwrite']);
+  }
+
   /** `kubectl wait`, as a user has it. */
   async wait(name: string, condition: string, seconds = 120): Promise<void> {
     await kubectl(['wait', `customdomain/${name}`, '-n', this.namespace, `--for=condition=${condition}`, `--timeout=${seconds}s`], {timeoutMs: (seconds + 5) * 1000});
@@ -132,6 +145,12 @@ export class Tenant {
   async children(kind: string, uid: string): Promise<string[]> {
     const {items} = JSON.parse(await kubectl(['get', kind, '-A', '-l', `doorplate.dev/owner-uid=${uid}`, '-o', 'json'])) as {items: {metadata: {namespace: string; name: string}}[]};
     return items.map((i) => `${i.metadata.namespace}/${i.metadata.name}`).toSorted();
+  }
+
+  /** The CertificateRequests of a CustomDomain in its namespace. */
+  async requests(name: string): Promise<CertificateRequest[]> {
+    const uid = (await this.get(name))?.metadata.uid ?? '';
+    return (JSON.parse(await kubectl(['get', 'certificaterequests', '-n', this.namespace, '-l', `doorplate.dev/owner-uid=${uid}`, '-o', 'json'])) as {items: CertificateRequest[]}).items;
   }
 
   /** Everything goes; does not wait for the namespace. */

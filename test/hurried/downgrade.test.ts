@@ -1,14 +1,15 @@
 /** Rule 8, to its end: a platform whose grace time is short. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {acmeRoot, eventually, fetchEdge, install, kubectl, sh} from '../../cluster/cluster.ts';
+import {acmeRoot, eventually, fetchEdge, kubectl, sh} from '../../cluster/cluster.ts';
+import {hurried} from '../support/hurried.ts';
 import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
-beforeAll(async () => { await install(['graceTime=20s']); tenant = await Tenant.create('grace'); }, 120_000);
-afterAll(async () => {
-  await tenant?.remove();
-  await install();
-}, 180_000);
+beforeAll(async () => {
+  await hurried();
+  tenant = await Tenant.create('grace');
+}, 120_000);
+afterAll(async () => { await tenant?.remove(); }, 120_000);
 
 test('a downgrade that is not put right: served until servedUntil, then routes and certificates go; an upgrade brings it back by a new proof', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
