@@ -18,11 +18,9 @@ beforeAll(async () => {
   tenant = await Tenant.create('budget');
 }, 120_000);
 afterAll(async () => {
-  await kubectl(['delete', 'customdomains,projects', '--all', '-n', tenant.namespace, '--wait=false']);
-  await kubectl(['delete', 'resourcequota', 'full', '-n', tenant.namespace, '--ignore-not-found']);
-  await tenant?.remove();
+  await tenant?.remove({wait: false});
   await install();
-}, 300_000);
+}, 120_000);
 
 /** When Pebble made orders, ms since the epoch, by its log. */
 async function ordersSeen(since: Date): Promise<number[]> {

@@ -153,9 +153,9 @@ export class Tenant {
     return (JSON.parse(await kubectl(['get', 'certificaterequests', '-n', this.namespace, '-l', `doorplate.dev/owner-uid=${uid}`, '-o', 'json'])) as {items: CertificateRequest[]}).items;
   }
 
-  /** Everything goes; does not wait for the namespace. */
-  async remove(): Promise<void> {
-    await kubectl(['delete', 'customdomains,projects', '--all', '-n', this.namespace, '--timeout=60s']);
+  /** Everything goes; waited for are its CustomDomains, and not the namespace. */
+  async remove({wait = true} = {}): Promise<void> {
+    if (wait) await kubectl(['delete', 'customdomains,projects', '--all', '-n', this.namespace, '--timeout=60s']);
     await kubectl(['delete', 'namespace', this.namespace, '--wait=false']);
     await kubectl(['delete', 'account', this.namespace, '--ignore-not-found']);
     await sh('cluster/dns.sh', ['remove', this.zone]);
