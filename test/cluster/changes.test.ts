@@ -1,5 +1,6 @@
 /** What is changed while it is live: nothing that stands goes before what replaces it stands. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {certificates, ingresses} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
@@ -29,8 +30,8 @@ describe('a live CustomDomain', () => {
     expect(failed).toEqual([]);
     expect(requests).toBeGreaterThan(50);
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
-    expect(await tenant.children('ingress', uid)).toHaveLength(3);
-    expect(await tenant.children('certificate', uid)).toHaveLength(2);
+    expect(await tenant.children(uid, ingresses)).toHaveLength(3);
+    expect(await tenant.children(uid, certificates)).toHaveLength(2);
   }, 600_000);
 
   test('a new primary is Live before the old one stops, and redirects go to the old one until then', async () => {

@@ -1,7 +1,7 @@
 /** Rules 4 and 5 as tenants meet them: who gets a hostname, who keeps it, and what nobody gets. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../operator/api/foreign.ts';
-import {domainClaims} from '../../operator/controllers/resources.ts';
+import {domainClaims, ingresses} from '../../operator/controllers/resources.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {acmeRoot, adminClient, apply, eventually, fetchEdge, kubectl, setZone, sh} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
@@ -82,7 +82,7 @@ describe('a hostname that passes on', () => {
     const seconds = () => ((Date.now() - began) / 1000).toFixed(1);
     await eventually('the claim has passed on', async () => (await claimOf(hostname))?.status?.holder?.namespace === ben.namespace, 60_000, 100);
     const passed = seconds();
-    await eventually('the first has no route any more', async () => (await ann.children('ingress', uid)).length === 0, 20_000, 100);
+    await eventually('the first has no route any more', async () => (await ann.children(uid, ingresses)).length === 0, 20_000, 100);
     const stopped = seconds();
     await served(hostname, ben, 240_000);
     console.log(`re-pointed: the claim passed after ${passed} s, the first stopped after ${stopped} s, the other was served after ${seconds()} s (confirmations 2, 5 and 10 s)`);

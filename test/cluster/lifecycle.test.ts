@@ -71,7 +71,7 @@ describe('a CustomDomain from its creation to its removal', () => {
     const took: number[] = [];
     for (const resource of [ingresses, certificates] as Resource[]) {
       const [path, value] = edits[resource.plural as keyof typeof edits];
-      for (const key of await tenant.children(resource.plural, uid)) {
+      for (const key of await tenant.children(uid, resource)) {
         const spec = async () => { const found = await client.get(resource, key); return found && !found.metadata.deletionTimestamp && JSON.stringify((found as {spec?: object}).spec); };
         const wanted = await spec();
         for (const harm of [() => client.patch(resource, key, [{op: 'replace', path, value}], {type: 'json'}), () => client.delete(resource, key)]) {
@@ -89,8 +89,8 @@ describe('a CustomDomain from its creation to its removal', () => {
 
   test('deleting it stops the traffic within a second and leaves no Ingress and no Certificate', async () => {
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
-    expect(await tenant.children('ingress', uid)).toHaveLength(3);
-    expect(await tenant.children('certificate', uid)).toHaveLength(2);
+    expect(await tenant.children(uid, ingresses)).toHaveLength(3);
+    expect(await tenant.children(uid, certificates)).toHaveLength(2);
     const served = async () => {
       const replies = await Promise.all([tenant.host('www'), tenant.host('old')].map((h) => fetchEdge(`https://${h}/`)));
       return replies.some((r) => r.status !== 404);
@@ -103,8 +103,8 @@ describe('a CustomDomain from its creation to its removal', () => {
     console.log(`the edge stopped serving ${ms} ms after kubectl was started (ingress throttle 100 ms)`);
     await deleted;
     expect(ms).toBeLessThan(5_000);
-    expect(await tenant.children('ingress', uid)).toEqual([]);
-    expect(await tenant.children('certificate', uid)).toEqual([]);
+    expect(await tenant.children(uid, ingresses)).toEqual([]);
+    expect(await tenant.children(uid, certificates)).toEqual([]);
   }, 60_000);
 });
 
@@ -114,7 +114,7 @@ test('an Ingress whose deletion a tenant holds up goes all the same when its Cus
   await tenant.attach('held', www, [{from: old}]);
   await tenant.wait('held', 'Ready');
   const uid = (await tenant.get('held'))?.metadata.uid ?? '';
-  const name = (await tenant.children('ingress', uid)).find((i) => i.startsWith(tenant.namespace))?.split('/')[1] ?? '';
+  const name = (await tenant.children(uid, ingresses)).find((i) => i.startsWith(tenant.namespace))?.split('/')[1] ?? '';
   const get = () => kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'json', '--ignore-not-found']);
   // A dependent that never goes: deleted in the foreground, its owner waits for it.
   const ingress = JSON.parse(await get()) as {apiVersion: string; kind: string; metadata: {name: string; uid: string}};
@@ -167,7 +167,7 @@ test('one that somebody else holds up by a finalizer says Removing: its routes a
   expect(domain.status).toMatchObject({phase: 'Removing', hostsLive: '0/1'});
   expect(domain.status?.conditions?.every((c) => c.status === 'False' && c.reason === 'Removing')).toBe(true);
   expect(domain.metadata.finalizers).toEqual(['test.doorplate.dev/held']);
-  expect(await tenant.children('certificates,ingresses', uid)).toEqual([]);
+  expect(await tenant.children(uid, certificates, ingresses)).toEqual([]);
   await kubectl(['patch', 'customdomain', '-n', tenant.namespace, 'kept', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
   await eventually('it is gone', async () => (await tenant.get('kept')) === undefined);
 }, 90_000);

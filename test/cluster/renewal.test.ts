@@ -1,5 +1,6 @@
 /** Renewals while the hostnames serve: what redirects lets the challenge through, and nobody notices. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {certificates} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, issuedLeaf, kubectl, presented} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
@@ -28,7 +29,7 @@ test('the primary and a redirect source are renewed while both serve: the solver
   await tenant.attach('site', www, [{from: old}]);
   const lines = [`${www} Live Serving`, `${old} Live Redirecting`];
   const live = await tenant.hosts('site', lines, 90_000);
-  const keys = await tenant.children('certificate', live.metadata.uid ?? '');
+  const keys = await tenant.children(live.metadata.uid ?? '', certificates);
   expect(keys).toHaveLength(2);
   const before = await Promise.all([www, old].map(async (h) => (await presented(h, ca)).sha256));
 

@@ -1,5 +1,6 @@
 /** A renewal that does not come, because cert-manager is away: loud while there is time, and after it. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {certificates} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 
@@ -18,7 +19,7 @@ test('a certificate that is not renewed in time is overdue, then expired, with E
   await tenant.attach('late', tenant.host('late'));
   await tenant.wait('late', 'Live', 90);
   const ca = await acmeRoot();
-  const [key = ''] = await tenant.children('certificate', (await tenant.get('late'))?.metadata.uid ?? '');
+  const [key = ''] = await tenant.children((await tenant.get('late'))?.metadata.uid ?? '', certificates);
   const [namespace = '', name = ''] = key.split('/');
   await certManager(0);
   await eventually('cert-manager is away', async () => (await kubectl(['get', 'pods', '-n', 'cert-manager', '-l', 'app.kubernetes.io/component=controller', '-o', 'name'])).trim() === '');

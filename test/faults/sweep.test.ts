@@ -1,5 +1,6 @@
 /** What went while nobody looked: the operator finds it when it starts. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {certificates, ingresses} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 
@@ -29,10 +30,10 @@ test('hostnames that lost their CustomDomain while the operator was down, its fi
   await kubectl(['patch', 'customdomain', '-n', tenant.namespace, 'site', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
   await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'site', '--timeout=30s']);
   // Kubernetes collects what is in the tenant's namespace; what is in Doorplate's has no owner there.
-  expect((await tenant.children('ingress', uid)).filter((i) => i.startsWith('doorplate-system/')).length).toBeGreaterThanOrEqual(3);
+  expect((await tenant.children(uid, ingresses)).filter((i) => i.startsWith('doorplate-system/')).length).toBeGreaterThanOrEqual(3);
   const began = Date.now();
   await scale(1);
-  await eventually('nothing of it is left', async () => (await tenant.children('certificates,ingresses', uid)).length === 0, 60_000);
+  await eventually('nothing of it is left', async () => (await tenant.children(uid, certificates, ingresses)).length === 0, 60_000);
   await eventually('its claims are in quarantine', async () => {
     const claims = await Promise.all([www, old, left].map((h) => kubectl(['get', 'domainclaim', h, '-o', 'jsonpath={.status.holder.uid}/{.status.quarantinedUntil}'])));
     return claims.every((c) => /^\/\d{4}-/.test(c.trim()));

@@ -1,5 +1,6 @@
 /** Rule 8, to its end: a platform whose grace time is short. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {certificates, ingresses} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl, sh} from '../../cluster/cluster.ts';
 import {hurried} from '../support/hurried.ts';
 import {Tenant} from '../support/tenant.ts';
@@ -36,7 +37,7 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
   const gone = await tenant.hosts('site', [`${www} NotAccepted PlanUpgradeRequired`, `${old} NotAccepted PlanUpgradeRequired`], 10_000);
   expect(gone.status).toMatchObject({phase: 'NotAccepted', hostsLive: '0/2', dnsRecords: []});
   expect(gone.status?.conditions?.map((c) => `${c.type}=${c.status}`)).toEqual(['Accepted=False', 'Verified=False', 'CertificateReady=False', 'RoutesReady=False', 'Live=False', 'Ready=False', 'Stalled=True']);
-  await eventually('nothing of it is left', async () => (await tenant.children('certificates,ingresses', uid)).length === 0, 10_000);
+  await eventually('nothing of it is left', async () => (await tenant.children(uid, certificates, ingresses)).length === 0, 10_000);
   await eventually('the edge serves neither', async () => (await Promise.all([www, old].map((h) => fetchEdge(`https://${h}/`)))).every((r) => r.status === 404), 10_000);
   // The object stands, and nothing is written any more.
   const {resourceVersion} = (await tenant.get('site'))!.metadata;

@@ -1,5 +1,6 @@
 /** Rule 3: a record that goes, by the word of its servers. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {certificates, ingresses} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {hurried} from '../support/hurried.ts';
 import {Tenant} from '../support/tenant.ts';
@@ -50,7 +51,7 @@ test('NXDOMAIN that lasts: after the grace time routes and certificate go and th
   while (Date.now() < until - 500) expect((await fetchEdge(`https://${www}/`, {ca})).status).toBe(200);
   await tenant.hosts('site', [`${www} AwaitingVerification RecordMissing`, `${old} Live Redirecting`], 20_000);
   await eventually('it is served no more', async () => (await fetchEdge(`https://${www}/`)).status === 404, 10_000);
-  expect((await tenant.children('certificates,ingresses', uid)).filter((c) => c.startsWith(tenant.namespace))).toEqual([]);
+  expect((await tenant.children(uid, certificates, ingresses)).filter((c) => c.startsWith(tenant.namespace))).toEqual([]);
   expect((await kubectl(['get', 'domainclaim', www, '-o', 'jsonpath={.status.holder.uid} {.status.quarantinedUntil}'])).trim()).toBe(uid);
   await tenant.record('www', tenant.proof);
   await tenant.wait('site', 'Ready');

@@ -1,10 +1,10 @@
 /** Issuance that has failed: what is said of it, Re-verify as a fresh attempt, and the budget of failures. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import type {DomainClaim} from '../../operator/api/foreign.ts';
+import type {CertificateRequest, DomainClaim} from '../../operator/api/foreign.ts';
+import {certificates} from '../../operator/controllers/resources.ts';
 import {eventually, kubectl} from '../../cluster/cluster.ts';
 import {cutOffTheCA} from '../support/failing.ts';
 import {hurried} from '../support/hurried.ts';
-import type {CertificateRequest} from '../support/tenant.ts';
 import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
@@ -53,7 +53,7 @@ test('failures spend the budget of the hostname: its Certificate goes, the time 
   console.log(spent.status?.hosts?.[0]?.message);
   expect(spent.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform', message: expect.stringMatching(/at most 2 in 30 seconds\)\. Nothing is ordered before .* UTC; then it is tried again\. The last failure: .*acme:error:connection/)});
   expect(spent.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({status: 'True', reason: 'IssuanceBudgetExhausted'});
-  await eventually('the Certificate is gone', async () => (await other.children('certificate', spent.metadata.uid ?? '')).length === 0);
+  await eventually('the Certificate is gone', async () => (await other.children(spent.metadata.uid ?? '', certificates)).length === 0);
   // Whoever asks is told the same, and nothing is ordered.
   await other.verify('site');
   await mend();

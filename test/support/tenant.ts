@@ -1,9 +1,14 @@
 import {randomBytes} from 'node:crypto';
-import type {CustomDomain, DomainClaim, Project} from '../../operator/api/foreign.ts';
+import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../../operator/api/foreign.ts';
+import {certificateRequests, customDomains, projects} from '../../operator/controllers/resources.ts';
 import {tokenFor} from '../../operator/domain/claim.ts';
-import {apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts';
+import type {Client} from '../../operator/kube/client.ts';
+import type {Resource} from '../../operator/kube/objects.ts';
+import {adminClient, apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts';
 
-export interface CertificateRequest {metadata: {uid: string; name: string; creationTimestamp: string}; status?: {conditions?: {type: string; status: string; reason: string}[]}}
+/** Asked over and over: a kubectl for each question would take the processor from what is tested. */
+let client: Client | undefined;
+const api = () => client ??= adminClient();
 
 const domainKind = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain'};
 
@@ -102,13 +107,11 @@ export class Tenant {
   }
 
   async get(name: string): Promise<CustomDomain | undefined> {
-    const text = await kubectl(['get', 'customdomain', '-n', this.namespace, name, '-o', 'json', '--ignore-not-found']);
-    return text.trim() === '' ? undefined : (JSON.parse(text) as CustomDomain);
+    return api().get(customDomains, `${this.namespace}/${name}`);
   }
 
   async getProject(name: string): Promise<Project | undefined> {
-    const text = await kubectl(['get', 'project', '-n', this.namespace, name, '-o', 'json', '--ignore-not-found']);
-    return text.trim() === '' ? undefined : (JSON.parse(text) as Project);
+    return api().get(projects, `${this.namespace}/${name}`);
   }
 
   /** The CustomDomain once its hosts read so, a line each: `www.t3f9a2c.test Live Serving`. */
@@ -141,16 +144,16 @@ export class Tenant {
     await kubectl(['wait', `customdomain/${name}`, '-n', this.namespace, `--for=condition=${condition}`, `--timeout=${seconds}s`], {timeoutMs: (seconds + 5) * 1000});
   }
 
-  /** Names of the objects of a kind, in every namespace, that were made for the CustomDomain of this UID. */
-  async children(kind: string, uid: string): Promise<string[]> {
-    const {items} = JSON.parse(await kubectl(['get', kind, '-A', '-l', `doorplate.dev/owner-uid=${uid}`, '-o', 'json'])) as {items: {metadata: {namespace: string; name: string}}[]};
-    return items.map((i) => `${i.metadata.namespace}/${i.metadata.name}`).toSorted();
+  /** Names of the objects of these kinds, in every namespace, that were made for the CustomDomain of this UID. */
+  async children(uid: string, ...kinds: Resource[]): Promise<string[]> {
+    const lists = await Promise.all(kinds.map((kind) => api().list(kind, {labelSelector: `doorplate.dev/owner-uid=${uid}`})));
+    return lists.flatMap(({items}) => items.map((o) => `${o.metadata.namespace}/${o.metadata.name}`)).toSorted();
   }
 
   /** The CertificateRequests of a CustomDomain in its namespace. */
   async requests(name: string): Promise<CertificateRequest[]> {
     const uid = (await this.get(name))?.metadata.uid ?? '';
-    return (JSON.parse(await kubectl(['get', 'certificaterequests', '-n', this.namespace, '-l', `doorplate.dev/owner-uid=${uid}`, '-o', 'json'])) as {items: CertificateRequest[]}).items;
+    return (await api().list(certificateRequests, {namespace: this.namespace, labelSelector: `doorplate.dev/owner-uid=${uid}`})).items;
   }
 
   /** Everything goes; waited for are its CustomDomains, and not the namespace. */
