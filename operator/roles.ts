@@ -12,6 +12,7 @@ import {check} from './controllers/check.ts';
 import {byHost, Children, ownedSelector, ownerLabel} from './controllers/children.ts';
 import {ClaimReconciler, Claims, claimsByHolder, hostnamesOf} from './controllers/claims.ts';
 import type {DnsQuestion} from './controllers/custom-domain.ts';
+import type {EdgeQuestion} from './controllers/custom-domain.ts';
 import {CustomDomainReconciler} from './controllers/custom-domain.ts';
 import type {IssuanceQuestion} from './controllers/issuance-reader.ts';
 import {IssuanceReader} from './controllers/issuance-reader.ts';
@@ -149,8 +150,8 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
     return verdict;
   };
   const edges = settings.edge.probe.length > 0 ? settings.edge.probe : settings.edge.addresses.map((address) => ({address, port: 443}));
-  const probe = async (hostname: string, signal: AbortSignal): Promise<EdgeFinding[]> => {
-    const findings = await probeEdge(hostname, [...edges], {timeoutMs: 3000, signal});
+  const probe = async ({hostname, whoAnswers}: EdgeQuestion, signal: AbortSignal): Promise<EdgeFinding[]> => {
+    const findings = await probeEdge(hostname, [...edges], {timeoutMs: 3000, signal, whoAnswers});
     for (const f of findings) counters.edgeProbes.inc({result: 'unreachable' in f ? 'unreachable' : 'presented'});
     return findings;
   };
@@ -163,7 +164,7 @@ export function operator({config, client, log, registry, metrics}: Parts): Manag
   const book = keepBook({book: orders, requests: requestCache, certificates: certificateCache, domains: domainCache, projects: projectCache, claims: claimCache, tenants, namespace: config.namespace, waitFor: caches});
   counters.ordersWaiting(() => orders.waiting);
   counters.certificates(() => domainCache.list().flatMap((d) => d.status?.hosts ?? []));
-  const edge = new Observer<string, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
+  const edge = new Observer<EdgeQuestion, EdgeFinding[]>({look: probe, onResult: (key) => domainController.enqueue(key), onError, concurrency: 32});
 
   const domainReconciler = new CustomDomainReconciler({
     client, policy, domains: domainCache, projects: projectCache, tenants, ingressClasses: classCache, claims, children, dns, edge, issuance, orders, events, startedAt});

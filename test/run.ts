@@ -100,10 +100,10 @@ const suites: Suite[] = [
   {name: 'unit', after: ['checks'], run: jest(['test/unit'], {keep: true})},
   {name: 'dns', after: ['unit'], run: jest(['test/dns'], {keep: true})},
   {name: 'mutants', after: ['dns'], run: command('every mutant turns its test red', 'nice', node, 'test/mutants/run.ts')},
-  {name: 'crds', after: ['quiet', 'dns'], cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=2'], keep: true})},
+  {name: 'crds', after: ['cluster', 'dns'], cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=2'], keep: true})},
   {name: 'cluster', after: ['quiet', 'dns'], cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4', '--verbose']})},
-  {name: 'hurried', after: ['crds', 'cluster'], cluster: true, run: installed(hurry, jest(['test/hurried'], {flags: ['--maxWorkers=4', '--verbose']}))},
-  {name: 'faults', after: ['hurried'], cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--verbose', '--testPathIgnorePatterns=test/faults/quiet']})},
+  {name: 'hurried', after: ['cluster'], cluster: true, run: installed(hurry, jest(['test/hurried'], {flags: ['--maxWorkers=4', '--verbose']}))},
+  {name: 'faults', after: ['hurried', 'crds'], cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--verbose', '--testPathIgnorePatterns=test/faults/quiet']})},
   // By what the suites before it have made the operator write.
   {name: 'reasons', after: ['faults'], cluster: true, run: command('every reason came up', node, 'test/reasons.ts')},
 ];

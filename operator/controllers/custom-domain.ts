@@ -4,6 +4,7 @@
  */
 import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
 import {isHeldBy} from '../domain/claim.ts';
+import type {Hostname} from '../domain/hostname.ts';
 import {objectNameOf} from '../domain/hostname.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../domain/lifecycle.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
@@ -36,6 +37,9 @@ export const finalizer = 'doorplate.dev/routes';
 const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
 
 /** The DNS question of a host. */
+/** A probe of the edge: what it presents for a hostname, and, where asked, who answers. */
+export interface EdgeQuestion {hostname: Hostname; whoAnswers: boolean}
+
 export interface DnsQuestion {
   hostname: string;
   target: string;
@@ -55,7 +59,7 @@ export interface CustomDomainDeps {
   claims: Claims;
   children: Children;
   dns: Observer<DnsQuestion, Verdict>;
-  edge: Observer<string, EdgeFinding[]>;
+  edge: Observer<EdgeQuestion, EdgeFinding[]>;
   issuance: Observer<IssuanceQuestion, Diagnosis>;
   orders: OrderBook;
   events: EventRecorder;
@@ -180,7 +184,7 @@ export class CustomDomainReconciler {
     for (const observer of [dns, edge, issuance]) observer.forget(key, keys);
     for (const look of decision.looks) {
       if (look.at === Infinity) continue;
-      if (look.what === 'edge') edge.due(key, look.hostname, look.hostname, look.at);
+      if (look.what === 'edge') edge.due(key, look.hostname, {hostname: look.hostname, whoAnswers: look.whoAnswers}, look.at);
       else if (look.what === 'issuance') issuance.due(key, `${look.hostname} ${look.attempt.id}`, {...look.attempt, owner: domain.metadata.uid ?? ''}, look.at);
       else dns.due(key, questionKey(look.question), {...look.question, caa: look.caa ?? false}, look.at);
     }

@@ -77,7 +77,14 @@ export interface Policy {
 }
 
 /** What one address of the edge presented for a hostname: a leaf, or nothing. */
-export interface EdgeFinding {edge: {address: string; port: number}; leafSha256?: string; subjectAltNames?: string; unreachable?: string}
+export interface EdgeFinding {
+  edge: {address: string; port: number};
+  leafSha256?: string;
+  subjectAltNames?: string;
+  unreachable?: string;
+  /** Where that was asked: our redirector answered. */
+  redirector?: boolean;
+}
 
 /** What was gathered about one hostname. */
 export interface HostFacts {
@@ -132,7 +139,8 @@ export interface World {
 export type Look = {hostname: Hostname; at: number} & (
   /** `caa`: with its CAA records, because an order would follow. */
   | {what: 'dns'; question: Question; caa?: boolean}
-  | {what: 'edge'; question?: undefined; caa?: undefined}
+  /** `whoAnswers`: whether that is our redirector is asked, too. */
+  | {what: 'edge'; whoAnswers: boolean; question?: undefined; caa?: undefined}
   | {what: 'issuance'; attempt: {id: string; namespace: string; request: string}; question?: undefined; caa?: undefined}
 );
 
@@ -236,15 +244,19 @@ const nextEdgeLook = (since: number, last: number | undefined, now: number) =>
 
 type Seen = {kind: 'Seen'} | {kind: 'Pending'} | {kind: 'EdgeNotServing' | 'EdgeUnreachable'; message: string};
 
-/** Rule 6: every edge address presented, for that SNI, the very leaf that was issued. */
+/** Rule 6: every edge address presented, for that SNI, the very leaf that was issued; and what redirected is not redirected there any more. */
 function seenOnEdge(hostname: Hostname, leaf: string | undefined, edge: readonly EdgeFinding[] | undefined): Seen {
   if (leaf === undefined || edge === undefined || edge.length === 0) return {kind: 'Pending'};
   const at = (f: EdgeFinding) => `${f.edge.address}:${f.edge.port}`;
   const dead = edge.find((f) => f.unreachable !== undefined);
   if (dead) return {kind: 'EdgeUnreachable', message: `The edge at ${at(dead)} does not answer for ${hostname} (${dead.unreachable}). The certificate is there; the platform must bring the edge back.`};
   const other = edge.find((f) => f.leafSha256 !== leaf);
-  return other
-    ? {kind: 'EdgeNotServing', message: `The edge at ${at(other)} presents another certificate for ${hostname}${other.subjectAltNames ? ` (of ${other.subjectAltNames})` : ''} than the one that was issued. If that lasts, the platform must look at its ingress controller.`}
+  if (other) {
+    return {kind: 'EdgeNotServing', message: `The edge at ${at(other)} presents another certificate for ${hostname}${other.subjectAltNames ? ` (of ${other.subjectAltNames})` : ''} than the one that was issued. If that lasts, the platform must look at its ingress controller.`};
+  }
+  const former = edge.find((f) => f.redirector);
+  return former
+    ? {kind: 'EdgeNotServing', message: `The edge at ${at(former)} still redirects ${hostname}, which is to serve now. If that lasts, the platform must look at its ingress controller.`}
     : {kind: 'Seen'};
 }
 
@@ -371,15 +383,15 @@ function awaitProof(world: World, question: Question, facts: HostFacts, before: 
     : say('CheckPending', `Create ${wantedRecords}. The first check follows at once.`);
 }
 
-/** A hostname whose certificate is issued, until every edge has presented that (rule 6); then undefined. `delayMs`: what is seen sooner does not count. */
-function awaitEdge({now}: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined, delayMs: number): Waiting | undefined {
+/** A hostname whose certificate is issued, until every edge has presented that (rule 6); then undefined. `redirected`: until now, so that what is seen too soon does not count. */
+function awaitEdge({now}: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined, redirected: boolean): Waiting | undefined {
   const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
   const since = waits ? Date.parse(before.since) : now;
-  const countsFrom = delayMs > 0 ? since + delayMs : 0;
+  const countsFrom = redirected ? since + edgeDelayMs : 0;
   const seen: Seen = (facts.edgeLookedAt ?? 0) < countsFrom ? {kind: 'Pending'} : seenOnEdge(hostname, facts.certificate?.leafSha256, facts.edge);
   if (seen.kind === 'Seen') return undefined;
   const say = (reason: ReasonName, message: string, again: number): Waiting =>
-    ({reason, message, looks: [{hostname, what: 'edge', at: Math.max(countsFrom, nextEdgeLook(since, facts.edgeLookedAt, now))}], wakeAt: [since + again]});
+    ({reason, message, looks: [{hostname, what: 'edge', whoAnswers: redirected, at: Math.max(countsFrom, nextEdgeLook(since, facts.edgeLookedAt, now))}], wakeAt: [since + again]});
   if (seen.kind !== 'Pending' && waits && (before.reason !== 'EdgePending' || now - since >= edgeDelayMs)) return say(seen.kind, seen.message, edgeGraceMs);
   // After a restart the last finding still stands in status: keep it rather than flap.
   if (facts.edge === undefined && waits && before.reason !== 'EdgePending') return say(before.reason as ReasonName, before.message, edgeGraceMs);
@@ -571,7 +583,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
       return waitForPrimary();
     }
     // What it was must be gone from the edge too before what it becomes counts as seen.
-    const waiting = awaitEdge(world, hostname, facts, before, role === 'Primary' && redirect ? edgeDelayMs : 0);
+    const waiting = awaitEdge(world, hostname, facts, before, role === 'Primary' && redirect !== undefined);
     if (waiting) return awaits('Verified', waiting);
     if (role === 'RedirectSource' && !redirect) return waitForPrimary();
     // The redirector reads status: what it shall answer is published before the host is called Live.

@@ -1,7 +1,9 @@
 /** Looks at an edge as a browser would, and says which certificate it presents. "Live means seen" (rule 6). */
 import {hash} from 'node:crypto';
 import {isIP} from 'node:net';
+import type {TLSSocket} from 'node:tls';
 import {connect} from 'node:tls';
+import {answeredBy} from '../redirector/table.ts';
 
 export interface EdgeAddress {
   /** An IP address or a host name. */
@@ -15,17 +17,26 @@ export type EdgeFinding = {edge: EdgeAddress} & (
     leafSha256: string;
     /** As OpenSSL prints it: `DNS:docs.example.com, DNS:...`; '' when there are none. */
     subjectAltNames: string;
+    /** Where it was asked: whether Doorplate's redirector answered, and not what the hostname serves. */
+    redirector?: boolean;
   }
   | {
     /** A short reason that stays the same while the cause does, such as `connection refused`. */
     unreachable: string;
   });
 
+export interface ProbeOptions {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** Asks, too, who answers there: a HEAD of `/`. */
+  whoAnswers?: boolean;
+}
+
 /**
  * One TLS handshake with every edge at once, SNI `hostname`. Nothing is verified: the caller compares the leaf with the one it
  * expects. Findings stand in the order of `edges`; never rejects, and takes at most `timeoutMs`.
  */
-export function probeEdge(hostname: string, edges: EdgeAddress[], opts: {timeoutMs: number; signal?: AbortSignal | undefined}): Promise<EdgeFinding[]> {
+export function probeEdge(hostname: string, edges: EdgeAddress[], opts: ProbeOptions): Promise<EdgeFinding[]> {
   return Promise.all(edges.map(edge => probeOne(hostname, edge, opts).catch((error: Error) => ({edge, unreachable: shortReason(error)}))));
 }
 
@@ -43,7 +54,7 @@ export function leafSha256(pemChain: string): string {
   return hash('sha256', der);
 }
 
-function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal}: {timeoutMs: number; signal?: AbortSignal | undefined}): Promise<EdgeFinding> {
+function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal, whoAnswers = false}: ProbeOptions): Promise<EdgeFinding> {
   if (signal?.aborted) return Promise.resolve({edge, unreachable: 'stopped'});
   // SNI holds names, never addresses (RFC 6066, 3).
   if (isIP(hostname) !== 0) return Promise.resolve({edge, unreachable: 'an IP address is no server name'});
@@ -57,20 +68,38 @@ function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal}: {tim
       resolve(finding);
     };
     const onAbort = () => finish({edge, unreachable: 'stopped'});
-    const timer = setTimeout(() => finish({edge, unreachable: connected ? 'connected, but no TLS handshake in time' : 'no connection in time'}), timeoutMs);
+    let presented: EdgeFinding | undefined;
+    const timer = setTimeout(() => finish(presented ?? {edge, unreachable: connected ? 'connected, but no TLS handshake in time' : 'no connection in time'}), timeoutMs);
     signal?.addEventListener('abort', onAbort, {once: true});
     socket.on('connect', () => {
       connected = true;
     });
-    socket.on('error', error => finish({edge, unreachable: shortReason(error)}));
-    socket.on('close', () => finish({edge, unreachable: 'connection closed'}));
+    socket.on('error', error => finish(presented ?? {edge, unreachable: shortReason(error)}));
+    socket.on('close', () => finish(presented ?? {edge, unreachable: 'connection closed'}));
     socket.on('secureConnect', () => {
       const leaf = socket.getPeerX509Certificate();
-      finish(leaf
-        ? {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? ''}
-        : {edge, unreachable: 'presented no certificate'});
+      if (!leaf) return finish({edge, unreachable: 'presented no certificate'});
+      const finding = {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? ''};
+      if (!whoAnswers) return finish(finding);
+      // Nobody who answers in time is not the redirector, which does.
+      presented = {...finding, redirector: false};
+      headOf(socket, hostname, head => finish({...finding, redirector: isRedirectors(head)}));
     });
   });
+}
+
+const longestHead = 16_384;
+const isRedirectors = (head: string) => head.split('\r\n').some(line => line.toLowerCase() === `${answeredBy.name}: ${answeredBy.value}`);
+
+/** Sends a HEAD and calls with the head of the answer, as far as it goes. */
+function headOf(socket: TLSSocket, hostname: string, done: (head: string) => void): void {
+  let head = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    head += chunk;
+    if (head.includes('\r\n\r\n') || head.length > longestHead) done(head);
+  });
+  socket.write(`HEAD / HTTP/1.1\r\nhost: ${hostname}\r\nuser-agent: doorplate-probe\r\nconnection: close\r\n\r\n`);
 }
 
 const REASONS: Record<string, string> = {

@@ -52,12 +52,15 @@ export function answer(
   };
 }
 
+/** By this header of every answer the operator's probe tells who answers: {@link ../edge/probe.ts}. */
+export const answeredBy = {name: 'doorplate', value: 'redirector'} as const;
+
 /** A short text that no cache keeps: by default a 404 may be kept (RFC 9110, 15.5.5), and the challenge's route comes any moment. */
 export function plain(status: number, text: string): Response {
   const body = `${text}\n`;
   return {
     status,
-    headers: {'content-type': 'text/plain; charset=utf-8', 'content-length': String(Buffer.byteLength(body)), 'cache-control': 'no-store'},
+    headers: {'content-type': 'text/plain; charset=utf-8', 'content-length': String(Buffer.byteLength(body)), 'cache-control': 'no-store', [answeredBy.name]: answeredBy.value},
     body,
   };
 }

@@ -4,7 +4,7 @@ import {decide, nextWaitingCheck} from '../../../operator/domain/lifecycle.ts';
 import type {Decision, World} from '../../../operator/domain/lifecycle.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
-  certificate, conditionLines, days, entryOf, hostLines, hours, later, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, target, unknown, world,
+  edgeAt, leaf, certificate, conditionLines, days, entryOf, hostLines, hours, later, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, target, unknown, world,
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
@@ -177,6 +177,24 @@ describe('A redirect source', () => {
     expect(entryOf(decide(moved), old)?.redirect).toEqual({to: docs, status: 308});
     const arrived = decide(settled(later(moved, {facts: {'new.example.com': served(), [old]: served()}})));
     expect(entryOf(arrived, old)?.redirect).toEqual({to: 'new.example.com', status: 308});
+  });
+
+  test('that becomes the primary redirects until the edge has its new leaf and does not answer with the redirect any more', () => {
+    const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
+    const swapped = {...before.domain, spec: {...before.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]}};
+    // The former routes are gone; the new ones stand, and are waited for.
+    const waiting = later(later(before, {domain: swapped, facts: {[old]: served({edge: undefined, edgeLookedAt: undefined}), [docs]: served()}}));
+    expect(hostLines(decide(waiting))).toEqual([`${old} Verified EdgePending Nobody`, `${docs} Live Redirecting Nobody`]);
+    expect(decide(waiting).looks).toContainEqual({hostname: old, what: 'edge', whoAnswers: true, at: waiting.now + 3 * seconds});
+    const looked = (redirector: boolean) => {
+      const now = waiting.now + 5 * seconds;
+      return later(waiting, {now, facts: {[old]: served({edge: [edgeAt('192.0.2.1', {leafSha256: leaf, redirector})], edgeLookedAt: now}), [docs]: served()}});
+    };
+    const still = decide(looked(true));
+    expect(hostLines(still)[0]).toBe(`${old} Verified EdgeNotServing Platform`);
+    expect(entryOf(still, old)?.message).toContain(`The edge at 192.0.2.1:443 still redirects ${old}`);
+    expect(entryOf(still, old)?.redirect).toBeDefined();
+    expect(hostLines(decide(looked(false)))[0]).toBe(`${old} Live Serving Nobody`);
   });
 
   test('has no redirect before it is proven, whatever the primary is', () => {

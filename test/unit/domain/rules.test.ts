@@ -203,7 +203,7 @@ describe('Rule 6, Live means seen', () => {
     const at = settled(world({facts: {[docs]: wrong}}));
     const restarted = decide(later(at, {facts: {[docs]: {...wrong, edge: undefined, edgeLookedAt: undefined}}}));
     expect(restarted.status).toEqual(decide(at).status);
-    expect(restarted.looks).toContainEqual({hostname: docs, what: 'edge', at: at.now});
+    expect(restarted.looks).toContainEqual({hostname: docs, what: 'edge', whoAnswers: false, at: at.now});
     expect(restarted.wakeAt).toBe(decide(at).wakeAt);
   });
 

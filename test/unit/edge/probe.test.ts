@@ -92,6 +92,21 @@ describe('The probe', () => {
     expect(performance.now() - began).toBeLessThan(1500);
   });
 
+  test('tells, where that is asked, whether the redirector answers', async () => {
+    const answering = (head: string) => listening(createTlsServer({...docs}, socket => socket.once('data', request => {
+      expect(String(request)).toMatch(/^HEAD \/ HTTP\/1\.1\r\nhost: docs\.example\.com\r\n/);
+      // In two pieces, as it may come.
+      socket.write(head.slice(0, 20));
+      setTimeout(() => socket.end(head.slice(20)), 20);
+    })));
+    const redirector = await answering('HTTP/1.1 301 Moved Permanently\r\nDoorplate: redirector\r\nlocation: https://x/\r\n\r\n');
+    const backend = await answering('HTTP/1.1 200 OK\r\nx-doorplate: redirector\r\n\r\n');
+    const mute = await listening(createTlsServer({...docs}));
+    const hangsUp = await listening(createTlsServer({...docs}, socket => socket.once('data', () => socket.destroy())));
+    const findings = await probeEdge('docs.example.com', [redirector, backend, mute, hangsUp], {timeoutMs: 500, whoAnswers: true});
+    expect(findings).toEqual([redirector, backend, mute, hangsUp].map((edge, i) => ({edge, leafSha256: docs.sha256, subjectAltNames: 'DNS:docs.example.com', redirector: i === 0})));
+  });
+
   test('says so when the edge refuses the name, and never throws for a name that is none', async () => {
     const edge = await listening(edgeWithSni());
     const [refused] = await probeEdge('refused.example.com', [edge], {timeoutMs: 2000});

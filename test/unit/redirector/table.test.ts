@@ -20,6 +20,7 @@ test('A redirect is complete: status, Location, a short text with its length, an
       'content-type': 'text/plain; charset=utf-8',
       'content-length': '18',
       'cache-control': 'max-age=300',
+      doorplate: 'redirector',
     },
     body: 'Moved Permanently\n',
   });
