@@ -112,7 +112,7 @@ const table = {
   EdgeUnreachable: {
     means: 'An address of the edge does not answer.', remedy: 'The platform: bring the edge back, or correct edge.addresses.', waitingFor: 'Platform', health: 'pending'},
   EdgeNotServing: {
-    means: 'An address of the edge presents another certificate than the one that was issued.',
+    means: 'An address of the edge presents another certificate than the one that was issued, or still redirects what is to serve.',
     remedy: 'Wait; after two minutes the platform must look at its ingress controller.', waitingFor: 'Platform', health: 'pending'},
   EdgePending: {
     means: 'The edge has not been looked at yet.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'pending'},
