@@ -100,8 +100,8 @@ const suites: Suite[] = [
   {name: 'unit', after: ['checks'], run: jest(['test/unit'], {keep: true})},
   {name: 'dns', after: ['unit'], run: jest(['test/dns'], {keep: true})},
   {name: 'mutants', after: ['dns'], run: command('every mutant turns its test red', 'nice', node, 'test/mutants/run.ts')},
-  {name: 'crds', after: ['cluster', 'dns'], cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=2'], keep: true})},
   {name: 'cluster', after: ['quiet', 'dns'], cluster: true, run: jest(['test/cluster'], {flags: ['--maxWorkers=4', '--verbose']})},
+  {name: 'crds', after: ['cluster', 'dns'], cluster: true, run: jest(['test/crds'], {flags: ['--maxWorkers=2'], keep: true})},
   {name: 'hurried', after: ['cluster'], cluster: true, run: installed(hurry, jest(['test/hurried'], {flags: ['--maxWorkers=4', '--verbose']}))},
   {name: 'faults', after: ['hurried', 'crds'], cluster: true, run: jest(['test/faults'], {flags: ['--runInBand', '--verbose', '--testPathIgnorePatterns=test/faults/quiet']})},
   // By what the suites before it have made the operator write.
@@ -128,9 +128,10 @@ async function main(): Promise<number> {
   const lines: string[] = [];
   const total = {passed: 0, failed: 0};
   const ended = new Map<string, Promise<void>>();
-  /** What a suite waits for; for what waits itself, where that is not wanted. All of it stands before the suite in the list. */
+  /** What a suite waits for; for what that waits for, where it is not wanted. */
   const before = ({after}: Suite): Promise<void>[] => suites.filter((s) => after.includes(s.name)).flatMap((s) => ended.get(s.name) ?? before(s));
   const begin = async (suite: Suite): Promise<void> => {
+    await null; // until all have been called
     await Promise.all(before(suite));
     say(`suite ${suite.name}`);
     const began = Date.now();
