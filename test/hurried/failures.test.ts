@@ -15,7 +15,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => { await Promise.all([tenant?.remove(), other?.remove()]); }, 120_000);
 
-const ordersOf = async (hostname: string) => (JSON.parse(await kubectl(['get', 'domainclaim', hostname, '-o', 'json'])) as DomainClaim).status?.orders ?? [];
+/** As the claim remembers them. cert-manager sometimes takes its first request back after a second: that one counts, and has no outcome. */
+const failuresOf = async (hostname: string) =>
+  ((JSON.parse(await kubectl(['get', 'domainclaim', hostname, '-o', 'json'])) as DomainClaim).status?.orders ?? []).filter((o) => o.outcome === 'Failed');
 /** The CertificateRequest of `site` once it has failed. */
 const failure = (of: Tenant) => eventually(`the request in ${of.namespace} has failed`, async () =>
   (await of.requests('site')).find((r) => r.status?.conditions?.some((c) => c.type === 'Ready' && c.reason === 'Failed')), 120_000);
@@ -36,7 +38,7 @@ test('failed and backing off: another attempt begins at once, and the domain goe
   });
   console.log(said);
   expect(said).toMatch(/The certificate authority cannot reach the edge on port 80.* Challenge \S+ is invalid: .*connection.* Order \S+ is invalid\.$/);
-  expect(await ordersOf(hostname)).toEqual([expect.objectContaining({outcome: 'Failed', message: expect.stringContaining('acme:error:connection')})]);
+  expect(await failuresOf(hostname)).toEqual([expect.objectContaining({message: expect.stringContaining('acme:error:connection')})]);
   await mend();
   await tenant.verify('site');
   await tenant.wait('site', 'Live', 90);
@@ -58,8 +60,8 @@ test('failures spend the budget of the hostname: its Certificate goes, the time 
   await other.verify('site');
   await mend();
   await other.wait('site', 'Live', 150);
-  const [first, second] = await ordersOf(hostname);
-  expect([first?.outcome, second?.outcome]).toEqual(['Failed', 'Failed']);
+  const failures = await failuresOf(hostname);
+  expect(failures).toHaveLength(2);
   const [request] = await other.requests('site');
-  expect(Date.parse(request?.metadata.creationTimestamp ?? '') - Date.parse(first?.endedAt ?? '')).toBeGreaterThanOrEqual(30_000);
+  expect(Date.parse(request?.metadata.creationTimestamp ?? '') - Date.parse(failures[0]?.endedAt ?? '')).toBeGreaterThanOrEqual(30_000);
 }, 400_000);
