@@ -128,10 +128,9 @@ async function main(): Promise<number> {
   const lines: string[] = [];
   const total = {passed: 0, failed: 0};
   const ended = new Map<string, Promise<void>>();
-  /** What a suite waits for; for what that waits for, where it is not wanted. */
+  /** What a suite waits for; for what that waits for, where it is not wanted. All of it stands before the suite in the list. */
   const before = ({after}: Suite): Promise<void>[] => suites.filter((s) => after.includes(s.name)).flatMap((s) => ended.get(s.name) ?? before(s));
   const begin = async (suite: Suite): Promise<void> => {
-    await null; // until all have been called
     await Promise.all(before(suite));
     say(`suite ${suite.name}`);
     const began = Date.now();
