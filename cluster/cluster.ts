@@ -57,6 +57,10 @@ export function adminClient(): Client {
   return Client.fromKubeConfig(config);
 }
 
+let shared: Client | undefined;
+/** One such client of the process, which nobody closes: for what is asked over and over. */
+export const api = (): Client => shared ??= adminClient();
+
 /** Replaces the records of a zone: seen within half a second. Further zones come into being so. */
 export const setZone = (zone: string, records: readonly string[]) => sh('cluster/dns.sh', ['set', zone, ...records]);
 

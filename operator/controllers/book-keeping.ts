@@ -73,12 +73,13 @@ export function keepBook({book, requests, certificates, domains, projects, claim
     for (const {metadata: {name}, status} of claims.list()) book.recall(name, status?.orders ?? []);
     for (const domain of domains.list()) {
       const {namespace: home = '', uid = ''} = domain.metadata;
-      const owner = tenants.of(home);
-      const tenant = owner ? tenantKey(owner) : home;
+      const tenant = tenants.of(home);
+      // Its namespace is gone, and it goes with it.
+      if (!tenant) continue;
       for (const host of domain.status?.hosts ?? []) {
         if (host.reason !== 'IssuanceQueued') continue;
         const certificate = `${homeOf(host.role, home, {namespace})}/${objectNameOf(uid, host.hostname)}`;
-        book.enter(keyOf(domain), tenant, {hostname: host.hostname, certificate, state: 'Wanted', since: Date.parse(host.since)});
+        book.enter(keyOf(domain), tenantKey(tenant), {hostname: host.hostname, certificate, state: 'Wanted', since: Date.parse(host.since)});
       }
     }
     isSynced = true;

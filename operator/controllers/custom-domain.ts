@@ -2,6 +2,7 @@
  * CustomDomain: gather (caches, the newest looks at DNS and edge) -> decide (domain/lifecycle.ts, pure) -> apply
  * (Certificates and Ingresses, then status once, last) -> say when to look again.
  */
+import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
 import {isHeldBy} from '../domain/claim.ts';
 import type {Hostname} from '../domain/hostname.ts';
@@ -36,10 +37,10 @@ export const finalizer = 'doorplate.dev/routes';
 
 const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
 
-/** The DNS question of a host. */
 /** A probe of the edge: what it presents for a hostname, and, where asked, who answers. */
 export interface EdgeQuestion {hostname: Hostname; whoAnswers: boolean}
 
+/** The DNS question of a host. */
 export interface DnsQuestion {
   hostname: string;
   target: string;
@@ -132,16 +133,15 @@ export class CustomDomainReconciler {
       claimOf: claims.of, stands: (ingress) => children.stands(domain, ingress)};
     const target = project?.status?.host;
     const former = formerPrimary(domain);
-    const hosts = [...named(domain, policy).filter((n) => !n.refusal), ...(former === undefined ? [] : [{hostname: former, role: 'FormerPrimary'}])];
+    const hosts = [...named(domain, policy).filter((n) => !n.refusal), ...(former === undefined ? [] : [{hostname: former, role: 'FormerPrimary' as const}])];
     for (const {hostname, role} of hosts) {
       const name = objectNameOf(uid, hostname);
-      const [serves, redirects] = (['Primary', 'RedirectSource'] as const).map((r) => `${homeOf(r, namespace, policy.redirector)}/${name}`) as [string, string];
+      const objectAs = (as: HostStatus['role']) => `${homeOf(as, namespace, policy.redirector)}/${name}`;
       const checked = target === undefined ? undefined : dns.latest(key, questionKey(questionOf(world, hostname, target)));
       const looked = edge.latest(key, hostname);
-      const of = role === 'RedirectSource' ? redirects : serves;
-      const certificate = children.certificate(domain, of);
+      const certificate = children.certificate(domain, objectAs(role));
       const read = certificate && issuance.latest(key, `${hostname} ${attemptOf(certificate)}`);
-      const grant = orders.grant(of);
+      const grant = orders.grant(objectAs(role));
       const blocked = applied.inTheWay.get(name) ?? applied.inTheWay.get(`${name}-http`);
       const rival = this.#rivalQuestion(hostname, domain);
       facts.set(hostname, {
@@ -151,7 +151,7 @@ export class CustomDomainReconciler {
         orders: orders.orders(hostname),
         ...(grant && {grant}),
         ...(read && {diagnosis: read.result}),
-        standsAs: {Primary: children.since(domain, serves), RedirectSource: children.since(domain, redirects)},
+        standsAs: {Primary: children.since(domain, objectAs('Primary')), RedirectSource: children.since(domain, objectAs('RedirectSource'))},
         ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
         ...(rival && {rival: {question: rival, looks: dns.recent(key, questionKey(rival)).map(({result, at}) => ({verdict: result, at}))}}),
         ...(blocked !== undefined && {inTheWay: blocked}),

@@ -137,9 +137,10 @@ function negatives(rival: ClaimInput['rival']): readonly {at: number}[] {
   return asked.slice(asked.findLastIndex(({verdict}) => !denies(verdict)) + 1);
 }
 
-function confirmations(rival: ClaimInput['rival'], afterMs: readonly number[]): {since: number | undefined; confirmed: number; lastAt?: number} {
+/** Since when the holder's right has been denied, how many confirmations that has had, and when the last. */
+function confirmations(rival: ClaimInput['rival'], afterMs: readonly number[]): {since: number; confirmed: number; lastAt: number} | undefined {
   const [first, ...others] = negatives(rival);
-  if (!first) return {since: undefined, confirmed: 0};
+  if (!first) return undefined;
   const counted = {since: first.at, confirmed: 0, lastAt: first.at};
   for (const {at} of others) if (counted.confirmed < afterMs.length && at >= first.at + afterMs[counted.confirmed]!) { counted.confirmed++; counted.lastAt = at; }
   return counted;
@@ -147,8 +148,8 @@ function confirmations(rival: ClaimInput['rival'], afterMs: readonly number[]): 
 
 /** Since when the holder's negative is confirmed: seen, and seen again after each of these times, with nothing else in between. */
 const confirmedAgainst = (rival: ClaimInput['rival'], afterMs: readonly number[]) => {
-  const {confirmed, lastAt} = confirmations(rival, afterMs);
-  return confirmed >= afterMs.length ? lastAt : undefined;
+  const doubt = confirmations(rival, afterMs);
+  return doubt && doubt.confirmed >= afterMs.length ? doubt.lastAt : undefined;
 };
 
 /**
@@ -158,9 +159,9 @@ const confirmedAgainst = (rival: ClaimInput['rival'], afterMs: readonly number[]
 export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly number[], provenAt: number): number {
   const last = rival.at(-1);
   if (!last || last.at < provenAt) return provenAt;
-  const {since, confirmed} = confirmations(rival, afterMs);
-  if (since === undefined) return last.verdict.kind === 'Unknown' ? last.at + doubtMs : Infinity;
-  return Math.max(since + (afterMs[confirmed] ?? 0), last.at + 1000);
+  const doubt = confirmations(rival, afterMs);
+  if (!doubt) return last.verdict.kind === 'Unknown' ? last.at + doubtMs : Infinity;
+  return Math.max(doubt.since + (afterMs[doubt.confirmed] ?? 0), last.at + 1000);
 }
 
 /** What the claim remembers of a proof that DNS gives no longer (rule 3). */

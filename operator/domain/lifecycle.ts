@@ -383,7 +383,10 @@ function awaitProof(world: World, question: Question, facts: HostFacts, before: 
     : say('CheckPending', `Create ${wantedRecords}. The first check follows at once.`);
 }
 
-/** A hostname whose certificate is issued, until every edge has presented that (rule 6); then undefined. `redirected`: until now, so that what is seen too soon does not count. */
+/**
+ * A hostname whose certificate is issued, until every edge has presented that (rule 6); then undefined. `redirected`: until now, so
+ * that what is seen too soon does not count.
+ */
 function awaitEdge({now}: World, hostname: Hostname, facts: HostFacts, before: HostStatus | undefined, redirected: boolean): Waiting | undefined {
   const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
   const since = waits ? Date.parse(before.since) : now;

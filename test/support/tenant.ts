@@ -2,13 +2,8 @@ import {randomBytes} from 'node:crypto';
 import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../../operator/api/foreign.ts';
 import {certificateRequests, customDomains, projects} from '../../operator/controllers/resources.ts';
 import {tokenFor} from '../../operator/domain/claim.ts';
-import type {Client} from '../../operator/kube/client.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
-import {adminClient, apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts';
-
-/** Asked over and over: a kubectl for each question would take the processor from what is tested. */
-let client: Client | undefined;
-const api = () => client ??= adminClient();
+import {api, apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts';
 
 const domainKind = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain'};
 
