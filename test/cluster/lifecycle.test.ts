@@ -42,8 +42,12 @@ describe('a CustomDomain from its creation to its removal', () => {
     ]);
     expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).body).toBe(`hello from ${tenant.namespace}/web\n`);
     expect(await fetchEdge(`https://${tenant.host('old')}/p?q`, {ca})).toMatchObject({status: 308, location: `https://${tenant.host('www')}/p?q`});
-    const events = await kubectl(['get', 'events', '-n', tenant.namespace, '--field-selector', 'involvedObject.kind=CustomDomain,involvedObject.name=site', '-o', 'jsonpath={range .items[*]}{.reason}{"\\n"}{end}']);
-    expect(new Set(events.trim().split('\n'))).toEqual(new Set([...(events.includes('RecordMissing') ? ['RecordMissing'] : []), 'Verified', 'Live']));
+    const told = async () => new Set((await kubectl(['get', 'events', '-n', tenant.namespace, '--field-selector', 'involvedObject.kind=CustomDomain,involvedObject.name=site', '-o', 'jsonpath={range .items[*]}{.reason}{"\\n"}{end}'])).trim().split('\n'));
+    // Written after the status, in order.
+    await eventually('the last Event is there', async () => (await told()).has('Live'));
+    const events = await told();
+    events.delete('RecordMissing'); // Where the first check came before the records.
+    expect(events).toEqual(new Set(['Verified', 'Live']));
   }, 180_000);
 
   test('a request on the challenge path of a host that redirects is never redirected', async () => {
