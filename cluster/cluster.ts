@@ -28,8 +28,11 @@ export function env(): ClusterEnv {
   return JSON.parse(readFileSync(envFile, 'utf8')) as ClusterEnv;
 }
 
+/** When what a test waits for is given up, unless it says otherwise: these machines are shared, and a limit ends what hangs. */
+export const patienceMs = 300_000;
+
 /** Runs a command of the checkout with the cluster's binaries and kubeconfig. Throws with what it printed. */
-export async function sh(command: string, args: readonly string[], {input, timeoutMs = 120_000}: {input?: string; timeoutMs?: number} = {}): Promise<string> {
+export async function sh(command: string, args: readonly string[], {input, timeoutMs = patienceMs + 10_000}: {input?: string; timeoutMs?: number} = {}): Promise<string> {
   const {bin, kubeconfig} = env();
   const child = run(command, [...args], {
     cwd: root, timeout: timeoutMs, maxBuffer: 64 << 20,
@@ -67,13 +70,13 @@ export const setZone = (zone: string, records: readonly string[]) => sh('cluster
 /** Installs or upgrades both charts as a user would, and waits for the Pods. Values are added to those of the demo. */
 export async function install(sets: readonly string[] = []): Promise<void> {
   const tag = readFileSync(`${root}dist/image.tag`, 'utf8').trim();
-  await sh('helm', ['upgrade', '--install', 'doorplate-crds', 'charts/doorplate-crds', '-n', 'doorplate-system', '--create-namespace', '--wait', '--timeout', '60s']);
+  await sh('helm', ['upgrade', '--install', 'doorplate-crds', 'charts/doorplate-crds', '-n', 'doorplate-system', '--create-namespace', '--wait', '--timeout', '180s']);
   await sh('helm', ['upgrade', '--install', 'doorplate', 'charts/doorplate', '-n', 'doorplate-system', '-f', 'examples/demo/values.yaml',
-    '--set-string', `image.tag=${tag}`, ...sets.flatMap((s) => ['--set', s]), '--wait', '--timeout', '90s']);
+    '--set-string', `image.tag=${tag}`, ...sets.flatMap((s) => ['--set', s]), '--wait', '--timeout', '180s']);
 }
 
 /** Polls until `test` gives something else than undefined or false. Throws with the last error when the time is over. */
-export async function eventually<T>(what: string, test: () => Promise<T | undefined | false>, timeoutMs = 60_000, everyMs = 200): Promise<T> {
+export async function eventually<T>(what: string, test: () => Promise<T | undefined | false>, timeoutMs = patienceMs, everyMs = 200): Promise<T> {
   const end = Date.now() + timeoutMs;
   let last: unknown = 'never true';
   for (;;) {
@@ -91,7 +94,7 @@ const endpoint = (address: string) => { const [host = '', port = ''] = address.s
 export interface Reply {status: number; location?: string; headers: IncomingHttpHeaders; body: string}
 
 /** One request at the edge, on a connection of its own. `ca` verifies the certificate; without it any is taken. */
-export function fetchEdge(url: string, {method = 'GET', ca, timeoutMs = 5000}: {method?: string; ca?: string; timeoutMs?: number} = {}): Promise<Reply> {
+export function fetchEdge(url: string, {method = 'GET', ca, timeoutMs = 30_000}: {method?: string; ca?: string; timeoutMs?: number} = {}): Promise<Reply> {
   const {protocol, hostname, pathname, search} = new URL(url);
   const https = protocol === 'https:';
   const at = endpoint(https ? env().edgeHttps : env().edgeHttp);
@@ -113,7 +116,7 @@ export function presented(hostname: string, ca: string): Promise<{trusted: boole
       const {raw, subjectaltname = ''} = socket.getPeerCertificate();
       resolve({trusted: socket.authorized, sha256: createHash('sha256').update(raw).digest('hex'), subject: subjectaltname});
       socket.destroy();
-    }).on('error', reject);
+    }).setTimeout(30_000, () => socket.destroy(new Error('timeout'))).on('error', reject);
   });
 }
 
@@ -121,7 +124,7 @@ export function presented(hostname: string, ca: string): Promise<{trusted: boole
 export async function acmeRoot(): Promise<string> {
   const {pebbleManagement, pebbleCa} = env();
   return new Promise((resolve, reject) => {
-    httpsRequest(`${pebbleManagement}/roots/0`, {ca: readFileSync(pebbleCa), servername: 'localhost', agent: false}, (res) => {
+    httpsRequest(`${pebbleManagement}/roots/0`, {ca: readFileSync(pebbleCa), servername: 'localhost', agent: false, signal: AbortSignal.timeout(30_000)}, (res) => {
       let body = '';
       res.on('data', (c: Buffer) => { body += c.toString(); }).on('end', () => resolve(body)).on('error', reject);
     }).on('error', reject).end();

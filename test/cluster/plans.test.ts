@@ -11,13 +11,13 @@ beforeAll(async () => {
   await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name: two}, spec: {rateLimit: {requestsPerMinute: 1, requestsPerDay: 1}, customDomains: {allowed: true, maxHostnamesPerProject: 2}}}]);
   tenant = await Tenant.create('plans');
   ca = await acmeRoot();
-}, 60_000);
+});
 afterAll(async () => {
   await tenant?.remove();
   await kubectl(['delete', 'plan', two, '--ignore-not-found']);
-}, 90_000);
+});
 
-const remove = (name: string) => kubectl(['delete', 'customdomain', '-n', tenant.namespace, name, '--timeout=30s']);
+const remove = (name: string) => kubectl(['delete', 'customdomain', '-n', tenant.namespace, name]);
 const get = async (...args: string[]) => (JSON.parse(await kubectl(['get', ...args, '-A', '-o', 'json'])) as {items: {metadata: {uid: string}; spec: {dnsNames?: string[]}}[]}).items;
 
 /** UIDs of all that was made for a CustomDomain, and of the orders of its hostnames. */
@@ -35,7 +35,7 @@ test('the chart ships four plans, with the numbers of the design', async () => {
     ['business', 1000, 100_000, {allowed: true, maxHostnamesPerProject: 50}],
     ['enterprise', 1000, 100_000, {allowed: true, maxHostnamesPerProject: 500}],
   ]);
-}, 30_000);
+});
 
 describe('what is not accepted, and heals itself', () => {
   test('a plan without custom domains, and every way to a better one', async () => {
@@ -56,7 +56,7 @@ describe('what is not accepted, and heals itself', () => {
     await tenant.belongsTo(tenant.namespace);
     await tenant.reason('free', 'RecordMissing');
     await remove('free');
-  }, 90_000);
+  });
 
   test('an Account or a Plan that does not exist: the platform is told, in the Account and in a metric too', async () => {
     await tenant.attach('lost', tenant.host('lost'));
@@ -65,23 +65,24 @@ describe('what is not accepted, and heals itself', () => {
     const orphan = await tenant.reason('lost', 'PlanNotFound');
     expect(orphan.status?.hosts?.[0]).toMatchObject({phase: 'NotAccepted', waitingFor: 'Platform', message: expect.stringContaining(`the Account ${tenant.namespace}, which does not exist`)});
     const pod = (await kubectl(['get', 'pods', '-n', 'doorplate-system', '-l', 'app.kubernetes.io/component=operator', '-o', 'jsonpath={.items[0].metadata.name}'])).trim();
-    expect(await kubectl(['get', '--raw', `/api/v1/namespaces/doorplate-system/pods/${pod}:8081/proxy/metrics`])).toMatch(/^doorplate_customdomains_without_plan [1-9]/m);
+    await eventually('a metric counts it', async () => /^doorplate_customdomains_without_plan [1-9]/m.test(await kubectl(['get', '--raw', `/api/v1/namespaces/doorplate-system/pods/${pod}:8081/proxy/metrics`])));
     await tenant.onPlan(`gold-${two}`);
     await eventually('the Plan is missing', async () => (await tenant.get('lost'))?.status?.hosts?.[0]?.message.includes(`on the Plan gold-${two}, which does not exist`));
-    await kubectl(['wait', `account/${tenant.namespace}`, '--for=condition=Ready=False', '--timeout=20s']);
+    await kubectl(['wait', `account/${tenant.namespace}`, '--for=condition=Ready=False', '--timeout=300s']);
     expect(await kubectl(['get', 'account', tenant.namespace])).toContain('PlanNotFound');
     await eventually('a Warning says so', async () => (await kubectl(['get', 'events', '-n', 'default', '--field-selector', `involvedObject.kind=Account,involvedObject.name=${tenant.namespace}`])).includes('PlanNotFound'));
     await tenant.onPlan('enterprise');
     await tenant.reason('lost', 'RecordMissing');
-    await kubectl(['wait', `account/${tenant.namespace}`, '--for=condition=Ready', '--timeout=20s']);
+    await kubectl(['wait', `account/${tenant.namespace}`, '--for=condition=Ready', '--timeout=300s']);
     await remove('lost');
-  }, 90_000);
+  });
 
   test('more hostnames than the plan allows: the newest wait for a place, and get it', async () => {
     const [a, b, c] = [tenant.host('a'), tenant.host('b'), tenant.host('c')];
     await tenant.attach('many', b, [{from: c}]);
     await tenant.reason('many', 'RecordMissing');
     await tenant.onPlan(two);
+    await eventually('the plan is known', async () => (await kubectl(['get', 'account', tenant.namespace, '-o', 'jsonpath={.metadata.generation} {.status.observedGeneration}'])).match(/^(\d+) \1$/) !== null);
     await tenant.attach('many', b, [{from: c}, {from: a}]);
     const full = await tenant.hosts('many', [`${b} AwaitingVerification RecordMissing`, `${a} NotAccepted HostnameLimitReached`, `${c} AwaitingVerification RecordMissing`]);
     expect(full.status?.hosts?.[1]).toMatchObject({waitingFor: 'Customer', message: `The plan ${two} allows 2 hostnames a project, and older ones have taken them. Remove a hostname, or upgrade the plan.`});
@@ -93,7 +94,7 @@ describe('what is not accepted, and heals itself', () => {
     await tenant.onPlan('enterprise');
     await tenant.hosts('many', [b, a, c].map((h) => `${h} AwaitingVerification RecordMissing`));
     await remove('many');
-  }, 120_000);
+  });
 });
 
 test('a downgrade: what is Live is served on, without a failed request, and upgraded again it is as if nothing had been', async () => {
@@ -109,18 +110,18 @@ test('a downgrade: what is Live is served on, without a failed request, and upgr
     while (!watching.signal.aborted) {
       const [page, moved] = await Promise.all([fetchEdge(`https://${www}/`, {ca}), fetchEdge(`https://${old}/x`, {ca})].map((r) => r.catch((e: Error) => ({status: 0, location: e.message}))));
       replies.add(`${page!.status} ${moved!.status} ${moved!.location}`);
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
     }
   })();
 
-  const began = Date.now();
   await tenant.onPlan('free');
   const served = await tenant.hosts('site', [`${www} Live PlanUpgradeRequired`, `${old} Live PlanUpgradeRequired`]);
-  const until = served.status?.hosts?.[0]?.servedUntil ?? '';
-  expect(Math.abs(Date.parse(until) - began - 7 * 86_400_000)).toBeLessThan(30_000);
+  const {servedUntil: until = '', since = ''} = served.status?.hosts?.[0] ?? {};
+  expect(Date.parse(until) - Date.parse(since)).toBe(7 * 86_400_000);
   expect(served.status?.hosts?.[0]?.message).toContain(`Upgrade the plan. ${www} is served until ${until.slice(0, 10)}`);
   expect(served.status?.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`)).toEqual([
     'Accepted=False/PlanUpgradeRequired', 'Verified=True/Proven', 'CertificateReady=True/Issued', 'RoutesReady=True/Routed', 'Live=True/Serving', 'Ready=True/PlanUpgradeRequired']);
-  await tenant.wait('site', 'Live', 5);
+  await tenant.wait('site', 'Live');
   // A new hostname is refused at once, though its record is right.
   await tenant.record('new', tenant.proof);
   await tenant.attach('site', www, [{from: old}, {from: tenant.host('new')}]);
@@ -146,7 +147,7 @@ test('a downgrade: what is Live is served on, without a failed request, and upgr
     return told.includes(`Warning PlanUpgradeRequired The account ${tenant.namespace} is on the plan free`) && told.split(`Normal Live ${www} is served`).length === 3;
   });
   await remove('site');
-}, 240_000);
+});
 
 /** Whether a tenant's ServiceAccount may: `projects` or `projects/status`. */
 function can(name: string, verb: string, of: string): Promise<boolean> {
@@ -166,7 +167,7 @@ describe('what a tenant may write', () => {
         roleRef: {apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role}, subjects: [{kind: 'ServiceAccount', name: role, namespace: tenant.namespace}]},
     ]));
     await eventually('the roles have taken ours up', async () => await can('admin', 'create', 'customdomains') && await can('view', 'get', 'projects'));
-  }, 60_000);
+  });
 
   const reads = ['get', 'list', 'watch'];
   const writes = ['create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -180,5 +181,5 @@ describe('what a tenant may write', () => {
     ...roles.flatMap((role) => ['plans', 'accounts', 'accounts/status', 'domainclaims'].map((kind): [string, string, readonly string[], string] => [role, kind, [...reads, ...writes], 'no'])),
   ])('%s of %s, %j: %s', async (role, kind, verbs, answer) => {
     expect(await Promise.all(verbs.map((verb) => can(role, verb, kind)))).toEqual(verbs.map(() => answer === 'yes'));
-  }, 60_000);
+  });
 });

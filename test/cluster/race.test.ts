@@ -4,7 +4,7 @@ import type {CustomDomain, DomainClaim} from '../../operator/api/foreign.ts';
 import {customDomains, domainClaims} from '../../operator/controllers/resources.ts';
 import {Cache} from '../../operator/kube/cache.ts';
 import type {Client} from '../../operator/kube/client.ts';
-import {adminClient, apply, eventually, setZone, sh} from '../../cluster/cluster.ts';
+import {adminClient, apply, eventually, patienceMs, setZone, sh} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 
 let ann: Tenant;
@@ -13,10 +13,10 @@ let client: Client;
 beforeAll(async () => {
   [ann, ben] = await Promise.all([Tenant.create('ann'), Tenant.create('ben')]);
   client = adminClient();
-}, 90_000);
-afterAll(async () => { await Promise.all([ann?.remove(), ben?.remove()]); await client?.close(); }, 90_000);
+});
+afterAll(async () => { await Promise.all([ann?.remove(), ben?.remove()]); await client?.close(); });
 
-const soon = <T>(what: string, holds: () => T | false) => eventually(what, async () => holds(), 60_000, 10);
+const soon = <T>(what: string, holds: () => T | false) => eventually(what, async () => holds(), patienceMs, 10);
 
 const zones = Array.from({length: 10}, (_, i) => `race${i}-${Date.now().toString(36)}.test`);
 const rounds = 20;
@@ -61,4 +61,4 @@ test('two tenants race for one apex with two TXT records, 200 times: one claim, 
   console.log(`of ${zones.length * rounds} races ${ann.namespace} won ${wins.get(ann)}, ${ben.namespace} ${wins.get(ben)}`);
   expect([...wins.values()].reduce((sum, n) => sum + n)).toBe(200);
   for (const zone of zones) await sh('cluster/dns.sh', ['remove', zone]);
-}, 300_000);
+});

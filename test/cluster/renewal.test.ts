@@ -1,14 +1,14 @@
 /** Renewals while the hostnames serve: what redirects lets the challenge through, and nobody notices. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {certificates} from '../../operator/controllers/resources.ts';
-import {acmeRoot, eventually, issuedLeaf, kubectl, presented} from '../../cluster/cluster.ts';
+import {acmeRoot, eventually, issuedLeaf, kubectl, patienceMs, presented} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
 
 let tenant: Tenant;
 let ca: string;
-beforeAll(async () => { tenant = await Tenant.create('renewal'); ca = await acmeRoot(); }, 60_000);
-afterAll(async () => { await tenant?.remove(); }, 90_000);
+beforeAll(async () => { tenant = await Tenant.create('renewal'); ca = await acmeRoot(); });
+afterAll(async () => { await tenant?.remove(); });
 
 interface Certificate {metadata: {generation: number}; status: {revision?: number; conditions: {type: string}[]}}
 const read = async (key: string): Promise<Certificate> => {
@@ -28,23 +28,23 @@ test('the primary and a redirect source are renewed while both serve: the solver
   await tenant.records({www: tenant.proof, old: tenant.proof});
   await tenant.attach('site', www, [{from: old}]);
   const lines = [`${www} Live Serving`, `${old} Live Redirecting`];
-  const live = await tenant.hosts('site', lines, 90_000);
+  const live = await tenant.hosts('site', lines);
   const keys = await tenant.children(live.metadata.uid ?? '', certificates);
   expect(keys).toHaveLength(2);
   const before = await Promise.all([www, old].map(async (h) => (await presented(h, ca)).sha256));
 
-  const visitor = constantClient([www, old], ca);
+  const visitor = await constantClient([www, old], ca);
   await Promise.all(keys.map(renew));
   await eventually('both have another certificate, and the edge presents it', async () => {
     const leaves = await Promise.all(keys.map((key) => issuedLeaf(...(key.split('/') as [string, string]))));
     const shown = await Promise.all([www, old].map(async (h) => (await presented(h, ca)).sha256));
     const revisions = await Promise.all(keys.map(async (key) => (await read(key)).status.revision));
     return revisions.every((r) => r === 2) && shown.every((s) => leaves.includes(s) && !before.includes(s));
-  }, 120_000, 500);
+  }, patienceMs, 500);
   const {requests, failed} = await visitor.stop();
   console.log(`renewed under ${requests} requests`);
   expect(failed).toEqual([]);
   expect(requests).toBeGreaterThan(50);
   await tenant.hosts('site', lines);
   expect((await tenant.get('site'))?.status?.hosts?.map((h) => h.liveAt)).toEqual(live.status?.hosts?.map((h) => h.liveAt));
-}, 300_000);
+});

@@ -56,7 +56,7 @@ beforeAll(async () => {
   const env = JSON.parse(readFileSync(file, 'utf8')) as {bin: string; kubeconfig: string};
   kubectl = async (...args) => (await promisify(execFile)(`${env.bin}/kubectl`, args, {env: {...process.env, KUBECONFIG: env.kubeconfig}})).stdout;
   try {
-    await kubectl('version', '--request-timeout=5s');
+    await kubectl('version', '--request-timeout=30s');
   } catch (e) {
     throw new Error(`The cluster does not answer: run \`make cluster-up\` (${(e as Error).message})`, {cause: e});
   }
@@ -67,17 +67,17 @@ beforeAll(async () => {
       {env: {...process.env, KUBECONFIG: env.kubeconfig}});
     await inStep();
   });
-  await kubectl('wait', '--for=condition=Established', '--timeout=20s', ...kinds.map(({resource}) => `crd/${resource.plural}.${resource.group}`));
+  await kubectl('wait', '--for=condition=Established', '--timeout=300s', ...kinds.map(({resource}) => `crd/${resource.plural}.${resource.group}`));
   api = new Transport(admin());
   await send('POST', namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
-}, 60_000);
+});
 
 afterAll(async () => {
   if (!api) return;
-  for (const {resource} of kinds) if (resource.namespaced) await kubectl('delete', resource.plural, '--all', '-n', namespace, '--timeout=20s');
+  for (const {resource} of kinds) if (resource.namespaced) await kubectl('delete', resource.plural, '--all', '-n', namespace);
   await send('DELETE', namespaces, undefined, {name: namespace});
   await api.close();
-}, 60_000);
+});
 
 describe.each(kinds)('$resource.kind', ({resource, schema, rows}) => {
   const cases = (wanted: boolean): [string, Row][] => rows.filter((r) => (r.refusedAt === undefined) === wanted).map((r) => [r.name, r]);

@@ -257,7 +257,7 @@ describe('a fault', () => {
   });
 
   test('(a half-open connection) is found out by the watchdog', async () => {
-    make({silenceMs: 300});
+    make({silenceMs: 2000});
     await started();
     proxy.holdWatches();
     await create('comes', '1');
@@ -283,8 +283,8 @@ describe('a fault', () => {
     proxy.cutAll();
     await wait(2000);
     // Waits of 25 to 50, 50 to 100, ... up to 200 to 400 ms.
-    expect(later().length).toBeGreaterThan(4);
     expect(later().length).toBeLessThan(14);
+    await eventually(() => later().length > 4);
     proxy.fate = () => 'forward';
     await create('comes', '1');
     await eventually(() => at('comes') === '1');
@@ -334,7 +334,7 @@ describe('a fault', () => {
   });
 
   test('(a stop) ends it at once, wherever it stands', async () => {
-    make();
+    make({backoff: {baseMs: 60_000, capMs: 60_000}});
     await started();
     proxy.fate = () => ({status: 500, body: ''});
     proxy.cutAll();
@@ -342,6 +342,6 @@ describe('a fault', () => {
     stop.abort();
     const since = performance.now();
     await cache.stopped();
-    expect(performance.now() - since).toBeLessThan(100);
+    expect(performance.now() - since).toBeLessThan(10_000); // It would wait for 30 s at least.
   });
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   client = api.client();
   await client.create(defineResource({group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false}),
     {apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'many'}});
-}, 60_000);
+});
 afterAll(async () => {
   await client.close();
   await api.stop();
@@ -87,7 +87,7 @@ test(`${many} objects are listed in pages, whole, and followed`, async () => {
   console.log(`relisted and 50 deletions told in ${ms(gone)}`);
   expect(cache.get('many/o-7')).toBeUndefined();
   expect(cache.get('many/o-777')!.data!.text).toHaveLength(500);
-}, 120_000);
+});
 
 test('a client certificate that rotates is taken up within a minute, and at once when the old one is refused', async () => {
   for (const [name, days] of [['before', 1], ['after', 1], ['expired', -1]] as const) await api.issue(name, {days});
@@ -124,7 +124,7 @@ test('a client certificate that rotates is taken up within a minute, and at once
   await writeFile(at('mounted.crt'), '-----BEGIN');
   await clock.advance(60_000);
   expect(await whoAmI().catch((error: Error) => error.message)).toBe('after');
-}, 30_000);
+});
 
 describe('an API server', () => {
   test(`that is killed and gone for ${outageMs / 1000} s costs nothing but time`, async () => {
@@ -181,12 +181,12 @@ describe('an API server', () => {
     await put('source-1', 'after');
     await client.delete(configMaps, 'default/source-2');
     await put('source-new', 'after');
-    await eventually(() => copied.get('default/source-1') === 'after' && copied.get('default/source-new') === 'after' && copied.get('default/source-2') === undefined, 40_000);
-    await eventually(() => cache.state?.at === 'Watching' && large.state?.at === 'Watching', 40_000);
+    await eventually(() => copied.get('default/source-1') === 'after' && copied.get('default/source-new') === 'after' && copied.get('default/source-2') === undefined);
+    await eventually(() => cache.state?.at === 'Watching' && large.state?.at === 'Watching');
     console.log(`all is as it should be ${ms(back)} after its return`);
     expect(large.size).toBe(size);
     expect(cache.get('default/source-2')).toBeUndefined();
-  }, outageMs + 120_000);
+  }, outageMs + 600_000);
 
   test('whose etcd was restored from a backup is believed: what came after the backup is forgotten, and the copy is never empty', async () => {
     await put('old', 'before');
@@ -201,7 +201,7 @@ describe('an API server', () => {
     await api.restore(backup);
     const since = performance.now();
     await put('new', 'after');
-    await eventually(() => cache.get('default/new') !== undefined, 60_000);
+    await eventually(() => cache.get('default/new') !== undefined);
     console.log(`found out ${ms(since)} after the restore`);
     expect(cache.get('default/old')!.data!.a).toBe('before');
     expect(cache.list().some(({metadata}) => metadata.name.startsWith('lost-'))).toBe(false);
@@ -212,5 +212,5 @@ describe('an API server', () => {
     await eventually(() => cache.get('default/old')!.data!.a === 'again');
     await client.delete(configMaps, 'default/new');
     await eventually(() => cache.get('default/new') === undefined);
-  }, 120_000);
+  });
 });

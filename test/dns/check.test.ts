@@ -86,7 +86,7 @@ beforeAll(async () => {
     rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false},
     mode: 'Authoritative', ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
   };
-}, 300_000); // The packages may have to be installed first.
+}); // The packages may have to be installed first.
 afterAll(async () => {
   await servers?.stop();
   await Promise.all(fakes.map((fake) => fake.close()));
@@ -219,7 +219,7 @@ describe('Negative caching', () => {
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     expect([...new Set(came)]).toEqual(['PropagationPending', 'by CNAME']);
-  }, 30_000);
+  });
 
   test('of most resolvers counts, of one it does not', async () => {
     await asked(resolvers[0]!.address, 'one.customer.test');

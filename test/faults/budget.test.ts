@@ -5,7 +5,7 @@
  */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {CustomDomain, Project} from '../../operator/api/foreign.ts';
-import {apply, eventually, install, kubectl, setZone} from '../../cluster/cluster.ts';
+import {apply, eventually, install, kubectl, patienceMs, setZone} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 
 const long = process.env.LONG === '1';
@@ -16,11 +16,11 @@ let tenant: Tenant;
 beforeAll(async () => {
   await install([`budgets.account[0].limit=${limit}`, `budgets.account[0].per=${windowMs / 1000}s`, 'platform.tls=Wildcard']);
   tenant = await Tenant.create('budget');
-}, 120_000);
+});
 afterAll(async () => {
   await tenant?.remove({wait: false});
   await install();
-}, 120_000);
+});
 
 /** When Pebble made orders, ms since the epoch, by its log. */
 async function ordersSeen(since: Date): Promise<number[]> {
@@ -38,7 +38,7 @@ test(`of ${count} domains no more are ordered in any ${windowMs / 1000} s than t
   const targets = await eventually('every Project has its host', async () => {
     const projects = (await listed<Project>('projects')).filter((p) => p.status?.firstDeployTime !== undefined && names.includes(p.metadata.name));
     return projects.length === count && new Map(projects.map((p) => [p.metadata.name, p.status!.host]));
-  }, 120_000, 1000);
+  }, patienceMs, 1000);
 
   const began = new Date();
   await setZone(tenant.zone, names.map((name) => `${name} IN CNAME ${targets.get(name)}.`));
@@ -60,14 +60,13 @@ test(`of ${count} domains no more are ordered in any ${windowMs / 1000} s than t
       killed = true;
       await kubectl(['delete', 'pod', '-n', 'doorplate-system', '-l', 'app.kubernetes.io/component=operator', '--force', '--grace-period=0']);
     }
-    return seen.length >= count;
+    return seen.length >= count && (await listed('certificates')).length >= count;
   }, timeoutMs, 1000);
 
   const seen = (await ordersSeen(began)).toSorted((a, b) => a - b);
   const most = Math.max(...seen.map((t) => seen.filter((u) => u >= t && u < t + windowMs).length));
   console.log(`${seen.length} orders in ${((seen.at(-1)! - seen[0]!) / 1000).toFixed(1)} s, at most ${most} in any ${windowMs / 1000} s; ${queuedSince.size} were queued, such as: ${told}`);
   expect(killed).toBe(true);
-  expect(seen).toHaveLength(count);
   expect(most).toBeLessThanOrEqual(limit);
   expect(queuedSince.size).toBeGreaterThan(count / 2);
 
@@ -77,7 +76,7 @@ test(`of ${count} domains no more are ordered in any ${windowMs / 1000} s than t
     .map((c) => ({name: c.spec.dnsNames[0]!.split('.')[0]!, at: Date.parse(c.metadata.creationTimestamp)})).toSorted((a, b) => a.at - b.at);
   expect(certificates).toHaveLength(count);
   const waited = certificates.flatMap(({name, at}) => (queuedSince.has(name) ? [{name, at, since: Date.parse(queuedSince.get(name)!)}] : []));
-  const overtaken = waited.flatMap((late) => waited.filter((early) => early.at < late.at - 5000 && early.since > late.since + 2000)
+  const overtaken = waited.flatMap((late) => waited.filter((early) => early.at < late.at - windowMs / 2 && early.since > late.since + 2000)
     .map((early) => `${early.name} (waiting since ${queuedSince.get(early.name)}) was ordered ${(late.at - early.at) / 1000} s before ${late.name} (since ${queuedSince.get(late.name)})`));
   expect(overtaken).toEqual([]);
-}, timeoutMs + 300_000);
+}, timeoutMs + 2 * patienceMs);

@@ -22,7 +22,7 @@ describe('values that do not hold', () => {
   ])('%s stops helm, and the message names the value', async (value, named) => {
     await expect(sh('helm', good)).resolves.toContain('kind: Deployment');
     await expect(sh('helm', [...good, '--set', value])).rejects.toThrow(named);
-  }, 30_000);
+  });
 });
 
 describe('platform.tls: Wildcard', () => {
@@ -30,27 +30,27 @@ describe('platform.tls: Wildcard', () => {
   beforeAll(async () => {
     await install(['platform.tls=Wildcard']);
     tenant = await Tenant.create('wildcard');
-  }, 120_000);
+  });
   afterAll(async () => {
     await tenant?.remove();
     await install();
-  }, 120_000);
+  });
 
   const certificates = () => kubectl(['get', 'certificates', '-n', tenant.namespace, '-o', 'name']);
 
   test("the default host is served with the edge's own certificate, and no certificate is ordered for it", async () => {
-    await kubectl(['wait', 'project/web', '-n', tenant.namespace, '--for=condition=Ready', '--timeout=60s']);
+    await kubectl(['wait', 'project/web', '-n', tenant.namespace, '--for=condition=Ready', '--timeout=300s']);
     const reply = await eventually('the default host answers', async () => { const r = await fetchEdge(`https://${tenant.target}/`); return r.status === 200 && r; });
     expect(reply.body).toBe(`hello from ${tenant.namespace}/web\n`);
     expect((await presented(tenant.target, await acmeRoot())).trusted).toBe(false);
     expect(await certificates()).toBe('');
-  }, 90_000);
+  });
 
   test('PerProject orders one, and back to Wildcard removes it', async () => {
     await install(['platform.tls=PerProject']);
-    await eventually('the default host has a certificate of its own', async () => (await presented(tenant.target, await acmeRoot())).trusted, 60_000);
+    await eventually('the default host has a certificate of its own', async () => (await presented(tenant.target, await acmeRoot())).trusted);
     expect((await certificates()).trim().split('\n')).toHaveLength(1);
     await install(['platform.tls=Wildcard']);
-    await eventually('it is gone', async () => (await certificates()) === '', 30_000);
-  }, 180_000);
+    await eventually('it is gone', async () => (await certificates()) === '');
+  });
 });

@@ -9,8 +9,8 @@ let tenant: Tenant;
 beforeAll(async () => {
   await hurried();
   tenant = await Tenant.create('grace');
-}, 120_000);
-afterAll(async () => { await tenant?.remove(); }, 120_000);
+});
+afterAll(async () => { await tenant?.remove(); });
 
 test('a downgrade that is not put right: served until servedUntil, then routes and certificates go; an upgrade brings it back by a new proof', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
@@ -26,19 +26,21 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
   // Another process knows it too, by status.
   await sh('cluster/ctl.sh', ['kill-container', 'doorplate-system', 'app.kubernetes.io/component=operator']);
   let last = 0;
-  while (Date.now() < until - 500) {
+  for (;;) {
     const asked = Date.now();
-    const replies = await Promise.all([fetchEdge(`https://${www}/`, {ca}), fetchEdge(`https://${old}/`, {ca})]);
+    const [domain, ...replies] = await Promise.all([tenant.get('site'), fetchEdge(`https://${www}/`, {ca}), fetchEdge(`https://${old}/`, {ca})]);
+    if (Date.now() >= until) break;
     expect(replies.map((r) => r.status)).toEqual([200, 301]);
+    expect(domain?.status?.hosts?.map((h) => h.servedUntil)).toEqual(served.status?.hosts?.map((h) => h.servedUntil));
     last = asked;
   }
-  expect((await tenant.get('site'))?.status?.hosts?.map((h) => h.servedUntil)).toEqual(served.status?.hosts?.map((h) => h.servedUntil));
-  expect(until - last).toBeLessThan(2000);
-  const gone = await tenant.hosts('site', [`${www} NotAccepted PlanUpgradeRequired`, `${old} NotAccepted PlanUpgradeRequired`], 10_000);
+  expect(until - last).toBeLessThan(10_000);
+  const gone = await tenant.hosts('site', [`${www} NotAccepted PlanUpgradeRequired`, `${old} NotAccepted PlanUpgradeRequired`]);
   expect(gone.status).toMatchObject({phase: 'NotAccepted', hostsLive: '0/2', dnsRecords: []});
   expect(gone.status?.conditions?.map((c) => `${c.type}=${c.status}`)).toEqual(['Accepted=False', 'Verified=False', 'CertificateReady=False', 'RoutesReady=False', 'Live=False', 'Ready=False', 'Stalled=True']);
-  await eventually('nothing of it is left', async () => (await tenant.children(uid, certificates, ingresses)).length === 0, 10_000);
-  await eventually('the edge serves neither', async () => (await Promise.all([www, old].map((h) => fetchEdge(`https://${h}/`)))).every((r) => r.status === 404), 10_000);
+  await eventually('nothing of it is left', async () => (await tenant.children(uid, certificates, ingresses)).length === 0);
+  await eventually('the edge serves neither', async () => (await Promise.all([www, old].map((h) => fetchEdge(`https://${h}/`)))).every((r) => r.status === 404));
+  await eventually('its status says that they are gone', async () => (await tenant.get('site'))?.status?.hosts?.every((h) => h.certificate === undefined));
   // The object stands, and nothing is written any more.
   const {resourceVersion} = (await tenant.get('site'))!.metadata;
   await new Promise((resolve) => { setTimeout(resolve, 3000); });
@@ -46,8 +48,8 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
 
   await tenant.onPlan('pro');
   await tenant.wait('site', 'Ready');
-  expect((await fetchEdge(`https://${www}/`, {ca})).status).toBe(200);
-}, 240_000);
+  await eventually('it is served', async () => (await fetchEdge(`https://${www}/`, {ca})).status === 200);
+});
 
 test('what is struck by the limit ends alone: the older hostname is served as ever', async () => {
   const name = `one-${tenant.namespace}`;
@@ -56,8 +58,8 @@ test('what is struck by the limit ends alone: the older hostname is served as ev
   await kubectl(['apply', '--server-side', '-f', '-'], {input: JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name}, spec})});
   await tenant.onPlan(name);
   await tenant.hosts('site', [`${www} Live Serving`, `${old} Live HostnameLimitReached`]);
-  await tenant.hosts('site', [`${www} Live Serving`, `${old} NotAccepted HostnameLimitReached`], 40_000);
-  await eventually('the redirect is gone', async () => (await fetchEdge(`https://${old}/`)).status === 404, 10_000);
+  await tenant.hosts('site', [`${www} Live Serving`, `${old} NotAccepted HostnameLimitReached`]);
+  await eventually('the redirect is gone', async () => (await fetchEdge(`https://${old}/`)).status === 404);
   expect((await fetchEdge(`https://${www}/`, {ca: await acmeRoot()})).status).toBe(200);
   await kubectl(['delete', 'plan', name]);
-}, 120_000);
+});

@@ -1,7 +1,7 @@
 /** Rule 3: a record that goes, by the word of its servers. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {certificates, ingresses} from '../../operator/controllers/resources.ts';
-import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {acmeRoot, eventually, fetchEdge, kubectl, patienceMs} from '../../cluster/cluster.ts';
 import {hurried} from '../support/hurried.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
@@ -11,48 +11,55 @@ let ca: string;
 beforeAll(async () => {
   await hurried();
   [tenant, ca] = [await Tenant.create('drift'), await acmeRoot()];
-}, 120_000);
-afterAll(async () => { await tenant?.remove(); }, 120_000);
-
-const pause = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms); });
-const version = async () => (await tenant.get('site'))?.metadata.resourceVersion;
+});
+afterAll(async () => { await tenant?.remove(); });
 
 test('NXDOMAIN: degraded only after the confirmations, served for the grace time; put right in the meantime, as if nothing had been', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
   await tenant.records({www: tenant.proof, old: tenant.proof});
   await tenant.attach('site', www, [{from: old}]);
   await tenant.wait('site', 'Ready');
-  const before = await tenant.get('site');
-  const visitor = constantClient([www, old], ca);
+  const before = (await tenant.get('site'))!;
+  const visitor = await constantClient([www, old], ca);
   const began = Date.now();
   await tenant.record('www', undefined);
-  await pause(4000);
-  expect(await version()).toBe(before?.metadata.resourceVersion);
-  const drifted = await tenant.hosts('site', [`${www} Live DNSDrifted`, `${old} Live Redirecting`], 30_000);
+  const drifted = await eventually('its object is written', async () => {
+    const now = await tenant.get('site');
+    return now?.metadata.resourceVersion !== before.metadata.resourceVersion && now;
+  }, patienceMs, 50);
   console.log(`degraded ${((Date.now() - began) / 1000).toFixed(1)} s after the record went (confirmations 1, 2, 4 and 6 s)`);
-  expect(Date.now() - began).toBeGreaterThan(6000);
+  expect(drifted.status?.hosts?.map((h) => `${h.hostname} ${h.phase} ${h.reason}`)).toEqual([`${www} Live DNSDrifted`, `${old} Live Redirecting`]);
+  const negativeSince = await kubectl(['get', 'domainclaim', www, '-o', 'jsonpath={.status.negativeSince}']);
+  expect(Date.parse(drifted.status?.hosts?.[0]?.since ?? '') - Date.parse(negativeSince)).toBeGreaterThanOrEqual(6000);
   const conditions = Object.fromEntries((drifted.status?.conditions ?? []).map((c) => [c.type, c.status]));
   expect(conditions).toMatchObject({Accepted: 'True', Verified: 'False', Live: 'True', Ready: 'True'});
   expect(drifted.status?.dnsRecords?.[0]).toMatchObject({hostname: www, state: 'Missing'});
   await tenant.record('www', tenant.proof);
-  const after = await tenant.hosts('site', [`${www} Live Serving`, `${old} Live Redirecting`], 30_000);
+  const after = await tenant.hosts('site', [`${www} Live Serving`, `${old} Live Redirecting`]);
   expect((await visitor.stop()).failed).toEqual([]);
-  const timeless = (domain: typeof before) => domain?.status?.hosts?.map((h) => ({...h, since: ''}));
+  const timeless = (domain: typeof before) => domain.status?.hosts?.map((h) => ({...h, since: ''}));
   expect(timeless(after)).toEqual(timeless(before));
   expect(await kubectl(['get', 'domainclaim', www, '-o', 'jsonpath={.status.negativeSince}'])).toBe('');
-}, 240_000);
+});
 
 test('NXDOMAIN that lasts: after the grace time routes and certificate go and the claim stays; put right, it is Live again', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
   const uid = (await tenant.get('site'))?.metadata.uid ?? '';
   await tenant.record('www', undefined);
-  const drifted = await tenant.hosts('site', [`${www} Live DNSDrifted`, `${old} Live Redirecting`], 30_000);
+  const drifted = await tenant.hosts('site', [`${www} Live DNSDrifted`, `${old} Live Redirecting`]);
   const until = Date.parse(drifted.status?.hosts?.[0]?.servedUntil ?? '');
-  while (Date.now() < until - 500) expect((await fetchEdge(`https://${www}/`, {ca})).status).toBe(200);
-  await tenant.hosts('site', [`${www} AwaitingVerification RecordMissing`, `${old} Live Redirecting`], 20_000);
-  await eventually('it is served no more', async () => (await fetchEdge(`https://${www}/`)).status === 404, 10_000);
+  let replies = 0;
+  for (;;) {
+    const {status} = await fetchEdge(`https://${www}/`, {ca});
+    if (Date.now() >= until) break;
+    expect(status).toBe(200);
+    replies++;
+  }
+  expect(replies).toBeGreaterThan(0);
+  await tenant.hosts('site', [`${www} AwaitingVerification RecordMissing`, `${old} Live Redirecting`]);
+  await eventually('it is served no more', async () => (await fetchEdge(`https://${www}/`)).status === 404);
   expect((await tenant.children(uid, certificates, ingresses)).filter((c) => c.startsWith(tenant.namespace))).toEqual([]);
   expect((await kubectl(['get', 'domainclaim', www, '-o', 'jsonpath={.status.holder.uid} {.status.quarantinedUntil}'])).trim()).toBe(uid);
   await tenant.record('www', tenant.proof);
   await tenant.wait('site', 'Ready');
-}, 150_000);
+});

@@ -83,7 +83,7 @@ export async function judgePolicies<M extends PolicyMutant>(
       await api.make({apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: {name: 'admin'}, rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]});
       const ours = readdirSync(join(root, 'crds')).map((f) => parse(readFileSync(join(root, 'crds', f), 'utf8')) as Manifest);
       for (const crd of [...ours, ...[...routeKinds, ...certificateKinds].map(standIn)]) await api.make(crd);
-      await until('the kinds are served', async () => { await populate(api, sound.place); return true; }, 20_000);
+      await until('the kinds are served', async () => { await populate(api, sound.place); return true; }, 120_000);
       await inBatches([...worlds.values()], ({place}) => populate(api, place));
       for (const [mutant, {policies}] of worlds) {
         try {
@@ -98,7 +98,7 @@ export async function judgePolicies<M extends PolicyMutant>(
       await api.make(namespace('kube-system', sound.place));
       for (const refusedBy of ['routes', 'labels', 'secrets', 'namespaces']) {
         const row = rows.find((r) => r.refusedBy === refusedBy)!;
-        await until(`the policy ${refusedBy} holds`, async () => (await outcome(api, sound.place, row)).refusedBy === refusedBy, 20_000);
+        await until(`the policy ${refusedBy} holds`, async () => (await outcome(api, sound.place, row)).refusedBy === refusedBy, 120_000);
       }
       for (const row of rows) {
         const {refusedBy, message} = await outcome(api, sound.place, row).catch((e: unknown) => { throw new Error(`${row.title}: ${String(e)}`, {cause: e}); });

@@ -53,9 +53,9 @@ async function jest(copyOf: string, test: string, title?: string): Promise<Verdi
   const report = join(copyOf, 'mutants-report.json');
   rmSync(report, {force: true});
   const only = title === undefined ? [] : ['-t', `^${title.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`];
-  const flags = ['--runInBand', '--silent', '--ci', '--json', `--outputFile=${report}`, '--cacheDirectory', join(scratch, 'cache')];
+  const flags = ['--testTimeout=120000', '--runInBand', '--silent', '--ci', '--json', `--outputFile=${report}`, '--cacheDirectory', join(scratch, 'cache')];
   await run(process.execPath, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--rootDir', copyOf, '--runTestsByPath', join(copyOf, test), ...only, ...flags],
-    {cwd: copyOf, maxBuffer: 1 << 26, timeout: 120_000}).catch(() => {});
+    {cwd: copyOf, maxBuffer: 1 << 26, timeout: 300_000}).catch(() => {});
   if (!existsSync(report)) return new Map();
   const {testResults} = JSON.parse(readFileSync(report, 'utf8')) as {testResults: {assertionResults: {ancestorTitles: string[]; title: string; status: string}[]}[]};
   return new Map(testResults.flatMap((r) => r.assertionResults.map((a): [string, string] => [[...a.ancestorTitles, a.title].join(' › '), a.status])));

@@ -52,7 +52,7 @@ export async function makeWidgets(client: Client) {
 }
 
 /** Tries until it neither throws nor answers false; after `withinMs` the last error. */
-export async function eventually<T>(attempt: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
+export async function eventually<T>(attempt: () => T | Promise<T>, withinMs = 300_000): Promise<T> {
   const end = Date.now() + withinMs;
   for (;;) {
     try {

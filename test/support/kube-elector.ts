@@ -1,7 +1,7 @@
 /**
  * A process that leads or would like to: `node kube-elector.ts INSTANCE LEASE`, with KIT_SERVER and KIT_PKI (the directory of
  * admin.crt). It writes into the ConfigMap `LEASE` as fast as it can, without any precondition, so that nothing but the election
- * keeps it from writing over another. It says `leading` when it leads, and ends on SIGTERM as the operator does.
+ * keeps it from writing over another. It says `standing` before its first look at the lease, `leading` when it leads, and ends on SIGTERM as the operator does.
  */
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -38,5 +38,6 @@ const manager = new Manager({client, log, elector}).addController(controller);
 
 process.on('SIGTERM', () => void manager.stop().then(() => process.exit(0)));
 controller.enqueue('the one');
+console.log('standing');
 await manager.start();
 console.log('leading');

@@ -3,7 +3,7 @@ import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../..
 import {certificateRequests, customDomains, projects} from '../../operator/controllers/resources.ts';
 import {tokenFor} from '../../operator/domain/claim.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
-import {api, apply, eventually, kubectl, setZone, sh} from '../../cluster/cluster.ts';
+import {api, apply, eventually, kubectl, patienceMs, setZone, sh} from '../../cluster/cluster.ts';
 
 const domainKind = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain'};
 
@@ -62,7 +62,7 @@ export class Tenant {
         selector: {matchLabels: labels},
         template: {metadata: {labels}, spec: {
           terminationGracePeriodSeconds: 1,
-          containers: [{name: 'httpd', image: 'localhost/backend:1', readinessProbe: {httpGet: {path: '/', port: 8080}, periodSeconds: 1}, volumeMounts: [{name: 'www', mountPath: '/www'}]}],
+          containers: [{name: 'httpd', image: 'localhost/backend:1', resources: {requests: {cpu: '5m'}}, readinessProbe: {httpGet: {path: '/', port: 8080}, periodSeconds: 1, timeoutSeconds: 10}, volumeMounts: [{name: 'www', mountPath: '/www'}]}],
           volumes: [{name: 'www', configMap: {name}}],
         }},
       }},
@@ -110,7 +110,7 @@ export class Tenant {
   }
 
   /** The CustomDomain once its hosts read so, a line each: `www.t3f9a2c.test Live Serving`. */
-  async hosts(name: string, expected: readonly string[], timeoutMs = 60_000): Promise<CustomDomain> {
+  async hosts(name: string, expected: readonly string[], timeoutMs?: number): Promise<CustomDomain> {
     return eventually(`${this.namespace}/${name} reads ${expected.join('; ')}`, async () => {
       const domain = await this.get(name);
       const lines = (domain?.status?.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason}`);
@@ -120,7 +120,7 @@ export class Tenant {
   }
 
   /** The CustomDomain once its primary has this reason. */
-  async reason(name: string, reason: string, timeoutMs = 60_000): Promise<CustomDomain> {
+  async reason(name: string, reason: string, timeoutMs?: number): Promise<CustomDomain> {
     return eventually(`${this.namespace}/${name} has the reason ${reason}`, async () => {
       const domain = await this.get(name);
       const primary = domain?.status?.hosts?.[0];
@@ -135,8 +135,8 @@ export class Tenant {
   }
 
   /** `kubectl wait`, as a user has it. */
-  async wait(name: string, condition: string, seconds = 120): Promise<void> {
-    await kubectl(['wait', `customdomain/${name}`, '-n', this.namespace, `--for=condition=${condition}`, `--timeout=${seconds}s`], {timeoutMs: (seconds + 5) * 1000});
+  async wait(name: string, condition: string): Promise<void> {
+    await kubectl(['wait', `customdomain/${name}`, '-n', this.namespace, `--for=condition=${condition}`, `--timeout=${patienceMs / 1000}s`]);
   }
 
   /** Names of the objects of these kinds, in every namespace, that were made for the CustomDomain of this UID. */
@@ -153,7 +153,7 @@ export class Tenant {
 
   /** Everything goes; waited for are its CustomDomains, and not the namespace. */
   async remove({wait = true} = {}): Promise<void> {
-    if (wait) await kubectl(['delete', 'customdomains,projects', '--all', '-n', this.namespace, '--timeout=60s']);
+    if (wait) await kubectl(['delete', 'customdomains,projects', '--all', '-n', this.namespace]);
     await kubectl(['delete', 'namespace', this.namespace, '--wait=false']);
     await kubectl(['delete', 'account', this.namespace, '--ignore-not-found']);
     await sh('cluster/dns.sh', ['remove', this.zone]);

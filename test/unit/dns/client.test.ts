@@ -387,22 +387,22 @@ describe('Every call', () => {
   test('ends within its total time, with each silent server told', async () => {
     const {client} = await world(
       {resolver: {'example.com NS': EXAMPLE_NS}, authoritative: {'127.0.0.11': {'docs.example.com CNAME': undefined}}},
-      {tryTimeoutMs: 5000, totalTimeoutMs: 200},
+      {tryTimeoutMs: 60_000, totalTimeoutMs: 200},
     );
     const began = performance.now();
     expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({findings: [{failure: 'Timeout'}], failure: {failure: 'Timeout'}});
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test('ends when its signal does', async () => {
-    const {client} = await world({resolver: {'example.com NS': undefined, 'docs.example.com CNAME': undefined}}, {tryTimeoutMs: 5000, totalTimeoutMs: 5000});
+    const {client} = await world({resolver: {'example.com NS': undefined, 'docs.example.com CNAME': undefined}}, {tryTimeoutMs: 60_000, totalTimeoutMs: 60_000});
     const began = performance.now();
     const controller = new AbortController();
     const both = Promise.all([client.askAuthoritative('docs.example.com', 'Host', controller.signal), client.askRecursive('docs.example.com', 'Host', controller.signal)]);
     setTimeout(() => controller.abort(), 50);
     expect((await both).map(({failure}) => failure?.failure)).toEqual(['Other', 'Other']);
     expect((await client.askRecursive('docs.example.com', 'Host', controller.signal)).failure?.failure).toBe('Other');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test.each(['', '.', 'a..b', `${'a'.repeat(64)}.com`, 'bücher.example'])('about %j, which is no name, asks nobody', async name => {

@@ -101,7 +101,7 @@ describe('A question over UDP', () => {
       const answered = await ask({address, port: closed.port}, question, opts);
       expect(answered).toMatchObject({kind: 'Failure', failure: 'Unreachable'});
     }
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test.each([
@@ -116,14 +116,14 @@ describe('A question over UDP', () => {
   test('ends when its signal does, and says by what', async () => {
     const server = await answering(() => []);
     const began = performance.now();
-    const byTime = ask(server, question, {...opts, timeoutMs: 5000, signal: AbortSignal.timeout(50)});
+    const byTime = ask(server, question, {...opts, timeoutMs: 60_000, signal: AbortSignal.timeout(50)});
     const controller = new AbortController();
-    const byHand = ask(server, question, {...opts, timeoutMs: 5000, signal: controller.signal});
+    const byHand = ask(server, question, {...opts, timeoutMs: 60_000, signal: controller.signal});
     controller.abort();
     expect(await byTime).toMatchObject({failure: 'Timeout'});
     expect(await byHand).toMatchObject({failure: 'Other', detail: 'stopped'});
     expect(await ask(server, question, {...opts, signal: controller.signal})).toMatchObject({failure: 'Other', detail: 'stopped'});
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 });
 

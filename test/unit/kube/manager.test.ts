@@ -115,7 +115,7 @@ describe('a stop', () => {
     await settled();
     const since = performance.now();
     await manager.stop();
-    expect(performance.now() - since).toBeLessThan(500);
+    expect(performance.now() - since).toBeLessThan(15_000);
     expect(story.at(-1)).toBe('client closes');
     expect(logged.some(line => line.includes('after the grace time'))).toBe(true);
   });

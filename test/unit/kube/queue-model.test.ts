@@ -167,7 +167,7 @@ test(`over ${runs} random schedules the queue gives out what its model gives out
     }),
     {numRuns: runs},
   );
-}, 120_000);
+});
 
 test('wherever a schedule is cut off by a shutdown, running keys are waited for and nothing else is given out', async () => {
   await fc.assert(
@@ -202,4 +202,4 @@ test('wherever a schedule is cut off by a shutdown, running keys are waited for 
     }),
     {numRuns: 300},
   );
-}, 120_000);
+});
