@@ -24,7 +24,7 @@ test('a certificate that is not renewed in time is overdue, then expired, with E
   await certManager(0);
   await eventually('cert-manager is away', async () => (await kubectl(['get', 'pods', '-n', 'cert-manager', '-l', 'app.kubernetes.io/component=controller', '-o', 'name'])).trim() === '');
   // Its own times, as they would be weeks later: nobody is there to correct them.
-  const notAfter = Date.now() + 45_000;
+  const notAfter = Date.now() + 30_000;
   await kubectl(['patch', 'certificate', '-n', namespace, name, '--subresource=status', '--type=merge', '-p', JSON.stringify({status: {renewalTime: time(notAfter - 86_400_000), notAfter: time(notAfter)}})]);
 
   const overdue = await tenant.reason('late', 'RenewalOverdue');
