@@ -8,7 +8,7 @@ declare -A package=(
   [/usr/lib/cni/portmap]=containernetworking-plugins [/usr/lib/cni/loopback]=containernetworking-plugins
   [iptables]=iptables [ip6tables]=iptables [conntrack]=conntrack [ipset]=ipset [ethtool]=ethtool [socat]=socat [buildah]=buildah
   [/bin/busybox]=busybox-static [ip]=iproute2 [ss]=iproute2 [openssl]=openssl [curl]=curl [dig]=bind9-dnsutils [git]=git
-  [gcc]='gcc libc6-dev' [unshare]=util-linux [nsenter]=util-linux [flock]=util-linux [sysctl]=procps
+  [unshare]=util-linux [nsenter]=util-linux [flock]=util-linux [sysctl]=procps
 )
 missing() { # as lacking, and only a static busybox can stand alone in an image
   local out=; out=$(lacking package) || true

@@ -81,9 +81,9 @@ describe('a hostname that passes on', () => {
     await ann.record('moves', `IN CNAME ${ben.target}.`);
     const began = Date.now();
     const seconds = () => ((Date.now() - began) / 1000).toFixed(1);
-    await eventually('the claim has passed on', async () => (await claimOf(hostname))?.status?.holder?.namespace === ben.namespace, patienceMs, 100);
+    await eventually('the claim has passed on', async () => (await claimOf(hostname))?.status?.holder?.namespace === ben.namespace, 120_000, 100);
     const passed = seconds();
-    await eventually('the first has no route any more', async () => (await ann.children(uid, ingresses)).length === 0, patienceMs, 100);
+    await eventually('the first has no route any more', async () => (await ann.children(uid, ingresses)).length === 0, 30_000, 100);
     const routeGone = seconds();
     await served(hostname, ben);
     console.log(`re-pointed: the claim passed after ${passed} s, the first stopped after ${routeGone} s, the other was served after ${seconds()} s (confirmations 2, 5 and 10 s)`);
@@ -113,7 +113,7 @@ describe('a namespace', () => {
     await gone.attach('site', hostname);
     await gone.wait('site', 'Ready');
     const began = Date.now();
-    await kubectl(['delete', 'namespace', gone.namespace]);
+    await kubectl(['delete', 'namespace', gone.namespace], {timeoutMs: 120_000});
     console.log(`a namespace with a Live hostname was gone after ${((Date.now() - began) / 1000).toFixed(1)} s (of 30)`);
     await eventually('its claim is in quarantine', async () => (await claimOf(hostname))?.status?.quarantinedUntil !== undefined);
     await stopped(hostname);
