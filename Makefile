@@ -13,7 +13,7 @@ help: ## this list
 # --- the local cluster: cluster/README.md
 
 .PHONY: tools cluster-up cluster-down image
-tools: ## build Kubernetes and its company into the cache, as far as they are missing (from nothing 12 to 18 min)
+tools: ## build Kubernetes and its company into the cache, as far as they are missing (from nothing 10 to 16 min)
 	@cluster/build.sh
 
 cluster-up: ## a real Kubernetes with DNS, an edge and an ACME CA (8 s when `tools` are built)
