@@ -150,6 +150,8 @@ export interface AuditEvent {
   objectRef?: {resource: string; subresource?: string; namespace?: string; name?: string; apiGroup?: string};
   responseStatus?: {code?: number};
   userAgent?: string;
+  /** What was sent, of the kinds that the audit policy names. */
+  requestObject?: unknown;
 }
 
 /** The audit events since a time, oldest first; dry runs, which do nothing, are not among them. */

@@ -1,6 +1,6 @@
 /**
  * CustomDomain: gather (caches, the newest looks at DNS and edge) -> decide (domain/lifecycle.ts, pure) -> apply
- * (Certificates and Ingresses, then status once, last) -> say when to look again.
+ * (Certificates and Ingresses, then status; before them too where a hostname is newly proven) -> say when to look again.
  */
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
@@ -100,7 +100,7 @@ export class CustomDomainReconciler {
     if (!tenant) return 'awaitChange';
     const claimed = await ensureFinalizer(client, customDomains, cached, finalizer);
     if (claimed) domains.observe(claimed);
-    const domain = claimed ?? cached;
+    let domain = claimed ?? cached;
 
     let applied: Applied = {changed: false, inTheWay: new Map()};
     let world = this.#gather(key, domain, tenant, applied);
@@ -108,6 +108,10 @@ export class CustomDomainReconciler {
     let decision = await settle();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
     if (orders.keep(key, tenantKey(tenant), decision.wishes)) decision = await settle();
+    if (decision.proves) {
+      domain = await this.#publish(domain, decision);
+      decision = await settle();
+    }
     applied = await children.apply(domain, decision);
     if (applied.changed || applied.inTheWay.size > 0) decision = await settle();
     for (const attempt of decision.freshAttempts) await children.attempt(attempt, world.now);
@@ -190,10 +194,10 @@ export class CustomDomainReconciler {
     }
   }
 
-  /** Status once, last; then the Events of what has changed in it. */
-  async #publish(domain: CustomDomain, {status}: Decision): Promise<void> {
+  /** Writes the status, where it differs; then the Events of what has changed in it. Returns the object as it stands. */
+  async #publish(domain: CustomDomain, {status}: Decision): Promise<CustomDomain> {
     const written = await writeStatus(this.#deps.client, customDomains, domain, status);
-    if (!written) return;
+    if (!written) return domain;
     this.#deps.domains.observe(written);
     for (const host of status.hosts ?? []) {
       const before = domain.status?.hosts?.find((h) => h.hostname === host.hostname);
@@ -208,6 +212,7 @@ export class CustomDomainReconciler {
         note: host.message,
       });
     }
+    return written;
   }
 
   /** Routes first: traffic stops at once. Then certificates, then the finalizer. */

@@ -81,6 +81,8 @@ export interface EdgeFinding {
   edge: {address: string; port: number};
   leafSha256?: string;
   subjectAltNames?: string;
+  /** RFC 3339, whole seconds, as in a Certificate's status. */
+  notAfter?: string;
   unreachable?: string;
   /** Where that was asked: our redirector answered. */
   redirector?: boolean;
@@ -155,6 +157,11 @@ export interface FreshAttempt {certificate: {namespace: string; name: string}; r
 /** What should be. */
 export interface Decision {
   status: CustomDomainStatus;
+  /**
+   * A hostname counts as proven for the first time. Status is written before anything is made of that: the process that comes after
+   * a crash knows a proof by status alone, and would remove what it knows no proof of.
+   */
+  proves: boolean;
   /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
   claims: ClaimWrite[];
   certificates: Certificate[];
@@ -245,12 +252,15 @@ const nextEdgeLook = (since: number, last: number | undefined, now: number) =>
 type Seen = {kind: 'Seen'} | {kind: 'Pending'} | {kind: 'EdgeNotServing' | 'EdgeUnreachable'; message: string};
 
 /** Rule 6: every edge address presented, for that SNI, the very leaf that was issued; and what redirected is not redirected there any more. */
-function seenOnEdge(hostname: Hostname, leaf: string | undefined, edge: readonly EdgeFinding[] | undefined): Seen {
-  if (leaf === undefined || edge === undefined || edge.length === 0) return {kind: 'Pending'};
+function seenOnEdge(hostname: Hostname, certificate: CertificateFacts | undefined, edge: readonly EdgeFinding[] | undefined): Seen {
+  const {leafSha256: leaf, notAfter} = certificate ?? {};
+  if ((leaf ?? notAfter) === undefined || edge === undefined || edge.length === 0) return {kind: 'Pending'};
+  // No request tells the leaf of a Secret that cert-manager found and kept, or whose request is gone: status tells when it ends.
+  const issued = (f: EdgeFinding) => (leaf !== undefined ? f.leafSha256 === leaf : f.notAfter === notAfter && f.subjectAltNames === `DNS:${hostname}`);
   const at = (f: EdgeFinding) => `${f.edge.address}:${f.edge.port}`;
   const dead = edge.find((f) => f.unreachable !== undefined);
   if (dead) return {kind: 'EdgeUnreachable', message: `The edge at ${at(dead)} does not answer for ${hostname} (${dead.unreachable}). The certificate is there; the platform must bring the edge back.`};
-  const other = edge.find((f) => f.leafSha256 !== leaf);
+  const other = edge.find((f) => !issued(f));
   if (other) {
     return {kind: 'EdgeNotServing', message: `The edge at ${at(other)} presents another certificate for ${hostname}${other.subjectAltNames ? ` (of ${other.subjectAltNames})` : ''} than the one that was issued. If that lasts, the platform must look at its ingress controller.`};
   }
@@ -391,7 +401,7 @@ function awaitEdge({now}: World, hostname: Hostname, facts: HostFacts, before: H
   const waits = before?.phase === 'Verified' && edgeReasons.has(before.reason);
   const since = waits ? Date.parse(before.since) : now;
   const countsFrom = redirected ? since + edgeDelayMs : 0;
-  const seen: Seen = (facts.edgeLookedAt ?? 0) < countsFrom ? {kind: 'Pending'} : seenOnEdge(hostname, facts.certificate?.leafSha256, facts.edge);
+  const seen: Seen = (facts.edgeLookedAt ?? 0) < countsFrom ? {kind: 'Pending'} : seenOnEdge(hostname, facts.certificate, facts.edge);
   if (seen.kind === 'Seen') return undefined;
   const say = (reason: ReasonName, message: string, again: number): Waiting =>
     ({reason, message, looks: [{hostname, what: 'edge', whoAnswers: redirected, at: Math.max(countsFrom, nextEdgeLook(since, facts.edgeLookedAt, now))}], wakeAt: [since + again]});
@@ -741,6 +751,7 @@ export function decide(world: World): Decision {
   const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
   return {
     status,
+    proves: hosts.some((h) => h.verifiedAt !== undefined && entryBefore(domain, h.hostname)?.verifiedAt === undefined),
     claims: decisions.flatMap((d) => d.claims),
     certificates: decisions.flatMap((d) => d.certificates),
     ingresses: decisions.flatMap((d) => d.ingresses),

@@ -17,6 +17,8 @@ export type EdgeFinding = {edge: EdgeAddress} & (
     leafSha256: string;
     /** As OpenSSL prints it: `DNS:docs.example.com, DNS:...`; '' when there are none. */
     subjectAltNames: string;
+    /** RFC 3339, whole seconds, as in a Certificate's status. */
+    notAfter: string;
     /** Where it was asked: whether Doorplate's redirector answered, and not what the hostname serves. */
     redirector?: boolean;
   }
@@ -79,7 +81,7 @@ function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal, whoAn
     socket.on('secureConnect', () => {
       const leaf = socket.getPeerX509Certificate();
       if (!leaf) return finish({edge, unreachable: 'presented no certificate'});
-      const finding = {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? ''};
+      const finding = {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? '', notAfter: `${leaf.validToDate.toISOString().slice(0, 19)}Z`};
       if (!whoAnswers) return finish(finding);
       // Nobody who answers in time is not the redirector, which does.
       presented = {...finding, redirector: false};

@@ -1,5 +1,7 @@
 /** Who writes what, by the API server's audit log since the cluster's start: the demo's part is always in it. */
 import {beforeAll, describe, expect, test} from '@jest/globals';
+import type {CustomDomainStatus} from '../../operator/api/custom-domain.ts';
+import type {Certificate} from '../../operator/api/foreign.ts';
 import type {AuditEvent} from '../../cluster/cluster.ts';
 import {audit, kubectl, writeVerbs} from '../../cluster/cluster.ts';
 import {may} from '../support/rights.ts';
@@ -25,6 +27,26 @@ describe('the audit log of the demo', () => {
     const events = statusOf('cert-manager.io', 'certificates').filter((e) => e.objectRef?.namespace === 'acme');
     expect(events.length).toBeGreaterThan(0);
     expect(users(events)).toEqual(['system:serviceaccount:cert-manager:cert-manager']);
+  });
+
+  // Else the process that comes after a crash, which knows a proof by status alone, would remove the Certificate and order again.
+  test("no Certificate of a CustomDomain's hostname was made before status said that it is proven", () => {
+    const [ofDomains, proven] = [new Set<string>(), new Set<string>()];
+    const made: {hostname: string; early: boolean}[] = [];
+    for (const {objectRef: ref, responseStatus, requestObject} of writes) {
+      if (ref?.resource === 'customdomains' && ref.subresource === 'status') {
+        const status = (requestObject as {path: string; value: CustomDomainStatus}[]).find((o) => o.path === '/status')?.value;
+        for (const {hostname, verifiedAt} of status?.hosts ?? []) {
+          ofDomains.add(hostname);
+          if (verifiedAt !== undefined) proven.add(hostname);
+        }
+      } else if (ref?.resource === 'certificates' && responseStatus?.code === 201) {
+        made.push(...(requestObject as Certificate).spec.dnsNames.map((hostname) => ({hostname, early: !proven.has(hostname)})));
+      }
+    }
+    const ours = made.filter((m) => ofDomains.has(m.hostname));
+    expect(ours.length).toBeGreaterThanOrEqual(2);
+    expect(ours.filter((m) => m.early)).toEqual([]);
   });
 
   // The solvers' Ingresses are cert-manager's, made by generateName: their creation has no name in the log.

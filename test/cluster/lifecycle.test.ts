@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, api, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
-import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {certificateRequests, certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
 import {objectNameOf} from '../../operator/domain/hostname.ts';
 import {Tenant} from '../support/tenant.ts';
@@ -103,14 +103,32 @@ describe('a CustomDomain from its creation to its removal', () => {
     };
     expect(await served()).toBe(true);
     const began = Date.now();
-    const deleted = kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'site']);
+    await api().delete(customDomains, `${tenant.namespace}/site`);
     await eventually('the edge serves neither', async () => !await served(), generousMs, 10);
     const ms = Date.now() - began;
-    console.log(`the edge stopped serving ${ms} ms after kubectl was started (ingress throttle 100 ms)`);
-    await deleted;
+    console.log(`the edge stopped serving ${ms} ms after the deletion was sent (ingress throttle 100 ms)`);
+    await kubectl(['wait', 'customdomain/site', '-n', tenant.namespace, '--for=delete', '--timeout=300s']);
     expect(await tenant.children(uid, ingresses)).toEqual([]);
     expect(await tenant.children(uid, certificates)).toEqual([]);
   });
+});
+
+test('a hostname whose CertificateRequest has been cleaned away goes Live all the same, with no second order', async () => {
+  const [www, old] = [tenant.host('lost'), tenant.host('old-lost')];
+  await tenant.record('old-lost', tenant.proof);
+  await tenant.attach('lost', www, [{from: old}]);
+  const {metadata: {uid = ''}} = await tenant.hosts('lost', [`${www} AwaitingVerification RecordMissing`, `${old} Verified WaitingForPrimary`]);
+  const [key = ''] = await tenant.children(uid, certificates);
+  await kubectl(['wait', `certificate/${key.split('/')[1]}`, '-n', key.split('/')[0]!, '--for=condition=Ready', '--timeout=300s']);
+  const [request = ''] = await tenant.children(uid, certificateRequests);
+  await api().delete(certificateRequests, request);
+  await tenant.record('lost', tenant.proof);
+  await tenant.verify('lost');
+  await tenant.hosts('lost', [`${www} Live Serving`, `${old} Live Redirecting`]);
+  await redirected(`https://${old}/x`, 301, `https://${www}/x`, ca);
+  // The primary's.
+  expect(await tenant.children(uid, certificateRequests)).toEqual([expect.stringMatching(`^${tenant.namespace}/`)]);
+  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'lost']);
 });
 
 test('an Ingress whose deletion a tenant holds up goes all the same when its CustomDomain is deleted', async () => {

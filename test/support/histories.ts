@@ -16,6 +16,7 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
 
 const edge = fc.array(fc.oneof(
   {weight: 4, arbitrary: fc.constant({leafSha256: leaf})},
+  {weight: 2, arbitrary: fc.constant({leafSha256: otherLeaf, subjectAltNames: `DNS:${hostnames[0]}`, notAfter: certificate().notAfter})},
   fc.constantFrom({leafSha256: otherLeaf}, {}, {unreachable: 'timed out'}),
 ), {maxLength: 2}).map((seen) => seen.map((s, i) => edgeAt(`192.0.2.${i + 1}`, s)));
 

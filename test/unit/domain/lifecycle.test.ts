@@ -268,6 +268,32 @@ describe('Waiting for DNS', () => {
   });
 });
 
+describe('A first proof', () => {
+  const input: WorldInput = {redirects: [{from: old}], facts: {[docs]: proven(), [old]: refuted()}};
+
+  test('is said to be one, of whichever hostname, until it is written: after a crash status alone knows of it', () => {
+    const first = world(input);
+    expect(decide(first).proves).toBe(true);
+    expect(decide(later(first)).proves).toBe(false);
+    const second = later(first, {facts: {[docs]: proven(), [old]: proven()}});
+    expect(decide(second).proves).toBe(true);
+    expect(decide(later(second)).proves).toBe(false);
+  });
+
+  test('is none before it, and none after a restart: what was proven is wanted still', () => {
+    expect(decide(world({facts: {[docs]: refuted()}})).proves).toBe(false);
+    const restarted = decide(later(world(input), {facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}}}));
+    expect(restarted.proves).toBe(false);
+    expect(objectLines(restarted)).toEqual(primaryObjects);
+  });
+
+  test('is one again where the right was lost in between', () => {
+    const lost = later(later(world({facts: {[docs]: served()}})), {facts: {[docs]: served()}, project: undefined});
+    expect(decide(lost).proves).toBe(false);
+    expect(decide(later(lost, {project: project()})).proves).toBe(true);
+  });
+});
+
 describe('A check that somebody asks for (Verify, Re-verify)', () => {
   const request = {value: '2026-03-01T12:05:00Z', seenAt: t0 + 5 * minutes};
   const asked = (input: WorldInput) => decide(world({now: t0 + 5 * minutes, request, ...input}));

@@ -1,5 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
+import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
 import {timestamp} from '../../../operator/domain/conditions.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {Decision} from '../../../operator/domain/lifecycle.ts';
@@ -144,37 +145,43 @@ describe('Rule 3, "could not ask" is not "no"', () => {
 
 describe('Rule 6, Live means seen', () => {
   const [one, two] = ['192.0.2.1', '2001:db8::1'];
-  const rows: [string, {edge?: ReturnType<typeof edgeAt>[]; leaf?: string}, string, string?][] = [
+  const {notAfter} = certificate();
+  const adopted = {leafSha256: undefined};
+  const rows: [string, {edge?: ReturnType<typeof edgeAt>[]; issued?: Partial<CertificateFacts>}, string, string?][] = [
     ['every address presents the issued leaf', {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {leafSha256: leaf})]}, 'Live Serving'],
     ['one of two addresses does not answer', {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {unreachable: 'connection refused'})]}, 'Verified EdgeUnreachable', `${two}:443 does not answer for ${docs} (connection refused)`],
     ['one of two presents another leaf', {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {leafSha256: otherLeaf, subjectAltNames: 'DNS:other.example'})]}, 'Verified EdgeNotServing', `${two}:443 presents another certificate for ${docs} (of DNS:other.example)`],
     ['an address presents none', {edge: [edgeAt(one, {})]}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
-    ['the leaf that was issued is not known', {edge: [edgeAt(one, {leafSha256: leaf})], leaf: ''}, 'Verified EdgePending', 'the edge is being watched'],
+    ['no request tells the leaf, and it ends when the Certificate does', {edge: [edgeAt(one, {leafSha256: otherLeaf, subjectAltNames: `DNS:${docs}`, notAfter})], issued: adopted}, 'Live Serving'],
+    ['no request tells the leaf, and one of two ends at another time', {edge: [edgeAt(one, {subjectAltNames: `DNS:${docs}`, notAfter}), edgeAt(two, {subjectAltNames: `DNS:${docs}`, notAfter: timestamp(t0 + days)})], issued: adopted}, 'Verified EdgeNotServing', `${two}:443 presents another certificate`],
+    ['no request tells the leaf, and it is of another name', {edge: [edgeAt(one, {subjectAltNames: 'DNS:*.example.com', notAfter})], issued: adopted}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
+    ['nothing is known of what was issued', {edge: [edgeAt(one, {leafSha256: leaf, subjectAltNames: `DNS:${docs}`})], issued: {leafSha256: undefined, notAfter: undefined}}, 'Verified EdgePending', 'the edge is being watched'],
     ['there is no address to look at', {edge: []}, 'Verified EdgePending', 'the edge is being watched'],
     ['the edge has not been looked at', {}, 'Verified EdgePending', 'the edge is being watched'],
-    ['it still presents the leaf before the current one', {edge: [edgeAt(one, {leafSha256: leaf})], leaf: otherLeaf}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
+    ['it still presents the leaf before the current one', {edge: [edgeAt(one, {leafSha256: leaf, subjectAltNames: `DNS:${docs}`, notAfter})], issued: {leafSha256: otherLeaf}}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
   ];
-  test.each(rows)('is kept where %s', (_, {edge, leaf: issued = leaf}, expected, message = 'is served over TLS') => {
-    const facts = {...proven(), certificate: certificate({leafSha256: issued || undefined}), edge, edgeLookedAt: t0};
+  test.each(rows)('is kept where %s', (_, {edge, issued}, expected, message = 'is served over TLS') => {
+    const facts = {...proven(), certificate: certificate(issued), edge, edgeLookedAt: t0};
     const ready = expected.startsWith('Live') ? 'True' : 'False';
     const alone = decide(settled(world({facts: {[docs]: facts}})));
     expect(`${entryOf(alone, docs)!.phase} ${entryOf(alone, docs)!.reason}`).toBe(expected);
     expect(entryOf(alone, docs)!.message).toContain(message);
     expect(condition(alone, 'Ready')?.status).toBe(ready);
-    const source = decide(settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: facts}})));
+    const asSource = {...facts, edge: edge?.map((e) => ({...e, ...(e.subjectAltNames !== undefined && {subjectAltNames: e.subjectAltNames.replace(docs, old)})}))};
+    const source = decide(settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: asSource}})));
     expect(`${entryOf(source, old)!.phase} ${entryOf(source, old)!.reason}`).toBe(expected.replace('Live Serving', 'Live Redirecting'));
     expect(condition(source, 'Ready')?.status).toBe(ready);
   });
 
-  test('whatever has happened, a hostname becomes Live only in sight of every address with the issued leaf', () => {
+  test('whatever has happened, a hostname becomes Live only in sight of every address with what was issued', () => {
     fc.assert(fc.property(historyArbitrary, (history) => {
       for (const at of live(history)) {
         for (const host of decide(at).status.hosts ?? []) {
           if (host.phase !== 'Live' || at.domain.status?.hosts?.some((h) => h.hostname === host.hostname && h.phase === 'Live')) continue;
           const facts = at.facts.get(host.hostname)!;
-          expect(facts.certificate?.leafSha256).toBeDefined();
+          const issued = facts.certificate?.leafSha256 !== undefined ? {leafSha256: facts.certificate.leafSha256} : {notAfter: certificate().notAfter, subjectAltNames: `DNS:${host.hostname}`};
           expect(facts.edge?.length).toBeGreaterThan(0);
-          expect(facts.edge?.every((e) => e.leafSha256 === facts.certificate?.leafSha256)).toBe(true);
+          for (const seen of facts.edge ?? []) expect(seen).toMatchObject(issued);
         }
       }
     }), {numRuns: 500});
