@@ -1,6 +1,6 @@
 /**
  * CustomDomain: gather (caches, the newest looks at DNS and edge) -> decide (domain/lifecycle.ts, pure) -> apply
- * (Certificates and Ingresses, then status; before them too where a hostname is newly proven) -> say when to look again.
+ * (Certificates and Ingresses, then status; what is newly proven is in status before them) -> say when to look again.
  */
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
