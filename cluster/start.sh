@@ -66,6 +66,7 @@ cert kubelet ca "/O=system:nodes/CN=system:node:$NODE" "DNS:$NODE,IP:$NODE_IP"
 user kubelet -
 ca pebble-ca
 cert pebble pebble-ca /CN=pebble DNS:pebble.pebble.svc,DNS:pebble.pebble.svc.cluster.local,DNS:localhost,IP:127.0.0.1
+cert edge ca /CN=edge DNS:*.apps.platform.test
 for f in "$HERE"/zones/db.*; do render "$f" >"$STATE/zones/${f##*/}"; done
 wait_for 30 containerd ctr -a "$CRI" version
 say "keys, containerd with its images"
@@ -81,6 +82,7 @@ helm upgrade --install cert-manager "$CHARTS/cert-manager-$CERT_MANAGER_VERSION"
   -f manifests/cert-manager-values.yaml >"$STATE/log/helm.log" 2>&1 &
 helm=$!
 k apply --server-side -f "$STATE/config/coredns.yaml" -f "$STATE/config/traefik.yaml" -f "$STATE/config/pebble.yaml" >"$STATE/log/apply.log" 2>&1 || die "kubectl apply: $(tail -5 "$STATE/log/apply.log")"
+k -n traefik create secret tls edge-tls --cert "$STATE/pki/edge.crt" --key "$STATE/pki/edge.key" >/dev/null
 k -n pebble create secret tls pebble-tls --cert "$STATE/pki/pebble.crt" --key "$STATE/pki/pebble.key" >/dev/null
 wait_for 60 "node registered" k get node "$NODE"
 k wait node "$NODE" --for=condition=Ready --timeout=60s >/dev/null || die "node not Ready: see $STATE/log/kubelet.log"

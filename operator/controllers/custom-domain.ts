@@ -1,6 +1,6 @@
 /**
  * CustomDomain: gather (caches, the newest looks at DNS and edge) -> decide (domain/lifecycle.ts, pure) -> apply
- * (Certificates and Ingresses, then status; what is newly proven is in status before them) -> say when to look again.
+ * (Certificates and Ingresses, then status; what is newly proven or Live is in status before them) -> say when to look again.
  */
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, IngressClass, Project} from '../api/foreign.ts';
@@ -108,7 +108,7 @@ export class CustomDomainReconciler {
     let decision = await settle();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
     if (orders.keep(key, tenantKey(tenant), decision.wishes)) decision = await settle();
-    if (decision.proves) {
+    if (decision.news) {
       domain = await this.#publish(domain, decision);
       decision = await settle();
     }

@@ -158,10 +158,11 @@ export interface FreshAttempt {certificate: {namespace: string; name: string}; r
 export interface Decision {
   status: CustomDomainStatus;
   /**
-   * A hostname counts as proven for the first time. Status is written before anything is made of that: the process that comes after
-   * a crash knows a proof by status alone, and would remove what it knows no proof of.
+   * A hostname counts as proven, or as Live, and did not before. Status is written before anything is made of that: the process that
+   * comes after a crash knows both by status alone, and would remove what it knows no proof of; and what was served in place of what
+   * is Live now stops when that can be read, not sooner.
    */
-  proves: boolean;
+  news: boolean;
   /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
   claims: ClaimWrite[];
   certificates: Certificate[];
@@ -751,7 +752,10 @@ export function decide(world: World): Decision {
   const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
   return {
     status,
-    proves: hosts.some((h) => h.verifiedAt !== undefined && entryBefore(domain, h.hostname)?.verifiedAt === undefined),
+    news: hosts.some((h) => {
+      const before = entryBefore(domain, h.hostname);
+      return (h.verifiedAt !== undefined && before?.verifiedAt === undefined) || (h.phase === 'Live' && before?.phase !== 'Live');
+    }),
     claims: decisions.flatMap((d) => d.claims),
     certificates: decisions.flatMap((d) => d.certificates),
     ingresses: decisions.flatMap((d) => d.ingresses),

@@ -9,13 +9,13 @@ const second = {
   service: {apiVersion: 'v1', kind: 'Service', metadata: {name: 'second-edge', namespace: 'traefik'}, spec: {selector: labels, ports: [{name: 'https', port: 443}]}},
   /** A second Traefik beside the cluster's own; of another ingress class it serves nothing but its own certificate. */
   deployment: async (ingressClass: string, replicas: number) => {
-    const first = JSON.parse(await kubectl(['get', 'deployment', 'traefik', '-n', 'traefik', '-o', 'json'])) as {spec: {template: {spec: {serviceAccountName: string; containers: {image: string; args: string[]}[]}}}};
-    const {serviceAccountName, containers: [container]} = first.spec.template.spec;
+    const first = JSON.parse(await kubectl(['get', 'deployment', 'traefik', '-n', 'traefik', '-o', 'json'])) as {spec: {template: {spec: {serviceAccountName: string; volumes: object[]; containers: {image: string; args: string[]; volumeMounts: object[]}[]}}}};
+    const {serviceAccountName, volumes, containers: [container]} = first.spec.template.spec;
     return {
       apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name: 'second-edge', namespace: 'traefik'},
       spec: {replicas, selector: {matchLabels: labels}, strategy: {type: 'Recreate'}, template: {metadata: {labels}, spec: {
-        serviceAccountName, terminationGracePeriodSeconds: 1,
-        containers: [{name: 'traefik', image: container?.image, args: [...container?.args.filter((a) => !a.includes('ingressclass')) ?? [], `--providers.kubernetesingress.ingressclass=${ingressClass}`],
+        serviceAccountName, volumes, terminationGracePeriodSeconds: 1,
+        containers: [{name: 'traefik', image: container?.image, volumeMounts: container?.volumeMounts, args: [...container?.args.filter((a) => !a.includes('ingressclass')) ?? [], `--providers.kubernetesingress.ingressclass=${ingressClass}`],
           readinessProbe: {httpGet: {path: '/ping', port: 8080}, periodSeconds: 1, timeoutSeconds: 10}}],
       }}},
     };

@@ -268,29 +268,35 @@ describe('Waiting for DNS', () => {
   });
 });
 
-describe('A first proof', () => {
+describe('What is to be in status before anything is made of it', () => {
   const input: WorldInput = {redirects: [{from: old}], facts: {[docs]: proven(), [old]: refuted()}};
 
-  test('is said to be one, of whichever hostname, until it is written: after a crash status alone knows of it', () => {
+  test('is a first proof, of whichever hostname: after a crash status alone knows of it', () => {
     const first = world(input);
-    expect(decide(first).proves).toBe(true);
-    expect(decide(later(first)).proves).toBe(false);
+    expect(decide(first).news).toBe(true);
+    expect(decide(later(first)).news).toBe(false);
     const second = later(first, {facts: {[docs]: proven(), [old]: proven()}});
-    expect(decide(second).proves).toBe(true);
-    expect(decide(later(second)).proves).toBe(false);
+    expect(decide(second).news).toBe(true);
+    expect(decide(later(second)).news).toBe(false);
   });
 
-  test('is none before it, and none after a restart: what was proven is wanted still', () => {
-    expect(decide(world({facts: {[docs]: refuted()}})).proves).toBe(false);
+  test('is that a hostname is Live: what was served in its place stops after that', () => {
+    const becomes = later(world({facts: {[docs]: {...proven(), certificate: certificate()}}}), {now: t0 + hours, facts: {[docs]: served({edgeLookedAt: t0 + hours})}});
+    expect([hostLines(decide(becomes)), decide(becomes).news]).toEqual([[`${docs} Live Serving Nobody`], true]);
+    expect(decide(later(becomes)).news).toBe(false);
+  });
+
+  test('is nothing before the proof, and nothing after a restart: what was proven is wanted still', () => {
+    expect(decide(world({facts: {[docs]: refuted()}})).news).toBe(false);
     const restarted = decide(later(world(input), {facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}}}));
-    expect(restarted.proves).toBe(false);
+    expect(restarted.news).toBe(false);
     expect(objectLines(restarted)).toEqual(primaryObjects);
   });
 
-  test('is one again where the right was lost in between', () => {
+  test('is a proof again where the right was lost in between', () => {
     const lost = later(later(world({facts: {[docs]: served()}})), {facts: {[docs]: served()}, project: undefined});
-    expect(decide(lost).proves).toBe(false);
-    expect(decide(later(lost, {project: project()})).proves).toBe(true);
+    expect(decide(lost).news).toBe(false);
+    expect(decide(later(lost, {project: project()})).news).toBe(true);
   });
 });
 
