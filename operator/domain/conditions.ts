@@ -8,6 +8,9 @@ import {reasons} from './reasons.ts';
 /** RFC 3339 without fractions, as Kubernetes writes times. */
 export const timestamp = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
+/** Of an RFC 3339 time, for people: `2026-03-08 13:00 UTC`. */
+export const minuteOf = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
+
 /** How long an address of the edge may be missing or wrong before that is Stalled. */
 export const edgeGraceMs = 120_000;
 

@@ -13,7 +13,7 @@ import type {Budgets, Grant, Limit, Order, Spent} from './budget.ts';
 import {spentBy} from './budget.ts';
 import type {CaaVerdict} from './caa.ts';
 import type {CertificateFacts} from './certificate.ts';
-import {timestamp} from './conditions.ts';
+import {minuteOf, timestamp} from './conditions.ts';
 import type {Culprit, Diagnosis} from './diagnosis.ts';
 import {culprit, quote, quotes} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
@@ -66,7 +66,7 @@ export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? '
 /** A time span for people. */
 const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : ms < 7_200_000 ? `${Math.round(ms / 60_000)} minutes` : ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / 86_400_000)} days`);
 /** A point in time for people, rounded up to the minute. The date always: the text must not change as the time comes near. */
-const moment = (ms: number) => `${timestamp(Math.ceil(ms / 60_000) * 60_000).slice(0, 16).replace('T', ' ')} UTC`;
+const moment = (ms: number) => minuteOf(timestamp(Math.ceil(ms / 60_000) * 60_000));
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
 /** The hostname's own budget: what is said while it is spent. */

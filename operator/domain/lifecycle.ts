@@ -32,7 +32,7 @@ import type {CertificateFacts} from './certificate.ts';
 import {makeCertificate} from './certificate.ts';
 import type {ClaimWrite, Drift, Standing} from './claim.ts';
 import {driftOf, nextRivalLook, standingOf, tokenFor} from './claim.ts';
-import {edgeGraceMs, longestMessage, makeConditions, timestamp} from './conditions.ts';
+import {edgeGraceMs, longestMessage, makeConditions, minuteOf, timestamp} from './conditions.ts';
 import type {Diagnosis} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
 import {isApexByName, normalise, objectNameOf, within} from './hostname.ts';
@@ -290,7 +290,10 @@ interface HostDecision extends Routing {
 
 const none: Routing = {certificates: [], ingresses: [], routed: false};
 
-/** A hostname that is no longer acceptable and stands all the same, because it was proven before. `ends`: when that is over. */
+/**
+ * A hostname that is no longer acceptable and stands all the same, because it was proven before. `ends`: when that is over, ms since
+ * the epoch, and not told yet in the message.
+ */
 interface Spared {refusal: Refusal; servedUntil: string; ends?: number}
 
 /** What is said of a hostname that is spared. */
@@ -314,8 +317,7 @@ function acceptance(world: World, before: HostStatus | undefined, refusals: read
   const servedUntil = until ?? timestamp(world.now + world.policy.graceTimeMs);
   const ends = Date.parse(servedUntil);
   if (world.now >= ends) return 'Refused';
-  const what = before.liveAt === undefined ? 'keeps what it has' : 'is served';
-  return {refusal: {...first, message: `${first.message} ${before.hostname} ${what} until ${servedUntil.slice(0, 16).replace('T', ' ')} UTC.`}, servedUntil, ends};
+  return {refusal: first, servedUntil, ends};
 }
 
 /** Whose a hostname is, by its claim and by what DNS says of it now. */
@@ -338,7 +340,7 @@ interface Ownership {
   servedUntil?: number;
 }
 
-function ownershipOf(world: World, hostname: Hostname, facts: HostFacts, {verifiedAt, liveAt, spared}: {verifiedAt?: string; liveAt?: string; spared: boolean}): Ownership {
+function ownershipOf(world: World, hostname: Hostname, facts: HostFacts, {verifiedAt, liveAt}: {verifiedAt?: string; liveAt?: string}): Ownership {
   const {now, policy} = world;
   const {verdict, checkedAt, certificate, diagnosis} = facts;
   const claims: ClaimWrite[] = [];
@@ -361,7 +363,7 @@ function ownershipOf(world: World, hostname: Hostname, facts: HostFacts, {verifi
     const remembered = toRemember(orders, claim.status?.orders ?? [], certificate);
     if (remembered) claims.push({hostname, before: claim, spec: claim.spec, status: {generation: 0, ...claim.status, orders: remembered}});
   }
-  const ends = drift?.confirmed && !spared ? driftEnds(world, claim, verdict, liveAt) : undefined;
+  const ends = drift?.confirmed ? driftEnds(world, claim, verdict, liveAt) : undefined;
   const lost = ends !== undefined && now >= ends;
   return {claim, claims, standing, byPlatform, orders, drift, lost, verified: verifiedAt !== undefined && !lost, ...(ends !== undefined && !lost && {servedUntil: ends})};
 }
@@ -482,15 +484,19 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   if (before?.phase === 'NotAccepted') addedAt = timestamp(now);
 
   const {verdict, checkedAt, certificate, diagnosis} = facts;
-  const {claim, standing, byPlatform, orders, drift, ...own} = ownershipOf(world, hostname, facts, {verifiedAt, liveAt, spared: spared !== undefined});
+  const {claim, standing, byPlatform, orders, drift, ...own} = ownershipOf(world, hostname, facts, {verifiedAt, liveAt});
   ({claims} = own);
   if (!own.verified) verifiedAt = undefined;
   if (verifiedAt === undefined) liveAt = undefined;
   if (own.lost) addedAt = timestamp(now);
-  if (own.servedUntil !== undefined) {
+  if (own.servedUntil !== undefined) by(own.servedUntil);
+  if (spared?.ends !== undefined) {
+    const ends = timestamp(Math.min(spared.ends, own.servedUntil ?? Infinity));
+    const message = `${spared.refusal.message} ${hostname} ${liveAt === undefined ? 'keeps what it has' : 'is served'} until ${minuteOf(ends)}.`;
+    spared = {...spared, refusal: {...spared.refusal, message}};
+  } else if (!spared && own.servedUntil !== undefined) {
     drifted = true;
     servedUntil = timestamp(own.servedUntil);
-    by(own.servedUntil);
   }
 
   // Verification.
@@ -611,7 +617,7 @@ function decideHost(world: World, want: Wanted, primary: {hostname: Hostname; li
   if (drifted) {
     const seen = verdict?.kind === 'Refuted' ? verdict.message : undefined;
     return say('Live', 'DNSDrifted', seen === undefined && before?.reason === 'DNSDrifted' ? before.message
-      : `${seen ?? `${hostname} is proven no longer.`} ${hostname} is served until ${(servedUntil ?? '').slice(0, 16).replace('T', ' ')} UTC.`);
+      : `${seen ?? `${hostname} is proven no longer.`} ${hostname} is served until ${minuteOf(servedUntil ?? '')}.`);
   }
   if (expiry?.step) return say('Live', expiry.step.reason, expiry.step.message, expiry.step.waitingFor);
   if (role === 'FormerPrimary') return say('Live', 'ServedUntilReplaced', `${hostname} is served as before until ${primary.hostname} is Live.`);

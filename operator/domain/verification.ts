@@ -9,6 +9,7 @@
  */
 import {BlockList, isIPv4, isIPv6} from 'node:net';
 import type {CaaVerdict} from './caa.ts';
+import {minuteOf} from './conditions.ts';
 import {isApexByName, recordName, shown} from './hostname.ts';
 import type {ReasonName} from './reasons.ts';
 import type {Proof, Question} from './records.ts';
@@ -103,7 +104,7 @@ export function told(verdict: Refuted | Unknown, at: number, before?: {reason: s
   if (seconds < 60) return verdict.message;
   const until = new Date(Math.ceil((at + seconds * 1000) / 60_000) * 60_000).toISOString();
   const sameDay = until.slice(0, 10) === new Date(at).toISOString().slice(0, 10);
-  return `${verdict.message} Resolvers may repeat the old answer until ${sameDay ? until.slice(11, 16) : until.slice(0, 16).replace('T', ' ')} UTC.`;
+  return `${verdict.message} Resolvers may repeat the old answer until ${sameDay ? `${until.slice(11, 16)} UTC` : minuteOf(until)}.`;
 }
 
 /** Whether two say the same, apart from until when resolvers may repeat the old answer. */

@@ -8,7 +8,7 @@ import type {Tenant} from '../../../operator/domain/tenant.ts';
 import type {Proof, Verdict} from '../../../operator/domain/verification.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
-  condition, conditionLines, days, domain, enterprise, entryOf, heldClaim, hostLines, hours, later, minutes, objectLines, policy, project, proven, refuted, seconds, served, settled, t0, target, unknown, world,
+  condition, conditionLines, days, domain, enterprise, entryOf, free, heldClaim, hostLines, hours, later, minutes, objectLines, policy, project, proven, refuted, seconds, served, settled, t0, target, tenantOn, unknown, world,
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
@@ -254,6 +254,21 @@ describe('Rule 3, drift', () => {
     expect(hostLines(decide(right))).toEqual([`${docs} Live Serving Nobody`]);
     expect(entryOf(decide(right), docs)).not.toHaveProperty('servedUntil');
     expect(condition(decide(right), 'Verified')?.status).toBe('True');
+  });
+
+  test('a downgrade in the meantime makes the grace no longer: it ends at the sooner of both, and says so', () => {
+    const ends = confirmedAt + policy.graceTimeMs;
+    const down = later(gone(confirmedAt), {tenant: tenantOn(free), now: confirmedAt + 3 * days});
+    const d = decide(down);
+    expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([[`${docs} Live PlanUpgradeRequired Customer`], objectLines(decide(live())), ends]);
+    expect(entryOf(d, docs)?.message).toBe('The account acme is on the plan free, which does not allow custom domains. Upgrade the plan. docs.example.com is served until 2026-03-08 13:00 UTC.');
+    expect(decide(later(down, {now: ends - 1})).status).toEqual(d.status);
+    const over = later(down, {now: ends});
+    expect([hostLines(decide(over)), objectLines(decide(over))]).toEqual([[`${docs} AwaitingVerification RecordMissing Customer`], []]);
+    expect(hostLines(decide(later(over)))).toEqual([`${docs} NotAccepted PlanUpgradeRequired Customer`]);
+    // Put right, the downgrade's own grace goes on.
+    const right = decide(later(down, {now: confirmedAt + 4 * days, claimOf: () => heldClaim(docs), facts: {[docs]: served(proven(confirmedAt + 4 * days))}}));
+    expect([entryOf(right, docs)?.message.slice(-21), right.wakeAt]).toEqual(['2026-03-11 13:00 UTC.', ends + 3 * days]);
   });
 
   test('there is no grace where DNS now names another Project here', () => {

@@ -9,6 +9,8 @@ const runs = 10_000;
 const known: {deeds: Deed[]; owner: Name}[] = [
   // The contender's record was there for its first check, and gone when the holder's negative was confirmed.
   {deeds: [['point', 'ann', 2000], ['add', 'ann', 2000], ['point', 'ben', 2000], ['pass', 'ann', 2000], ['add', 'ben', 2000], ['withdraw', 'ann', 2000], ['pass', 'ann', 3_600_000]], owner: 'ann'},
+  // The grace time of a downgrade was served although that of the drift was over.
+  {deeds: [['point', 'ben', 2000], ['add', 'ben', 2000], ['publish', 'ann', 2000], ['pass', 'ann', 259_200_000], ['downgrade', 'ben', 2000], ['pass', 'ann', 777_600_000]], owner: 'ann'},
 ];
 
 describe('Two tenants, a platform and one hostname', () => {
