@@ -70,13 +70,13 @@ test(`of ${count} domains no more are ordered in any ${windowMs / 1000} s than t
   expect(most).toBeLessThanOrEqual(limit);
   expect(queuedSince.size).toBeGreaterThan(count / 2);
 
-  // In order: who is ordered well before another did not begin to wait well after that one. Times have whole seconds, and what
-  // is granted at once is ordered at once.
+  // In order: leave is given to a whole budget at once, so that as many as that may overtake one that began to wait before them, and
+  // no more. Times have whole seconds.
   const certificates = (await listed<{metadata: {creationTimestamp: string}; spec: {dnsNames: string[]}}>('certificates'))
-    .map((c) => ({name: c.spec.dnsNames[0]!.split('.')[0]!, at: Date.parse(c.metadata.creationTimestamp)})).toSorted((a, b) => a.at - b.at);
+    .map((c) => ({name: c.spec.dnsNames[0]!.split('.')[0]!, at: Date.parse(c.metadata.creationTimestamp)}));
   expect(certificates).toHaveLength(count);
   const waited = certificates.flatMap(({name, at}) => (queuedSince.has(name) ? [{name, at, since: Date.parse(queuedSince.get(name)!)}] : []));
-  const overtaken = waited.flatMap((late) => waited.filter((early) => early.at < late.at - windowMs / 2 && early.since > late.since + 2000)
-    .map((early) => `${early.name} (waiting since ${queuedSince.get(early.name)}) was ordered ${(late.at - early.at) / 1000} s before ${late.name} (since ${queuedSince.get(late.name)})`));
-  expect(overtaken).toEqual([]);
+  const overtaken = waited.map((late) => waited.filter((early) => early.at < late.at && early.since > late.since + 1000).length);
+  console.log(`one that waited was overtaken by at most ${Math.max(...overtaken)}`);
+  expect(Math.max(...overtaken)).toBeLessThan(limit);
 }, timeoutMs + 2 * patienceMs);

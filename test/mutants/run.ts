@@ -48,11 +48,11 @@ async function copy(to: string): Promise<void> {
 
 type Verdicts = ReadonlyMap<string, string>;
 
-/** What became of each test of a file, by its titles; all of them, or the one of this title. Empty where the file does not load. */
-async function jest(copyOf: string, test: string, title?: string): Promise<Verdicts> {
+/** What became of the tests of a file that have these titles. Empty where the file does not load. */
+async function jest(copyOf: string, test: string, titles: readonly string[]): Promise<Verdicts> {
   const report = join(copyOf, 'mutants-report.json');
   rmSync(report, {force: true});
-  const only = title === undefined ? [] : ['-t', `^${title.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`];
+  const only = ['-t', `^(${titles.map((t) => t.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})$`];
   const flags = ['--testTimeout=120000', '--runInBand', '--silent', '--ci', '--json', `--outputFile=${report}`, '--cacheDirectory', join(scratch, 'cache')];
   await run(process.execPath, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--rootDir', copyOf, '--runTestsByPath', join(copyOf, test), ...only, ...flags],
     {cwd: copyOf, maxBuffer: 1 << 26, timeout: 300_000}).catch(() => {});
@@ -67,12 +67,12 @@ const baselines = new Map<string, Promise<Verdicts>>();
 async function judge(mutant: Mutant, copyOf: string): Promise<string | undefined> {
   // One baseline for all mutants of a file, of a copy that nothing else changes meanwhile.
   let baseline = baselines.get(mutant.test);
-  if (!baseline) baselines.set(mutant.test, baseline = jest(copyOf, mutant.test));
+  if (!baseline) baselines.set(mutant.test, baseline = jest(copyOf, mutant.test, [...new Set(mutants.filter((m) => m.test === mutant.test).map((m) => m.title))]));
   const before = (await baseline).get(mutant.title);
   if (before !== 'passed') return before === undefined ? `there is no such test: ${mutant.test} › ${mutant.title}` : `its test is ${before} without it: ${mutant.title}`;
   let after: string | undefined;
   try {
-    await broken(mutant, copyOf, async () => { after = (await jest(copyOf, mutant.test, mutant.title)).get(mutant.title); });
+    await broken(mutant, copyOf, async () => { after = (await jest(copyOf, mutant.test, [mutant.title])).get(mutant.title); });
   } catch (e) {
     return (e as Error).message;
   }
@@ -98,8 +98,9 @@ function tell({name, breaks}: Mutant, wrong: string | undefined): void {
 
 const wanted = process.argv.slice(2);
 let [passed, failed] = [0, 0];
+let mutants: Mutant[] = [];
 try {
-  const mutants = readdirSync(here).filter((f) => f.endsWith('.patch')).toSorted().map(read).filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
+  mutants = readdirSync(here).filter((f) => f.endsWith('.patch')).toSorted().map(read).filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
   if (mutants.length === 0) throw new Error('there is no such patch');
   const ofPolicy = mutants.filter((m) => m.test === 'test/cluster/policy.test.ts');
   const queue = mutants.filter((m) => !ofPolicy.includes(m));
