@@ -658,7 +658,9 @@ function caaGate(world: World, hostname: Hostname, facts: HostFacts, before: Hos
   const caa = facts.verdict?.kind === 'Proven' ? facts.verdict.caa : undefined;
   if (policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
   const held = before?.phase === 'Verified' && (caaReasons.has(before.reason) || (caa === undefined && waitReasons.has(before.reason))) ? before : undefined;
-  const nextLook = nextWaitingCheck(policy, held ? Date.parse(held.since) : now, facts.checkedAt, now) ?? (facts.checkedAt ?? now) + policy.recheckIntervalMs;
+  // A proof that came without them is of a check that was not asked for them: the Certificate stood then.
+  const nextLook = facts.verdict?.kind === 'Proven' && caa === undefined ? now
+    : nextWaitingCheck(policy, held ? Date.parse(held.since) : now, facts.checkedAt, now) ?? (facts.checkedAt ?? now) + policy.recheckIntervalMs;
   if (caa === undefined) {
     // Not read by this process, or DNS could not be asked: what status said stands until they are, a place in line too.
     return held ? {reason: held.reason as ReasonName, message: held.message, waitingFor: held.waitingFor, nextLook, ...(held.reason === 'IssuanceQueued' && {wish: 'Wanted'})}

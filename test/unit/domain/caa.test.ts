@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import {judgeCaa} from '../../../operator/domain/caa.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
-import {policy, world} from '../../support/world.ts';
+import {policy, t0, world} from '../../support/world.ts';
 
 const ca = {identities: ['ca1.example.net'], zone: 'apps.platform.test'};
 const record = (text: string) => { const [, flags, tag, value] = /^(\d+) (\S+) "(.*)"$/.exec(text)!; return {flags: Number(flags), tag: tag!, value: value!}; };
@@ -78,6 +78,13 @@ describe('before an order', () => {
   test('records that could not be read, or were not yet, hold the order back too', () => {
     expect(proven({kind: 'Unknown', message: 'SERVFAIL'})).toMatchObject({certificates: [], ingresses: [], status: {hosts: [{phase: 'Verified', reason: 'CAALookupFailed'}]}});
     expect(proven()).toMatchObject({certificates: [], ingresses: [], looks: [{caa: true}]});
+  });
+
+  test('records that the last check did not ask for are read at once: a Certificate that was deleted is back within a second', () => {
+    const facts = {'docs.example.com': {verdict: {kind: 'Proven', by: 'CNAME', apex: false} as const, checkedAt: t0 - 1000, grant: {kind: 'Granted'} as const}};
+    expect(decide(world({policy: gated, facts})).looks).toEqual([expect.objectContaining({what: 'dns', caa: true, at: t0})]);
+    const unread = {'docs.example.com': {...facts['docs.example.com'], verdict: {...facts['docs.example.com'].verdict, caa: {kind: 'Unknown', message: 'SERVFAIL'} as const}}};
+    expect(decide(world({policy: gated, facts: unread})).looks).toEqual([expect.objectContaining({at: t0 + 14_000})]);
   });
 
   test('records that allow the CA let the order through, and where CAA is not configured nothing is held back', () => {
