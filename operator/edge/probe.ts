@@ -3,6 +3,7 @@ import {hash} from 'node:crypto';
 import {isIP} from 'node:net';
 import type {TLSSocket} from 'node:tls';
 import {connect} from 'node:tls';
+import {timestamp} from '../domain/conditions.ts';
 import {answeredBy} from '../redirector/table.ts';
 
 export interface EdgeAddress {
@@ -81,7 +82,7 @@ function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal, whoAn
     socket.on('secureConnect', () => {
       const leaf = socket.getPeerX509Certificate();
       if (!leaf) return finish({edge, unreachable: 'presented no certificate'});
-      const finding = {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? '', notAfter: `${leaf.validToDate.toISOString().slice(0, 19)}Z`};
+      const finding = {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? '', notAfter: timestamp(leaf.validToDate.getTime())};
       if (!whoAnswers) return finish(finding);
       // Nobody who answers in time is not the redirector, which does.
       presented = {...finding, redirector: false};
