@@ -108,10 +108,7 @@ export class CustomDomainReconciler {
     let decision = await settle();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
     if (orders.keep(key, tenantKey(tenant), decision.wishes)) decision = await settle();
-    if (decision.news) {
-      domain = await this.#publish(domain, decision);
-      decision = await settle();
-    }
+    if (decision.news) domain = await this.#publish(domain, decision);
     applied = await children.apply(domain, decision);
     if (applied.changed || applied.inTheWay.size > 0) decision = await settle();
     for (const attempt of decision.freshAttempts) await children.attempt(attempt, world.now);
