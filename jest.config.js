@@ -2,7 +2,9 @@
 export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  transform: {'\\.ts$': ['@swc/jest', {jsc: {parser: {syntax: 'typescript'}, target: 'es2024'}, module: {type: 'es6'}}]},
+  transform: {
+    '\\.ts$': ['@swc/jest', {jsc: {parser: {syntax: 'typescript'}, target: 'es2024'}, module: {type: 'es6'}}],
+  },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.cluster/'],
   watchPathIgnorePatterns: ['<rootDir>/.cluster/'],

@@ -18,8 +18,18 @@ const envFile = `${root}.cluster/env.json`;
 
 /** What `cluster/up.sh` wrote down of the cluster that runs. */
 export interface ClusterEnv {
-  kubeconfig: string; edgeHttps: string; edgeHttp: string; dns: string; pebbleManagement: string; pebbleCa: string;
-  nodeIp: string; dnsIp: string; blackHole: string; auditLog: string; zones: string; bin: string;
+  kubeconfig: string;
+  edgeHttps: string;
+  edgeHttp: string;
+  dns: string;
+  pebbleManagement: string;
+  pebbleCa: string;
+  nodeIp: string;
+  dnsIp: string;
+  blackHole: string;
+  auditLog: string;
+  zones: string;
+  bin: string;
 }
 
 /** Throws with the remedy when no cluster was brought up. */
@@ -32,10 +42,16 @@ export function env(): ClusterEnv {
 export const patienceMs = 300_000;
 
 /** Runs a command of the checkout with the cluster's binaries and kubeconfig. Throws with what it printed. */
-export async function sh(command: string, args: readonly string[], {input, timeoutMs = patienceMs + 10_000}: {input?: string; timeoutMs?: number} = {}): Promise<string> {
+export async function sh(
+  command: string,
+  args: readonly string[],
+  {input, timeoutMs = patienceMs + 10_000}: {input?: string; timeoutMs?: number} = {},
+): Promise<string> {
   const {bin, kubeconfig} = env();
   const child = run(command, [...args], {
-    cwd: root, timeout: timeoutMs, maxBuffer: 64 << 20,
+    cwd: root,
+    timeout: timeoutMs,
+    maxBuffer: 64 << 20,
     env: {...process.env, PATH: `${bin}:${process.env.PATH}`, KUBECONFIG: kubeconfig},
   });
   if (input !== undefined) child.child.stdin?.end(input);
@@ -50,8 +66,10 @@ export async function sh(command: string, args: readonly string[], {input, timeo
 export const kubectl = (args: readonly string[], options?: Parameters<typeof sh>[2]) => sh('kubectl', args, options);
 
 /** Applies YAML, or objects. */
-export const apply = (manifest: string | readonly object[]) => kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'],
-  {input: typeof manifest === 'string' ? manifest : JSON.stringify({apiVersion: 'v1', kind: 'List', items: manifest})});
+export const apply = (manifest: string | readonly object[]) =>
+  kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], {
+    input: typeof manifest === 'string' ? manifest : JSON.stringify({apiVersion: 'v1', kind: 'List', items: manifest}),
+  });
 
 /** A client of the operator's own kit, with the administrator's rights. */
 export function adminClient(): Client {
@@ -62,7 +80,7 @@ export function adminClient(): Client {
 
 let shared: Client | undefined;
 /** One such client of the process, which nobody closes: for what is asked over and over. */
-export const api = (): Client => shared ??= adminClient();
+export const api = (): Client => (shared ??= adminClient());
 
 /** Replaces the records of a zone: seen within half a second. Further zones come into being so. */
 export const setZone = (zone: string, records: readonly string[]) => sh('cluster/dns.sh', ['set', zone, ...records]);
@@ -70,53 +88,130 @@ export const setZone = (zone: string, records: readonly string[]) => sh('cluster
 /** Installs or upgrades both charts as a user would, and waits for the Pods. Values are added to those of the demo. */
 export async function install(sets: readonly string[] = []): Promise<void> {
   const tag = readFileSync(`${root}dist/image.tag`, 'utf8').trim();
-  await sh('helm', ['upgrade', '--install', 'doorplate-crds', 'charts/doorplate-crds', '-n', 'doorplate-system', '--create-namespace', '--wait', '--timeout', '180s']);
-  await sh('helm', ['upgrade', '--install', 'doorplate', 'charts/doorplate', '-n', 'doorplate-system', '-f', 'examples/demo/values.yaml',
-    '--set-string', `image.tag=${tag}`, ...sets.flatMap((s) => ['--set', s]), '--wait', '--timeout', '180s']);
+  await sh('helm', [
+    'upgrade',
+    '--install',
+    'doorplate-crds',
+    'charts/doorplate-crds',
+    '-n',
+    'doorplate-system',
+    '--create-namespace',
+    '--wait',
+    '--timeout',
+    '180s',
+  ]);
+  await sh('helm', [
+    'upgrade',
+    '--install',
+    'doorplate',
+    'charts/doorplate',
+    '-n',
+    'doorplate-system',
+    '-f',
+    'examples/demo/values.yaml',
+    '--set-string',
+    `image.tag=${tag}`,
+    ...sets.flatMap((s) => ['--set', s]),
+    '--wait',
+    '--timeout',
+    '180s',
+  ]);
 }
 
 /** Polls until `test` gives something else than undefined or false. Throws with the last error when the time is over. */
-export async function eventually<T>(what: string, test: () => Promise<T | undefined | false>, timeoutMs = patienceMs, everyMs = 200): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  test: () => Promise<T | undefined | false>,
+  timeoutMs = patienceMs,
+  everyMs = 200,
+): Promise<T> {
   const end = Date.now() + timeoutMs;
   let last: unknown = 'never true';
   for (;;) {
     try {
       const value = await test();
       if (value !== undefined && value !== false) return value;
-    } catch (e) { last = e; }
-    if (Date.now() > end) throw new Error(`${what}: not within ${timeoutMs / 1000} s (${last instanceof Error ? last.message : String(last)})`);
-    await new Promise((resolve) => { setTimeout(resolve, everyMs); });
+    } catch (e) {
+      last = e;
+    }
+    if (Date.now() > end)
+      throw new Error(
+        `${what}: not within ${timeoutMs / 1000} s (${last instanceof Error ? last.message : String(last)})`,
+      );
+    await new Promise((resolve) => {
+      setTimeout(resolve, everyMs);
+    });
   }
 }
 
-const endpoint = (address: string) => { const [host = '', port = ''] = address.split(':'); return {host, port: Number(port)}; };
+const endpoint = (address: string) => {
+  const [host = '', port = ''] = address.split(':');
+  return {host, port: Number(port)};
+};
 
-export interface Reply {status: number; location?: string; headers: IncomingHttpHeaders; body: string}
+export interface Reply {
+  status: number;
+  location?: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
 
 /** One request at the edge, on a connection of its own. `ca` verifies the certificate; without it any is taken. */
-export function fetchEdge(url: string, {method = 'GET', ca, timeoutMs = 30_000}: {method?: string; ca?: string; timeoutMs?: number} = {}): Promise<Reply> {
+export function fetchEdge(
+  url: string,
+  {method = 'GET', ca, timeoutMs = 30_000}: {method?: string; ca?: string; timeoutMs?: number} = {},
+): Promise<Reply> {
   const {protocol, hostname, pathname, search} = new URL(url);
   const https = protocol === 'https:';
   const at = endpoint(https ? env().edgeHttps : env().edgeHttp);
   return new Promise((resolve, reject) => {
-    const options = {...at, method, path: pathname + search, headers: {host: hostname}, agent: false, timeout: timeoutMs};
-    const req = (https ? httpsRequest({...options, servername: hostname, rejectUnauthorized: ca !== undefined, ca}) : httpRequest(options));
-    req.on('response', (res) => {
-      let body = '';
-      res.setEncoding('utf8').on('data', (chunk: string) => { body += chunk; })
-        .on('end', () => resolve({status: res.statusCode ?? 0, location: res.headers.location, headers: res.headers, body})).on('error', reject);
-    }).on('timeout', () => req.destroy(new Error('timeout'))).on('error', reject).end();
+    const options = {
+      ...at,
+      method,
+      path: pathname + search,
+      headers: {host: hostname},
+      agent: false,
+      timeout: timeoutMs,
+    };
+    const req = https
+      ? httpsRequest({...options, servername: hostname, rejectUnauthorized: ca !== undefined, ca})
+      : httpRequest(options);
+    req
+      .on('response', (res) => {
+        let body = '';
+        res
+          .setEncoding('utf8')
+          .on('data', (chunk: string) => {
+            body += chunk;
+          })
+          .on('end', () =>
+            resolve({status: res.statusCode ?? 0, location: res.headers.location, headers: res.headers, body}),
+          )
+          .on('error', reject);
+      })
+      .on('timeout', () => req.destroy(new Error('timeout')))
+      .on('error', reject)
+      .end();
   });
 }
 
 /** The certificate that the edge presents for a name: whether it chains to `ca`, and its SHA-256. */
 export function presented(hostname: string, ca: string): Promise<{trusted: boolean; sha256: string; subject: string}> {
   return new Promise((resolve, reject) => {
-    const socket = tlsConnect({...endpoint(env().edgeHttps), servername: hostname, ca, rejectUnauthorized: false}, () => {
-      const {raw, subjectaltname = ''} = socket.getPeerCertificate();
-      resolve({trusted: socket.authorized, sha256: createHash('sha256').update(raw).digest('hex'), subject: subjectaltname});
-      socket.destroy();
-    }).setTimeout(30_000, () => socket.destroy(new Error('timeout'))).on('error', reject);
+    const socket = tlsConnect(
+      {...endpoint(env().edgeHttps), servername: hostname, ca, rejectUnauthorized: false},
+      () => {
+        const {raw, subjectaltname = ''} = socket.getPeerCertificate();
+        resolve({
+          trusted: socket.authorized,
+          sha256: createHash('sha256').update(raw).digest('hex'),
+          subject: subjectaltname,
+        });
+        socket.destroy();
+      },
+    )
+      .setTimeout(30_000, () => socket.destroy(new Error('timeout')))
+      .on('error', reject);
   });
 }
 
@@ -124,21 +219,39 @@ export function presented(hostname: string, ca: string): Promise<{trusted: boole
 export async function acmeRoot(): Promise<string> {
   const {pebbleManagement, pebbleCa} = env();
   return new Promise((resolve, reject) => {
-    httpsRequest(`${pebbleManagement}/roots/0`, {ca: readFileSync(pebbleCa), servername: 'localhost', agent: false, signal: AbortSignal.timeout(30_000)}, (res) => {
-      let body = '';
-      res.on('data', (c: Buffer) => { body += c.toString(); }).on('end', () => resolve(body)).on('error', reject);
-    }).on('error', reject).end();
+    httpsRequest(
+      `${pebbleManagement}/roots/0`,
+      {ca: readFileSync(pebbleCa), servername: 'localhost', agent: false, signal: AbortSignal.timeout(30_000)},
+      (res) => {
+        let body = '';
+        res
+          .on('data', (c: Buffer) => {
+            body += c.toString();
+          })
+          .on('end', () => resolve(body))
+          .on('error', reject);
+      },
+    )
+      .on('error', reject)
+      .end();
   });
 }
 
 /** SHA-256 of the leaf in the newest CertificateRequest of a Certificate. */
 export async function issuedLeaf(namespace: string, certificate: string): Promise<string> {
-  const {items} = JSON.parse(await kubectl(['get', 'certificaterequests', '-n', namespace, '-o', 'json'])) as
-    {items: {metadata: {annotations?: Record<string, string>}; status?: {certificate?: string}}[]};
-  const revision = (i: (typeof items)[number]) => Number(i.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
-  const newest = items.filter((i) => i.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate).toSorted((a, b) => revision(b) - revision(a))[0];
-  if (!newest?.status?.certificate) throw new Error(`no CertificateRequest of ${namespace}/${certificate} has a certificate`);
-  return createHash('sha256').update(new X509Certificate(Buffer.from(newest.status.certificate, 'base64')).raw).digest('hex');
+  const {items} = JSON.parse(await kubectl(['get', 'certificaterequests', '-n', namespace, '-o', 'json'])) as {
+    items: {metadata: {annotations?: Record<string, string>}; status?: {certificate?: string}}[];
+  };
+  const revision = (i: (typeof items)[number]) =>
+    Number(i.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
+  const newest = items
+    .filter((i) => i.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate)
+    .toSorted((a, b) => revision(b) - revision(a))[0];
+  if (!newest?.status?.certificate)
+    throw new Error(`no CertificateRequest of ${namespace}/${certificate} has a certificate`);
+  return createHash('sha256')
+    .update(new X509Certificate(Buffer.from(newest.status.certificate, 'base64')).raw)
+    .digest('hex');
 }
 
 /** A line of the API server's audit log, as far as it is read. */
@@ -160,8 +273,13 @@ export async function audit(since: Date, keep: (event: AuditEvent) => boolean): 
   for await (const line of createInterface({input: createReadStream(env().auditLog), crlfDelay: Infinity})) {
     if (line === '') continue;
     let event: AuditEvent;
-    try { event = JSON.parse(line) as AuditEvent; } catch { continue; } // the last line may be half written
-    if (new Date(event.requestReceivedTimestamp) >= since && !event.requestURI.includes('dryRun=All') && keep(event)) out.push(event);
+    try {
+      event = JSON.parse(line) as AuditEvent;
+    } catch {
+      continue;
+    } // the last line may be half written
+    if (new Date(event.requestReceivedTimestamp) >= since && !event.requestURI.includes('dryRun=All') && keep(event))
+      out.push(event);
   }
   return out;
 }

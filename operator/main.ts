@@ -29,7 +29,9 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   }
   const make = roles[role];
   if (!make || argv.length > 1) {
-    process.stderr.write(`doorplate: ${role === '' ? 'no role given' : `there is no role ${JSON.stringify(argv.join(' '))}`}\n\n${usage}`);
+    process.stderr.write(
+      `doorplate: ${role === '' ? 'no role given' : `there is no role ${JSON.stringify(argv.join(' '))}`}\n\n${usage}`,
+    );
     return 2;
   }
   const config = loadConfig(process.env);
@@ -62,6 +64,10 @@ try {
   const code = await main(process.argv.slice(2));
   if (code !== undefined) process.exitCode = code;
 } catch (error) {
-  process.stderr.write(error instanceof ConfigError ? `doorplate: ${error.message}\n` : `doorplate: ${(error as Error).stack ?? String(error)}\n`);
+  process.stderr.write(
+    error instanceof ConfigError
+      ? `doorplate: ${error.message}\n`
+      : `doorplate: ${(error as Error).stack ?? String(error)}\n`,
+  );
   process.exit(1);
 }

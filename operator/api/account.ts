@@ -6,21 +6,31 @@ import {conditions, objectName} from './rules.ts';
 /** On a Namespace: the Account to which it belongs. Only the platform sets it. */
 export const accountLabel = 'doorplate.dev/account';
 
-const spec = z.object({
-  planRef: z.object({name: objectName('Name of a Plan.')}).describe('The plan that the account is on.'),
-  rateLimit: rateLimit("What was agreed in place of the plan's requests.").optional(),
-}).describe('What the account has.');
+const spec = z
+  .object({
+    planRef: z.object({name: objectName('Name of a Plan.')}).describe('The plan that the account is on.'),
+    rateLimit: rateLimit("What was agreed in place of the plan's requests.").optional(),
+  })
+  .describe('What the account has.');
 
-const status = z.object({
-  observedGeneration: z.int32().describe('The generation of the spec that this status speaks of; -1 before the first look.'),
-  conditions: conditions(['Ready', 'Stalled'], 'Whether the account can be used: its plan exists.').optional(),
-}).describe('Where the account stands; written by Doorplate only.');
+const status = z
+  .object({
+    observedGeneration: z
+      .int32()
+      .describe('The generation of the spec that this status speaks of; -1 before the first look.'),
+    conditions: conditions(['Ready', 'Stalled'], 'Whether the account can be used: its plan exists.').optional(),
+  })
+  .describe('Where the account stands; written by Doorplate only.');
 
 export type AccountSpec = z.output<typeof spec>;
 export type AccountStatus = z.output<typeof status>;
 
 export const accountKind = {
-  kind: 'Account', plural: 'accounts', singular: 'account', shortNames: [], scope: 'Cluster',
+  kind: 'Account',
+  plural: 'accounts',
+  singular: 'account',
+  shortNames: [],
+  scope: 'Cluster',
   description: `A customer of the platform: its plan and what was agreed. Namespaces belong to it by their label ${accountLabel}. Written by the platform.`,
   columns: [
     {name: 'PLAN', jsonPath: '.spec.planRef.name'},
@@ -31,7 +41,13 @@ export const accountKind = {
     {name: 'PER-DAY', jsonPath: '.spec.rateLimit.requestsPerDay', type: 'integer', wide: true},
     {name: 'MESSAGE', jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true},
   ],
-  spec, status,
-  rules: [{cel: 'self.metadata.name.size() <= 63', message: 'the name of an Account has at most 63 characters: namespaces name it in a label'}],
+  spec,
+  status,
+  rules: [
+    {
+      cel: 'self.metadata.name.size() <= 63',
+      message: 'the name of an Account has at most 63 characters: namespaces name it in a label',
+    },
+  ],
   examples: ['spec: {planRef: {name: pro}, rateLimit: {requestsPerMinute: 5000, requestsPerDay: 1000000}}'],
 } satisfies Kind;

@@ -10,7 +10,12 @@ export const group = 'doorplate.dev';
 export const version = 'v1alpha1';
 
 /** One column of `kubectl get`; `wide` ones show with `-o wide`. */
-export interface Column {name: string; jsonPath: string; type?: string; wide?: boolean}
+export interface Column {
+  name: string;
+  jsonPath: string;
+  type?: string;
+  wide?: boolean;
+}
 
 /** All that a CustomResourceDefinition is made of. */
 export interface Kind {
@@ -47,8 +52,15 @@ function structural(node: unknown): unknown {
     if (key === 'additionalProperties' || value === undefined) continue;
     out[key] = structural(value);
   }
-  if (out['x-kubernetes-int-or-string']) { delete out.anyOf; delete out.type; }
-  if (out.type === 'integer' && out.minimum === -(2 ** 31)) { out.format = 'int32'; delete out.minimum; delete out.maximum; }
+  if (out['x-kubernetes-int-or-string']) {
+    delete out.anyOf;
+    delete out.type;
+  }
+  if (out.type === 'integer' && out.minimum === -(2 ** 31)) {
+    out.format = 'int32';
+    delete out.minimum;
+    delete out.maximum;
+  }
   return out;
 }
 
@@ -60,11 +72,13 @@ function toSchema(type: z.ZodType): Schema {
 export function lint(schema: Schema, path: string): string[] {
   const wrong: string[] = [];
   if (!schema.description) wrong.push(`${path}: no description`);
-  if (schema.type === 'string' && !schema.enum && schema.maxLength === undefined) wrong.push(`${path}: a string without maxLength`);
+  if (schema.type === 'string' && !schema.enum && schema.maxLength === undefined)
+    wrong.push(`${path}: a string without maxLength`);
   if (schema.type === 'array' && schema.maxItems === undefined) wrong.push(`${path}: a list without maxItems`);
   if (schema.$ref || schema.oneOf || schema.anyOf || schema.allOf) wrong.push(`${path}: not structural`);
   if (!schema.type && !schema['x-kubernetes-int-or-string']) wrong.push(`${path}: no type`);
-  for (const [name, property] of Object.entries(schema.properties ?? {})) wrong.push(...lint(property, `${path}.${name}`));
+  for (const [name, property] of Object.entries(schema.properties ?? {}))
+    wrong.push(...lint(property, `${path}.${name}`));
   if (schema.items) wrong.push(...lint(schema.items, `${path}[]`));
   return wrong;
 }
@@ -96,15 +110,29 @@ export function crd(kind: Kind): Record<string, unknown> {
     spec: {
       group,
       scope: kind.scope ?? 'Namespaced',
-      names: {kind: kind.kind, listKind: `${kind.kind}List`, plural: kind.plural, singular: kind.singular,
-        ...(kind.shortNames.length > 0 && {shortNames: kind.shortNames}), categories: ['doorplate']},
-      versions: [{
-        name: version, served: true, storage: true,
-        ...(subresource && {subresources: {status: {}}}),
-        additionalPrinterColumns: kind.columns.map(({name, jsonPath, type = 'string', wide}) =>
-          ({name, type, jsonPath, ...(wide && {priority: 1})})),
-        schema: {openAPIV3Schema: schema},
-      }],
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular: kind.singular,
+        ...(kind.shortNames.length > 0 && {shortNames: kind.shortNames}),
+        categories: ['doorplate'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          ...(subresource && {subresources: {status: {}}}),
+          additionalPrinterColumns: kind.columns.map(({name, jsonPath, type = 'string', wide}) => ({
+            name,
+            type,
+            jsonPath,
+            ...(wide && {priority: 1}),
+          })),
+          schema: {openAPIV3Schema: schema},
+        },
+      ],
     },
   };
 }

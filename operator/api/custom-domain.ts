@@ -3,7 +3,14 @@ import type {Kind} from './crd.ts';
 import {celFold, checked, conditions, fold, hostname, objectName, text, time} from './rules.ts';
 
 /** What a CustomDomain's status always says, in this order; Reconciling or Stalled follow while true. */
-export const customDomainConditions = ['Accepted', 'Verified', 'CertificateReady', 'RoutesReady', 'Live', 'Ready'] as const;
+export const customDomainConditions = [
+  'Accepted',
+  'Verified',
+  'CertificateReady',
+  'RoutesReady',
+  'Live',
+  'Ready',
+] as const;
 
 /** The lifecycle of a hostname; see the drawing in `domain/lifecycle.ts`. */
 export const phases = ['NotAccepted', 'AwaitingVerification', 'Verified', 'Live', 'Removing'] as const;
@@ -19,23 +26,31 @@ export type RedirectStatus = (typeof redirectStatuses)[number];
 
 const redirectStatus = z.literal([...redirectStatuses]).meta({type: 'integer'});
 
-const projectRef = checked(
-  z.object({name: objectName('Name of a Project in the same namespace.')}),
-  [{cel: 'self == oldSelf', holds: () => true, message: 'is immutable: delete this CustomDomain and create one for the other project'}],
-).describe('The project that these hostnames belong to. Immutable.');
+const projectRef = checked(z.object({name: objectName('Name of a Project in the same namespace.')}), [
+  {
+    cel: 'self == oldSelf',
+    holds: () => true,
+    message: 'is immutable: delete this CustomDomain and create one for the other project',
+  },
+]).describe('The project that these hostnames belong to. Immutable.');
 
-const redirect = z.object({
-  from: hostname('A hostname of the customer that redirects.'),
-  to: hostname('Where it redirects to; only the primary is allowed. Default: the primary.').optional(),
-  status: redirectStatus.default(301).describe('HTTP status of the redirect: 301 (default), 302, 307 or 308.'),
-}).describe('A hostname that redirects to the primary.');
+const redirect = z
+  .object({
+    from: hostname('A hostname of the customer that redirects.'),
+    to: hostname('Where it redirects to; only the primary is allowed. Default: the primary.').optional(),
+    status: redirectStatus.default(301).describe('HTTP status of the redirect: 301 (default), 302, 307 or 308.'),
+  })
+  .describe('A hostname that redirects to the primary.');
 
 const specShape = z.object({
   projectRef,
   primary: hostname('The main hostname: it serves the project.'),
-  redirects: z.array(redirect).max(500)
+  redirects: z
+    .array(redirect)
+    .max(500)
     .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['from']})
-    .optional().describe('Further hostnames, which redirect to the primary, path and query kept.'),
+    .optional()
+    .describe('Further hostnames, which redirect to the primary, path and query kept.'),
 });
 
 /** How many redirects may be written otherwise than they are compared. */
@@ -61,59 +76,101 @@ const spec = checked(specShape, [
     // Names as they are compared are distinct already, as keys of the list. Each other one is sought among all: 500 x 500
     // comparisons would cost more than the API server allows (CEL's limit for a call), 50 x 500 do not. The folded list is
     // bound by a list of one, so that folding is paid once a name.
-    cel: `!has(self.redirects) || [self.redirects.map(r, ${celFold('r.from')})].all(l, ` +
+    cel:
+      `!has(self.redirects) || [self.redirects.map(r, ${celFold('r.from')})].all(l, ` +
       `self.redirects.all(r, r.from == ${celFold('r.from')} || [${celFold('r.from')}].all(a, l.exists_one(b, a == b))))`,
     holds: (s) => new Set(s.redirects?.map((r) => fold(r.from))).size === (s.redirects?.length ?? 0),
     message: 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one',
   },
 ]).describe("The project's own domains.");
 
-const dnsRecord = z.object({
-  hostname: text(253, 'The hostname that the record is for.'),
-  type: text(16, 'Type of the record.'),
-  name: text(253, "Name of the record as a DNS provider's form asks for it, relative to the zone; @ is the zone itself."),
-  zone: text(253, 'The zone (the domain at the provider) in which to create it.'),
-  value: text(253, 'Value of the record; it must match exactly.'),
-  ttl: z.int32().describe('Time to live in seconds.'),
-  state: z.enum(['Missing', 'Wrong', 'Conflicting', 'Found', 'Unknown']).describe(
-    'What was seen: Missing (no record), Wrong (another value), Conflicting (a record that must be deleted first), Found, Unknown (not asked yet, or no answer).'),
-  observed: z.array(text(300, 'A record that was seen, as TYPE value.')).max(16).optional().describe('The records that were seen instead.'),
-}).describe('A DNS record that the customer must create.');
+const dnsRecord = z
+  .object({
+    hostname: text(253, 'The hostname that the record is for.'),
+    type: text(16, 'Type of the record.'),
+    name: text(
+      253,
+      "Name of the record as a DNS provider's form asks for it, relative to the zone; @ is the zone itself.",
+    ),
+    zone: text(253, 'The zone (the domain at the provider) in which to create it.'),
+    value: text(253, 'Value of the record; it must match exactly.'),
+    ttl: z.int32().describe('Time to live in seconds.'),
+    state: z
+      .enum(['Missing', 'Wrong', 'Conflicting', 'Found', 'Unknown'])
+      .describe(
+        'What was seen: Missing (no record), Wrong (another value), Conflicting (a record that must be deleted first), Found, Unknown (not asked yet, or no answer).',
+      ),
+    observed: z
+      .array(text(300, 'A record that was seen, as TYPE value.'))
+      .max(16)
+      .optional()
+      .describe('The records that were seen instead.'),
+  })
+  .describe('A DNS record that the customer must create.');
 
-const host = z.object({
-  hostname: text(253, 'The hostname: lower case, A-labels (RFC 5890), no trailing dot.'),
-  role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe(
-    'Primary serves the project, RedirectSource redirects to the primary, FormerPrimary (no longer in spec) is served until the new primary is Live.'),
-  phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
-  reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),
-  message: text(2048, 'What was seen, what to do, and until when.'),
-  since: time('Since when it has had this reason.'),
-  addedAt: time("When Doorplate first accepted this hostname here (first saw it, while it is not accepted); absent while the plan's limit holds it back.").optional(),
-  verifiedAt: time('When DNS proved it.').optional(),
-  liveAt: time('When it was first seen served with its certificate.').optional(),
-  waitingFor: z.enum(parties).describe('Whose turn it is: Customer, Platform, CertificateAuthority or Nobody.'),
-  certificate: z.object({
-    name: text(253, 'Name of the cert-manager Certificate.'),
-    notAfter: time('When the certificate expires; renewed before that.').optional(),
-  }).optional().describe('Its certificate.'),
-  redirect: z.object({
-    to: text(253, 'Where it redirects to.'),
-    status: z.int32().describe('HTTP status of the redirect.'),
-  }).optional().describe('The redirect that is in effect; absent until the primary is Live.'),
-  servedUntil: time('Until when it is still served although it no longer qualifies.').optional(),
-}).describe('Where one hostname stands.');
+const host = z
+  .object({
+    hostname: text(253, 'The hostname: lower case, A-labels (RFC 5890), no trailing dot.'),
+    role: z
+      .enum(['Primary', 'RedirectSource', 'FormerPrimary'])
+      .describe(
+        'Primary serves the project, RedirectSource redirects to the primary, FormerPrimary (no longer in spec) is served until the new primary is Live.',
+      ),
+    phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
+    reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),
+    message: text(2048, 'What was seen, what to do, and until when.'),
+    since: time('Since when it has had this reason.'),
+    addedAt: time(
+      "When Doorplate first accepted this hostname here (first saw it, while it is not accepted); absent while the plan's limit holds it back.",
+    ).optional(),
+    verifiedAt: time('When DNS proved it.').optional(),
+    liveAt: time('When it was first seen served with its certificate.').optional(),
+    waitingFor: z.enum(parties).describe('Whose turn it is: Customer, Platform, CertificateAuthority or Nobody.'),
+    certificate: z
+      .object({
+        name: text(253, 'Name of the cert-manager Certificate.'),
+        notAfter: time('When the certificate expires; renewed before that.').optional(),
+      })
+      .optional()
+      .describe('Its certificate.'),
+    redirect: z
+      .object({
+        to: text(253, 'Where it redirects to.'),
+        status: z.int32().describe('HTTP status of the redirect.'),
+      })
+      .optional()
+      .describe('The redirect that is in effect; absent until the primary is Live.'),
+    servedUntil: time('Until when it is still served although it no longer qualifies.').optional(),
+  })
+  .describe('Where one hostname stands.');
 
-const status = z.object({
-  observedGeneration: z.int32().describe('The generation of the spec that this status speaks of; -1 before the first look.'),
-  phase: z.enum(phases).optional().describe('Phase of the primary: NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
-  hostsLive: text(16, 'Hostnames that are Live, of all hostnames.').optional(),
-  dnsRecords: z.array(dnsRecord).max(1024)
-    .optional().describe('The DNS records that the customer must create.'),
-  hosts: z.array(host).max(512).meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['hostname']})
-    .optional().describe('Where each hostname stands: the primary first, then the others by name.'),
-  lastHandledReconcileAt: text(256, 'The value of the annotation doorplate.dev/requestedAt (or reconcile.fluxcd.io/requestedAt) that was last acted on.').optional(),
-  conditions: conditions([...customDomainConditions, 'Reconciling', 'Stalled'], 'Where the primary stands, and (Ready) all hostnames together.').optional(),
-}).describe('Where the domains stand; written by Doorplate only.');
+const status = z
+  .object({
+    observedGeneration: z
+      .int32()
+      .describe('The generation of the spec that this status speaks of; -1 before the first look.'),
+    phase: z
+      .enum(phases)
+      .optional()
+      .describe('Phase of the primary: NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
+    hostsLive: text(16, 'Hostnames that are Live, of all hostnames.').optional(),
+    dnsRecords: z.array(dnsRecord).max(1024).optional().describe('The DNS records that the customer must create.'),
+    hosts: z
+      .array(host)
+      .max(512)
+      .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['hostname']})
+      .optional()
+      .describe('Where each hostname stands: the primary first, then the others by name.'),
+    lastHandledReconcileAt: text(
+      256,
+      'The value of the annotation doorplate.dev/requestedAt (or reconcile.fluxcd.io/requestedAt) that was last acted on.',
+    ).optional(),
+    conditions: conditions(
+      [...customDomainConditions, 'Reconciling', 'Stalled'],
+      'Where the primary stands, and (Ready) all hostnames together.',
+    ).optional(),
+  })
+  .describe('Where the domains stand; written by Doorplate only.');
 
 export type CustomDomainSpec = z.output<typeof spec>;
 export type CustomDomainStatus = z.output<typeof status>;
@@ -121,7 +178,10 @@ export type HostStatus = z.output<typeof host>;
 export type DnsRecordStatus = z.output<typeof dnsRecord>;
 
 export const customDomainKind = {
-  kind: 'CustomDomain', plural: 'customdomains', singular: 'customdomain', shortNames: ['cdom'],
+  kind: 'CustomDomain',
+  plural: 'customdomains',
+  singular: 'customdomain',
+  shortNames: ['cdom'],
   description: "A project's own domains: one primary hostname that serves it, and others that redirect to the primary.",
   columns: [
     {name: 'PRIMARY', jsonPath: '.spec.primary'},
@@ -133,6 +193,7 @@ export const customDomainKind = {
     {name: 'TARGET', jsonPath: '.status.dnsRecords[0].value', wide: true},
     {name: 'MESSAGE', jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true},
   ],
-  spec, status,
+  spec,
+  status,
   examples: ['spec: {projectRef: {name: docs}, primary: docs.example.com, redirects: [{from: old.example.com}]}'],
 } satisfies Kind;

@@ -10,49 +10,82 @@ const tenant = checked(
     account: objectName('Name of the Account that holds the hostname.').optional(),
     namespaceUID: text(63, 'UID of the Namespace that holds it, where that belongs to no Account.').optional(),
   }),
-  [{
-    cel: 'has(self.account) != has(self.namespaceUID)',
-    holds: (t) => (t.account === undefined) !== (t.namespaceUID === undefined),
-    message: 'name either the account or the namespaceUID',
-  }],
+  [
+    {
+      cel: 'has(self.account) != has(self.namespaceUID)',
+      holds: (t) => (t.account === undefined) !== (t.namespaceUID === undefined),
+      message: 'name either the account or the namespaceUID',
+    },
+  ],
 ).describe('The tenant that holds the hostname.');
 
-const spec = z.object({
-  tenant,
-  proof: z.enum(proofs).default('Platform').describe(
-    "How it was proven. Platform (default): by this object, written by the platform; no record is needed. DNS: by the customer's records; written by Doorplate."),
-}).describe('Who holds the hostname that is the name of this object.');
+const spec = z
+  .object({
+    tenant,
+    proof: z
+      .enum(proofs)
+      .default('Platform')
+      .describe(
+        "How it was proven. Platform (default): by this object, written by the platform; no record is needed. DNS: by the customer's records; written by Doorplate.",
+      ),
+  })
+  .describe('Who holds the hostname that is the name of this object.');
 
-const order = z.object({
-  at: time('When it was begun.'),
-  outcome: z.enum(['Pending', 'Issued', 'Failed']).describe('How it ended.'),
-  endedAt: time('When it was issued or failed; of one that is pending, by when the CA had it.').optional(),
-  message: text(256, 'What it failed with.').optional(),
-}).describe('An order of a certificate.');
+const order = z
+  .object({
+    at: time('When it was begun.'),
+    outcome: z.enum(['Pending', 'Issued', 'Failed']).describe('How it ended.'),
+    endedAt: time('When it was issued or failed; of one that is pending, by when the CA had it.').optional(),
+    message: text(256, 'What it failed with.').optional(),
+  })
+  .describe('An order of a certificate.');
 
-const status = z.object({
-  holder: z.object({
-    kind: z.enum(['CustomDomain', 'Project']).describe('Kind of the object.'),
-    namespace: text(63, 'Its namespace.'),
-    name: text(253, 'Its name.'),
-    uid: text(63, 'Its UID: one of the same name that came later holds nothing.'),
-  }).optional().describe('The object that the hostname is attached to; absent while none is.'),
-  since: time('Since when it has had this holder, or none.').optional(),
-  generation: z.int32().min(0).describe('Raised whenever the hostname is released or passes to another tenant: what others had to publish before proves nothing any more.'),
-  token: text(64, "Value of the TXT record that proves the holder's right.").optional(),
-  quarantinedUntil: time('Until when the released hostname is kept for its tenant; another tenant needs new proof.').optional(),
-  orders: z.array(order).max(32).optional().describe('Orders of certificates for the hostname that no CertificateRequest tells any more, by time: its budgets count them (budgets).'),
-  negativeSince: time('Since when DNS no longer proves it.').optional(),
-  negativeAt: time('When that was seen last.').optional(),
-  negatives: z.int32().min(0).optional().describe('How often that has been confirmed since (drift).'),
-}).describe('Where the claim stands; written by Doorplate.');
+const status = z
+  .object({
+    holder: z
+      .object({
+        kind: z.enum(['CustomDomain', 'Project']).describe('Kind of the object.'),
+        namespace: text(63, 'Its namespace.'),
+        name: text(253, 'Its name.'),
+        uid: text(63, 'Its UID: one of the same name that came later holds nothing.'),
+      })
+      .optional()
+      .describe('The object that the hostname is attached to; absent while none is.'),
+    since: time('Since when it has had this holder, or none.').optional(),
+    generation: z
+      .int32()
+      .min(0)
+      .describe(
+        'Raised whenever the hostname is released or passes to another tenant: what others had to publish before proves nothing any more.',
+      ),
+    token: text(64, "Value of the TXT record that proves the holder's right.").optional(),
+    quarantinedUntil: time(
+      'Until when the released hostname is kept for its tenant; another tenant needs new proof.',
+    ).optional(),
+    orders: z
+      .array(order)
+      .max(32)
+      .optional()
+      .describe(
+        'Orders of certificates for the hostname that no CertificateRequest tells any more, by time: its budgets count them (budgets).',
+      ),
+    negativeSince: time('Since when DNS no longer proves it.').optional(),
+    negativeAt: time('When that was seen last.').optional(),
+    negatives: z.int32().min(0).optional().describe('How often that has been confirmed since (drift).'),
+  })
+  .describe('Where the claim stands; written by Doorplate.');
 
 export type DomainClaimSpec = z.output<typeof spec>;
 export type DomainClaimStatus = z.output<typeof status>;
 
 export const domainClaimKind = {
-  kind: 'DomainClaim', plural: 'domainclaims', singular: 'domainclaim', shortNames: ['dclaim'], scope: 'Cluster',
-  description: 'Who holds a hostname; its name is the hostname (lower case, A-labels). Written by Doorplate when DNS has proven it; one that the platform writes counts as proof.',
+  kind: 'DomainClaim',
+  plural: 'domainclaims',
+  singular: 'domainclaim',
+  shortNames: ['dclaim'],
+  scope: 'Cluster',
+  description:
+    'Who holds a hostname; its name is the hostname (lower case, A-labels). Written by Doorplate when DNS has proven it; one that the platform writes counts as proof.',
   columns: [
     {name: 'ACCOUNT', jsonPath: '.spec.tenant.account'},
     {name: 'NAMESPACE', jsonPath: '.status.holder.namespace'},
@@ -63,6 +96,8 @@ export const domainClaimKind = {
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
   ],
   // Tenant and generation change together or not at all: one write must do.
-  spec, status, statusSubresource: false,
+  spec,
+  status,
+  statusSubresource: false,
   examples: ['spec: {tenant: {account: acme}}'],
 } satisfies Kind;

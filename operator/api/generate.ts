@@ -21,12 +21,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const files = new Map<string, string>([['docs/reasons.md', reasonsPage()]]);
 for (const kind of kinds) {
   const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false})}`;
-  for (const folder of ['crds', 'charts/doorplate-crds/templates']) files.set(`${folder}/${group}_${kind.plural}.yaml`, text);
+  for (const folder of ['crds', 'charts/doorplate-crds/templates'])
+    files.set(`${folder}/${group}_${kind.plural}.yaml`, text);
 }
 let stale = 0;
 for (const [file, text] of files) {
   let before = '';
-  try { before = readFileSync(root + file, 'utf8'); } catch { /* a new file */ }
+  try {
+    before = readFileSync(root + file, 'utf8');
+  } catch {
+    /* a new file */
+  }
   if (before === text) continue;
   if (check) {
     console.error(`${file} is out of step with the sources: run \`make crds\``);

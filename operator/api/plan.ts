@@ -6,39 +6,54 @@ import {checked} from './rules.ts';
 const mostHostnames = 501;
 
 /** Requests to the platform's API, of a Plan or as agreed on an Account. */
-export const rateLimit = (description: string) => checked(
-  z.object({
-    requestsPerMinute: z.int32().min(1).describe('Requests in a minute.'),
-    requestsPerDay: z.int32().min(1).describe('Requests in a day.'),
-  }),
-  [{
-    cel: 'self.requestsPerDay >= self.requestsPerMinute',
-    holds: (l) => l.requestsPerDay >= l.requestsPerMinute,
-    message: 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute',
-  }],
-).describe(description);
+export const rateLimit = (description: string) =>
+  checked(
+    z.object({
+      requestsPerMinute: z.int32().min(1).describe('Requests in a minute.'),
+      requestsPerDay: z.int32().min(1).describe('Requests in a day.'),
+    }),
+    [
+      {
+        cel: 'self.requestsPerDay >= self.requestsPerMinute',
+        holds: (l) => l.requestsPerDay >= l.requestsPerMinute,
+        message: 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute',
+      },
+    ],
+  ).describe(description);
 
 const customDomains = checked(
   z.object({
     allowed: z.boolean().describe('Whether projects may have domains of their own.'),
-    maxHostnamesPerProject: z.int32().min(0).max(mostHostnames).describe('How many hostnames a project may have, its primary among them. 0 where they are not allowed.'),
+    maxHostnamesPerProject: z
+      .int32()
+      .min(0)
+      .max(mostHostnames)
+      .describe('How many hostnames a project may have, its primary among them. 0 where they are not allowed.'),
   }),
-  [{
-    cel: 'self.allowed == (self.maxHostnamesPerProject > 0)',
-    holds: (c) => c.allowed === (c.maxHostnamesPerProject > 0),
-    message: 'maxHostnamesPerProject must be at least 1 where custom domains are allowed, and 0 where they are not',
-  }],
+  [
+    {
+      cel: 'self.allowed == (self.maxHostnamesPerProject > 0)',
+      holds: (c) => c.allowed === c.maxHostnamesPerProject > 0,
+      message: 'maxHostnamesPerProject must be at least 1 where custom domains are allowed, and 0 where they are not',
+    },
+  ],
 ).describe("Projects' own domains.");
 
-const spec = z.object({
-  rateLimit: rateLimit("Requests to the platform's API that each account on this plan has."),
-  customDomains,
-}).describe('What an account on this plan may have.');
+const spec = z
+  .object({
+    rateLimit: rateLimit("Requests to the platform's API that each account on this plan has."),
+    customDomains,
+  })
+  .describe('What an account on this plan may have.');
 
 export type PlanSpec = z.output<typeof spec>;
 
 export const planKind = {
-  kind: 'Plan', plural: 'plans', singular: 'plan', shortNames: [], scope: 'Cluster',
+  kind: 'Plan',
+  plural: 'plans',
+  singular: 'plan',
+  shortNames: [],
+  scope: 'Cluster',
   description: 'The limits of a plan. Written by the platform; Accounts name it.',
   columns: [
     {name: 'DOMAINS', jsonPath: '.spec.customDomains.allowed', type: 'boolean'},
@@ -48,5 +63,7 @@ export const planKind = {
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
   ],
   spec,
-  examples: ['spec: {rateLimit: {requestsPerMinute: 300, requestsPerDay: 10000}, customDomains: {allowed: true, maxHostnamesPerProject: 10}}'],
+  examples: [
+    'spec: {rateLimit: {requestsPerMinute: 300, requestsPerDay: 10000}, customDomains: {allowed: true, maxHostnamesPerProject: 10}}',
+  ],
 } satisfies Kind;

@@ -2,7 +2,12 @@
 import type {Reason} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
 
-const parties: Readonly<Record<Reason['waitingFor'], string>> = {Customer: 'the customer', Platform: 'the platform', CertificateAuthority: 'the certificate authority', Nobody: '-'};
+const parties: Readonly<Record<Reason['waitingFor'], string>> = {
+  Customer: 'the customer',
+  Platform: 'the platform',
+  CertificateAuthority: 'the certificate authority',
+  Nobody: '-',
+};
 
 const intro = `<!-- Generated from operator/domain/reasons.ts by \`make crds\`. Do not edit. -->
 # Reasons
@@ -23,6 +28,13 @@ const cell = (text: string) => text.replaceAll('|', '\\|');
 
 /** The page, whole. */
 export function reasonsPage(): string {
-  return intro + Object.entries(reasons).map(([name, r]) =>
-    `| \`${name}\` | ${cell(r.means)} | ${cell(r.remedy)} | ${parties[r.waitingFor]} | ${r.health} |\n`).join('');
+  return (
+    intro +
+    Object.entries(reasons)
+      .map(
+        ([name, r]) =>
+          `| \`${name}\` | ${cell(r.means)} | ${cell(r.remedy)} | ${parties[r.waitingFor]} | ${r.health} |\n`,
+      )
+      .join('')
+  );
 }

@@ -37,7 +37,8 @@ const hostnameRules: readonly Rule<string>[] = [
   {
     cel: `self.matches(${cel(shape)})`,
     holds: (h) => new RegExp(shape, 'u').test(h),
-    message: 'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; ' +
+    message:
+      'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; ' +
       'no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label',
   },
   {
@@ -58,12 +59,14 @@ const hostnameRules: readonly Rule<string>[] = [
   {
     cel: `!self.lowerAscii().matches(${cel(reservedEnd)})`,
     holds: (h) => !isReserved(h),
-    message: 'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)',
+    message:
+      'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)',
   },
 ];
 
 /** A hostname as a user may write it: any case, with or without one trailing dot, Unicode labels allowed (RFC 5890). */
-export const hostname = (description: string) => checked(z.string().min(1).max(254), hostnameRules).describe(description);
+export const hostname = (description: string) =>
+  checked(z.string().min(1).max(254), hostnameRules).describe(description);
 
 /** CEL for the form in which hostnames are compared: no trailing dot, lower case. `domain/hostname.ts` goes on to A-labels. */
 export const celFold = (expression: string) =>
@@ -74,7 +77,12 @@ export const fold = (h: string) => (h.endsWith('.') ? h.slice(0, -1) : h).replac
 
 /** A Kubernetes object name: an RFC 1123 subdomain. */
 export const objectName = (description: string) =>
-  z.string().min(1).max(253).regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/).describe(description);
+  z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
+    .describe(description);
 
 /** A time in status, RFC 3339 in UTC. */
 export const time = (description: string) => z.string().max(32).meta({format: 'date-time'}).describe(description);
@@ -84,14 +92,25 @@ export const text = (max: number, description: string) => z.string().max(max).de
 
 /** `metav1.Condition`: a list-map by type (sig-architecture/api-conventions). */
 export const conditions = (types: readonly string[], description: string) =>
-  z.array(z.object({
-    type: text(64, `One of ${types.join(', ')}.`),
-    status: z.enum(['True', 'False', 'Unknown']).describe('True, False or Unknown.'),
-    observedGeneration: z.int32().optional().describe('The generation of the object that this condition speaks of.'),
-    lastTransitionTime: time('When status last changed.'),
-    reason: text(128, 'A CamelCase word out of the documented list: docs/reasons.md.'),
-    message: text(2048, 'What was seen, what to do, and until when.'),
-  }).describe('One aspect of where it stands.')).max(16).meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type']}).describe(description);
+  z
+    .array(
+      z
+        .object({
+          type: text(64, `One of ${types.join(', ')}.`),
+          status: z.enum(['True', 'False', 'Unknown']).describe('True, False or Unknown.'),
+          observedGeneration: z
+            .int32()
+            .optional()
+            .describe('The generation of the object that this condition speaks of.'),
+          lastTransitionTime: time('When status last changed.'),
+          reason: text(128, 'A CamelCase word out of the documented list: docs/reasons.md.'),
+          message: text(2048, 'What was seen, what to do, and until when.'),
+        })
+        .describe('One aspect of where it stands.'),
+    )
+    .max(16)
+    .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type']})
+    .describe(description);
 
 /** `spec` and `status` of an object read from the API server, without what the server checks anyway. */
 export interface Condition {

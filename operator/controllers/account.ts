@@ -19,7 +19,9 @@ export interface AccountDeps {
 export class AccountReconciler {
   readonly #deps: AccountDeps;
 
-  constructor(deps: AccountDeps) { this.#deps = deps; }
+  constructor(deps: AccountDeps) {
+    this.#deps = deps;
+  }
 
   /** Brings the status of one Account up to date. Throws what the API server throws; the queue tries again. */
   async reconcile(key: Key): Promise<Result> {

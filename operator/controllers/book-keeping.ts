@@ -39,7 +39,17 @@ export const orderOf = ({metadata, failure, leafSha256, endedAt}: IssuedRequest)
  * granted on half of it. A request counts when it is of a Certificate that is one of ours: tenants may be allowed to create
  * CertificateRequests, and those use up nobody's budget.
  */
-export function keepBook({book, requests, certificates, domains, projects, claims, tenants, namespace, waitFor}: BookSources): Syncable {
+export function keepBook({
+  book,
+  requests,
+  certificates,
+  domains,
+  projects,
+  claims,
+  tenants,
+  namespace,
+  waitFor,
+}: BookSources): Syncable {
   /** The hostname that a Certificate of ours is for: the owner that it names has proved it, and would have one of that name there. */
   const hostnameOf = ({metadata, spec}: Certificate): Hostname | undefined => {
     const uid = metadata.labels?.[ownerLabel] ?? '';
@@ -48,7 +58,9 @@ export function keepBook({book, requests, certificates, domains, projects, claim
     const [domain] = domains.by('uid', uid);
     const [project] = projects.by('uid', uid);
     const home = (domain ?? project)?.metadata.namespace;
-    const holds = domain ? book.grant(`${metadata.namespace}/${metadata.name}`)?.kind === 'Granted' || domain.status?.hosts?.some((h) => h.hostname === hostname && h.verifiedAt !== undefined)
+    const holds = domain
+      ? book.grant(`${metadata.namespace}/${metadata.name}`)?.kind === 'Granted' ||
+        domain.status?.hosts?.some((h) => h.hostname === hostname && h.verifiedAt !== undefined)
       : project?.status?.host === hostname;
     return holds && home !== undefined && [home, namespace].includes(metadata.namespace ?? '') ? hostname : undefined;
   };
@@ -62,15 +74,22 @@ export function keepBook({book, requests, certificates, domains, projects, claim
   };
 
   let isSynced = false;
-  requests.onChange((now) => { if (now && isSynced) tell(now); });
+  requests.onChange((now) => {
+    if (now && isSynced) tell(now);
+  });
   // Its requests may have been told of first.
   certificates.onChange((now, before) => {
-    if (now && !before && isSynced) for (const request of requests.by('owner', now.metadata.labels?.[ownerLabel] ?? '')) tell(request);
+    if (now && !before && isSynced)
+      for (const request of requests.by('owner', now.metadata.labels?.[ownerLabel] ?? '')) tell(request);
   });
   const whole = async (): Promise<void> => {
     await Promise.all(waitFor.map((c) => c.synced));
     for (const request of requests.list()) tell(request);
-    for (const {metadata: {name}, status} of claims.list()) book.recall(name, status?.orders ?? []);
+    for (const {
+      metadata: {name},
+      status,
+    } of claims.list())
+      book.recall(name, status?.orders ?? []);
     for (const domain of domains.list()) {
       const {namespace: home = '', uid = ''} = domain.metadata;
       const tenant = tenants.of(home);
@@ -79,10 +98,20 @@ export function keepBook({book, requests, certificates, domains, projects, claim
       for (const host of domain.status?.hosts ?? []) {
         if (host.reason !== 'IssuanceQueued') continue;
         const certificate = `${homeOf(host.role, home, {namespace})}/${objectNameOf(uid, host.hostname)}`;
-        book.enter(keyOf(domain), tenantKey(tenant), {hostname: host.hostname, certificate, state: 'Wanted', since: Date.parse(host.since)});
+        book.enter(keyOf(domain), tenantKey(tenant), {
+          hostname: host.hostname,
+          certificate,
+          state: 'Wanted',
+          since: Date.parse(host.since),
+        });
       }
     }
     isSynced = true;
   };
-  return {synced: whole(), get isSynced() { return isSynced; }};
+  return {
+    synced: whole(),
+    get isSynced() {
+      return isSynced;
+    },
+  };
 }

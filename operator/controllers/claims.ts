@@ -20,7 +20,8 @@ export type ClaimCache = Cache<DomainClaim, DomainClaim>;
 export const claimsByHolder = {holder: (c: DomainClaim) => [c.status?.holder?.uid ?? []].flat()};
 
 /** The hostnames that a CustomDomain's spec names, normalised. */
-export const hostnamesOf = ({spec: {primary, redirects = []}}: CustomDomain): string[] => [primary, ...redirects.map((r) => r.from)].flatMap((h) => normalise(h) ?? []);
+export const hostnamesOf = ({spec: {primary, redirects = []}}: CustomDomain): string[] =>
+  [primary, ...redirects.map((r) => r.from)].flatMap((h) => normalise(h) ?? []);
 
 /** How often what follows from claims is decided anew before the queue's back-off takes over. */
 const rounds = 4;
@@ -53,13 +54,26 @@ export class Claims {
   /** Throws what the API server throws, but where another was quicker: then the cache has what stands. */
   async write({hostname, before, spec, status}: ClaimWrite): Promise<void> {
     try {
-      this.#cache.observe(before === undefined
-        ? await this.#client.create(domainClaims, {apiVersion: 'doorplate.dev/v1alpha1', kind: 'DomainClaim', metadata: {name: hostname}, spec, status})
-        : await this.#client.patch(domainClaims, hostname, [
-          {op: 'replace', path: '/metadata/resourceVersion', value: before.metadata.resourceVersion},
-          {op: 'replace', path: '/spec', value: spec},
-          {op: 'add', path: '/status', value: status},
-        ], {type: 'json'}));
+      this.#cache.observe(
+        before === undefined
+          ? await this.#client.create(domainClaims, {
+              apiVersion: 'doorplate.dev/v1alpha1',
+              kind: 'DomainClaim',
+              metadata: {name: hostname},
+              spec,
+              status,
+            })
+          : await this.#client.patch(
+              domainClaims,
+              hostname,
+              [
+                {op: 'replace', path: '/metadata/resourceVersion', value: before.metadata.resourceVersion},
+                {op: 'replace', path: '/spec', value: spec},
+                {op: 'add', path: '/status', value: status},
+              ],
+              {type: 'json'},
+            ),
+      );
     } catch (error) {
       if (!isAlreadyExists(error) && !isConflict(error)) throw error;
       const live = await this.#client.get(domainClaims, hostname);
@@ -84,7 +98,9 @@ export interface ClaimDeps {
 export class ClaimReconciler {
   readonly #deps: ClaimDeps;
 
-  constructor(deps: ClaimDeps) { this.#deps = deps; }
+  constructor(deps: ClaimDeps) {
+    this.#deps = deps;
+  }
 
   /** Brings one claim to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(hostname: Key): Promise<Result> {
@@ -102,20 +118,36 @@ export class ClaimReconciler {
       return 'awaitChange';
     }
     if (await this.#stands(hostname, holder)) return 'awaitChange';
-    await claims.write(release(claim, now, policy.quarantineTimeMs, mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now)));
+    await claims.write(
+      release(
+        claim,
+        now,
+        policy.quarantineTimeMs,
+        mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now),
+      ),
+    );
     return 'awaitChange';
   }
 
   /** Whether the holder is there and names the hostname still, or has routes for it. What it has left behind is removed. */
-  async #stands(hostname: string, {kind, uid, namespace, name}: NonNullable<NonNullable<DomainClaim['status']>['holder']>): Promise<boolean> {
+  async #stands(
+    hostname: string,
+    {kind, uid, namespace, name}: NonNullable<NonNullable<DomainClaim['status']>['holder']>,
+  ): Promise<boolean> {
     const {domains, projects: projectCache, children, client} = this.#deps;
     const [domain] = kind === 'CustomDomain' ? domains.by('uid', uid) : [];
     if (domain) {
-      return hostnamesOf(domain).includes(hostname) || (domain.status?.hosts ?? []).some((h) => h.hostname === hostname) || children.routes(uid, hostname);
+      return (
+        hostnamesOf(domain).includes(hostname) ||
+        (domain.status?.hosts ?? []).some((h) => h.hostname === hostname) ||
+        children.routes(uid, hostname)
+      );
     }
     if (kind === 'Project' && projectCache.by('uid', uid).length > 0) return true;
     // The copy may be behind: only the API server's own word takes a hostname away.
-    const live: HasMeta | undefined = await (kind === 'CustomDomain' ? client.get(customDomains, `${namespace}/${name}`) : client.get(projects, `${namespace}/${name}`));
+    const live: HasMeta | undefined = await (kind === 'CustomDomain'
+      ? client.get(customDomains, `${namespace}/${name}`)
+      : client.get(projects, `${namespace}/${name}`));
     if (live?.metadata.uid === uid) return true;
     // Somebody has taken the finalizer off by force: the routes go first all the same.
     await children.remove({metadata: {uid}});

@@ -38,7 +38,10 @@ export const finalizer = 'doorplate.dev/routes';
 const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
 
 /** A probe of the edge: what it presents for a hostname, and, where asked, who answers. */
-export interface EdgeQuestion {hostname: Hostname; whoAnswers: boolean}
+export interface EdgeQuestion {
+  hostname: Hostname;
+  whoAnswers: boolean;
+}
 
 /** The DNS question of a host. */
 export interface DnsQuestion {
@@ -69,7 +72,8 @@ export interface CustomDomainDeps {
 }
 
 /** Whether an ingress class is Traefik's, the one that can bind an Ingress to a listener. */
-export const isTraefik = (classes: Cache<IngressClass, IngressClass>, name: string) => classes.get(name)?.spec?.controller === 'traefik.io/ingress-controller';
+export const isTraefik = (classes: Cache<IngressClass, IngressClass>, name: string) =>
+  classes.get(name)?.spec?.controller === 'traefik.io/ingress-controller';
 
 /** The value by which somebody asks for a check; of two annotations the greater, which of times is the later. */
 function requestValue(domain: CustomDomain): string | undefined {
@@ -84,7 +88,9 @@ export class CustomDomainReconciler {
   /** When a request was first seen, by object; gone when it has been answered. */
   readonly #requests = new Map<Key, {value: string; seenAt: number}>();
 
-  constructor(deps: CustomDomainDeps) { this.#deps = deps; }
+  constructor(deps: CustomDomainDeps) {
+    this.#deps = deps;
+  }
 
   /** Brings one CustomDomain to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(key: Key): Promise<Result> {
@@ -104,7 +110,7 @@ export class CustomDomainReconciler {
 
     let applied: Applied = {changed: false, inTheWay: new Map()};
     let world = this.#gather(key, domain, tenant, applied);
-    const settle = () => claims.settle(() => decide(world = this.#gather(key, domain, tenant, applied)));
+    const settle = () => claims.settle(() => decide((world = this.#gather(key, domain, tenant, applied))));
     let decision = await settle();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
     if (orders.keep(key, tenantKey(tenant), decision.wishes)) decision = await settle();
@@ -115,7 +121,9 @@ export class CustomDomainReconciler {
     this.#schedule(key, domain, decision);
     await this.#publish(domain, decision);
     if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
-    return decision.wakeAt === undefined ? 'awaitChange' : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
+    return decision.wakeAt === undefined
+      ? 'awaitChange'
+      : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
   }
 
   #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied): World {
@@ -126,19 +134,39 @@ export class CustomDomainReconciler {
     const project = projects.get(projectKey);
     const traefik = isTraefik(ingressClasses, policy.ingressClassName);
     const value = requestValue(domain);
-    if (value !== undefined && value !== domain.status?.lastHandledReconcileAt && this.#requests.get(key)?.value !== value) {
+    if (
+      value !== undefined &&
+      value !== domain.status?.lastHandledReconcileAt &&
+      this.#requests.get(key)?.value !== value
+    ) {
       this.#requests.set(key, {value, seenAt: now});
     }
     const facts = new Map<string, HostFacts>();
-    const world: World = {now, domain, project, siblings: domains.by('project', projectKey), tenant, policy, traefik, startedAt: this.#deps.startedAt, request: this.#requests.get(key), facts,
-      claimOf: claims.of, stands: (ingress) => children.stands(domain, ingress)};
+    const world: World = {
+      now,
+      domain,
+      project,
+      siblings: domains.by('project', projectKey),
+      tenant,
+      policy,
+      traefik,
+      startedAt: this.#deps.startedAt,
+      request: this.#requests.get(key),
+      facts,
+      claimOf: claims.of,
+      stands: (ingress) => children.stands(domain, ingress),
+    };
     const target = project?.status?.host;
     const former = formerPrimary(domain);
-    const hosts = [...named(domain, policy).filter((n) => !n.refusal), ...(former === undefined ? [] : [{hostname: former, role: 'FormerPrimary' as const}])];
+    const hosts = [
+      ...named(domain, policy).filter((n) => !n.refusal),
+      ...(former === undefined ? [] : [{hostname: former, role: 'FormerPrimary' as const}]),
+    ];
     for (const {hostname, role} of hosts) {
       const name = objectNameOf(uid, hostname);
       const objectAs = (as: HostStatus['role']) => `${homeOf(as, namespace, policy.redirector)}/${name}`;
-      const checked = target === undefined ? undefined : dns.latest(key, questionKey(questionOf(world, hostname, target)));
+      const checked =
+        target === undefined ? undefined : dns.latest(key, questionKey(questionOf(world, hostname, target)));
       const looked = edge.latest(key, hostname);
       const certificate = children.certificate(domain, objectAs(role));
       const read = certificate && issuance.latest(key, `${hostname} ${attemptOf(certificate)}`);
@@ -152,9 +180,17 @@ export class CustomDomainReconciler {
         orders: orders.orders(hostname),
         ...(grant && {grant}),
         ...(read && {diagnosis: read.result}),
-        standsAs: {Primary: children.since(domain, objectAs('Primary')), RedirectSource: children.since(domain, objectAs('RedirectSource'))},
+        standsAs: {
+          Primary: children.since(domain, objectAs('Primary')),
+          RedirectSource: children.since(domain, objectAs('RedirectSource')),
+        },
         ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
-        ...(rival && {rival: {question: rival, looks: dns.recent(key, questionKey(rival)).map(({result, at}) => ({verdict: result, at}))}}),
+        ...(rival && {
+          rival: {
+            question: rival,
+            looks: dns.recent(key, questionKey(rival)).map(({result, at}) => ({verdict: result, at})),
+          },
+        }),
         ...(blocked !== undefined && {inTheWay: blocked}),
       });
     }
@@ -169,7 +205,11 @@ export class CustomDomainReconciler {
     const [holder] = domains.by('uid', claim.status.holder.uid);
     const target = holder && projects.get(`${holder.metadata.namespace}/${holder.spec.projectRef.name}`)?.status?.host;
     // Without a Project there is no host that a CNAME could name.
-    return {hostname, target: target ?? 'none.invalid', ...(claim.status.token !== undefined && {token: claim.status.token})};
+    return {
+      hostname,
+      target: target ?? 'none.invalid',
+      ...(claim.status.token !== undefined && {token: claim.status.token}),
+    };
   }
 
   #forget(key: Key): void {
@@ -181,12 +221,27 @@ export class CustomDomainReconciler {
 
   #schedule(key: Key, domain: CustomDomain, decision: Decision): void {
     const {dns, edge, issuance} = this.#deps;
-    const keys = new Set(decision.looks.map((l) => (l.what === 'dns' ? questionKey(l.question) : l.what === 'issuance' ? `${l.hostname} ${l.attempt.id}` : l.hostname)));
+    const keys = new Set(
+      decision.looks.map((l) =>
+        l.what === 'dns'
+          ? questionKey(l.question)
+          : l.what === 'issuance'
+            ? `${l.hostname} ${l.attempt.id}`
+            : l.hostname,
+      ),
+    );
     for (const observer of [dns, edge, issuance]) observer.forget(key, keys);
     for (const look of decision.looks) {
       if (look.at === Infinity) continue;
-      if (look.what === 'edge') edge.due(key, look.hostname, {hostname: look.hostname, whoAnswers: look.whoAnswers}, look.at);
-      else if (look.what === 'issuance') issuance.due(key, `${look.hostname} ${look.attempt.id}`, {...look.attempt, owner: domain.metadata.uid ?? ''}, look.at);
+      if (look.what === 'edge')
+        edge.due(key, look.hostname, {hostname: look.hostname, whoAnswers: look.whoAnswers}, look.at);
+      else if (look.what === 'issuance')
+        issuance.due(
+          key,
+          `${look.hostname} ${look.attempt.id}`,
+          {...look.attempt, owner: domain.metadata.uid ?? ''},
+          look.at,
+        );
       else dns.due(key, questionKey(look.question), {...look.question, caa: look.caa ?? false}, look.at);
     }
   }
@@ -200,7 +255,13 @@ export class CustomDomainReconciler {
       const before = domain.status?.hosts?.find((h) => h.hostname === host.hostname);
       const {health} = reasons[host.reason as ReasonName];
       // Told: a new phase, a new reason to act and its end, and the first word after the first check.
-      if (host.reason === 'CheckPending' || (before?.phase === host.phase && before.servedUntil === host.servedUntil && (before.reason === host.reason || (health !== 'stalled' && before.reason !== 'CheckPending')))) continue;
+      if (
+        host.reason === 'CheckPending' ||
+        (before?.phase === host.phase &&
+          before.servedUntil === host.servedUntil &&
+          (before.reason === host.reason || (health !== 'stalled' && before.reason !== 'CheckPending')))
+      )
+        continue;
       this.#deps.events.record({
         regarding: domain,
         type: health === 'stalled' ? 'Warning' : 'Normal',
@@ -218,9 +279,23 @@ export class CustomDomainReconciler {
     if (!domain.metadata.finalizers?.includes(finalizer)) return 'awaitChange';
     await this.#deps.children.remove(domain);
     // Where others hold it up, it stands there for a while: with what has become of it.
-    const held = domain.metadata.finalizers.length > 1 && domain.status ? await writeStatus(this.#deps.client, customDomains, domain, removing(domain.status, (this.#deps.now ?? Date.now)())) : undefined;
+    const held =
+      domain.metadata.finalizers.length > 1 && domain.status
+        ? await writeStatus(
+            this.#deps.client,
+            customDomains,
+            domain,
+            removing(domain.status, (this.#deps.now ?? Date.now)()),
+          )
+        : undefined;
     await removeFinalizer(this.#deps.client, customDomains, held ?? domain, finalizer);
-    this.#deps.events.record({regarding: domain, type: 'Normal', reason: 'Removed', action: 'Remove', note: 'Routes and certificates are gone.'});
+    this.#deps.events.record({
+      regarding: domain,
+      type: 'Normal',
+      reason: 'Removed',
+      action: 'Remove',
+      note: 'Routes and certificates are gone.',
+    });
     return 'awaitChange';
   }
 }

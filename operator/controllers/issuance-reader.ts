@@ -7,15 +7,29 @@ import {ownerLabel} from './children.ts';
 import {acmeChallenges, acmeOrders} from './resources.ts';
 
 /** The attempt that is asked about: the UID of its CertificateRequest, and of the owner whose label it bears. */
-export interface IssuanceQuestion {namespace: string; owner: string; request: string}
+export interface IssuanceQuestion {
+  namespace: string;
+  owner: string;
+  request: string;
+}
 
 /** So many are quoted of one attempt: it has one name, so one of each. */
 const mostSaid = 4;
 
-interface Read {orders: AcmeOrder[]; challenges: AcmeChallenge[]}
+interface Read {
+  orders: AcmeOrder[];
+  challenges: AcmeChallenge[];
+}
 
 const of = (uid: string) => (o: KubeObject) => o.metadata.ownerReferences?.some((r) => r.uid === uid) ?? false;
-const said = (kind: Said['kind']) => ({metadata, status}: AcmeOrder | AcmeChallenge): Said => ({kind, name: metadata.name, state: status?.state ?? '', reason: status?.reason ?? ''});
+const said =
+  (kind: Said['kind']) =>
+  ({metadata, status}: AcmeOrder | AcmeChallenge): Said => ({
+    kind,
+    name: metadata.name,
+    state: status?.state ?? '',
+    reason: status?.reason ?? '',
+  });
 
 /**
  * Reads what cert-manager says of an attempt: Orders and Challenges, live, at the moment at which it is found to be stuck. They are
@@ -27,7 +41,9 @@ export class IssuanceReader {
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #coming = new Map<string, Promise<Read>>();
 
-  constructor(client: Client) { this.#client = client; }
+  constructor(client: Client) {
+    this.#client = client;
+  }
 
   /** Never what was read before the question came. Throws what the API server throws, a refusal aside. */
   async read({namespace, owner, request}: IssuanceQuestion, signal: AbortSignal): Promise<Diagnosis> {
@@ -48,13 +64,19 @@ export class IssuanceReader {
     const key = `${namespace} ${owner}`;
     const coming = this.#coming.get(key);
     if (coming) return coming;
-    const next = (this.#running.get(key) ?? Promise.resolve()).catch(() => {}).then(() => {
-      this.#coming.delete(key);
-      const run = this.#read(namespace, owner, signal);
-      this.#running.set(key, run);
-      void run.catch(() => {}).finally(() => { if (this.#running.get(key) === run) this.#running.delete(key); });
-      return run;
-    });
+    const next = (this.#running.get(key) ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => {
+        this.#coming.delete(key);
+        const run = this.#read(namespace, owner, signal);
+        this.#running.set(key, run);
+        void run
+          .catch(() => {})
+          .finally(() => {
+            if (this.#running.get(key) === run) this.#running.delete(key);
+          });
+        return run;
+      });
     this.#coming.set(key, next);
     return next;
   }

@@ -47,16 +47,24 @@ export class Issuer implements Syncable {
   constructor(options: IssuerOptions) {
     this.#options = options;
     this.#identities = options.configured;
-    this.synced = new Promise((resolve) => { this.#resolveSynced = resolve; });
+    this.synced = new Promise((resolve) => {
+      this.#resolveSynced = resolve;
+    });
   }
 
-  get isSynced(): boolean { return this.#isSynced; }
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
 
   /** The CA's names in CAA records; empty: unknown. */
-  get identities(): readonly Hostname[] { return this.#identities; }
+  get identities(): readonly Hostname[] {
+    return this.#identities;
+  }
 
   /** The platform's account at the CA, as `accounturi` has it; undefined: unknown. */
-  get accountUri(): string | undefined { return this.#accountUri; }
+  get accountUri(): string | undefined {
+    return this.#accountUri;
+  }
 
   start(): void {
     if (this.#options.issuerRef.group !== 'cert-manager.io') {
@@ -64,7 +72,10 @@ export class Issuer implements Syncable {
       return;
     }
     const wait = setTimeout(() => this.#begun(), startWaitsMs);
-    void this.#refresh().finally(() => { clearTimeout(wait); this.#begun(); });
+    void this.#refresh().finally(() => {
+      clearTimeout(wait);
+      this.#begun();
+    });
   }
 
   stop(): void {
@@ -86,13 +97,21 @@ export class Issuer implements Syncable {
       else this.#pauseMs = firstPauseMs;
       if (identities.join() !== this.#identities.join() || accountUri !== this.#accountUri) {
         [this.#identities, this.#accountUri] = [identities, accountUri];
-        log.info({issuer: issuerRef.name, caaIdentities: identities, accountUri}, identities.length > 0 ? 'the CA names itself for CAA records' : 'the CA names itself nowhere: CAA is not looked at');
+        log.info(
+          {issuer: issuerRef.name, caaIdentities: identities, accountUri},
+          identities.length > 0
+            ? 'the CA names itself for CAA records'
+            : 'the CA names itself nowhere: CAA is not looked at',
+        );
         onChange();
       }
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       next = this.#pause();
-      log.warn({err: error, issuer: issuerRef.name, retryInMs: next}, 'the ACME directory of the issuer could not be read: CAA is looked at by what was known before; caaIdentities would say it');
+      log.warn(
+        {err: error, issuer: issuerRef.name, retryInMs: next},
+        'the ACME directory of the issuer could not be read: CAA is looked at by what was known before; caaIdentities would say it',
+      );
     }
     if (this.#stop.signal.aborted) return;
     this.#timer = setTimeout(() => void this.#refresh(), next);
@@ -106,15 +125,30 @@ export class Issuer implements Syncable {
   }
 
   async #read(): Promise<{identities: readonly Hostname[]; accountUri?: string}> {
-    const {client, issuerRef: {kind, name}, namespace, configured, ask = caaIdentities} = this.#options;
+    const {
+      client,
+      issuerRef: {kind, name},
+      namespace,
+      configured,
+      ask = caaIdentities,
+    } = this.#options;
     const {signal} = this.#stop;
-    const issuer = kind === 'Issuer' ? await client.get(issuers, `${namespace}/${name}`, {signal}) : await client.get(clusterIssuers, name, {signal});
+    const issuer =
+      kind === 'Issuer'
+        ? await client.get(issuers, `${namespace}/${name}`, {signal})
+        : await client.get(clusterIssuers, name, {signal});
     if (!issuer) throw new Error(`there is no ${kind} ${name}`);
     const {server, caBundle} = issuer.spec?.acme ?? {};
     // Not an ACME issuer: nobody looks at CAA.
     if (server === undefined) return {identities: configured};
     const accountUri = issuer.status?.acme?.uri || undefined;
-    const identities = configured.length > 0 ? configured : await ask(server, {signal, ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')})});
+    const identities =
+      configured.length > 0
+        ? configured
+        : await ask(server, {
+            signal,
+            ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')}),
+          });
     return {identities, ...(accountUri !== undefined && {accountUri})};
   }
 }

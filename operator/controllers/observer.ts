@@ -3,7 +3,10 @@
  * says when the next look is due, reads the newest result, and is called again when there is one. So a dead DNS server
  * delays nothing but its own name (rule 2), and a removal is never queued behind a time-out.
  */
-export interface Looked<R> {result: R; at: number}
+export interface Looked<R> {
+  result: R;
+  at: number;
+}
 
 interface Entry<R> {
   timer?: NodeJS.Timeout;
@@ -40,13 +43,19 @@ export class Observer<Q, R> {
   readonly #stop = new AbortController();
   #running = 0;
 
-  constructor(options: ObserverOptions<Q, R>) { this.#options = options; }
+  constructor(options: ObserverOptions<Q, R>) {
+    this.#options = options;
+  }
 
   /** The newest result for a key. */
-  latest(owner: string, key: string): Looked<R> | undefined { return this.recent(owner, key).at(-1); }
+  latest(owner: string, key: string): Looked<R> | undefined {
+    return this.recent(owner, key).at(-1);
+  }
 
   /** The last results for a key, the newest last. */
-  recent(owner: string, key: string): readonly Looked<R>[] { return this.#owners.get(owner)?.get(key)?.looked ?? []; }
+  recent(owner: string, key: string): readonly Looked<R>[] {
+    return this.#owners.get(owner)?.get(key)?.looked ?? [];
+  }
 
   /**
    * Sees to it that a look begins at `at` (ms since the epoch; past means now). A look that is already under way answers
@@ -63,7 +72,10 @@ export class Observer<Q, R> {
     clearTimeout(entry.timer);
     entry.dueAt = at;
     // Jitter only ever shortens: a look is never later than it was promised.
-    entry.timer = setTimeout(() => this.#begin(owner, key, question), Math.min(delay * (1 - jitter * Math.random()), 2 ** 31 - 1));
+    entry.timer = setTimeout(
+      () => this.#begin(owner, key, question),
+      Math.min(delay * (1 - jitter * Math.random()), 2 ** 31 - 1),
+    );
     entry.timer.unref();
   }
 
@@ -86,7 +98,9 @@ export class Observer<Q, R> {
     this.#waiting.length = 0;
   }
 
-  #now() { return (this.#options.now ?? Date.now)(); }
+  #now() {
+    return (this.#options.now ?? Date.now)();
+  }
 
   #begin(owner: string, key: string, question: Q): void {
     const entry = this.#owners.get(owner)?.get(key);
@@ -103,7 +117,10 @@ export class Observer<Q, R> {
       // Forgotten while it waited, and perhaps asked for anew.
       if (this.#owners.get(next.owner)?.get(next.key) !== next.entry) continue;
       this.#running++;
-      void this.#look(next.owner, next.entry, next.question).finally(() => { this.#running--; this.#next(); });
+      void this.#look(next.owner, next.entry, next.question).finally(() => {
+        this.#running--;
+        this.#next();
+      });
     }
   }
 

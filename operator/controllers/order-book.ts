@@ -14,9 +14,19 @@ import {registrableName} from '../domain/hostname.ts';
 import type {OrderWish} from '../domain/issuance.ts';
 
 /** An order that is known of. `madeBy`: the CA had it by then at the latest, ms since the epoch; undefined: nobody knows yet. */
-interface Made {hostname: Hostname; order: Order; madeBy?: number}
+interface Made {
+  hostname: Hostname;
+  order: Order;
+  madeBy?: number;
+}
 
-interface Waiting {owner: string; tenant: string; wish: OrderWish; arrival: number; told: {place: number; expectedAt: number}}
+interface Waiting {
+  owner: string;
+  tenant: string;
+  wish: OrderWish;
+  arrival: number;
+  told: {place: number; expectedAt: number};
+}
 
 export interface OrderBookOptions {
   budgets: Budgets;
@@ -49,16 +59,24 @@ export class OrderBook {
   /** Nothing is granted before the first wish of this process, nor after its stop. */
   #open = false;
 
-  constructor(options: OrderBookOptions) { this.#options = options; }
+  constructor(options: OrderBookOptions) {
+    this.#options = options;
+  }
 
-  get #now(): number { return (this.#options.now ?? Date.now)(); }
+  get #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
 
   /** How many wait. */
-  get waiting(): number { return this.#waiting.size; }
+  get waiting(): number {
+    return this.#waiting.size;
+  }
 
   /** The orders of a hostname that a budget still counts, by time; also of those that have not ended, by when the CA had them. */
   orders(hostname: Hostname): Order[] {
-    const orders = [...(this.#made.get(hostname)?.values() ?? [])].map(({order, madeBy}): Order => (order.endedAt === undefined && madeBy !== undefined ? {...order, endedAt: timestamp(madeBy)} : order));
+    const orders = [...(this.#made.get(hostname)?.values() ?? [])].map(({order, madeBy}): Order =>
+      order.endedAt === undefined && madeBy !== undefined ? {...order, endedAt: timestamp(madeBy)} : order,
+    );
     return mergeOrders(orders, [], this.#options.budgets, this.#now);
   }
 
@@ -70,7 +88,11 @@ export class OrderBook {
     if (granted && Date.parse(order.at) >= granted.at - 1000) this.#granted.delete(certificate);
     const known = this.#made.get(hostname)?.get(order.at);
     const madeBy = known?.madeBy ?? (ordered || order.outcome !== 'Pending' ? this.#latest(order) : undefined);
-    this.#put({hostname, order: mergeOrders([known?.order ?? []].flat(), [order], this.#options.budgets, now)[0] ?? order, ...(madeBy !== undefined && {madeBy})});
+    this.#put({
+      hostname,
+      order: mergeOrders([known?.order ?? []].flat(), [order], this.#options.budgets, now)[0] ?? order,
+      ...(madeBy !== undefined && {madeBy}),
+    });
     if (madeBy !== known?.madeBy || granted) this.#serve();
   }
 
@@ -111,7 +133,10 @@ export class OrderBook {
       const {certificate, hostname, since, state} = wish;
       if (this.#granted.has(certificate)) continue;
       // It has been made, whatever the budget says: it counts.
-      if (state === 'Ordered') { this.#drop(certificate); this.#granted.set(certificate, {owner, hostname, at: since}); }
+      if (state === 'Ordered') {
+        this.#drop(certificate);
+        this.#granted.set(certificate, {owner, hostname, at: since});
+      }
       if (state === 'Wanted' && this.grant(certificate) === undefined) this.#enter(owner, tenant, wish);
     }
     if (wishes.length > 0) this.#open = true;
@@ -141,7 +166,8 @@ export class OrderBook {
     this.#pruned = now;
     const oldest = now - memoryMs(this.#options.budgets);
     for (const [hostname, orders] of this.#made) {
-      for (const [at, {madeBy, order}] of orders) if (Math.max(madeBy ?? 0, Date.parse(order.endedAt ?? order.at)) <= oldest) orders.delete(at);
+      for (const [at, {madeBy, order}] of orders)
+        if (Math.max(madeBy ?? 0, Date.parse(order.endedAt ?? order.at)) <= oldest) orders.delete(at);
       if (orders.size > 0) continue;
       this.#made.delete(hostname);
       const registered = registrableName(hostname);
@@ -175,17 +201,24 @@ export class OrderBook {
   /** Its place as of now: tenants take turns, so a short line of a tenant passes a long one of another. */
   #tell({tenant, wish}: Waiting): Waiting['told'] {
     const own = this.#lines.get(tenant)!.findIndex((w) => w.wish.certificate === wish.certificate) + 1;
-    const others = [...this.#lines].reduce((sum, [of, line]) => (of === tenant ? sum : sum + Math.min(line.length, own)), 0);
+    const others = [...this.#lines].reduce(
+      (sum, [of, line]) => (of === tenant ? sum : sum + Math.min(line.length, own)),
+      0,
+    );
     const place = own + others;
     const now = this.#now;
     // Whole minutes, as messages say them, and never a time that has come.
-    const expected = Math.ceil((expectedAt(place, this.#times(), this.#options.budgets.account, now) + 1) / 60_000) * 60_000;
+    const expected =
+      Math.ceil((expectedAt(place, this.#times(), this.#options.budgets.account, now) + 1) / 60_000) * 60_000;
     return {place, expectedAt: expected};
   }
 
   /** By when the CA has had an order at the latest. Kubernetes' times have no fractions. */
   #latest({at, endedAt}: Order): number {
-    return Math.min(this.#now, endedAt === undefined ? Date.parse(at) + this.#options.unheardAfterMs : Date.parse(endedAt) + 1000);
+    return Math.min(
+      this.#now,
+      endedAt === undefined ? Date.parse(at) + this.#options.unheardAfterMs : Date.parse(endedAt) + 1000,
+    );
   }
 
   /** When orders were made, of all hostnames or of some. Infinity: nobody knows yet. */
@@ -195,7 +228,8 @@ export class OrderBook {
     const time = (begun: number) => (begun + unheardAfterMs <= now ? begun + unheardAfterMs : Infinity);
     const times: number[] = [];
     for (const hostname of only ?? this.#made.keys()) {
-      for (const {madeBy, order} of this.#made.get(hostname)?.values() ?? []) times.push(madeBy ?? time(Date.parse(order.at)));
+      for (const {madeBy, order} of this.#made.get(hostname)?.values() ?? [])
+        times.push(madeBy ?? time(Date.parse(order.at)));
     }
     for (const {hostname, at} of this.#granted.values()) if (!only || only.has(hostname)) times.push(time(at));
     return times;
@@ -206,7 +240,8 @@ export class OrderBook {
     let next: Waiting | undefined;
     const turn = (w: Waiting) => this.#turns.get(w.tenant) ?? 0;
     for (const [first] of this.#lines.values()) {
-      if (first && (!next || turn(first) < turn(next) || (turn(first) === turn(next) && first.arrival < next.arrival))) next = first;
+      if (first && (!next || turn(first) < turn(next) || (turn(first) === turn(next) && first.arrival < next.arrival)))
+        next = first;
     }
     return next;
   }
@@ -219,14 +254,27 @@ export class OrderBook {
     const times = this.#times();
     for (let next = this.#next(); next; next = this.#next()) {
       const room = roomAt(times, budgets.account, now);
-      if (room > now) { this.#wakeAt(Math.min(room, now + this.#options.unheardAfterMs)); break; }
-      const {owner, tenant, wish: {certificate, hostname}} = next;
+      if (room > now) {
+        this.#wakeAt(Math.min(room, now + this.#options.unheardAfterMs));
+        break;
+      }
+      const {
+        owner,
+        tenant,
+        wish: {certificate, hostname},
+      } = next;
       this.#drop(certificate);
       const registered = registrableName(hostname);
-      const siblings = new Set([...(this.#byRegisteredDomain.get(registered) ?? []), ...[...this.#granted.values()].map((g) => g.hostname).filter((h) => registrableName(h) === registered)]);
+      const siblings = new Set([
+        ...(this.#byRegisteredDomain.get(registered) ?? []),
+        ...[...this.#granted.values()].map((g) => g.hostname).filter((h) => registrableName(h) === registered),
+      ]);
       const until = roomAt(this.#times(siblings), budgets.registeredDomain, now);
       if (until > now) {
-        this.#exhausted.set(certificate, {owner, until: Math.min(until, now + Math.max(...budgets.registeredDomain.map((l) => l.perMs)))});
+        this.#exhausted.set(certificate, {
+          owner,
+          until: Math.min(until, now + Math.max(...budgets.registeredDomain.map((l) => l.perMs))),
+        });
       } else {
         this.#turns.set(tenant, ++this.#turn);
         this.#granted.set(certificate, {owner, hostname, at: now});

@@ -38,7 +38,9 @@ export interface ProjectDeps {
 export class ProjectReconciler {
   readonly #deps: ProjectDeps;
 
-  constructor(deps: ProjectDeps) { this.#deps = deps; }
+  constructor(deps: ProjectDeps) {
+    this.#deps = deps;
+  }
 
   /** Brings one Project to what it should be. Throws what the API server throws; the queue tries again. */
   async reconcile(key: Key): Promise<Result> {
@@ -58,7 +60,8 @@ export class ProjectReconciler {
     if (claimed) cache.observe(claimed);
     const project = claimed ?? cached;
 
-    const decideOn = (applied?: Applied) => this.#deps.claims.settle(() => decideProject(this.#gather(key, project, tenant, applied)));
+    const decideOn = (applied?: Applied) =>
+      this.#deps.claims.settle(() => decideProject(this.#gather(key, project, tenant, applied)));
     let decision = await decideOn();
     const applied = await children.apply(project, decision);
     if (applied.changed || applied.inTheWay.size > 0) decision = await decideOn(applied);
@@ -68,10 +71,18 @@ export class ProjectReconciler {
       for (const condition of decision.status.conditions ?? []) {
         const before = project.status?.conditions?.find((c) => c.type === condition.type);
         if (condition.type === 'Reconciling' || condition.status !== 'True' || before?.status === 'True') continue;
-        events.record({regarding: project, type: 'Normal', reason: condition.type, action: 'Reconcile', note: condition.message});
+        events.record({
+          regarding: project,
+          type: 'Normal',
+          reason: condition.type,
+          action: 'Reconcile',
+          note: condition.message,
+        });
       }
     }
-    return decision.wakeAt === undefined ? 'awaitChange' : {requeueAfterMs: Math.max(1000, decision.wakeAt - (this.#deps.now ?? Date.now)())};
+    return decision.wakeAt === undefined
+      ? 'awaitChange'
+      : {requeueAfterMs: Math.max(1000, decision.wakeAt - (this.#deps.now ?? Date.now)())};
   }
 
   #gather(key: Key, project: Project, tenant: Tenant, applied?: Applied): ProjectWorld {
@@ -79,7 +90,10 @@ export class ProjectReconciler {
     const namespace = project.metadata.namespace ?? '';
     const serviceKey = `${namespace}/${project.spec.serviceRef.name}`;
     const host = project.status?.host;
-    const stands = (home: string) => host === undefined ? undefined : children.since(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`);
+    const stands = (home: string) =>
+      host === undefined
+        ? undefined
+        : children.since(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`);
     return {
       now: (this.#deps.now ?? Date.now)(),
       project,
@@ -88,7 +102,10 @@ export class ProjectReconciler {
       domains: domains.by('project', key),
       tenant,
       claimOf: this.#deps.claims.of,
-      certificate: (home) => (host === undefined ? undefined : children.certificate(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`)),
+      certificate: (home) =>
+        host === undefined
+          ? undefined
+          : children.certificate(project, `${home}/${objectNameOf(project.metadata.uid ?? '', host)}`),
       standsAs: {serves: stands(namespace), redirects: stands(policy.redirector.namespace)},
       stands: (ingress) => children.stands(project, ingress),
       inTheWay: applied?.inTheWay.values().next().value,

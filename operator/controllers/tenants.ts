@@ -5,7 +5,9 @@ import type {Cache} from '../kube/cache.ts';
 import type {HasMeta, KubeObject} from '../kube/objects.ts';
 
 /** What is kept of a Namespace: whose it is. */
-export interface TenantNamespace extends HasMeta {account?: string}
+export interface TenantNamespace extends HasMeta {
+  account?: string;
+}
 
 export const tenantNamespace = ({metadata: {name, uid, resourceVersion, labels}}: KubeObject): TenantNamespace => {
   const account = accountOf(labels);
@@ -24,7 +26,12 @@ export class Tenants {
   readonly #defaultPlan: string;
 
   /** Indexed by {@link namespacesByAccount} and {@link accountsByPlan}. */
-  constructor(p: {namespaces: Cache<TenantNamespace, KubeObject>; accounts: Cache<Account, Account>; plans: Cache<Plan, Plan>; defaultPlan: string}) {
+  constructor(p: {
+    namespaces: Cache<TenantNamespace, KubeObject>;
+    accounts: Cache<Account, Account>;
+    plans: Cache<Plan, Plan>;
+    defaultPlan: string;
+  }) {
     this.#namespaces = p.namespaces;
     this.#accounts = p.accounts;
     this.#plans = p.plans;
@@ -34,13 +41,21 @@ export class Tenants {
   /** Undefined while the Namespace has not been seen: it will be told of. */
   of(namespace: string): Tenant | undefined {
     const found = this.#namespaces.get(namespace);
-    return found && tenantOf({account: found.account, uid: found.metadata.uid ?? ''}, this.#defaultPlan, {account: (name) => this.#accounts.get(name), plan: (name) => this.#plans.get(name)});
+    return (
+      found &&
+      tenantOf({account: found.account, uid: found.metadata.uid ?? ''}, this.#defaultPlan, {
+        account: (name) => this.#accounts.get(name),
+        plan: (name) => this.#plans.get(name),
+      })
+    );
   }
 
   /** How many of these are in a namespace whose Account, or its Plan, does not exist. */
   countWithoutPlan(domains: readonly CustomDomain[]): number {
     const lost = new Map<string, number>();
-    for (const {metadata: {namespace = ''}} of domains) {
+    for (const {
+      metadata: {namespace = ''},
+    } of domains) {
       if (!lost.has(namespace)) lost.set(namespace, 'missing' in (this.of(namespace)?.plan ?? {}) ? 1 : 0);
     }
     return domains.reduce((sum, d) => sum + (lost.get(d.metadata.namespace ?? '') ?? 0), 0);
@@ -48,9 +63,12 @@ export class Tenants {
 
   /** Calls with each namespace whose tenant, or what that may have, is another than before. */
   onChange(handler: (namespace: string) => void): void {
-    const ofAccount = (account: string) => { for (const n of this.#namespaces.by('account', account)) handler(n.metadata.name); };
+    const ofAccount = (account: string) => {
+      for (const n of this.#namespaces.by('account', account)) handler(n.metadata.name);
+    };
     this.#namespaces.onChange((now, before) => {
-      if (!now || !before || now.account !== before.account || now.metadata.uid !== before.metadata.uid) handler((now ?? before)!.metadata.name);
+      if (!now || !before || now.account !== before.account || now.metadata.uid !== before.metadata.uid)
+        handler((now ?? before)!.metadata.name);
     });
     this.#accounts.onChange((now, before) => {
       if (now?.spec.planRef.name !== before?.spec.planRef.name) ofAccount((now ?? before)!.metadata.name);

@@ -73,7 +73,11 @@ export class DnsClient {
     this.#tryTimeoutMs = opts.tryTimeoutMs ?? 2000;
     this.#tries = opts.tries ?? 2;
     this.#totalTimeoutMs = opts.totalTimeoutMs ?? 10_000;
-    this.#zones = new Zones({allowPrivateAddresses: opts.allowPrivateAddresses, maxServers: opts.maxServers ?? 4, port: opts.port ?? 53});
+    this.#zones = new Zones({
+      allowPrivateAddresses: opts.allowPrivateAddresses,
+      maxServers: opts.maxServers ?? 4,
+      port: opts.port ?? 53,
+    });
   }
 
   /**
@@ -82,8 +86,9 @@ export class DnsClient {
    */
   async askAuthoritative(name: string, wanted: Wanted, signal?: AbortSignal): Promise<Observation> {
     const hostname = canonicalName(name);
-    if (!isAskable(hostname) || hostname === '') return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
-    return this.#withinTotal(signal, limit => this.#descend(hostname, wanted, limit));
+    if (!isAskable(hostname) || hostname === '')
+      return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
+    return this.#withinTotal(signal, (limit) => this.#descend(hostname, wanted, limit));
   }
 
   /**
@@ -93,10 +98,17 @@ export class DnsClient {
    */
   async askRecursive(name: string, wanted: Wanted, signal?: AbortSignal): Promise<Observation> {
     const hostname = canonicalName(name);
-    if (!isAskable(hostname) || hostname === '') return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
-    return this.#withinTotal(signal, async limit => {
-      const replies = await Promise.all(this.#recursive.map(server => this.#askResolver(server, {name: hostname, type: firstType(wanted)}, limit)));
-      const findings = await Promise.all(replies.map(reply => this.#completed(hostname, reply, {recursionDesired: true, chainWithin: '', wanted}, limit)));
+    if (!isAskable(hostname) || hostname === '')
+      return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
+    return this.#withinTotal(signal, async (limit) => {
+      const replies = await Promise.all(
+        this.#recursive.map((server) => this.#askResolver(server, {name: hostname, type: firstType(wanted)}, limit)),
+      );
+      const findings = await Promise.all(
+        replies.map((reply) =>
+          this.#completed(hostname, reply, {recursionDesired: true, chainWithin: '', wanted}, limit),
+        ),
+      );
       return observation(hostname, nearestCut(hostname, replies), findings);
     });
   }
@@ -106,12 +118,15 @@ export class DnsClient {
    * servers have it (RFC 2308, 5); undefined where none told. Never rejects.
    */
   async askNegativeTtl(zone: string, signal?: AbortSignal): Promise<number | undefined> {
-    return this.#withinTotal(signal, async limit => {
+    return this.#withinTotal(signal, async (limit) => {
       const found = await this.#zones.above(zone, (question, usable) => this.#firstUsable(question, usable, limit));
       if ('failure' in found) return undefined;
-      const replies = await Promise.all(found.servers.map(server => this.#ask(server, {name: zone, type: 'SOA'}, false, limit)));
-      const known = replies.flatMap(reply => (reply.kind === 'Answer' && reply.aa ? reply.answers : []))
-        .flatMap(record => (record.type === 'SOA' && record.name === zone ? negativeTtl(record) ?? [] : []));
+      const replies = await Promise.all(
+        found.servers.map((server) => this.#ask(server, {name: zone, type: 'SOA'}, false, limit)),
+      );
+      const known = replies
+        .flatMap((reply) => (reply.kind === 'Answer' && reply.aa ? reply.answers : []))
+        .flatMap((record) => (record.type === 'SOA' && record.name === zone ? (negativeTtl(record) ?? []) : []));
       return known.length > 0 ? Math.max(...known) : undefined;
     });
   }
@@ -123,8 +138,9 @@ export class DnsClient {
    */
   async askCaa(name: string, signal?: AbortSignal): Promise<CaaObservation> {
     const hostname = canonicalName(name);
-    if (!isAskable(hostname) || hostname === '') return {failure: {name: hostname, failure: 'Other', detail: 'not a DNS name'}};
-    return this.#withinTotal(signal, async limit => {
+    if (!isAskable(hostname) || hostname === '')
+      return {failure: {name: hostname, failure: 'Other', detail: 'not a DNS name'}};
+    return this.#withinTotal(signal, async (limit) => {
       for (let at = hostname; at !== ''; at = at.split('.').slice(1).join('.')) {
         const seen = await this.#caaAt(at, limit);
         if (seen) return seen;
@@ -136,18 +152,23 @@ export class DnsClient {
   async #caaAt(name: string, limit: AbortSignal): Promise<CaaObservation | undefined> {
     let asked = name;
     for (let hops = 0; hops < MOST_ALIASES; hops++) {
-      const reply = await this.#firstUsable({name: asked, type: 'CAA'}, answer => !isReferral(answer), limit);
+      const reply = await this.#firstUsable({name: asked, type: 'CAA'}, (answer) => !isReferral(answer), limit);
       if (Array.isArray(reply)) {
-        const servfail = reply.find(failed => failed.kind === 'Failure' && failed.failure === 'ServerFailure');
+        const servfail = reply.find((failed) => failed.kind === 'Failure' && failed.failure === 'ServerFailure');
         const first = servfail ? await this.#askResolver(servfail.server, {name: asked, type: 'CAA'}, limit) : reply[0];
-        const trouble = first?.kind === 'Failure' ? {failure: first.failure, detail: first.detail} : {failure: 'Other' as const, detail: 'no resolver gave a usable answer'};
+        const trouble =
+          first?.kind === 'Failure'
+            ? {failure: first.failure, detail: first.detail}
+            : {failure: 'Other' as const, detail: 'no resolver gave a usable answer'};
         return {failure: {name: asked, ...trouble}};
       }
-      const records = reply.answers.filter(record => record.type === 'CAA');
-      if (records[0]) return {foundAt: records[0].name, records: records.flatMap(record => caaRecord(record.data) ?? [])};
+      const records = reply.answers.filter((record) => record.type === 'CAA');
+      if (records[0])
+        return {foundAt: records[0].name, records: records.flatMap((record) => caaRecord(record.data) ?? [])};
       // A resolver has followed the CNAME; a server that only knows its own zones has not.
-      const end = reply.answers.filter(record => record.type === 'CNAME').at(-1)?.data;
-      if (end === undefined || end === asked || reply.authority.some(record => record.type === 'SOA')) return undefined;
+      const end = reply.answers.filter((record) => record.type === 'CNAME').at(-1)?.data;
+      if (end === undefined || end === asked || reply.authority.some((record) => record.type === 'SOA'))
+        return undefined;
       asked = end;
     }
     return {failure: {name, failure: 'Other', detail: `more than ${MOST_ALIASES} CNAMEs`}};
@@ -159,8 +180,10 @@ export class DnsClient {
     for (let hops = 0; hops <= MOST_REFERRALS; hops++) {
       if ('failure' in zone) return {name, findings: [], failure: zone};
       const current: Zone = zone;
-      const replies = await Promise.all(current.servers.map(server => this.#ask(server, {name, type: firstType(wanted)}, false, limit)));
-      const referrals = replies.flatMap(reply => {
+      const replies = await Promise.all(
+        current.servers.map((server) => this.#ask(server, {name, type: firstType(wanted)}, false, limit)),
+      );
+      const referrals = replies.flatMap((reply) => {
         const delegation = this.#zones.referral(reply, current, name);
         return delegation && reply.kind === 'Answer' ? [{delegation, reply}] : [];
       });
@@ -174,12 +197,23 @@ export class DnsClient {
       }
       zone = await this.#zones.follow(referral.delegation, referral.reply, current, askResolvers);
     }
-    return {name, findings: [], failure: {failure: 'Other', detail: `more than ${MOST_REFERRALS} delegations above the name`}};
+    return {
+      name,
+      findings: [],
+      failure: {failure: 'Other', detail: `more than ${MOST_REFERRALS} delegations above the name`},
+    };
   }
 
   /** Of a zone that a server of its parent holds too, and so doesn't refer to: its own servers, of which that may be one among others. */
-  async #ownServers(cut: string, parent: Zone, askResolvers: AskResolvers, limit: AbortSignal): Promise<Zone | undefined> {
-    const replies = await Promise.all(parent.servers.map(server => this.#ask(server, {name: cut, type: 'NS'}, false, limit)));
+  async #ownServers(
+    cut: string,
+    parent: Zone,
+    askResolvers: AskResolvers,
+    limit: AbortSignal,
+  ): Promise<Zone | undefined> {
+    const replies = await Promise.all(
+      parent.servers.map((server) => this.#ask(server, {name: cut, type: 'NS'}, false, limit)),
+    );
     for (const reply of replies) {
       const delegation = this.#zones.ownServers(reply, cut);
       if (!delegation || reply.kind === 'Failure') continue;
@@ -189,9 +223,19 @@ export class DnsClient {
     return undefined;
   }
 
-  async #observed(name: string, wanted: Wanted, zone: Zone, replies: Reply[], limit: AbortSignal): Promise<Observation> {
+  async #observed(
+    name: string,
+    wanted: Wanted,
+    zone: Zone,
+    replies: Reply[],
+    limit: AbortSignal,
+  ): Promise<Observation> {
     const zoneName = zoneSeen(name, zone, replies);
-    const findings = await Promise.all(replies.map(reply => this.#completed(name, reply, {recursionDesired: false, chainWithin: zoneName, wanted}, limit)));
+    const findings = await Promise.all(
+      replies.map((reply) =>
+        this.#completed(name, reply, {recursionDesired: false, chainWithin: zoneName, wanted}, limit),
+      ),
+    );
     const seen = observation(name, zoneName, findings);
     if (seen.failure) this.#zones.forget(zone);
     return seen;
@@ -202,26 +246,44 @@ export class DnsClient {
    * only for the chain behind it, and only where it can know it: the target is within `chainWithin`. A resolver is asked in any case:
    * it may have kept old addresses, and those are what visitors and the certificate authority get.
    */
-  async #completed(name: string, reply: Reply, opts: {recursionDesired: boolean; chainWithin: string; wanted: Wanted}, limit: AbortSignal): Promise<Finding> {
+  async #completed(
+    name: string,
+    reply: Reply,
+    opts: {recursionDesired: boolean; chainWithin: string; wanted: Wanted},
+    limit: AbortSignal,
+  ): Promise<Finding> {
     const authoritative = !opts.recursionDesired;
     const first = read(name, reply, {authoritative, txt: opts.wanted === 'TXT'});
     if (first.failure || !first.exists || opts.wanted === 'TXT') return first;
     const [target] = first.cname;
     if (target !== undefined && !isAtOrBelow(target, opts.chainWithin)) return first;
     const types = target === undefined || !authoritative ? (['A', 'AAAA'] as const) : (['A'] as const);
-    const further = await Promise.all(types.map(type => (authoritative ? this.#ask(reply.server, {name, type}, false, limit) : this.#askResolver(reply.server, {name, type}, limit))));
-    return merge(first, further.map(answer => read(name, answer, {authoritative})));
+    const further = await Promise.all(
+      types.map((type) =>
+        authoritative
+          ? this.#ask(reply.server, {name, type}, false, limit)
+          : this.#askResolver(reply.server, {name, type}, limit),
+      ),
+    );
+    return merge(
+      first,
+      further.map((answer) => read(name, answer, {authoritative})),
+    );
   }
 
   /** Asks all resolvers at once; the first good reply ends the others. */
-  async #firstUsable(question: Question, usable: (reply: Answer) => boolean, limit: AbortSignal): Promise<Answer | Reply[]> {
+  async #firstUsable(
+    question: Question,
+    usable: (reply: Answer) => boolean,
+    limit: AbortSignal,
+  ): Promise<Answer | Reply[]> {
     const enough = new AbortController();
     const stop = () => enough.abort(limit.reason);
     limit.addEventListener('abort', stop, {once: true});
     if (limit.aborted) stop();
     try {
-      return await new Promise<Answer | Reply[]>(resolve => {
-        const asked = this.#recursive.map(async server => {
+      return await new Promise<Answer | Reply[]>((resolve) => {
+        const asked = this.#recursive.map(async (server) => {
           const reply = await this.#ask(server, question, true, enough.signal);
           if (reply.kind === 'Answer' && usable(reply)) resolve(reply);
           return reply;
@@ -240,15 +302,31 @@ export class DnsClient {
     if (reply.kind === 'Answer' || reply.failure !== 'ServerFailure') return reply;
     const unchecked = await this.#ask(server, question, true, limit, true);
     if (unchecked.kind === 'Failure') return reply;
-    return {kind: 'Failure', server, failure: 'BrokenDnssec', detail: 'answered SERVFAIL, and an answer when it was not to validate (CD=1): the DNSSEC chain is broken'};
+    return {
+      kind: 'Failure',
+      server,
+      failure: 'BrokenDnssec',
+      detail: 'answered SERVFAIL, and an answer when it was not to validate (CD=1): the DNSSEC chain is broken',
+    };
   }
 
   /** Asks again only a server that was silent: what answers, or refuses, would do so again. */
-  async #ask(server: Server, question: Question, recursionDesired: boolean, limit: AbortSignal, checkingDisabled = false): Promise<Reply> {
+  async #ask(
+    server: Server,
+    question: Question,
+    recursionDesired: boolean,
+    limit: AbortSignal,
+    checkingDisabled = false,
+  ): Promise<Reply> {
     let reply: Reply;
     let left = this.#tries;
     do {
-      reply = await ask(server, question, {recursionDesired, checkingDisabled, timeoutMs: this.#tryTimeoutMs, signal: limit});
+      reply = await ask(server, question, {
+        recursionDesired,
+        checkingDisabled,
+        timeoutMs: this.#tryTimeoutMs,
+        signal: limit,
+      });
       left--;
     } while (left > 0 && !limit.aborted && reply.kind === 'Failure' && reply.failure === 'Timeout');
     return reply;
@@ -258,7 +336,10 @@ export class DnsClient {
   async #withinTotal<T>(signal: AbortSignal | undefined, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const stop = () => controller.abort(signal?.reason);
-    const timer = setTimeout(() => controller.abort(new DOMException('total time', 'TimeoutError')), this.#totalTimeoutMs);
+    const timer = setTimeout(
+      () => controller.abort(new DOMException('total time', 'TimeoutError')),
+      this.#totalTimeoutMs,
+    );
     signal?.addEventListener('abort', stop, {once: true});
     if (signal?.aborted) stop();
     try {
@@ -272,24 +353,38 @@ export class DnsClient {
 
 /** The zone that negative answers come from (RFC 2308, 3), the nearest to the name. */
 function nearestCut(name: string, replies: Reply[]): string | undefined {
-  return replies.flatMap(reply => (reply.kind === 'Answer' ? reply.authority : []))
-    .flatMap(record => (record.type === 'SOA' && isAtOrBelow(name, record.name) ? [record.name] : []))
+  return replies
+    .flatMap((reply) => (reply.kind === 'Answer' ? reply.authority : []))
+    .flatMap((record) => (record.type === 'SOA' && isAtOrBelow(name, record.name) ? [record.name] : []))
     .toSorted((a, b) => b.length - a.length)[0];
 }
 
 /** A server that holds parent and child answers from the child: then the owner of its SOA or NS is the nearer cut. */
 function zoneSeen(name: string, zone: Zone, replies: Reply[]): string {
-  const owners = replies.flatMap(reply => (reply.kind === 'Answer' && reply.aa ? reply.authority : []))
-    .filter(record => (record.type === 'SOA' || record.type === 'NS') && isAtOrBelow(name, record.name) && isAtOrBelow(record.name, zone.name))
-    .map(record => record.name);
+  const owners = replies
+    .flatMap((reply) => (reply.kind === 'Answer' && reply.aa ? reply.authority : []))
+    .filter(
+      (record) =>
+        (record.type === 'SOA' || record.type === 'NS') &&
+        isAtOrBelow(name, record.name) &&
+        isAtOrBelow(record.name, zone.name),
+    )
+    .map((record) => record.name);
   return owners.reduce((nearest, owner) => (owner.length > nearest.length ? owner : nearest), zone.name);
 }
 
 function observation(name: string, zone: string | undefined, findings: Finding[]): Observation {
-  const failed = findings.filter(finding => finding.failure);
+  const failed = findings.filter((finding) => finding.failure);
   if (failed.length < findings.length) return {name, zone, findings};
-  const detail = failed.map(({server, detail: why}) => `${server.name ? `${server.name} (${server.address})` : server.address}: ${why}`).join('; ');
-  return {name, zone, findings, failure: {failure: failed[0]?.failure ?? 'Other', detail: detail || 'no server to ask'}};
+  const detail = failed
+    .map(({server, detail: why}) => `${server.name ? `${server.name} (${server.address})` : server.address}: ${why}`)
+    .join('; ');
+  return {
+    name,
+    zone,
+    findings,
+    failure: {failure: failed[0]?.failure ?? 'Other', detail: detail || 'no server to ask'},
+  };
 }
 
 function caaRecord(data: string): {flags: number; tag: string; value: string} | undefined {

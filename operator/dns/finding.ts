@@ -35,13 +35,15 @@ const MOST_HOPS = 8;
 export function read(name: string, reply: Reply, opts: {authoritative: boolean; txt?: boolean}): Finding {
   const nothing = {server: reply.server, exists: undefined, cname: [], a: [], aaaa: [], chain: []};
   if (reply.kind === 'Failure') return {...nothing, failure: reply.failure, detail: reply.detail};
-  if (opts.authoritative && !reply.aa) return {...nothing, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'};
-  if (!opts.authoritative && isReferral(reply)) return {...nothing, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'};
+  if (opts.authoritative && !reply.aa)
+    return {...nothing, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'};
+  if (!opts.authoritative && isReferral(reply))
+    return {...nothing, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'};
 
-  const at = (type: string) => reply.answers.filter(record => record.type === type && record.name === name);
+  const at = (type: string) => reply.answers.filter((record) => record.type === type && record.name === name);
   const [cname, a, aaaa, txt] = [at('CNAME'), at('A'), at('AAAA'), at('TXT')];
   const found = [...cname, ...a, ...aaaa, ...txt];
-  const soa = reply.authority.find(record => record.type === 'SOA' && isAtOrBelow(name, record.name));
+  const soa = reply.authority.find((record) => record.type === 'SOA' && isAtOrBelow(name, record.name));
   return {
     server: reply.server,
     exists: found.length > 0 || reply.rcode === 'NOERROR',
@@ -58,31 +60,38 @@ export function read(name: string, reply: Reply, opts: {authoritative: boolean; 
 /** One Finding of what the same server said to a first question (CNAME) and to further ones (A, AAAA). */
 export function merge(first: Finding, further: Finding[]): Finding {
   if (first.failure || further.length === 0) return first;
-  const answered = further.filter(finding => !finding.failure);
+  const answered = further.filter((finding) => !finding.failure);
   const all = [first, ...answered];
-  const a = unique(all.flatMap(finding => finding.a));
-  const aaaa = unique(all.flatMap(finding => finding.aaaa));
+  const a = unique(all.flatMap((finding) => finding.a));
+  const aaaa = unique(all.flatMap((finding) => finding.aaaa));
   // A resolver that has kept the old addresses of a family gives them to all who ask for that, whatever it says of the CNAME.
-  const cname = a.length + aaaa.length > 0 ? [] : all.find(finding => finding.cname.length > 0)?.cname ?? [];
-  const failed = further.find(finding => finding.failure);
+  const cname = a.length + aaaa.length > 0 ? [] : (all.find((finding) => finding.cname.length > 0)?.cname ?? []);
+  const failed = further.find((finding) => finding.failure);
   // With nothing found, a question that failed leaves open whether there is something. "Could not ask" is not "no".
   if (failed && cname.length + a.length + aaaa.length === 0) return failed;
   return {
     server: first.server,
-    exists: all.some(finding => finding.exists),
+    exists: all.some((finding) => finding.exists),
     cname,
     a,
     aaaa,
-    chain: all.map(finding => finding.chain).reduce((longest, chain) => (chain.length > longest.length ? chain : longest)),
+    chain: all
+      .map((finding) => finding.chain)
+      .reduce((longest, chain) => (chain.length > longest.length ? chain : longest)),
     negativeTtlSeconds: cname.length > 0 ? undefined : first.negativeTtlSeconds,
-    ttlSeconds: first.ttlSeconds ?? shortest(answered.map(finding => finding.ttlSeconds)),
+    ttlSeconds: first.ttlSeconds ?? shortest(answered.map((finding) => finding.ttlSeconds)),
   };
 }
 
 /** Neither a record nor a SOA, but name servers: "ask those". */
 export function isReferral(reply: Answer): boolean {
-  return !reply.aa && reply.rcode === 'NOERROR' && reply.answers.length === 0
-    && reply.authority.some(record => record.type === 'NS') && !reply.authority.some(record => record.type === 'SOA');
+  return (
+    !reply.aa &&
+    reply.rcode === 'NOERROR' &&
+    reply.answers.length === 0 &&
+    reply.authority.some((record) => record.type === 'NS') &&
+    !reply.authority.some((record) => record.type === 'SOA')
+  );
 }
 
 function chainAfter(target: string | undefined, answers: Record_[]): string[] {
@@ -90,7 +99,7 @@ function chainAfter(target: string | undefined, answers: Record_[]): string[] {
   let next = target;
   while (next !== undefined && chain.length < MOST_HOPS) {
     const at = next;
-    next = answers.find(record => record.type === 'CNAME' && record.name === at)?.data;
+    next = answers.find((record) => record.type === 'CNAME' && record.name === at)?.data;
     if (next === undefined || next === target || chain.includes(next)) break;
     chain.push(next);
   }
@@ -104,7 +113,7 @@ export function negativeTtl(soa: Record_): number | undefined {
 }
 
 function texts(records: Record_[]): string[] {
-  return unique(records.map(record => record.data));
+  return unique(records.map((record) => record.data));
 }
 
 function unique(values: string[]): string[] {
@@ -112,10 +121,10 @@ function unique(values: string[]): string[] {
 }
 
 function shortestTtl(records: Record_[]): number | undefined {
-  return shortest(records.map(record => record.ttlSeconds));
+  return shortest(records.map((record) => record.ttlSeconds));
 }
 
 function shortest(seconds: (number | undefined)[]): number | undefined {
-  const known = seconds.filter(value => value !== undefined);
+  const known = seconds.filter((value) => value !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }

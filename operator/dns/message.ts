@@ -42,15 +42,33 @@ const HEADER_SIZE = 12;
 const RESPONSE_BIT = 0x80;
 
 /** A query of one question; `checkingDisabled` asks a resolver not to validate (RFC 4035, 3.2.2). Throws when the name is none. */
-export function encodeQuestion(id: number, question: Question, opts: {recursionDesired: boolean; edns: boolean; checkingDisabled?: boolean}): Buffer {
+export function encodeQuestion(
+  id: number,
+  question: Question,
+  opts: {recursionDesired: boolean; edns: boolean; checkingDisabled?: boolean},
+): Buffer {
   const name = canonicalName(question.name);
   if (!isAskable(name)) throw new Error(`not a DNS name: ${name.slice(0, 80)}`);
   return packet.encode({
     type: 'query',
     id,
-    flags: (opts.recursionDesired ? packet.RECURSION_DESIRED : 0) | (opts.checkingDisabled ? packet.CHECKING_DISABLED : 0),
+    flags:
+      (opts.recursionDesired ? packet.RECURSION_DESIRED : 0) | (opts.checkingDisabled ? packet.CHECKING_DISABLED : 0),
     questions: [{name: name === '' ? '.' : name, type: question.type, class: 'IN'}],
-    additionals: opts.edns ? [{type: 'OPT', name: '.', udpPayloadSize: EDNS_UDP_SIZE, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: []}] : [],
+    additionals: opts.edns
+      ? [
+          {
+            type: 'OPT',
+            name: '.',
+            udpPayloadSize: EDNS_UDP_SIZE,
+            extendedRcode: 0,
+            ednsVersion: 0,
+            flags: 0,
+            flag_do: false,
+            options: [],
+          },
+        ]
+      : [],
   });
 }
 
@@ -68,7 +86,7 @@ export function decodeMessage(bytes: Buffer): Message {
   const decoded = packet.decode(withFewRecords(bytes));
   const question = decoded.questions?.[0];
   const additionals = decoded.additionals ?? [];
-  const opt = additionals.find(record => record.type === 'OPT');
+  const opt = additionals.find((record) => record.type === 'OPT');
   return {
     id,
     question: question && {name: canonicalName(question.name), type: String(question.type)},
@@ -94,9 +112,16 @@ function withFewRecords(bytes: Buffer): Buffer {
 }
 
 function records(answers: packet.Answer[] | undefined): Record_[] {
-  return (answers ?? []).flatMap(answer => {
+  return (answers ?? []).flatMap((answer) => {
     if (answer.type === 'OPT' || answer.class !== 'IN' || answer.flush) return [];
-    return [{name: canonicalName(answer.name), type: String(answer.type), ttlSeconds: ttl(answer.ttl), data: canonicalData(answer)}];
+    return [
+      {
+        name: canonicalName(answer.name),
+        type: String(answer.type),
+        ttlSeconds: ttl(answer.ttl),
+        data: canonicalData(answer),
+      },
+    ];
   });
 }
 
@@ -122,7 +147,7 @@ function canonicalData(answer: Exclude<packet.Answer, packet.OptAnswer>): string
     case 'CAA':
       return `${answer.data.flags ?? 0} ${answer.data.tag} ${answer.data.value}`;
     case 'TXT':
-      return Buffer.concat([answer.data].flat().map(part => Buffer.from(part))).toString();
+      return Buffer.concat([answer.data].flat().map((part) => Buffer.from(part))).toString();
     default:
       return '';
   }

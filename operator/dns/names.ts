@@ -11,15 +11,20 @@ const LONGEST_LABEL = 63;
  * `\DDD` as in a zone file (RFC 1035, 5.1), so it can go into a status or a terminal.
  */
 export function canonicalName(text: string): string {
-  const folded = text.replace(/[A-Z]/g, letter => letter.toLowerCase()).replace(/\.$/, '');
-  return folded.replace(/[^\x21-\x7e]/gu, character => [...Buffer.from(character)].map(octet => `\\${String(octet).padStart(3, '0')}`).join(''));
+  const folded = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/\.$/, '');
+  return folded.replace(/[^\x21-\x7e]/gu, (character) =>
+    [...Buffer.from(character)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join(''),
+  );
 }
 
 /** Whether a canonical name can be asked for: labels of 1 to 63 octets, 253 in all (RFC 1035, 2.3.4). The root can. */
 export function isAskable(name: string): boolean {
   if (name === '') return true;
-  return name.length <= LONGEST_NAME && /^[\x21-\x5b\x5d-\x7e]+$/.test(name)
-    && name.split('.').every(label => label.length > 0 && label.length <= LONGEST_LABEL);
+  return (
+    name.length <= LONGEST_NAME &&
+    /^[\x21-\x5b\x5d-\x7e]+$/.test(name) &&
+    name.split('.').every((label) => label.length > 0 && label.length <= LONGEST_LABEL)
+  );
 }
 
 /** Whether `name` is `ancestor` itself or stands below it. Both canonical. */

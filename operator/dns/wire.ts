@@ -11,7 +11,15 @@ import type {Message, Question, Record_} from './message.ts';
 
 export type {Question, Record_} from './message.ts';
 
-export type Failure = 'Timeout' | 'Unreachable' | 'Refused' | 'ServerFailure' | 'Malformed' | 'NotAuthoritative' | 'BrokenDnssec' | 'Other';
+export type Failure =
+  | 'Timeout'
+  | 'Unreachable'
+  | 'Refused'
+  | 'ServerFailure'
+  | 'Malformed'
+  | 'NotAuthoritative'
+  | 'BrokenDnssec'
+  | 'Other';
 
 export interface Server {
   /** An IP address, of either family. */
@@ -54,7 +62,18 @@ export interface AskOptions {
 /** More than this over UDP is no reply to somebody who said 1232. */
 const LARGEST_UDP = 4096;
 
-const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE']);
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+  'ECONNRESET',
+  'EPIPE',
+]);
 
 const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
 
@@ -83,7 +102,8 @@ export async function ask(server: Server, question: Question, opts: AskOptions):
     signal: opts.signal,
   };
   try {
-    if (isIP(server.address) === 0 || !(server.port > 0 && server.port < 0x10000)) throw new WireError('Other', `not an IP address and port: ${server.address} ${server.port}`);
+    if (isIP(server.address) === 0 || !(server.port > 0 && server.port < 0x10000))
+      throw new WireError('Other', `not an IP address and port: ${server.address} ${server.port}`);
     let edns = true;
     let message = await overUdp(exchange, query(question, opts, edns));
     if (message.rcode === 1 || message.rcode === 4) {
@@ -114,7 +134,14 @@ interface Query {
 
 function query(question: Question, opts: AskOptions, edns: boolean): Query {
   const id = randomInt(0x10000);
-  return {id, bytes: encodeQuestion(id, question, {recursionDesired: opts.recursionDesired, checkingDisabled: opts.checkingDisabled ?? false, edns})};
+  return {
+    id,
+    bytes: encodeQuestion(id, question, {
+      recursionDesired: opts.recursionDesired,
+      checkingDisabled: opts.checkingDisabled ?? false,
+      edns,
+    }),
+  };
 }
 
 function overUdp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
@@ -126,13 +153,13 @@ function overUdp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
       // An address already, the server's and the one that is bound to: no look-up.
       lookup: (address, _options, done) => done(null, address, family),
     });
-    socket.on('error', error => reject(asWireError(error)));
+    socket.on('error', (error) => reject(asWireError(error)));
     let closed = false;
     socket.on('connect', () => {
       // The event may come after close().
-      if (!closed) socket.send(bytes, error => error && reject(asWireError(error)));
+      if (!closed) socket.send(bytes, (error) => error && reject(asWireError(error)));
     });
-    socket.on('message', reply => {
+    socket.on('message', (reply) => {
       if (responseId(reply) !== id) return;
       if (reply.length > LARGEST_UDP) return reject(new WireError('Malformed', `a UDP reply of ${reply.length} bytes`));
       try {
@@ -160,10 +187,10 @@ function overTcp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
     // At most 2 + 65,535 octets are kept: the length field can't say more.
     const chunks: Buffer[] = [];
     let size = 0;
-    socket.on('error', error => reject(asWireError(error)));
+    socket.on('error', (error) => reject(asWireError(error)));
     socket.on('connect', () => socket.write(Buffer.concat([length, bytes])));
     socket.on('close', () => reject(new WireError('Malformed', 'the TCP connection ended before the reply did')));
-    socket.on('data', chunk => {
+    socket.on('data', (chunk) => {
       chunks.push(chunk);
       size += chunk.length;
       if (size < 2) return;
@@ -173,7 +200,8 @@ function overTcp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
       const received = Buffer.concat(chunks);
       try {
         const message = decoded(received.subarray(2, 2 + wanted));
-        if (message.id !== id || !answersQuestion(message, exchange)) throw new WireError('Malformed', 'a TCP reply to another question');
+        if (message.id !== id || !answersQuestion(message, exchange))
+          throw new WireError('Malformed', 'a TCP reply to another question');
         if (message.truncated) throw new WireError('Malformed', 'a truncated reply over TCP');
         resolve(message);
       } catch (error) {
@@ -185,7 +213,10 @@ function overTcp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
 }
 
 /** Runs `start` until it settles, the time is over or the signal fires, and then, once, what `start` gave to clean up. */
-function withinTime<T>(exchange: Exchange, start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void): Promise<T> {
+function withinTime<T>(
+  exchange: Exchange,
+  start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void,
+): Promise<T> {
   const {signal, endsAt, timeoutMs} = exchange;
   if (signal?.aborted) return Promise.reject(stopped(signal));
   return new Promise((resolve, reject) => {
@@ -201,10 +232,16 @@ function withinTime<T>(exchange: Exchange, start: (resolve: (value: T) => void, 
       action();
     };
     const onAbort = () => settle(() => reject(signal && stopped(signal)));
-    const timer = setTimeout(() => settle(() => reject(new WireError('Timeout', `no answer within ${inSeconds(timeoutMs)}`))), Math.max(0, endsAt - performance.now()));
+    const timer = setTimeout(
+      () => settle(() => reject(new WireError('Timeout', `no answer within ${inSeconds(timeoutMs)}`))),
+      Math.max(0, endsAt - performance.now()),
+    );
     signal?.addEventListener('abort', onAbort, {once: true});
     try {
-      cleanUp = start(value => settle(() => resolve(value)), error => settle(() => reject(error)));
+      cleanUp = start(
+        (value) => settle(() => resolve(value)),
+        (error) => settle(() => reject(error)),
+      );
     } catch (error) {
       settle(() => reject(error));
     }
@@ -213,14 +250,19 @@ function withinTime<T>(exchange: Exchange, start: (resolve: (value: T) => void, 
 
 function stopped(signal: AbortSignal): WireError {
   const timedOut = (signal.reason as {name?: unknown} | undefined)?.name === 'TimeoutError';
-  return timedOut ? new WireError('Timeout', 'no answer in the time there was for everything') : new WireError('Other', 'stopped');
+  return timedOut
+    ? new WireError('Timeout', 'no answer in the time there was for everything')
+    : new WireError('Other', 'stopped');
 }
 
 function decoded(bytes: Buffer): Message {
   try {
     return decodeMessage(bytes);
   } catch (error) {
-    throw new WireError('Malformed', `a reply that can't be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new WireError(
+      'Malformed',
+      `a reply that can't be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -233,7 +275,15 @@ function answersQuestion(message: Message, {question}: Exchange): boolean {
 function toReply(server: Server, message: Message): Reply {
   const rcode = RCODES[message.rcode] ?? `code ${message.rcode}`;
   if (rcode === 'NOERROR' || rcode === 'NXDOMAIN') {
-    return {kind: 'Answer', server, rcode, aa: message.aa, answers: message.answers, authority: message.authority, additional: message.additional};
+    return {
+      kind: 'Answer',
+      server,
+      rcode,
+      aa: message.aa,
+      answers: message.answers,
+      authority: message.authority,
+      additional: message.additional,
+    };
   }
   const failure: Failure = rcode === 'SERVFAIL' ? 'ServerFailure' : rcode === 'REFUSED' ? 'Refused' : 'Other';
   return {kind: 'Failure', server, failure, detail: `answered ${rcode}`};
@@ -241,7 +291,9 @@ function toReply(server: Server, message: Message): Reply {
 
 function asWireError(error: Error): WireError {
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  return UNREACHABLE.has(code) ? new WireError('Unreachable', `can't be reached (${code})`) : new WireError('Other', error.message);
+  return UNREACHABLE.has(code)
+    ? new WireError('Unreachable', `can't be reached (${code})`)
+    : new WireError('Other', error.message);
 }
 
 function inSeconds(ms: number): string {

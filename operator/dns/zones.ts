@@ -74,17 +74,28 @@ export class Zones {
     if (reply.kind === 'Failure' || !isReferral(reply)) return undefined;
     const delegation = deepest(reply.authority, name);
     // A referral upwards or to the side is a lame server, and following it could go on for ever.
-    return delegation && delegation.zone !== zone.name && isAtOrBelow(delegation.zone, zone.name) ? delegation : undefined;
+    return delegation && delegation.zone !== zone.name && isAtOrBelow(delegation.zone, zone.name)
+      ? delegation
+      : undefined;
   }
 
   /** What a server says with authority about the servers of `zone`, which it holds itself. */
   ownServers(reply: Reply, zone: string): Delegation | undefined {
-    return reply.kind === 'Answer' && reply.aa ? deepest(reply.answers.filter(record => record.name === zone), zone) : undefined;
+    return reply.kind === 'Answer' && reply.aa
+      ? deepest(
+          reply.answers.filter((record) => record.name === zone),
+          zone,
+        )
+      : undefined;
   }
 
   /** The servers of a zone that `reply`, of a server of `parent`, delegates. Glue counts where the parent may give it. */
   async follow(delegation: Delegation, reply: Answer, parent: Zone, ask: AskResolvers): Promise<Zone | Trouble> {
-    return this.#withServers(delegation, reply.additional.filter(record => isAtOrBelow(record.name, parent.name)), ask);
+    return this.#withServers(
+      delegation,
+      reply.additional.filter((record) => isAtOrBelow(record.name, parent.name)),
+      ask,
+    );
   }
 
   /** Forgets a zone, so the next question looks again for its servers. */
@@ -93,18 +104,27 @@ export class Zones {
   }
 
   async #delegationOf(name: string, ask: AskResolvers): Promise<{outcome: Delegation | Trouble; glue: Record_[]}> {
-    const reply = await ask({name, type: 'NS'}, answer => delegationIn(answer, name) !== undefined || zoneOfDenial(answer, name) !== undefined);
+    const reply = await ask(
+      {name, type: 'NS'},
+      (answer) => delegationIn(answer, name) !== undefined || zoneOfDenial(answer, name) !== undefined,
+    );
     if (Array.isArray(reply)) return {outcome: noServersKnown(name, reply), glue: []};
     const delegation = delegationIn(reply, name);
     if (delegation) return {outcome: delegation, glue: reply.additional};
     const zone = zoneOfDenial(reply, name)!;
-    const second = await ask({name: zone, type: 'NS'}, answer => delegationIn(answer, zone) !== undefined);
+    const second = await ask({name: zone, type: 'NS'}, (answer) => delegationIn(answer, zone) !== undefined);
     if (Array.isArray(second)) return {outcome: noServersKnown(zone, second), glue: []};
     return {outcome: delegationIn(second, zone)!, glue: second.additional};
   }
 
-  async #withServers({zone, names, ttlSeconds}: Delegation, glue: Record_[], ask: AskResolvers): Promise<Zone | Trouble> {
-    const perName = await Promise.all(names.slice(0, MOST_NAMES).map(async name => ({name, addresses: await addressesOf(name, glue, ask)})));
+  async #withServers(
+    {zone, names, ttlSeconds}: Delegation,
+    glue: Record_[],
+    ask: AskResolvers,
+  ): Promise<Zone | Trouble> {
+    const perName = await Promise.all(
+      names.slice(0, MOST_NAMES).map(async (name) => ({name, addresses: await addressesOf(name, glue, ask)})),
+    );
     const servers: Server[] = [];
     const skipped: string[] = [];
     // One address of each name before the second of any: four addresses of one machine would say little.
@@ -112,15 +132,21 @@ export class Zones {
     for (let round = 0; round < rounds; round++) {
       for (const {name, addresses} of perName) {
         const address = addresses[round];
-        if (address === undefined || servers.some(server => server.address === address)) continue;
+        if (address === undefined || servers.some((server) => server.address === address)) continue;
         if (this.#allowPrivateAddresses || isPublicAddress(address)) servers.push({address, port: this.#port, name});
         else skipped.push(`${name} (${address})`);
       }
     }
     if (servers.length === 0) {
       return skipped.length > 0
-        ? {failure: 'Unreachable', detail: `the name servers of ${shown(zone)} have no public address: ${skipped.slice(0, 4).join(', ')}`}
-        : {failure: 'Unreachable', detail: `the name servers of ${shown(zone)} have no address: ${names.slice(0, 4).join(', ')}`};
+        ? {
+            failure: 'Unreachable',
+            detail: `the name servers of ${shown(zone)} have no public address: ${skipped.slice(0, 4).join(', ')}`,
+          }
+        : {
+            failure: 'Unreachable',
+            detail: `the name servers of ${shown(zone)} have no address: ${names.slice(0, 4).join(', ')}`,
+          };
     }
     const found = {name: zone, servers: servers.slice(0, this.#maxServers)};
     this.#remember(found, ttlSeconds);
@@ -138,7 +164,10 @@ export class Zones {
   #remember(zone: Zone, ttlSeconds: number): void {
     this.#cache.delete(zone.name);
     if (this.#cache.size >= MOST_CACHED) this.#cache.delete(this.#cache.keys().next().value!);
-    this.#cache.set(zone.name, {zone, endsAtMs: performance.now() + Math.min(ttlSeconds, LONGEST_CACHED_SECONDS) * 1000});
+    this.#cache.set(zone.name, {
+      zone,
+      endsAtMs: performance.now() + Math.min(ttlSeconds, LONGEST_CACHED_SECONDS) * 1000,
+    });
   }
 }
 
@@ -155,39 +184,62 @@ function delegationIn(reply: Answer, asked: string): Delegation | undefined {
 
 /** A negative answer names the zone that it comes from by its SOA (RFC 2308, 3). */
 function zoneOfDenial(reply: Answer, asked: string): string | undefined {
-  return reply.authority.find(record => record.type === 'SOA' && record.name !== asked && isAtOrBelow(asked, record.name))?.name;
+  return reply.authority.find(
+    (record) => record.type === 'SOA' && record.name !== asked && isAtOrBelow(asked, record.name),
+  )?.name;
 }
 
 /** The NS set whose owner is nearest to `name`, at it or above; the root's only for the root. */
 function deepest(records: Record_[], name: string): Delegation | undefined {
-  const sets = records.filter(record => record.type === 'NS' && isAtOrBelow(name, record.name) && (record.name !== '' || name === ''));
-  const zone = sets.reduce<string | undefined>((best, {name: owner}) => (best === undefined || owner.length > best.length ? owner : best), undefined);
+  const sets = records.filter(
+    (record) => record.type === 'NS' && isAtOrBelow(name, record.name) && (record.name !== '' || name === ''),
+  );
+  const zone = sets.reduce<string | undefined>(
+    (best, {name: owner}) => (best === undefined || owner.length > best.length ? owner : best),
+    undefined,
+  );
   if (zone === undefined) return undefined;
-  const own = sets.filter(record => record.name === zone);
-  return {zone, names: [...new Set(own.map(record => record.data))].toSorted(), ttlSeconds: Math.min(...own.map(record => record.ttlSeconds))};
+  const own = sets.filter((record) => record.name === zone);
+  return {
+    zone,
+    names: [...new Set(own.map((record) => record.data))].toSorted(),
+    ttlSeconds: Math.min(...own.map((record) => record.ttlSeconds)),
+  };
 }
 
 /** IPv4 first: an operator without IPv6 is common, a zone with IPv6 alone is not. */
 async function addressesOf(name: string, glue: Record_[], ask: AskResolvers): Promise<string[]> {
   const given = [...recordsAt(name, 'A', glue), ...recordsAt(name, 'AAAA', glue)];
   if (given.length > 0) return given;
-  const replies = await Promise.all((['A', 'AAAA'] as const).map(async type => {
-    // That there is no AAAA is nothing to ask every resolver about.
-    const reply = await ask({name, type}, answer => type === 'AAAA' || answer.answers.some(record => record.type === type));
-    // A resolver follows a CNAME itself; the addresses of its answer are the name's.
-    return Array.isArray(reply) ? [] : reply.answers.filter(record => record.type === type).map(record => record.data);
-  }));
+  const replies = await Promise.all(
+    (['A', 'AAAA'] as const).map(async (type) => {
+      // That there is no AAAA is nothing to ask every resolver about.
+      const reply = await ask(
+        {name, type},
+        (answer) => type === 'AAAA' || answer.answers.some((record) => record.type === type),
+      );
+      // A resolver follows a CNAME itself; the addresses of its answer are the name's.
+      return Array.isArray(reply)
+        ? []
+        : reply.answers.filter((record) => record.type === type).map((record) => record.data);
+    }),
+  );
   return replies.flat();
 }
 
 function recordsAt(name: string, type: string, records: Record_[]): string[] {
-  return records.filter(record => record.type === type && record.name === name).map(record => record.data);
+  return records.filter((record) => record.type === type && record.name === name).map((record) => record.data);
 }
 
 function noServersKnown(name: string, replies: Reply[]): Trouble {
-  const failed = replies.find(reply => reply.kind === 'Failure');
-  const who = replies.map(reply => `${reply.server.address} ${reply.kind === 'Failure' ? reply.detail : reply.rcode}`).join('; ');
-  return {failure: failed?.failure ?? 'Other', detail: `the recursive resolvers name no servers of ${shown(name)}: ${who}`};
+  const failed = replies.find((reply) => reply.kind === 'Failure');
+  const who = replies
+    .map((reply) => `${reply.server.address} ${reply.kind === 'Failure' ? reply.detail : reply.rcode}`)
+    .join('; ');
+  return {
+    failure: failed?.failure ?? 'Other',
+    detail: `the recursive resolvers name no servers of ${shown(name)}: ${who}`,
+  };
 }
 
 function shown(zone: string): string {

@@ -29,16 +29,24 @@ type Check = (input: AcceptanceInput) => Refusal | undefined;
 
 /** The older first; of two of one second, by name. */
 const older = (a: CustomDomain, b: CustomDomain) =>
-  (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '') || a.metadata.name.localeCompare(b.metadata.name);
+  (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '') ||
+  a.metadata.name.localeCompare(b.metadata.name);
 
-const projectFound: Check = ({domain, project}) => project === undefined
-  ? {reason: 'ProjectNotFound', message: `There is no Project ${domain.spec.projectRef.name} in this namespace. Create it.`}
-  : undefined;
+const projectFound: Check = ({domain, project}) =>
+  project === undefined
+    ? {
+        reason: 'ProjectNotFound',
+        message: `There is no Project ${domain.spec.projectRef.name} in this namespace. Create it.`,
+      }
+    : undefined;
 
 const onlyOne: Check = ({domain, siblings}) => {
   const first = [...siblings].toSorted(older)[0];
   return first !== undefined && first.metadata.uid !== domain.metadata.uid
-    ? {reason: 'ProjectHasDomains', message: `The Project ${domain.spec.projectRef.name} already has its domains in the CustomDomain ${first.metadata.name}. Put these hostnames there, or delete it.`}
+    ? {
+        reason: 'ProjectHasDomains',
+        message: `The Project ${domain.spec.projectRef.name} already has its domains in the CustomDomain ${first.metadata.name}. Put these hostnames there, or delete it.`,
+      }
     : undefined;
 };
 
@@ -46,24 +54,37 @@ const allowedByPlan: Check = ({tenant: {plan, account}}) => {
   if ('missing' in plan) return plan.missing;
   if (plan.spec.customDomains.allowed) return undefined;
   const whose = account === undefined ? 'This namespace' : `The account ${account}`;
-  return {reason: 'PlanUpgradeRequired', message: `${whose} is on the plan ${plan.metadata.name}, which does not allow custom domains. Upgrade the plan.`, sparesProven: 'ForGraceTime'};
+  return {
+    reason: 'PlanUpgradeRequired',
+    message: `${whose} is on the plan ${plan.metadata.name}, which does not allow custom domains. Upgrade the plan.`,
+    sparesProven: 'ForGraceTime',
+  };
 };
 
-const deployed: Check = ({domain, project}) => project?.status?.firstDeployTime === undefined
-  ? {reason: 'NoSuccessfulDeploy', message: `The Project ${domain.spec.projectRef.name} has had no successful deploy: its Service has never had a ready endpoint. Deploy it.`}
-  : undefined;
+const deployed: Check = ({domain, project}) =>
+  project?.status?.firstDeployTime === undefined
+    ? {
+        reason: 'NoSuccessfulDeploy',
+        message: `The Project ${domain.spec.projectRef.name} has had no successful deploy: its Service has never had a ready endpoint. Deploy it.`,
+      }
+    : undefined;
 
 /** What of the whole CustomDomain does not hold, before its hostnames are looked at; the first failure counts. */
 export const acceptWhole = (input: AcceptanceInput) => refusals([projectFound, onlyOne], input);
 /** The same, of what comes after its hostnames. */
 export const acceptRest = (input: AcceptanceInput) => refusals([allowedByPlan, deployed], input);
 
-const refusals = (checks: readonly Check[], input: AcceptanceInput): Refusal[] => checks.flatMap((check) => check(input) ?? []);
+const refusals = (checks: readonly Check[], input: AcceptanceInput): Refusal[] =>
+  checks.flatMap((check) => check(input) ?? []);
 
 const byText = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
 
 /** A hostname that is counted, and what status says of it. */
-export interface Counted {hostname: Hostname; role: HostStatus['role']; before: Pick<HostStatus, 'phase' | 'reason' | 'since' | 'addedAt'> | undefined}
+export interface Counted {
+  hostname: Hostname;
+  role: HostStatus['role'];
+  before: Pick<HostStatus, 'phase' | 'reason' | 'since' | 'addedAt'> | undefined;
+}
 
 /**
  * Why the newest hostnames are refused where a plan allows fewer; by hostname. Who is accepted comes before who is not, so that
@@ -74,20 +95,36 @@ export function strikeNewest(hosts: readonly Counted[], {plan}: Tenant): Readonl
   const limit = plan.spec.customDomains.maxHostnamesPerProject;
   const rank = ({before}: Counted) => (before !== undefined && before.phase !== 'NotAccepted' ? 0 : 1);
   // Who has never been seen comes last; times of one form sort as text.
-  const age = ({before}: Counted) => before?.addedAt ?? (before?.reason === 'HostnameLimitReached' ? before.since : '~');
-  const sorted = hosts.toSorted((a, b) => rank(a) - rank(b) || byText(age(a), age(b)) || byText(a.role, b.role) || byText(a.hostname, b.hostname));
-  return new Map(sorted.slice(limit).map(({hostname}) => [hostname, {
-    reason: 'HostnameLimitReached', sparesProven: 'ForGraceTime',
-    message: `The plan ${plan.metadata.name} allows ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} a project, and older ones have taken ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
-  }]));
+  const age = ({before}: Counted) =>
+    before?.addedAt ?? (before?.reason === 'HostnameLimitReached' ? before.since : '~');
+  const sorted = hosts.toSorted(
+    (a, b) => rank(a) - rank(b) || byText(age(a), age(b)) || byText(a.role, b.role) || byText(a.hostname, b.hostname),
+  );
+  return new Map(
+    sorted.slice(limit).map(({hostname}) => [
+      hostname,
+      {
+        reason: 'HostnameLimitReached',
+        sparesProven: 'ForGraceTime',
+        message: `The plan ${plan.metadata.name} allows ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} a project, and older ones have taken ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
+      },
+    ]),
+  );
 }
 
 /** Whether one hostname may be attached at all: what needs knowledge that CEL does not have. Before any DNS query. */
-export function acceptHostname(written: string, policy: {zone: Hostname; deniedNames: readonly Hostname[]}): Refusal | undefined {
-  const refuse = (why: string): Refusal => ({reason: 'HostnameNotAllowed', message: `${JSON.stringify(written)} cannot be attached: ${why}. Choose another hostname.`});
+export function acceptHostname(
+  written: string,
+  policy: {zone: Hostname; deniedNames: readonly Hostname[]},
+): Refusal | undefined {
+  const refuse = (why: string): Refusal => ({
+    reason: 'HostnameNotAllowed',
+    message: `${JSON.stringify(written)} cannot be attached: ${why}. Choose another hostname.`,
+  });
   const name = normalise(written);
   if (name === undefined) return refuse('it is no valid internationalised domain name (UTS #46)');
-  if (isReserved(name)) return refuse(`it is ${name}, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)`);
+  if (isReserved(name))
+    return refuse(`it is ${name}, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)`);
   if (isPublicSuffix(name)) return refuse('it is a public suffix, under which anybody registers names');
   if (within(name, policy.zone)) return refuse(`it belongs to the platform's own zone ${policy.zone}`);
   const denied = policy.deniedNames.find((d) => within(name, d));

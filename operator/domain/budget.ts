@@ -4,7 +4,10 @@
  */
 
 /** At most `limit` (1 or more) in any time span of `perMs`. */
-export interface Limit {limit: number; perMs: number}
+export interface Limit {
+  limit: number;
+  perMs: number;
+}
 
 /** By what they count. The CA's own limits are in FIGURES (Let's Encrypt); those of a hostname are tighter. */
 export interface Budgets {
@@ -38,7 +41,8 @@ export type Grant =
   | {kind: 'Exhausted'; until: number};
 
 /** What has been made within a limit's window, the newest first. Times may be Infinity: made, but nobody knows when yet. */
-const recent = (times: readonly number[], {perMs}: Limit, now: number) => times.filter((t) => t > now - perMs).toSorted((a, b) => b - a);
+const recent = (times: readonly number[], {perMs}: Limit, now: number) =>
+  times.filter((t) => t > now - perMs).toSorted((a, b) => b - a);
 
 /** The first time from `now` on at which one more may be made, if none is made until then. Infinity: nobody knows yet. */
 export const roomAt = (times: readonly number[], limits: readonly Limit[], now: number): number =>
@@ -46,41 +50,62 @@ export const roomAt = (times: readonly number[], limits: readonly Limit[], now: 
 
 /** When the order that is `place`-th in line (from 1) is expected to be made. What nobody knows yet counts as made now. */
 export function expectedAt(place: number, times: readonly number[], limits: readonly Limit[], now: number): number {
-  return Math.max(now, ...limits.map((l) => {
-    const made = recent(times, l, now).slice(0, l.limit).map((t) => Math.min(t, now)).toReversed();
-    const free = l.limit - made.length;
-    if (place <= free) return now;
-    // Places become free in the order in which they were taken; each round takes a window.
-    const taken = [...made, ...Array<number>(free).fill(now)];
-    const turn = place - free - 1;
-    return taken[turn % l.limit]! + l.perMs * (1 + Math.floor(turn / l.limit));
-  }));
+  return Math.max(
+    now,
+    ...limits.map((l) => {
+      const made = recent(times, l, now)
+        .slice(0, l.limit)
+        .map((t) => Math.min(t, now))
+        .toReversed();
+      const free = l.limit - made.length;
+      if (place <= free) return now;
+      // Places become free in the order in which they were taken; each round takes a window.
+      const taken = [...made, ...Array<number>(free).fill(now)];
+      const turn = place - free - 1;
+      return taken[turn % l.limit]! + l.perMs * (1 + Math.floor(turn / l.limit));
+    }),
+  );
 }
 
 /** A budget of a hostname that is spent, and when it no longer is, ms since the epoch. */
-export interface Spent {of: 'failures' | 'certificates'; limit: Limit; until: number}
+export interface Spent {
+  of: 'failures' | 'certificates';
+  limit: Limit;
+  until: number;
+}
 
 /** The budget that keeps a hostname from another order for the longest time; undefined: there is room. */
 export function spentBy(orders: readonly Order[], budgets: Budgets, now: number): Spent | undefined {
   const failed = orders.filter((o) => o.outcome === 'Failed').map((o) => Date.parse(o.endedAt ?? o.at));
   const others = orders.filter((o) => o.outcome !== 'Failed').map((o) => Date.parse(o.at));
-  const spent = (of: Spent['of'], times: number[]) => budgets[of].map((limit): Spent => ({of, limit, until: roomAt(times, [limit], now)}));
-  return [...spent('failures', failed), ...spent('certificates', others)].filter((s) => s.until > now).toSorted((a, b) => b.until - a.until)[0];
+  const spent = (of: Spent['of'], times: number[]) =>
+    budgets[of].map((limit): Spent => ({of, limit, until: roomAt(times, [limit], now)}));
+  return [...spent('failures', failed), ...spent('certificates', others)]
+    .filter((s) => s.until > now)
+    .toSorted((a, b) => b.until - a.until)[0];
 }
 
 /** How long an order of a hostname has to be remembered, ms. */
-export const memoryMs = (b: Budgets) => Math.max(0, ...[b.account, b.registeredDomain, b.certificates, b.failures].flat().map((l) => l.perMs));
+export const memoryMs = (b: Budgets) =>
+  Math.max(0, ...[b.account, b.registeredDomain, b.certificates, b.failures].flat().map((l) => l.perMs));
 
 /**
  * What a claim must remember of the orders of its hostname, or undefined where it does already: every order but the newest while that
  * stands in the cluster and has not failed, because cert-manager deletes the requests of failed and of earlier ones.
  */
-export function toRemember(orders: readonly Order[], remembered: readonly Order[], newest: {attemptAt?: string; failure?: string} | undefined): Order[] | undefined {
+export function toRemember(
+  orders: readonly Order[],
+  remembered: readonly Order[],
+  newest: {attemptAt?: string; failure?: string} | undefined,
+): Order[] | undefined {
   const known = new Map(remembered.map((o) => [o.at, o]));
   const told = (o: Order) => o.at === newest?.attemptAt && newest.failure === undefined;
   // Not before its cause is known: one write for both.
   const unexplained = (o: Order) => o.at === newest?.attemptAt && o.message === undefined;
-  const lost = orders.some((o) => !told(o) && !unexplained(o) && (known.get(o.at)?.outcome !== o.outcome || known.get(o.at)?.message !== o.message));
+  const lost = orders.some(
+    (o) =>
+      !told(o) && !unexplained(o) && (known.get(o.at)?.outcome !== o.outcome || known.get(o.at)?.message !== o.message),
+  );
   return lost ? [...orders] : undefined;
 }
 
@@ -93,8 +118,12 @@ export function mergeOrders(one: readonly Order[], other: readonly Order[], budg
   for (const order of [...one, ...other]) {
     const known = byTime.get(order.at);
     // How it ended says more than that it was begun.
-    if (!known || known.outcome === 'Pending' || (order.outcome !== 'Pending' && order.message !== undefined)) byTime.set(order.at, order);
+    if (!known || known.outcome === 'Pending' || (order.outcome !== 'Pending' && order.message !== undefined))
+      byTime.set(order.at, order);
   }
   const oldest = now - memoryMs(budgets);
-  return [...byTime.values()].filter((o) => Date.parse(o.endedAt ?? o.at) > oldest).toSorted((a, b) => (a.at < b.at ? -1 : 1)).slice(-longestRecord);
+  return [...byTime.values()]
+    .filter((o) => Date.parse(o.endedAt ?? o.at) > oldest)
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .slice(-longestRecord);
 }

@@ -30,7 +30,8 @@ const critical = 0x80;
 /** `issuer-domain-name *(";" parameter)` (RFC 8659, 4.2); undefined where it is malformed, which allows nobody. */
 function issueValue(value: string): {issuer: string; parameters: Map<string, string>} | undefined {
   const [issuer = '', ...rest] = value.split(';').map((part) => part.trim());
-  if (issuer !== '' && !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(issuer)) return undefined;
+  if (issuer !== '' && !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(issuer))
+    return undefined;
   const parameters = new Map<string, string>();
   for (const part of rest) {
     if (part === '') continue;
@@ -41,7 +42,8 @@ function issueValue(value: string): {issuer: string; parameters: Map<string, str
   return {issuer: issuer.toLowerCase(), parameters};
 }
 
-const text = (r: {flags: number; tag: string; value: string}) => `CAA ${r.flags} ${printable(r.tag)} "${printable(r.value)}"`;
+const text = (r: {flags: number; tag: string; value: string}) =>
+  `CAA ${r.flags} ${printable(r.tag)} "${printable(r.value)}"`;
 
 /**
  * Whether the CAA records let the CA issue for a hostname by HTTP-01: RFC 8659 (no `issue` property: anybody; `issuewild` is
@@ -51,13 +53,17 @@ const text = (r: {flags: number; tag: string; value: string}) => `CAA ${r.flags}
 export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAuthority): CaaVerdict {
   if (seen.failure) {
     const {name, detail} = seen.failure;
-    return {kind: 'Unknown', message: `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}); the certificate authority would refuse, so nothing is ordered for ${hostname}. The servers of that zone must answer questions for CAA.`};
+    return {
+      kind: 'Unknown',
+      message: `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}); the certificate authority would refuse, so nothing is ordered for ${hostname}. The servers of that zone must answer questions for CAA.`,
+    };
   }
   const at = seen.foundAt ?? '';
   const records = seen.records ?? [];
   const by = within(at, ca.zone) ? 'Platform' : 'Customer';
   const blocked = (what: string): CaaVerdict => ({
-    kind: 'Blocked', by,
+    kind: 'Blocked',
+    by,
     message: `${printable(at)} has ${what}. Nothing is ordered for ${hostname}. Add CAA 0 issue "${ca.identities[0]}" at ${printable(at)}.`,
   });
   const unknown = records.find((r) => (r.flags & critical) !== 0 && !['issue', 'issuewild', 'iodef'].includes(r.tag));
@@ -68,10 +74,20 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
     const value = issueValue(r.value);
     return value && ca.identities.includes(value.issuer) ? [value] : [];
   });
-  const methods = (v: (typeof ours)[number]) => v.parameters.get('validationmethods')?.toLowerCase().split(',').map((m) => m.trim());
-  const forAccount = (v: (typeof ours)[number]) => ca.accountUri === undefined || (v.parameters.get('accounturi') ?? ca.accountUri) === ca.accountUri;
+  const methods = (v: (typeof ours)[number]) =>
+    v.parameters
+      .get('validationmethods')
+      ?.toLowerCase()
+      .split(',')
+      .map((m) => m.trim());
+  const forAccount = (v: (typeof ours)[number]) =>
+    ca.accountUri === undefined || (v.parameters.get('accounturi') ?? ca.accountUri) === ca.accountUri;
   if (ours.some((v) => forAccount(v) && (methods(v)?.includes('http-01') ?? true))) return {kind: 'Allowed'};
   const shown = issue.slice(0, 3).map(text).toSorted().join(', ');
   if (ours.length === 0) return blocked(`${shown}, which does not allow the platform's certificate authority`);
-  return blocked(ours.some(forAccount) ? `${shown}, which does not allow the validation method http-01` : `${shown}, which allows other accounts of the platform's certificate authority only`);
+  return blocked(
+    ours.some(forAccount)
+      ? `${shown}, which does not allow the validation method http-01`
+      : `${shown}, which allows other accounts of the platform's certificate authority only`,
+  );
 }

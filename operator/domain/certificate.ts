@@ -45,7 +45,12 @@ export interface CertificateFacts {
  * The Certificate of one hostname. One name per certificate (a bad name blocks no other), never a commonName (64
  * octets), and no fixed time of renewal: cert-manager renews by percentage of the lifetime.
  */
-export function makeCertificate(p: {name: string; namespace: string; hostname: Hostname; issuerRef: Certificate['spec']['issuerRef']}): Certificate {
+export function makeCertificate(p: {
+  name: string;
+  namespace: string;
+  hostname: Hostname;
+  issuerRef: Certificate['spec']['issuerRef'];
+}): Certificate {
   return {
     apiVersion: 'cert-manager.io/v1',
     kind: 'Certificate',
@@ -63,12 +68,17 @@ export function makeCertificate(p: {name: string; namespace: string; hostname: H
 export function certificateFacts(certificate: Certificate, requests: readonly IssuedRequest[]): CertificateFacts {
   const revision = certificate.status?.revision;
   // The namespace too: labels and references of an object in another one may be anybody's.
-  const own = requests.filter((r) => r.metadata.namespace === certificate.metadata.namespace && r.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate.metadata.name &&
-    r.metadata.ownerReferences?.some((o) => o.uid === certificate.metadata.uid));
+  const own = requests.filter(
+    (r) =>
+      r.metadata.namespace === certificate.metadata.namespace &&
+      r.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate.metadata.name &&
+      r.metadata.ownerReferences?.some((o) => o.uid === certificate.metadata.uid),
+  );
   const number = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
   const current = own.find((r) => number(r) === revision);
   const newest = own.toSorted((a, b) => number(b) - number(a))[0];
-  const condition = (type: string) => certificate.status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
+  const condition = (type: string) =>
+    certificate.status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
   const {namespace = '', uid = '', name = ''} = newest?.metadata ?? {};
   return {
     name: certificate.metadata.name,

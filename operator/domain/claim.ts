@@ -20,31 +20,46 @@ import type {Verdict} from './verification.ts';
 import {denies} from './verification.ts';
 
 /** A claim as it should be. `before` undefined: it is created, or that fails because there is one. */
-export interface ClaimWrite {hostname: Hostname; before: DomainClaim | undefined; spec: DomainClaimSpec; status: DomainClaimStatus}
+export interface ClaimWrite {
+  hostname: Hostname;
+  before: DomainClaim | undefined;
+  spec: DomainClaimSpec;
+  status: DomainClaimStatus;
+}
 
 /** An object that holds hostnames. */
 export type Holder = CustomDomain | Project;
 
 /** The tenant as a claim names it. */
-export const identityOf = ({account, namespaceUID}: Tenant): DomainClaimSpec['tenant'] => (account === undefined ? {namespaceUID} : {account});
+export const identityOf = ({account, namespaceUID}: Tenant): DomainClaimSpec['tenant'] =>
+  account === undefined ? {namespaceUID} : {account};
 
 /** Whether a claim is a tenant's. What a namespace held before the platform gave it an Account is that Account's. */
 export function belongsTo({spec: {tenant}}: DomainClaim, {account, namespaceUID}: Tenant): boolean {
   return tenant.account === undefined ? tenant.namespaceUID === namespaceUID : tenant.account === account;
 }
 
-export const isHeldBy = (claim: DomainClaim | undefined, holder: Holder) => holder.metadata.uid !== undefined && claim?.status?.holder?.uid === holder.metadata.uid;
+export const isHeldBy = (claim: DomainClaim | undefined, holder: Holder) =>
+  holder.metadata.uid !== undefined && claim?.status?.holder?.uid === holder.metadata.uid;
 
 /**
  * What a tenant must publish as TXT: 128 bits of SHA-256 in hexadecimal, over installation, tenant, hostname and the claim's
  * generation. The tenant that has the claim keeps the token that it has published, whatever has been raised since.
  */
-export function tokenFor(installation: string, tenant: Tenant, hostname: Hostname, claim: DomainClaim | undefined): string {
+export function tokenFor(
+  installation: string,
+  tenant: Tenant,
+  hostname: Hostname,
+  claim: DomainClaim | undefined,
+): string {
   if (claim?.status?.token !== undefined && belongsTo(claim, tenant)) return claim.status.token;
   const who = tenant.account === undefined ? `namespace ${tenant.namespaceUID}` : `account ${tenant.account}`;
   const parts = ['token', installation, who, hostname, claim?.status?.generation ?? 0];
   // Each part ends in a NUL, which none can contain.
-  return createHash('sha256').update(parts.map((p) => `${p}\0`).join('')).digest('hex').slice(0, 32);
+  return createHash('sha256')
+    .update(parts.map((p) => `${p}\0`).join(''))
+    .digest('hex')
+    .slice(0, 32);
 }
 
 /** How a claim stands to one CustomDomain. */
@@ -78,7 +93,9 @@ export interface ClaimInput {
 }
 
 const held = (p: ClaimInput, tenant = identityOf(p.tenant)): Pick<ClaimWrite, 'spec' | 'status'> => {
-  const {metadata: {namespace = '', name, uid = ''}} = p.holder;
+  const {
+    metadata: {namespace = '', name, uid = ''},
+  } = p.holder;
   return {
     spec: {tenant, proof: p.claim?.spec.proof ?? 'DNS'},
     status: {
@@ -104,7 +121,8 @@ export function standingOf(p: ClaimInput): Standing {
   const fresh = found >= countsFrom && p.now - found <= freshMs;
   const again = {lookAt: Math.max(p.now, countsFrom)};
   const win = (change: Partial<DomainClaimStatus> = {}): Standing => {
-    if (proof !== undefined && !fresh && !p.verified && claim?.spec.proof !== 'Platform') return {kind: 'Unproven', ...again};
+    if (proof !== undefined && !fresh && !p.verified && claim?.spec.proof !== 'Platform')
+      return {kind: 'Unproven', ...again};
     const {spec, status} = held(p);
     return {kind: 'Winning', write: {hostname, before: claim, spec, status: {...status, ...change}}};
   };
@@ -113,8 +131,17 @@ export function standingOf(p: ClaimInput): Standing {
   const own = belongsTo(claim, p.tenant);
   if (isHeldBy(claim, p.holder)) {
     // The platform has given the namespace to another Account: its hostnames go with it, and what it has published stays good.
-    return own ? {kind: 'Held', byPlatform}
-      : {kind: 'Winning', write: {hostname, before: claim, spec: {...claim.spec, tenant: identityOf(p.tenant)}, status: claim.status ?? {generation: 0}}};
+    return own
+      ? {kind: 'Held', byPlatform}
+      : {
+          kind: 'Winning',
+          write: {
+            hostname,
+            before: claim,
+            spec: {...claim.spec, tenant: identityOf(p.tenant)},
+            status: claim.status ?? {generation: 0},
+          },
+        };
   }
   if (claim.status?.holder === undefined && own && (byPlatform || p.verified || proof !== undefined)) return win();
   if (proof === undefined) return {kind: 'Unproven'};
@@ -138,11 +165,18 @@ function negatives(rival: ClaimInput['rival']): readonly {at: number}[] {
 }
 
 /** Since when the holder's right has been denied, how many confirmations that has had, and when the last. */
-function confirmations(rival: ClaimInput['rival'], afterMs: readonly number[]): {since: number; confirmed: number; lastAt: number} | undefined {
+function confirmations(
+  rival: ClaimInput['rival'],
+  afterMs: readonly number[],
+): {since: number; confirmed: number; lastAt: number} | undefined {
   const [first, ...others] = negatives(rival);
   if (!first) return undefined;
   const counted = {since: first.at, confirmed: 0, lastAt: first.at};
-  for (const {at} of others) if (counted.confirmed < afterMs.length && at >= first.at + afterMs[counted.confirmed]!) { counted.confirmed++; counted.lastAt = at; }
+  for (const {at} of others)
+    if (counted.confirmed < afterMs.length && at >= first.at + afterMs[counted.confirmed]!) {
+      counted.confirmed++;
+      counted.lastAt = at;
+    }
   return counted;
 }
 
@@ -181,18 +215,37 @@ const doubtMs = 60_000;
  * Drift of a held hostname: the first authoritative negative, then one confirmation after each of `afterMs` since it; a positive
  * answer ends it. Times stand on the claim, so a restart loses none.
  */
-export function driftOf(claim: DomainClaim, verdict: Verdict | undefined, checkedAt: number | undefined, afterMs: readonly number[]): Drift {
-  const {status = {generation: 0}, spec, metadata: {name: hostname}} = claim;
+export function driftOf(
+  claim: DomainClaim,
+  verdict: Verdict | undefined,
+  checkedAt: number | undefined,
+  afterMs: readonly number[],
+): Drift {
+  const {
+    status = {generation: 0},
+    spec,
+    metadata: {name: hostname},
+  } = claim;
   const {negativeSince, negativeAt, negatives: counted = 0, ...rest} = status;
-  const write = (change: Partial<DomainClaimStatus>): ClaimWrite => ({hostname, before: claim, spec, status: {...rest, ...change}});
+  const write = (change: Partial<DomainClaimStatus>): ClaimWrite => ({
+    hostname,
+    before: claim,
+    spec,
+    status: {...rest, ...change},
+  });
   const since = negativeSince === undefined ? undefined : Date.parse(negativeSince);
   const confirmed = since !== undefined && counted >= afterMs.length;
-  if (verdict === undefined || checkedAt === undefined) return {confirmed, ...(since !== undefined && !confirmed && {nextLook: since + (afterMs[counted] ?? 0)})};
+  if (verdict === undefined || checkedAt === undefined)
+    return {confirmed, ...(since !== undefined && !confirmed && {nextLook: since + (afterMs[counted] ?? 0)})};
   if (verdict.kind === 'Proven') return since === undefined ? {confirmed: false} : {confirmed: false, write: write({})};
   if (!denies(verdict)) return {confirmed, ...(since !== undefined && {nextLook: checkedAt + doubtMs})};
   const at = timestamp(checkedAt);
   if (since === undefined) {
-    return {confirmed: afterMs.length === 0, write: write({negativeSince: at, negativeAt: at, negatives: 0}), nextLook: checkedAt + (afterMs[0] ?? doubtMs)};
+    return {
+      confirmed: afterMs.length === 0,
+      write: write({negativeSince: at, negativeAt: at, negatives: 0}),
+      nextLook: checkedAt + (afterMs[0] ?? doubtMs),
+    };
   }
   if (confirmed) return {confirmed};
   const due = since + (afterMs[counted] ?? 0);
@@ -200,7 +253,8 @@ export function driftOf(claim: DomainClaim, verdict: Verdict | undefined, checke
   if (checkedAt < due || at === negativeAt) return {confirmed, nextLook: Math.max(due, checkedAt + 1000)};
   const now = counted + 1;
   return {
-    confirmed: now >= afterMs.length, write: write({negativeSince, negativeAt: at, negatives: now}),
+    confirmed: now >= afterMs.length,
+    write: write({negativeSince, negativeAt: at, negatives: now}),
     ...(now < afterMs.length && {nextLook: Math.max(since + (afterMs[now] ?? 0), checkedAt + 1000)}),
   };
 }
@@ -213,9 +267,16 @@ export function release(claim: DomainClaim, now: number, quarantineMs: number, o
   const {generation = 0, token, holder} = claim.status ?? {};
   const forEver = claim.spec.proof === 'Platform' || holder?.kind === 'Project';
   return {
-    hostname: claim.metadata.name, before: claim, spec: claim.spec,
-    status: {since: timestamp(now), generation: generation + 1, ...(token !== undefined && {token}), ...(!forEver && {quarantinedUntil: timestamp(now + quarantineMs)}),
-      ...(orders.length > 0 && {orders: [...orders]})},
+    hostname: claim.metadata.name,
+    before: claim,
+    spec: claim.spec,
+    status: {
+      since: timestamp(now),
+      generation: generation + 1,
+      ...(token !== undefined && {token}),
+      ...(!forEver && {quarantinedUntil: timestamp(now + quarantineMs)}),
+      ...(orders.length > 0 && {orders: [...orders]}),
+    },
   };
 }
 
@@ -223,13 +284,20 @@ export function release(claim: DomainClaim, now: number, quarantineMs: number, o
  * The claim of a Project's default host: the Project's own (`held`), to be written, or another tenant's (undefined): such a host
  * never passes on, because customers' records may name it still.
  */
-export function defaultHostClaim(host: Hostname, project: Project, tenant: Tenant, claim: DomainClaim | undefined): 'held' | ClaimWrite | undefined {
+export function defaultHostClaim(
+  host: Hostname,
+  project: Project,
+  tenant: Tenant,
+  claim: DomainClaim | undefined,
+): 'held' | ClaimWrite | undefined {
   const {namespace = '', name, uid = ''} = project.metadata;
   const mine = claim === undefined || belongsTo(claim, tenant) || isHeldBy(claim, project);
   if (!mine) return undefined;
   if (claim && isHeldBy(claim, project) && belongsTo(claim, tenant)) return 'held';
   return {
-    hostname: host, before: claim, spec: {tenant: identityOf(tenant), proof: claim?.spec.proof ?? 'DNS'},
+    hostname: host,
+    before: claim,
+    spec: {tenant: identityOf(tenant), proof: claim?.spec.proof ?? 'DNS'},
     status: {holder: {kind: 'Project', namespace, name, uid}, generation: claim?.status?.generation ?? 0},
   };
 }

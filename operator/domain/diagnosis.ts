@@ -26,8 +26,14 @@ const longestQuote = 400;
  * left out: they say nothing to a reader.
  */
 export function quote(text: string, longest = longestQuote): string {
-  const plain = text.replaceAll(/\s+/g, ' ').trim().replaceAll(/(acme-challenge\/)[\w-]+/g, '$1...').replaceAll(/[\w-]+\.[\w-]{43}(?![\w-])/g, '...');
-  const safe = [...Buffer.from(plain, 'utf8')].map((b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : `\\${String(b).padStart(3, '0')}`)).join('');
+  const plain = text
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replaceAll(/(acme-challenge\/)[\w-]+/g, '$1...')
+    .replaceAll(/[\w-]+\.[\w-]{43}(?![\w-])/g, '...');
+  const safe = [...Buffer.from(plain, 'utf8')]
+    .map((b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : `\\${String(b).padStart(3, '0')}`))
+    .join('');
   return safe.length > longest ? `${safe.slice(0, longest - 3)}...` : safe;
 }
 
@@ -37,32 +43,84 @@ const sentence = (text: string) => text.replace(/[.:\s]*$/, '.');
 export function quotes(request: string | undefined, diagnosis: Diagnosis | undefined): string {
   const lines = request === undefined ? [] : [`CertificateRequest: ${sentence(quote(request))}`];
   for (const {kind, name, state, reason} of diagnosis?.said ?? []) {
-    lines.push(sentence(`${kind} ${quote(name, 80)} is ${quote(state, 20) || 'new'}${reason === '' ? '' : `: ${quote(reason)}`}`));
+    lines.push(
+      sentence(
+        `${kind} ${quote(name, 80)} is ${quote(state, 20) || 'new'}${reason === '' ? '' : `: ${quote(reason)}`}`,
+      ),
+    );
   }
-  if (diagnosis?.unreadable !== undefined) lines.push(`Order and Challenge could not be read: ${sentence(quote(diagnosis.unreadable, 100))}`);
+  if (diagnosis?.unreadable !== undefined)
+    lines.push(`Order and Challenge could not be read: ${sentence(quote(diagnosis.unreadable, 100))}`);
   return lines.length > 0 ? `cert-manager says: ${lines.join(' ')}` : '';
 }
 
 /** What somebody has to do about an issuance. */
-export interface Culprit {by: Party; what: string}
+export interface Culprit {
+  by: Party;
+  what: string;
+}
 
 /**
  * The first that matches is the cause. Texts: cert-manager's HTTP-01 self check and solver (pkg/issuer/acme/http), the API
  * server's refusals, and the ACME error types (RFC 8555, 6.7), which cert-manager quotes whole.
  */
 const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
-  [/exceeded quota|forbidden: .*quota/i, 'Platform', "A quota of the solver's namespace admits no Pod for the challenge: make room in it."],
-  [/violates PodSecurity|admission webhook|forbidden:/i, 'Platform', "The cluster's admission refuses the solver of the challenge: allow it."],
-  [/acme:error:rateLimited|\b429\b/i, 'CertificateAuthority', 'The certificate authority limits requests: nothing but waiting helps.'],
-  [/acme:error:rejectedIdentifier/i, 'Customer', 'The certificate authority refuses this name: attach another hostname.'],
+  [
+    /exceeded quota|forbidden: .*quota/i,
+    'Platform',
+    "A quota of the solver's namespace admits no Pod for the challenge: make room in it.",
+  ],
+  [
+    /violates PodSecurity|admission webhook|forbidden:/i,
+    'Platform',
+    "The cluster's admission refuses the solver of the challenge: allow it.",
+  ],
+  [
+    /acme:error:rateLimited|\b429\b/i,
+    'CertificateAuthority',
+    'The certificate authority limits requests: nothing but waiting helps.',
+  ],
+  [
+    /acme:error:rejectedIdentifier/i,
+    'Customer',
+    'The certificate authority refuses this name: attach another hostname.',
+  ],
   [/acme:error:caa/i, 'Customer', 'CAA records forbid it: allow the certificate authority in them.'],
-  [/acme:error:dns|no such host|NXDOMAIN|SERVFAIL/i, 'Customer', 'The name could not be resolved: mend the DNS of the hostname.'],
-  [/acme:error:(serverInternal|badNonce)|\b50[023] urn:ietf/i, 'CertificateAuthority', 'The certificate authority has a fault of its own.'],
-  [/acme:error:(connection|tls)/i, 'Platform', 'The certificate authority cannot reach the edge on port 80: open it to the internet.'],
-  [/acme:error:(unauthorized|incorrectResponse)/i, 'Platform', 'Something else than the solver answered the certificate authority: look for a rule of the edge that takes /.well-known/acme-challenge/.'],
-  [/wrong status code '50[234]'/, 'Platform', "The edge does not reach the solver's Pod: look for a NetworkPolicy in its namespace, and whether the Pod runs."],
-  [/wrong status code|did not get expected response/i, 'Platform', 'Something else than the solver answers: look for a rule of the edge that takes /.well-known/acme-challenge/.'],
-  [/connection refused|connection reset|timeout|timed out|deadline exceeded|no route to host|EOF/i, 'Platform', "The edge, or the solver behind it, does not answer: look at the edge's port 80, and for a NetworkPolicy in the solver's namespace."],
+  [
+    /acme:error:dns|no such host|NXDOMAIN|SERVFAIL/i,
+    'Customer',
+    'The name could not be resolved: mend the DNS of the hostname.',
+  ],
+  [
+    /acme:error:(serverInternal|badNonce)|\b50[023] urn:ietf/i,
+    'CertificateAuthority',
+    'The certificate authority has a fault of its own.',
+  ],
+  [
+    /acme:error:(connection|tls)/i,
+    'Platform',
+    'The certificate authority cannot reach the edge on port 80: open it to the internet.',
+  ],
+  [
+    /acme:error:(unauthorized|incorrectResponse)/i,
+    'Platform',
+    'Something else than the solver answered the certificate authority: look for a rule of the edge that takes /.well-known/acme-challenge/.',
+  ],
+  [
+    /wrong status code '50[234]'/,
+    'Platform',
+    "The edge does not reach the solver's Pod: look for a NetworkPolicy in its namespace, and whether the Pod runs.",
+  ],
+  [
+    /wrong status code|did not get expected response/i,
+    'Platform',
+    'Something else than the solver answers: look for a rule of the edge that takes /.well-known/acme-challenge/.',
+  ],
+  [
+    /connection refused|connection reset|timeout|timed out|deadline exceeded|no route to host|EOF/i,
+    'Platform',
+    "The edge, or the solver behind it, does not answer: look at the edge's port 80, and for a NetworkPolicy in the solver's namespace.",
+  ],
 ];
 
 /** Who must act and what to do, as far as the words tell; undefined where they tell nothing. */

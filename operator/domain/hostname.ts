@@ -36,7 +36,8 @@ export function isPublicSuffix(name: Hostname): boolean {
  * The name that was registered and that the customer's DNS provider therefore knows: example.com of docs.example.com. Below a
  * private suffix too (docs.example.uk.com: example.uk.com), which sells or lends names as a registry does.
  */
-export const registrableName = (name: Hostname): Hostname => parse(name, {...psl, allowPrivateDomains: true}).domain ?? name;
+export const registrableName = (name: Hostname): Hostname =>
+  parse(name, {...psl, allowPrivateDomains: true}).domain ?? name;
 
 /**
  * Whether the hostname is itself what was registered, so that its zone's SOA stands there and a CNAME can't (RFC 1034, 3.6.2).
@@ -50,7 +51,9 @@ const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}
 /** A hostname for people: an internationalised one with its Unicode form, `xn--bcher-kva.example (bücher.example)`, where that is safe to show. */
 export function shown(name: Hostname): string {
   const unicode = domainToUnicode(name);
-  return unicode === name || rightToLeft.test(unicode) || !/^[-.\p{L}\p{M}\p{N}]+$/u.test(unicode) ? name : `${name} (${unicode})`;
+  return unicode === name || rightToLeft.test(unicode) || !/^[-.\p{L}\p{M}\p{N}]+$/u.test(unicode)
+    ? name
+    : `${name} (${unicode})`;
 }
 
 /** How a DNS provider's form asks for a record: its name relative to the zone, `@` for the zone itself. */
@@ -65,7 +68,9 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 /** The first `length` characters of the base32 of a SHA-256 over the parts; 5 bits a character. */
 export function digest(length: number, ...parts: (string | number)[]): string {
   // Each part ends in a NUL, which none can contain: ('ab', 'c') and ('a', 'bc') differ.
-  const bytes = createHash('sha256').update(parts.map((p) => `${p}\0`).join('')).digest();
+  const bytes = createHash('sha256')
+    .update(parts.map((p) => `${p}\0`).join(''))
+    .digest();
   let out = '';
   for (let i = 0; i < length; i++) {
     const bit = i * 5;
@@ -83,10 +88,17 @@ export const readable = (name: string, max: number) => name.replaceAll('.', '-')
  * (RFC 1035). Installation, namespace, name and counter decide it alone, so it survives plan changes, restores and
  * re-creation. The counter is 0 unless that host's claim is another tenant's.
  */
-export function projectHost(p: {installation: string; zone: Hostname; namespace: string; name: string; counter?: number}): Hostname {
+export function projectHost(p: {
+  installation: string;
+  zone: Hostname;
+  namespace: string;
+  name: string;
+  counter?: number;
+}): Hostname {
   const unique = digest(13, 'host', p.installation, p.namespace, p.name, p.counter ?? 0);
   return `${readable(`${p.name}-${p.namespace}`, 63 - 14)}-${unique}.${p.zone}`;
 }
 
 /** Name of the objects (Certificate, Ingress, Secret) of one hostname of one CustomDomain or Project: a DNS label. */
-export const objectNameOf = (ownerUid: string, name: Hostname) => `${readable(name, 63 - 14)}-${digest(13, 'object', ownerUid, name)}`;
+export const objectNameOf = (ownerUid: string, name: Hostname) =>
+  `${readable(name, 63 - 14)}-${digest(13, 'object', ownerUid, name)}`;

@@ -17,22 +17,37 @@ export function makeIngress(route: Route, edge: {ingressClassName: string; traef
     metadata: {
       name: route.name,
       namespace: route.namespace,
-      ...(edge.traefik && {annotations: {'traefik.ingress.kubernetes.io/router.entrypoints': entryPoints[route.listen]}}),
+      ...(edge.traefik && {
+        annotations: {'traefik.ingress.kubernetes.io/router.entrypoints': entryPoints[route.listen]},
+      }),
     },
     spec: {
       ingressClassName: edge.ingressClassName,
       ...(route.secretName !== undefined && {tls: [{hosts: [route.host], secretName: route.secretName}]}),
-      rules: [{
-        host: route.host,
-        http: {paths: [{path: '/', pathType: 'Prefix',
-          backend: {service: {name: service, port: typeof port === 'number' ? {number: port} : {name: port}}}}]},
-      }],
+      rules: [
+        {
+          host: route.host,
+          http: {
+            paths: [
+              {
+                path: '/',
+                pathType: 'Prefix',
+                backend: {service: {name: service, port: typeof port === 'number' ? {number: port} : {name: port}}},
+              },
+            ],
+          },
+        },
+      ],
     },
   };
 }
 
 /** What a hostname needs to be routed, and whether its routes stand in the cluster. */
-export interface Routing {certificates: Certificate[]; ingresses: Ingress[]; routed: boolean}
+export interface Routing {
+  certificates: Certificate[];
+  ingresses: Ingress[];
+  routed: boolean;
+}
 
 /** The edge's own delay, which is no news: nothing is said of a wrong answer before it, ms. */
 export const edgeDelayMs = 3_000;
@@ -44,7 +59,11 @@ const edgeSettlesMs = edgeDelayMs + 1000;
  * learns of a route, of its Secret and of what goes by watches of their own, in any order: so the two stand side by side for a
  * while. `ready`: the next can do its work; `since`: when it was written, ms since the epoch. `routed` when the change is over.
  */
-export function handOver(old: Routing, next: Routing, {ready, since = Infinity, now}: {ready: boolean; since?: number; now: number}): Routing & {wakeAt?: number} {
+export function handOver(
+  old: Routing,
+  next: Routing,
+  {ready, since = Infinity, now}: {ready: boolean; since?: number; now: number},
+): Routing & {wakeAt?: number} {
   const written = ready && next.routed;
   const settled = since + edgeSettlesMs;
   const over = written && now >= settled;

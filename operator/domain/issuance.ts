@@ -41,7 +41,12 @@ export interface IssuanceWorld {
 }
 
 /** A wish for an order. `Ordered`: its Certificate stands and has no request yet; `UnderWay`: it has one. */
-export interface OrderWish {hostname: Hostname; /** The Certificate that it is for: `namespace/name`. */ certificate: string; state: 'Wanted' | 'Ordered' | 'UnderWay'; /** Its place in line, ms since the epoch. */ since: number}
+export interface OrderWish {
+  hostname: Hostname;
+  /** The Certificate that it is for: `namespace/name`. */ certificate: string;
+  state: 'Wanted' | 'Ordered' | 'UnderWay';
+  /** Its place in line, ms since the epoch. */ since: number;
+}
 
 /** What follows for the issuance of one hostname. */
 export interface IssuanceStep {
@@ -64,7 +69,14 @@ export interface IssuanceStep {
 export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? ''} ${c.failure ?? c.waiting ?? ''}`;
 
 /** A time span for people. */
-const span = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : ms < 7_200_000 ? `${Math.round(ms / 60_000)} minutes` : ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / 86_400_000)} days`);
+const span = (ms: number) =>
+  ms < 120_000
+    ? `${Math.round(ms / 1000)} seconds`
+    : ms < 7_200_000
+      ? `${Math.round(ms / 60_000)} minutes`
+      : ms < 172_800_000
+        ? `${Math.round(ms / 3_600_000)} hours`
+        : `${Math.round(ms / 86_400_000)} days`;
 /** A point in time for people, rounded up to the minute. The date always: the text must not change as the time comes near. */
 const moment = (ms: number) => minuteOf(timestamp(Math.ceil(ms / 60_000) * 60_000));
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
@@ -72,10 +84,14 @@ const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 /** The hostname's own budget: what is said while it is spent. */
 function exhausted(w: IssuanceWorld, spent: Spent): IssuanceStep {
   const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
-  const what = spent.of === 'failures' ? `Too many attempts at the certificate of ${w.hostname} have failed (at most ${most(spent.limit)})` : `${w.hostname} has had as many certificates as it may (${most(spent.limit)})`;
+  const what =
+    spent.of === 'failures'
+      ? `Too many attempts at the certificate of ${w.hostname} have failed (at most ${most(spent.limit)})`
+      : `${w.hostname} has had as many certificates as it may (${most(spent.limit)})`;
   const why = failure === undefined ? '' : ` The last failure: ${failure.replace(/\.?$/, '.')}`;
   return {
-    reason: 'IssuanceBudgetExhausted', wakeAt: spent.until,
+    reason: 'IssuanceBudgetExhausted',
+    wakeAt: spent.until,
     message: `${what}. Nothing is ordered before ${moment(spent.until)}; then it is tried again.${why}`,
     ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
   };
@@ -85,16 +101,28 @@ function exhausted(w: IssuanceWorld, spent: Spent): IssuanceStep {
 function inLine(w: IssuanceWorld): IssuanceStep | undefined {
   const {grant, hostname} = w;
   switch (grant?.kind) {
-    case 'Granted': return undefined;
-    case undefined: return {reason: 'Issuing', message: `${hostname} is verified; its certificate is about to be ordered.`, wish: 'Wanted'};
-    case 'Exhausted': return {
-      reason: 'IssuanceBudgetExhausted', wish: 'Wanted', wakeAt: grant.until,
-      message: `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} below one registered domain, and that of ${hostname} has had them. Nothing is ordered before ${moment(grant.until)}; then it is tried again.`,
-    };
-    case 'Queued': return {
-      reason: 'IssuanceQueued', wish: 'Wanted', wakeAt: grant.expectedAt,
-      message: `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ${w.policy.budgets.account.map(most).join(', ')} of the whole platform). It is expected to be made by ${moment(grant.expectedAt)}.`,
-    };
+    case 'Granted':
+      return undefined;
+    case undefined:
+      return {
+        reason: 'Issuing',
+        message: `${hostname} is verified; its certificate is about to be ordered.`,
+        wish: 'Wanted',
+      };
+    case 'Exhausted':
+      return {
+        reason: 'IssuanceBudgetExhausted',
+        wish: 'Wanted',
+        wakeAt: grant.until,
+        message: `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} below one registered domain, and that of ${hostname} has had them. Nothing is ordered before ${moment(grant.until)}; then it is tried again.`,
+      };
+    case 'Queued':
+      return {
+        reason: 'IssuanceQueued',
+        wish: 'Wanted',
+        wakeAt: grant.expectedAt,
+        message: `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ${w.policy.budgets.account.map(most).join(', ')} of the whole platform). It is expected to be made by ${moment(grant.expectedAt)}.`,
+      };
   }
 }
 
@@ -104,12 +132,20 @@ export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
   return spent ? exhausted(w, spent) : inLine(w);
 }
 
-const askAgain = (cause: Culprit | undefined) => (cause ? 'Then ask for a fresh attempt (Re-verify).' : 'Ask for a fresh attempt (Re-verify).');
+const askAgain = (cause: Culprit | undefined) =>
+  cause ? 'Then ask for a fresh attempt (Re-verify).' : 'Ask for a fresh attempt (Re-verify).';
 
 /** What the newest check found, for a message. */
 function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
-  const dns = verifies ? 'By the last answer of its DNS it still verifies' : 'By the last answer of its DNS it verifies no longer: see status.dnsRecords';
-  const records = caa?.kind === 'Allowed' ? ', and its CAA records allow the certificate authority' : caa?.kind === 'Unknown' ? ', and its CAA records could not be read' : '';
+  const dns = verifies
+    ? 'By the last answer of its DNS it still verifies'
+    : 'By the last answer of its DNS it verifies no longer: see status.dnsRecords';
+  const records =
+    caa?.kind === 'Allowed'
+      ? ', and its CAA records allow the certificate authority'
+      : caa?.kind === 'Unknown'
+        ? ', and its CAA records could not be read'
+        : '';
   return `${dns}${records}.`;
 }
 
@@ -124,20 +160,26 @@ export function afterOrder(w: IssuanceWorld & {certificate: CertificateFacts}): 
   return {...attempted(w, {began, stalled, failed, unread: read && !w.diagnosis}), ...(read && {read})};
 }
 
-function attempted(w: IssuanceWorld & {certificate: CertificateFacts}, {began, stalled, failed, unread}: {began: number; stalled: boolean; failed: boolean; unread: boolean}): IssuanceStep {
+function attempted(
+  w: IssuanceWorld & {certificate: CertificateFacts},
+  {began, stalled, failed, unread}: {began: number; stalled: boolean; failed: boolean; unread: boolean},
+): IssuanceStep {
   const {now, hostname, certificate, checked, before, diagnosis, policy} = w;
   const {caa} = checked;
   // Without a certificate of before, nothing is lost when its Certificate goes; and the CA is not asked in vain.
   const gives: {withhold?: true} = failed && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
   const wish = certificate.request ? 'UnderWay' : 'Ordered';
 
-  if (caa?.kind === 'Blocked') return {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, ...(gives.withhold ? gives : {wish})};
-  if (before?.reason === 'CAABlocksIssuer' && !checked.proven) return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, wish};
+  if (caa?.kind === 'Blocked')
+    return {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, ...(gives.withhold ? gives : {wish})};
+  if (before?.reason === 'CAABlocksIssuer' && !checked.proven)
+    return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, wish};
 
   const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
   if (unread) {
     const same = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
-    return same ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish}
+    return same
+      ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish}
       : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued.`, wish};
   }
   const spent = spentBy(w.orders, policy.budgets, now);
@@ -147,29 +189,51 @@ function attempted(w: IssuanceWorld & {certificate: CertificateFacts}, {began, s
   const again = w.asked && checked.proven && caa?.kind !== 'Unknown' && (stalled || failed);
   if (again && !spent) {
     const waits = inLine(w);
-    return waits ? {...waits, unanswered: true}
-      : {reason: 'Issuing', message: `${hostname} is verified; a fresh attempt at its certificate has begun.`, again: true, wish};
+    return waits
+      ? {...waits, unanswered: true}
+      : {
+          reason: 'Issuing',
+          message: `${hostname} is verified; a fresh attempt at its certificate has begun.`,
+          again: true,
+          wish,
+        };
   }
 
   const cause = culprit(says, diagnosis);
   const said = quotes(says, diagnosis);
   const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
-  const more = spent ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).` : ` ${askAgain(cause)}`;
+  const more = spent
+    ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).`
+    : ` ${askAgain(cause)}`;
   if (stalled) {
     // After a restart, what was checked before still stands in status: keep it rather than flap.
-    if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies) return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, wish};
+    if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies)
+      return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, wish};
     return {
-      reason: 'IssuanceStalled', wish, ...(cause && {waitingFor: cause.by}),
+      reason: 'IssuanceStalled',
+      wish,
+      ...(cause && {waitingFor: cause.by}),
       message: `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent. ${whatWasChecked(checked)}${what}${more}${words}`,
     };
   }
   const wakeAt = began + policy.issuanceStalledAfterMs;
   if (!failed) {
-    const why = certificate.failure === undefined ? '' : ` The last attempt failed: ${quote(certificate.failure).replace(/\.?$/, '.')}`;
-    return {reason: 'Issuing', wish, wakeAt, message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`};
+    const why =
+      certificate.failure === undefined
+        ? ''
+        : ` The last attempt failed: ${quote(certificate.failure).replace(/\.?$/, '.')}`;
+    return {
+      reason: 'Issuing',
+      wish,
+      wakeAt,
+      message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`,
+    };
   }
   return {
-    reason: 'Issuing', wish, wakeAt, ...(cause && {waitingFor: cause.by}),
+    reason: 'Issuing',
+    wish,
+    wakeAt,
+    ...(cause && {waitingFor: cause.by}),
     message: `${hostname} is verified; the last attempt at its certificate failed, and cert-manager tries again after a while.${what}${more}${words}`,
   };
 }
@@ -177,7 +241,12 @@ function attempted(w: IssuanceWorld & {certificate: CertificateFacts}, {began, s
 /** How a failed attempt is remembered: with the words that tell its cause. */
 export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagnosis: Diagnosis): Order | undefined {
   if (failure === undefined || attemptAt === undefined) return undefined;
-  return {at: attemptAt, outcome: 'Failed', ...(endedAt !== undefined && {endedAt}), message: quote(diagnosis.said.find((s) => s.reason !== '')?.reason ?? failure, 256)};
+  return {
+    at: attemptAt,
+    outcome: 'Failed',
+    ...(endedAt !== undefined && {endedAt}),
+    message: quote(diagnosis.said.find((s) => s.reason !== '')?.reason ?? failure, 256),
+  };
 }
 
 /** A certificate whose renewal is late by this share of what was left of its life when the renewal was due. */
@@ -208,7 +277,8 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
   return {
     ...(!expired && {next: end}),
     step: {
-      reason: expired ? 'CertificateExpired' : 'RenewalOverdue', ...(cause && {waitingFor: cause.by}),
+      reason: expired ? 'CertificateExpired' : 'RenewalOverdue',
+      ...(cause && {waitingFor: cause.by}),
       message: `${message}${absent}${cause ? ` ${cause.what}` : ''} ${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
       ...(certificate.request && says !== undefined && {read: true}),
       ...(again && !held && {again: true}),

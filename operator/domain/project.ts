@@ -41,7 +41,13 @@ export interface ProjectWorld {
 }
 
 /** `claims`: to be written before anything else, and then decided anew. */
-export interface ProjectDecision {status: ProjectStatus; claims: ClaimWrite[]; certificates: Certificate[]; ingresses: Ingress[]; wakeAt?: number}
+export interface ProjectDecision {
+  status: ProjectStatus;
+  claims: ClaimWrite[];
+  certificates: Certificate[];
+  ingresses: Ingress[];
+  wakeAt?: number;
+}
 
 /** Whether a Service of the Project has had a ready endpoint: a missing `ready` means ready (EndpointSlice v1). */
 const hasReadyEndpoint = (slices: ProjectWorld['slices']) =>
@@ -55,7 +61,8 @@ const claim = (type: string, holds: boolean, yes: [ReasonName, string], no: [Rea
 /** The default host: the first that is no other tenant's; what it has had before, before any. */
 function claimedHost({project, policy, tenant, claimOf}: ProjectWorld): {host: Hostname; claims: ClaimWrite[]} {
   const {namespace = '', name} = project.metadata;
-  const at = (counter: number) => projectHost({installation: policy.installation, zone: policy.zone, namespace, name, counter});
+  const at = (counter: number) =>
+    projectHost({installation: policy.installation, zone: policy.zone, namespace, name, counter});
   const had = project.status?.host;
   for (let counter = had === undefined ? 0 : -1; ; counter++) {
     const host = counter < 0 && had !== undefined ? had : at(counter);
@@ -71,24 +78,41 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
   const {serviceRef, defaultHost} = project.spec;
   const {host, claims: claimWrites} = claimedHost(world);
   const portFound = service?.spec.ports?.some((p) => p.port === serviceRef.port || p.name === serviceRef.port) ?? false;
-  const firstDeployTime = project.status?.firstDeployTime ?? (portFound && hasReadyEndpoint(world.slices) ? timestamp(now) : undefined);
+  const firstDeployTime =
+    project.status?.firstDeployTime ?? (portFound && hasReadyEndpoint(world.slices) ? timestamp(now) : undefined);
 
-  const primary = world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role === 'Primary' && h.phase === 'Live')
+  const primary =
+    world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role === 'Primary' && h.phase === 'Live') ??
     // While another becomes the primary, the last one serves on.
-    ?? world.domains.flatMap((d) => d.status?.hosts ?? []).find((h) => h.role !== 'Primary' && h.phase === 'Live' && h.redirect === undefined);
-  const wanted = defaultHost === 'RedirectToPrimary' && primary ? {to: primary.hostname, status: defaultHostRedirectStatus} : undefined;
+    world.domains
+      .flatMap((d) => d.status?.hosts ?? [])
+      .find((h) => h.role !== 'Primary' && h.phase === 'Live' && h.redirect === undefined);
+  const wanted =
+    defaultHost === 'RedirectToPrimary' && primary
+      ? {to: primary.hostname, status: defaultHostRedirectStatus}
+      : undefined;
 
   const routedAs = (role: 'serves' | 'redirects'): Routing & {certified: boolean} => {
     const objects = objectNameOf(uid, host);
     const home = role === 'redirects' ? policy.redirector.namespace : namespace;
     const secretName = policy.tls === 'PerProject' ? objects : undefined;
-    const routes = role === 'redirects'
-      ? [redirectFrom({name: objects, host, secretName}, policy.redirector)]
-      : [serve({name: objects, namespace, host, secretName, service: serviceRef}), httpToHttps({name: objects, host}, policy.redirector)];
-    const ingresses = routes.flatMap((route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik: world.traefik}) ?? []);
+    const routes =
+      role === 'redirects'
+        ? [redirectFrom({name: objects, host, secretName}, policy.redirector)]
+        : [
+            serve({name: objects, namespace, host, secretName, service: serviceRef}),
+            httpToHttps({name: objects, host}, policy.redirector),
+          ];
+    const ingresses = routes.flatMap(
+      (route) => makeIngress(route, {ingressClassName: policy.ingressClassName, traefik: world.traefik}) ?? [],
+    );
     return {
-      certificates: secretName === undefined ? [] : [makeCertificate({name: secretName, namespace: home, hostname: host, issuerRef: policy.issuerRef})],
-      ingresses, routed: ingresses.every(world.stands),
+      certificates:
+        secretName === undefined
+          ? []
+          : [makeCertificate({name: secretName, namespace: home, hostname: host, issuerRef: policy.issuerRef})],
+      ingresses,
+      routed: ingresses.every(world.stands),
       certified: secretName === undefined || (world.certificate(home)?.ready ?? false),
     };
   };
@@ -100,27 +124,45 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
   const changing = routable && world.standsAs[was] !== undefined;
   const redirect = changing && !wanted ? project.status?.redirect : wanted;
   const {certificates, ingresses, wakeAt} = changing
-    ? handOver(routedAs(was), next, {ready: certified && (!wanted || project.status?.redirect !== undefined), since: world.standsAs[role], now}) : {...next, wakeAt: undefined};
+    ? handOver(routedAs(was), next, {
+        ready: certified && (!wanted || project.status?.redirect !== undefined),
+        since: world.standsAs[role],
+        now,
+      })
+    : {...next, wakeAt: undefined};
 
   const serviceName = `Service ${serviceRef.name}`;
-  const undeployed: [ReasonName, string] = service === undefined
-    ? ['ServiceNotFound', `There is no ${serviceName} in this namespace. Create it, or correct spec.serviceRef.`]
-    : !portFound
-      ? ['ServicePortNotFound', `The ${serviceName} has no port ${serviceRef.port}. Correct spec.serviceRef.port.`]
-      : ['NoReadyEndpoint', `The ${serviceName} has never had a ready endpoint. Deploy the project.`];
+  const undeployed: [ReasonName, string] =
+    service === undefined
+      ? ['ServiceNotFound', `There is no ${serviceName} in this namespace. Create it, or correct spec.serviceRef.`]
+      : !portFound
+        ? ['ServicePortNotFound', `The ${serviceName} has no port ${serviceRef.port}. Correct spec.serviceRef.port.`]
+        : ['NoReadyEndpoint', `The ${serviceName} has never had a ready endpoint. Deploy the project.`];
   const deployed = firstDeployTime !== undefined;
   const off = defaultHost === 'Disabled';
-  const notRouted: [ReasonName, string] = !deployed ? undeployed
-    : world.inTheWay ? ['NameTaken', `${world.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`]
-    : ['RoutesPending', 'The ingress rules of the default host are being written.'];
+  const notRouted: [ReasonName, string] = !deployed
+    ? undeployed
+    : world.inTheWay
+      ? [
+          'NameTaken',
+          `${world.inTheWay} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`,
+        ]
+      : ['RoutesPending', 'The ingress rules of the default host are being written.'];
   const offReason: [ReasonName, string] = ['DefaultHostDisabled', 'The default host is switched off.'];
   const routed = deployed && next.routed && !changing;
   const claims = [
     claim('Deployed', deployed, ['Deployed', `The ${serviceName} has had a ready endpoint.`], undeployed),
     claim('RoutesReady', routed, off ? offReason : ['Routed', `The ingress rules of ${host} are written.`], notRouted),
-    claim('Ready', routed && certified,
-      off ? offReason : redirect ? ['Redirecting', `${host} redirects to ${redirect.to}.`] : ['Serving', `The project is served at https://${host}.`],
-      routed ? ['Issuing', `The certificate of ${host} is being issued.`] : notRouted),
+    claim(
+      'Ready',
+      routed && certified,
+      off
+        ? offReason
+        : redirect
+          ? ['Redirecting', `${host} redirects to ${redirect.to}.`]
+          : ['Serving', `The project is served at https://${host}.`],
+      routed ? ['Issuing', `The certificate of ${host} is being issued.`] : notRouted,
+    ),
   ];
   const ready = routed && certified;
   if (!ready) claims.push({...claims.at(-1)!, type: 'Reconciling', status: 'True'});

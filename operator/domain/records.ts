@@ -43,18 +43,36 @@ const ttl = 3600;
  * may stand (RFC 1034, 3.6.2), and a name that was proven otherwise (`by`): an ALIAS, and the TXT unless `by` says that
  * addresses alone were enough, or there is no token (platforms with `AddressOnly`). An apex is its own zone.
  */
-export function recordsFor(question: Question, apex: boolean, edgeAddresses: readonly string[], by?: Proof): DnsRecord[] {
+export function recordsFor(
+  question: Question,
+  apex: boolean,
+  edgeAddresses: readonly string[],
+  by?: Proof,
+): DnsRecord[] {
   const {name, zone} = apex ? {name: '@', zone: question.hostname} : recordName(question.hostname);
   if (by === 'CNAME' || (!apex && by === undefined)) return [{type: 'CNAME', name, zone, value: question.target, ttl}];
   const listed = edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
-  const alias: DnsRecord = {type: 'ALIAS', name, zone, value: question.target, ttl, ...(listed && {alternatives: edgeAddresses.map(addressRecord).toSorted()})};
+  const alias: DnsRecord = {
+    type: 'ALIAS',
+    name,
+    zone,
+    value: question.target,
+    ttl,
+    ...(listed && {alternatives: edgeAddresses.map(addressRecord).toSorted()}),
+  };
   return canProveByTxt(question) && by !== 'Addresses' ? [alias, txtRecord(question, apex)] : [alias];
 }
 
 /** The TXT alone. */
 export function txtRecord(question: Question & {token: string}, apex: boolean): DnsRecord {
   const {name, zone} = apex ? {name: '@', zone: question.hostname} : recordName(question.hostname);
-  return {type: 'TXT', name: name === '@' ? challengeLabel : `${challengeLabel}.${name}`, zone, value: question.token, ttl};
+  return {
+    type: 'TXT',
+    name: name === '@' ? challengeLabel : `${challengeLabel}.${name}`,
+    zone,
+    value: question.token,
+    ttl,
+  };
 }
 
 const addressRecord = (address: string) => `${address.includes(':') ? 'AAAA' : 'A'} ${address}`;
@@ -69,4 +87,5 @@ export function sayRecords(records: readonly DnsRecord[]): string {
 }
 
 /** What the customer's admin types into the provider's form, in words. */
-export const instruction = (question: Question, apex: boolean, edgeAddresses: readonly string[]) => sayRecords(recordsFor(question, apex, edgeAddresses));
+export const instruction = (question: Question, apex: boolean, edgeAddresses: readonly string[]) =>
+  sayRecords(recordsFor(question, apex, edgeAddresses));

@@ -18,22 +18,57 @@ export interface Route {
 }
 
 /** A redirect in effect: the redirector's whole knowledge of a hostname. */
-export interface Redirect {host: Hostname; to: Hostname; status: RedirectStatus}
+export interface Redirect {
+  host: Hostname;
+  to: Hostname;
+  status: RedirectStatus;
+}
 
 /** Where routes lead that Doorplate answers itself. */
-export interface Redirector {namespace: string; service: string; port: number}
+export interface Redirector {
+  namespace: string;
+  service: string;
+  port: number;
+}
 
 /** The namespace of a hostname's Certificate and of the route that it belongs to: the tenant's for what serves, Doorplate's for what redirects. */
-export const homeOf = (role: HostStatus['role'], tenants: string, redirector: Pick<Redirector, 'namespace'>): string => (role === 'RedirectSource' ? redirector.namespace : tenants);
+export const homeOf = (role: HostStatus['role'], tenants: string, redirector: Pick<Redirector, 'namespace'>): string =>
+  role === 'RedirectSource' ? redirector.namespace : tenants;
 
 /** A tenant's hostname that serves: HTTPS to the Service, in the tenant's namespace. */
-export const serve = (r: {name: string; namespace: string; host: Hostname; secretName?: string; service: {name: string; port: number | string}}): Route =>
-  ({name: r.name, namespace: r.namespace, host: r.host, listen: 'https', secretName: r.secretName, to: {service: r.service.name, port: r.service.port}});
+export const serve = (r: {
+  name: string;
+  namespace: string;
+  host: Hostname;
+  secretName?: string;
+  service: {name: string; port: number | string};
+}): Route => ({
+  name: r.name,
+  namespace: r.namespace,
+  host: r.host,
+  listen: 'https',
+  secretName: r.secretName,
+  to: {service: r.service.name, port: r.service.port},
+});
 
 /** Its plain HTTP: to the redirector, which answers 308 to HTTPS. In Doorplate's namespace: a route reaches only Services of its own. */
-export const httpToHttps = (r: {name: string; host: Hostname}, redirector: Redirector): Route =>
-  ({name: `${r.name}-http`, namespace: redirector.namespace, host: r.host, listen: 'http', to: {service: redirector.service, port: redirector.port}});
+export const httpToHttps = (r: {name: string; host: Hostname}, redirector: Redirector): Route => ({
+  name: `${r.name}-http`,
+  namespace: redirector.namespace,
+  host: r.host,
+  listen: 'http',
+  to: {service: redirector.service, port: redirector.port},
+});
 
 /** A hostname that redirects: both listeners to the redirector, its certificate beside it. */
-export const redirectFrom = (r: {name: string; host: Hostname; secretName?: string}, redirector: Redirector): Route =>
-  ({name: r.name, namespace: redirector.namespace, host: r.host, listen: 'both', secretName: r.secretName, to: {service: redirector.service, port: redirector.port}});
+export const redirectFrom = (
+  r: {name: string; host: Hostname; secretName?: string},
+  redirector: Redirector,
+): Route => ({
+  name: r.name,
+  namespace: redirector.namespace,
+  host: r.host,
+  listen: 'both',
+  secretName: r.secretName,
+  to: {service: redirector.service, port: redirector.port},
+});

@@ -16,25 +16,51 @@ export interface Tenant {
 }
 
 /** The Account that a namespace names by its label; an empty one names none. */
-export const accountOf = (labels: Readonly<Record<string, string>> | undefined): string | undefined => labels?.[accountLabel] || undefined;
+export const accountOf = (labels: Readonly<Record<string, string>> | undefined): string | undefined =>
+  labels?.[accountLabel] || undefined;
 
-const missing = (message: string): {missing: Refusal} => ({missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'}});
+const missing = (message: string): {missing: Refusal} => ({
+  missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'},
+});
 
 /** What a tenant waits in line under, the same for all its namespaces. */
 export const tenantKey = ({account, namespaceUID}: Tenant): string => account ?? namespaceUID;
 
 /** The tenant of a namespace: the Account that it names, if any. `account` and `plan` give the objects of these names. */
 export function tenantOf(
-  {account: name, uid: namespaceUID}: {account?: string; uid: string}, defaultPlan: string,
+  {account: name, uid: namespaceUID}: {account?: string; uid: string},
+  defaultPlan: string,
   {account, plan}: {account: (name: string) => Account | undefined; plan: (name: string) => Plan | undefined},
 ): Tenant {
   if (name === undefined) {
-    return {namespaceUID, plan: plan(defaultPlan) ?? missing(`The namespace belongs to no Account, and the platform's default Plan ${defaultPlan} does not exist. The platform must create it.`)};
+    return {
+      namespaceUID,
+      plan:
+        plan(defaultPlan) ??
+        missing(
+          `The namespace belongs to no Account, and the platform's default Plan ${defaultPlan} does not exist. The platform must create it.`,
+        ),
+    };
   }
   const found = account(name);
-  if (!found) return {account: name, namespaceUID, plan: missing(`The namespace belongs to the Account ${name}, which does not exist. The platform must create it, or correct the label ${accountLabel}.`)};
+  if (!found)
+    return {
+      account: name,
+      namespaceUID,
+      plan: missing(
+        `The namespace belongs to the Account ${name}, which does not exist. The platform must create it, or correct the label ${accountLabel}.`,
+      ),
+    };
   const planName = found.spec.planRef.name;
-  return {account: name, namespaceUID, plan: plan(planName) ?? missing(`The Account ${name} is on the Plan ${planName}, which does not exist. The platform must create it, or correct the Account.`)};
+  return {
+    account: name,
+    namespaceUID,
+    plan:
+      plan(planName) ??
+      missing(
+        `The Account ${name} is on the Plan ${planName}, which does not exist. The platform must create it, or correct the Account.`,
+      ),
+  };
 }
 
 /** Decides an Account: whether its plan exists. Pure. */
@@ -43,7 +69,14 @@ export function decideAccount(account: Account, plan: Plan | undefined, now: num
   const {name} = account.spec.planRef;
   const claims = plan
     ? [{type: 'Ready', status: 'True' as const, reason: 'PlanFound', message: `The account is on the Plan ${name}.`}]
-    : (['Ready', 'Stalled'] as const).map((type) => ({type, status: type === 'Ready' ? 'False' as const : 'True' as const, reason: 'PlanNotFound',
-      message: `The Plan ${name} does not exist: nothing new is accepted in the namespaces of this account. Create it, or correct spec.planRef.`}));
-  return {observedGeneration: generation, conditions: withTimes(claims, account.status?.conditions ?? [], generation, now)};
+    : (['Ready', 'Stalled'] as const).map((type) => ({
+        type,
+        status: type === 'Ready' ? ('False' as const) : ('True' as const),
+        reason: 'PlanNotFound',
+        message: `The Plan ${name} does not exist: nothing new is accepted in the namespaces of this account. Create it, or correct spec.planRef.`,
+      }));
+  return {
+    observedGeneration: generation,
+    conditions: withTimes(claims, account.status?.conditions ?? [], generation, now),
+  };
 }

@@ -14,19 +14,20 @@ export interface EdgeAddress {
 
 export type EdgeFinding = {edge: EdgeAddress} & (
   | {
-    /** Lower-case hex over the DER of the leaf. */
-    leafSha256: string;
-    /** As OpenSSL prints it: `DNS:docs.example.com, DNS:...`; '' when there are none. */
-    subjectAltNames: string;
-    /** RFC 3339, whole seconds, as in a Certificate's status. */
-    notAfter: string;
-    /** Where it was asked: whether Doorplate's redirector answered, and not what the hostname serves. */
-    redirector?: boolean;
-  }
+      /** Lower-case hex over the DER of the leaf. */
+      leafSha256: string;
+      /** As OpenSSL prints it: `DNS:docs.example.com, DNS:...`; '' when there are none. */
+      subjectAltNames: string;
+      /** RFC 3339, whole seconds, as in a Certificate's status. */
+      notAfter: string;
+      /** Where it was asked: whether Doorplate's redirector answered, and not what the hostname serves. */
+      redirector?: boolean;
+    }
   | {
-    /** A short reason that stays the same while the cause does, such as `connection refused`. */
-    unreachable: string;
-  });
+      /** A short reason that stays the same while the cause does, such as `connection refused`. */
+      unreachable: string;
+    }
+);
 
 export interface ProbeOptions {
   timeoutMs: number;
@@ -40,7 +41,11 @@ export interface ProbeOptions {
  * expects. Findings stand in the order of `edges`; never rejects, and takes at most `timeoutMs`.
  */
 export function probeEdge(hostname: string, edges: EdgeAddress[], opts: ProbeOptions): Promise<EdgeFinding[]> {
-  return Promise.all(edges.map(edge => probeOne(hostname, edge, opts).catch((error: Error) => ({edge, unreachable: shortReason(error)}))));
+  return Promise.all(
+    edges.map((edge) =>
+      probeOne(hostname, edge, opts).catch((error: Error) => ({edge, unreachable: shortReason(error)})),
+    ),
+  );
 }
 
 const CERTIFICATE_BEGIN = '-----BEGIN CERTIFICATE-----';
@@ -57,11 +62,15 @@ export function leafSha256(pemChain: string): string {
   return hash('sha256', der);
 }
 
-function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal, whoAnswers = false}: ProbeOptions): Promise<EdgeFinding> {
+function probeOne(
+  hostname: string,
+  edge: EdgeAddress,
+  {timeoutMs, signal, whoAnswers = false}: ProbeOptions,
+): Promise<EdgeFinding> {
   if (signal?.aborted) return Promise.resolve({edge, unreachable: 'stopped'});
   // SNI holds names, never addresses (RFC 6066, 3).
   if (isIP(hostname) !== 0) return Promise.resolve({edge, unreachable: 'an IP address is no server name'});
-  return new Promise(resolve => {
+  return new Promise((resolve) => {
     let connected = false;
     const socket = connect({host: edge.address, port: edge.port, servername: hostname, rejectUnauthorized: false});
     const finish = (finding: EdgeFinding) => {
@@ -72,27 +81,42 @@ function probeOne(hostname: string, edge: EdgeAddress, {timeoutMs, signal, whoAn
     };
     const onAbort = () => finish({edge, unreachable: 'stopped'});
     let presented: EdgeFinding | undefined;
-    const timer = setTimeout(() => finish(presented ?? {edge, unreachable: connected ? 'connected, but no TLS handshake in time' : 'no connection in time'}), timeoutMs);
+    const timer = setTimeout(
+      () =>
+        finish(
+          presented ?? {
+            edge,
+            unreachable: connected ? 'connected, but no TLS handshake in time' : 'no connection in time',
+          },
+        ),
+      timeoutMs,
+    );
     signal?.addEventListener('abort', onAbort, {once: true});
     socket.on('connect', () => {
       connected = true;
     });
-    socket.on('error', error => finish(presented ?? {edge, unreachable: shortReason(error)}));
+    socket.on('error', (error) => finish(presented ?? {edge, unreachable: shortReason(error)}));
     socket.on('close', () => finish(presented ?? {edge, unreachable: 'connection closed'}));
     socket.on('secureConnect', () => {
       const leaf = socket.getPeerX509Certificate();
       if (!leaf) return finish({edge, unreachable: 'presented no certificate'});
-      const finding = {edge, leafSha256: hash('sha256', leaf.raw), subjectAltNames: leaf.subjectAltName ?? '', notAfter: timestamp(leaf.validToDate.getTime())};
+      const finding = {
+        edge,
+        leafSha256: hash('sha256', leaf.raw),
+        subjectAltNames: leaf.subjectAltName ?? '',
+        notAfter: timestamp(leaf.validToDate.getTime()),
+      };
       if (!whoAnswers) return finish(finding);
       // Nobody who answers in time is not the redirector, which does.
       presented = {...finding, redirector: false};
-      headOf(socket, hostname, head => finish({...finding, redirector: isRedirectors(head)}));
+      headOf(socket, hostname, (head) => finish({...finding, redirector: isRedirectors(head)}));
     });
   });
 }
 
 const longestHead = 16_384;
-const isRedirectors = (head: string) => head.split('\r\n').some(line => line.toLowerCase() === `${answeredBy.name}: ${answeredBy.value}`);
+const isRedirectors = (head: string) =>
+  head.split('\r\n').some((line) => line.toLowerCase() === `${answeredBy.name}: ${answeredBy.value}`);
 
 /** Sends a HEAD and calls with the head of the answer, as far as it goes. */
 function headOf(socket: TLSSocket, hostname: string, done: (head: string) => void): void {

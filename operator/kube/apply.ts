@@ -66,10 +66,18 @@ export class Applier {
   }
 
   /** Throws a conflict when the object keeps changing under it: start over with a fresh read. */
-  async apply<T extends KubeObject, P extends HasMeta>(resource: Resource<T>, intent: T, options: ApplyOptions<T, P>): Promise<Applied<T, P>> {
+  async apply<T extends KubeObject, P extends HasMeta>(
+    resource: Resource<T>,
+    intent: T,
+    options: ApplyOptions<T, P>,
+  ): Promise<Applied<T, P>> {
     const {existing, isOurs, cache} = options;
     const body = this.#withHash(intent);
-    const asObject = (known: HasMeta): KubeObject => ({apiVersion: apiVersionOf(resource), kind: resource.kind, ...known});
+    const asObject = (known: HasMeta): KubeObject => ({
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      ...known,
+    });
     if (existing && !isOurs(asObject(existing))) return {outcome: 'NotOurs', object: asObject(existing), conflicts: []};
     if (existing && this.#agree(body, existing)) return {outcome: 'Unchanged', object: existing, conflicts: []};
 
@@ -77,7 +85,8 @@ export class Applier {
     let surprise: unknown;
     for (let attempt = 0; attempt < attempts; attempt++) {
       try {
-        const written = uid === undefined ? await this.#create(resource, body) : await this.#applyTo(uid, resource, body);
+        const written =
+          uid === undefined ? await this.#create(resource, body) : await this.#applyTo(uid, resource, body);
         cache?.observe(written.object);
         return written;
       } catch (error) {
@@ -98,11 +107,13 @@ export class Applier {
    * where other finalizers keep the object. With `isOurs`, somebody else's is left alone ('NotOurs').
    */
   async remove<T extends KubeObject>(
-    resource: Resource<T>, existing: HasMeta, {isOurs}: {isOurs?(object: KubeObject): boolean} = {},
+    resource: Resource<T>,
+    existing: HasMeta,
+    {isOurs}: {isOurs?(object: KubeObject): boolean} = {},
   ): Promise<'Deleted' | 'Going' | 'NotFound' | 'NotOurs'> {
     const {uid, deletionTimestamp, finalizers = []} = existing.metadata;
     if (isOurs && !isOurs({apiVersion: apiVersionOf(resource), kind: resource.kind, ...existing})) return 'NotOurs';
-    if (deletionTimestamp !== undefined && !finalizers.some(name => waitForDependents.has(name))) return 'Going';
+    if (deletionTimestamp !== undefined && !finalizers.some((name) => waitForDependents.has(name))) return 'Going';
     if (uid === undefined) throw new TypeError(`${resource.kind} ${keyOf(existing)}: no uid to delete it by`);
     try {
       // Said, as without it what the finalizers say holds (apiserver: registry/generic/registry/store.go, shouldDeleteDependents).
@@ -125,19 +136,32 @@ export class Applier {
     return isSubset(said, existing);
   }
 
-  async #create<T extends KubeObject>(resource: Resource<T>, body: T): Promise<{outcome: 'Created'; object: T; conflicts: FieldConflict[]}> {
+  async #create<T extends KubeObject>(
+    resource: Resource<T>,
+    body: T,
+  ): Promise<{outcome: 'Created'; object: T; conflicts: FieldConflict[]}> {
     const metadata = {...body.metadata, resourceVersion: noResourceVersion};
-    const object = await this.#client.applyPatch(resource, {...body, metadata}, {fieldManager: this.#fieldManager, force: false});
+    const object = await this.#client.applyPatch(
+      resource,
+      {...body, metadata},
+      {fieldManager: this.#fieldManager, force: false},
+    );
     return {outcome: 'Created', object, conflicts: []};
   }
 
   async #applyTo<T extends KubeObject>(
-    uid: string, resource: Resource<T>, body: T,
+    uid: string,
+    resource: Resource<T>,
+    body: T,
   ): Promise<{outcome: 'Applied'; object: T; conflicts: FieldConflict[]}> {
     const addressed = {...body, metadata: {...body.metadata, uid}};
     const fieldManager = this.#fieldManager;
     try {
-      return {outcome: 'Applied', object: await this.#client.applyPatch(resource, addressed, {fieldManager, force: false}), conflicts: []};
+      return {
+        outcome: 'Applied',
+        object: await this.#client.applyPatch(resource, addressed, {fieldManager, force: false}),
+        conflicts: [],
+      };
     } catch (error) {
       if (!isFieldManagerConflict(error)) throw error;
       const object = await this.#client.applyPatch(resource, addressed, {fieldManager, force: true});
@@ -148,13 +172,13 @@ export class Applier {
 
 /** A uid in an apply that is not the object's is refused as a change of an immutable field. */
 function isOtherObject(error: unknown): boolean {
-  return isInvalid(error) && (error.details.causes ?? []).some(cause => cause.field === 'metadata.uid');
+  return isInvalid(error) && (error.details.causes ?? []).some((cause) => cause.field === 'metadata.uid');
 }
 
 /** Who owns what, out of a refused apply: `conflict with "kubectl" using v1 at ...: .spec.x`, as the API server words it. */
 export function fieldConflicts(error: ApiError): FieldConflict[] {
   return (error.details.causes ?? [])
-    .filter(cause => cause.reason === 'FieldManagerConflict')
+    .filter((cause) => cause.reason === 'FieldManagerConflict')
     .map(({message = '', field = ''}) => {
       const quoted = /conflict with ("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
       return {manager: quoted === undefined ? 'unknown' : (JSON.parse(quoted) as string), field};

@@ -1,6 +1,14 @@
 import type {Logger} from 'pino';
 import type {Client} from './client.ts';
-import {compareResourceVersions, type HasMeta, type Key, type KubeObject, keyOf, type ObjectMeta, type Resource} from './objects.ts';
+import {
+  compareResourceVersions,
+  type HasMeta,
+  type Key,
+  type KubeObject,
+  keyOf,
+  type ObjectMeta,
+  type Resource,
+} from './objects.ts';
 import {Watcher, type WatcherOptions, type WatchSink, type WatchState} from './watch.ts';
 
 type Change<P> = (now: P | undefined, before: P | undefined) => void;
@@ -62,7 +70,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     this.resource = resource;
     this.#options = options;
     for (const name of Object.keys(options.indexes ?? {})) this.#indexes.set(name, new Map());
-    this.synced = new Promise(resolve => (this.#resolveSynced = resolve));
+    this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
   }
 
   /** Lists and watches until the signal aborts. */
@@ -71,12 +79,14 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     const {labelSelector, namespace, watcher} = this.#options;
     const sink: WatchSink<T> = {
       page: (items, resourceVersion, first) => this.#page(items, resourceVersion, first),
-      listed: resourceVersion => this.#whole(resourceVersion),
+      listed: (resourceVersion) => this.#whole(resourceVersion),
       event: (type, object) => this.#event(type, object),
-      bookmark: resourceVersion => this.#advance(resourceVersion),
+      bookmark: (resourceVersion) => this.#advance(resourceVersion),
     };
     const onState = (state: WatchState): void => this.#entered(state);
-    this.#running = new Watcher(this.#client, this.resource, sink, {...watcher, labelSelector, namespace, onState}).run(signal);
+    this.#running = new Watcher(this.#client, this.resource, sink, {...watcher, labelSelector, namespace, onState}).run(
+      signal,
+    );
   }
 
   /** Resolves when the watch has ended after its signal; at once when it was never started. */
@@ -109,7 +119,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   /** Those whose index holds the value, in no particular order. Throws when there is no such index. */
   by(index: string, value: string): P[] {
     const keys = this.#index(index).get(value);
-    return keys === undefined ? [] : [...keys].map(key => this.#store.get(key)!);
+    return keys === undefined ? [] : [...keys].map((key) => this.#store.get(key)!);
   }
 
   /** Calls for every change from now on: `before` is undefined for a new object, `now` for a deleted one. */
@@ -159,7 +169,8 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     if (type === 'DELETED') {
       const key = keyOf(object);
       const held = this.#store.get(key);
-      if (held && compareResourceVersions(held.metadata.resourceVersion, object.metadata.resourceVersion) <= 0) this.#remove(key);
+      if (held && compareResourceVersions(held.metadata.resourceVersion, object.metadata.resourceVersion) <= 0)
+        this.#remove(key);
     } else {
       this.#put(object);
     }
@@ -173,7 +184,12 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #put(object: T): void {
     const key = keyOf(object);
     const before = this.#store.get(key);
-    if (before && !this.#setBack && compareResourceVersions(object.metadata.resourceVersion, before.metadata.resourceVersion) <= 0) return;
+    if (
+      before &&
+      !this.#setBack &&
+      compareResourceVersions(object.metadata.resourceVersion, before.metadata.resourceVersion) <= 0
+    )
+      return;
     const now = this.#project(object);
     if (before) this.#unindex(key, before);
     this.#store.set(key, now);
@@ -230,6 +246,8 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     this.#state = state;
     if (state.at !== 'Waiting') return;
     this.#options.log?.warn(
-      {resource: this.resource.plural, err: state.because, waitMs: Math.round(state.ms), next: state.next.at}, 'watch interrupted');
+      {resource: this.resource.plural, err: state.because, waitMs: Math.round(state.ms), next: state.next.at},
+      'watch interrupted',
+    );
   }
 }

@@ -80,7 +80,11 @@ export class Client {
   }
 
   /** The object, or undefined when there is none. */
-  async get<T extends KubeObject>(resource: Resource<T>, key: Key, options: {signal?: AbortSignal} = {}): Promise<T | undefined> {
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
+    key: Key,
+    options: {signal?: AbortSignal} = {},
+  ): Promise<T | undefined> {
     try {
       return await this.#json<T>({method: 'GET', path: pathOf(resource, splitKey(key)), ...options});
     } catch (error) {
@@ -90,7 +94,10 @@ export class Client {
   }
 
   /** All objects at one resourceVersion, read in pages. When the pages expire midway (410), everything is read at once instead. */
-  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<{items: T[]; resourceVersion: string}> {
+  async list<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions = {},
+  ): Promise<{items: T[]; resourceVersion: string}> {
     try {
       const items: T[] = [];
       let resourceVersion = '';
@@ -106,7 +113,10 @@ export class Client {
   }
 
   /** The pages of one consistent list: all carry the same resourceVersion. Throws a 410 when the list became too old midway. */
-  async *pages<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): AsyncGenerator<{items: T[]; resourceVersion: string}> {
+  async *pages<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions = {},
+  ): AsyncGenerator<{items: T[]; resourceVersion: string}> {
     let coming: Promise<Page<T>> | undefined = this.#page(resource, options);
     while (coming) {
       const {items, resourceVersion, next}: Page<T> = await coming;
@@ -119,7 +129,10 @@ export class Client {
   }
 
   /** The resourceVersion of a collection as of now, at the cost of reading one object. */
-  async version(resource: Resource, {namespace, signal}: {namespace?: string; signal?: AbortSignal} = {}): Promise<string> {
+  async version(
+    resource: Resource,
+    {namespace, signal}: {namespace?: string; signal?: AbortSignal} = {},
+  ): Promise<string> {
     return (await this.#page(resource, {namespace, signal, limit: 1})).resourceVersion;
   }
 
@@ -130,15 +143,27 @@ export class Client {
   async *watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>[]> {
     const {namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, signal} = options;
     const path = pathOf(resource, {namespace});
-    const query = {watch: true, allowWatchBookmarks: true, labelSelector, fieldSelector, resourceVersion, timeoutSeconds};
+    const query = {
+      watch: true,
+      allowWatchBookmarks: true,
+      labelSelector,
+      fieldSelector,
+      resourceVersion,
+      timeoutSeconds,
+    };
     const answer = await this.#transport.stream({method: 'GET', path, query, signal});
     if (answer.statusCode !== 200) {
-      throw new ApiError({status: answer.statusCode, body: await answer.body.text(), request: `WATCH ${path}`, retryAfter: retryAfter(answer)});
+      throw new ApiError({
+        status: answer.statusCode,
+        body: await answer.body.text(),
+        request: `WATCH ${path}`,
+        retryAfter: retryAfter(answer),
+      });
     }
     const lines = new LineSplitter();
     yield [];
     for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-      const events = lines.push(chunk).map(line => JSON.parse(line) as WatchEvent<T>);
+      const events = lines.push(chunk).map((line) => JSON.parse(line) as WatchEvent<T>);
       if (events.length > 0) yield events;
     }
     if (lines.midLine) throw new Error(`WATCH ${path}: the stream ended inside an event`);
@@ -146,7 +171,9 @@ export class Client {
 
   /** POST: throws AlreadyExists when there is one of that name. */
   async create<T extends KubeObject>(
-    resource: Resource<T>, object: T, {fieldManager, signal}: {fieldManager?: string; signal?: AbortSignal} = {},
+    resource: Resource<T>,
+    object: T,
+    {fieldManager, signal}: {fieldManager?: string; signal?: AbortSignal} = {},
   ): Promise<T> {
     const path = pathOf(resource, {namespace: object.metadata.namespace});
     return this.#json<T>({method: 'POST', path, query: {fieldManager}, body: JSON.stringify(object), signal});
@@ -156,30 +183,58 @@ export class Client {
    * Server-side apply: creates, or sets exactly the fields given. `metadata.resourceVersion` and `metadata.uid` in the body are
    * preconditions. Without `force`, throws a field manager conflict when another manager owns a field with another value.
    */
-  async applyPatch<T extends KubeObject>(resource: Resource<T>, object: T, {fieldManager, force}: {fieldManager: string; force: boolean}): Promise<T> {
+  async applyPatch<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    {fieldManager, force}: {fieldManager: string; force: boolean},
+  ): Promise<T> {
     return this.#json<T>({
-      method: 'PATCH', path: pathOf(resource, object.metadata), query: {fieldManager, force},
-      body: JSON.stringify(object), contentType: 'application/apply-patch+yaml',
+      method: 'PATCH',
+      path: pathOf(resource, object.metadata),
+      query: {fieldManager, force},
+      body: JSON.stringify(object),
+      contentType: 'application/apply-patch+yaml',
     });
   }
 
   /** A JSON patch (RFC 6902; the body is a list) or a merge patch (RFC 7386), of the object or of its status. */
   async patch<T extends KubeObject>(
-    resource: Resource<T>, key: Key, body: unknown,
-    {type, subresource, fieldManager, signal}: {type: 'json' | 'merge'; subresource?: 'status'; fieldManager?: string; signal?: AbortSignal},
+    resource: Resource<T>,
+    key: Key,
+    body: unknown,
+    {
+      type,
+      subresource,
+      fieldManager,
+      signal,
+    }: {type: 'json' | 'merge'; subresource?: 'status'; fieldManager?: string; signal?: AbortSignal},
   ): Promise<T> {
     return this.#json<T>({
-      method: 'PATCH', path: pathOf(resource, {...splitKey(key), subresource}), query: {fieldManager},
-      body: JSON.stringify(body), contentType: type === 'json' ? 'application/json-patch+json' : 'application/merge-patch+json', signal,
+      method: 'PATCH',
+      path: pathOf(resource, {...splitKey(key), subresource}),
+      query: {fieldManager},
+      body: JSON.stringify(body),
+      contentType: type === 'json' ? 'application/json-patch+json' : 'application/merge-patch+json',
+      signal,
     });
   }
 
   /** Asks for deletion; finalizers may delay it. Throws a conflict when `uid` or `resourceVersion` are no longer those of the object. */
   async delete<T extends KubeObject>(
-    resource: Resource<T>, key: Key,
-    {uid, resourceVersion, propagation}: {uid?: string; resourceVersion?: string; propagation?: 'Background' | 'Foreground' | 'Orphan'} = {},
+    resource: Resource<T>,
+    key: Key,
+    {
+      uid,
+      resourceVersion,
+      propagation,
+    }: {uid?: string; resourceVersion?: string; propagation?: 'Background' | 'Foreground' | 'Orphan'} = {},
   ): Promise<'Deleted' | 'NotFound'> {
-    const options: Json = {apiVersion: 'v1', kind: 'DeleteOptions', preconditions: {uid, resourceVersion}, propagationPolicy: propagation};
+    const options: Json = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: {uid, resourceVersion},
+      propagationPolicy: propagation,
+    };
     try {
       await this.#json({method: 'DELETE', path: pathOf(resource, splitKey(key)), body: JSON.stringify(options)});
       return 'Deleted';
@@ -203,7 +258,12 @@ export class Client {
     const {namespace, labelSelector, fieldSelector, limit = 500, signal} = options;
     const query = {labelSelector, fieldSelector, limit: limit === 0 ? undefined : limit, continue: from};
     const path = pathOf(resource, {namespace});
-    const list = await this.#json<{items: T[] | null; metadata: {resourceVersion: string; continue?: string}}>({method: 'GET', path, query, signal});
+    const list = await this.#json<{items: T[] | null; metadata: {resourceVersion: string; continue?: string}}>({
+      method: 'GET',
+      path,
+      query,
+      signal,
+    });
     const items = list.items ?? [];
     const apiVersion = apiVersionOf(resource);
     // Inside a list the API server leaves these out for built-in kinds.
@@ -216,7 +276,8 @@ export class Client {
 
   async #json<T>(request: Request): Promise<T> {
     const {status, body, retryAfter: wait} = await this.#transport.request(request);
-    if (status < 200 || status > 299) throw new ApiError({status, body, request: `${request.method} ${request.path}`, retryAfter: wait});
+    if (status < 200 || status > 299)
+      throw new ApiError({status, body, request: `${request.method} ${request.path}`, retryAfter: wait});
     return JSON.parse(body) as T;
   }
 }

@@ -12,12 +12,12 @@ export const longestTimerMs = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => performance.now(),
   setTimeout: (run, ms) => setTimeout(run, Math.min(Math.max(ms, 0), longestTimerMs)),
-  clearTimeout: timer => clearTimeout(timer as NodeJS.Timeout),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
 /** Resolves after `ms`, or as soon as the signal aborts; never rejects. */
 export function sleep(ms: number, signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {
-  return new Promise(resolve => {
+  return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const end = (): void => {
       clock.clearTimeout(timer);

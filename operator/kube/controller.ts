@@ -60,9 +60,9 @@ export class Controller {
       backoff: options.backoff,
       observer: {
         added: () => metrics.queueAdds.inc(labels),
-        depth: waiting => metrics.queueDepth.set(labels, waiting),
-        waited: ms => metrics.queueDuration.observe(labels, ms / 1000),
-        worked: ms => metrics.workDuration.observe(labels, ms / 1000),
+        depth: (waiting) => metrics.queueDepth.set(labels, waiting),
+        waited: (ms) => metrics.queueDuration.observe(labels, ms / 1000),
+        worked: (ms) => metrics.workDuration.observe(labels, ms / 1000),
         retried: () => metrics.queueRetries.inc(labels),
       },
     });
@@ -79,8 +79,10 @@ export class Controller {
   /** Resolves when the caches have synced and the workers run, or when it was stopped before that. */
   async start(): Promise<void> {
     const {waitFor, workers = 10, metrics} = this.#options;
-    const stopped = new Promise<void>(resolve => this.#stop.signal.addEventListener('abort', () => resolve(), {once: true}));
-    await Promise.race([Promise.all(waitFor.map(cache => cache.synced)), stopped]);
+    const stopped = new Promise<void>((resolve) =>
+      this.#stop.signal.addEventListener('abort', () => resolve(), {once: true}),
+    );
+    await Promise.race([Promise.all(waitFor.map((cache) => cache.synced)), stopped]);
     if (this.#stop.signal.aborted) return;
     metrics.maxWorkers.set({controller: this.name}, workers);
     this.#workers = Array.from({length: workers}, () => this.#work());
@@ -114,7 +116,10 @@ export class Controller {
     const log = this.#options.log.child({controller, key, traceId});
     const stopTimer = metrics.reconcileTime.startTimer({controller});
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new Error(`reconcile took longer than ${reconcileTimeoutMs} ms`)), reconcileTimeoutMs);
+    const timer = setTimeout(
+      () => timeout.abort(new Error(`reconcile took longer than ${reconcileTimeoutMs} ms`)),
+      reconcileTimeoutMs,
+    );
     timer.unref();
     try {
       const result = await reconcile(key, {signal: AbortSignal.any([this.#stop.signal, timeout.signal]), log, traceId});

@@ -47,7 +47,8 @@ export function fromKubeConfig(config: KubeConfig): Credentials {
       const {ca, cert, key, rejectUnauthorized, servername} = options;
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value);
-      if (typeof options.auth === 'string') headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+      if (typeof options.auth === 'string')
+        headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
       const tokenFile: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile;
       if (typeof tokenFile === 'string') headers.authorization = `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
       return {tls: {ca, cert, key, rejectUnauthorized, servername}, headers};

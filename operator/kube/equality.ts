@@ -17,7 +17,9 @@ export function isSubset(intent: unknown, live: unknown): boolean {
   if (intent === null) return nothing;
   if (Array.isArray(intent)) {
     if (nothing) return intent.length === 0;
-    return Array.isArray(live) && live.length === intent.length && intent.every((element, at) => isSubset(element, live[at]));
+    return (
+      Array.isArray(live) && live.length === intent.length && intent.every((element, at) => isSubset(element, live[at]))
+    );
   }
   if (!isDictionary(intent)) return false;
   if (!nothing && !isDictionary(live)) return false;
@@ -32,7 +34,7 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
   }
   if (!isDictionary(a) || !isDictionary(b)) return false;
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...names].every(name => isDeepEqual(a[name], b[name]));
+  return [...names].every((name) => isDeepEqual(a[name], b[name]));
 }
 
 /** JSON with sorted members, so that equal values give equal text (as RFC 8785 does, numbers and strings as JSON.stringify writes them). */

@@ -31,7 +31,9 @@ export class ApiError extends Error {
     const seconds = Number(answer.retryAfter ?? parsed.details?.retryAfterSeconds ?? Number.NaN);
     const asked = Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
     const wait = asked === undefined ? '' : ` (asks to wait ${asked} s)`;
-    super(`${answer.request ?? 'request'}: ${[answer.status, parsed.reason].filter(Boolean).join(' ')}: ${said}${wait}`);
+    super(
+      `${answer.request ?? 'request'}: ${[answer.status, parsed.reason].filter(Boolean).join(' ')}: ${said}${wait}`,
+    );
     this.status = answer.status;
     this.reason = parsed.reason ?? '';
     this.details = parsed.details ?? {};
@@ -79,7 +81,9 @@ export class WriteRefusedError extends BecauseError {
 function reasonOf(error: unknown): string {
   const {message, errors, code} = Object(error) as {message?: unknown; errors?: unknown; code?: unknown};
   if (message === '' && Array.isArray(errors)) return errors.map(reasonOf).join('; ');
-  return [message, code].find(text => typeof text === 'string' && text !== '') as string | undefined ?? String(error);
+  return (
+    ([message, code].find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? String(error)
+  );
 }
 
 /** Thrown by a reconcile that no retry can help until the object changes: logged once, counted, not retried. */
@@ -124,7 +128,7 @@ export function isInvalid(error: unknown): error is ApiError {
 
 /** Server-side apply refused because other managers own fields with other values. */
 export function isFieldManagerConflict(error: unknown): error is ApiError {
-  return isConflict(error) && (error.details.causes ?? []).some(cause => cause.reason === 'FieldManagerConflict');
+  return isConflict(error) && (error.details.causes ?? []).some((cause) => cause.reason === 'FieldManagerConflict');
 }
 
 /** How long the server asked us to wait, in ms; undefined when it did not say. */

@@ -27,10 +27,23 @@ interface KubeEvent extends KubeObject {
   reason: string;
   type: string;
   note: string;
-  regarding: {apiVersion: string; kind: string; namespace?: string; name: string; uid?: string; resourceVersion?: string};
+  regarding: {
+    apiVersion: string;
+    kind: string;
+    namespace?: string;
+    name: string;
+    uid?: string;
+    resourceVersion?: string;
+  };
 }
 
-const events = defineResource<KubeEvent>({group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true});
+const events = defineResource<KubeEvent>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+});
 
 /**
  * Writes events.k8s.io/v1 Events beside the work. `record` never waits and never throws: events are written one after the other,
@@ -52,8 +65,13 @@ export class EventRecorder {
   /** `controller`: a qualified name such as 'example.com/operator'; `instance`: this process, such as the Pod's name. */
   constructor(
     client: Client,
-    {controller, instance, log, capacity = 1000, now = () => new Date()}:
-      {controller: string; instance: string; log?: Logger; capacity?: number; now?: () => Date},
+    {
+      controller,
+      instance,
+      log,
+      capacity = 1000,
+      now = () => new Date(),
+    }: {controller: string; instance: string; log?: Logger; capacity?: number; now?: () => Date},
   ) {
     this.#client = client;
     this.#controller = controller;
@@ -92,7 +110,7 @@ export class EventRecorder {
   async flush(withinMs: number): Promise<void> {
     if (!this.#writing) return;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>(resolve => (timer = setTimeout(resolve, withinMs)));
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
     await Promise.race([this.#writing, late]);
     clearTimeout(timer);
   }

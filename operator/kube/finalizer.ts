@@ -9,25 +9,45 @@ import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts'
  */
 
 /** Returns the object as written; undefined when the finalizer is there, or can't be added because the object is being deleted. */
-export async function ensureFinalizer<T extends KubeObject>(client: Client, resource: Resource<T>, object: HasMeta, name: string): Promise<T | undefined> {
+export async function ensureFinalizer<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: HasMeta,
+  name: string,
+): Promise<T | undefined> {
   const {finalizers = [], deletionTimestamp} = object.metadata;
   if (finalizers.includes(name) || deletionTimestamp !== undefined) return undefined;
   return setFinalizers(client, resource, object, [...finalizers, name]);
 }
 
 /** Returns the object as written (which may be its last state); undefined when the finalizer, or the object, is gone already. */
-export async function removeFinalizer<T extends KubeObject>(client: Client, resource: Resource<T>, object: HasMeta, name: string): Promise<T | undefined> {
+export async function removeFinalizer<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: HasMeta,
+  name: string,
+): Promise<T | undefined> {
   const {finalizers = []} = object.metadata;
   if (!finalizers.includes(name)) return undefined;
   try {
-    return await setFinalizers(client, resource, object, finalizers.filter(other => other !== name));
+    return await setFinalizers(
+      client,
+      resource,
+      object,
+      finalizers.filter((other) => other !== name),
+    );
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
-function setFinalizers<T extends KubeObject>(client: Client, resource: Resource<T>, object: HasMeta, finalizers: string[]): Promise<T> {
+function setFinalizers<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: HasMeta,
+  finalizers: string[],
+): Promise<T> {
   const {uid, resourceVersion} = object.metadata;
   return client.patch(resource, keyOf(object), {metadata: {uid, resourceVersion, finalizers}}, {type: 'merge'});
 }

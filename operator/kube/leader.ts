@@ -19,7 +19,13 @@ export interface Lease extends KubeObject {
   };
 }
 
-export const leases = defineResource<Lease>({group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true});
+export const leases = defineResource<Lease>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+});
 
 export interface ElectionTimes {
   /** A lease that was not seen to change for this long is free. Whole seconds: it is rounded up. */
@@ -31,7 +37,11 @@ export interface ElectionTimes {
 }
 
 /** Those of client-go. */
-export const electionTimes: Readonly<ElectionTimes> = {leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000};
+export const electionTimes: Readonly<ElectionTimes> = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2000,
+};
 
 export interface ElectorOptions {
   /** With connections of its own, see `Client.apart`: a renewal never waits behind other requests. */
@@ -107,7 +117,9 @@ export class Elector {
     this.#times = {...electionTimes, ...times};
     const {leaseDurationMs, renewDeadlineMs, retryPeriodMs} = this.#times;
     if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > 1.2 * retryPeriodMs && retryPeriodMs > 0)) {
-      throw new RangeError(`election times: ${leaseDurationMs} > ${renewDeadlineMs} > 1.2 × ${retryPeriodMs} > 0 does not hold (ms)`);
+      throw new RangeError(
+        `election times: ${leaseDurationMs} > ${renewDeadlineMs} > 1.2 × ${retryPeriodMs} > 0 does not hold (ms)`,
+      );
     }
     if (instance === '' || instance.includes('_')) throw new RangeError(`'${instance}' can't begin an identity`);
     this.#options = options;
@@ -115,7 +127,7 @@ export class Elector {
     this.#clock = clock;
     this.#key = `${namespace}/${name}`;
     this.#log = log.child({lease: this.#key, identity: this.identity});
-    this.lost = new Promise(resolve => (this.#loseWith = resolve));
+    this.lost = new Promise((resolve) => (this.#loseWith = resolve));
     metrics.leaderElectionStatus.set({name}, 0);
   }
 
@@ -136,14 +148,18 @@ export class Elector {
     while (!signal.aborted && this.#phase === 'Candidate') {
       let waitMs = 0;
       try {
-        if (await this.#within(this.#times.renewDeadlineMs / 2, inTime => this.#stand(inTime))) return this.#lead();
+        if (await this.#within(this.#times.renewDeadlineMs / 2, (inTime) => this.#stand(inTime))) return this.#lead();
       } catch (error) {
         waitMs = retryAfterMs(error) ?? 0;
         this.#log.warn({err: error}, 'could not stand for election');
       }
       // Not later than the lease expires: whoever looks first after that leads.
       const freeInMs = this.#freeInMs;
-      await sleep(Math.max(waitMs, freeInMs > 0 ? Math.min(Math.ceil(freeInMs), this.#soon()) : this.#soon()), signal, this.#clock);
+      await sleep(
+        Math.max(waitMs, freeInMs > 0 ? Math.min(Math.ceil(freeInMs), this.#soon()) : this.#soon()),
+        signal,
+        this.#clock,
+      );
     }
     return false;
   }
@@ -159,7 +175,7 @@ export class Elector {
     // A renewal on its way would make our resourceVersion stale.
     await this.#renewals;
     try {
-      await this.#within(this.#times.renewDeadlineMs / 2, async inTime => {
+      await this.#within(this.#times.renewDeadlineMs / 2, async (inTime) => {
         const lease = await this.#ours(inTime);
         if (!lease) return;
         const spec = {...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.#now()};
@@ -217,7 +233,7 @@ export class Elector {
       const leftMs = this.#leftMs;
       if (leftMs <= 0) return this.#lose('the lease was not renewed within the deadline');
       try {
-        await this.#within(Math.min(leftMs, this.#times.renewDeadlineMs / 2), inTime => this.#renew(inTime));
+        await this.#within(Math.min(leftMs, this.#times.renewDeadlineMs / 2), (inTime) => this.#renew(inTime));
         waitMs = this.#times.retryPeriodMs;
       } catch (error) {
         // What the server asks for, but not beyond the point where one more attempt is possible.
@@ -296,8 +312,12 @@ export class Elector {
   /** When the lease expires unless it changes, by the duration that its holder wrote. */
   get #freeInMs(): number {
     if (!this.#seen) return 0;
-    const {lease: {spec}, since} = this.#seen;
-    const durationMs = spec?.leaseDurationSeconds === undefined ? this.#times.leaseDurationMs : spec.leaseDurationSeconds * 1000;
+    const {
+      lease: {spec},
+      since,
+    } = this.#seen;
+    const durationMs =
+      spec?.leaseDurationSeconds === undefined ? this.#times.leaseDurationMs : spec.leaseDurationSeconds * 1000;
     return since + durationMs - this.#clock.now();
   }
 
@@ -323,7 +343,10 @@ export class Elector {
   /** Gives the work a signal that aborts after `ms`. */
   async #within<T>(ms: number, work: (inTime: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
-    const timer = this.#clock.setTimeout(() => late.abort(new Error(`${this.#key}: no answer within ${Math.round(ms)} ms`)), ms);
+    const timer = this.#clock.setTimeout(
+      () => late.abort(new Error(`${this.#key}: no answer within ${Math.round(ms)} ms`)),
+      ms,
+    );
     try {
       return await work(late.signal);
     } finally {

@@ -59,8 +59,19 @@ export class Manager {
   #stopping: Promise<void> | undefined;
 
   /** `graceMs`: how long controllers may finish what they are at; 20 s unless told (a Pod is killed after 30). */
-  constructor({client, log, graceMs = 20_000, events, elector, exit = code => process.exit(code)}: {
-    client: Client; log: Logger; graceMs?: number; events?: EventRecorder; elector?: Elector;
+  constructor({
+    client,
+    log,
+    graceMs = 20_000,
+    events,
+    elector,
+    exit = (code) => process.exit(code),
+  }: {
+    client: Client;
+    log: Logger;
+    graceMs?: number;
+    events?: EventRecorder;
+    elector?: Elector;
     /** Ends the process; `process.exit` unless told. */
     exit?: (code: number) => void;
   }) {
@@ -101,16 +112,16 @@ export class Manager {
   async start(): Promise<void> {
     this.#beatAt = performance.now();
     this.#heartbeat = setInterval(() => (this.#beatAt = performance.now()), heartbeatMs).unref();
-    await Promise.all(this.#servers.map(server => server.start()));
+    await Promise.all(this.#servers.map((server) => server.start()));
     for (const cache of this.#caches) cache.start(this.#stop.signal);
     this.#campaign = this.#elector?.campaign(this.#asked.signal);
     const startedAt = performance.now();
-    await this.#unlessStopped(Promise.all(this.#caches.map(cache => cache.synced)));
+    await this.#unlessStopped(Promise.all(this.#caches.map((cache) => cache.synced)));
     if (this.#stopping) return;
     this.#log.info({caches: this.#caches.length, ms: Math.round(performance.now() - startedAt)}, 'caches synced');
     await this.#campaign;
     if (this.#stopping) return;
-    await Promise.all(this.#controllers.map(controller => controller.start()));
+    await Promise.all(this.#controllers.map((controller) => controller.start()));
   }
 
   /** Stops everything in order; a second call waits for the first. Never throws: what fails is logged. */
@@ -120,7 +131,7 @@ export class Manager {
   }
 
   health(): Health {
-    const waitingFor = this.#caches.filter(cache => !cache.isSynced).map(cache => cache.resource.plural);
+    const waitingFor = this.#caches.filter((cache) => !cache.isSynced).map((cache) => cache.resource.plural);
     return {
       live: performance.now() - this.#beatAt < deadAfterMs,
       ready: waitingFor.length === 0 && this.#stopping === undefined,
@@ -130,13 +141,16 @@ export class Manager {
 
   async #stopAll(): Promise<void> {
     this.#asked.abort(new Error('the process stops'));
-    const drained = await this.#within(this.#graceMs, Promise.all(this.#controllers.map(controller => controller.stop())));
+    const drained = await this.#within(
+      this.#graceMs,
+      Promise.all(this.#controllers.map((controller) => controller.stop())),
+    );
     if (!drained) this.#log.error({graceMs: this.#graceMs}, 'reconciles still run after the grace time');
     if (this.#events) await this.#attempt('events', this.#events.flush(2000));
     if (this.#elector) await this.#release(this.#elector, drained);
     for (const server of this.#servers) await this.#attempt('server', server.stop());
     this.#stop.abort(new Error('the process stops'));
-    await this.#within(2000, Promise.all(this.#caches.map(cache => cache.stopped())));
+    await this.#within(2000, Promise.all(this.#caches.map((cache) => cache.stopped())));
     await this.#within(2000, this.#attempt('client', this.#client.close()));
     clearInterval(this.#heartbeat);
   }
@@ -144,7 +158,10 @@ export class Manager {
   /** Not while a reconcile may still write: the next leader then waits until the lease expires. */
   async #release(elector: Elector, drained: boolean): Promise<void> {
     if (!drained) return;
-    await this.#within(releaseWithinMs, Promise.resolve(this.#campaign).then(() => elector.release()));
+    await this.#within(
+      releaseWithinMs,
+      Promise.resolve(this.#campaign).then(() => elector.release()),
+    );
   }
 
   async #endWhenLost(elector: Elector, exit: (code: number) => void): Promise<void> {
@@ -154,7 +171,9 @@ export class Manager {
   }
 
   async #unlessStopped(work: Promise<unknown>): Promise<void> {
-    const stopped = new Promise<void>(resolve => this.#asked.signal.addEventListener('abort', () => resolve(), {once: true}));
+    const stopped = new Promise<void>((resolve) =>
+      this.#asked.signal.addEventListener('abort', () => resolve(), {once: true}),
+    );
     await Promise.race([work, stopped]);
   }
 

@@ -74,7 +74,10 @@ export function microTime(time: Date): string {
 }
 
 /** A reference for `metadata.ownerReferences` of a dependent. Throws when the owner has no uid, so was never read from the API server. */
-export function ownerReference(owner: KubeObject, flags: {controller?: boolean; blockOwnerDeletion?: boolean} = {}): OwnerReference {
+export function ownerReference(
+  owner: KubeObject,
+  flags: {controller?: boolean; blockOwnerDeletion?: boolean} = {},
+): OwnerReference {
   const {name, uid} = owner.metadata;
   if (uid === undefined) throw new TypeError(`${owner.kind} ${name} has no uid: it can't own anything yet`);
   return {apiVersion: owner.apiVersion, kind: owner.kind, name, uid, ...flags};

@@ -122,7 +122,7 @@ export class Queue {
   get(): Promise<Key | undefined> {
     if (this.#stopped) return Promise.resolve(undefined);
     const next = this.#waiting.entries().next();
-    if (next.done) return new Promise(resolve => this.#takers.push(resolve));
+    if (next.done) return new Promise((resolve) => this.#takers.push(resolve));
     const [key, since] = next.value;
     const now = this.#clock.now();
     this.#waiting.delete(key);
@@ -158,7 +158,7 @@ export class Queue {
   drain(): Promise<void> {
     this.shutdown();
     if (this.#working.size === 0) return Promise.resolve();
-    return new Promise(resolve => this.#drained.push(resolve));
+    return new Promise((resolve) => this.#drained.push(resolve));
   }
 
   /** One timer, for the earliest appointment. */

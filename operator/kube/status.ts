@@ -7,7 +7,11 @@ import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts'
  * undefined when nothing had to be. Throws a conflict when the object has changed since it was read: decide again.
  */
 export async function writeStatus<T extends KubeObject>(
-  client: Client, resource: Resource<T>, object: HasMeta & {status?: unknown}, status: unknown, {fieldManager}: {fieldManager?: string} = {},
+  client: Client,
+  resource: Resource<T>,
+  object: HasMeta & {status?: unknown},
+  status: unknown,
+  {fieldManager}: {fieldManager?: string} = {},
 ): Promise<T | undefined> {
   if (isDeepEqual(object.status, status)) return undefined;
   const patch = [

@@ -100,7 +100,7 @@ export class Transport {
   async close(): Promise<void> {
     const agents = this.#agents;
     if (!agents) return;
-    await Promise.all([agents.requests.close(), ...[agents.watches, ...this.#retired].map(agent => agent.destroy())]);
+    await Promise.all([agents.requests.close(), ...[agents.watches, ...this.#retired].map((agent) => agent.destroy())]);
   }
 
   async #send(request: Request, pool: 'requests' | 'watches'): Promise<Dispatcher.ResponseData> {
@@ -108,13 +108,18 @@ export class Transport {
     const answer = await this.#attempt(request, pool, agents);
     if (answer.statusCode !== 401) return answer;
     const renewed = await this.#refresh();
-    if (renewed.secrets.headers.authorization === agents.secrets.headers.authorization && renewed.fingerprint === agents.fingerprint) return answer;
+    if (
+      renewed.secrets.headers.authorization === agents.secrets.headers.authorization &&
+      renewed.fingerprint === agents.fingerprint
+    )
+      return answer;
     await answer.body.dump();
     return this.#attempt(request, pool, renewed);
   }
 
   async #attempt(request: Request, pool: 'requests' | 'watches', agents: Agents): Promise<Dispatcher.ResponseData> {
-    const count = (code: string): void => this.#metrics?.restClientRequests.inc({code, method: request.method, host: this.#host});
+    const count = (code: string): void =>
+      this.#metrics?.restClientRequests.inc({code, method: request.method, host: this.#host});
     try {
       const answer = await agents[pool].request({
         origin: this.#origin,
@@ -158,12 +163,19 @@ export class Transport {
     this.#readAt = this.#clock.now();
     if (old?.fingerprint === fingerprint) return (this.#agents = {...old, secrets});
     if (old) this.#retire(old);
-    const common = {allowH2: false, keepAliveTimeout: idleConnectionMs, keepAliveMaxTimeout: idleConnectionMs, headersTimeout: answerWithinMs};
+    const common = {
+      allowH2: false,
+      keepAliveTimeout: idleConnectionMs,
+      keepAliveMaxTimeout: idleConnectionMs,
+      headersTimeout: answerWithinMs,
+    };
     const connect = {...secrets.tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000};
     return (this.#agents = {
       secrets,
       fingerprint,
-      requests: new Agent({...common, connect, connections: this.#connections, bodyTimeout: answerWithinMs}).compose(this.#guarded),
+      requests: new Agent({...common, connect, connections: this.#connections, bodyTimeout: answerWithinMs}).compose(
+        this.#guarded,
+      ),
       // A watch is quiet for minutes, and has a watchdog of its own.
       watches: new Agent({...common, connect, connections: null, bodyTimeout: 0}),
     });
@@ -177,7 +189,7 @@ export class Transport {
   }
 
   /** undici starts a request, by `onRequestStart`, when a connection is free and right before it writes to it. */
-  readonly #guarded: Dispatcher.DispatcherComposeInterceptor = dispatch => (options, handler) => {
+  readonly #guarded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
     if (options.method !== 'GET') {
       const start = handler.onRequestStart?.bind(handler);
       handler.onRequestStart = (controller, context) => {
@@ -196,7 +208,7 @@ export class Transport {
   #retire(old: Agents): void {
     for (const agent of [old.requests, old.watches]) {
       this.#retired.push(agent);
-      void agent.close().finally(() => (this.#retired = this.#retired.filter(other => other !== agent)));
+      void agent.close().finally(() => (this.#retired = this.#retired.filter((other) => other !== agent)));
     }
   }
 }
@@ -221,6 +233,7 @@ export function retryAfter(answer: Dispatcher.ResponseData): string | undefined 
 
 function fingerprintOf({tls}: Secrets): string {
   const hash = createHash('sha256');
-  for (const part of [tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized]) hash.update(`|${String(part)}`);
+  for (const part of [tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized])
+    hash.update(`|${String(part)}`);
   return hash.digest('hex');
 }

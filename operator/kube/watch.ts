@@ -110,7 +110,12 @@ export class Watcher<T extends KubeObject> {
     try {
       let from = '';
       let first = true;
-      for await (const page of this.#client.pages(this.#resource, {namespace, labelSelector, limit: paged ? pageSize : 0, signal})) {
+      for await (const page of this.#client.pages(this.#resource, {
+        namespace,
+        labelSelector,
+        limit: paged ? pageSize : 0,
+        signal,
+      })) {
         from = page.resourceVersion;
         this.#sink.page(page.items, from, first);
         first = false;
@@ -128,7 +133,10 @@ export class Watcher<T extends KubeObject> {
     try {
       const now = await this.#client.version(this.#resource, {namespace, signal});
       if (compareResourceVersions(now, from) >= 0) return {at: 'Watching', from};
-      return this.#wait(new Error(`the API server is at ${now}, before ${from}: its history was set back`), {at: 'Listing', paged: true});
+      return this.#wait(new Error(`the API server is at ${now}, before ${from}: its history was set back`), {
+        at: 'Listing',
+        paged: true,
+      });
     } catch (error) {
       return this.#wait(error, {at: 'Checking', from});
     }
@@ -146,10 +154,19 @@ export class Watcher<T extends KubeObject> {
     try {
       const feedWatchdog = (): void => {
         this.#clock.clearTimeout(watchdog);
-        watchdog = this.#clock.setTimeout(() => cut.abort(new Error(`nothing heard for ${this.#silenceMs} ms`)), this.#silenceMs);
+        watchdog = this.#clock.setTimeout(
+          () => cut.abort(new Error(`nothing heard for ${this.#silenceMs} ms`)),
+          this.#silenceMs,
+        );
       };
       feedWatchdog();
-      const request = {namespace, labelSelector, resourceVersion: from, timeoutSeconds: this.#timeoutSeconds, signal: cut.signal};
+      const request = {
+        namespace,
+        labelSelector,
+        resourceVersion: from,
+        timeoutSeconds: this.#timeoutSeconds,
+        signal: cut.signal,
+      };
       for await (const events of this.#client.watch(this.#resource, request)) {
         feedWatchdog();
         for (const event of events) {
@@ -185,7 +202,11 @@ export class Watcher<T extends KubeObject> {
         this.#sink.bookmark(event.object.metadata.resourceVersion);
         return event.object.metadata.resourceVersion;
       case 'ERROR':
-        throw new ApiError({status: event.object.code ?? 500, body: JSON.stringify(event.object), request: `WATCH ${this.#resource.plural}`});
+        throw new ApiError({
+          status: event.object.code ?? 500,
+          body: JSON.stringify(event.object),
+          request: `WATCH ${this.#resource.plural}`,
+        });
     }
   }
 
@@ -195,4 +216,3 @@ export class Watcher<T extends KubeObject> {
     return {at: 'Waiting', ms, because, next};
   }
 }
-

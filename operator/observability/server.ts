@@ -4,22 +4,46 @@ import type {Registry} from 'prom-client';
 import type {Health, Server} from '../kube/manager.ts';
 
 /** /healthz (the event loop turns), /readyz (caches have synced) and /metrics, for the kubelet and Prometheus. */
-export function healthServer(p: {port: number; health: () => Health; registry: Registry}): Server & {port: () => number} {
+export function healthServer(p: {
+  port: number;
+  health: () => Health;
+  registry: Registry;
+}): Server & {port: () => number} {
   const server = createServer((req, res) => {
-    const reply = (status: number, body: string, type = 'text/plain') => { res.writeHead(status, {'content-type': type}).end(body); };
+    const reply = (status: number, body: string, type = 'text/plain') => {
+      res.writeHead(status, {'content-type': type}).end(body);
+    };
     const health = p.health();
     switch (req.url?.split('?')[0]) {
-      case '/healthz': reply(health.live ? 200 : 500, health.live ? 'ok\n' : 'the event loop stands still\n'); break;
-      case '/readyz': reply(health.ready ? 200 : 503, health.ready ? 'ok\n' : `waiting for ${health.waitingFor.join(', ') || 'the end'}\n`); break;
-      case '/metrics':
-        p.registry.metrics().then((text) => reply(200, text, p.registry.contentType), (error: unknown) => reply(500, String(error)));
+      case '/healthz':
+        reply(health.live ? 200 : 500, health.live ? 'ok\n' : 'the event loop stands still\n');
         break;
-      default: reply(404, 'there are /healthz, /readyz and /metrics\n');
+      case '/readyz':
+        reply(
+          health.ready ? 200 : 503,
+          health.ready ? 'ok\n' : `waiting for ${health.waitingFor.join(', ') || 'the end'}\n`,
+        );
+        break;
+      case '/metrics':
+        p.registry.metrics().then(
+          (text) => reply(200, text, p.registry.contentType),
+          (error: unknown) => reply(500, String(error)),
+        );
+        break;
+      default:
+        reply(404, 'there are /healthz, /readyz and /metrics\n');
     }
   });
   return {
-    start: () => new Promise((resolve, reject) => { server.once('error', reject).listen(p.port, resolve); }),
-    stop: () => new Promise((resolve) => { server.close(() => resolve()); server.closeAllConnections(); }),
+    start: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject).listen(p.port, resolve);
+      }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
     port: () => (server.address() as AddressInfo).port,
   };
 }

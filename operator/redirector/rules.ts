@@ -13,7 +13,9 @@ const status = (code: number): RedirectRule['status'] => (code === 302 || code =
 
 export function rulesOfProject({metadata, status: said}: Project): RedirectRule[] {
   if (metadata.deletionTimestamp !== undefined || said?.host === undefined) return [];
-  return [said.redirect ? {host: said.host, to: said.redirect.to, status: status(said.redirect.status)} : toHttps(said.host)];
+  return [
+    said.redirect ? {host: said.host, to: said.redirect.to, status: status(said.redirect.status)} : toHttps(said.host),
+  ];
 }
 
 export function rulesOfDomain({metadata, status: said}: CustomDomain): RedirectRule[] {
@@ -35,7 +37,9 @@ export class Table {
   readonly #byHost = new Map<string, Map<string, RedirectRule>>();
   readonly #hosts = new Map<string, string[]>();
 
-  get rules(): ReadonlyMap<string, RedirectRule> { return this.#rules; }
+  get rules(): ReadonlyMap<string, RedirectRule> {
+    return this.#rules;
+  }
 
   set(owner: string, rules: readonly RedirectRule[]): void {
     const told = new Set(rules.map((r) => r.host));

@@ -56,7 +56,7 @@ export async function startRedirector(opts: RedirectorOptions): Promise<Redirect
       resolve();
     });
   });
-  server.on('error', error => opts.log.warn({err: error}, 'redirector server'));
+  server.on('error', (error) => opts.log.warn({err: error}, 'redirector server'));
   const {port} = server.address() as AddressInfo;
   opts.log.info({port}, 'redirector listens');
 
@@ -65,7 +65,7 @@ export async function startRedirector(opts: RedirectorOptions): Promise<Redirect
     port,
     close() {
       draining = true;
-      closed ??= new Promise<void>(resolve => {
+      closed ??= new Promise<void>((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), opts.drainMs);
         server.close(() => {
           clearTimeout(timer);

@@ -60,7 +60,12 @@ export function plain(status: number, text: string): Response {
   const body = `${text}\n`;
   return {
     status,
-    headers: {'content-type': 'text/plain; charset=utf-8', 'content-length': String(Buffer.byteLength(body)), 'cache-control': 'no-store', [answeredBy.name]: answeredBy.value},
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'cache-control': 'no-store',
+      [answeredBy.name]: answeredBy.value,
+    },
     body,
   };
 }
@@ -84,7 +89,7 @@ function pathAndQuery(url: string): string {
 function encoded(character: string): string {
   const code = character.codePointAt(0)!;
   const octets = code < 0x100 ? [code] : [...Buffer.from(character)];
-  return octets.map(octet => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  return octets.map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 }
 
 function isHttps(forwardedProto: string | undefined): boolean {

@@ -21,7 +21,13 @@ async function ours(): Promise<Subject> {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   const client = Client.fromKubeConfig(config, {connections: 1});
-  const configMaps = defineResource({group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true});
+  const configMaps = defineResource({
+    group: '',
+    version: 'v1',
+    plural: 'configmaps',
+    kind: 'ConfigMap',
+    namespaced: true,
+  });
   return {
     get: () => client.get(configMaps, 'many/o'),
     async sync() {
@@ -42,7 +48,9 @@ async function theirs(pooled: boolean): Promise<Subject> {
     // FIGURES.md, @kubernetes/client-node: the one way to share connections.
     class Pooled extends k8s.KubeConfig {
       #agent: InstanceType<typeof Agent> | undefined;
-      override async applySecurityAuthentication(context: Parameters<InstanceType<typeof k8s.KubeConfig>['applySecurityAuthentication']>[0]): Promise<void> {
+      override async applySecurityAuthentication(
+        context: Parameters<InstanceType<typeof k8s.KubeConfig>['applySecurityAuthentication']>[0],
+      ): Promise<void> {
         await super.applySecurityAuthentication(context);
         if (!this.#agent) {
           const options: {ca?: Buffer; cert?: Buffer; key?: Buffer} = {};
@@ -60,8 +68,10 @@ async function theirs(pooled: boolean): Promise<Subject> {
   return {
     get: () => api.readNamespacedConfigMap({name: 'o', namespace: 'many'}),
     async sync() {
-      const informer = k8s.makeInformer(config, '/api/v1/namespaces/many/configmaps', () => api.listNamespacedConfigMap({namespace: 'many'}));
-      informer.on('error', error => console.error(String(error)));
+      const informer = k8s.makeInformer(config, '/api/v1/namespaces/many/configmaps', () =>
+        api.listNamespacedConfigMap({namespace: 'many'}),
+      );
+      informer.on('error', (error) => console.error(String(error)));
       await informer.start();
       // It has no synced signal; its `start` resolves after the first list.
       (globalThis as {kept?: unknown}).kept = informer;

@@ -17,25 +17,42 @@ const requests = 1500;
 type Figures = Record<string, number>;
 
 /** A line of the table: the medians of one figure, and ours as a multiple of client-node's. */
-function line(label: string, figures: Map<string, Figures[]>, name: string, digits = 0): {cells: string[]; ratio: number} {
-  const medians = subjects.map(who => median(figures.get(who)!.map(each => each[name]!)));
+function line(
+  label: string,
+  figures: Map<string, Figures[]>,
+  name: string,
+  digits = 0,
+): {cells: string[]; ratio: number} {
+  const medians = subjects.map((who) => median(figures.get(who)!.map((each) => each[name]!)));
   const ratio = medians[0]! / medians[1]!;
-  return {cells: [label, ...medians.map(number => number.toFixed(digits)), `${ratio.toFixed(2)} ×`], ratio};
+  return {cells: [label, ...medians.map((number) => number.toFixed(digits)), `${ratio.toFixed(2)} ×`], ratio};
 }
 
 export const run: Row = async ({say, long}) => {
   const api = await ApiServer.start();
   const client = api.client();
   const kubeconfig = join(api.dir, 'bench.kubeconfig');
-  await writeFile(kubeconfig, api.kubeconfig({'client-certificate': join(api.dir, 'admin.crt'), 'client-key': join(api.dir, 'admin.key')}));
+  await writeFile(
+    kubeconfig,
+    api.kubeconfig({'client-certificate': join(api.dir, 'admin.crt'), 'client-key': join(api.dir, 'admin.key')}),
+  );
 
   /** Each subject in turn, so that whatever else the machine does falls on all of them. */
   const measure = async (what: 'requests' | 'sync', objects: number): Promise<Map<string, Figures[]>> => {
-    const figures = new Map<string, Figures[]>(subjects.map(who => [who, []]));
+    const figures = new Map<string, Figures[]>(subjects.map((who) => [who, []]));
     for (let round = 1; round <= rounds[what]; round++) {
       for (const who of subjects) {
-        const env = {...process.env, BENCH_KUBECONFIG: kubeconfig, BENCH_OBJECTS: String(objects), BENCH_REQUESTS: String(requests)};
-        const {stdout} = await promisify(execFile)(process.execPath, ['--expose-gc', '--disable-warning=ExperimentalWarning', subject, who, what], {env, timeout: 300_000});
+        const env = {
+          ...process.env,
+          BENCH_KUBECONFIG: kubeconfig,
+          BENCH_OBJECTS: String(objects),
+          BENCH_REQUESTS: String(requests),
+        };
+        const {stdout} = await promisify(execFile)(
+          process.execPath,
+          ['--expose-gc', '--disable-warning=ExperimentalWarning', subject, who, what],
+          {env, timeout: 300_000},
+        );
         figures.get(who)!.push(JSON.parse(stdout) as Figures);
         say(`${what}, round ${round} of ${rounds[what]}, ${who}: ${stdout.trim()}`);
       }
@@ -44,12 +61,18 @@ export const run: Row = async ({say, long}) => {
   };
 
   try {
-    await client.create(defineResource({group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false}),
-      {apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'many'}});
+    await client.create(
+      defineResource({group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false}),
+      {apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'many'}},
+    );
     // As large as an object of ours: labels, a dozen fields, managedFields as server-side apply makes them.
     const data = Object.fromEntries(Array.from({length: 12}, (_, i) => [`field-${i}`, `value-${i}`.repeat(5)]));
     const labels = Object.fromEntries(Array.from({length: 4}, (_, i) => [`kit.test/label-${i}`, `value-${i}`]));
-    const like = await client.applyPatch<ConfigMap>(configMaps, {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'o', namespace: 'many', labels}, data}, {fieldManager: 'bench', force: true});
+    const like = await client.applyPatch<ConfigMap>(
+      configMaps,
+      {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'o', namespace: 'many', labels}, data},
+      {fieldManager: 'bench', force: true},
+    );
     const lines = [['medians of 3 and 5, a process each', ...subjects, 'ours / client-node']];
 
     const rate = line('GETs one after the other, per second', await measure('requests', 0), 'perSecond');

@@ -15,8 +15,10 @@ export function median(numbers: readonly number[]): number {
 
 /** Columns as wide as what is in them; the first to the left, the others to the right. */
 export function printTable(lines: readonly (readonly string[])[]): void {
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map(line => line[column]!.length)));
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
   for (const line of lines) {
-    console.log(`  ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join('   ')}`);
+    console.log(
+      `  ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join('   ')}`,
+    );
   }
 }

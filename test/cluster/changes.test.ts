@@ -7,8 +7,13 @@ import {constantClient, redirected} from '../support/visitor.ts';
 
 let tenant: Tenant;
 let ca: string;
-beforeAll(async () => { tenant = await Tenant.create('change'); ca = await acmeRoot(); });
-afterAll(async () => { await tenant?.remove(); });
+beforeAll(async () => {
+  tenant = await Tenant.create('change');
+  ca = await acmeRoot();
+});
+afterAll(async () => {
+  await tenant?.remove();
+});
 
 const lines = (primary: string, source: string) => [`${primary} Live Serving`, `${source} Live Redirecting`];
 
@@ -24,7 +29,9 @@ describe('a live CustomDomain', () => {
     await tenant.hosts('site', lines(old, www));
     const took = Date.now() - began;
     await redirected(`https://${www}/p?q`, 302, `https://${old}/p?q`, ca);
-    await new Promise((resolve) => { setTimeout(resolve, 2000); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2000);
+    });
     const {requests, failed} = await visitor.stop();
     console.log(`swapped in ${(took / 1000).toFixed(1)} s, ${requests} requests meanwhile`);
     expect(failed).toEqual([]);
@@ -39,7 +46,11 @@ describe('a live CustomDomain', () => {
     const visitor = await constantClient([old, www], ca);
     await tenant.attach('site', next, [{from: www, status: 302}]);
     // Nothing is proven of it yet.
-    await tenant.hosts('site', [`${next} AwaitingVerification RecordMissing`, `${www} Live Redirecting`, `${old} Live ServedUntilReplaced`]);
+    await tenant.hosts('site', [
+      `${next} AwaitingVerification RecordMissing`,
+      `${www} Live Redirecting`,
+      `${old} Live ServedUntilReplaced`,
+    ]);
     expect(await fetchEdge(`https://${www}/`, {ca})).toMatchObject({status: 302, location: `https://${old}/`});
     await tenant.record('next', tenant.proof);
     await eventually('the new primary is Live', async () => (await tenant.get('site'))?.status?.phase === 'Live');
@@ -56,7 +67,10 @@ describe('a live CustomDomain', () => {
     const [next, www] = [tenant.host('next'), tenant.host('www')];
     await tenant.attach('site', next, [{from: www, status: 308}]);
     await redirected(`https://${www}/`, 308, `https://${next}/`, ca);
-    expect((await tenant.hosts('site', lines(next, www))).status?.hosts?.[1]?.redirect).toEqual({to: next, status: 308});
+    expect((await tenant.hosts('site', lines(next, www))).status?.hosts?.[1]?.redirect).toEqual({
+      to: next,
+      status: 308,
+    });
   });
 
   test('its Project is deleted: routes go, its claims stay; the Project comes back and so do they', async () => {
@@ -65,7 +79,11 @@ describe('a live CustomDomain', () => {
     await tenant.reason('site', 'ProjectNotFound');
     await eventually('it is served no more', async () => (await fetchEdge(`https://${next}/`)).status === 404);
     const uid = (await tenant.get('site'))?.metadata.uid;
-    expect((await kubectl(['get', 'domainclaim', next, '-o', 'jsonpath={.status.holder.uid} {.status.quarantinedUntil}'])).trim()).toBe(uid);
+    expect(
+      (
+        await kubectl(['get', 'domainclaim', next, '-o', 'jsonpath={.status.holder.uid} {.status.quarantinedUntil}'])
+      ).trim(),
+    ).toBe(uid);
     await kubectl(['apply', '--server-side', '-f', '-'], {input: JSON.stringify(tenant.project('web'))});
     await tenant.wait('site', 'Ready');
     // Its default host is what it was, so that no record has to be changed.

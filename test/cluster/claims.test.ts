@@ -3,7 +3,17 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../operator/api/foreign.ts';
 import {domainClaims, ingresses} from '../../operator/controllers/resources.ts';
 import type {Client} from '../../operator/kube/client.ts';
-import {acmeRoot, adminClient, apply, eventually, fetchEdge, kubectl, patienceMs, setZone, sh} from '../../cluster/cluster.ts';
+import {
+  acmeRoot,
+  adminClient,
+  apply,
+  eventually,
+  fetchEdge,
+  kubectl,
+  patienceMs,
+  setZone,
+  sh,
+} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 
 const edge = 'IN A 10.244.0.1';
@@ -16,13 +26,22 @@ beforeAll(async () => {
   [ann, ben] = await Promise.all([Tenant.create('ann'), Tenant.create('ben')]);
   [client, ca] = [adminClient(), await acmeRoot()];
 });
-afterAll(async () => { await Promise.all([ann?.remove(), ben?.remove()]); await client?.close(); });
+afterAll(async () => {
+  await Promise.all([ann?.remove(), ben?.remove()]);
+  await client?.close();
+});
 
 const claimOf = (hostname: string) => client.get<DomainClaim>(domainClaims, hostname);
 const body = async (hostname: string) => (await fetchEdge(`https://${hostname}/`, {ca})).body;
-const stopped = (hostname: string) => eventually(`${hostname} is served no more`, async () => (await fetchEdge(`https://${hostname}/`)).status === 404);
+const stopped = (hostname: string) =>
+  eventually(`${hostname} is served no more`, async () => (await fetchEdge(`https://${hostname}/`)).status === 404);
 const served = (hostname: string, by: Tenant) =>
-  eventually(`${hostname} is served by ${by.namespace}`, async () => await body(hostname) === `hello from ${by.namespace}/web\n`, patienceMs, 100);
+  eventually(
+    `${hostname} is served by ${by.namespace}`,
+    async () => (await body(hostname)) === `hello from ${by.namespace}/web\n`,
+    patienceMs,
+    100,
+  );
 
 describe('a removed name', () => {
   test('its owner deletes it and another adds it while the old records stand: refused; with the new token: served', async () => {
@@ -35,7 +54,10 @@ describe('a removed name', () => {
     // What ben was once shown stands there, too.
     await setZone(zone, [`@ ${edge}`, ...old]);
     await kubectl(['delete', 'customdomain', '-n', ann.namespace, 'kept']);
-    const kept = await eventually('the claim is in quarantine', async () => { const c = await claimOf(zone); return c?.status?.quarantinedUntil !== undefined && c; });
+    const kept = await eventually('the claim is in quarantine', async () => {
+      const c = await claimOf(zone);
+      return c?.status?.quarantinedUntil !== undefined && c;
+    });
     expect(Date.parse(kept.status?.quarantinedUntil ?? '') - Date.now()).toBeGreaterThan(29 * 86_400_000);
     expect(kept.spec).toEqual({tenant: {account: ann.namespace}, proof: 'DNS'});
 
@@ -61,7 +83,10 @@ describe('a removed name', () => {
     await ann.attach('back', ann.host('back'));
     await ann.wait('back', 'Verified');
     await kubectl(['delete', 'customdomain', '-n', ann.namespace, 'back']);
-    await eventually('the claim is in quarantine', async () => (await claimOf(ann.host('back')))?.status?.quarantinedUntil !== undefined);
+    await eventually(
+      'the claim is in quarantine',
+      async () => (await claimOf(ann.host('back')))?.status?.quarantinedUntil !== undefined,
+    );
     await ann.attach('back', ann.host('back'));
     await ann.wait('back', 'Ready');
     expect((await claimOf(ann.host('back')))?.status?.quarantinedUntil).toBeUndefined();
@@ -81,13 +106,28 @@ describe('a hostname that passes on', () => {
     await ann.record('moves', `IN CNAME ${ben.target}.`);
     const began = Date.now();
     const seconds = () => ((Date.now() - began) / 1000).toFixed(1);
-    await eventually('the claim has passed on', async () => (await claimOf(hostname))?.status?.holder?.namespace === ben.namespace, 120_000, 100);
+    await eventually(
+      'the claim has passed on',
+      async () => (await claimOf(hostname))?.status?.holder?.namespace === ben.namespace,
+      120_000,
+      100,
+    );
     const passed = seconds();
-    await eventually('the first has no route any more', async () => (await ann.children(uid, ingresses)).length === 0, 30_000, 100);
+    await eventually(
+      'the first has no route any more',
+      async () => (await ann.children(uid, ingresses)).length === 0,
+      30_000,
+      100,
+    );
     const routeGone = seconds();
     await served(hostname, ben);
-    console.log(`re-pointed: the claim passed after ${passed} s, the first stopped after ${routeGone} s, the other was served after ${seconds()} s (confirmations 2, 5 and 10 s)`);
-    expect((await ann.get('moves'))?.status?.hosts?.[0]).toMatchObject({phase: 'AwaitingVerification', reason: 'TargetMismatch'});
+    console.log(
+      `re-pointed: the claim passed after ${passed} s, the first stopped after ${routeGone} s, the other was served after ${seconds()} s (confirmations 2, 5 and 10 s)`,
+    );
+    expect((await ann.get('moves'))?.status?.hosts?.[0]).toMatchObject({
+      phase: 'AwaitingVerification',
+      reason: 'TargetMismatch',
+    });
     await Promise.all([ann, ben].map((t) => kubectl(['delete', 'customdomain', '-n', t.namespace, 'moves'])));
   });
 
@@ -96,7 +136,14 @@ describe('a hostname that passes on', () => {
     await ben.record('given', edge);
     await ben.attach('given', hostname);
     await ben.reason('given', 'ProxiedOrFlattened');
-    await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'DomainClaim', metadata: {name: hostname}, spec: {tenant: {account: ben.namespace}}}]);
+    await apply([
+      {
+        apiVersion: 'doorplate.dev/v1alpha1',
+        kind: 'DomainClaim',
+        metadata: {name: hostname},
+        spec: {tenant: {account: ben.namespace}},
+      },
+    ]);
     await ben.wait('given', 'Ready');
     await served(hostname, ben);
     expect((await claimOf(hostname))?.spec).toEqual({tenant: {account: ben.namespace}, proof: 'Platform'});
@@ -114,15 +161,23 @@ describe('a namespace', () => {
     await gone.wait('site', 'Ready');
     const began = Date.now();
     await kubectl(['delete', 'namespace', gone.namespace], {timeoutMs: 120_000});
-    console.log(`a namespace with a Live hostname was gone after ${((Date.now() - began) / 1000).toFixed(1)} s (of 30)`);
-    await eventually('its claim is in quarantine', async () => (await claimOf(hostname))?.status?.quarantinedUntil !== undefined);
+    console.log(
+      `a namespace with a Live hostname was gone after ${((Date.now() - began) / 1000).toFixed(1)} s (of 30)`,
+    );
+    await eventually(
+      'its claim is in quarantine',
+      async () => (await claimOf(hostname))?.status?.quarantinedUntil !== undefined,
+    );
     await stopped(hostname);
 
     // Somebody makes a namespace of that name, and the platform gives it to another account.
     await kubectl(['create', 'namespace', gone.namespace]);
     await gone.belongsTo(ben.namespace);
     await apply([...gone.backend('web'), gone.project('web')]);
-    const project = await eventually('the Project of the same name is deployed', async () => { const p = await gone.getProject('web'); return p?.status?.firstDeployTime !== undefined && p; });
+    const project = await eventually('the Project of the same name is deployed', async () => {
+      const p = await gone.getProject('web');
+      return p?.status?.firstDeployTime !== undefined && p;
+    });
     expect(project.status?.host).not.toBe(gone.target);
     expect((await claimOf(gone.target))?.spec.tenant).toEqual({account: gone.namespace});
     await gone.attach('site', hostname);

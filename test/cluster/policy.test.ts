@@ -8,18 +8,38 @@ import {apply, eventually, kubectl, sh} from '../../cluster/cluster.ts';
 import {admin} from '../support/kube-api.ts';
 import {Api, outcome, placeOf, routeKinds, rows, standing, standIn, who} from '../support/policy.ts';
 
-interface Rendered {kind: string; metadata: {name: string}; spec: {matchConstraints: {resourceRules: object[]}; matchConditions: {expression: string}[]}}
+interface Rendered {
+  kind: string;
+  metadata: {name: string};
+  spec: {matchConstraints: {resourceRules: object[]}; matchConditions: {expression: string}[]};
+}
 
 const place = placeOf('policy', {namespace: 'doorplate-system', name: 'doorplate'});
 const api = new Api(admin());
-const labels = {'app.kubernetes.io/managed-by': 'doorplate', 'doorplate.dev/owner-uid': '00000000-0000-4000-8000-000000000003'};
+const labels = {
+  'app.kubernetes.io/managed-by': 'doorplate',
+  'doorplate.dev/owner-uid': '00000000-0000-4000-8000-000000000003',
+};
 const get = (...args: string[]) => kubectl(['get', '-n', place.tenant, '--ignore-not-found', ...args]);
 
 beforeAll(async () => {
   await apply(routeKinds.map(standIn));
   await eventually('the kinds are served', () => apply(standing(place)));
   await eventually('the roles have taken Doorplate’s up', async () => {
-    const {status} = await api.send({method: 'POST', path: `/apis/doorplate.dev/v1alpha1/namespaces/${place.tenant}/projects`, body: {apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'x'}, spec: {serviceRef: {name: 'x', port: 80}}}}, who.tenant(place), 'dryRun=All');
+    const {status} = await api.send(
+      {
+        method: 'POST',
+        path: `/apis/doorplate.dev/v1alpha1/namespaces/${place.tenant}/projects`,
+        body: {
+          apiVersion: 'doorplate.dev/v1alpha1',
+          kind: 'Project',
+          metadata: {name: 'x'},
+          spec: {serviceRef: {name: 'x', port: 80}},
+        },
+      },
+      who.tenant(place),
+      'dryRun=All',
+    );
     return status === 201;
   });
 });
@@ -27,9 +47,18 @@ beforeAll(async () => {
 afterAll(async () => {
   // Waited for: in a kind that is going nothing can be made.
   await kubectl(['delete', 'crd', '-l', 'test.doorplate.dev/stand-in=policy']);
-  await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', place.release.namespace, '--ignore-not-found']);
+  await kubectl([
+    'delete',
+    'rolebinding',
+    `${place.tenant}-admin`,
+    '-n',
+    place.release.namespace,
+    '--ignore-not-found',
+  ]);
   await kubectl(['delete', 'rolebinding', `${place.tenant}-admin`, '-n', 'kube-system', '--ignore-not-found']);
-  const made = standing(place).filter((o) => o.kind.startsWith('Cluster')).map((o) => `${o.kind}/${o.metadata.name}`);
+  const made = standing(place)
+    .filter((o) => o.kind.startsWith('Cluster'))
+    .map((o) => `${o.kind}/${o.metadata.name}`);
   await kubectl(['delete', '--ignore-not-found', ...made]);
   await api.close();
 });
@@ -40,33 +69,94 @@ describe('who writes what', () => {
   });
 
   test.each([
-    ['a route', 'a tenant can’t write an Ingress for somebody else’s hostname', 'only Doorplate writes Ingress here, because a route gives its hostnames to this namespace. Attach a hostname with a CustomDomain instead'],
-    ['a certificate', 'a tenant can’t write a Certificate of cert-manager', 'only Doorplate and cert-manager write Certificate here. Attach the hostname with a CustomDomain instead'],
-    ['a status', 'a tenant can’t write the status of a CustomDomain', 'only its controller writes the status of CustomDomain here, because others trust it. Change the spec of the CustomDomain or Project instead'],
-    ['labels', 'a tenant can’t make an object with Doorplate’s labels', 'only Doorplate writes and deletes objects with the labels doorplate.dev/owner-uid and app.kubernetes.io/managed-by: doorplate. Choose other labels'],
-    ['a Secret', 'a tenant can’t have a certificate issued anew by deleting its Secret', 'only cert-manager writes and deletes the Secrets of hostnames, whose names end in a hyphen and 13 characters. Choose another name'],
-    ['an Account', 'a tenant can’t give their Namespace to another Account', 'only the platform sets, changes or removes the label doorplate.dev/account, which says whose hostnames these are. Ask who may update Accounts'],
-    ['an exception', 'a tenant can’t except their Namespace from the policy', 'only the platform sets, changes or removes the label doorplate.dev/admission, which excepts a namespace from Doorplate\'s admission policy. Ask who may update Accounts'],
+    [
+      'a route',
+      'a tenant can’t write an Ingress for somebody else’s hostname',
+      'only Doorplate writes Ingress here, because a route gives its hostnames to this namespace. Attach a hostname with a CustomDomain instead',
+    ],
+    [
+      'a certificate',
+      'a tenant can’t write a Certificate of cert-manager',
+      'only Doorplate and cert-manager write Certificate here. Attach the hostname with a CustomDomain instead',
+    ],
+    [
+      'a status',
+      'a tenant can’t write the status of a CustomDomain',
+      'only its controller writes the status of CustomDomain here, because others trust it. Change the spec of the CustomDomain or Project instead',
+    ],
+    [
+      'labels',
+      'a tenant can’t make an object with Doorplate’s labels',
+      'only Doorplate writes and deletes objects with the labels doorplate.dev/owner-uid and app.kubernetes.io/managed-by: doorplate. Choose other labels',
+    ],
+    [
+      'a Secret',
+      'a tenant can’t have a certificate issued anew by deleting its Secret',
+      'only cert-manager writes and deletes the Secrets of hostnames, whose names end in a hyphen and 13 characters. Choose another name',
+    ],
+    [
+      'an Account',
+      'a tenant can’t give their Namespace to another Account',
+      'only the platform sets, changes or removes the label doorplate.dev/account, which says whose hostnames these are. Ask who may update Accounts',
+    ],
+    [
+      'an exception',
+      'a tenant can’t except their Namespace from the policy',
+      "only the platform sets, changes or removes the label doorplate.dev/admission, which excepts a namespace from Doorplate's admission policy. Ask who may update Accounts",
+    ],
   ])('who is refused %s is told what to do instead', async (_, title, said) => {
     const row = rows.find((r) => r.title === title);
-    expect(await outcome(api, place, row!)).toEqual({refusedBy: row!.refusedBy, message: expect.stringContaining(said)});
+    expect(await outcome(api, place, row!)).toEqual({
+      refusedBy: row!.refusedBy,
+      message: expect.stringContaining(said),
+    });
   });
 });
 
 /** The policies as the chart renders them with further values. */
-const rendered = (...sets: string[]) => sh('helm', ['template', 'doorplate', 'charts/doorplate', '-n', 'doorplate-system', '-f', 'examples/demo/values.yaml', ...sets.flatMap((s) => ['--set', s])]);
+const rendered = (...sets: string[]) =>
+  sh('helm', [
+    'template',
+    'doorplate',
+    'charts/doorplate',
+    '-n',
+    'doorplate-system',
+    '-f',
+    'examples/demo/values.yaml',
+    ...sets.flatMap((s) => ['--set', s]),
+  ]);
 
 describe('what the platform sets', () => {
   test('who else writes, and which further kinds are routes, the API server takes', async () => {
-    const chart = await rendered("admissionPolicy.exceptUsers={system:serviceaccount:gateway:controller,it's <me>}", 'admissionPolicy.exceptGroups={trusted,"quoted"}',
-      'admissionPolicy.certManager.namespace=certs', 'admissionPolicy.certManager.serviceAccounts={a,b}', 'admissionPolicy.furtherRoutes[0].apiGroups={projectcontour.io}', 'admissionPolicy.furtherRoutes[0].resources={httpproxies}');
-    const documents = parseAllDocuments(chart).map((d) => d.toJS() as Rendered | null).filter((o) => o?.kind === 'ValidatingAdmissionPolicy');
+    const chart = await rendered(
+      "admissionPolicy.exceptUsers={system:serviceaccount:gateway:controller,it's <me>}",
+      'admissionPolicy.exceptGroups={trusted,"quoted"}',
+      'admissionPolicy.certManager.namespace=certs',
+      'admissionPolicy.certManager.serviceAccounts={a,b}',
+      'admissionPolicy.furtherRoutes[0].apiGroups={projectcontour.io}',
+      'admissionPolicy.furtherRoutes[0].resources={httpproxies}',
+    );
+    const documents = parseAllDocuments(chart)
+      .map((d) => d.toJS() as Rendered | null)
+      .filter((o) => o?.kind === 'ValidatingAdmissionPolicy');
     expect(documents).toHaveLength(4);
-    await kubectl(['apply', '--dry-run=server', '-f', '-'], {input: JSON.stringify({apiVersion: 'v1', kind: 'List', items: documents})});
+    await kubectl(['apply', '--dry-run=server', '-f', '-'], {
+      input: JSON.stringify({apiVersion: 'v1', kind: 'List', items: documents}),
+    });
     const routes = documents.find((o) => o!.metadata.name.endsWith('-routes'))!.spec;
-    expect(routes.matchConstraints.resourceRules.at(-1)).toMatchObject({apiGroups: ['projectcontour.io'], resources: ['httpproxies']});
+    expect(routes.matchConstraints.resourceRules.at(-1)).toMatchObject({
+      apiGroups: ['projectcontour.io'],
+      resources: ['httpproxies'],
+    });
     const conditions = routes.matchConditions.map((c) => c.expression).join('\n');
-    for (const name of ['doorplate-system:doorplate-operator', 'serviceaccount:certs:a"', 'serviceaccount:certs:b"', 'gateway:controller', 'trusted']) expect(conditions).toContain(name);
+    for (const name of [
+      'doorplate-system:doorplate-operator',
+      'serviceaccount:certs:a"',
+      'serviceaccount:certs:b"',
+      'gateway:controller',
+      'trusted',
+    ])
+      expect(conditions).toContain(name);
     expect(conditions).not.toContain('cert-manager:cert-manager');
   });
 
@@ -77,13 +167,33 @@ describe('what the platform sets', () => {
 });
 
 /** An Ingress of Doorplate's that belongs to a ConfigMap. */
-const owned = (owner: string, uid: string) => [{apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name: owner, namespace: place.tenant, labels, ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: owner, uid}]},
-  spec: {rules: [{host: 'owned.example', http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name: 'web', port: {number: 80}}}}]}}]}}];
+const owned = (owner: string, uid: string) => [
+  {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: {
+      name: owner,
+      namespace: place.tenant,
+      labels,
+      ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: owner, uid}],
+    },
+    spec: {
+      rules: [
+        {
+          host: 'owned.example',
+          http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name: 'web', port: {number: 80}}}}]},
+        },
+      ],
+    },
+  },
+];
 
 const ownerOf = async (name: string) => {
   await apply([{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace: place.tenant}}]);
   await apply(owned(name, await get('configmap', name, '-o', 'jsonpath={.metadata.uid}')));
-  await new Promise((resolve) => { setTimeout(resolve, 2000); }); // The garbage collector reads of them by a watch of its own.
+  await new Promise((resolve) => {
+    setTimeout(resolve, 2000);
+  }); // The garbage collector reads of them by a watch of its own.
 };
 
 describe('what Kubernetes itself does to Doorplate’s objects', () => {
@@ -96,14 +206,19 @@ describe('what Kubernetes itself does to Doorplate’s objects', () => {
   test('the garbage collector removes what an owner takes with it', async () => {
     await ownerOf('takes');
     await kubectl(['delete', 'configmap', '-n', place.tenant, 'takes', '--cascade=foreground']);
-    await expect(eventually('it is gone', async () => await get('ingress', 'takes', '-o', 'name') === '')).resolves.toBe(true);
+    await expect(
+      eventually('it is gone', async () => (await get('ingress', 'takes', '-o', 'name')) === ''),
+    ).resolves.toBe(true);
   });
 
   test('a Namespace is deleted with all of it', async () => {
     for (const ns of [place.tenant, place.excepted]) {
-      for (const held of ['ingress/solver', 'configmap/ours']) await kubectl(['patch', held, '-n', ns, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+      for (const held of ['ingress/solver', 'configmap/ours'])
+        await kubectl(['patch', held, '-n', ns, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
     }
     await kubectl(['delete', 'namespace', place.tenant, place.excepted]);
-    expect(await kubectl(['get', 'namespace', place.tenant, place.excepted, '--ignore-not-found', '-o', 'name'])).toBe('');
+    expect(await kubectl(['get', 'namespace', place.tenant, place.excepted, '--ignore-not-found', '-o', 'name'])).toBe(
+      '',
+    );
   });
 });

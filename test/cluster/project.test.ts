@@ -5,8 +5,13 @@ import {redirected} from '../support/visitor.ts';
 
 let tenant: Tenant;
 let ca: string;
-beforeAll(async () => { tenant = await Tenant.create('project'); ca = await acmeRoot(); });
-afterAll(async () => { await tenant?.remove(); });
+beforeAll(async () => {
+  tenant = await Tenant.create('project');
+  ca = await acmeRoot();
+});
+afterAll(async () => {
+  await tenant?.remove();
+});
 
 const ready = () => kubectl(['wait', 'project/web', '-n', tenant.namespace, '--for=condition=Ready', '--timeout=300s']);
 
@@ -14,16 +19,31 @@ test('a Project is served at its default host with a certificate of its own, and
   await ready();
   const project = await tenant.getProject('web');
   expect(project?.status?.url).toBe(`https://${tenant.target}`);
-  await eventually('the default host answers', async () => (await fetchEdge(`https://${tenant.target}/`, {ca})).status === 200);
+  await eventually(
+    'the default host answers',
+    async () => (await fetchEdge(`https://${tenant.target}/`, {ca})).status === 200,
+  );
   expect(await presented(tenant.target, ca)).toMatchObject({trusted: true, subject: `DNS:${tenant.target}`});
-  expect(await fetchEdge(`http://${tenant.target}/a?b`)).toMatchObject({status: 308, location: `https://${tenant.target}/a?b`});
+  expect(await fetchEdge(`http://${tenant.target}/a?b`)).toMatchObject({
+    status: 308,
+    location: `https://${tenant.target}/a?b`,
+  });
 });
 
 test('a deploy is remembered: without any endpoint the Project stays Deployed', async () => {
   const before = (await tenant.getProject('web'))?.status?.firstDeployTime;
   await kubectl(['scale', 'deployment/web', '-n', tenant.namespace, '--replicas=0']);
   await eventually('the Service has no ready endpoint', async () => {
-    const slices = await kubectl(['get', 'endpointslices', '-n', tenant.namespace, '-l', 'kubernetes.io/service-name=web', '-o', 'jsonpath={.items[*].endpoints[*].conditions.ready}']);
+    const slices = await kubectl([
+      'get',
+      'endpointslices',
+      '-n',
+      tenant.namespace,
+      '-l',
+      'kubernetes.io/service-name=web',
+      '-o',
+      'jsonpath={.items[*].endpoints[*].conditions.ready}',
+    ]);
     return !slices.includes('true');
   });
   const project = await tenant.getProject('web');
@@ -45,18 +65,51 @@ test('defaultHost RedirectToPrimary redirects once the primary is Live, and Disa
   expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).status).toBe(200);
 
   await apply([tenant.project('web', {defaultHost: 'Disabled'})]);
-  await eventually('the default host is gone', async () => (await fetchEdge(`https://${tenant.target}/`)).status === 404);
-  await eventually('its status says so', async () => (await tenant.getProject('web'))?.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True' && c.reason === 'DefaultHostDisabled'));
+  await eventually(
+    'the default host is gone',
+    async () => (await fetchEdge(`https://${tenant.target}/`)).status === 404,
+  );
+  await eventually('its status says so', async () =>
+    (await tenant.getProject('web'))?.status?.conditions?.some(
+      (c) => c.type === 'Ready' && c.status === 'True' && c.reason === 'DefaultHostDisabled',
+    ),
+  );
   expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).status).toBe(200);
 });
 
 test('a Service that is missing, or has no such port, is told', async () => {
-  await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'lost', namespace: tenant.namespace}, spec: {serviceRef: {name: 'nowhere', port: 80}}}]);
+  await apply([
+    {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'Project',
+      metadata: {name: 'lost', namespace: tenant.namespace},
+      spec: {serviceRef: {name: 'nowhere', port: 80}},
+    },
+  ]);
   const expectReason = (wanted: string) =>
-    eventually(`the Project says ${wanted}`, async () => (await tenant.getProject('lost'))?.status?.conditions?.some((c) => c.type === 'Ready' && c.reason === wanted));
+    eventually(`the Project says ${wanted}`, async () =>
+      (await tenant.getProject('lost'))?.status?.conditions?.some((c) => c.type === 'Ready' && c.reason === wanted),
+    );
   await expectReason('ServiceNotFound');
-  await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'lost', namespace: tenant.namespace}, spec: {serviceRef: {name: 'web', port: 'grpc'}}}]);
+  await apply([
+    {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'Project',
+      metadata: {name: 'lost', namespace: tenant.namespace},
+      spec: {serviceRef: {name: 'web', port: 'grpc'}},
+    },
+  ]);
   await expectReason('ServicePortNotFound');
-  await apply([{apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'lost', namespace: tenant.namespace}, spec: {serviceRef: {name: 'web', port: 'http'}}}]);
-  await eventually('it is deployed', async () => (await tenant.getProject('lost'))?.status?.firstDeployTime !== undefined);
+  await apply([
+    {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'Project',
+      metadata: {name: 'lost', namespace: tenant.namespace},
+      spec: {serviceRef: {name: 'web', port: 'http'}},
+    },
+  ]);
+  await eventually(
+    'it is deployed',
+    async () => (await tenant.getProject('lost'))?.status?.firstDeployTime !== undefined,
+  );
 });

@@ -4,7 +4,9 @@ import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
 const deadZone = () => `dead-${tenant.zone}`;
-beforeAll(async () => { tenant = await Tenant.create('reasons'); });
+beforeAll(async () => {
+  tenant = await Tenant.create('reasons');
+});
 afterAll(async () => {
   await sh('cluster/dns.sh', ['remove', deadZone()]);
   await tenant?.remove();
@@ -12,19 +14,61 @@ afterAll(async () => {
 
 /** What must never exist for a hostname that is not proven. */
 async function certificatesFor(hostname: string): Promise<number> {
-  const {items} = JSON.parse(await kubectl(['get', 'certificates,certificaterequests,orders', '-A', '-o', 'json'])) as {items: {spec: {dnsNames?: string[]}}[]};
+  const {items} = JSON.parse(await kubectl(['get', 'certificates,certificaterequests,orders', '-A', '-o', 'json'])) as {
+    items: {spec: {dnsNames?: string[]}}[];
+  };
   return items.filter((i) => i.spec.dnsNames?.includes(hostname)).length;
 }
 
 describe('what a customer is told while the DNS is not right', () => {
-  const rows: {name: string; record?: string; reason: string; state: string; sees: (t: Tenant) => RegExp; verified: 'False' | 'Unknown'; waitingFor: string; observed?: string[]}[] = [
-    {name: 'no record', reason: 'RecordMissing', state: 'Missing', sees: () => /has no record\. Create CNAME/, verified: 'False', waitingFor: 'Customer'},
-    {name: 'a CNAME to another name', record: 'IN CNAME elsewhere.example.com.', reason: 'TargetMismatch', state: 'Wrong',
-      sees: () => /is a CNAME to elsewhere\.example\.com\. Change it to CNAME/, verified: 'False', waitingFor: 'Customer', observed: ['CNAME elsewhere.example.com']},
-    {name: 'an address in place of the CNAME', record: 'IN A 203.0.113.7', reason: 'ConflictingRecord', state: 'Conflicting',
-      sees: () => /has A 203\.0\.113\.7 and no CNAME\. Delete it and create CNAME/, verified: 'False', waitingFor: 'Customer', observed: ['A 203.0.113.7']},
-    {name: "the edge's own address", record: 'IN A 10.244.0.1', reason: 'ProxiedOrFlattened', state: 'Conflicting',
-      sees: () => /has the edge's address .* Switch that off and create CNAME/, verified: 'False', waitingFor: 'Customer', observed: ['A 10.244.0.1']},
+  const rows: {
+    name: string;
+    record?: string;
+    reason: string;
+    state: string;
+    sees: (t: Tenant) => RegExp;
+    verified: 'False' | 'Unknown';
+    waitingFor: string;
+    observed?: string[];
+  }[] = [
+    {
+      name: 'no record',
+      reason: 'RecordMissing',
+      state: 'Missing',
+      sees: () => /has no record\. Create CNAME/,
+      verified: 'False',
+      waitingFor: 'Customer',
+    },
+    {
+      name: 'a CNAME to another name',
+      record: 'IN CNAME elsewhere.example.com.',
+      reason: 'TargetMismatch',
+      state: 'Wrong',
+      sees: () => /is a CNAME to elsewhere\.example\.com\. Change it to CNAME/,
+      verified: 'False',
+      waitingFor: 'Customer',
+      observed: ['CNAME elsewhere.example.com'],
+    },
+    {
+      name: 'an address in place of the CNAME',
+      record: 'IN A 203.0.113.7',
+      reason: 'ConflictingRecord',
+      state: 'Conflicting',
+      sees: () => /has A 203\.0\.113\.7 and no CNAME\. Delete it and create CNAME/,
+      verified: 'False',
+      waitingFor: 'Customer',
+      observed: ['A 203.0.113.7'],
+    },
+    {
+      name: "the edge's own address",
+      record: 'IN A 10.244.0.1',
+      reason: 'ProxiedOrFlattened',
+      state: 'Conflicting',
+      sees: () => /has the edge's address .* Switch that off and create CNAME/,
+      verified: 'False',
+      waitingFor: 'Customer',
+      observed: ['A 10.244.0.1'],
+    },
   ];
 
   test.each(rows)('$name is $reason, with the record to create and what was seen, and no certificate', async (row) => {
@@ -37,7 +81,18 @@ describe('what a customer is told while the DNS is not right', () => {
     expect(host).toMatchObject({hostname, phase: 'AwaitingVerification', waitingFor: row.waitingFor});
     expect(host?.message).toMatch(row.sees(tenant));
     expect(host?.message).toContain(`CNAME ${label} -> ${tenant.target} (TTL 3600) in the zone ${tenant.zone}`);
-    expect(domain.status?.dnsRecords).toEqual([{hostname, type: 'CNAME', name: label, zone: tenant.zone, value: tenant.target, ttl: 3600, state: row.state, ...(row.observed && {observed: row.observed})}]);
+    expect(domain.status?.dnsRecords).toEqual([
+      {
+        hostname,
+        type: 'CNAME',
+        name: label,
+        zone: tenant.zone,
+        value: tenant.target,
+        ttl: 3600,
+        state: row.state,
+        ...(row.observed && {observed: row.observed}),
+      },
+    ]);
     const condition = (type: string) => domain.status?.conditions?.find((c) => c.type === type);
     expect(condition('Verified')).toMatchObject({status: row.verified, reason: row.reason});
     expect(condition('Ready')).toMatchObject({status: 'False', reason: row.reason});
@@ -60,9 +115,18 @@ describe('what a customer is told while the DNS is not right', () => {
     await tenant.attach('dead', hostname);
     const domain = await tenant.reason('dead', 'AuthoritativeUnreachable');
     expect(domain.status?.hosts?.[0]).toMatchObject({phase: 'AwaitingVerification', waitingFor: 'Platform'});
-    expect(domain.status?.hosts?.[0]?.message).toMatch(new RegExp(`could not be checked: the name servers of ${deadZone().replaceAll('.', '\\.')}, ns\\..* \\(${dead}\\), did not answer \\(Timeout\\)`));
-    expect(domain.status?.hosts?.[0]?.message).toContain(`CNAME docs -> ${tenant.target} (TTL 3600) in the zone ${deadZone()}`);
-    expect(domain.status?.conditions?.find((c) => c.type === 'Verified')).toMatchObject({status: 'Unknown', reason: 'AuthoritativeUnreachable'});
+    expect(domain.status?.hosts?.[0]?.message).toMatch(
+      new RegExp(
+        `could not be checked: the name servers of ${deadZone().replaceAll('.', '\\.')}, ns\\..* \\(${dead}\\), did not answer \\(Timeout\\)`,
+      ),
+    );
+    expect(domain.status?.hosts?.[0]?.message).toContain(
+      `CNAME docs -> ${tenant.target} (TTL 3600) in the zone ${deadZone()}`,
+    );
+    expect(domain.status?.conditions?.find((c) => c.type === 'Verified')).toMatchObject({
+      status: 'Unknown',
+      reason: 'AuthoritativeUnreachable',
+    });
     expect(domain.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({status: 'True'});
     expect(await certificatesFor(hostname)).toBe(0);
     // A removal is not queued behind the time-outs: it takes what that of another takes.
@@ -74,7 +138,9 @@ describe('what a customer is told while the DNS is not right', () => {
       return Date.now() - began;
     };
     const [silent, answered] = await Promise.all([removed('dead'), removed('answered')]);
-    console.log(`removed in ${silent} ms while its DNS server swallows questions, one without a question in ${answered} ms`);
+    console.log(
+      `removed in ${silent} ms while its DNS server swallows questions, one without a question in ${answered} ms`,
+    );
     expect(silent - answered).toBeLessThan(5000);
   });
 
@@ -99,7 +165,11 @@ describe('CAA records that forbid the certificate authority', () => {
     expect(domain.status?.hosts?.[0]?.message).toContain(`${tenant.zone} has CAA 0 issue "other-ca.example.net"`);
     expect(domain.status?.hosts?.[0]?.message).toContain(`Add CAA 0 issue "pebble.letsencrypt.org" at ${tenant.zone}`);
     const condition = (type: string) => domain.status?.conditions?.find((c) => c.type === type);
-    expect([condition('Verified')?.status, condition('CertificateReady')?.status, condition('Stalled')?.status]).toEqual(['True', 'False', 'True']);
+    expect([
+      condition('Verified')?.status,
+      condition('CertificateReady')?.status,
+      condition('Stalled')?.status,
+    ]).toEqual(['True', 'False', 'True']);
     expect(await certificatesFor(hostname)).toBe(0);
     await tenant.record('@', 'IN CAA 0 issue "pebble.letsencrypt.org; validationmethods=http-01"');
     await tenant.wait('caa', 'Live');
@@ -114,9 +184,13 @@ describe('what is not accepted', () => {
     await tenant.reason('early', 'ProjectNotFound');
     await sh('kubectl', ['apply', '--server-side', '-f', '-'], {input: JSON.stringify(tenant.project('later'))});
     await tenant.reason('early', 'NoSuccessfulDeploy');
-    await sh('kubectl', ['apply', '--server-side', '-f', '-'], {input: JSON.stringify({apiVersion: 'v1', kind: 'List', items: tenant.backend('later')})});
+    await sh('kubectl', ['apply', '--server-side', '-f', '-'], {
+      input: JSON.stringify({apiVersion: 'v1', kind: 'List', items: tenant.backend('later')}),
+    });
     await tenant.reason('early', 'RecordMissing');
-    await new Promise((resolve) => { setTimeout(resolve, 1100); }); // creation times have seconds
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1100);
+    }); // creation times have seconds
     await tenant.attach('second', tenant.host('second'), [], 'later');
     const second = await tenant.reason('second', 'ProjectHasDomains');
     expect(second.status).toMatchObject({phase: 'NotAccepted', hostsLive: '0/1'});

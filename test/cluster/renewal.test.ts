@@ -7,10 +7,18 @@ import {constantClient} from '../support/visitor.ts';
 
 let tenant: Tenant;
 let ca: string;
-beforeAll(async () => { tenant = await Tenant.create('renewal'); ca = await acmeRoot(); });
-afterAll(async () => { await tenant?.remove(); });
+beforeAll(async () => {
+  tenant = await Tenant.create('renewal');
+  ca = await acmeRoot();
+});
+afterAll(async () => {
+  await tenant?.remove();
+});
 
-interface Certificate {metadata: {generation: number}; status: {revision?: number; conditions: {type: string}[]}}
+interface Certificate {
+  metadata: {generation: number};
+  status: {revision?: number; conditions: {type: string}[]};
+}
 const read = async (key: string): Promise<Certificate> => {
   const [namespace = '', name = ''] = key.split('/');
   return JSON.parse(await kubectl(['get', 'certificate', '-n', namespace, name, '-o', 'json'])) as Certificate;
@@ -18,9 +26,29 @@ const read = async (key: string): Promise<Certificate> => {
 /** As cmctl renew does. */
 async function renew(key: string): Promise<void> {
   const [namespace = '', name = ''] = key.split('/');
-  const {metadata: {generation}, status: {conditions}} = await read(key);
-  const issuing = {type: 'Issuing', status: 'True', reason: 'ManuallyTriggered', message: 'renewed by the test', lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`, observedGeneration: generation};
-  await kubectl(['patch', 'certificate', '-n', namespace, name, '--subresource=status', '--type=merge', '-p', JSON.stringify({status: {conditions: [...conditions.filter((c) => c.type !== 'Issuing'), issuing]}})]);
+  const {
+    metadata: {generation},
+    status: {conditions},
+  } = await read(key);
+  const issuing = {
+    type: 'Issuing',
+    status: 'True',
+    reason: 'ManuallyTriggered',
+    message: 'renewed by the test',
+    lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`,
+    observedGeneration: generation,
+  };
+  await kubectl([
+    'patch',
+    'certificate',
+    '-n',
+    namespace,
+    name,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({status: {conditions: [...conditions.filter((c) => c.type !== 'Issuing'), issuing]}}),
+  ]);
 }
 
 test('the primary and a redirect source are renewed while both serve: the solver is reached, and no request fails', async () => {
@@ -35,16 +63,23 @@ test('the primary and a redirect source are renewed while both serve: the solver
 
   const visitor = await constantClient([www, old], ca);
   await Promise.all(keys.map(renew));
-  await eventually('both have another certificate, and the edge presents it', async () => {
-    const leaves = await Promise.all(keys.map((key) => issuedLeaf(...(key.split('/') as [string, string]))));
-    const shown = await Promise.all([www, old].map(async (h) => (await presented(h, ca)).sha256));
-    const revisions = await Promise.all(keys.map(async (key) => (await read(key)).status.revision));
-    return revisions.every((r) => r === 2) && shown.every((s) => leaves.includes(s) && !before.includes(s));
-  }, patienceMs, 500);
+  await eventually(
+    'both have another certificate, and the edge presents it',
+    async () => {
+      const leaves = await Promise.all(keys.map((key) => issuedLeaf(...(key.split('/') as [string, string]))));
+      const shown = await Promise.all([www, old].map(async (h) => (await presented(h, ca)).sha256));
+      const revisions = await Promise.all(keys.map(async (key) => (await read(key)).status.revision));
+      return revisions.every((r) => r === 2) && shown.every((s) => leaves.includes(s) && !before.includes(s));
+    },
+    patienceMs,
+    500,
+  );
   const {requests, failed} = await visitor.stop();
   console.log(`renewed under ${requests} requests`);
   expect(failed).toEqual([]);
   expect(requests).toBeGreaterThan(50);
   await tenant.hosts('site', lines);
-  expect((await tenant.get('site'))?.status?.hosts?.map((h) => h.liveAt)).toEqual(live.status?.hosts?.map((h) => h.liveAt));
+  expect((await tenant.get('site'))?.status?.hosts?.map((h) => h.liveAt)).toEqual(
+    live.status?.hosts?.map((h) => h.liveAt),
+  );
 });

@@ -15,7 +15,13 @@ import {Transport} from '../../operator/kube/transport.ts';
 import {admin, namespaces} from '../support/kube-api.ts';
 import type {z} from 'zod';
 import type {Row} from './specs.ts';
-import {accounts as accountRows, customDomains as customDomainRows, domainClaims as domainClaimRows, plans as planRows, projects as projectRows} from './specs.ts';
+import {
+  accounts as accountRows,
+  customDomains as customDomainRows,
+  domainClaims as domainClaimRows,
+  plans as planRows,
+  projects as projectRows,
+} from './specs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const namespace = `crds-${Date.now().toString(36)}`;
@@ -27,34 +33,67 @@ const kinds: {resource: Resource; schema: z.ZodType; rows: Row[]}[] = [
   {resource: projects as Resource, schema: projectKind.spec, rows: projectRows},
 ];
 
-interface Cause {reason: string; message: string; field: string}
-interface Answer {status: number; body: KubeObject & {spec: Record<string, unknown>; status?: Record<string, unknown>; message?: string; details?: {causes?: Cause[]}}}
+interface Cause {
+  reason: string;
+  message: string;
+  field: string;
+}
+interface Answer {
+  status: number;
+  body: KubeObject & {
+    spec: Record<string, unknown>;
+    status?: Record<string, unknown>;
+    message?: string;
+    details?: {causes?: Cause[]};
+  };
+}
 
 let api: Transport;
 let kubectl: (...args: string[]) => Promise<string>;
 
-async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', resource: Resource, object?: object, {name, dryRun = false}: {name?: string; dryRun?: boolean} = {}): Promise<Answer> {
+async function send(
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  resource: Resource,
+  object?: object,
+  {name, dryRun = false}: {name?: string; dryRun?: boolean} = {},
+): Promise<Answer> {
   const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
   const {status, body} = await api.request({
-    method, path: pathOf(resource, {namespace: resource.namespaced ? namespace : undefined, name}), contentType,
-    query: {dryRun: dryRun ? 'All' : undefined}, ...(object && {body: JSON.stringify(object)})});
+    method,
+    path: pathOf(resource, {namespace: resource.namespaced ? namespace : undefined, name}),
+    contentType,
+    query: {dryRun: dryRun ? 'All' : undefined},
+    ...(object && {body: JSON.stringify(object)}),
+  });
   return {status, body: JSON.parse(body) as Answer['body']};
 }
 
-const objectOf = (resource: Resource, name: string, spec: unknown): object => ({apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name, ...(resource.namespaced && {namespace})}, spec});
-const tryOut = (resource: Resource, spec: unknown) => send('POST', resource, objectOf(resource, 'tried-out', spec), {dryRun: true});
+const objectOf = (resource: Resource, name: string, spec: unknown): object => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+  metadata: {name, ...(resource.namespaced && {namespace})},
+  spec,
+});
+const tryOut = (resource: Resource, spec: unknown) =>
+  send('POST', resource, objectOf(resource, 'tried-out', spec), {dryRun: true});
 
 /** What zod has against a spec, as the API server writes it. */
 function complaints(schema: (typeof kinds)[number]['schema'], spec: unknown): {field: string; message: string}[] {
   const result = schema.safeParse(spec);
-  return result.success ? [] : result.error.issues.map((i) => ({field: i.path.reduce<string>((at, p) => (typeof p === 'number' ? `${at}[${p}]` : `${at}.${String(p)}`), 'spec'), message: i.message}));
+  return result.success
+    ? []
+    : result.error.issues.map((i) => ({
+        field: i.path.reduce<string>((at, p) => (typeof p === 'number' ? `${at}[${p}]` : `${at}.${String(p)}`), 'spec'),
+        message: i.message,
+      }));
 }
 
 beforeAll(async () => {
   const file = `${root}.cluster/env.json`;
   if (!existsSync(file)) throw new Error('There is no cluster: run `make cluster-up` first.');
   const env = JSON.parse(readFileSync(file, 'utf8')) as {bin: string; kubeconfig: string};
-  kubectl = async (...args) => (await promisify(execFile)(`${env.bin}/kubectl`, args, {env: {...process.env, KUBECONFIG: env.kubeconfig}})).stdout;
+  kubectl = async (...args) =>
+    (await promisify(execFile)(`${env.bin}/kubectl`, args, {env: {...process.env, KUBECONFIG: env.kubeconfig}})).stdout;
   try {
     await kubectl('version', '--request-timeout=30s');
   } catch (e) {
@@ -63,24 +102,45 @@ beforeAll(async () => {
   // What stands must be what this checkout has. Where it is not, it is installed as a user would, so that Helm stays its field manager.
   const inStep = () => kubectl('diff', '--server-side', '--force-conflicts', '-f', `${root}crds/`);
   await inStep().catch(async () => {
-    await promisify(execFile)(`${env.bin}/helm`, ['upgrade', '--install', 'doorplate-crds', `${root}charts/doorplate-crds`, '-n', 'doorplate-system', '--create-namespace', '--wait', '--timeout', '60s'],
-      {env: {...process.env, KUBECONFIG: env.kubeconfig}});
+    await promisify(execFile)(
+      `${env.bin}/helm`,
+      [
+        'upgrade',
+        '--install',
+        'doorplate-crds',
+        `${root}charts/doorplate-crds`,
+        '-n',
+        'doorplate-system',
+        '--create-namespace',
+        '--wait',
+        '--timeout',
+        '60s',
+      ],
+      {env: {...process.env, KUBECONFIG: env.kubeconfig}},
+    );
     await inStep();
   });
-  await kubectl('wait', '--for=condition=Established', '--timeout=300s', ...kinds.map(({resource}) => `crd/${resource.plural}.${resource.group}`));
+  await kubectl(
+    'wait',
+    '--for=condition=Established',
+    '--timeout=300s',
+    ...kinds.map(({resource}) => `crd/${resource.plural}.${resource.group}`),
+  );
   api = new Transport(admin());
   await send('POST', namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
 });
 
 afterAll(async () => {
   if (!api) return;
-  for (const {resource} of kinds) if (resource.namespaced) await kubectl('delete', resource.plural, '--all', '-n', namespace);
+  for (const {resource} of kinds)
+    if (resource.namespaced) await kubectl('delete', resource.plural, '--all', '-n', namespace);
   await send('DELETE', namespaces, undefined, {name: namespace});
   await api.close();
 });
 
 describe.each(kinds)('$resource.kind', ({resource, schema, rows}) => {
-  const cases = (wanted: boolean): [string, Row][] => rows.filter((r) => (r.refusedAt === undefined) === wanted).map((r) => [r.name, r]);
+  const cases = (wanted: boolean): [string, Row][] =>
+    rows.filter((r) => (r.refusedAt === undefined) === wanted).map((r) => [r.name, r]);
 
   test.each(cases(true))('is accepted: %s', async (_, {spec}) => {
     expect(complaints(schema, spec)).toEqual([]);
@@ -91,7 +151,10 @@ describe.each(kinds)('$resource.kind', ({resource, schema, rows}) => {
   test.each(cases(false))('is refused: %s', async (_, {spec, refusedAt, message = ''}) => {
     expect(complaints(schema, spec)).toContainEqual({field: refusedAt, message: expect.stringContaining(message)});
     const {status, body} = await tryOut(resource, spec);
-    expect([status, body.details?.causes]).toEqual([422, expect.arrayContaining([expect.objectContaining({field: refusedAt, message: expect.stringContaining(message)})])]);
+    expect([status, body.details?.causes]).toEqual([
+      422,
+      expect.arrayContaining([expect.objectContaining({field: refusedAt, message: expect.stringContaining(message)})]),
+    ]);
   });
 
   test('has rows of both kinds, each once', () => {
@@ -111,13 +174,26 @@ describe('A CustomDomain', () => {
   });
 
   test('begins with observedGeneration -1, so that nobody takes it for observed', async () => {
-    const {status, body} = await send('POST', customDomains as Resource, objectOf(customDomains as Resource, 'fresh', spec));
+    const {status, body} = await send(
+      'POST',
+      customDomains as Resource,
+      objectOf(customDomains as Resource, 'fresh', spec),
+    );
     expect([status, body.status]).toEqual([201, {observedGeneration: -1}]);
   });
 
   test('has no status but by the status subresource', async () => {
-    const forged = {observedGeneration: 1, phase: 'Live', hosts: [{hostname: 'docs.example.com', verifiedAt: '2026-01-01T00:00:00Z'}]};
-    const created = await send('POST', customDomains as Resource, {...objectOf(customDomains as Resource, 'forged', spec), status: forged}, {dryRun: true});
+    const forged = {
+      observedGeneration: 1,
+      phase: 'Live',
+      hosts: [{hostname: 'docs.example.com', verifiedAt: '2026-01-01T00:00:00Z'}],
+    };
+    const created = await send(
+      'POST',
+      customDomains as Resource,
+      {...objectOf(customDomains as Resource, 'forged', spec), status: forged},
+      {dryRun: true},
+    );
     expect([created.status, created.body.status]).toEqual([201, {observedGeneration: -1}]);
     await send('POST', customDomains as Resource, objectOf(customDomains as Resource, 'later', spec));
     const patched = await send('PATCH', customDomains as Resource, {status: forged}, {name: 'later', dryRun: true});
@@ -127,10 +203,20 @@ describe('A CustomDomain', () => {
 
   test('belongs to one Project for ever; everything else may change', async () => {
     await send('POST', customDomains as Resource, objectOf(customDomains as Resource, 'immutable', spec));
-    const change = (to: object) => send('PATCH', customDomains as Resource, {spec: to}, {name: 'immutable', dryRun: true});
+    const change = (to: object) =>
+      send('PATCH', customDomains as Resource, {spec: to}, {name: 'immutable', dryRun: true});
     const moved = await change({projectRef: {name: 'shop'}});
-    expect([moved.status, moved.body.details?.causes]).toEqual([422, [expect.objectContaining({
-      field: 'spec.projectRef', message: expect.stringContaining('is immutable: delete this CustomDomain and create one for the other project')})]]);
+    expect([moved.status, moved.body.details?.causes]).toEqual([
+      422,
+      [
+        expect.objectContaining({
+          field: 'spec.projectRef',
+          message: expect.stringContaining(
+            'is immutable: delete this CustomDomain and create one for the other project',
+          ),
+        }),
+      ],
+    ]);
     const other = await change({primary: 'new.example.com', redirects: [{from: 'docs.example.com', status: 308}]});
     expect(other.status).toBe(200);
   });
@@ -144,24 +230,57 @@ test('A Project has the defaults of the schema, in zod and in the cluster alike,
 });
 
 test('An Account has a name that a label can hold, for namespaces to name it', async () => {
-  const [good, refused] = await Promise.all([63, 64].map((length) => send('POST', accounts as Resource, objectOf(accounts as Resource, 'a'.repeat(length), {planRef: {name: 'pro'}}), {dryRun: true})));
+  const [good, refused] = await Promise.all(
+    [63, 64].map((length) =>
+      send('POST', accounts as Resource, objectOf(accounts as Resource, 'a'.repeat(length), {planRef: {name: 'pro'}}), {
+        dryRun: true,
+      }),
+    ),
+  );
   expect(good!.status).toBe(201);
-  expect([refused!.status, refused!.body.message]).toEqual([422, expect.stringContaining('the name of an Account has at most 63 characters')]);
+  expect([refused!.status, refused!.body.message]).toEqual([
+    422,
+    expect.stringContaining('the name of an Account has at most 63 characters'),
+  ]);
 });
 
 test('A Plan has no status: what is not promised is not waited for', async () => {
-  const spec = {rateLimit: {requestsPerMinute: 1, requestsPerDay: 1}, customDomains: {allowed: false, maxHostnamesPerProject: 0}};
-  const {status, body} = await send('POST', plans as Resource, {...objectOf(plans as Resource, 'tried-out', spec), status: {observedGeneration: 1}}, {dryRun: true});
+  const spec = {
+    rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
+    customDomains: {allowed: false, maxHostnamesPerProject: 0},
+  };
+  const {status, body} = await send(
+    'POST',
+    plans as Resource,
+    {...objectOf(plans as Resource, 'tried-out', spec), status: {observedGeneration: 1}},
+    {dryRun: true},
+  );
   expect([status, body.status]).toEqual([201, undefined]);
 });
 
 describe('kubectl', () => {
-  test.each([['cdom', 'CustomDomain'], ['customdomain', 'CustomDomain'], ['proj', 'Project'], ['project', 'Project'], ['plan', 'Plan'], ['account', 'Account'], ['dclaim', 'DomainClaim']])('knows %s', async (word, kind) => {
+  test.each([
+    ['cdom', 'CustomDomain'],
+    ['customdomain', 'CustomDomain'],
+    ['proj', 'Project'],
+    ['project', 'Project'],
+    ['plan', 'Plan'],
+    ['account', 'Account'],
+    ['dclaim', 'DomainClaim'],
+  ])('knows %s', async (word, kind) => {
     expect(await kubectl('explain', word)).toMatch(new RegExp(`^GROUP: +doorplate\\.dev\nKIND: +${kind}\n`));
   });
 
   test('finds all kinds in the category doorplate', async () => {
-    expect((await kubectl('api-resources', '--categories=doorplate', '-o', 'name')).trim().split('\n').toSorted()).toEqual(['accounts.doorplate.dev', 'customdomains.doorplate.dev', 'domainclaims.doorplate.dev', 'plans.doorplate.dev', 'projects.doorplate.dev']);
+    expect(
+      (await kubectl('api-resources', '--categories=doorplate', '-o', 'name')).trim().split('\n').toSorted(),
+    ).toEqual([
+      'accounts.doorplate.dev',
+      'customdomains.doorplate.dev',
+      'domainclaims.doorplate.dev',
+      'plans.doorplate.dev',
+      'projects.doorplate.dev',
+    ]);
   });
 
   test.each([
@@ -170,25 +289,51 @@ describe('kubectl', () => {
     ['proj', [], 'NAME HOST DEPLOYED READY REASON AGE'],
     ['proj', ['-o', 'wide'], 'NAME HOST DEPLOYED READY REASON AGE URL MESSAGE'],
   ])('get %s %j shows %s', async (word, args, columns) => {
-    await send('POST', projects as Resource, objectOf(projects as Resource, 'shown', {serviceRef: {name: 'web', port: 80}}));
-    await send('POST', customDomains as Resource, objectOf(customDomains as Resource, 'shown', {projectRef: {name: 'shown'}, primary: 'docs.example.com'}));
-    expect((await kubectl('get', word, '-n', namespace, ...args)).split('\n')[0]!.trim().split(/ +/).join(' ')).toBe(columns);
+    await send(
+      'POST',
+      projects as Resource,
+      objectOf(projects as Resource, 'shown', {serviceRef: {name: 'web', port: 80}}),
+    );
+    await send(
+      'POST',
+      customDomains as Resource,
+      objectOf(customDomains as Resource, 'shown', {projectRef: {name: 'shown'}, primary: 'docs.example.com'}),
+    );
+    expect((await kubectl('get', word, '-n', namespace, ...args)).split('\n')[0]!.trim().split(/ +/).join(' ')).toBe(
+      columns,
+    );
   });
 
   test.each(['cdom', 'proj'])('explains every field of %s', async (word) => {
     // Of the fields below spec and status; metadata is Kubernetes' own.
-    const fields = (await kubectl('explain', word, '--recursive')).split('\n').flatMap((line) => /^ {4,}(\w+)\t/.exec(line)?.[1] ?? []);
+    const fields = (await kubectl('explain', word, '--recursive'))
+      .split('\n')
+      .flatMap((line) => /^ {4,}(\w+)\t/.exec(line)?.[1] ?? []);
     expect(fields.length).toBeGreaterThan(word === 'proj' ? 10 : 25);
-    for (const path of word === 'proj' ? ['spec.serviceRef.port', 'spec.defaultHost', 'status.firstDeployTime'] : ['spec.primary', 'spec.redirects.status', 'status.hosts.waitingFor', 'status.dnsRecords.observed']) {
+    for (const path of word === 'proj'
+      ? ['spec.serviceRef.port', 'spec.defaultHost', 'status.firstDeployTime']
+      : ['spec.primary', 'spec.redirects.status', 'status.hosts.waitingFor', 'status.dnsRecords.observed']) {
       expect(await kubectl('explain', `${word}.${path}`)).toMatch(/DESCRIPTION:\n {4}\S+/);
     }
-    const crd = JSON.parse(await kubectl('get', 'crd', word === 'proj' ? 'projects.doorplate.dev' : 'customdomains.doorplate.dev', '-o', 'json')) as {spec: {versions: {schema: {openAPIV3Schema: Schema}}[]}};
+    const crd = JSON.parse(
+      await kubectl(
+        'get',
+        'crd',
+        word === 'proj' ? 'projects.doorplate.dev' : 'customdomains.doorplate.dev',
+        '-o',
+        'json',
+      ),
+    ) as {spec: {versions: {schema: {openAPIV3Schema: Schema}}[]}};
     const {spec, status} = crd.spec.versions[0]!.schema.openAPIV3Schema.properties!;
     expect([...undescribed(spec!, 'spec'), ...undescribed(status!, 'status')]).toEqual([]);
   });
 });
 
-interface Schema {description?: string; properties?: Record<string, Schema>; items?: Schema}
+interface Schema {
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+}
 
 /** The paths of a schema without a description. */
 function undescribed(schema: Schema, path: string): string[] {

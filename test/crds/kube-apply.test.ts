@@ -4,7 +4,15 @@ import {Applier} from '../../operator/kube/apply.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {type KubeObject, keyOf, ownerReference} from '../../operator/kube/objects.ts';
-import {adminClient, type ConfigMap, configMaps, eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
+import {
+  adminClient,
+  type ConfigMap,
+  configMaps,
+  eventually,
+  makeNamespace,
+  makeWidgets,
+  type Widget,
+} from '../support/kube-api.ts';
 
 type Managed = ConfigMap & {metadata: {managedFields?: {manager: string; operation: string}[]}};
 
@@ -59,7 +67,9 @@ async function counted<T>(work: () => Promise<T>): Promise<{requests: number; va
 
 describe('the first write', () => {
   test('creates by one request, as an apply', async () => {
-    const {requests, value} = await counted(() => applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs}));
+    const {requests, value} = await counted(() =>
+      applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs}),
+    );
     expect(value.outcome).toBe('Created');
     expect(requests).toBe(1);
     expect((await live())!.metadata.managedFields).toMatchObject([{manager: 'kit', operation: 'Apply'}]);
@@ -85,7 +95,9 @@ describe('the first write', () => {
   });
 
   test('is done once when ten do it at the same time', async () => {
-    const all = await Promise.all(Array.from({length: 10}, () => applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs})));
+    const all = await Promise.all(
+      Array.from({length: 10}, () => applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs})),
+    );
     expect(all.filter(({outcome}) => outcome === 'Created')).toHaveLength(1);
     expect(all.filter(({outcome}) => outcome === 'Applied')).toHaveLength(9);
   });
@@ -98,14 +110,20 @@ describe('a custom resource', () => {
     ({widgets, remove: removeKind} = await makeWidgets(client));
   });
   afterAll(() => removeKind());
-  const widget = (size: number, labels: Record<string, string> = {owner: 'us'}): Widget =>
-    ({apiVersion: `${widgets.group}/v1`, kind: 'Widget', metadata: {name, namespace, labels}, spec: {size}});
+  const widget = (size: number, labels: Record<string, string> = {owner: 'us'}): Widget => ({
+    apiVersion: `${widgets.group}/v1`,
+    kind: 'Widget',
+    metadata: {name, namespace, labels},
+    spec: {size},
+  });
 
   test('is created by one request, and once when ten do it at the same time', async () => {
     const {requests, value} = await counted(() => applier.apply(widgets, widget(1), {existing: undefined, isOurs}));
     expect({requests, outcome: value.outcome}).toEqual({requests: 1, outcome: 'Created'});
     name = `${name}-ten`;
-    const all = await Promise.all(Array.from({length: 10}, () => applier.apply(widgets, widget(1), {existing: undefined, isOurs})));
+    const all = await Promise.all(
+      Array.from({length: 10}, () => applier.apply(widgets, widget(1), {existing: undefined, isOurs})),
+    );
     expect(all.filter(({outcome}) => outcome === 'Created')).toHaveLength(1);
   });
 
@@ -126,7 +144,12 @@ describe('a custom resource', () => {
 
   test('is taken back from another manager, who is named', async () => {
     const {object} = await applier.apply(widgets, widget(1), {existing: undefined, isOurs});
-    const changed = await client.patch(widgets, keyOf(object), {spec: {size: 5}}, {type: 'merge', fieldManager: 'somebody'});
+    const changed = await client.patch(
+      widgets,
+      keyOf(object),
+      {spec: {size: 5}},
+      {type: 'merge', fieldManager: 'somebody'},
+    );
     const result = await applier.apply(widgets, widget(1), {existing: changed, isOurs});
     expect(result).toMatchObject({outcome: 'Applied', conflicts: [{manager: 'somebody'}]});
     expect((await client.get(widgets, key()))!.spec).toEqual({size: 1});
@@ -136,21 +159,30 @@ describe('a custom resource', () => {
 describe('a later write', () => {
   test('is not sent when the object stands as intended', async () => {
     const {object} = await applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs});
-    const {requests, value} = await counted(() => applier.apply(configMaps, intent({a: '1'}), {existing: object, isOurs}));
+    const {requests, value} = await counted(() =>
+      applier.apply(configMaps, intent({a: '1'}), {existing: object, isOurs}),
+    );
     expect({requests, outcome: value.outcome}).toEqual({requests: 0, outcome: 'Unchanged'});
   });
 
   test('removes what the intent no longer holds, and leaves what others added', async () => {
     const {object} = await applier.apply(configMaps, intent({a: '1', b: '1'}), {existing: undefined, isOurs});
     await client.patch(configMaps, keyOf(object), {data: {theirs: 'x'}}, {type: 'merge', fieldManager: 'somebody'});
-    const {requests, value} = await counted(async () => applier.apply(configMaps, intent({a: '1'}), {existing: object, isOurs}));
+    const {requests, value} = await counted(async () =>
+      applier.apply(configMaps, intent({a: '1'}), {existing: object, isOurs}),
+    );
     expect({requests, outcome: value.outcome}).toEqual({requests: 1, outcome: 'Applied'});
     expect((await live())!.data).toEqual({a: '1', theirs: 'x'});
   });
 
   test('takes back a field from another manager, and says whom from', async () => {
     const {object} = await applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs});
-    const changed = await client.patch(configMaps, keyOf(object), {data: {a: 'theirs'}}, {type: 'merge', fieldManager: 'somebody'});
+    const changed = await client.patch(
+      configMaps,
+      keyOf(object),
+      {data: {a: 'theirs'}},
+      {type: 'merge', fieldManager: 'somebody'},
+    );
     const result = await applier.apply(configMaps, intent({a: '1'}), {existing: changed, isOurs});
     expect(result).toMatchObject({outcome: 'Applied', conflicts: [{manager: 'somebody', field: '.data.a'}]});
     expect((await live())!.data).toEqual({a: '1'});
@@ -176,12 +208,16 @@ describe('a later write', () => {
 
   test('is not sent for an object that the cache knows as somebody else’s', async () => {
     const theirs = await client.create(configMaps, intent({a: 'theirs'}, {}));
-    const {requests, value} = await counted(() => applier.apply(configMaps, intent({a: '1'}), {existing: theirs, isOurs}));
+    const {requests, value} = await counted(() =>
+      applier.apply(configMaps, intent({a: '1'}), {existing: theirs, isOurs}),
+    );
     expect({requests, outcome: value.outcome}).toEqual({requests: 0, outcome: 'NotOurs'});
   });
 
   test('throws what the API server says of a bad intent', async () => {
-    await expect(applier.apply(configMaps, {...intent({}), data: {'not a key!': ''}}, {existing: undefined, isOurs})).rejects.toMatchObject({status: 422});
+    await expect(
+      applier.apply(configMaps, {...intent({}), data: {'not a key!': ''}}, {existing: undefined, isOurs}),
+    ).rejects.toMatchObject({status: 422});
   });
 });
 
@@ -208,21 +244,45 @@ describe('a removal', () => {
     expect(await counted(() => applier.remove(configMaps, going, {isOurs}))).toEqual({requests: 0, value: 'Going'});
   });
 
-  test.each(['Foreground', 'Orphan'] as const)('ends a deletion that waits (%s), and asks once where a stranger’s finalizer keeps the object', async (propagation) => {
-    await applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs});
-    const object = await client.patch(configMaps, key(), {metadata: {finalizers: ['kit.test/held']}}, {type: 'merge'});
-    const dependent: ConfigMap = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {
-      name: `${name}-dependent`, namespace, finalizers: ['kit.test/held'], ownerReferences: [ownerReference(object, {blockOwnerDeletion: true})],
-    }};
-    await client.create(configMaps, dependent);
-    await client.delete(configMaps, key(), {propagation});
-    // The garbage collector takes `orphan` off as soon as it has come round; then nothing waits.
-    const waiting = {metadata: {...(await live())!.metadata, finalizers: ['kit.test/held', propagation === 'Orphan' ? 'orphan' : 'foregroundDeletion']}};
-    expect(await counted(() => applier.remove(configMaps, waiting, {isOurs}))).toEqual({requests: 1, value: 'Deleted'});
-    const now = await live();
-    expect(now!.metadata.finalizers).toEqual(['kit.test/held']);
-    expect(await counted(() => applier.remove(configMaps, now!, {isOurs}))).toEqual({requests: 0, value: 'Going'});
-    for (const held of [key(), `${key()}-dependent`]) await client.patch(configMaps, held, {metadata: {finalizers: null}}, {type: 'merge'});
-    await eventually(async () => (await live()) === undefined);
-  });
+  test.each(['Foreground', 'Orphan'] as const)(
+    'ends a deletion that waits (%s), and asks once where a stranger’s finalizer keeps the object',
+    async (propagation) => {
+      await applier.apply(configMaps, intent({a: '1'}), {existing: undefined, isOurs});
+      const object = await client.patch(
+        configMaps,
+        key(),
+        {metadata: {finalizers: ['kit.test/held']}},
+        {type: 'merge'},
+      );
+      const dependent: ConfigMap = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {
+          name: `${name}-dependent`,
+          namespace,
+          finalizers: ['kit.test/held'],
+          ownerReferences: [ownerReference(object, {blockOwnerDeletion: true})],
+        },
+      };
+      await client.create(configMaps, dependent);
+      await client.delete(configMaps, key(), {propagation});
+      // The garbage collector takes `orphan` off as soon as it has come round; then nothing waits.
+      const waiting = {
+        metadata: {
+          ...(await live())!.metadata,
+          finalizers: ['kit.test/held', propagation === 'Orphan' ? 'orphan' : 'foregroundDeletion'],
+        },
+      };
+      expect(await counted(() => applier.remove(configMaps, waiting, {isOurs}))).toEqual({
+        requests: 1,
+        value: 'Deleted',
+      });
+      const now = await live();
+      expect(now!.metadata.finalizers).toEqual(['kit.test/held']);
+      expect(await counted(() => applier.remove(configMaps, now!, {isOurs}))).toEqual({requests: 0, value: 'Going'});
+      for (const held of [key(), `${key()}-dependent`])
+        await client.patch(configMaps, held, {metadata: {finalizers: null}}, {type: 'merge'});
+      await eventually(async () => (await live()) === undefined);
+    },
+  );
 });

@@ -7,7 +7,10 @@ import type {WatchState} from '../../operator/kube/watch.ts';
 import {admin, type ConfigMap, configMaps, eventually, makeNamespace} from '../support/kube-api.ts';
 import {FaultProxy, type Fate, type Seen} from '../support/kube-proxy.ts';
 
-interface Small {metadata: ConfigMap['metadata']; a: string | undefined}
+interface Small {
+  metadata: ConfigMap['metadata'];
+  a: string | undefined;
+}
 
 let proxy: FaultProxy;
 /** Past the proxy. */
@@ -43,22 +46,36 @@ afterEach(async () => {
 function make(watcher: CacheOptions<Small, ConfigMap>['watcher'] = {}): Cache<Small, ConfigMap> {
   const log = pino({}, {write: (line: string) => void logged.push(line)});
   cache = new Cache(client, configMaps, {
-    namespace, log, labelSelector: 'kit=test',
+    namespace,
+    log,
+    labelSelector: 'kit=test',
     project: ({metadata, data}) => ({metadata, a: data?.a}),
     indexes: {a: ({a}) => (a === undefined ? [] : [a])},
     watcher: {backoff: {baseMs: 50, capMs: 400}, ...watcher},
   });
-  cache.onChange((now, before) => changes.push(`${(now ?? before)!.metadata.name} ${before?.a ?? '-'} ${now?.a ?? '-'}`));
+  cache.onChange((now, before) =>
+    changes.push(`${(now ?? before)!.metadata.name} ${before?.a ?? '-'} ${now?.a ?? '-'}`),
+  );
   return cache;
 }
 
-const object = (name: string, a: string): ConfigMap =>
-  ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace, labels: {kit: 'test'}}, data: {a}});
+const object = (name: string, a: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {name, namespace, labels: {kit: 'test'}},
+  data: {a},
+});
 const create = (name: string, a: string): Promise<ConfigMap> => direct.create(configMaps, object(name, a));
-const change = (name: string, a: string): Promise<ConfigMap> => direct.patch(configMaps, `${namespace}/${name}`, {data: {a}}, {type: 'merge'});
+const change = (name: string, a: string): Promise<ConfigMap> =>
+  direct.patch(configMaps, `${namespace}/${name}`, {data: {a}}, {type: 'merge'});
 const destroy = (name: string): Promise<string> => direct.delete(configMaps, `${namespace}/${name}`);
 const at = (name: string): string | undefined => cache.get(`${namespace}/${name}`)?.a;
-const content = (): string => cache.list().map(({metadata, a}) => `${metadata.name}=${a}`).toSorted().join(' ');
+const content = (): string =>
+  cache
+    .list()
+    .map(({metadata, a}) => `${metadata.name}=${a}`)
+    .toSorted()
+    .join(' ');
 
 async function started(): Promise<void> {
   cache.start(stop.signal);
@@ -75,7 +92,12 @@ describe('a copy', () => {
     expect(proxy.seen.filter(({isWatch}) => !isWatch)).toHaveLength(3);
     expect(cache.size).toBe(25);
     expect(changes).toHaveLength(25);
-    expect(cache.by('a', '3').map(({metadata}) => metadata.name).toSorted()).toEqual(['o-13', 'o-18', 'o-23', 'o-3', 'o-8']);
+    expect(
+      cache
+        .by('a', '3')
+        .map(({metadata}) => metadata.name)
+        .toSorted(),
+    ).toEqual(['o-13', 'o-18', 'o-23', 'o-3', 'o-8']);
     await change('o-3', 'new');
     await destroy('o-8');
     await eventually(() => at('o-3') === 'new' && at('o-8') === undefined);
@@ -102,12 +124,12 @@ describe('a copy', () => {
     cache.onChange(() => {
       throw new Error('a bad handler');
     });
-    cache.onChange(now => told.push(now!.metadata.name));
+    cache.onChange((now) => told.push(now!.metadata.name));
     await started();
     await create('one', '1');
     await create('two', '1');
     await eventually(() => told.length === 2);
-    expect(logged.filter(line => line.includes('a bad handler'))).toHaveLength(2);
+    expect(logged.filter((line) => line.includes('a bad handler'))).toHaveLength(2);
   });
 });
 
@@ -151,7 +173,7 @@ describe('one’s own writes', () => {
     expect(at('mine')).toBe('2');
     await create('after', '1');
     await eventually(() => at('after') === '1');
-    expect(changes.filter(line => line.startsWith('mine')).at(-1)).toMatch(/ 2$/);
+    expect(changes.filter((line) => line.startsWith('mine')).at(-1)).toMatch(/ 2$/);
     expect(at('mine')).toBe('2');
   });
 
@@ -165,7 +187,10 @@ describe('one’s own writes', () => {
     cache.observe(kept);
     cache.observe(gone);
     expect(content()).toBe('gone=1 kept=1');
-    proxy.fate = once(({isWatch}) => isWatch, {status: 410, body: JSON.stringify({kind: 'Status', reason: 'Expired', code: 410})});
+    proxy.fate = once(({isWatch}) => isWatch, {
+      status: 410,
+      body: JSON.stringify({kind: 'Status', reason: 'Expired', code: 410}),
+    });
     proxy.cutAll();
     await eventually(() => content() === 'kept=1');
     expect(changes).toEqual(['kept - 1', 'gone - 1', 'gone 1 -']);
@@ -175,7 +200,7 @@ describe('one’s own writes', () => {
 /** The fate of the first request that fits; all others are forwarded. */
 function once(fits: (seen: FaultProxy['seen'][number]) => boolean, fate: Fate): FaultProxy['fate'] {
   let done = false;
-  return seen => {
+  return (seen) => {
     if (done || !fits(seen)) return 'forward';
     done = true;
     return fate;
@@ -210,19 +235,47 @@ describe('a fault', () => {
   test.each<{fault: string; strike: () => void | Promise<void>; requests: string[]}>([
     {fault: 'the watch ends in order, but at once', strike: () => proxy.endWatches(''), requests: ['check', 'watch']},
     {fault: 'all connections are cut', strike: () => proxy.cutAll(), requests: ['check', 'watch']},
-    {fault: 'the stream ends inside an event', strike: () => proxy.endWatches('{"type":"ADDED","obj'), requests: ['check', 'watch']},
+    {
+      fault: 'the stream ends inside an event',
+      strike: () => proxy.endWatches('{"type":"ADDED","obj'),
+      requests: ['check', 'watch'],
+    },
     {fault: 'the stream brings nonsense', strike: () => proxy.endWatches('<html>\n'), requests: ['check', 'watch']},
-    {fault: 'an ERROR event of 500', strike: () => proxy.endWatches(inStream(500, 'InternalError')), requests: ['check', 'watch']},
-    {fault: 'an ERROR event of 410', strike: () => proxy.endWatches(inStream(410, 'Expired')), requests: ['list', 'watch']},
-    {fault: '410 to the watch', strike: () => nextWatch({status: 410, body: status(410, 'Expired')}), requests: ['check', 'watch', 'list', 'watch']},
-    {fault: '500 to the watch', strike: () => nextWatch({status: 500, body: status(500, 'InternalError')}), requests: ['check', 'watch', 'check', 'watch']},
-    {fault: 'an answer that is no JSON', strike: () => nextWatch({status: 503, body: '<html>'}), requests: ['check', 'watch', 'check', 'watch']},
-    {fault: 'the watch cut before its answer', strike: () => nextWatch('cut'), requests: ['check', 'watch', 'check', 'watch']},
+    {
+      fault: 'an ERROR event of 500',
+      strike: () => proxy.endWatches(inStream(500, 'InternalError')),
+      requests: ['check', 'watch'],
+    },
+    {
+      fault: 'an ERROR event of 410',
+      strike: () => proxy.endWatches(inStream(410, 'Expired')),
+      requests: ['list', 'watch'],
+    },
+    {
+      fault: '410 to the watch',
+      strike: () => nextWatch({status: 410, body: status(410, 'Expired')}),
+      requests: ['check', 'watch', 'list', 'watch'],
+    },
+    {
+      fault: '500 to the watch',
+      strike: () => nextWatch({status: 500, body: status(500, 'InternalError')}),
+      requests: ['check', 'watch', 'check', 'watch'],
+    },
+    {
+      fault: 'an answer that is no JSON',
+      strike: () => nextWatch({status: 503, body: '<html>'}),
+      requests: ['check', 'watch', 'check', 'watch'],
+    },
+    {
+      fault: 'the watch cut before its answer',
+      strike: () => nextWatch('cut'),
+      requests: ['check', 'watch', 'check', 'watch'],
+    },
     {
       fault: 'the list cut that follows a 410',
       strike: () => {
         const fates: Fate[] = [{status: 410, body: status(410, 'Expired')}, 'cut', {status: 500, body: ''}];
-        proxy.fate = seen => (purpose(seen) === 'check' ? 'forward' : fates.shift() ?? 'forward');
+        proxy.fate = (seen) => (purpose(seen) === 'check' ? 'forward' : (fates.shift() ?? 'forward'));
         proxy.cutAll();
       },
       requests: ['check', 'watch', 'list', 'list', 'list', 'watch'],
@@ -296,7 +349,7 @@ describe('a fault', () => {
     proxy.fate = ({isWatch}) => (isWatch ? {status: 200} : 'forward');
     proxy.cutAll();
     await wait(2000);
-    expect(later().filter(what => what === 'watch').length).toBeLessThan(14);
+    expect(later().filter((what) => what === 'watch').length).toBeLessThan(14);
     proxy.fate = () => 'forward';
   });
 
@@ -306,7 +359,7 @@ describe('a fault', () => {
     proxy.fate = ({isWatch}) => (isWatch ? {status: 410, body: status(410, 'Expired')} : 'forward');
     proxy.cutAll();
     await wait(2000);
-    expect(later().filter(what => what === 'list').length).toBeLessThan(14);
+    expect(later().filter((what) => what === 'list').length).toBeLessThan(14);
     proxy.fate = () => 'forward';
     await create('comes', '1');
     await eventually(() => at('comes') === '1');

@@ -10,11 +10,27 @@ import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import {VirtualClock} from '../support/kube-clock.ts';
 import {admin, adminClient, makeNamespace} from '../support/kube-api.ts';
 
-interface Review extends KubeObject {status: {userInfo: {username: string}}}
-interface TokenRequest extends KubeObject {status: {token: string}}
+interface Review extends KubeObject {
+  status: {userInfo: {username: string}};
+}
+interface TokenRequest extends KubeObject {
+  status: {token: string};
+}
 
-const reviews = defineResource<Review>({group: 'authentication.k8s.io', version: 'v1', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', namespaced: false});
-const serviceAccounts = defineResource<KubeObject>({group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true});
+const reviews = defineResource<Review>({
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  plural: 'selfsubjectreviews',
+  kind: 'SelfSubjectReview',
+  namespaced: false,
+});
+const serviceAccounts = defineResource<KubeObject>({
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+  namespaced: true,
+});
 
 let client: Client;
 let namespace: string;
@@ -24,7 +40,8 @@ let root: string;
 beforeAll(async () => {
   client = adminClient();
   ({namespace, remove} = await makeNamespace(client));
-  for (const name of ['one', 'two']) await client.create(serviceAccounts, {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {name, namespace}});
+  for (const name of ['one', 'two'])
+    await client.create(serviceAccounts, {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {name, namespace}});
   root = await mkdtemp(join(tmpdir(), 'kit-'));
   await writeFile(join(root, 'ca.crt'), String((await admin().read()).tls.ca));
 });
@@ -36,8 +53,19 @@ afterAll(async () => {
 
 async function tokenOf(name: string): Promise<string> {
   const plural = `serviceaccounts/${name}/token`;
-  const tokens = defineResource<TokenRequest>({group: '', version: 'v1', plural, kind: 'TokenRequest', namespaced: true});
-  const request = {apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {namespace}, spec: {}} as unknown as TokenRequest;
+  const tokens = defineResource<TokenRequest>({
+    group: '',
+    version: 'v1',
+    plural,
+    kind: 'TokenRequest',
+    namespaced: true,
+  });
+  const request = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {namespace},
+    spec: {},
+  } as unknown as TokenRequest;
   return (await client.create(tokens, request)).status.token;
 }
 
@@ -46,9 +74,16 @@ const mountToken = (token: string): Promise<void> => writeFile(join(root, 'token
 /** A client as a Pod's process makes it, and who the API server takes it for. */
 function inPod(registry = new Registry(), clock?: VirtualClock) {
   const {hostname, port} = new URL(admin().server);
-  const pod = new Client(inCluster(root, {KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port})!, {metrics: kitMetrics(registry), clock});
+  const pod = new Client(inCluster(root, {KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port})!, {
+    metrics: kitMetrics(registry),
+    clock,
+  });
   const whoAmI = async (): Promise<string> => {
-    const review = await pod.create(reviews, {apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {}} as Review);
+    const review = await pod.create(reviews, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'SelfSubjectReview',
+      metadata: {},
+    } as Review);
     return review.status.userInfo.username.split(':').at(-1)!;
   };
   return {pod, whoAmI};
@@ -64,7 +99,10 @@ describe('a Pod’s token', () => {
     expect(await whoAmI()).toBe('one');
     const {values} = await registry.getSingleMetric('rest_client_requests_total')!.get();
     // The first met its end at once, because the file had nothing new; the second was repeated.
-    expect(Object.fromEntries(values.map(({labels, value}) => [(labels as {code: string}).code, value]))).toEqual({401: 2, 201: 1});
+    expect(Object.fromEntries(values.map(({labels, value}) => [(labels as {code: string}).code, value]))).toEqual({
+      401: 2,
+      201: 1,
+    });
     await pod.close();
   });
 

@@ -48,11 +48,18 @@ interface Run {
 
 function run(instance: string, lease: string): Run {
   const child = spawn(process.execPath, [script, instance, lease], {
-    env: {...process.env, KIT_SERVER: api.url, KIT_PKI: api.dir, NODE_OPTIONS: ''}, stdio: ['ignore', 'pipe', 'inherit'],
+    env: {...process.env, KIT_SERVER: api.url, KIT_PKI: api.dir, NODE_OPTIONS: ''},
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
   const [stands, leads] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const it: Run = {child, said: '', stands: stands.promise, leads: leads.promise, ended: once(child, 'exit').then(([code, signal]) => (code ?? signal) as unknown)};
+  const it: Run = {
+    child,
+    said: '',
+    stands: stands.promise,
+    leads: leads.promise,
+    ended: once(child, 'exit').then(([code, signal]) => (code ?? signal) as unknown),
+  };
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     it.said += text;
     if (it.said.includes('standing\n')) stands.resolve();
@@ -63,9 +70,14 @@ function run(instance: string, lease: string): Run {
 
 /** A leader, a second process that waits, and what happens to the first. */
 async function play(lease: string, strike: (first: Run, second: Run) => Promise<unknown>): Promise<Story> {
-  await client.create(configMaps, {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: lease, namespace: 'default'}, data: {}});
+  await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {name: lease, namespace: 'default'},
+    data: {},
+  });
   const writers: string[] = [];
-  cache.onChange(now => {
+  cache.onChange((now) => {
     const writer = now?.metadata.name === lease ? now.data?.writer : undefined;
     if (writer !== undefined && writer !== writers.at(-1)) writers.push(writer);
   });
@@ -143,7 +155,16 @@ describe('a leader in a process of one', () => {
   const silent = pino({level: 'silent'});
 
   function make(through: Client, name: string, options: Partial<ElectorOptions> = {}): Elector {
-    return new Elector({client: through.apart(), namespace: 'default', name, instance: 'solo', metrics: kitMetrics(new Registry()), log: silent, times, ...options});
+    return new Elector({
+      client: through.apart(),
+      namespace: 'default',
+      name,
+      instance: 'solo',
+      metrics: kitMetrics(new Registry()),
+      log: silent,
+      times,
+      ...options,
+    });
   }
 
   test('goes on leading while all other requests hang and hundreds more wait for their turn', async () => {
@@ -152,10 +173,15 @@ describe('a leader in a process of one', () => {
     const through = new Client(proxy.credentials, {connections: 4});
     proxy.fate = ({url}) => (url.pathname.includes('/leases') ? 'forward' : {delayMs: Infinity});
     // Deadlines that no stall of a busy machine reaches.
-    const elector = make(through, 'busy', {times: {leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 300}});
+    const elector = make(through, 'busy', {
+      times: {leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 300},
+    });
     expect(await elector.campaign(new AbortController().signal)).toBe(true);
-    const writes = Array.from({length: 300}, (_, i) => through.patch(configMaps, `default/none-${i}`, {}, {type: 'merge'}).catch((error: unknown) => error));
-    const renewals = () => proxy.seen.filter(({method, url}) => method === 'PATCH' && url.pathname.endsWith('/leases/busy')).length;
+    const writes = Array.from({length: 300}, (_, i) =>
+      through.patch(configMaps, `default/none-${i}`, {}, {type: 'merge'}).catch((error: unknown) => error),
+    );
+    const renewals = () =>
+      proxy.seen.filter(({method, url}) => method === 'PATCH' && url.pathname.endsWith('/leases/busy')).length;
     await eventually(() => renewals() > 8);
     expect(elector.isLeading).toBe(true);
     await elector.release();
@@ -171,16 +197,23 @@ describe('a leader in a process of one', () => {
     const through = new Client(proxy.credentials);
     const elector = make(through, 'cut-off');
     const exits: number[] = [];
-    const manager = new Manager({client: through, log: silent, elector, exit: code => exits.push(code)});
+    const manager = new Manager({client: through, log: silent, elector, exit: (code) => exits.push(code)});
     await manager.start();
-    const write = (): Promise<unknown> => through.create(configMaps, {apiVersion: 'v1', kind: 'ConfigMap', metadata: {generateName: 'w-', namespace: 'default'} as never});
+    const write = (): Promise<unknown> =>
+      through.create(configMaps, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {generateName: 'w-', namespace: 'default'} as never,
+      });
     await write();
     // Only renewals are in trouble: other writes would still get through.
     proxy.fate = ({url}) => (url.pathname.includes('/leases') ? {status: 500, body: ''} : 'forward');
     await eventually(() => exits.length > 0);
     const seen = proxy.seen.length;
     await expect(write()).rejects.toThrow(WriteRefusedError);
-    await expect(write()).rejects.toThrow(/POST \/api\/v1\/namespaces\/default\/configmaps: not sent: solo_\w+ does not lead/);
+    await expect(write()).rejects.toThrow(
+      /POST \/api\/v1\/namespaces\/default\/configmaps: not sent: solo_\w+ does not lead/,
+    );
     expect(proxy.seen).toHaveLength(seen);
     expect(exits).toEqual([1]);
     expect((await client.get(leases, 'default/cut-off'))!.spec!.holderIdentity).toBe(elector.identity);

@@ -29,7 +29,12 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   const {group} = widgets;
-  widget = await client.create(widgets, {apiVersion: `${group}/v1`, kind: 'Widget', metadata: {name: `w-${serial++}`, namespace}, spec: {size: 1}});
+  widget = await client.create(widgets, {
+    apiVersion: `${group}/v1`,
+    kind: 'Widget',
+    metadata: {name: `w-${serial++}`, namespace},
+    spec: {size: 1},
+  });
 });
 
 const read = async (): Promise<Widget> => (await client.get(widgets, keyOf(widget)))!;
@@ -66,7 +71,12 @@ describe('status', () => {
 
 describe('a finalizer', () => {
   test('is added once, beside those of others, and taken off alone', async () => {
-    const other = await client.patch(widgets, keyOf(widget), {metadata: {finalizers: ['other.test/x']}}, {type: 'merge'});
+    const other = await client.patch(
+      widgets,
+      keyOf(widget),
+      {metadata: {finalizers: ['other.test/x']}},
+      {type: 'merge'},
+    );
     const added = await ensureFinalizer(client, widgets, other, finalizer);
     expect(added!.metadata.finalizers).toEqual(['other.test/x', finalizer]);
     expect(await ensureFinalizer(client, widgets, added!, finalizer)).toBeUndefined();
@@ -97,23 +107,52 @@ describe('a finalizer', () => {
 });
 
 describe('an Event', () => {
-  interface KubeEvent extends KubeObject {note: string; regarding: {name: string}; eventTime: string; reportingController: string; reason: string}
-  const events = defineResource<KubeEvent>({group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true});
+  interface KubeEvent extends KubeObject {
+    note: string;
+    regarding: {name: string};
+    eventTime: string;
+    reportingController: string;
+    reason: string;
+  }
+  const events = defineResource<KubeEvent>({
+    group: 'events.k8s.io',
+    version: 'v1',
+    plural: 'events',
+    kind: 'Event',
+    namespaced: true,
+  });
 
   test('is accepted by the API server, its note cut to a kilobyte', async () => {
     const recorder = new EventRecorder(client, {controller: 'kit.test/controller', instance: 'pod-1'});
-    for (let i = 0; i < 3; i++) recorder.record({regarding: widget, type: 'Normal', reason: 'Tried', action: 'Try', note: `${i} ${'€'.repeat(1000)}`});
+    for (let i = 0; i < 3; i++)
+      recorder.record({
+        regarding: widget,
+        type: 'Normal',
+        reason: 'Tried',
+        action: 'Try',
+        note: `${i} ${'€'.repeat(1000)}`,
+      });
     await recorder.flush(60_000);
     expect(recorder.dropped).toBe(0);
     const {items} = await client.list(events, {namespace, fieldSelector: `regarding.name=${widget.metadata.name}`});
     expect(items.map(({note}) => note.slice(0, 3)).toSorted()).toEqual(['0 €', '1 €', '2 €']);
-    expect(items[0]).toMatchObject({reason: 'Tried', reportingController: 'kit.test/controller', regarding: {name: widget.metadata.name}});
+    expect(items[0]).toMatchObject({
+      reason: 'Tried',
+      reportingController: 'kit.test/controller',
+      regarding: {name: widget.metadata.name},
+    });
     expect(items[0]!.eventTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
   test('that the API server refuses is dropped, and harms nobody', async () => {
     const recorder = new EventRecorder(client, {controller: 'kit.test/controller', instance: 'pod-1'});
-    recorder.record({regarding: {...widget, metadata: {...widget.metadata, namespace: 'no-such-namespace'}}, type: 'Normal', reason: 'Tried', action: 'Try', note: 'x'});
+    recorder.record({
+      regarding: {...widget, metadata: {...widget.metadata, namespace: 'no-such-namespace'}},
+      type: 'Normal',
+      reason: 'Tried',
+      action: 'Try',
+      note: 'x',
+    });
     recorder.record({regarding: widget, type: 'Warning', reason: 'Failed', action: 'Try', note: 'after'});
     await recorder.flush(60_000);
     expect(recorder.dropped).toBe(1);
@@ -122,7 +161,8 @@ describe('an Event', () => {
 
   test('beyond the buffer is dropped at once', () => {
     const recorder = new EventRecorder(client, {controller: 'kit.test/controller', instance: 'pod-1', capacity: 2});
-    for (let i = 0; i < 5; i++) recorder.record({regarding: widget, type: 'Normal', reason: 'Tried', action: 'Try', note: `${i}`});
+    for (let i = 0; i < 5; i++)
+      recorder.record({regarding: widget, type: 'Normal', reason: 'Tried', action: 'Try', note: `${i}`});
     expect(recorder.dropped).toBe(2);
     return recorder.flush(60_000);
   });

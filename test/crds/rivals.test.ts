@@ -17,15 +17,50 @@ beforeAll(async () => {
   client = adminClient();
   const kind = crd(domainClaimKind) as {spec: {names: object}};
   // Known by its full name alone: `kubectl get domainclaims` stays what it is.
-  await apply([{...kind, metadata: {name}, spec: {...kind.spec, group, names: {...kind.spec.names, kind: 'RivalClaim', listKind: 'RivalClaimList', plural: 'rivalclaims', singular: 'rivalclaim', shortNames: [], categories: []}}}]);
+  await apply([
+    {
+      ...kind,
+      metadata: {name},
+      spec: {
+        ...kind.spec,
+        group,
+        names: {
+          ...kind.spec.names,
+          kind: 'RivalClaim',
+          listKind: 'RivalClaimList',
+          plural: 'rivalclaims',
+          singular: 'rivalclaim',
+          shortNames: [],
+          categories: [],
+        },
+      },
+    },
+  ]);
   await kubectl(['wait', 'crd', name, '--for=condition=Established', '--timeout=300s']);
-  await eventually('the kind is served', async () => (await client.list(there({group: '', version: 'v1alpha1', plural: 'rivalclaims', kind: 'RivalClaim', namespaced: false}))).items.length === 0);
+  await eventually(
+    'the kind is served',
+    async () =>
+      (
+        await client.list(
+          there({group: '', version: 'v1alpha1', plural: 'rivalclaims', kind: 'RivalClaim', namespaced: false}),
+        )
+      ).items.length === 0,
+  );
 });
-afterAll(async () => { await kubectl(['delete', 'crd', name]); await client?.close(); });
+afterAll(async () => {
+  await kubectl(['delete', 'crd', name]);
+  await client?.close();
+});
 
-const there = <T extends KubeObject>(resource: Resource<T>): Resource<T> => ({...resource, group, plural: 'rivalclaims', kind: 'RivalClaim'});
+const there = <T extends KubeObject>(resource: Resource<T>): Resource<T> => ({
+  ...resource,
+  group,
+  plural: 'rivalclaims',
+  kind: 'RivalClaim',
+});
 const api: ClaimApi = {
-  create: (resource, object, options) => client.create(there(resource), {...object, apiVersion: `${group}/v1alpha1`, kind: 'RivalClaim'}, options),
+  create: (resource, object, options) =>
+    client.create(there(resource), {...object, apiVersion: `${group}/v1alpha1`, kind: 'RivalClaim'}, options),
   patch: (resource, key, body, options) => client.patch(there(resource), key, body, options),
   get: (resource, key, options) => client.get(there(resource), key, options),
   delete: (resource, key, options) => client.delete(there(resource), key, options),
@@ -35,6 +70,12 @@ test('no tenant is routed without proof, never two at once, and its owner gets i
   const runs = 50;
   let ends = 0;
   let town = 0;
-  await fc.assert(fc.asyncProperty(historyOfRivals, async (history) => { await play(new Town(api, `town${town++}.example`), history); ends++; }), {numRuns: runs});
+  await fc.assert(
+    fc.asyncProperty(historyOfRivals, async (history) => {
+      await play(new Town(api, `town${town++}.example`), history);
+      ends++;
+    }),
+    {numRuns: runs},
+  );
   expect(ends).toBe(runs);
 });

@@ -15,16 +15,19 @@ export interface Row {
 const l63 = 'a'.repeat(63);
 const name253 = `${`${l63}.`.repeat(3)}${'b'.repeat(61)}`;
 
-const shape = 'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label';
+const shape =
+  'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label';
 const label = 'every label (the part between two dots) has at most 63 characters (RFC 1035)';
 const length = 'a hostname has at most 253 characters (RFC 1035)';
 const address = 'must be a hostname, not an IP address: create a DNS name for it and give that';
-const reserved = 'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)';
+const reserved =
+  'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)';
 const fromPrimary = 'a redirect must not come from the primary: give another hostname, or leave the redirect out';
 const toOther = 'a redirect goes to the primary: write that hostname, or leave `to` out';
 const twice = 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one';
 
-const unfolded = 'at most 50 redirects may be written with capitals or with a trailing dot: write the others in lower case, without it';
+const unfolded =
+  'at most 50 redirects may be written with capitals or with a trailing dot: write the others in lower case, without it';
 
 /** Hostnames, each tried as the primary, as the source and as the target of a redirect. */
 export const hostnames: {name: string; hostname: string; message?: string}[] = [
@@ -93,15 +96,27 @@ export const hostnames: {name: string; hostname: string; message?: string}[] = [
 
 const projectRef = {name: 'docs'};
 const primary = 'main.example.com';
-const sources = (n: number, suffix = '.example.com') => Array.from({length: n}, (_, i) => ({from: `n${String(i).padStart(3, '0')}${suffix}`}));
-const row = (name: string, spec: unknown, refusedAt?: string, message?: string): Row => ({name, spec, ...(refusedAt !== undefined && {refusedAt}), ...(message !== undefined && {message})});
-const redirects = (name: string, list: unknown, refusedAt?: string, message?: string): Row => row(name, {projectRef, primary, redirects: list}, refusedAt, message);
+const sources = (n: number, suffix = '.example.com') =>
+  Array.from({length: n}, (_, i) => ({from: `n${String(i).padStart(3, '0')}${suffix}`}));
+const row = (name: string, spec: unknown, refusedAt?: string, message?: string): Row => ({
+  name,
+  spec,
+  ...(refusedAt !== undefined && {refusedAt}),
+  ...(message !== undefined && {message}),
+});
+const redirects = (name: string, list: unknown, refusedAt?: string, message?: string): Row =>
+  row(name, {projectRef, primary, redirects: list}, refusedAt, message);
 
 export const customDomains: Row[] = [
   ...hostnames.flatMap(({name, hostname, message}) => [
     row(`primary: ${name}`, {projectRef, primary: hostname}, message && 'spec.primary', message),
     redirects(`from: ${name}`, [{from: hostname}], message && 'spec.redirects[0].from', message),
-    row(`to: ${name}`, {projectRef, primary: message ? primary : hostname, redirects: [{from: 'old.example.net', to: hostname}]}, message && 'spec.redirects[0].to', message),
+    row(
+      `to: ${name}`,
+      {projectRef, primary: message ? primary : hostname, redirects: [{from: 'old.example.net', to: hostname}]},
+      message && 'spec.redirects[0].to',
+      message,
+    ),
   ]),
   // By the schema itself.
   row('primary: empty', {projectRef, primary: ''}, 'spec.primary'),
@@ -118,43 +133,103 @@ export const customDomains: Row[] = [
   row('projectRef: a name with dots', {projectRef: {name: 'docs.v1'}, primary}),
   // Redirects.
   redirects('redirects: none', []),
-  redirects('redirects: of every status', [301, 302, 307, 308].map((status) => ({from: `s${status}.example.com`, status}))),
-  ...[200, 300, 303, 304, 404, 0, -301].map((status) => redirects(`redirects: status ${status}`, [{from: 'old.example.com', status}], 'spec.redirects[0].status')),
-  redirects('redirects: a status in quotation marks', [{from: 'old.example.com', status: '301'}], 'spec.redirects[0].status'),
+  redirects(
+    'redirects: of every status',
+    [301, 302, 307, 308].map((status) => ({from: `s${status}.example.com`, status})),
+  ),
+  ...[200, 300, 303, 304, 404, 0, -301].map((status) =>
+    redirects(`redirects: status ${status}`, [{from: 'old.example.com', status}], 'spec.redirects[0].status'),
+  ),
+  redirects(
+    'redirects: a status in quotation marks',
+    [{from: 'old.example.com', status: '301'}],
+    'spec.redirects[0].status',
+  ),
   redirects('redirects: a status and a half', [{from: 'old.example.com', status: 301.5}], 'spec.redirects[0].status'),
   redirects('redirects: no source', [{status: 301}], 'spec.redirects[0].from'),
   redirects('redirects: an object', {from: 'old.example.com'}, 'spec.redirects'),
   redirects('redirects: from the primary', [{from: primary}], 'spec', fromPrimary),
   redirects('redirects: from the primary in capitals', [{from: 'Main.EXAMPLE.com'}], 'spec', fromPrimary),
   redirects('redirects: from the primary with a dot', [{from: `${primary}.`}], 'spec', fromPrimary),
-  redirects('redirects: from the primary, which has a dot', [{from: 'a.example.com'}, {from: primary}], 'spec', fromPrimary),
-  row('redirects: from a primary in capitals with a dot', {projectRef, primary: 'MAIN.example.com.', redirects: [{from: 'main.Example.com'}]}, 'spec', fromPrimary),
+  redirects(
+    'redirects: from the primary, which has a dot',
+    [{from: 'a.example.com'}, {from: primary}],
+    'spec',
+    fromPrimary,
+  ),
+  row(
+    'redirects: from a primary in capitals with a dot',
+    {projectRef, primary: 'MAIN.example.com.', redirects: [{from: 'main.Example.com'}]},
+    'spec',
+    fromPrimary,
+  ),
   redirects('redirects: from a name below the primary', [{from: `old.${primary}`}]),
   redirects('redirects: to the primary', [{from: 'old.example.com', to: primary}]),
-  redirects('redirects: to the primary in capitals and with a dot', [{from: 'old.example.com', to: 'MAIN.Example.com.'}]),
+  redirects('redirects: to the primary in capitals and with a dot', [
+    {from: 'old.example.com', to: 'MAIN.Example.com.'},
+  ]),
   redirects('redirects: to another', [{from: 'old.example.com', to: 'other.example.com'}], 'spec', toOther),
-  redirects('redirects: one of two to another', [{from: 'old.example.com', to: primary}, {from: 'older.example.com', to: 'old.example.com'}], 'spec', toOther),
+  redirects(
+    'redirects: one of two to another',
+    [
+      {from: 'old.example.com', to: primary},
+      {from: 'older.example.com', to: 'old.example.com'},
+    ],
+    'spec',
+    toOther,
+  ),
   redirects('redirects: to a name below the primary', [{from: 'old.example.com', to: `x.${primary}`}], 'spec', toOther),
-  redirects('redirects: from one twice, in another case', [{from: 'old.example.com'}, {from: 'OLD.example.com'}], 'spec', twice),
-  redirects('redirects: from one twice, with a dot', [{from: 'old.example.com.'}, {from: 'a.example.com'}, {from: 'old.example.com'}], 'spec', twice),
+  redirects(
+    'redirects: from one twice, in another case',
+    [{from: 'old.example.com'}, {from: 'OLD.example.com'}],
+    'spec',
+    twice,
+  ),
+  redirects(
+    'redirects: from one twice, with a dot',
+    [{from: 'old.example.com.'}, {from: 'a.example.com'}, {from: 'old.example.com'}],
+    'spec',
+    twice,
+  ),
   redirects('redirects: from two that differ', [{from: 'old.example.com'}, {from: 'olds.example.com'}]),
   redirects('redirects: 500', sources(500)),
   redirects('redirects: 500 of the longest names', sources(500, `.${name253.slice(5)}`)),
   redirects('redirects: 500, 50 of them in capitals', [...sources(450), ...sources(50, '.EXAMPLE.net')]),
-  redirects('redirects: 500 of the longest names, 50 of them with a dot', [...sources(450, `.${name253.slice(5)}`), ...sources(500, `.${name253.slice(5)}.`).slice(450)]),
+  redirects('redirects: 500 of the longest names, 50 of them with a dot', [
+    ...sources(450, `.${name253.slice(5)}`),
+    ...sources(500, `.${name253.slice(5)}.`).slice(450),
+  ]),
   redirects('redirects: 51 in capitals', sources(51, '.EXAMPLE.net'), 'spec', unfolded),
   redirects('redirects: 501', sources(501), 'spec.redirects'),
-  redirects('redirects: 500, the last one the first again', [...sources(499), {from: 'N000.example.com'}], 'spec', twice),
+  redirects(
+    'redirects: 500, the last one the first again',
+    [...sources(499), {from: 'N000.example.com'}],
+    'spec',
+    twice,
+  ),
 ];
 
-const portMessage = "must be a port number from 1 to 65535 (without quotation marks), or the name of one of the Service's ports";
+const portMessage =
+  "must be a port number from 1 to 65535 (without quotation marks), or the name of one of the Service's ports";
 const port = (value: unknown, refused?: 'rule' | 'schema'): Row =>
-  row(`port: ${JSON.stringify(value)}`, {serviceRef: {name: 'web', port: value}}, refused && 'spec.serviceRef.port', refused === 'rule' ? portMessage : undefined);
-const defaultHost = (value: unknown, refused?: true): Row => row(`defaultHost: ${JSON.stringify(value)}`, {serviceRef: {name: 'web', port: 80}, defaultHost: value}, refused && 'spec.defaultHost');
+  row(
+    `port: ${JSON.stringify(value)}`,
+    {serviceRef: {name: 'web', port: value}},
+    refused && 'spec.serviceRef.port',
+    refused === 'rule' ? portMessage : undefined,
+  );
+const defaultHost = (value: unknown, refused?: true): Row =>
+  row(
+    `defaultHost: ${JSON.stringify(value)}`,
+    {serviceRef: {name: 'web', port: 80}, defaultHost: value},
+    refused && 'spec.defaultHost',
+  );
 
 export const projects: Row[] = [
   ...[1, 80, 65_535, 'http', 'web-1', '8080x', 'a'.repeat(15)].map((value) => port(value)),
-  ...[0, -1, 65_536, '', '80', 'HTTP', 'web_1', '-web', 'web-', 'a--b', 'a'.repeat(16)].map((value) => port(value, 'rule')),
+  ...[0, -1, 65_536, '', '80', 'HTTP', 'web_1', '-web', 'web-', 'a--b', 'a'.repeat(16)].map((value) =>
+    port(value, 'rule'),
+  ),
   ...[80.5, true, null].map((value) => port(value, 'schema')),
   ...['Serve', 'RedirectToPrimary', 'Disabled'].map((value) => defaultHost(value)),
   ...['serve', 'Off', 'Redirect', '', false].map((value) => defaultHost(value, true)),
@@ -186,13 +261,46 @@ const rates: [string, unknown, string?, string?][] = [
 ];
 
 export const plans: Row[] = [
-  ...rates.map(([name, rateLimit, at, message]) => row(`rateLimit: ${name}`, {rateLimit, customDomains: domainsOf(true, 10)}, at === undefined ? undefined : `spec.rateLimit${at}`, message)),
+  ...rates.map(([name, rateLimit, at, message]) =>
+    row(
+      `rateLimit: ${name}`,
+      {rateLimit, customDomains: domainsOf(true, 10)},
+      at === undefined ? undefined : `spec.rateLimit${at}`,
+      message,
+    ),
+  ),
   row('rateLimit: left out', {customDomains: domainsOf(true, 10)}, 'spec.rateLimit'),
-  ...[[false, 0], [true, 1], [true, 501]].map(([allowed, most]) => row(`customDomains: ${allowed}, ${most}`, {rateLimit: limits, customDomains: domainsOf(allowed, most)})),
-  ...[[false, 1], [true, 0]].map(([allowed, most]) => row(`customDomains: ${allowed}, ${most}`, {rateLimit: limits, customDomains: domainsOf(allowed, most)}, 'spec.customDomains', inStep)),
-  ...[-1, 502, '10', 1.5].map((most) => row(`customDomains: true, ${JSON.stringify(most)}`, {rateLimit: limits, customDomains: domainsOf(true, most)}, 'spec.customDomains.maxHostnamesPerProject')),
+  ...[
+    [false, 0],
+    [true, 1],
+    [true, 501],
+  ].map(([allowed, most]) =>
+    row(`customDomains: ${allowed}, ${most}`, {rateLimit: limits, customDomains: domainsOf(allowed, most)}),
+  ),
+  ...[
+    [false, 1],
+    [true, 0],
+  ].map(([allowed, most]) =>
+    row(
+      `customDomains: ${allowed}, ${most}`,
+      {rateLimit: limits, customDomains: domainsOf(allowed, most)},
+      'spec.customDomains',
+      inStep,
+    ),
+  ),
+  ...[-1, 502, '10', 1.5].map((most) =>
+    row(
+      `customDomains: true, ${JSON.stringify(most)}`,
+      {rateLimit: limits, customDomains: domainsOf(true, most)},
+      'spec.customDomains.maxHostnamesPerProject',
+    ),
+  ),
   row('customDomains: a word', {rateLimit: limits, customDomains: domainsOf('yes', 1)}, 'spec.customDomains.allowed'),
-  row('customDomains: without a number', {rateLimit: limits, customDomains: {allowed: true}}, 'spec.customDomains.maxHostnamesPerProject'),
+  row(
+    'customDomains: without a number',
+    {rateLimit: limits, customDomains: {allowed: true}},
+    'spec.customDomains.maxHostnamesPerProject',
+  ),
   row('customDomains: left out', {rateLimit: limits}, 'spec.customDomains'),
 ];
 
@@ -201,7 +309,12 @@ export const domainClaims: Row[] = [
   row('a namespace', {tenant: {namespaceUID: '5c3e0b9e-2f0c-4c53-9f6e-0a8b8f6f4b11'}, proof: 'DNS'}),
   row("the platform's word", {tenant: {account: 'acme'}, proof: 'Platform'}),
   row('nobody', {tenant: {}}, 'spec.tenant', 'name either the account or the namespaceUID'),
-  row('two', {tenant: {account: 'acme', namespaceUID: 'u'}}, 'spec.tenant', 'name either the account or the namespaceUID'),
+  row(
+    'two',
+    {tenant: {account: 'acme', namespaceUID: 'u'}},
+    'spec.tenant',
+    'name either the account or the namespaceUID',
+  ),
   row('no tenant', {proof: 'DNS'}, 'spec.tenant'),
   row('an account in capitals', {tenant: {account: 'Acme'}}, 'spec.tenant.account'),
   row('another proof', {tenant: {account: 'acme'}, proof: 'Word'}, 'spec.proof'),
@@ -209,7 +322,14 @@ export const domainClaims: Row[] = [
 
 export const accounts: Row[] = [
   row('planRef alone', {planRef: {name: 'pro'}}),
-  ...rates.map(([name, rateLimit, at, message]) => row(`rateLimit: ${name}`, {planRef: {name: 'pro'}, rateLimit}, at === undefined ? undefined : `spec.rateLimit${at}`, message)),
+  ...rates.map(([name, rateLimit, at, message]) =>
+    row(
+      `rateLimit: ${name}`,
+      {planRef: {name: 'pro'}, rateLimit},
+      at === undefined ? undefined : `spec.rateLimit${at}`,
+      message,
+    ),
+  ),
   row('planRef: missing', {rateLimit: limits}, 'spec.planRef'),
   row('planRef: without a name', {planRef: {}}, 'spec.planRef.name'),
   row('planRef: an empty name', {planRef: {name: ''}}, 'spec.planRef.name'),

@@ -17,7 +17,11 @@ import type {FakeServer} from '../unit/dns/fake-servers.ts';
 import {Servers} from './servers.ts';
 
 const [first, second, six, nobody] = ['127.0.0.51', '127.0.0.52', '::1', '127.0.0.59'];
-const resolvers = [{address: '127.0.0.61', validates: true}, {address: '127.0.0.62', validates: true}, {address: '127.0.0.63', validates: false}];
+const resolvers = [
+  {address: '127.0.0.61', validates: true},
+  {address: '127.0.0.62', validates: true},
+  {address: '127.0.0.63', validates: false},
+];
 const target = 'docs-acme-k3v9x2m4q7w1z.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const cname = `docs IN CNAME ${target}.`;
@@ -26,7 +30,10 @@ const ns2 = '@ IN NS ns2.test.';
 
 /** RFC 8659, 4: who may issue for the name itself and for what is below it; `*`: anybody. */
 const examples: Record<string, {records: string[]; for: string[]}> = {
-  certs: {records: ['0 issue "ca1.example.net"', '0 issue "ca2.example.org"'], for: ['ca1.example.net', 'ca2.example.org']},
+  certs: {
+    records: ['0 issue "ca1.example.net"', '0 issue "ca2.example.org"'],
+    for: ['ca1.example.net', 'ca2.example.org'],
+  },
   nocerts: {records: ['0 issue ";"'], for: []},
   both: {records: ['0 issue ";"', '0 issue "ca1.example.net"'], for: ['ca1.example.net']},
   malformed: {records: ['0 issue "%%%%%"'], for: []},
@@ -35,43 +42,147 @@ const examples: Record<string, {records: string[]; for: string[]}> = {
   wild2: {records: ['0 issue "ca1.example.net"'], for: ['ca1.example.net']},
   wild3: {records: ['0 issuewild "ca2.example.org"', '0 issue ";"'], for: []},
   wild4: {records: ['0 issuewild "ca2.example.org"'], for: ['ca1.example.net', 'ca2.example.org', 'ca3.example.com']},
-  report: {records: ['0 issue "ca1.example.net"', '0 iodef "mailto:security@example.com"', '0 iodef "https://iodef.example.com/"'], for: ['ca1.example.net']},
+  report: {
+    records: [
+      '0 issue "ca1.example.net"',
+      '0 iodef "mailto:security@example.com"',
+      '0 iodef "https://iodef.example.com/"',
+    ],
+    for: ['ca1.example.net'],
+  },
   new: {records: ['0 issue "ca1.example.net"', '128 tbs "Unknown"'], for: []},
 };
 
 const zones = {
-  test: {at: [first], signed: 'Well' as const, records: [
-    ns1, `ns1 IN A ${first}`, `ns2 IN A ${second}`, `ns6 IN AAAA ${six}`, `nobody IN A ${nobody}`,
-    ...['customer', 'shop.customer', 'apex', 'apex4', 'apex6', 'notxt', 'othertxt', 'xn--bcher-kva', 'platform', 'signed', 'broken', 'expired', 'brief', 'caa', 'blocked', 'split', 'rfc8659', 'climb'].map((zone) => `${zone} IN NS ns1`),
-    'split IN NS ns2', 'six IN NS ns6', 'lame IN NS ns2', 'dead IN NS nobody', 'half IN NS nobody', 'half IN NS ns1', 'lying IN NS ns1', 'lying IN NS ns3', 'ns3 IN A 127.0.0.53']},
+  test: {
+    at: [first],
+    signed: 'Well' as const,
+    records: [
+      ns1,
+      `ns1 IN A ${first}`,
+      `ns2 IN A ${second}`,
+      `ns6 IN AAAA ${six}`,
+      `nobody IN A ${nobody}`,
+      ...[
+        'customer',
+        'shop.customer',
+        'apex',
+        'apex4',
+        'apex6',
+        'notxt',
+        'othertxt',
+        'xn--bcher-kva',
+        'platform',
+        'signed',
+        'broken',
+        'expired',
+        'brief',
+        'caa',
+        'blocked',
+        'split',
+        'rfc8659',
+        'climb',
+      ].map((zone) => `${zone} IN NS ns1`),
+      'split IN NS ns2',
+      'six IN NS ns6',
+      'lame IN NS ns2',
+      'dead IN NS nobody',
+      'half IN NS nobody',
+      'half IN NS ns1',
+      'lying IN NS ns1',
+      'lying IN NS ns3',
+      'ns3 IN A 127.0.0.53',
+    ],
+  },
   'platform.test': {at: [first], records: [ns1, '*.apps IN A 203.0.113.1', '*.apps IN AAAA 2001:db8::1']},
-  'customer.test': {at: [first], records: [ns1, cname,
-    'elsewhere IN CNAME www.example.net.', `detour IN CNAME docs`, 'old IN A 198.51.100.7', 'old6 IN AAAA 2001:db8:bad::7', 'flat IN A 203.0.113.1', 'flat IN AAAA 2001:db8::5',
-    'flatproven IN A 203.0.113.2', `_doorplate-challenge.flatproven IN TXT "${token}"`, 'flatwrong IN A 203.0.113.2', '_doorplate-challenge.flatwrong IN TXT "something" "else"',
-    '*.wild IN A 198.51.100.9', '*.wildcname IN CNAME www.example.net.', `*.wildours IN CNAME ${target}.`, '*.wildedge IN A 203.0.113.1', 'mixed IN A 203.0.113.1', 'mixed IN A 198.51.100.7',
-    'loop IN CNAME loop2', 'loop2 IN CNAME loop', 'shop IN NS ns1.test.',
-    ...Array.from({length: 20}, (_, i) => `hop${i} IN CNAME hop${i + 1}`), `hop20 IN CNAME ${target}.`]},
+  'customer.test': {
+    at: [first],
+    records: [
+      ns1,
+      cname,
+      'elsewhere IN CNAME www.example.net.',
+      `detour IN CNAME docs`,
+      'old IN A 198.51.100.7',
+      'old6 IN AAAA 2001:db8:bad::7',
+      'flat IN A 203.0.113.1',
+      'flat IN AAAA 2001:db8::5',
+      'flatproven IN A 203.0.113.2',
+      `_doorplate-challenge.flatproven IN TXT "${token}"`,
+      'flatwrong IN A 203.0.113.2',
+      '_doorplate-challenge.flatwrong IN TXT "something" "else"',
+      '*.wild IN A 198.51.100.9',
+      '*.wildcname IN CNAME www.example.net.',
+      `*.wildours IN CNAME ${target}.`,
+      '*.wildedge IN A 203.0.113.1',
+      'mixed IN A 203.0.113.1',
+      'mixed IN A 198.51.100.7',
+      'loop IN CNAME loop2',
+      'loop2 IN CNAME loop',
+      'shop IN NS ns1.test.',
+      ...Array.from({length: 20}, (_, i) => `hop${i} IN CNAME hop${i + 1}`),
+      `hop20 IN CNAME ${target}.`,
+    ],
+  },
   'shop.customer.test': {at: [first], records: [ns1, '@ IN A 203.0.113.3', `_doorplate-challenge IN TXT "${token}"`]},
-  'apex.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '@ IN A 203.0.113.5', '@ IN AAAA 2001:db8::7', '_doorplate-challenge IN TXT "unrelated"', `_doorplate-challenge IN TXT "${token.slice(0, 9)}" "${token.slice(9)}"`]},
+  'apex.test': {
+    at: [first],
+    records: [
+      ns1,
+      '@ IN A 203.0.113.4',
+      '@ IN A 203.0.113.5',
+      '@ IN AAAA 2001:db8::7',
+      '_doorplate-challenge IN TXT "unrelated"',
+      `_doorplate-challenge IN TXT "${token.slice(0, 9)}" "${token.slice(9)}"`,
+    ],
+  },
   'apex4.test': {at: [first], records: [ns1, '@ IN A 198.51.100.7', `_doorplate-challenge IN TXT "${token}"`]},
-  'apex6.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '@ IN AAAA 2001:db8:bad::1', `_doorplate-challenge IN TXT "${token}"`]},
+  'apex6.test': {
+    at: [first],
+    records: [ns1, '@ IN A 203.0.113.4', '@ IN AAAA 2001:db8:bad::1', `_doorplate-challenge IN TXT "${token}"`],
+  },
   'notxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', 'empty IN A 203.0.113.4']},
   'othertxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '_doorplate-challenge IN TXT "zzz"']},
   'xn--bcher-kva.test': {at: [first], records: [ns1, cname]},
   'split.test@127.0.0.51': {at: [first], records: [ns1, ns2, cname]},
   'split.test@127.0.0.52': {at: [second], records: [ns1, ns2, 'else IN A 192.0.2.1']},
-  'six.test': {at: [six], records: ['@ IN NS ns6.test.', cname, 'only IN AAAA 2001:db8::9', `_doorplate-challenge.only IN TXT "${token}"`]},
+  'six.test': {
+    at: [six],
+    records: ['@ IN NS ns6.test.', cname, 'only IN AAAA 2001:db8::9', `_doorplate-challenge.only IN TXT "${token}"`],
+  },
   'half.test': {at: [first], records: ['@ IN NS nobody.test.', ns1, cname]},
   'signed.test': {at: [first], signed: 'Well' as const, records: [ns1, cname]},
-  'broken.test': {at: [first], signed: 'BrokenDs' as const, records: [ns1, cname, '@ IN A 203.0.113.4', `_doorplate-challenge IN TXT "${token}"`]},
+  'broken.test': {
+    at: [first],
+    signed: 'BrokenDs' as const,
+    records: [ns1, cname, '@ IN A 203.0.113.4', `_doorplate-challenge IN TXT "${token}"`],
+  },
   'expired.test': {at: [first], signed: 'Expired' as const, records: [ns1, cname]},
   'brief.test': {at: [first], ttlSeconds: 6, records: [ns1, 'docs IN A 198.51.100.7']},
   'caa.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca1.example.net"']},
   'blocked.test': {at: [first], records: [ns1, cname, '@ IN CAA 0 issue "ca2.example.org"']},
   // The examples of RFC 8659, 4.2 to 4.5, and of 3: each name's records, and a name below it without any.
-  'rfc8659.test': {at: [first], records: [ns1, ...Object.entries(examples).flatMap(([name, {records}]) => records.map((caa) => `${name} IN CAA ${caa}`)), ...Object.keys(examples).map((name) => `sub.${name} IN A 192.0.2.1`)]},
+  'rfc8659.test': {
+    at: [first],
+    records: [
+      ns1,
+      ...Object.entries(examples).flatMap(([name, {records}]) => records.map((caa) => `${name} IN CAA ${caa}`)),
+      ...Object.keys(examples).map((name) => `sub.${name} IN A 192.0.2.1`),
+    ],
+  },
   // 3: the CNAME of X is followed for X alone; the climb goes on from X, not from where it leads.
-  'climb.test': {at: [first], records: [ns1, '@ IN CAA 0 issue "ca1.example.net"', 'x IN CNAME a.target', 'target IN CAA 0 issue "ca2.example.org"', 'a.target IN A 192.0.2.1', 'y IN CNAME own', 'own IN CAA 0 issue "ca2.example.org"', 'twice IN CNAME y']},
+  'climb.test': {
+    at: [first],
+    records: [
+      ns1,
+      '@ IN CAA 0 issue "ca1.example.net"',
+      'x IN CNAME a.target',
+      'target IN CAA 0 issue "ca2.example.org"',
+      'a.target IN A 192.0.2.1',
+      'y IN CNAME own',
+      'own IN CAA 0 issue "ca2.example.org"',
+      'twice IN CNAME y',
+    ],
+  },
   'lying.test': {at: [first], records: [ns1, '@ IN NS ns3.test.', cname]},
 };
 
@@ -84,7 +195,8 @@ beforeAll(async () => {
   options = {
     dns: client(resolvers.map(({address}) => address)),
     rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false},
-    mode: 'Authoritative', ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
+    mode: 'Authoritative',
+    ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
   };
 }); // The packages may have to be installed first.
 afterAll(async () => {
@@ -93,7 +205,15 @@ afterAll(async () => {
 });
 
 const client = (recursive: string[], opts: {totalTimeoutMs?: number} = {}) =>
-  new DnsClient({recursive: recursive.map((address) => servers.at(address)), allowPrivateAddresses: true, port: servers.port, tryTimeoutMs: 800, tries: 2, totalTimeoutMs: 5000, ...opts});
+  new DnsClient({
+    recursive: recursive.map((address) => servers.at(address)),
+    allowPrivateAddresses: true,
+    port: servers.port,
+    tryTimeoutMs: 800,
+    tries: 2,
+    totalTimeoutMs: 5000,
+    ...opts,
+  });
 /** What checks have come to in this file. */
 const given = new Set<string>();
 async function check(...args: Parameters<typeof checkName>): Promise<Verdict> {
@@ -101,7 +221,8 @@ async function check(...args: Parameters<typeof checkName>): Promise<Verdict> {
   given.add(ends(verdict));
   return verdict;
 }
-const asked = (address: string, name: string, type: 'A' | 'CNAME' = 'CNAME') => ask(servers.at(address), {name, type}, {recursionDesired: true, timeoutMs: 2000});
+const asked = (address: string, name: string, type: 'A' | 'CNAME' = 'CNAME') =>
+  ask(servers.at(address), {name, type}, {recursionDesired: true, timeoutMs: 2000});
 const about = (hostname: string): Question => ({hostname, target, token});
 const ends = (verdict: Verdict) => (verdict.kind === 'Proven' ? `by ${verdict.by}` : verdict.reason);
 const messageOf = (verdict: Verdict) => (verdict.kind === 'Proven' ? '' : verdict.message);
@@ -112,38 +233,114 @@ describe('A check of', () => {
     ['a CNAME to the host', 'docs.customer.test', {kind: 'Proven', by: 'CNAME', apex: false}],
     ['a CNAME to the host, by a wildcard', 'any.wildours.customer.test', {kind: 'Proven', by: 'CNAME'}],
     ['a CNAME to the host, in an internationalised zone', 'docs.xn--bcher-kva.test', {kind: 'Proven', by: 'CNAME'}],
-    ['a CNAME to the host, in a zone whose name servers have IPv6 only', 'docs.six.test', {kind: 'Proven', by: 'CNAME'}],
+    [
+      'a CNAME to the host, in a zone whose name servers have IPv6 only',
+      'docs.six.test',
+      {kind: 'Proven', by: 'CNAME'},
+    ],
     ['a CNAME to the host, in a zone that is signed well', 'docs.signed.test', {kind: 'Proven', by: 'CNAME'}],
     ['a CNAME to the host, where one of two servers is dead', 'docs.half.test', {kind: 'Proven', by: 'CNAME'}],
     ['a flattened name with the TXT', 'flatproven.customer.test', {kind: 'Proven', by: 'TXT', apex: false}],
     ['an IPv6-only name with the TXT', 'only.six.test', {kind: 'Proven', by: 'TXT', apex: false}],
-    ['an apex with rotating addresses and the TXT among others, in two strings', 'apex.test', {kind: 'Proven', by: 'TXT', apex: true}],
+    [
+      'an apex with rotating addresses and the TXT among others, in two strings',
+      'apex.test',
+      {kind: 'Proven', by: 'TXT', apex: true},
+    ],
     ['an apex by a zone cut below the registrable name', 'shop.customer.test', {kind: 'Proven', by: 'TXT', apex: true}],
-    ['nothing', 'missing.customer.test', {reason: 'RecordMissing', state: 'Missing', oldAnswerSeconds: 900, message: `missing.customer.test has no record. Create ${create('missing')}.`}],
-    ['nothing, in an internationalised zone', 'a.xn--bcher-kva.test', {reason: 'RecordMissing', message: `a.xn--bcher-kva.test (a.bücher.test) has no record. Create ${create('a', 'xn--bcher-kva.test')}.`}],
+    [
+      'nothing',
+      'missing.customer.test',
+      {
+        reason: 'RecordMissing',
+        state: 'Missing',
+        oldAnswerSeconds: 900,
+        message: `missing.customer.test has no record. Create ${create('missing')}.`,
+      },
+    ],
+    [
+      'nothing, in an internationalised zone',
+      'a.xn--bcher-kva.test',
+      {
+        reason: 'RecordMissing',
+        message: `a.xn--bcher-kva.test (a.bücher.test) has no record. Create ${create('a', 'xn--bcher-kva.test')}.`,
+      },
+    ],
     ['nothing, in a zone that nobody has', 'docs.unregistered.test', {reason: 'RecordMissing'}],
     ['another target', 'elsewhere.customer.test', {reason: 'TargetMismatch', observed: ['CNAME www.example.net']}],
     ['a detour', 'detour.customer.test', {reason: 'IndirectCNAME', observed: ['CNAME docs.customer.test']}],
     ['a loop', 'loop.customer.test', {reason: 'TargetMismatch', observed: ['CNAME loop2.customer.test']}],
     ['twenty hops', 'hop0.customer.test', {reason: 'TargetMismatch', observed: ['CNAME hop1.customer.test']}],
-    ['an address', 'old.customer.test', {reason: 'ConflictingRecord', state: 'Conflicting', observed: ['A 198.51.100.7'], oldAnswerSeconds: 900, message: `old.customer.test has A 198.51.100.7 and no CNAME. Delete it and create ${create('old')}.`}],
+    [
+      'an address',
+      'old.customer.test',
+      {
+        reason: 'ConflictingRecord',
+        state: 'Conflicting',
+        observed: ['A 198.51.100.7'],
+        oldAnswerSeconds: 900,
+        message: `old.customer.test has A 198.51.100.7 and no CNAME. Delete it and create ${create('old')}.`,
+      },
+    ],
     ['an IPv6 address alone', 'old6.customer.test', {reason: 'ConflictingRecord', observed: ['AAAA 2001:db8:bad::7']}],
     ["the edge's address beside another's", 'mixed.customer.test', {reason: 'ConflictingRecord'}],
-    ['a wildcard of addresses', 'any.wild.customer.test', {reason: 'ConflictingRecord', message: `any.wild.customer.test has A 198.51.100.9 by a wildcard record and no CNAME. Create ${create('any.wild')}; it counts before the wildcard.`}],
-    ['a wildcard of another target', 'any.wildcname.customer.test', {reason: 'TargetMismatch', message: `any.wildcname.customer.test is a CNAME to www.example.net by a wildcard record. Create ${create('any.wildcname')}; it counts before the wildcard.`}],
-    ["a wildcard of the edge's addresses", 'any.wildedge.customer.test', {reason: 'ProxiedOrFlattened', txt: {state: 'Missing', observed: []}}],
-    ['a flattened name', 'flat.customer.test', {reason: 'ProxiedOrFlattened', state: 'Conflicting', observed: ['A 203.0.113.1', 'AAAA 2001:db8::5']}],
-    ['a flattened name with another TXT', 'flatwrong.customer.test', {reason: 'TXTMismatch', txt: {state: 'Wrong', observed: ['TXT somethingelse']}}],
-    ["an apex with another's address", 'apex4.test', {reason: 'ConflictingA', apex: true, observed: ['A 198.51.100.7']}],
+    [
+      'a wildcard of addresses',
+      'any.wild.customer.test',
+      {
+        reason: 'ConflictingRecord',
+        message: `any.wild.customer.test has A 198.51.100.9 by a wildcard record and no CNAME. Create ${create('any.wild')}; it counts before the wildcard.`,
+      },
+    ],
+    [
+      'a wildcard of another target',
+      'any.wildcname.customer.test',
+      {
+        reason: 'TargetMismatch',
+        message: `any.wildcname.customer.test is a CNAME to www.example.net by a wildcard record. Create ${create('any.wildcname')}; it counts before the wildcard.`,
+      },
+    ],
+    [
+      "a wildcard of the edge's addresses",
+      'any.wildedge.customer.test',
+      {reason: 'ProxiedOrFlattened', txt: {state: 'Missing', observed: []}},
+    ],
+    [
+      'a flattened name',
+      'flat.customer.test',
+      {reason: 'ProxiedOrFlattened', state: 'Conflicting', observed: ['A 203.0.113.1', 'AAAA 2001:db8::5']},
+    ],
+    [
+      'a flattened name with another TXT',
+      'flatwrong.customer.test',
+      {reason: 'TXTMismatch', txt: {state: 'Wrong', observed: ['TXT somethingelse']}},
+    ],
+    [
+      "an apex with another's address",
+      'apex4.test',
+      {reason: 'ConflictingA', apex: true, observed: ['A 198.51.100.7']},
+    ],
     ["an apex with another's IPv6 address", 'apex6.test', {reason: 'ConflictingAAAA', apex: true}],
-    ['an apex without the TXT', 'notxt.test', {reason: 'TXTMissing', state: 'Found', apex: true, txt: {state: 'Missing', observed: []}}],
+    [
+      'an apex without the TXT',
+      'notxt.test',
+      {reason: 'TXTMissing', state: 'Found', apex: true, txt: {state: 'Missing', observed: []}},
+    ],
     ['an apex with another TXT', 'othertxt.test', {reason: 'TXTMismatch', apex: true}],
     ['an apex without an address', 'signed.test', {reason: 'RecordMissing', apex: true}],
     ['a zone whose servers disagree: any may be asked next', 'docs.split.test', {reason: 'RecordMissing'}],
     ['a zone whose server refuses', 'docs.lame.test', {kind: 'Unknown', reason: 'AuthoritativeFailure'}],
     ['a zone whose server is dead', 'docs.dead.test', {kind: 'Unknown', reason: 'AuthoritativeUnreachable'}],
-    ['a signed zone whose parent vouches for another key', 'docs.broken.test', {kind: 'Unknown', reason: 'DNSSECBroken', apex: false}],
-    ['an apex in a signed zone whose parent vouches for another key', 'broken.test', {kind: 'Unknown', reason: 'DNSSECBroken', apex: true}],
+    [
+      'a signed zone whose parent vouches for another key',
+      'docs.broken.test',
+      {kind: 'Unknown', reason: 'DNSSECBroken', apex: false},
+    ],
+    [
+      'an apex in a signed zone whose parent vouches for another key',
+      'broken.test',
+      {kind: 'Unknown', reason: 'DNSSECBroken', apex: true},
+    ],
     ['a signed zone whose signatures are over', 'docs.expired.test', {kind: 'Unknown', reason: 'DNSSECBroken'}],
   ])('%s: %s', async (_, hostname, expected) => {
     expect(await check(options, about(hostname), false)).toMatchObject(expected);
@@ -154,12 +351,17 @@ describe('A check of', () => {
     expect(await dns.askAuthoritative('docs.unregistered.test', 'Host')).toMatchObject({zone: 'test'});
     const seen = await dns.askAuthoritative('docs.split.test', 'Host');
     expect(seen.zone).toBe('split.test');
-    expect(seen.findings.map(({server, exists}) => [server.address, exists])).toEqual([[first, true], [second, false]]);
+    expect(seen.findings.map(({server, exists}) => [server.address, exists])).toEqual([
+      [first, true],
+      [second, false],
+    ]);
   });
 
   test("another tenant's token is no proof", async () => {
     expect(ends(await check(options, {...about('apex.test'), token: 'other'}, false))).toBe('TXTMismatch');
-    expect(ends(await check(options, {...about('flatproven.customer.test'), token: 'other'}, false))).toBe('TXTMismatch');
+    expect(ends(await check(options, {...about('flatproven.customer.test'), token: 'other'}, false))).toBe(
+      'TXTMismatch',
+    );
   });
 
   test('an apex is proven by addresses alone where the platform has one tenant', async () => {
@@ -173,10 +375,13 @@ describe('A broken DNSSEC chain', () => {
   test('is told with the resolvers that refuse it and the remedy', async () => {
     expect(messageOf(await check(options, about('docs.broken.test'), false))).toBe(
       'docs.broken.test has the right record at its own servers, but resolvers that validate refuse it (127.0.0.61, 127.0.0.62): the DNSSEC chain of broken.test is broken, and the certificate authority would refuse it too. ' +
-      'At the registrar correct the DS record of broken.test, or remove it; or have the DNS provider sign the zone anew.');
+        'At the registrar correct the DS record of broken.test, or remove it; or have the DNS provider sign the zone anew.',
+    );
   });
   test('is none to a resolver that does not validate', async () => {
-    expect(ends(await check({...options, dns: client([resolvers[2]!.address])}, about('docs.broken.test'), false))).toBe('by CNAME');
+    expect(
+      ends(await check({...options, dns: client([resolvers[2]!.address])}, about('docs.broken.test'), false)),
+    ).toBe('by CNAME');
   });
 });
 
@@ -185,17 +390,30 @@ describe('Negative caching', () => {
     await Promise.all(resolvers.map(({address}) => asked(address, 'early.customer.test')));
     await servers.change('customer.test', [...zones['customer.test'].records, `early IN CNAME ${target}.`]);
     const verdict = await check(options, about('early.customer.test'), false);
-    expect(verdict).toEqual({kind: 'Refuted', reason: 'PropagationPending', state: 'Found', observed: [], apex: false, oldAnswerSeconds: 900,
-      message: 'early.customer.test has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.'});
+    expect(verdict).toEqual({
+      kind: 'Refuted',
+      reason: 'PropagationPending',
+      state: 'Found',
+      observed: [],
+      apex: false,
+      oldAnswerSeconds: 900,
+      message:
+        'early.customer.test has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.',
+    });
     const at = Date.parse('2026-03-01T14:17:00Z');
     const message = told(verdict as Exclude<Verdict, {kind: 'Proven'}>, at);
     expect(message).toMatch(/ Resolvers may repeat the old answer until 14:32 UTC\.$/);
     const again = await check(options, about('early.customer.test'), false);
-    expect(told(again as Exclude<Verdict, {kind: 'Proven'}>, at + 60_000, {reason: 'PropagationPending', message})).toBe(message);
+    expect(
+      told(again as Exclude<Verdict, {kind: 'Proven'}>, at + 60_000, {reason: 'PropagationPending', message}),
+    ).toBe(message);
   });
 
   test('is not brought about by our own checks: what is created between two is seen at once', async () => {
-    for (const [hostname, line] of [['fresh.customer.test', `fresh IN CNAME ${target}.`], ['new.fresh2.customer.test', `new.fresh2 IN CNAME ${target}.`]] as const) {
+    for (const [hostname, line] of [
+      ['fresh.customer.test', `fresh IN CNAME ${target}.`],
+      ['new.fresh2.customer.test', `new.fresh2 IN CNAME ${target}.`],
+    ] as const) {
       expect(ends(await check(options, about(hostname), false))).toBe('RecordMissing');
       await servers.change('customer.test', [...zones['customer.test'].records, line]);
       expect(ends(await check(options, about(hostname), false))).toBe('by CNAME');
@@ -225,7 +443,11 @@ describe('Negative caching', () => {
     await asked(resolvers[0]!.address, 'one.customer.test');
     await asked(resolvers[1]!.address, 'two.customer.test');
     await asked(resolvers[0]!.address, 'two.customer.test');
-    await servers.change('customer.test', [...zones['customer.test'].records, `one IN CNAME ${target}.`, `two IN CNAME ${target}.`]);
+    await servers.change('customer.test', [
+      ...zones['customer.test'].records,
+      `one IN CNAME ${target}.`,
+      `two IN CNAME ${target}.`,
+    ]);
     expect(ends(await check(options, about('one.customer.test'), false))).toBe('by CNAME');
     expect(ends(await check(options, about('two.customer.test'), false))).toBe('PropagationPending');
   });
@@ -233,16 +455,35 @@ describe('Negative caching', () => {
 
 describe('Resolvers alone (RecursiveOnly)', () => {
   test.each([
-    ['docs.customer.test', 'by CNAME'], ['flatproven.customer.test', 'by TXT'], ['apex.test', 'by TXT'], ['shop.customer.test', 'by TXT'], ['never.customer.test', 'RecordMissing'], ['old.customer.test', 'ConflictingRecord'],
-    ['elsewhere.customer.test', 'TargetMismatch'], ['apex4.test', 'ConflictingA'], ['docs.broken.test', 'DNSSECBroken'], ['docs.dead.test', 'ResolverFailure'], ['docs.lame.test', 'ResolverFailure'],
+    ['docs.customer.test', 'by CNAME'],
+    ['flatproven.customer.test', 'by TXT'],
+    ['apex.test', 'by TXT'],
+    ['shop.customer.test', 'by TXT'],
+    ['never.customer.test', 'RecordMissing'],
+    ['old.customer.test', 'ConflictingRecord'],
+    ['elsewhere.customer.test', 'TargetMismatch'],
+    ['apex4.test', 'ConflictingA'],
+    ['docs.broken.test', 'DNSSECBroken'],
+    ['docs.dead.test', 'ResolverFailure'],
+    ['docs.lame.test', 'ResolverFailure'],
   ])('judge %s: %s', async (hostname, expected) => {
     expect(ends(await check({...options, mode: 'RecursiveOnly'}, about(hostname), false))).toBe(expected);
   });
   test('say so where a wildcard is behind', async () => {
-    expect(messageOf(await check({...options, mode: 'RecursiveOnly'}, about('any.wild.customer.test'), false))).toContain('by a wildcard record');
+    expect(
+      messageOf(await check({...options, mode: 'RecursiveOnly'}, about('any.wild.customer.test'), false)),
+    ).toContain('by a wildcard record');
   });
   test('are not enough when one of them is all that answers', async () => {
-    expect(ends(await check({...options, mode: 'RecursiveOnly', dns: client([resolvers[0]!.address, nobody])}, about('docs.customer.test'), false))).toBe('ResolverFailure');
+    expect(
+      ends(
+        await check(
+          {...options, mode: 'RecursiveOnly', dns: client([resolvers[0]!.address, nobody])},
+          about('docs.customer.test'),
+          false,
+        ),
+      ),
+    ).toBe('ResolverFailure');
   });
 });
 
@@ -250,19 +491,40 @@ describe('Resolvers that cannot be asked', () => {
   test('leave what the zone says unknown, when it is all of them', async () => {
     const cached = client([resolvers[0]!.address]);
     expect(ends(await check({...options, dns: cached}, about('docs.customer.test'), false))).toBe('by CNAME');
-    expect(ends(await check({...options, dns: {...fromZone(cached), askRecursive: (name, wanted, signal) => client([nobody]).askRecursive(name, wanted, signal)}}, about('docs.customer.test'), false))).toBe('ResolverFailure');
+    expect(
+      ends(
+        await check(
+          {
+            ...options,
+            dns: {
+              ...fromZone(cached),
+              askRecursive: (name, wanted, signal) => client([nobody]).askRecursive(name, wanted, signal),
+            },
+          },
+          about('docs.customer.test'),
+          false,
+        ),
+      ),
+    ).toBe('ResolverFailure');
   });
 });
 
 /** The same questions to the zone's own servers. */
 const fromZone = (dns: DnsClient): CheckOptions['dns'] => ({
-  askAuthoritative: (...args) => dns.askAuthoritative(...args), askRecursive: (...args) => dns.askRecursive(...args),
-  askNegativeTtl: (...args) => dns.askNegativeTtl(...args), askCaa: (...args) => dns.askCaa(...args),
+  askAuthoritative: (...args) => dns.askAuthoritative(...args),
+  askRecursive: (...args) => dns.askRecursive(...args),
+  askNegativeTtl: (...args) => dns.askNegativeTtl(...args),
+  askCaa: (...args) => dns.askCaa(...args),
 });
 
 describe('A server that lies (a fake)', () => {
   test('among the resolvers is outvoted', async () => {
-    const liar = await fakeServer((query) => [reply(query, {aa: false, answers: query.type === 'CNAME' ? [record(query.name, 'CNAME', target)] : []})], {address: '127.0.0.71', port: servers.port});
+    const liar = await fakeServer(
+      (query) => [
+        reply(query, {aa: false, answers: query.type === 'CNAME' ? [record(query.name, 'CNAME', target)] : []}),
+      ],
+      {address: '127.0.0.71', port: servers.port},
+    );
     fakes.push(liar);
     const dns = client(['127.0.0.71', ...resolvers.slice(0, 2).map(({address}) => address)]);
     await Promise.all(resolvers.slice(0, 2).map(({address}) => asked(address, 'lied.customer.test')));
@@ -272,16 +534,30 @@ describe('A server that lies (a fake)', () => {
   });
 
   test('among the servers of a zone proves nothing while an honest one denies', async () => {
-    fakes.push(await fakeServer((query) => [reply(query, {answers: query.type === 'CNAME' ? [record(query.name, 'CNAME', target)] : []})], {address: '127.0.0.53', port: servers.port}));
-    expect(await check(options, about('forged.lying.test'), false)).toMatchObject({kind: 'Refuted', reason: 'RecordMissing'});
+    fakes.push(
+      await fakeServer(
+        (query) => [reply(query, {answers: query.type === 'CNAME' ? [record(query.name, 'CNAME', target)] : []})],
+        {address: '127.0.0.53', port: servers.port},
+      ),
+    );
+    expect(await check(options, about('forged.lying.test'), false)).toMatchObject({
+      kind: 'Refuted',
+      reason: 'RecordMissing',
+    });
     expect(await check(options, about('docs.lying.test'), false)).toMatchObject({kind: 'Proven'});
   });
 
   test('about names that are not its own is not believed: neither its referral nor its records beside the answer', async () => {
-    const liar = await fakeServer((query) => [reply(query, {
-      answers: [record('docs.customer.test', 'CNAME', target)], authorities: [record('customer.test', 'NS', 'ns.liar.test'), soa('liar.test', 60, 60)],
-      additionals: [record('ns1.test', 'A', '127.0.0.72')],
-    })], {address: '127.0.0.72', port: servers.port});
+    const liar = await fakeServer(
+      (query) => [
+        reply(query, {
+          answers: [record('docs.customer.test', 'CNAME', target)],
+          authorities: [record('customer.test', 'NS', 'ns.liar.test'), soa('liar.test', 60, 60)],
+          additionals: [record('ns1.test', 'A', '127.0.0.72')],
+        }),
+      ],
+      {address: '127.0.0.72', port: servers.port},
+    );
     fakes.push(liar);
     await servers.change('test', [...zones.test.records, 'liar IN NS ns.liar', 'ns.liar IN A 127.0.0.72']);
     expect(ends(await check(options, about('www.liar.test'), false))).toBe('RecordMissing');
@@ -292,7 +568,9 @@ describe('A server that lies (a fake)', () => {
 /** Which of three CAs may issue. */
 async function allowed(hostname: string): Promise<string[]> {
   const seen = await options.dns.askCaa(hostname);
-  return ['ca1.example.net', 'ca2.example.org', 'ca3.example.com'].filter((ca) => judgeCaa(hostname, seen, {identities: [ca], zone: 'platform.test'}).kind === 'Allowed');
+  return ['ca1.example.net', 'ca2.example.org', 'ca3.example.com'].filter(
+    (ca) => judgeCaa(hostname, seen, {identities: [ca], zone: 'platform.test'}).kind === 'Allowed',
+  );
 }
 
 describe('CAA before an order, by the resolvers', () => {
@@ -307,18 +585,34 @@ describe('CAA before an order, by the resolvers', () => {
     expect(await allowed(`${name}.rfc8659.test`)).toEqual(cas);
     expect(await allowed(`sub.${name}.rfc8659.test`)).toEqual(cas);
   });
-  test.each([['x.climb.test', 'ca1.example.net'], ['y.climb.test', 'ca2.example.org'], ['twice.climb.test', 'ca2.example.org'], ['deep.below.climb.test', 'ca1.example.net'], ['a.target.climb.test', 'ca2.example.org']])(
-    'climbs from the name, through its CNAME and no further (RFC 8659, 3): %s', async (name, ca) => {
-      expect(await allowed(name)).toEqual([ca]);
-    });
+  test.each([
+    ['x.climb.test', 'ca1.example.net'],
+    ['y.climb.test', 'ca2.example.org'],
+    ['twice.climb.test', 'ca2.example.org'],
+    ['deep.below.climb.test', 'ca1.example.net'],
+    ['a.target.climb.test', 'ca2.example.org'],
+  ])('climbs from the name, through its CNAME and no further (RFC 8659, 3): %s', async (name, ca) => {
+    expect(await allowed(name)).toEqual([ca]);
+  });
   test('that fail validation, or that nobody serves, are not "none"', async () => {
     expect(await options.dns.askCaa('docs.dead.test')).toMatchObject({failure: {name: 'docs.dead.test'}});
-    expect(await client(resolvers.slice(0, 2).map(({address}) => address)).askCaa('docs.expired.test')).toMatchObject({failure: {failure: 'BrokenDnssec'}});
+    expect(await client(resolvers.slice(0, 2).map(({address}) => address)).askCaa('docs.expired.test')).toMatchObject({
+      failure: {failure: 'BrokenDnssec'},
+    });
     // Nothing is ordered then, and whoever owns the zone is told.
     const [hostname, identities] = ['docs.dead.test', ['ca1.example.net']];
     const caa = judgeCaa(hostname, await options.dns.askCaa(hostname), {identities, zone: 'platform.test'});
-    const d = decide(world({primary: hostname, policy: {caaIdentities: identities}, facts: {[hostname]: {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa}, checkedAt: t0}}}));
-    expect([d.status.hosts?.[0], d.certificates]).toMatchObject([{phase: 'Verified', reason: 'CAALookupFailed', waitingFor: 'Customer'}, []]);
+    const d = decide(
+      world({
+        primary: hostname,
+        policy: {caaIdentities: identities},
+        facts: {[hostname]: {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa}, checkedAt: t0}},
+      }),
+    );
+    expect([d.status.hosts?.[0], d.certificates]).toMatchObject([
+      {phase: 'Verified', reason: 'CAALookupFailed', waitingFor: 'Customer'},
+      [],
+    ]);
   });
   test('is not read of what is not proven', async () => {
     expect(await check(options, about('never.customer.test'), true)).not.toHaveProperty('caa');
@@ -327,6 +621,22 @@ describe('CAA before an order, by the resolvers', () => {
 
 test('Every reason that DNS can give has been given here', () => {
   expect([...given].toSorted()).toEqual([
-    'AuthoritativeFailure', 'AuthoritativeUnreachable', 'ConflictingA', 'ConflictingAAAA', 'ConflictingRecord', 'DNSSECBroken', 'IndirectCNAME', 'PropagationPending', 'ProxiedOrFlattened', 'RecordMissing',
-    'ResolverFailure', 'TXTMismatch', 'TXTMissing', 'TargetMismatch', 'by Addresses', 'by CNAME', 'by TXT']);
+    'AuthoritativeFailure',
+    'AuthoritativeUnreachable',
+    'ConflictingA',
+    'ConflictingAAAA',
+    'ConflictingRecord',
+    'DNSSECBroken',
+    'IndirectCNAME',
+    'PropagationPending',
+    'ProxiedOrFlattened',
+    'RecordMissing',
+    'ResolverFailure',
+    'TXTMismatch',
+    'TXTMissing',
+    'TargetMismatch',
+    'by Addresses',
+    'by CNAME',
+    'by TXT',
+  ]);
 });

@@ -53,13 +53,20 @@ export class Servers {
    * Serves `zones`, of which `anchor` is signed and trusted by the resolvers that validate; a zone served at several addresses may
    * be written as `zone@address` for one of them. Resolves when all answer.
    */
-  static async start(zones: Readonly<Record<string, ZoneInput>>, anchor: string, resolvers: readonly ResolverInput[]): Promise<Servers> {
-    await access(coredns).catch(() => { throw new Error(`${coredns} is missing: run \`make tools\``); });
+  static async start(
+    zones: Readonly<Record<string, ZoneInput>>,
+    anchor: string,
+    resolvers: readonly ResolverInput[],
+  ): Promise<Servers> {
+    await access(coredns).catch(() => {
+      throw new Error(`${coredns} is missing: run \`make tools\``);
+    });
     await run(fileURLToPath(new URL('install.sh', import.meta.url)));
     const servers = new Servers(await mkdtemp(join(tmpdir(), 'doorplate-dns-')), await freePort(), zones);
     try {
       // The deepest first: a parent takes up what its children hand it (dsset files).
-      for (const key of Object.keys(zones).toSorted((a, b) => depth(b) - depth(a))) await servers.write(key, zones[key]!.records);
+      for (const key of Object.keys(zones).toSorted((a, b) => depth(b) - depth(a)))
+        await servers.write(key, zones[key]!.records);
       await servers.#startCoredns();
       const anchors = (await readdir(servers.folder)).filter((name) => name === `K${anchor}.ksk`);
       const keys = await Promise.all(anchors.map((name) => readFile(join(servers.folder, name), 'utf8')));
@@ -74,11 +81,16 @@ export class Servers {
   at = (address: string): Server => ({address, port: this.port});
 
   async stop(): Promise<void> {
-    await Promise.all(this.#processes.map((child) => new Promise<void>((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once('exit', () => resolve());
-      child.kill('SIGKILL');
-    })));
+    await Promise.all(
+      this.#processes.map(
+        (child) =>
+          new Promise<void>((resolve) => {
+            if (child.exitCode !== null || child.signalCode !== null) return resolve();
+            child.once('exit', () => resolve());
+            child.kill('SIGKILL');
+          }),
+      ),
+    );
     await rm(this.folder, {recursive: true, force: true});
   }
 
@@ -88,7 +100,13 @@ export class Servers {
     const {signed, ttlSeconds = 900} = this.#zones[key]!;
     const serial = ++this.#serial;
     const file = join(this.folder, `db.${key}`);
-    const text = [`$ORIGIN ${zone}.`, `$TTL ${ttlSeconds}`, `@ IN SOA ns1.test. hostmaster.test. ${serial} 3600 600 86400 ${ttlSeconds}`, ...records, ''].join('\n');
+    const text = [
+      `$ORIGIN ${zone}.`,
+      `$TTL ${ttlSeconds}`,
+      `@ IN SOA ns1.test. hostmaster.test. ${serial} 3600 600 86400 ${ttlSeconds}`,
+      ...records,
+      '',
+    ].join('\n');
     await writeFile(`${file}.new`, text);
     if (signed) await this.#sign(zone, `${file}.new`, signed);
     await rename(`${file}.new`, file);
@@ -99,10 +117,18 @@ export class Servers {
   async change(key: string, records: readonly string[]): Promise<void> {
     const serial = await this.write(key, records);
     const [zone = ''] = key.split('@');
-    await Promise.all(this.#zones[key]!.at.map((address) => this.#until(`${key} ${serial}`, async () => {
-      const reply = await ask(this.at(address), {name: zone, type: 'SOA'}, {recursionDesired: false, timeoutMs: 500});
-      return reply.kind === 'Answer' && reply.answers.some(({data}) => data.split(' ')[2] === String(serial));
-    })));
+    await Promise.all(
+      this.#zones[key]!.at.map((address) =>
+        this.#until(`${key} ${serial}`, async () => {
+          const reply = await ask(
+            this.at(address),
+            {name: zone, type: 'SOA'},
+            {recursionDesired: false, timeoutMs: 500},
+          );
+          return reply.kind === 'Answer' && reply.answers.some(({data}) => data.split(' ')[2] === String(serial));
+        }),
+      ),
+    );
   }
 
   async #sign(zone: string, file: string, how: NonNullable<ZoneInput['signed']>): Promise<void> {
@@ -111,25 +137,43 @@ export class Servers {
     if (made !== undefined) {
       const {stdout} = await run('dnssec-keygen', ['-q', '-K', keys, '-a', 'ECDSAP256SHA256', '-f', 'KSK', zone]);
       await run('dnssec-keygen', ['-q', '-K', keys, '-a', 'ECDSAP256SHA256', zone]);
-      await writeFile(join(this.folder, `K${zone}.ksk`), (await readFile(join(keys, `${stdout.trim()}.key`), 'utf8')).replaceAll(/^;.*\n/gm, ''));
+      await writeFile(
+        join(this.folder, `K${zone}.ksk`),
+        (await readFile(join(keys, `${stdout.trim()}.key`), 'utf8')).replaceAll(/^;.*\n/gm, ''),
+      );
     }
     // -P: the signer would find out itself.
     const times = how === 'Expired' ? ['-P', '-s', '20200101000000', '-e', '20200201000000'] : [];
     // -g: DS records of the children that have handed in theirs.
-    await run('dnssec-signzone', ['-q', '-S', '-g', '-K', keys, '-d', this.folder, '-o', zone, ...times, '-f', `${file}.signed`, file], {cwd: this.folder});
+    await run(
+      'dnssec-signzone',
+      ['-q', '-S', '-g', '-K', keys, '-d', this.folder, '-o', zone, ...times, '-f', `${file}.signed`, file],
+      {cwd: this.folder},
+    );
     await rename(`${file}.signed`, file);
     if (how !== 'BrokenDs') return;
     const dsset = join(this.folder, `dsset-${zone}.`);
-    await writeFile(dsset, (await readFile(dsset, 'utf8')).replaceAll(/[0-9A-F](?=\s*$)/gm, (digit) => (digit === '0' ? '1' : '0')));
+    await writeFile(
+      dsset,
+      (await readFile(dsset, 'utf8')).replaceAll(/[0-9A-F](?=\s*$)/gm, (digit) => (digit === '0' ? '1' : '0')),
+    );
   }
 
   async #startCoredns(): Promise<void> {
-    const blocks = Object.entries(this.#zones).flatMap(([key, {at}]) => at.map((address) =>
-      `${key.split('@')[0]}:${this.port} {\n bind ${address}\n file ${join(this.folder, `db.${key}`)} {\n  reload 50ms\n }\n}`));
+    const blocks = Object.entries(this.#zones).flatMap(([key, {at}]) =>
+      at.map(
+        (address) =>
+          `${key.split('@')[0]}:${this.port} {\n bind ${address}\n file ${join(this.folder, `db.${key}`)} {\n  reload 50ms\n }\n}`,
+      ),
+    );
     const corefile = join(this.folder, 'Corefile');
     await writeFile(corefile, blocks.join('\n'));
     this.#spawn(coredns, ['-conf', corefile]);
-    await Promise.all(Object.entries(this.#zones).flatMap(([key, {at}]) => at.map((address) => this.#answers(address, key.split('@')[0]!, false))));
+    await Promise.all(
+      Object.entries(this.#zones).flatMap(([key, {at}]) =>
+        at.map((address) => this.#answers(address, key.split('@')[0]!, false)),
+      ),
+    );
   }
 
   async #startUnbound({address, validates}: ResolverInput, anchors: readonly string[]): Promise<void> {
@@ -139,18 +183,41 @@ export class Servers {
       stubs.set(zone, (stubs.get(zone) ?? new Set()).union(new Set(at)));
     }
     const file = join(this.folder, `unbound.${address}.conf`);
-    await writeFile(file, [
-      'server:', `  interface: ${address}`, `  port: ${this.port}`, '  access-control: 127.0.0.0/8 allow', `  directory: "${this.folder}"`,
-      '  chroot: ""', '  username: ""', '  pidfile: ""', '  use-syslog: no', '  logfile: ""', '  do-daemonize: no', '  num-threads: 1',
-      '  do-not-query-localhost: no', '  local-zone: "test." nodefault',
-      // What it has found broken it does not keep, so that a test sees what is mended.
-      '  val-bogus-ttl: 0', '  infra-cache-max-rtt: 1000',
-      `  module-config: "${validates ? 'validator ' : ''}iterator"`,
-      ...(validates ? anchors.map((key) => `  trust-anchor: ${JSON.stringify(key.trim()).replaceAll('\\t', ' ')}`) : []),
-      'remote-control:', '  control-enable: no',
-      ...[...stubs].flatMap(([zone, addresses]) => ['stub-zone:', `  name: "${zone}."`, '  stub-prime: no', ...[...addresses].map((a) => `  stub-addr: ${a}@${this.port}`)]),
-      '',
-    ].join('\n'));
+    await writeFile(
+      file,
+      [
+        'server:',
+        `  interface: ${address}`,
+        `  port: ${this.port}`,
+        '  access-control: 127.0.0.0/8 allow',
+        `  directory: "${this.folder}"`,
+        '  chroot: ""',
+        '  username: ""',
+        '  pidfile: ""',
+        '  use-syslog: no',
+        '  logfile: ""',
+        '  do-daemonize: no',
+        '  num-threads: 1',
+        '  do-not-query-localhost: no',
+        '  local-zone: "test." nodefault',
+        // What it has found broken it does not keep, so that a test sees what is mended.
+        '  val-bogus-ttl: 0',
+        '  infra-cache-max-rtt: 1000',
+        `  module-config: "${validates ? 'validator ' : ''}iterator"`,
+        ...(validates
+          ? anchors.map((key) => `  trust-anchor: ${JSON.stringify(key.trim()).replaceAll('\\t', ' ')}`)
+          : []),
+        'remote-control:',
+        '  control-enable: no',
+        ...[...stubs].flatMap(([zone, addresses]) => [
+          'stub-zone:',
+          `  name: "${zone}."`,
+          '  stub-prime: no',
+          ...[...addresses].map((a) => `  stub-addr: ${a}@${this.port}`),
+        ]),
+        '',
+      ].join('\n'),
+    );
     this.#spawn('/usr/sbin/unbound', ['-d', '-c', file]);
     await this.#answers(address, 'test', true);
   }
@@ -160,12 +227,16 @@ export class Servers {
   }
 
   #answers(address: string, zone: string, recursionDesired: boolean): Promise<void> {
-    return this.#until(`${zone} at ${address}`, async () => (await ask(this.at(address), {name: zone, type: 'SOA'}, {recursionDesired, timeoutMs: 300})).kind === 'Answer');
+    return this.#until(
+      `${zone} at ${address}`,
+      async () =>
+        (await ask(this.at(address), {name: zone, type: 'SOA'}, {recursionDesired, timeoutMs: 300})).kind === 'Answer',
+    );
   }
 
   async #until(what: string, holds: () => Promise<boolean>): Promise<void> {
     const end = performance.now() + 15_000;
-    while (!await holds()) {
+    while (!(await holds())) {
       if (performance.now() > end) throw new Error(`no answer in time: ${what}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -174,8 +245,10 @@ export class Servers {
 
 function freePort(): Promise<number> {
   const socket = createSocket('udp4');
-  return new Promise((resolve) => socket.bind(0, '127.0.0.1', () => {
-    const {port} = socket.address();
-    socket.close(() => resolve(port));
-  }));
+  return new Promise((resolve) =>
+    socket.bind(0, '127.0.0.1', () => {
+      const {port} = socket.address();
+      socket.close(() => resolve(port));
+    }),
+  );
 }

@@ -5,13 +5,16 @@ import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts
 import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
-beforeAll(async () => { tenant = await Tenant.create('expiry'); });
+beforeAll(async () => {
+  tenant = await Tenant.create('expiry');
+});
 afterAll(async () => {
   await certManager(1);
   await tenant?.remove();
 });
 
-const certManager = (replicas: number) => kubectl(['scale', 'deploy/cert-manager', '-n', 'cert-manager', `--replicas=${replicas}`]);
+const certManager = (replicas: number) =>
+  kubectl(['scale', 'deploy/cert-manager', '-n', 'cert-manager', `--replicas=${replicas}`]);
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 test('a certificate that is not renewed in time is overdue, then expired, with Events; when cert-manager is back it is Live', async () => {
@@ -22,25 +25,64 @@ test('a certificate that is not renewed in time is overdue, then expired, with E
   const [key = ''] = await tenant.children((await tenant.get('late'))?.metadata.uid ?? '', certificates);
   const [namespace = '', name = ''] = key.split('/');
   await certManager(0);
-  await eventually('cert-manager is away', async () => (await kubectl(['get', 'pods', '-n', 'cert-manager', '-l', 'app.kubernetes.io/component=controller', '-o', 'name'])).trim() === '');
+  await eventually(
+    'cert-manager is away',
+    async () =>
+      (
+        await kubectl([
+          'get',
+          'pods',
+          '-n',
+          'cert-manager',
+          '-l',
+          'app.kubernetes.io/component=controller',
+          '-o',
+          'name',
+        ])
+      ).trim() === '',
+  );
   // Its own times, as they would be weeks later: nobody is there to correct them.
   const notAfter = Date.now() + 30_000;
-  await kubectl(['patch', 'certificate', '-n', namespace, name, '--subresource=status', '--type=merge', '-p', JSON.stringify({status: {renewalTime: time(notAfter - 86_400_000), notAfter: time(notAfter)}})]);
+  await kubectl([
+    'patch',
+    'certificate',
+    '-n',
+    namespace,
+    name,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({status: {renewalTime: time(notAfter - 86_400_000), notAfter: time(notAfter)}}),
+  ]);
 
   const overdue = await tenant.reason('late', 'RenewalOverdue');
   console.log(overdue.status?.hosts?.[0]?.message);
-  expect(overdue.status?.hosts?.[0]).toMatchObject({phase: 'Live', waitingFor: 'Platform', certificate: {notAfter: time(notAfter)}});
+  expect(overdue.status?.hosts?.[0]).toMatchObject({
+    phase: 'Live',
+    waitingFor: 'Platform',
+    certificate: {notAfter: time(notAfter)},
+  });
   expect(overdue.status?.conditions?.find((c) => c.type === 'Ready')).toMatchObject({status: 'True'});
-  expect(overdue.status?.conditions?.find((c) => c.type === 'CertificateReady')).toMatchObject({status: 'False', reason: 'RenewalOverdue'});
+  expect(overdue.status?.conditions?.find((c) => c.type === 'CertificateReady')).toMatchObject({
+    status: 'False',
+    reason: 'RenewalOverdue',
+  });
 
   const expired = await tenant.reason('late', 'CertificateExpired');
   expect(Date.now()).toBeGreaterThanOrEqual(Math.floor(notAfter / 1000) * 1000);
   expect(expired.status?.hosts?.[0]).toMatchObject({phase: 'Verified', message: expect.stringContaining('expired on')});
-  expect(expired.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({status: 'True', reason: 'CertificateExpired'});
+  expect(expired.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({
+    status: 'True',
+    reason: 'CertificateExpired',
+  });
   expect((await fetchEdge(`https://${tenant.host('late')}/`, {ca})).status).toBe(200);
   await eventually('both are told by a Warning Event', async () => {
-    const {items} = JSON.parse(await kubectl(['get', 'events', '-n', tenant.namespace, '-o', 'json'])) as {items: {type: string; reason: string}[]};
-    return ['RenewalOverdue', 'CertificateExpired'].every((r) => items.some((e) => e.type === 'Warning' && e.reason === r));
+    const {items} = JSON.parse(await kubectl(['get', 'events', '-n', tenant.namespace, '-o', 'json'])) as {
+      items: {type: string; reason: string}[];
+    };
+    return ['RenewalOverdue', 'CertificateExpired'].every((r) =>
+      items.some((e) => e.type === 'Warning' && e.reason === r),
+    );
   });
 
   await certManager(1);

@@ -40,7 +40,10 @@ describe('platform.tls: Wildcard', () => {
 
   test("the default host is served with the edge's own certificate, and no certificate is ordered for it", async () => {
     await kubectl(['wait', 'project/web', '-n', tenant.namespace, '--for=condition=Ready', '--timeout=300s']);
-    const reply = await eventually('the default host answers', async () => { const r = await fetchEdge(`https://${tenant.target}/`); return r.status === 200 && r; });
+    const reply = await eventually('the default host answers', async () => {
+      const r = await fetchEdge(`https://${tenant.target}/`);
+      return r.status === 200 && r;
+    });
     expect(reply.body).toBe(`hello from ${tenant.namespace}/web\n`);
     expect((await presented(tenant.target, await acmeRoot())).trusted).toBe(false);
     expect(await certificates()).toBe('');
@@ -48,7 +51,10 @@ describe('platform.tls: Wildcard', () => {
 
   test('PerProject orders one, and back to Wildcard removes it', async () => {
     await install(['platform.tls=PerProject']);
-    await eventually('the default host has a certificate of its own', async () => (await presented(tenant.target, await acmeRoot())).trusted);
+    await eventually(
+      'the default host has a certificate of its own',
+      async () => (await presented(tenant.target, await acmeRoot())).trusted,
+    );
     expect((await certificates()).trim().split('\n')).toHaveLength(1);
     await install(['platform.tls=Wildcard']);
     await eventually('it is gone', async () => (await certificates()) === '');

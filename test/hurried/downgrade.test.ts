@@ -10,7 +10,9 @@ beforeAll(async () => {
   await hurried();
   tenant = await Tenant.create('grace');
 });
-afterAll(async () => { await tenant?.remove(); });
+afterAll(async () => {
+  await tenant?.remove();
+});
 
 test('a downgrade that is not put right: served until servedUntil, then routes and certificates go; an upgrade brings it back by a new proof', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
@@ -28,22 +30,46 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
   let last = 0;
   for (;;) {
     const asked = Date.now();
-    const [domain, ...replies] = await Promise.all([tenant.get('site'), fetchEdge(`https://${www}/`, {ca}), fetchEdge(`https://${old}/`, {ca})]);
+    const [domain, ...replies] = await Promise.all([
+      tenant.get('site'),
+      fetchEdge(`https://${www}/`, {ca}),
+      fetchEdge(`https://${old}/`, {ca}),
+    ]);
     if (Date.now() >= until) break;
     expect(replies.map((r) => r.status)).toEqual([200, 301]);
     expect(domain?.status?.hosts?.map((h) => h.servedUntil)).toEqual(served.status?.hosts?.map((h) => h.servedUntil));
     last = asked;
   }
   expect(until - last).toBeLessThan(10_000);
-  const gone = await tenant.hosts('site', [`${www} NotAccepted PlanUpgradeRequired`, `${old} NotAccepted PlanUpgradeRequired`]);
+  const gone = await tenant.hosts('site', [
+    `${www} NotAccepted PlanUpgradeRequired`,
+    `${old} NotAccepted PlanUpgradeRequired`,
+  ]);
   expect(gone.status).toMatchObject({phase: 'NotAccepted', hostsLive: '0/2', dnsRecords: []});
-  expect(gone.status?.conditions?.map((c) => `${c.type}=${c.status}`)).toEqual(['Accepted=False', 'Verified=False', 'CertificateReady=False', 'RoutesReady=False', 'Live=False', 'Ready=False', 'Stalled=True']);
-  await eventually('nothing of it is left', async () => (await tenant.children(uid, certificates, ingresses)).length === 0);
-  await eventually('the edge serves neither', async () => (await Promise.all([www, old].map((h) => fetchEdge(`https://${h}/`)))).every((r) => r.status === 404));
-  await eventually('its status says that they are gone', async () => (await tenant.get('site'))?.status?.hosts?.every((h) => h.certificate === undefined));
+  expect(gone.status?.conditions?.map((c) => `${c.type}=${c.status}`)).toEqual([
+    'Accepted=False',
+    'Verified=False',
+    'CertificateReady=False',
+    'RoutesReady=False',
+    'Live=False',
+    'Ready=False',
+    'Stalled=True',
+  ]);
+  await eventually(
+    'nothing of it is left',
+    async () => (await tenant.children(uid, certificates, ingresses)).length === 0,
+  );
+  await eventually('the edge serves neither', async () =>
+    (await Promise.all([www, old].map((h) => fetchEdge(`https://${h}/`)))).every((r) => r.status === 404),
+  );
+  await eventually('its status says that they are gone', async () =>
+    (await tenant.get('site'))?.status?.hosts?.every((h) => h.certificate === undefined),
+  );
   // The object stands, and nothing is written any more.
   const {resourceVersion} = (await tenant.get('site'))!.metadata;
-  await new Promise((resolve) => { setTimeout(resolve, 3000); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 3000);
+  });
   expect((await tenant.get('site'))?.metadata.resourceVersion).toBe(resourceVersion);
 
   await tenant.onPlan('pro');
@@ -54,8 +80,13 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
 test('what is struck by the limit ends alone: the older hostname is served as ever', async () => {
   const name = `one-${tenant.namespace}`;
   const [www, old] = [tenant.host('www'), tenant.host('old')];
-  const spec = {rateLimit: {requestsPerMinute: 1, requestsPerDay: 1}, customDomains: {allowed: true, maxHostnamesPerProject: 1}};
-  await kubectl(['apply', '--server-side', '-f', '-'], {input: JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name}, spec})});
+  const spec = {
+    rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
+    customDomains: {allowed: true, maxHostnamesPerProject: 1},
+  };
+  await kubectl(['apply', '--server-side', '-f', '-'], {
+    input: JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name}, spec}),
+  });
   await tenant.onPlan(name);
   await tenant.hosts('site', [`${www} Live Serving`, `${old} Live HostnameLimitReached`]);
   await tenant.hosts('site', [`${www} Live Serving`, `${old} NotAccepted HostnameLimitReached`]);

@@ -12,7 +12,9 @@ beforeAll(async () => {
   await hurried();
   [tenant, ca] = [await Tenant.create('drift'), await acmeRoot()];
 });
-afterAll(async () => { await tenant?.remove(); });
+afterAll(async () => {
+  await tenant?.remove();
+});
 
 test('NXDOMAIN: degraded only after the confirmations, served for the grace time; put right in the meantime, as if nothing had been', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
@@ -23,12 +25,22 @@ test('NXDOMAIN: degraded only after the confirmations, served for the grace time
   const visitor = await constantClient([www, old], ca);
   const began = Date.now();
   await tenant.record('www', undefined);
-  const drifted = await eventually('its object is written', async () => {
-    const now = await tenant.get('site');
-    return now?.metadata.resourceVersion !== before.metadata.resourceVersion && now;
-  }, patienceMs, 50);
-  console.log(`degraded ${((Date.now() - began) / 1000).toFixed(1)} s after the record went (confirmations 1, 2, 4 and 6 s)`);
-  expect(drifted.status?.hosts?.map((h) => `${h.hostname} ${h.phase} ${h.reason}`)).toEqual([`${www} Live DNSDrifted`, `${old} Live Redirecting`]);
+  const drifted = await eventually(
+    'its object is written',
+    async () => {
+      const now = await tenant.get('site');
+      return now?.metadata.resourceVersion !== before.metadata.resourceVersion && now;
+    },
+    patienceMs,
+    50,
+  );
+  console.log(
+    `degraded ${((Date.now() - began) / 1000).toFixed(1)} s after the record went (confirmations 1, 2, 4 and 6 s)`,
+  );
+  expect(drifted.status?.hosts?.map((h) => `${h.hostname} ${h.phase} ${h.reason}`)).toEqual([
+    `${www} Live DNSDrifted`,
+    `${old} Live Redirecting`,
+  ]);
   const negativeSince = await kubectl(['get', 'domainclaim', www, '-o', 'jsonpath={.status.negativeSince}']);
   expect(Date.parse(drifted.status?.hosts?.[0]?.since ?? '') - Date.parse(negativeSince)).toBeGreaterThanOrEqual(6000);
   const conditions = Object.fromEntries((drifted.status?.conditions ?? []).map((c) => [c.type, c.status]));
@@ -58,8 +70,14 @@ test('NXDOMAIN that lasts: after the grace time routes and certificate go and th
   expect(replies).toBeGreaterThan(0);
   await tenant.hosts('site', [`${www} AwaitingVerification RecordMissing`, `${old} Live Redirecting`]);
   await eventually('it is served no more', async () => (await fetchEdge(`https://${www}/`)).status === 404);
-  expect((await tenant.children(uid, certificates, ingresses)).filter((c) => c.startsWith(tenant.namespace))).toEqual([]);
-  expect((await kubectl(['get', 'domainclaim', www, '-o', 'jsonpath={.status.holder.uid} {.status.quarantinedUntil}'])).trim()).toBe(uid);
+  expect((await tenant.children(uid, certificates, ingresses)).filter((c) => c.startsWith(tenant.namespace))).toEqual(
+    [],
+  );
+  expect(
+    (
+      await kubectl(['get', 'domainclaim', www, '-o', 'jsonpath={.status.holder.uid} {.status.quarantinedUntil}'])
+    ).trim(),
+  ).toBe(uid);
   await tenant.record('www', tenant.proof);
   await tenant.wait('site', 'Ready');
 });

@@ -9,14 +9,22 @@ beforeAll(async () => {
   await hurried();
   tenant = await Tenant.create('late');
 });
-afterAll(async () => { await tenant?.remove(); });
+afterAll(async () => {
+  await tenant?.remove();
+});
 
-const pause = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms); });
+const pause = (ms: number) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 
 test('a record that never comes: VerificationExpired, nothing is checked any more, and Verify begins anew', async () => {
   await tenant.attach('late', tenant.host('late'));
   const domain = await tenant.reason('late', 'VerificationExpired');
-  expect(domain.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({status: 'True', reason: 'VerificationExpired'});
+  expect(domain.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({
+    status: 'True',
+    reason: 'VerificationExpired',
+  });
   await tenant.record('late', tenant.proof);
   await pause(4000);
   expect((await tenant.get('late'))?.status?.hosts?.[0]?.reason).toBe('VerificationExpired');

@@ -9,25 +9,42 @@ beforeAll(async () => {
   await hurried();
   tenant = await Tenant.create('pending');
 });
-afterAll(async () => { await tenant?.remove(); });
+afterAll(async () => {
+  await tenant?.remove();
+});
 
 test('pending for too long: the request is deleted, the next one has another UID, and the domain goes Live', async () => {
   // A solver's Pod that no quota admits.
-  await apply([{apiVersion: 'v1', kind: 'ResourceQuota', metadata: {name: 'full', namespace: tenant.namespace}, spec: {hard: {pods: '1'}}}]);
+  await apply([
+    {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: {name: 'full', namespace: tenant.namespace},
+      spec: {hard: {pods: '1'}},
+    },
+  ]);
   await tenant.record('pending', tenant.proof);
   await tenant.attach('pending', tenant.host('pending'));
   const stalled = await tenant.reason('pending', 'IssuanceStalled');
   expect(stalled.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform'});
   const message = stalled.status?.hosts?.[0]?.message;
   console.log(message);
-  expect(message).toMatch(/ordered 30 seconds ago and is still absent\. By the last answer of its DNS it still verifies, and its CAA records allow the certificate authority\. A quota .*\(Re-verify\)\. cert-manager says: CertificateRequest: /);
+  expect(message).toMatch(
+    /ordered 30 seconds ago and is still absent\. By the last answer of its DNS it still verifies, and its CAA records allow the certificate authority\. A quota .*\(Re-verify\)\. cert-manager says: CertificateRequest: /,
+  );
   expect(message).toMatch(/ Challenge \S+ is pending: .*exceeded quota: full.* Order \S+ is pending\.$/);
-  expect(stalled.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({status: 'True', reason: 'IssuanceStalled'});
+  expect(stalled.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({
+    status: 'True',
+    reason: 'IssuanceStalled',
+  });
   const [before] = await tenant.requests('pending');
 
   await kubectl(['delete', 'resourcequota', 'full', '-n', tenant.namespace]);
   await tenant.verify('pending');
   await tenant.wait('pending', 'Live');
-  const after = await eventually('one request is left', async () => { const now = await tenant.requests('pending'); return now.length === 1 && now; });
+  const after = await eventually('one request is left', async () => {
+    const now = await tenant.requests('pending');
+    return now.length === 1 && now;
+  });
   expect(after[0]?.metadata.uid).not.toBe(before?.metadata.uid);
 });

@@ -12,9 +12,14 @@ beforeAll(async () => {
   await hurried();
   [tenant, ca] = [await Tenant.create('silence'), await acmeRoot()];
 });
-afterAll(async () => { await tenant?.remove(); });
+afterAll(async () => {
+  await tenant?.remove();
+});
 
-const pause = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms); });
+const pause = (ms: number) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 const version = async () => (await tenant.get('site'))?.metadata.resourceVersion;
 
 test('a live hostname through timeouts, refused connections, SERVFAIL and REFUSED: no write to its object, and traffic never stops', async () => {
@@ -28,12 +33,18 @@ test('a live hostname through timeouts, refused connections, SERVFAIL and REFUSE
   const fake = '198.51.100.53';
   const blackHole = `${env().blackHole.split('/')[0]?.replace(/0$/, '1')}`;
   for (const [what, harm] of Object.entries({
-    'a server that swallows questions': () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${blackHole}`]),
-    'a server that refuses the connection': () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, 'ns IN A 198.51.100.1']),
+    'a server that swallows questions': () =>
+      setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${blackHole}`]),
+    'a server that refuses the connection': () =>
+      setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, 'ns IN A 198.51.100.1']),
     SERVFAIL: () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${fake}`]),
     REFUSED: () => setZone(tenant.zone, [`@ IN NS ns.${tenant.zone}.`, `ns IN A ${fake}`]),
   })) {
-    const end = await (what === 'SERVFAIL' ? failingDns(fake, 2) : what === 'REFUSED' ? failingDns(fake, 5) : undefined);
+    const end = await (what === 'SERVFAIL'
+      ? failingDns(fake, 2)
+      : what === 'REFUSED'
+        ? failingDns(fake, 5)
+        : undefined);
     await harm();
     // Longer than a look that times out.
     await pause(what.startsWith('a ') ? 11_000 : 4000);

@@ -10,31 +10,69 @@ import {setTimeout as wait} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {parse, parseAllDocuments} from 'yaml';
 import {ApiServer, bin} from '../support/kube-server.ts';
-import {Api, certificateKinds, type Manifest, outcome, type Place, placeOf, routeKinds, type Row, rows, standIn, standing} from '../support/policy.ts';
+import {
+  Api,
+  certificateKinds,
+  type Manifest,
+  outcome,
+  type Place,
+  placeOf,
+  routeKinds,
+  type Row,
+  rows,
+  standIn,
+  standing,
+} from '../support/policy.ts';
 
 const run = promisify(execFile);
 const release = 'doorplate';
 
-export interface PolicyMutant {name: string; title: string}
+export interface PolicyMutant {
+  name: string;
+  title: string;
+}
 
 /** A chart's policies, in Namespaces of their own. */
-interface World {place: Place; policies: Manifest[]}
+interface World {
+  place: Place;
+  policies: Manifest[];
+}
 
 const scopeOf = (id: string) => `test.doorplate.dev/${id}`;
 
 async function render(root: string, id: string): Promise<World> {
   const place = placeOf(id, {namespace: `${id}-system`, name: release}, {[scopeOf(id)]: ''});
-  const {stdout} = await run(join(bin, 'helm'), ['template', release, join(root, 'charts/doorplate'), '-n', place.release.namespace, '-f', join(root, 'examples/demo/values.yaml'), '-s', 'templates/admission-policy.yaml']);
-  const policies = parseAllDocuments(stdout).map((d) => d.toJS() as Manifest | null).filter((o) => o !== null);
+  const {stdout} = await run(join(bin, 'helm'), [
+    'template',
+    release,
+    join(root, 'charts/doorplate'),
+    '-n',
+    place.release.namespace,
+    '-f',
+    join(root, 'examples/demo/values.yaml'),
+    '-s',
+    'templates/admission-policy.yaml',
+  ]);
+  const policies = parseAllDocuments(stdout)
+    .map((d) => d.toJS() as Manifest | null)
+    .filter((o) => o !== null);
   for (const binding of policies.filter((o) => o.kind === 'ValidatingAdmissionPolicyBinding')) {
     const spec = binding.spec as {matchResources?: {namespaceSelector?: object}};
-    if (spec.matchResources?.namespaceSelector) throw new Error('a binding has a namespaceSelector of its own: say here what becomes of it');
-    spec.matchResources = {...spec.matchResources, namespaceSelector: {matchExpressions: [{key: scopeOf(id), operator: 'Exists'}]}};
+    if (spec.matchResources?.namespaceSelector)
+      throw new Error('a binding has a namespaceSelector of its own: say here what becomes of it');
+    spec.matchResources = {
+      ...spec.matchResources,
+      namespaceSelector: {matchExpressions: [{key: scopeOf(id), operator: 'Exists'}]},
+    };
   }
   return {place, policies};
 }
 
-const namespace = (name: string, place: Place): Manifest => ({apiVersion: 'v1', kind: 'Namespace', metadata: {name, labels: place.scope}});
+const namespace = (name: string, place: Place): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: {name, labels: place.scope},
+});
 const inKubeSystem = (row: Row, place: Place) => row.write(place).path.includes('/namespaces/kube-system/');
 
 async function populate(api: Api, place: Place): Promise<void> {
@@ -44,14 +82,22 @@ async function populate(api: Api, place: Place): Promise<void> {
 
 async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];
-  await Promise.all(Array.from({length: 8}, async () => { for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item); }));
+  await Promise.all(
+    Array.from({length: 8}, async () => {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+    }),
+  );
 }
 
 async function until(what: string, test: () => Promise<boolean>, withinMs: number): Promise<void> {
   const end = Date.now() + withinMs;
   let last: unknown = 'never so';
   while (Date.now() < end) {
-    try { if (await test()) return; } catch (e) { last = e; }
+    try {
+      if (await test()) return;
+    } catch (e) {
+      last = e;
+    }
     await wait(50);
   }
   throw new Error(`${what}: ${last instanceof Error ? last.message : String(last)}`);
@@ -62,7 +108,10 @@ async function until(what: string, test: () => Promise<boolean>, withinMs: numbe
  * checkout at `root` has the mutant applied. Throws when the sound chart does not do what the table says.
  */
 export async function judgePolicies<M extends PolicyMutant>(
-  root: string, mutants: readonly M[], broken: (mutant: M, work: () => Promise<void>) => Promise<void>, tell: (mutant: M, wrong: string | undefined) => void,
+  root: string,
+  mutants: readonly M[],
+  broken: (mutant: M, work: () => Promise<void>) => Promise<void>,
+  tell: (mutant: M, wrong: string | undefined) => void,
 ): Promise<void> {
   const byTitle = new Map(rows.map((r) => [r.title, r]));
   const worlds = new Map<M, World>();
@@ -71,19 +120,40 @@ export async function judgePolicies<M extends PolicyMutant>(
   try {
     const sound = await render(root, 'sound');
     for (const [i, mutant] of mutants.entries()) {
-      if (!byTitle.has(mutant.title)) { tell(mutant, `there is no such row: ${mutant.title}`); continue; }
+      if (!byTitle.has(mutant.title)) {
+        tell(mutant, `there is no such row: ${mutant.title}`);
+        continue;
+      }
       try {
-        await broken(mutant, async () => { worlds.set(mutant, await render(root, `m${i}`)); });
-      } catch (e) { tell(mutant, e instanceof Error ? e.message : String(e)); }
+        await broken(mutant, async () => {
+          worlds.set(mutant, await render(root, `m${i}`));
+        });
+      } catch (e) {
+        tell(mutant, e instanceof Error ? e.message : String(e));
+      }
     }
     const server = await starting;
     const api = new Api(server.credentials);
     try {
       // Its rules come of a controller that is not here.
-      await api.make({apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: {name: 'admin'}, rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]});
-      const ours = readdirSync(join(root, 'crds')).map((f) => parse(readFileSync(join(root, 'crds', f), 'utf8')) as Manifest);
+      await api.make({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: {name: 'admin'},
+        rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}],
+      });
+      const ours = readdirSync(join(root, 'crds')).map(
+        (f) => parse(readFileSync(join(root, 'crds', f), 'utf8')) as Manifest,
+      );
       for (const crd of [...ours, ...[...routeKinds, ...certificateKinds].map(standIn)]) await api.make(crd);
-      await until('the kinds are served', async () => { await populate(api, sound.place); return true; }, 120_000);
+      await until(
+        'the kinds are served',
+        async () => {
+          await populate(api, sound.place);
+          return true;
+        },
+        120_000,
+      );
       await inBatches([...worlds.values()], ({place}) => populate(api, place));
       for (const [mutant, {policies}] of worlds) {
         try {
@@ -98,11 +168,20 @@ export async function judgePolicies<M extends PolicyMutant>(
       await api.make(namespace('kube-system', sound.place));
       for (const refusedBy of ['routes', 'labels', 'secrets', 'namespaces']) {
         const row = rows.find((r) => r.refusedBy === refusedBy)!;
-        await until(`the policy ${refusedBy} holds`, async () => (await outcome(api, sound.place, row)).refusedBy === refusedBy, 120_000);
+        await until(
+          `the policy ${refusedBy} holds`,
+          async () => (await outcome(api, sound.place, row)).refusedBy === refusedBy,
+          120_000,
+        );
       }
       for (const row of rows) {
-        const {refusedBy, message} = await outcome(api, sound.place, row).catch((e: unknown) => { throw new Error(`${row.title}: ${String(e)}`, {cause: e}); });
-        if (refusedBy !== row.refusedBy) throw new Error(`${row.title}: with the sound chart it is ${refusedBy === undefined ? 'not refused' : `refused: ${message}`}`);
+        const {refusedBy, message} = await outcome(api, sound.place, row).catch((e: unknown) => {
+          throw new Error(`${row.title}: ${String(e)}`, {cause: e});
+        });
+        if (refusedBy !== row.refusedBy)
+          throw new Error(
+            `${row.title}: with the sound chart it is ${refusedBy === undefined ? 'not refused' : `refused: ${message}`}`,
+          );
       }
       for (const [mutant, {place}] of worlds) {
         const row = byTitle.get(mutant.title)!;
@@ -114,9 +193,11 @@ export async function judgePolicies<M extends PolicyMutant>(
             await until(`SURVIVED: ${row.title}`, red, 3000);
             tell(mutant, undefined);
           } else {
-            tell(mutant, await red() ? undefined : `SURVIVED: ${row.title}`);
+            tell(mutant, (await red()) ? undefined : `SURVIVED: ${row.title}`);
           }
-        } catch (e) { tell(mutant, e instanceof Error ? e.message : String(e)); }
+        } catch (e) {
+          tell(mutant, e instanceof Error ? e.message : String(e));
+        }
       }
     } finally {
       await api.close();

@@ -24,20 +24,30 @@ const root = join(here, '../..');
 const scratch = mkdtempSync(join(tmpdir(), 'doorplate-mutants-'));
 const started = Date.now();
 
-interface Mutant {name: string; file: string; breaks: string; test: string; title: string}
+interface Mutant {
+  name: string;
+  file: string;
+  breaks: string;
+  test: string;
+  title: string;
+}
 
 function read(name: string): Mutant {
   const file = join(here, name);
   const head = readFileSync(file, 'utf8');
   const breaks = /^# breaks: (.+)$/m.exec(head)?.[1];
   const [test, ...title] = /^# red: (.+)$/m.exec(head)?.[1]?.split(' › ') ?? [];
-  if (breaks === undefined || test === undefined || title.length === 0) throw new Error(`${name}: it must say "# breaks: RULE" and "# red: FILE › TEST"`);
+  if (breaks === undefined || test === undefined || title.length === 0)
+    throw new Error(`${name}: it must say "# breaks: RULE" and "# red: FILE › TEST"`);
   return {name: name.replace(/\.patch$/, ''), file, breaks, test, title: title.join(' › ')};
 }
 
 /** Everything that git would take, as it stands on disk, and the dependencies by a link. */
 async function copy(to: string): Promise<void> {
-  const {stdout} = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {cwd: root, maxBuffer: 1 << 26});
+  const {stdout} = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    maxBuffer: 1 << 26,
+  });
   for (const path of new Set(stdout.split('\0'))) {
     if (path === '' || !existsSync(join(root, path))) continue;
     mkdirSync(dirname(join(to, path)), {recursive: true});
@@ -52,13 +62,44 @@ type Verdicts = ReadonlyMap<string, string>;
 async function jest(copyOf: string, test: string, titles: readonly string[]): Promise<Verdicts> {
   const report = join(copyOf, 'mutants-report.json');
   rmSync(report, {force: true});
-  const only = ['-t', `^(${titles.map((t) => t.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})$`];
-  const flags = ['--testTimeout=120000', '--runInBand', '--silent', '--ci', '--json', `--outputFile=${report}`, '--cacheDirectory', join(scratch, 'cache')];
-  await run(process.execPath, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--rootDir', copyOf, '--runTestsByPath', join(copyOf, test), ...only, ...flags],
-    {cwd: copyOf, maxBuffer: 1 << 26, timeout: 300_000}).catch(() => {});
+  const only = [
+    '-t',
+    `^(${titles.map((t) => t.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})$`,
+  ];
+  const flags = [
+    '--testTimeout=120000',
+    '--runInBand',
+    '--silent',
+    '--ci',
+    '--json',
+    `--outputFile=${report}`,
+    '--cacheDirectory',
+    join(scratch, 'cache'),
+  ];
+  await run(
+    process.execPath,
+    [
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      'node_modules/jest/bin/jest.js',
+      '--rootDir',
+      copyOf,
+      '--runTestsByPath',
+      join(copyOf, test),
+      ...only,
+      ...flags,
+    ],
+    {cwd: copyOf, maxBuffer: 1 << 26, timeout: 300_000},
+  ).catch(() => {});
   if (!existsSync(report)) return new Map();
-  const {testResults} = JSON.parse(readFileSync(report, 'utf8')) as {testResults: {assertionResults: {ancestorTitles: string[]; title: string; status: string}[]}[]};
-  return new Map(testResults.flatMap((r) => r.assertionResults.map((a): [string, string] => [[...a.ancestorTitles, a.title].join(' › '), a.status])));
+  const {testResults} = JSON.parse(readFileSync(report, 'utf8')) as {
+    testResults: {assertionResults: {ancestorTitles: string[]; title: string; status: string}[]}[];
+  };
+  return new Map(
+    testResults.flatMap((r) =>
+      r.assertionResults.map((a): [string, string] => [[...a.ancestorTitles, a.title].join(' › '), a.status]),
+    ),
+  );
 }
 
 const baselines = new Map<string, Promise<Verdicts>>();
@@ -67,12 +108,23 @@ const baselines = new Map<string, Promise<Verdicts>>();
 async function judge(mutant: Mutant, copyOf: string): Promise<string | undefined> {
   // One baseline for all mutants of a file, of a copy that nothing else changes meanwhile.
   let baseline = baselines.get(mutant.test);
-  if (!baseline) baselines.set(mutant.test, baseline = jest(copyOf, mutant.test, [...new Set(mutants.filter((m) => m.test === mutant.test).map((m) => m.title))]));
+  if (!baseline)
+    baselines.set(
+      mutant.test,
+      (baseline = jest(copyOf, mutant.test, [
+        ...new Set(mutants.filter((m) => m.test === mutant.test).map((m) => m.title)),
+      ])),
+    );
   const before = (await baseline).get(mutant.title);
-  if (before !== 'passed') return before === undefined ? `there is no such test: ${mutant.test} › ${mutant.title}` : `its test is ${before} without it: ${mutant.title}`;
+  if (before !== 'passed')
+    return before === undefined
+      ? `there is no such test: ${mutant.test} › ${mutant.title}`
+      : `its test is ${before} without it: ${mutant.title}`;
   let after: string | undefined;
   try {
-    await broken(mutant, copyOf, async () => { after = (await jest(copyOf, mutant.test, [mutant.title])).get(mutant.title); });
+    await broken(mutant, copyOf, async () => {
+      after = (await jest(copyOf, mutant.test, [mutant.title])).get(mutant.title);
+    });
   } catch (e) {
     return (e as Error).message;
   }
@@ -82,8 +134,14 @@ async function judge(mutant: Mutant, copyOf: string): Promise<string | undefined
 
 /** Does something while a mutant is applied to a copy. Throws when it does not apply. */
 async function broken({file}: Mutant, copyOf: string, work: () => Promise<void>): Promise<void> {
-  const git = (...args: string[]) => run('git', ['apply', ...args, '-p1', '-C1', file], {cwd: copyOf, env: {...process.env, GIT_CEILING_DIRECTORIES: scratch}});
-  await git().catch((e: {stderr?: string}) => { throw new Error(`does not apply: ${e.stderr?.trim().split('\n')[0] ?? String(e)}`); });
+  const git = (...args: string[]) =>
+    run('git', ['apply', ...args, '-p1', '-C1', file], {
+      cwd: copyOf,
+      env: {...process.env, GIT_CEILING_DIRECTORIES: scratch},
+    });
+  await git().catch((e: {stderr?: string}) => {
+    throw new Error(`does not apply: ${e.stderr?.trim().split('\n')[0] ?? String(e)}`);
+  });
   try {
     await work();
   } finally {
@@ -92,15 +150,22 @@ async function broken({file}: Mutant, copyOf: string, work: () => Promise<void>)
 }
 
 function tell({name, breaks}: Mutant, wrong: string | undefined): void {
-  if (wrong === undefined) passed++; else failed++;
-  console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s] ${wrong === undefined ? 'red' : 'NOT RED'}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`);
+  if (wrong === undefined) passed++;
+  else failed++;
+  console.log(
+    `[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s] ${wrong === undefined ? 'red' : 'NOT RED'}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`,
+  );
 }
 
 const wanted = process.argv.slice(2);
 let [passed, failed] = [0, 0];
 let mutants: Mutant[] = [];
 try {
-  mutants = readdirSync(here).filter((f) => f.endsWith('.patch')).toSorted().map(read).filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
+  mutants = readdirSync(here)
+    .filter((f) => f.endsWith('.patch'))
+    .toSorted()
+    .map(read)
+    .filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
   if (mutants.length === 0) throw new Error('there is no such patch');
   const ofPolicy = mutants.filter((m) => m.test === 'test/cluster/policy.test.ts');
   const queue = mutants.filter((m) => !ofPolicy.includes(m));

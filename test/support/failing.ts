@@ -4,9 +4,19 @@ import {root, sh} from '../../cluster/cluster.ts';
 /** The fake of failing-dns.ts, inside the cluster at an address of its own; resolves with what ends it. */
 export async function failingDns(address: string, rcode: number): Promise<() => Promise<void>> {
   await sh('cluster/enter.sh', ['ip', 'address', 'replace', `${address}/32`, 'dev', 'lo']);
-  const server = spawn('cluster/enter.sh', [process.execPath, 'test/support/failing-dns.ts', address, String(rcode)], {cwd: root, stdio: ['pipe', 'pipe', 'inherit']});
-  await new Promise<void>((resolve, reject) => { server.stdout.once('data', () => resolve()); server.once('exit', (code) => reject(new Error(`the fake ended: ${code}`))); });
-  return () => new Promise((resolve) => { server.once('exit', () => resolve()); server.stdin.end(); });
+  const server = spawn('cluster/enter.sh', [process.execPath, 'test/support/failing-dns.ts', address, String(rcode)], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.stdout.once('data', () => resolve());
+    server.once('exit', (code) => reject(new Error(`the fake ended: ${code}`)));
+  });
+  return () =>
+    new Promise((resolve) => {
+      server.once('exit', () => resolve());
+      server.stdin.end();
+    });
 }
 
 /**
@@ -15,8 +25,31 @@ export async function failingDns(address: string, rcode: number): Promise<() => 
  */
 export async function cutOffTheCA(hostname: string): Promise<() => Promise<void>> {
   // In its Pod's own network namespace, where a reset reaches it.
-  const rule = (action: '-I' | '-D') => sh('cluster/enter.sh', ['sh', '-c', 'nsenter -t "$(pgrep -xo pebble)" -n iptables -w "$@"', 'sh', action, 'OUTPUT', '-p', 'tcp', '--dport', '80',
-    '-m', 'string', '--algo', 'bm', '--string', `Host: ${hostname}`, '-j', 'REJECT', '--reject-with', 'tcp-reset']);
+  const rule = (action: '-I' | '-D') =>
+    sh('cluster/enter.sh', [
+      'sh',
+      '-c',
+      'nsenter -t "$(pgrep -xo pebble)" -n iptables -w "$@"',
+      'sh',
+      action,
+      'OUTPUT',
+      '-p',
+      'tcp',
+      '--dport',
+      '80',
+      '-m',
+      'string',
+      '--algo',
+      'bm',
+      '--string',
+      `Host: ${hostname}`,
+      '-j',
+      'REJECT',
+      '--reject-with',
+      'tcp-reset',
+    ]);
   await rule('-I');
-  return async () => { await rule('-D'); };
+  return async () => {
+    await rule('-D');
+  };
 }

@@ -5,13 +5,34 @@ import {Client, type ClientOptions} from '../../operator/kube/client.ts';
 import {type Credentials, fromKubeConfig} from '../../operator/kube/credentials.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 
-export interface ConfigMap extends KubeObject {data?: Record<string, string>}
-export interface Widget extends KubeObject {spec?: {size?: number}; status?: {seen?: number; words?: string[]}}
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+}
+export interface Widget extends KubeObject {
+  spec?: {size?: number};
+  status?: {seen?: number; words?: string[]};
+}
 
-export const configMaps = defineResource<ConfigMap>({group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true});
-export const namespaces = defineResource<KubeObject>({group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false});
+export const configMaps = defineResource<ConfigMap>({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
+export const namespaces = defineResource<KubeObject>({
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+});
 const crds = defineResource<KubeObject>({
-  group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false,
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
 });
 
 /** The test cluster's administrator: KUBECONFIG, else this checkout's cluster. */
@@ -38,13 +59,22 @@ export async function makeWidgets(client: Client) {
   const widgets = defineResource<Widget>({group, version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true});
   const open = {type: 'object', 'x-kubernetes-preserve-unknown-fields': true};
   await client.create(crds, {
-    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: {name: `widgets.${group}`},
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {name: `widgets.${group}`},
     spec: {
-      group, scope: 'Namespaced', names: {plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList'},
-      versions: [{
-        name: 'v1', served: true, storage: true, subresources: {status: {}},
-        schema: {openAPIV3Schema: {type: 'object', properties: {spec: open, status: open}}},
-      }],
+      group,
+      scope: 'Namespaced',
+      names: {plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList'},
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: {status: {}},
+          schema: {openAPIV3Schema: {type: 'object', properties: {spec: open, status: open}}},
+        },
+      ],
     },
   } as KubeObject);
   await eventually(() => client.list(widgets, {}));

@@ -46,11 +46,11 @@ export class VirtualClock implements Clock {
   }
 
   #next(end: number): Timer | undefined {
-    return [...this.#timers].filter(timer => timer.at <= end).toSorted((a, b) => a.at - b.at || a.order - b.order)[0];
+    return [...this.#timers].filter((timer) => timer.at <= end).toSorted((a, b) => a.at - b.at || a.order - b.order)[0];
   }
 }
 
 /** Resolves after everything that waits for resolved promises has run. */
 export function settled(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve));
+  return new Promise((resolve) => setImmediate(resolve));
 }

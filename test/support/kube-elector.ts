@@ -16,19 +16,38 @@ import {defineResource} from '../../operator/kube/objects.ts';
 
 const [instance = '', lease = ''] = process.argv.slice(2);
 const {KIT_SERVER: server = '', KIT_PKI: pki = ''} = process.env;
-const configMaps = defineResource({group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true});
+const configMaps = defineResource({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
 
 const read = async (): Promise<{tls: {ca: string; cert: string; key: string}; headers: Record<string, string>}> => {
-  const [ca = '', cert = '', key = ''] = await Promise.all(['ca.crt', 'admin.crt', 'admin.key'].map(name => readFile(join(pki, name), 'utf8')));
+  const [ca = '', cert = '', key = ''] = await Promise.all(
+    ['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFile(join(pki, name), 'utf8')),
+  );
   return {tls: {ca, cert, key}, headers: {}};
 };
 const log = pino({level: 'warn'});
 const metrics = kitMetrics(new Registry());
 const client = new Client({server, read});
-const elector = new Elector({client: client.apart({connections: 2}), namespace: 'default', name: lease, instance, metrics, log});
+const elector = new Elector({
+  client: client.apart({connections: 2}),
+  namespace: 'default',
+  name: lease,
+  instance,
+  metrics,
+  log,
+});
 let n = 0;
 const controller = new Controller({
-  name: 'writer', waitFor: [], metrics, log, workers: 1,
+  name: 'writer',
+  waitFor: [],
+  metrics,
+  log,
+  workers: 1,
   async reconcile() {
     await client.patch(configMaps, `default/${lease}`, {data: {writer: instance, n: String(n++)}}, {type: 'merge'});
     return {requeueAfterMs: 20};

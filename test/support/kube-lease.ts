@@ -25,7 +25,10 @@ export class ProcessClock implements Clock {
 
   setTimeout(run: () => void, ms: number): Timer {
     const timer: Timer = {handle: undefined, cancelled: false};
-    timer.handle = this.#world.setTimeout(() => (this.#stopped ? this.#late.push({timer, run}) : run()), Math.max(ms, 0));
+    timer.handle = this.#world.setTimeout(
+      () => (this.#stopped ? this.#late.push({timer, run}) : run()),
+      Math.max(ms, 0),
+    );
     return timer;
   }
 
@@ -73,24 +76,37 @@ export class LeaseServer {
 
   /** As an elector of a process of that clock has it. */
   clientOf(clock: Clock): Client {
-    const call = <T>(verb: string, signal: AbortSignal | undefined, work: () => T): Promise<T> => this.#call(clock, verb, signal, work);
+    const call = <T>(verb: string, signal: AbortSignal | undefined, work: () => T): Promise<T> =>
+      this.#call(clock, verb, signal, work);
     return {
-      get: (_: unknown, __: unknown, {signal}: {signal?: AbortSignal} = {}) => call('get', signal, () => structuredClone(this.lease)),
-      create: (_: unknown, lease: Lease, {signal}: {signal?: AbortSignal} = {}) => call('create', signal, () => {
-        if (this.lease) throw refusal(409, 'AlreadyExists');
-        return this.#store({...lease, metadata: {...lease.metadata, uid: `uid-${this.#resourceVersion}`}});
-      }),
-      patch: (_: unknown, __: unknown, patch: Pick<Lease, 'metadata' | 'spec'>, {signal}: {signal?: AbortSignal} = {}) => call('patch', signal, () => {
-        if (!this.lease) throw refusal(404, 'NotFound');
-        const {uid, resourceVersion} = this.lease.metadata;
-        if (patch.metadata.uid !== uid || patch.metadata.resourceVersion !== resourceVersion) throw refusal(409, 'Conflict');
-        return this.#store({...this.lease, spec: {...this.lease.spec, ...patch.spec}});
-      }),
+      get: (_: unknown, __: unknown, {signal}: {signal?: AbortSignal} = {}) =>
+        call('get', signal, () => structuredClone(this.lease)),
+      create: (_: unknown, lease: Lease, {signal}: {signal?: AbortSignal} = {}) =>
+        call('create', signal, () => {
+          if (this.lease) throw refusal(409, 'AlreadyExists');
+          return this.#store({...lease, metadata: {...lease.metadata, uid: `uid-${this.#resourceVersion}`}});
+        }),
+      patch: (
+        _: unknown,
+        __: unknown,
+        patch: Pick<Lease, 'metadata' | 'spec'>,
+        {signal}: {signal?: AbortSignal} = {},
+      ) =>
+        call('patch', signal, () => {
+          if (!this.lease) throw refusal(404, 'NotFound');
+          const {uid, resourceVersion} = this.lease.metadata;
+          if (patch.metadata.uid !== uid || patch.metadata.resourceVersion !== resourceVersion)
+            throw refusal(409, 'Conflict');
+          return this.#store({...this.lease, spec: {...this.lease.spec, ...patch.spec}});
+        }),
     } as unknown as Client;
   }
 
   #store(lease: Lease): Lease {
-    this.lease = structuredClone({...lease, metadata: {...lease.metadata, resourceVersion: String(++this.#resourceVersion)}});
+    this.lease = structuredClone({
+      ...lease,
+      metadata: {...lease.metadata, resourceVersion: String(++this.#resourceVersion)},
+    });
     return structuredClone(this.lease);
   }
 
@@ -100,7 +116,10 @@ export class LeaseServer {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), {once: true});
       this.#world.setTimeout(() => {
         const {mood} = this;
-        const answer = mood === 'down' ? () => reject(new NoAnswerError(verb, new Error('refused'))) : attempt(work, resolve, reject);
+        const answer =
+          mood === 'down'
+            ? () => reject(new NoAnswerError(verb, new Error('refused')))
+            : attempt(work, resolve, reject);
         // The answer meets a process that may be stopped.
         if (mood !== 'mute') clock.setTimeout(answer, this.latency());
       }, this.latency());

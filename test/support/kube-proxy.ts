@@ -5,7 +5,11 @@ import {setTimeout as wait} from 'node:timers/promises';
 import type {Credentials} from '../../operator/kube/credentials.ts';
 
 /** What happens to a request: an answer of ours, a connection that is cut, its way to the API server, the same later (Infinity: never). */
-export type Fate = 'forward' | 'cut' | {delayMs: number} | {status: number; body?: string; headers?: Record<string, string>};
+export type Fate =
+  | 'forward'
+  | 'cut'
+  | {delayMs: number}
+  | {status: number; body?: string; headers?: Record<string, string>};
 
 export interface Seen {
   method: string;
@@ -33,17 +37,17 @@ export class FaultProxy {
   /** Listens; on the port it had before, when it was closed in between. */
   async listen(): Promise<void> {
     this.#server = createServer((incoming, outgoing) => void this.#handle(incoming, outgoing));
-    this.#server.on('connection', socket => {
+    this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
-    await new Promise<void>(resolve => this.#server!.listen(this.#port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => this.#server!.listen(this.#port, '127.0.0.1', resolve));
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Nobody listens any more, and every connection is cut. */
   async close(): Promise<void> {
-    const closed = new Promise(resolve => this.#server?.close(resolve));
+    const closed = new Promise((resolve) => this.#server?.close(resolve));
     this.cutAll();
     await closed;
   }
@@ -79,7 +83,12 @@ export class FaultProxy {
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const url = new URL(incoming.url!, 'http://proxy');
-    const seen = {method: incoming.method!, url, isWatch: url.searchParams.get('watch') === 'true', at: performance.now()};
+    const seen = {
+      method: incoming.method!,
+      url,
+      isWatch: url.searchParams.get('watch') === 'true',
+      at: performance.now(),
+    };
     this.seen.push(seen);
     const fate = this.fate(seen);
     if (fate === 'cut') {
@@ -96,18 +105,22 @@ export class FaultProxy {
     }
     const {tls, headers} = await this.#credentials.read();
     const target = new URL(incoming.url!, this.#credentials.server);
-    const onward = request(target, {...tls, method: incoming.method, headers: {...incoming.headers, ...headers, host: target.host}} as object, answer => {
-      outgoing.writeHead(answer.statusCode!, answer.headers);
-      outgoing.flushHeaders();
-      if (seen.isWatch) this.#watches.add(outgoing);
-      answer.on('data', (chunk: Buffer) => {
-        const held = this.#held.get(outgoing);
-        if (held) held.push(chunk);
-        else outgoing.write(chunk);
-      });
-      answer.on('end', () => outgoing.end());
-      answer.on('error', () => outgoing.destroy());
-    });
+    const onward = request(
+      target,
+      {...tls, method: incoming.method, headers: {...incoming.headers, ...headers, host: target.host}} as object,
+      (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.headers);
+        outgoing.flushHeaders();
+        if (seen.isWatch) this.#watches.add(outgoing);
+        answer.on('data', (chunk: Buffer) => {
+          const held = this.#held.get(outgoing);
+          if (held) held.push(chunk);
+          else outgoing.write(chunk);
+        });
+        answer.on('end', () => outgoing.end());
+        answer.on('error', () => outgoing.destroy());
+      },
+    );
     onward.on('error', () => outgoing.destroy());
     outgoing.on('close', () => {
       this.#watches.delete(outgoing);

@@ -73,9 +73,23 @@ export class ApiServer {
     const {etcd, peer} = this.#ports;
     const [client, peers] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
     await this.#spawn('etcd', [
-      '--data-dir', join(this.dir, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn', '--max-txn-ops', '1000',
-      '--listen-client-urls', client, '--advertise-client-urls', client,
-      '--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers, '--initial-cluster', `default=${peers}`,
+      '--data-dir',
+      join(this.dir, 'etcd'),
+      '--unsafe-no-fsync',
+      '--log-level',
+      'warn',
+      '--max-txn-ops',
+      '1000',
+      '--listen-client-urls',
+      client,
+      '--advertise-client-urls',
+      client,
+      '--listen-peer-urls',
+      peers,
+      '--initial-advertise-peer-urls',
+      peers,
+      '--initial-cluster',
+      `default=${peers}`,
     ]);
     await this.#until('etcd', async () => (await fetch(`${client}/health`)).ok);
   }
@@ -84,13 +98,36 @@ export class ApiServer {
   async startApi(): Promise<void> {
     const file = (name: string): string => join(this.dir, name);
     await this.#spawn('kube-apiserver', [
-      '--etcd-servers', `http://127.0.0.1:${this.#ports.etcd}`, '--bind-address', '127.0.0.1', '--secure-port', String(this.#ports.api),
+      '--etcd-servers',
+      `http://127.0.0.1:${this.#ports.etcd}`,
+      '--bind-address',
+      '127.0.0.1',
+      '--secure-port',
+      String(this.#ports.api),
       // It may not advertise a loopback address; nobody reads this one.
-      '--advertise-address', '192.0.2.1', '--endpoint-reconciler-type', 'none',
-      '--tls-cert-file', file('server.crt'), '--tls-private-key-file', file('server.key'), '--client-ca-file', file('ca.crt'),
-      '--service-account-key-file', file('sa.key'), '--service-account-signing-key-file', file('sa.key'),
-      '--service-account-issuer', 'https://kubernetes.default.svc', '--service-cluster-ip-range', '10.96.0.0/16',
-      '--authorization-mode', this.#rbac ? 'RBAC' : 'AlwaysAllow', '--disable-admission-plugins', 'ServiceAccount', '--profiling=false',
+      '--advertise-address',
+      '192.0.2.1',
+      '--endpoint-reconciler-type',
+      'none',
+      '--tls-cert-file',
+      file('server.crt'),
+      '--tls-private-key-file',
+      file('server.key'),
+      '--client-ca-file',
+      file('ca.crt'),
+      '--service-account-key-file',
+      file('sa.key'),
+      '--service-account-signing-key-file',
+      file('sa.key'),
+      '--service-account-issuer',
+      'https://kubernetes.default.svc',
+      '--service-cluster-ip-range',
+      '10.96.0.0/16',
+      '--authorization-mode',
+      this.#rbac ? 'RBAC' : 'AlwaysAllow',
+      '--disable-admission-plugins',
+      'ServiceAccount',
+      '--profiling=false',
     ]);
     const client = this.client();
     try {
@@ -102,10 +139,15 @@ export class ApiServer {
 
   /** The administrator: certificates read once. */
   get credentials(): Credentials {
-    return {server: this.url, read: async () => {
-      const [ca, cert, key] = await Promise.all(['ca.crt', 'admin.crt', 'admin.key'].map(name => readFile(join(this.dir, name), 'utf8')));
-      return {tls: {ca, cert, key}, headers: {}};
-    }};
+    return {
+      server: this.url,
+      read: async () => {
+        const [ca, cert, key] = await Promise.all(
+          ['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFile(join(this.dir, name), 'utf8')),
+        );
+        return {tls: {ca, cert, key}, headers: {}};
+      },
+    };
   }
 
   client(): Client {
@@ -120,7 +162,9 @@ export class ApiServer {
   /** A kubeconfig, as text. */
   kubeconfig(user: object): string {
     return JSON.stringify({
-      apiVersion: 'v1', kind: 'Config', 'current-context': 'own',
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'own',
       clusters: [{name: 'own', cluster: {server: this.url, 'certificate-authority': join(this.dir, 'ca.crt')}}],
       users: [{name: 'own', user}],
       contexts: [{name: 'own', context: {cluster: 'own', user: 'own'}}],
@@ -138,9 +182,14 @@ export class ApiServer {
         const name = `${like.metadata.name}-${from + i}`;
         const {resourceVersion: _rv, ...metadata} = like.metadata;
         const value = {...like, metadata: {...metadata, name, uid: randomUUID()}};
-        return {requestPut: {key: base64(`/registry/configmaps/${namespace}/${name}`), value: base64(JSON.stringify(value))}};
+        return {
+          requestPut: {key: base64(`/registry/configmaps/${namespace}/${name}`), value: base64(JSON.stringify(value))},
+        };
       });
-      const answer = await fetch(`http://127.0.0.1:${this.#ports.etcd}/v3/kv/txn`, {method: 'POST', body: JSON.stringify({success})});
+      const answer = await fetch(`http://127.0.0.1:${this.#ports.etcd}/v3/kv/txn`, {
+        method: 'POST',
+        body: JSON.stringify({success}),
+      });
       if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
     }
   }
@@ -173,17 +222,51 @@ export class ApiServer {
   }
 
   async #makeKeys(): Promise<void> {
-    const {privateKey} = generateKeyPairSync('ec', {namedCurve: 'P-256', privateKeyEncoding: {type: 'sec1', format: 'pem'}, publicKeyEncoding: {type: 'spki', format: 'pem'}});
+    const {privateKey} = generateKeyPairSync('ec', {
+      namedCurve: 'P-256',
+      privateKeyEncoding: {type: 'sec1', format: 'pem'},
+      publicKeyEncoding: {type: 'spki', format: 'pem'},
+    });
     await writeFile(join(this.dir, 'sa.key'), privateKey);
-    await this.#openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-days', '365', '-subj', '/CN=kit-test-ca');
+    await this.#openssl(
+      'req',
+      '-x509',
+      ...newKey,
+      '-keyout',
+      'ca.key',
+      '-out',
+      'ca.crt',
+      '-days',
+      '365',
+      '-subj',
+      '/CN=kit-test-ca',
+    );
     await this.#issue('server', '/CN=kube-apiserver', 365);
     await this.issue('admin');
   }
 
   async #issue(name: string, subject: string, days: number): Promise<void> {
-    await writeFile(join(this.dir, 'extensions'), 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n');
+    await writeFile(
+      join(this.dir, 'extensions'),
+      'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n',
+    );
     await this.#openssl('req', '-new', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
-    await this.#openssl('x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.crt', '-CAkey', 'ca.key', '-out', `${name}.crt`, '-days', String(days), '-extfile', 'extensions');
+    await this.#openssl(
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      'ca.crt',
+      '-CAkey',
+      'ca.key',
+      '-out',
+      `${name}.crt`,
+      '-days',
+      String(days),
+      '-extfile',
+      'extensions',
+    );
   }
 
   async #openssl(...args: string[]): Promise<void> {
@@ -193,7 +276,9 @@ export class ApiServer {
   async #spawn(name: 'etcd' | 'kube-apiserver', args: string[]): Promise<void> {
     const log = await open(join(this.dir, `${name}.log`), 'a');
     // It ends with this process, however that ends.
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', join(bin, name), ...args], {stdio: ['ignore', log.fd, log.fd]});
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', join(bin, name), ...args], {
+      stdio: ['ignore', log.fd, log.fd],
+    });
     child.on('error', () => {});
     await log.close();
     this.#children.set(name, child);
@@ -224,10 +309,12 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({length: count}, () => createServer());
-  const ports = await Promise.all(servers.map(async server => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    return (server.address() as AddressInfo).port;
-  }));
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return (server.address() as AddressInfo).port;
+    }),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
 }

@@ -15,15 +15,31 @@ export interface Place {
   /** On all Namespaces of the place, those that rows create among them. */
   scope: Record<string, string>;
 }
-export const placeOf = (prefix: string, release: Place['release'], scope: Place['scope'] = {}): Place => ({tenant: `${prefix}-tenant`, excepted: `${prefix}-excepted`, release, scope});
+export const placeOf = (prefix: string, release: Place['release'], scope: Place['scope'] = {}): Place => ({
+  tenant: `${prefix}-tenant`,
+  excepted: `${prefix}-excepted`,
+  release,
+  scope,
+});
 
-interface Metadata {name: string; namespace?: string; [key: string]: unknown}
-export interface Manifest {apiVersion: string; kind: string; metadata: Metadata; [key: string]: unknown}
+interface Metadata {
+  name: string;
+  namespace?: string;
+  [key: string]: unknown;
+}
+export interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: Metadata;
+  [key: string]: unknown;
+}
 
 const ownerUid = '00000000-0000-4000-8000-000000000001';
 const labels = {'app.kubernetes.io/managed-by': 'doorplate', 'doorplate.dev/owner-uid': ownerUid};
 const group = (what: string) => `policy-test-${what}`;
-const serviceAccount = (namespace: string, name: string) => ({'Impersonate-User': `system:serviceaccount:${namespace}:${name}`});
+const serviceAccount = (namespace: string, name: string) => ({
+  'Impersonate-User': `system:serviceaccount:${namespace}:${name}`,
+});
 
 /** Who writes, as what the API server is asked to take them for: Kubernetes' own and the last aside, bound to `admin` and more in both namespaces. */
 export const who = {
@@ -50,12 +66,23 @@ export type Who = keyof typeof who;
 /** Kinds of other projects: the local cluster has no controller for them, and an API server alone does not know them. */
 const kindsOf = (apiVersion: string, ...kinds: string[]) => kinds.map((kind) => ({apiVersion, kind}));
 export const routeKinds = [
-  ...kindsOf('gateway.networking.k8s.io/v1', 'Gateway', 'HTTPRoute', 'GRPCRoute', 'TLSRoute', 'ListenerSet', 'ReferenceGrant'),
+  ...kindsOf(
+    'gateway.networking.k8s.io/v1',
+    'Gateway',
+    'HTTPRoute',
+    'GRPCRoute',
+    'TLSRoute',
+    'ListenerSet',
+    'ReferenceGrant',
+  ),
   ...kindsOf('gateway.networking.x-k8s.io/v1alpha1', 'XListenerSet'),
   ...kindsOf('traefik.io/v1alpha1', 'IngressRoute', 'IngressRouteTCP', 'Middleware', 'TLSStore', 'TLSOption'),
   ...kindsOf('traefik.containo.us/v1alpha1', 'IngressRoute'),
 ];
-export const certificateKinds = [...kindsOf('cert-manager.io/v1', 'Certificate', 'CertificateRequest', 'Issuer'), ...kindsOf('acme.cert-manager.io/v1', 'Order', 'Challenge')];
+export const certificateKinds = [
+  ...kindsOf('cert-manager.io/v1', 'Certificate', 'CertificateRequest', 'Issuer'),
+  ...kindsOf('acme.cert-manager.io/v1', 'Order', 'Challenge'),
+];
 
 function pluralOf(kind: string): string {
   const lower = kind.toLowerCase();
@@ -66,27 +93,73 @@ function pluralOf(kind: string): string {
 export function standIn({apiVersion, kind}: {apiVersion: string; kind: string}): Manifest {
   const [g, version] = apiVersion.split('/');
   return {
-    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition',
-    metadata: {name: `${pluralOf(kind)}.${g}`, labels: {'test.doorplate.dev/stand-in': 'policy'}, annotations: {'api-approved.kubernetes.io': 'unapproved, a stand-in for tests'}},
-    spec: {group: g, scope: 'Namespaced', names: {kind, plural: pluralOf(kind), singular: kind.toLowerCase()}, versions: [{
-      name: version, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: 'object', 'x-kubernetes-preserve-unknown-fields': true}},
-    }]},
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${pluralOf(kind)}.${g}`,
+      labels: {'test.doorplate.dev/stand-in': 'policy'},
+      annotations: {'api-approved.kubernetes.io': 'unapproved, a stand-in for tests'},
+    },
+    spec: {
+      group: g,
+      scope: 'Namespaced',
+      names: {kind, plural: pluralOf(kind), singular: kind.toLowerCase()},
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: {status: {}},
+          schema: {openAPIV3Schema: {type: 'object', 'x-kubernetes-preserve-unknown-fields': true}},
+        },
+      ],
+    },
   };
 }
 
 const backend = {service: {name: 'web', port: {number: 80}}};
-const ruleOf = (host?: string, path = '/') => ({...(host !== undefined && {host}), http: {paths: [{path, pathType: 'Prefix', backend}]}});
-const ingress = (name: string, spec: object, metadata: object = {}): Manifest =>
-  ({apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name, ...metadata}, spec: {ingressClassName: 'traefik', ...spec}});
-const certificate = (name: string, dnsName: string, metadata: object = {}): Manifest =>
-  ({apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: {name, ...metadata}, spec: {secretName: name, dnsNames: [dnsName], issuerRef: {name: 'nobody'}}});
-const configMap = (name: string, metadata: object = {}): Manifest => ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, ...metadata}, data: {a: 'b'}});
-const customDomain = (name: string, hostname: string, metadata: object = {}): Manifest =>
-  ({apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain', metadata: {name, ...metadata}, spec: {projectRef: {name: 'none'}, primary: hostname}});
+const ruleOf = (host?: string, path = '/') => ({
+  ...(host !== undefined && {host}),
+  http: {paths: [{path, pathType: 'Prefix', backend}]},
+});
+const ingress = (name: string, spec: object, metadata: object = {}): Manifest => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'Ingress',
+  metadata: {name, ...metadata},
+  spec: {ingressClassName: 'traefik', ...spec},
+});
+const certificate = (name: string, dnsName: string, metadata: object = {}): Manifest => ({
+  apiVersion: 'cert-manager.io/v1',
+  kind: 'Certificate',
+  metadata: {name, ...metadata},
+  spec: {secretName: name, dnsNames: [dnsName], issuerRef: {name: 'nobody'}},
+});
+const configMap = (name: string, metadata: object = {}): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {name, ...metadata},
+  data: {a: 'b'},
+});
+const customDomain = (name: string, hostname: string, metadata: object = {}): Manifest => ({
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'CustomDomain',
+  metadata: {name, ...metadata},
+  spec: {projectRef: {name: 'none'}, primary: hostname},
+});
 /** Such a name as Doorplate gives to what belongs to a hostname. */
 const secretName = 'own-customer-test-0123456789abc';
-const secret = (name: string, crt = 'YQ=='): Manifest => ({apiVersion: 'v1', kind: 'Secret', metadata: {name}, type: 'kubernetes.io/tls', data: {'tls.crt': crt, 'tls.key': 'YQ=='}});
-const namespaceOf = (name: string, p: Place, more: object = {}): Manifest => ({apiVersion: 'v1', kind: 'Namespace', metadata: {name, labels: {...p.scope, ...more}}});
+const secret = (name: string, crt = 'YQ=='): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: {name},
+  type: 'kubernetes.io/tls',
+  data: {'tls.crt': crt, 'tls.key': 'YQ=='},
+});
+const namespaceOf = (name: string, p: Place, more: object = {}): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: {name, labels: {...p.scope, ...more}},
+});
 const issuerRef = {name: 'nobody'};
 const request = Buffer.from('no request').toString('base64');
 /** What the webhook of cert-manager takes, too. */
@@ -95,220 +168,499 @@ const certificateSpecs: Record<string, object> = {
   CertificateRequest: {request, issuerRef},
   Issuer: {selfSigned: {}},
   Order: {request, dnsNames: ['victim.example'], issuerRef},
-  Challenge: {url: 'https://ca.example/1', authorizationURL: 'https://ca.example/2', dnsName: 'victim.example', type: 'HTTP-01', token: 'x', key: 'x', solver: {}, issuerRef},
+  Challenge: {
+    url: 'https://ca.example/1',
+    authorizationURL: 'https://ca.example/2',
+    dnsName: 'victim.example',
+    type: 'HTTP-01',
+    token: 'x',
+    key: 'x',
+    solver: {},
+    issuerRef,
+  },
 };
 
 const rbac = 'rbac.authorization.k8s.io';
 const subjectOf = (identity: Record<string, string>) => {
   const [, , namespace, name] = (identity['Impersonate-User'] ?? '').split(':');
-  return name === undefined ? {kind: 'Group', apiGroup: rbac, name: identity['Impersonate-Group']} : {kind: 'ServiceAccount', name, namespace};
+  return name === undefined
+    ? {kind: 'Group', apiGroup: rbac, name: identity['Impersonate-Group']}
+    : {kind: 'ServiceAccount', name, namespace};
 };
 
 /** Made in this order before any row; with the cluster's administrator's rights. */
 export function standing(p: Place): Manifest[] {
   const bind = (name: string, namespace: string | undefined, role: string, ...subjects: Who[]): Manifest => ({
-    apiVersion: `${rbac}/v1`, kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding', metadata: {name, ...(namespace !== undefined && {namespace})},
-    roleRef: {apiGroup: rbac, kind: 'ClusterRole', name: role}, subjects: subjects.map((s) => subjectOf(who[s](p))),
+    apiVersion: `${rbac}/v1`,
+    kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: {name, ...(namespace !== undefined && {namespace})},
+    roleRef: {apiGroup: rbac, kind: 'ClusterRole', name: role},
+    subjects: subjects.map((s) => subjectOf(who[s](p))),
   });
-  const role = (what: string, rules: object[]): Manifest => ({apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: {name: group(what)}, rules});
-  const writers: Who[] = ['tenant', 'operator', 'redirector', 'namesake', 'certManager', 'cainjector', 'edge', 'engineer', 'auditor'];
+  const role = (what: string, rules: object[]): Manifest => ({
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: {name: group(what)},
+    rules,
+  });
+  const writers: Who[] = [
+    'tenant',
+    'operator',
+    'redirector',
+    'namesake',
+    'certManager',
+    'cainjector',
+    'edge',
+    'engineer',
+    'auditor',
+  ];
   return [
     namespaceOf(p.tenant, p, {'doorplate.dev/account': 'acme'}),
     namespaceOf(p.excepted, p, {'doorplate.dev/admission': 'except'}),
     // What a careless platform grants on top of `admin`: every route, every status, namespaces.
     role('careless', [
-      {apiGroups: [...new Set([...routeKinds, ...certificateKinds].map((k) => k.apiVersion.split('/')[0]))], resources: ['*'], verbs: ['*']},
+      {
+        apiGroups: [...new Set([...routeKinds, ...certificateKinds].map((k) => k.apiVersion.split('/')[0]))],
+        resources: ['*'],
+        verbs: ['*'],
+      },
       {apiGroups: ['doorplate.dev'], resources: ['projects/status', 'customdomains/status'], verbs: ['*']},
       {apiGroups: ['networking.k8s.io'], resources: ['ingresses', 'ingresses/status'], verbs: ['*']},
       {apiGroups: [''], resources: ['services/status'], verbs: ['*']},
     ]),
-    role('namespaces', [{apiGroups: [''], resources: ['namespaces', 'namespaces/status', 'namespaces/finalize'], verbs: ['get', 'create', 'update', 'patch']}]),
+    role('namespaces', [
+      {
+        apiGroups: [''],
+        resources: ['namespaces', 'namespaces/status', 'namespaces/finalize'],
+        verbs: ['get', 'create', 'update', 'patch'],
+      },
+    ]),
     role('platform', [{apiGroups: ['doorplate.dev'], resources: ['accounts'], verbs: ['update']}]),
     role('auditors', [
-      {apiGroups: ['doorplate.dev'], resources: ['accounts'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']},
-      {apiGroups: ['doorplate.dev'], resources: ['plans', 'projects', 'customdomains', 'accounts/status'], verbs: ['update']},
+      {
+        apiGroups: ['doorplate.dev'],
+        resources: ['accounts'],
+        verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+      },
+      {
+        apiGroups: ['doorplate.dev'],
+        resources: ['plans', 'projects', 'customdomains', 'accounts/status'],
+        verbs: ['update'],
+      },
     ]),
-    ...[p.tenant, p.excepted].flatMap((ns) => [bind('policy-test-admins', ns, 'admin', ...writers), bind('policy-test-careless', ns, group('careless'), ...writers)]),
+    ...[p.tenant, p.excepted].flatMap((ns) => [
+      bind('policy-test-admins', ns, 'admin', ...writers),
+      bind('policy-test-careless', ns, group('careless'), ...writers),
+    ]),
     ...[p.release.namespace, 'kube-system'].map((ns) => bind(`${p.tenant}-admin`, ns, 'admin', 'tenant')),
     bind(`${p.tenant}-namespaces`, undefined, group('namespaces'), 'tenant', 'engineer', 'auditor'),
     bind(group('platform'), undefined, group('platform'), 'engineer'),
     bind(group('auditors'), undefined, group('auditors'), 'auditor'),
-    ...[p.tenant, p.excepted].flatMap((namespace) => [
-      {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {name: 'tenant'}},
-      // Doorplate's, as it would have made them.
-      ingress('ours', {rules: [ruleOf('ours.example')]}, {labels, annotations: {'doorplate.dev/for': 'CustomDomain x/y'}}),
-      configMap('ours', {labels, finalizers: ['test.doorplate.dev/held']}),
-      {...configMap('owner-only', {labels: {'doorplate.dev/owner-uid': ownerUid}})},
-      {...configMap('managed-only', {labels: {'app.kubernetes.io/managed-by': 'doorplate'}})},
-      // The same without the labels, such as cert-manager's solver.
-      ingress('solver', {rules: [ruleOf('ours.example')]}, {labels: {app: 'solver'}, annotations: {'example.com/a': 'b'}, finalizers: ['test.doorplate.dev/held']}),
-      certificate('plain', 'ours.example'),
-      certificate('ours', 'ours.example', {labels}),
-      secret(secretName),
-      {apiVersion: 'acme.cert-manager.io/v1', kind: 'Order', metadata: {name: 'plain'}, spec: certificateSpecs.Order},
-      {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'full'}, spec: {a: 'b'}},
-      {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'bare'}},
-      // The tenant's own.
-      configMap('own'),
-      {apiVersion: 'v1', kind: 'Service', metadata: {name: 'web'}, spec: {selector: {app: 'web'}, ports: [{port: 80}]}},
-      customDomain('own', `${namespace}.customer.test`),
-    ].map((o: Manifest) => ({...o, metadata: {...o.metadata, namespace}}))),
+    ...[p.tenant, p.excepted].flatMap((namespace) =>
+      [
+        {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {name: 'tenant'}},
+        // Doorplate's, as it would have made them.
+        ingress(
+          'ours',
+          {rules: [ruleOf('ours.example')]},
+          {labels, annotations: {'doorplate.dev/for': 'CustomDomain x/y'}},
+        ),
+        configMap('ours', {labels, finalizers: ['test.doorplate.dev/held']}),
+        {...configMap('owner-only', {labels: {'doorplate.dev/owner-uid': ownerUid}})},
+        {...configMap('managed-only', {labels: {'app.kubernetes.io/managed-by': 'doorplate'}})},
+        // The same without the labels, such as cert-manager's solver.
+        ingress(
+          'solver',
+          {rules: [ruleOf('ours.example')]},
+          {labels: {app: 'solver'}, annotations: {'example.com/a': 'b'}, finalizers: ['test.doorplate.dev/held']},
+        ),
+        certificate('plain', 'ours.example'),
+        certificate('ours', 'ours.example', {labels}),
+        secret(secretName),
+        {apiVersion: 'acme.cert-manager.io/v1', kind: 'Order', metadata: {name: 'plain'}, spec: certificateSpecs.Order},
+        {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'full'}, spec: {a: 'b'}},
+        {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'bare'}},
+        // The tenant's own.
+        configMap('own'),
+        {
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: {name: 'web'},
+          spec: {selector: {app: 'web'}, ports: [{port: 80}]},
+        },
+        customDomain('own', `${namespace}.customer.test`),
+      ].map((o: Manifest) => ({...o, metadata: {...o.metadata, namespace}})),
+    ),
   ];
 }
 
-export interface Write {method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; body: object; contentType?: string}
+export interface Write {
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  body: object;
+  contentType?: string;
+}
 
 const pathOf = (apiVersion: string, kind: string, namespace: string | undefined, ...rest: string[]) =>
-  [apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`, ...(namespace === undefined ? [] : ['namespaces', namespace]), pluralOf(kind), ...rest].join('/');
-const create = (namespace: string | undefined, object: Manifest): Write =>
-  ({method: 'POST', path: pathOf(object.apiVersion, object.kind, namespace), body: {...object, metadata: {...object.metadata, ...(namespace !== undefined && {namespace})}}});
-export const serverSideApply = (object: Manifest): Write =>
-  ({method: 'PATCH', path: `${pathOf(object.apiVersion, object.kind, object.metadata.namespace, object.metadata.name)}?fieldManager=policy-test&force=true`, body: object, contentType: 'application/apply-patch+yaml'});
+  [
+    apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`,
+    ...(namespace === undefined ? [] : ['namespaces', namespace]),
+    pluralOf(kind),
+    ...rest,
+  ].join('/');
+const create = (namespace: string | undefined, object: Manifest): Write => ({
+  method: 'POST',
+  path: pathOf(object.apiVersion, object.kind, namespace),
+  body: {...object, metadata: {...object.metadata, ...(namespace !== undefined && {namespace})}},
+});
+export const serverSideApply = (object: Manifest): Write => ({
+  method: 'PATCH',
+  path: `${pathOf(object.apiVersion, object.kind, object.metadata.namespace, object.metadata.name)}?fieldManager=policy-test&force=true`,
+  body: object,
+  contentType: 'application/apply-patch+yaml',
+});
 /** A merge patch, of the object or of one of its subresources. */
-const patch = (namespace: string | undefined, apiVersion: string, kind: string, name: string, body: object, ...subresource: string[]): Write =>
-  ({method: 'PATCH', path: pathOf(apiVersion, kind, namespace, name, ...subresource), body, contentType: 'application/merge-patch+json'});
+const patch = (
+  namespace: string | undefined,
+  apiVersion: string,
+  kind: string,
+  name: string,
+  body: object,
+  ...subresource: string[]
+): Write => ({
+  method: 'PATCH',
+  path: pathOf(apiVersion, kind, namespace, name, ...subresource),
+  body,
+  contentType: 'application/merge-patch+json',
+});
 /** Of one object, or without a name of all. A dry run by its body: where there is one, the query does not count. */
-const remove = (apiVersion: string, kind: string, ...name: string[]) => (p: Place): Write =>
-  ({method: 'DELETE', path: pathOf(apiVersion, kind, p.tenant, ...name), body: {apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All']}});
+const remove =
+  (apiVersion: string, kind: string, ...name: string[]) =>
+  (p: Place): Write => ({
+    method: 'DELETE',
+    path: pathOf(apiVersion, kind, p.tenant, ...name),
+    body: {apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All']},
+  });
 const [ingressApi, certificateApi] = ['networking.k8s.io/v1', 'cert-manager.io/v1'];
-const patchIngress = (name: string, body: object, ...subresource: string[]) => (p: Place) => patch(p.tenant, 'networking.k8s.io/v1', 'Ingress', name, body, ...subresource);
+const patchIngress =
+  (name: string, body: object, ...subresource: string[]) =>
+  (p: Place) =>
+    patch(p.tenant, 'networking.k8s.io/v1', 'Ingress', name, body, ...subresource);
 const patchConfigMap = (name: string, body: object) => (p: Place) => patch(p.tenant, 'v1', 'ConfigMap', name, body);
-const patchNamespace = (labelsOf: object, ...subresource: string[]) => (p: Place) => patch(undefined, 'v1', 'Namespace', p.tenant, {metadata: {labels: labelsOf}}, ...subresource);
+const patchNamespace =
+  (labelsOf: object, ...subresource: string[]) =>
+  (p: Place) =>
+    patch(undefined, 'v1', 'Namespace', p.tenant, {metadata: {labels: labelsOf}}, ...subresource);
 
 /** The policies of the chart, by the last part of their names. */
 export type Policy = 'routes' | 'labels' | 'secrets' | 'namespaces';
 
 /** `refusedBy`: by which policy; undefined where the write passes. */
-export interface Row {title: string; as: Who; write: (p: Place) => Write; refusedBy?: Policy}
+export interface Row {
+  title: string;
+  as: Who;
+  write: (p: Place) => Write;
+  refusedBy?: Policy;
+}
 
-const refused = (refusedBy: Policy, as: Who, rows: Record<string, Row['write']>): Row[] => Object.entries(rows).map(([title, write]) => ({title, as, write, refusedBy}));
-const passes = (as: Who, rows: Record<string, Row['write']>): Row[] => Object.entries(rows).map(([title, write]) => ({title, as, write}));
+const refused = (refusedBy: Policy, as: Who, rows: Record<string, Row['write']>): Row[] =>
+  Object.entries(rows).map(([title, write]) => ({title, as, write, refusedBy}));
+const passes = (as: Who, rows: Record<string, Row['write']>): Row[] =>
+  Object.entries(rows).map(([title, write]) => ({title, as, write}));
 const here = (object: Manifest) => (p: Place) => create(p.tenant, object);
 const victim = ingress('x', {rules: [ruleOf('victim.example')]});
 
 export const rows: Row[] = [
   ...refused('routes', 'tenant', {
     'a tenant can’t write an Ingress for somebody else’s hostname': here(victim),
-    'a tenant can’t write an Ingress by server-side apply': (p) => serverSideApply({...victim, metadata: {name: 'x', namespace: p.tenant}}),
-    'a tenant can’t write an Ingress for a hostname of their own, unproven': here(ingress('x', {rules: [ruleOf('own.customer.test')]})),
-    'a tenant can’t write an Ingress for a project’s default host': here(ingress('x', {rules: [ruleOf('docs-acme-k3v9x2m4q7w1z.apps.platform.test')]})),
+    'a tenant can’t write an Ingress by server-side apply': (p) =>
+      serverSideApply({...victim, metadata: {name: 'x', namespace: p.tenant}}),
+    'a tenant can’t write an Ingress for a hostname of their own, unproven': here(
+      ingress('x', {rules: [ruleOf('own.customer.test')]}),
+    ),
+    'a tenant can’t write an Ingress for a project’s default host': here(
+      ingress('x', {rules: [ruleOf('docs-acme-k3v9x2m4q7w1z.apps.platform.test')]}),
+    ),
     'a tenant can’t write an Ingress for a wildcard': here(ingress('x', {rules: [ruleOf('*.victim.example')]})),
     'a tenant can’t write an Ingress for every hostname': here(ingress('x', {rules: [ruleOf()]})),
     'a tenant can’t write an Ingress with a default backend': here(ingress('x', {defaultBackend: backend})),
-    'a tenant can’t write an Ingress for the challenge path of somebody else’s hostname': here(ingress('x', {rules: [ruleOf('victim.example', '/.well-known/acme-challenge/')]})),
-    'a tenant can’t write an Ingress of the default class': here(ingress('x', {ingressClassName: null, rules: [ruleOf('victim.example')]})),
-    'a tenant can’t write an Ingress of another class': here(ingress('x', {ingressClassName: 'other', rules: [ruleOf('victim.example')]})),
-    'a tenant can’t write an Ingress that serves no hostname but their certificate for it': here(ingress('x', {tls: [{hosts: ['victim.example'], secretName: 'x'}], rules: [ruleOf('own.customer.test')]})),
-    'a tenant can’t write an Ingress with a generated name': here({...victim, metadata: {generateName: 'x'} as unknown as Metadata}),
-    'a tenant can’t change the hostname of an Ingress': patchIngress('solver', {spec: {rules: [ruleOf('victim.example')]}}),
-    'a tenant can’t change the backend of an Ingress': patchIngress('solver', {spec: {rules: [{host: 'ours.example', http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name: 'other', port: {number: 80}}}}]}}]}}),
-    'a tenant can’t add an annotation to an Ingress': patchIngress('solver', {metadata: {annotations: {'traefik.ingress.kubernetes.io/router.priority': '9999'}}}),
-    'a tenant can’t change an annotation of an Ingress': patchIngress('solver', {metadata: {annotations: {'example.com/a': 'c'}}}),
-    'a tenant can’t remove an annotation of an Ingress': patchIngress('solver', {metadata: {annotations: {'example.com/a': null}}}),
+    'a tenant can’t write an Ingress for the challenge path of somebody else’s hostname': here(
+      ingress('x', {rules: [ruleOf('victim.example', '/.well-known/acme-challenge/')]}),
+    ),
+    'a tenant can’t write an Ingress of the default class': here(
+      ingress('x', {ingressClassName: null, rules: [ruleOf('victim.example')]}),
+    ),
+    'a tenant can’t write an Ingress of another class': here(
+      ingress('x', {ingressClassName: 'other', rules: [ruleOf('victim.example')]}),
+    ),
+    'a tenant can’t write an Ingress that serves no hostname but their certificate for it': here(
+      ingress('x', {tls: [{hosts: ['victim.example'], secretName: 'x'}], rules: [ruleOf('own.customer.test')]}),
+    ),
+    'a tenant can’t write an Ingress with a generated name': here({
+      ...victim,
+      metadata: {generateName: 'x'} as unknown as Metadata,
+    }),
+    'a tenant can’t change the hostname of an Ingress': patchIngress('solver', {
+      spec: {rules: [ruleOf('victim.example')]},
+    }),
+    'a tenant can’t change the backend of an Ingress': patchIngress('solver', {
+      spec: {
+        rules: [
+          {
+            host: 'ours.example',
+            http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name: 'other', port: {number: 80}}}}]},
+          },
+        ],
+      },
+    }),
+    'a tenant can’t add an annotation to an Ingress': patchIngress('solver', {
+      metadata: {annotations: {'traefik.ingress.kubernetes.io/router.priority': '9999'}},
+    }),
+    'a tenant can’t change an annotation of an Ingress': patchIngress('solver', {
+      metadata: {annotations: {'example.com/a': 'c'}},
+    }),
+    'a tenant can’t remove an annotation of an Ingress': patchIngress('solver', {
+      metadata: {annotations: {'example.com/a': null}},
+    }),
     'a tenant can’t change a label of an Ingress': patchIngress('solver', {metadata: {labels: {app: 'other'}}}),
     'a tenant can’t add a label to an Ingress': patchIngress('solver', {metadata: {labels: {more: 'x'}}}),
-    'a tenant can’t keep an Ingress by a finalizer': patchIngress('solver', {metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']}}),
-    'a tenant can’t keep an Ingress by Kubernetes’ own finalizer': patchIngress('solver', {metadata: {finalizers: ['test.doorplate.dev/held', 'foregroundDeletion']}}),
-    'a tenant can’t annotate an Ingress through its status': patchIngress('solver', {metadata: {annotations: {'traefik.ingress.kubernetes.io/router.priority': '9999'}}}, 'status'),
-    'a tenant can’t keep an Ingress by a finalizer through its status': patchIngress('solver', {metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']}}, 'status'),
-    ...Object.fromEntries(routeKinds.map(({apiVersion, kind}) => [`a tenant can’t write a ${kind} of ${apiVersion.split('/')[0]}`, here({apiVersion, kind, metadata: {name: 'x'}, spec: {}})])),
-    'a tenant can’t change a route of Traefik': (p) => patch(p.tenant, 'traefik.io/v1alpha1', 'IngressRoute', 'full', {spec: {a: 'c'}}),
-    'a tenant can’t empty a route of Traefik': (p) => patch(p.tenant, 'traefik.io/v1alpha1', 'IngressRoute', 'full', {spec: null}),
-    'a tenant can’t fill a route of Traefik that is empty': (p) => patch(p.tenant, 'traefik.io/v1alpha1', 'IngressRoute', 'bare', {spec: {a: 'b'}}),
-    ...Object.fromEntries(certificateKinds.map(({apiVersion, kind}) => [`a tenant can’t write a ${kind} of cert-manager`, here({apiVersion, kind, metadata: {name: 'x'}, spec: certificateSpecs[kind]})])),
-    'a tenant can’t change the hostname of a Certificate': (p) => patch(p.tenant, 'cert-manager.io/v1', 'Certificate', 'plain', {spec: {dnsNames: ['victim.example']}}),
-    'a tenant can’t have a certificate issued anew through the status of a Certificate': (p) => patch(p.tenant, 'cert-manager.io/v1', 'Certificate', 'plain', {status: {conditions: [{type: 'Issuing', status: 'True'}]}}, 'status'),
-    'a tenant can’t write the status of an Order': (p) => patch(p.tenant, 'acme.cert-manager.io/v1', 'Order', 'plain', {status: {state: 'valid'}}, 'status'),
-    'a tenant can’t write the status of a CustomDomain': (p) => patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {status: {phase: 'Live'}}, 'status'),
+    'a tenant can’t keep an Ingress by a finalizer': patchIngress('solver', {
+      metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']},
+    }),
+    'a tenant can’t keep an Ingress by Kubernetes’ own finalizer': patchIngress('solver', {
+      metadata: {finalizers: ['test.doorplate.dev/held', 'foregroundDeletion']},
+    }),
+    'a tenant can’t annotate an Ingress through its status': patchIngress(
+      'solver',
+      {metadata: {annotations: {'traefik.ingress.kubernetes.io/router.priority': '9999'}}},
+      'status',
+    ),
+    'a tenant can’t keep an Ingress by a finalizer through its status': patchIngress(
+      'solver',
+      {metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']}},
+      'status',
+    ),
+    ...Object.fromEntries(
+      routeKinds.map(({apiVersion, kind}) => [
+        `a tenant can’t write a ${kind} of ${apiVersion.split('/')[0]}`,
+        here({apiVersion, kind, metadata: {name: 'x'}, spec: {}}),
+      ]),
+    ),
+    'a tenant can’t change a route of Traefik': (p) =>
+      patch(p.tenant, 'traefik.io/v1alpha1', 'IngressRoute', 'full', {spec: {a: 'c'}}),
+    'a tenant can’t empty a route of Traefik': (p) =>
+      patch(p.tenant, 'traefik.io/v1alpha1', 'IngressRoute', 'full', {spec: null}),
+    'a tenant can’t fill a route of Traefik that is empty': (p) =>
+      patch(p.tenant, 'traefik.io/v1alpha1', 'IngressRoute', 'bare', {spec: {a: 'b'}}),
+    ...Object.fromEntries(
+      certificateKinds.map(({apiVersion, kind}) => [
+        `a tenant can’t write a ${kind} of cert-manager`,
+        here({apiVersion, kind, metadata: {name: 'x'}, spec: certificateSpecs[kind]}),
+      ]),
+    ),
+    'a tenant can’t change the hostname of a Certificate': (p) =>
+      patch(p.tenant, 'cert-manager.io/v1', 'Certificate', 'plain', {spec: {dnsNames: ['victim.example']}}),
+    'a tenant can’t have a certificate issued anew through the status of a Certificate': (p) =>
+      patch(
+        p.tenant,
+        'cert-manager.io/v1',
+        'Certificate',
+        'plain',
+        {status: {conditions: [{type: 'Issuing', status: 'True'}]}},
+        'status',
+      ),
+    'a tenant can’t write the status of an Order': (p) =>
+      patch(p.tenant, 'acme.cert-manager.io/v1', 'Order', 'plain', {status: {state: 'valid'}}, 'status'),
+    'a tenant can’t write the status of a CustomDomain': (p) =>
+      patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {status: {phase: 'Live'}}, 'status'),
   }),
   ...refused('routes', 'redirector', {'Doorplate’s redirector can’t write an Ingress': here(victim)}),
-  ...refused('routes', 'namesake', {'a tenant’s ServiceAccount of the operator’s name can’t write an Ingress': here(victim)}),
+  ...refused('routes', 'namesake', {
+    'a tenant’s ServiceAccount of the operator’s name can’t write an Ingress': here(victim),
+  }),
   ...refused('routes', 'cainjector', {'a ServiceAccount beside cert-manager’s can’t write an Ingress': here(victim)}),
   ...refused('routes', 'edge', {'the edge can’t write an Ingress': here(victim)}),
   ...refused('routes', 'auditor', {'who may all but update Accounts can’t write an Ingress': here(victim)}),
 
   ...refused('labels', 'tenant', {
     'a tenant can’t make an object with Doorplate’s labels': here(configMap('x', {labels})),
-    'a tenant can’t make an object with the label of an owner alone': here(configMap('x', {labels: {'doorplate.dev/owner-uid': ownerUid}})),
-    'a tenant can’t make an object with the label of Doorplate’s management alone': here(configMap('x', {labels: {'app.kubernetes.io/managed-by': 'doorplate'}})),
+    'a tenant can’t make an object with the label of an owner alone': here(
+      configMap('x', {labels: {'doorplate.dev/owner-uid': ownerUid}}),
+    ),
+    'a tenant can’t make an object with the label of Doorplate’s management alone': here(
+      configMap('x', {labels: {'app.kubernetes.io/managed-by': 'doorplate'}}),
+    ),
     'a tenant can’t make a CustomDomain with Doorplate’s labels': here(customDomain('x', 'x.customer.test', {labels})),
     'a tenant can’t label an object of theirs as Doorplate’s': patchConfigMap('own', {metadata: {labels}}),
-    'a tenant can’t label a Service as Doorplate’s through its status': (p) => patch(p.tenant, 'v1', 'Service', 'web', {metadata: {labels}}, 'status'),
+    'a tenant can’t label a Service as Doorplate’s through its status': (p) =>
+      patch(p.tenant, 'v1', 'Service', 'web', {metadata: {labels}}, 'status'),
     'a tenant can’t change what Doorplate made': patchConfigMap('ours', {data: {a: 'c'}}),
     'a tenant can’t add to what Doorplate made': patchConfigMap('ours', {binaryData: {x: 'eA=='}}),
     'a tenant can’t change what has the label of an owner alone': patchConfigMap('owner-only', {data: {a: 'c'}}),
-    'a tenant can’t change what has the label of Doorplate’s management alone': patchConfigMap('managed-only', {data: {a: 'c'}}),
-    'a tenant can’t take Doorplate’s labels off': patchConfigMap('ours', {metadata: {labels: {'app.kubernetes.io/managed-by': null, 'doorplate.dev/owner-uid': null}}}),
-    'a tenant can’t give what Doorplate made to another owner': patchConfigMap('ours', {metadata: {labels: {'doorplate.dev/owner-uid': '00000000-0000-4000-8000-000000000002'}}}),
+    'a tenant can’t change what has the label of Doorplate’s management alone': patchConfigMap('managed-only', {
+      data: {a: 'c'},
+    }),
+    'a tenant can’t take Doorplate’s labels off': patchConfigMap('ours', {
+      metadata: {labels: {'app.kubernetes.io/managed-by': null, 'doorplate.dev/owner-uid': null}},
+    }),
+    'a tenant can’t give what Doorplate made to another owner': patchConfigMap('ours', {
+      metadata: {labels: {'doorplate.dev/owner-uid': '00000000-0000-4000-8000-000000000002'}},
+    }),
     'a tenant can’t annotate what Doorplate made': patchConfigMap('ours', {metadata: {annotations: {a: 'b'}}}),
     'a tenant can’t delete an Ingress that Doorplate made': remove(ingressApi, 'Ingress', 'ours'),
     'a tenant can’t delete all Ingresses, Doorplate’s among them': remove(ingressApi, 'Ingress'),
-    'a tenant can’t have a certificate issued anew by deleting what Doorplate made': remove(certificateApi, 'Certificate', 'ours'),
-    'a tenant can’t keep what Doorplate made by a finalizer': patchConfigMap('ours', {metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']}}),
+    'a tenant can’t have a certificate issued anew by deleting what Doorplate made': remove(
+      certificateApi,
+      'Certificate',
+      'ours',
+    ),
+    'a tenant can’t keep what Doorplate made by a finalizer': patchConfigMap('ours', {
+      metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']},
+    }),
   }),
-  ...refused('labels', 'namesake', {'a tenant’s ServiceAccount of the operator’s name can’t make an object with Doorplate’s labels': here(configMap('x', {labels}))}),
-  ...refused('labels', 'auditor', {'who may all but update Accounts can’t make an object with Doorplate’s labels': here(configMap('x', {labels}))}),
+  ...refused('labels', 'namesake', {
+    'a tenant’s ServiceAccount of the operator’s name can’t make an object with Doorplate’s labels': here(
+      configMap('x', {labels}),
+    ),
+  }),
+  ...refused('labels', 'auditor', {
+    'who may all but update Accounts can’t make an object with Doorplate’s labels': here(configMap('x', {labels})),
+  }),
 
   ...refused('secrets', 'tenant', {
-    'a tenant can’t put a certificate for somebody else’s hostname into the Secret of their own': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {data: {'tls.crt': 'Yg=='}}),
-    'a tenant can’t make the Secret of a hostname before cert-manager does': here(secret('next-customer-test-0123456789abc')),
+    'a tenant can’t put a certificate for somebody else’s hostname into the Secret of their own': (p) =>
+      patch(p.tenant, 'v1', 'Secret', secretName, {data: {'tls.crt': 'Yg=='}}),
+    'a tenant can’t make the Secret of a hostname before cert-manager does': here(
+      secret('next-customer-test-0123456789abc'),
+    ),
     'a tenant can’t have a certificate issued anew by deleting its Secret': remove('v1', 'Secret', secretName),
-    'a tenant can’t keep the Secret of a hostname by a finalizer': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {metadata: {finalizers: ['test.doorplate.dev/mine']}}),
+    'a tenant can’t keep the Secret of a hostname by a finalizer': (p) =>
+      patch(p.tenant, 'v1', 'Secret', secretName, {metadata: {finalizers: ['test.doorplate.dev/mine']}}),
   }),
-  ...refused('secrets', 'auditor', {'who may all but update Accounts can’t write the Secret of a hostname': here(secret('next-customer-test-0123456789abc'))}),
+  ...refused('secrets', 'auditor', {
+    'who may all but update Accounts can’t write the Secret of a hostname': here(
+      secret('next-customer-test-0123456789abc'),
+    ),
+  }),
 
   ...refused('namespaces', 'tenant', {
     'a tenant can’t give their Namespace to another Account': patchNamespace({'doorplate.dev/account': 'rich'}),
     'a tenant can’t take the Account off their Namespace': patchNamespace({'doorplate.dev/account': null}),
-    'a tenant can’t give their Namespace to another Account through its status': patchNamespace({'doorplate.dev/account': 'rich'}, 'status'),
-    'a tenant can’t give their Namespace to another Account through its finalization': (p) =>
-      ({method: 'PUT', path: pathOf('v1', 'Namespace', undefined, p.tenant, 'finalize'), body: {...namespaceOf(p.tenant, p, {'doorplate.dev/account': 'rich'}), spec: {finalizers: ['kubernetes']}}}),
-    'a tenant can’t create a Namespace of an Account': (p) => create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/account': 'rich'})),
+    'a tenant can’t give their Namespace to another Account through its status': patchNamespace(
+      {'doorplate.dev/account': 'rich'},
+      'status',
+    ),
+    'a tenant can’t give their Namespace to another Account through its finalization': (p) => ({
+      method: 'PUT',
+      path: pathOf('v1', 'Namespace', undefined, p.tenant, 'finalize'),
+      body: {...namespaceOf(p.tenant, p, {'doorplate.dev/account': 'rich'}), spec: {finalizers: ['kubernetes']}},
+    }),
+    'a tenant can’t create a Namespace of an Account': (p) =>
+      create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/account': 'rich'})),
     'a tenant can’t except their Namespace from the policy': patchNamespace({'doorplate.dev/admission': 'except'}),
-    'a tenant can’t except their Namespace from the policy through its status': patchNamespace({'doorplate.dev/admission': 'except'}, 'status'),
-    'a tenant can’t create a Namespace that is excepted from the policy': (p) => create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/admission': 'except'})),
-    'a tenant can’t end the exception of a Namespace': (p) => patch(undefined, 'v1', 'Namespace', p.excepted, {metadata: {labels: {'doorplate.dev/admission': null}}}),
-    'a tenant can’t give an excepted Namespace to an Account': (p) => patch(undefined, 'v1', 'Namespace', p.excepted, {metadata: {labels: {'doorplate.dev/account': 'rich'}}}),
+    'a tenant can’t except their Namespace from the policy through its status': patchNamespace(
+      {'doorplate.dev/admission': 'except'},
+      'status',
+    ),
+    'a tenant can’t create a Namespace that is excepted from the policy': (p) =>
+      create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/admission': 'except'})),
+    'a tenant can’t end the exception of a Namespace': (p) =>
+      patch(undefined, 'v1', 'Namespace', p.excepted, {metadata: {labels: {'doorplate.dev/admission': null}}}),
+    'a tenant can’t give an excepted Namespace to an Account': (p) =>
+      patch(undefined, 'v1', 'Namespace', p.excepted, {metadata: {labels: {'doorplate.dev/account': 'rich'}}}),
   }),
   ...refused('namespaces', 'auditor', {
-    'who may all but update Accounts can’t give a Namespace to an Account': patchNamespace({'doorplate.dev/account': 'rich'}),
-    'who may all but update Accounts can’t except a Namespace from the policy': patchNamespace({'doorplate.dev/admission': 'except'}),
+    'who may all but update Accounts can’t give a Namespace to an Account': patchNamespace({
+      'doorplate.dev/account': 'rich',
+    }),
+    'who may all but update Accounts can’t except a Namespace from the policy': patchNamespace({
+      'doorplate.dev/admission': 'except',
+    }),
   }),
 
   ...passes('tenant', {
     'a tenant writes ConfigMaps': here(configMap('x')),
-    'a tenant changes their own ConfigMap': patchConfigMap('own', {data: {a: 'c'}, metadata: {labels: {x: 'y'}, annotations: {x: 'y'}, finalizers: ['x.example/y']}}),
-    'a tenant writes objects that another tool manages': here(configMap('x', {labels: {'app.kubernetes.io/managed-by': 'Helm'}})),
-    'a tenant writes Services': here({apiVersion: 'v1', kind: 'Service', metadata: {name: 'x'}, spec: {ports: [{port: 80}]}}),
-    'a tenant writes Deployments': here({apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name: 'x'}, spec: {selector: {matchLabels: {a: 'b'}}, template: {metadata: {labels: {a: 'b'}}, spec: {containers: [{name: 'x', image: 'x'}]}}}}),
-    'a tenant writes HorizontalPodAutoscalers': here({apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: {name: 'x'}, spec: {maxReplicas: 2, scaleTargetRef: {apiVersion: 'apps/v1', kind: 'Deployment', name: 'x'}}}),
-    'a tenant writes NetworkPolicies': here({apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: {name: 'x'}, spec: {podSelector: {}}}),
+    'a tenant changes their own ConfigMap': patchConfigMap('own', {
+      data: {a: 'c'},
+      metadata: {labels: {x: 'y'}, annotations: {x: 'y'}, finalizers: ['x.example/y']},
+    }),
+    'a tenant writes objects that another tool manages': here(
+      configMap('x', {labels: {'app.kubernetes.io/managed-by': 'Helm'}}),
+    ),
+    'a tenant writes Services': here({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {name: 'x'},
+      spec: {ports: [{port: 80}]},
+    }),
+    'a tenant writes Deployments': here({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: {name: 'x'},
+      spec: {
+        selector: {matchLabels: {a: 'b'}},
+        template: {metadata: {labels: {a: 'b'}}, spec: {containers: [{name: 'x', image: 'x'}]}},
+      },
+    }),
+    'a tenant writes HorizontalPodAutoscalers': here({
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: {name: 'x'},
+      spec: {maxReplicas: 2, scaleTargetRef: {apiVersion: 'apps/v1', kind: 'Deployment', name: 'x'}},
+    }),
+    'a tenant writes NetworkPolicies': here({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: {name: 'x'},
+      spec: {podSelector: {}},
+    }),
     'a tenant writes CustomDomains': here(customDomain('x', 'victim.example')),
-    'a tenant asks for a check of their CustomDomain': (p) => patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {metadata: {annotations: {'doorplate.dev/requestedAt': 'now'}}}),
-    'a tenant writes Projects': here({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project', metadata: {name: 'x'}, spec: {serviceRef: {name: 'web', port: 80}}}),
+    'a tenant asks for a check of their CustomDomain': (p) =>
+      patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {
+        metadata: {annotations: {'doorplate.dev/requestedAt': 'now'}},
+      }),
+    'a tenant writes Projects': here({
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'Project',
+      metadata: {name: 'x'},
+      spec: {serviceRef: {name: 'web', port: 80}},
+    }),
     'a tenant deletes CustomDomains': remove('doorplate.dev/v1alpha1', 'CustomDomain', 'own'),
     'a tenant deletes their own ConfigMap': remove('v1', 'ConfigMap', 'own'),
     'a tenant deletes what others than Doorplate made': remove(ingressApi, 'Ingress', 'solver'),
     'a tenant writes Secrets of other names': here(secret('own-customer-test')),
     'a tenant writes Secrets with a hash of another form': here(secret('sealed-configuration')),
-    'an update of the Secret of a hostname that changes nothing passes': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {}),
-    'in an excepted Namespace anybody writes Secrets of hostnames': (p) => create(p.excepted, secret('next-customer-test-0123456789abc')),
+    'an update of the Secret of a hostname that changes nothing passes': (p) =>
+      patch(p.tenant, 'v1', 'Secret', secretName, {}),
+    'in an excepted Namespace anybody writes Secrets of hostnames': (p) =>
+      create(p.excepted, secret('next-customer-test-0123456789abc')),
     'a tenant labels their Namespace otherwise': patchNamespace({x: 'y'}),
     'a tenant creates Namespaces of no Account': (p) => create(undefined, namespaceOf(`${p.tenant}-x`, p)),
     'an update of an Ingress that changes nothing passes': patchIngress('solver', {}),
     'an update of what Doorplate made that changes nothing passes': patchConfigMap('ours', {}),
-    'an owner reference may change on an Ingress, for the garbage collector': patchIngress('solver', {metadata: {ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: 'own', uid: ownerUid}]}}),
+    'an owner reference may change on an Ingress, for the garbage collector': patchIngress('solver', {
+      metadata: {ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: 'own', uid: ownerUid}]},
+    }),
     'a finalizer may be taken off an Ingress': patchIngress('solver', {metadata: {finalizers: null}}),
     'a finalizer may be taken off what Doorplate made': patchConfigMap('ours', {metadata: {finalizers: null}}),
     'in an excepted Namespace anybody writes Ingresses': (p) => create(p.excepted, victim),
-    'in an excepted Namespace anybody writes Certificates': (p) => create(p.excepted, certificate('x', 'victim.example')),
+    'in an excepted Namespace anybody writes Certificates': (p) =>
+      create(p.excepted, certificate('x', 'victim.example')),
     'in an excepted Namespace anybody writes Doorplate’s labels': (p) => create(p.excepted, configMap('x', {labels})),
     'in Doorplate’s Namespace its rights alone decide about Ingresses': (p) => create(p.release.namespace, victim),
-    'in Doorplate’s Namespace its rights alone decide about its labels': (p) => create(p.release.namespace, configMap('x', {labels})),
+    'in Doorplate’s Namespace its rights alone decide about its labels': (p) =>
+      create(p.release.namespace, configMap('x', {labels})),
     'in kube-system its rights alone decide about Ingresses': () => create('kube-system', victim),
-    'in kube-system its rights alone decide about Doorplate’s labels': () => create('kube-system', configMap('x', {labels})),
+    'in kube-system its rights alone decide about Doorplate’s labels': () =>
+      create('kube-system', configMap('x', {labels})),
   }),
-  ...passes('edge', {'the edge publishes its address in the status of an Ingress': patchIngress('solver', {status: {loadBalancer: {ingress: [{ip: '192.0.2.1'}]}}}, 'status')}),
+  ...passes('edge', {
+    'the edge publishes its address in the status of an Ingress': patchIngress(
+      'solver',
+      {status: {loadBalancer: {ingress: [{ip: '192.0.2.1'}]}}},
+      'status',
+    ),
+  }),
   ...passes('garbageCollector', {
     'the garbage collector deletes what Doorplate made': remove(ingressApi, 'Ingress', 'ours'),
     'the garbage collector deletes the Secret of a hostname': remove('v1', 'Secret', secretName),
@@ -322,13 +674,28 @@ export const rows: Row[] = [
     'Doorplate writes Ingresses': here(ingress('x', {rules: [ruleOf('x.customer.test')]}, {labels})),
     'Doorplate changes what it made': patchIngress('ours', {spec: {rules: [ruleOf('y.customer.test')]}}),
     'Doorplate writes Certificates': here(certificate('x', 'x.customer.test', {labels})),
-    'Doorplate writes the status of a CustomDomain': (p) => patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {status: {phase: 'AwaitingVerification'}}, 'status'),
+    'Doorplate writes the status of a CustomDomain': (p) =>
+      patch(
+        p.tenant,
+        'doorplate.dev/v1alpha1',
+        'CustomDomain',
+        'own',
+        {status: {phase: 'AwaitingVerification'}},
+        'status',
+      ),
   }),
   ...passes('certManager', {
-    'cert-manager writes the Secret of a hostname': (p) => patch(p.tenant, 'v1', 'Secret', secretName, {data: {'tls.crt': 'Yg=='}}),
+    'cert-manager writes the Secret of a hostname': (p) =>
+      patch(p.tenant, 'v1', 'Secret', secretName, {data: {'tls.crt': 'Yg=='}}),
     'cert-manager writes its solver’s Ingress': here(victim),
-    'cert-manager writes Orders': here({apiVersion: 'acme.cert-manager.io/v1', kind: 'Order', metadata: {name: 'x', labels}, spec: certificateSpecs.Order}),
-    'cert-manager writes the status of a Certificate': (p) => patch(p.tenant, 'cert-manager.io/v1', 'Certificate', 'plain', {status: {revision: 7}}, 'status'),
+    'cert-manager writes Orders': here({
+      apiVersion: 'acme.cert-manager.io/v1',
+      kind: 'Order',
+      metadata: {name: 'x', labels},
+      spec: certificateSpecs.Order,
+    }),
+    'cert-manager writes the status of a Certificate': (p) =>
+      patch(p.tenant, 'cert-manager.io/v1', 'Certificate', 'plain', {status: {revision: 7}}, 'status'),
   }),
   ...passes('engineer', {
     'the platform writes Ingresses': here(victim),
@@ -337,7 +704,8 @@ export const rows: Row[] = [
     'the platform gives a Namespace to another Account': patchNamespace({'doorplate.dev/account': 'rich'}),
     'the platform takes the Account off a Namespace': patchNamespace({'doorplate.dev/account': null}),
     'the platform excepts a Namespace from the policy': patchNamespace({'doorplate.dev/admission': 'except'}),
-    'the platform creates a Namespace of an Account': (p) => create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/account': 'rich'})),
+    'the platform creates a Namespace of an Account': (p) =>
+      create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/account': 'rich'})),
   }),
   ...passes('admin', {'the cluster’s administrator writes Ingresses': here(victim)}),
 ];
@@ -347,27 +715,46 @@ export class Api {
   readonly #credentials: Credentials;
   #open: Promise<{agent: Agent; headers: Record<string, string>}> | undefined;
 
-  constructor(credentials: Credentials) { this.#credentials = credentials; }
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
 
   /** Sends a write. Throws where no answer comes. */
-  async send(write: Write, identity: Record<string, string> = {}, query = ''): Promise<{status: number; reason: string; message: string}> {
-    this.#open ??= this.#credentials.read().then(({tls, headers}) => ({agent: new Agent({connect: tls, connections: 16}), headers}));
+  async send(
+    write: Write,
+    identity: Record<string, string> = {},
+    query = '',
+  ): Promise<{status: number; reason: string; message: string}> {
+    this.#open ??= this.#credentials
+      .read()
+      .then(({tls, headers}) => ({agent: new Agent({connect: tls, connections: 16}), headers}));
     const {agent, headers} = await this.#open;
     const {statusCode, body} = await agent.request({
-      origin: this.#credentials.server, path: write.path + (query === '' ? '' : `${write.path.includes('?') ? '&' : '?'}${query}`), method: write.method, body: JSON.stringify(write.body),
-      headers: {accept: 'application/json', 'content-type': write.contentType ?? 'application/json', ...headers, ...identity},
+      origin: this.#credentials.server,
+      path: write.path + (query === '' ? '' : `${write.path.includes('?') ? '&' : '?'}${query}`),
+      method: write.method,
+      body: JSON.stringify(write.body),
+      headers: {
+        accept: 'application/json',
+        'content-type': write.contentType ?? 'application/json',
+        ...headers,
+        ...identity,
+      },
     });
-    const {reason = '', message = ''} = await body.json() as {reason?: string; message?: string};
+    const {reason = '', message = ''} = (await body.json()) as {reason?: string; message?: string};
     return {status: statusCode, reason, message};
   }
 
   /** As the administrator; throws what the API server refuses. */
   async make(object: Manifest): Promise<void> {
     const {status, message} = await this.send(serverSideApply(object));
-    if (status !== 200 && status !== 201) throw new Error(`${object.kind} ${object.metadata.name}: ${status} ${message}`);
+    if (status !== 200 && status !== 201)
+      throw new Error(`${object.kind} ${object.metadata.name}: ${status} ${message}`);
   }
 
-  async close(): Promise<void> { await (await this.#open)?.agent.close(); }
+  async close(): Promise<void> {
+    await (await this.#open)?.agent.close();
+  }
 }
 
 /** By which policy the write was refused, and what it said; neither where it passes. Throws where anything else came of it, such as a right that is missing. */
@@ -376,7 +763,15 @@ export async function outcome(api: Api, place: Place, row: Row): Promise<{refuse
   if (status === 200 || status === 201) return {};
   const prefix = `${place.release.namespace}-${place.release.name}-`;
   // Refused by several, the API server tells of one.
-  const [, policy, said] = /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (only [^]+)/.exec(message) ?? [];
-  if (status !== 403 || reason !== 'Forbidden' || policy === undefined || said === undefined || !policy.startsWith(prefix)) throw new Error(`neither passed nor refused by a policy: ${status} ${message}`);
+  const [, policy, said] =
+    /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (only [^]+)/.exec(message) ?? [];
+  if (
+    status !== 403 ||
+    reason !== 'Forbidden' ||
+    policy === undefined ||
+    said === undefined ||
+    !policy.startsWith(prefix)
+  )
+    throw new Error(`neither passed nor refused by a policy: ${status} ${message}`);
   return {refusedBy: policy.slice(prefix.length) as Policy, message: said};
 }

@@ -16,12 +16,26 @@ import type {Client} from '../../operator/kube/client.ts';
 import {ApiError} from '../../operator/kube/errors.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {compareResourceVersions} from '../../operator/kube/objects.ts';
-import {certificate, days, edgeAt, enterprise, free, hours, leaf, minutes, policy as usual, project, seconds, t0} from './world.ts';
+import {
+  certificate,
+  days,
+  edgeAt,
+  enterprise,
+  free,
+  hours,
+  leaf,
+  minutes,
+  policy as usual,
+  project,
+  seconds,
+  t0,
+} from './world.ts';
 
 /** The part of an API server that claims need. */
 export type ClaimApi = Pick<Client, 'create' | 'patch' | 'get' | 'delete'>;
 
-const refused = (status: number, reason: string) => new ApiError({status, body: JSON.stringify({kind: 'Status', reason, message: reason})});
+const refused = (status: number, reason: string) =>
+  new ApiError({status, body: JSON.stringify({kind: 'Status', reason, message: reason})});
 
 /** An API server's rules about one kind, in memory: names are unique, a write against an old resourceVersion is refused. */
 export class MemoryApi implements ClaimApi {
@@ -39,16 +53,24 @@ export class MemoryApi implements ClaimApi {
     if (!found) return Promise.reject(refused(404, 'NotFound'));
     const operations = body as {path: string; value: unknown}[];
     const value = (path: string) => operations.find((o) => o.path === path)?.value;
-    if (value('/metadata/resourceVersion') !== found.metadata.resourceVersion) return Promise.reject(refused(409, 'Conflict'));
+    if (value('/metadata/resourceVersion') !== found.metadata.resourceVersion)
+      return Promise.reject(refused(409, 'Conflict'));
     return Promise.resolve(this.#put({...found, spec: value('/spec'), status: value('/status')} as unknown as T));
   }
 
-  get<T extends KubeObject>(_: Resource<T>, name: string): Promise<T | undefined> { return Promise.resolve(this.#objects.get(name) as T | undefined); }
+  get<T extends KubeObject>(_: Resource<T>, name: string): Promise<T | undefined> {
+    return Promise.resolve(this.#objects.get(name) as T | undefined);
+  }
 
-  delete<T extends KubeObject>(_: Resource<T>, name: string, {uid, resourceVersion}: {uid?: string; resourceVersion?: string} = {}): Promise<'Deleted' | 'NotFound'> {
+  delete<T extends KubeObject>(
+    _: Resource<T>,
+    name: string,
+    {uid, resourceVersion}: {uid?: string; resourceVersion?: string} = {},
+  ): Promise<'Deleted' | 'NotFound'> {
     const found = this.#objects.get(name)?.metadata;
     if (!found) return Promise.resolve('NotFound');
-    if ((uid ?? found.uid) !== found.uid || (resourceVersion ?? found.resourceVersion) !== found.resourceVersion) return Promise.reject(refused(409, 'Conflict'));
+    if ((uid ?? found.uid) !== found.uid || (resourceVersion ?? found.resourceVersion) !== found.resourceVersion)
+      return Promise.reject(refused(409, 'Conflict'));
     this.#objects.delete(name);
     return Promise.resolve('Deleted');
   }
@@ -63,13 +85,17 @@ export class MemoryApi implements ClaimApi {
 /** Coarser than usual, so that a run of weeks has hundreds of looks and not thousands. */
 export const policy: Policy = {
   ...usual,
-  waitSchedule: [{everyMs: 30 * minutes, forMs: 2 * hours}, {everyMs: 12 * hours, forMs: 6 * days}],
+  waitSchedule: [
+    {everyMs: 30 * minutes, forMs: 2 * hours},
+    {everyMs: 12 * hours, forMs: 6 * days},
+  ],
   recheckIntervalMs: 24 * hours,
 };
 
 const confirmationMs = Math.max(...policy.takeoverConfirmationsMs);
 /** For how long a route may stand after DNS stopped proving it: until the next look, the confirmations, the grace time. */
-const longestDriftMs = policy.recheckIntervalMs + Math.max(...policy.driftConfirmationsMs) + policy.graceTimeMs + 10 * minutes;
+const longestDriftMs =
+  policy.recheckIntervalMs + Math.max(...policy.driftConfirmationsMs) + policy.graceTimeMs + 10 * minutes;
 
 export const names = ['ann', 'ben'] as const;
 export type Name = (typeof names)[number];
@@ -96,10 +122,16 @@ class Tenant {
     this.renew();
   }
 
-  get host() { return `${this.name}-host.${policy.zone}`; }
+  get host() {
+    return `${this.name}-host.${policy.zone}`;
+  }
   /** A namespace of the same name, and another. */
-  renew() { this.namespaceUID = `ns-${this.name}-${++this.#uids}`; }
-  nextUid() { return `domain-${this.name}-${++this.#uids}`; }
+  renew() {
+    this.namespaceUID = `ns-${this.name}-${++this.#uids}`;
+  }
+  nextUid() {
+    return `domain-${this.name}-${++this.#uids}`;
+  }
 }
 
 const keyOf = ({hostname, target, token}: Question) => `${hostname} ${target} ${token}`;
@@ -129,28 +161,55 @@ export class Town {
     const cache = {
       get: (name: string) => (name === this.hostname ? this.#copy : undefined),
       observe: (claim: DomainClaim) => {
-        if (compareResourceVersions(claim.metadata.resourceVersion, this.#copy?.metadata.resourceVersion) > 0 || claim.metadata.uid !== this.#copy?.metadata.uid) this.#copy = claim;
+        if (
+          compareResourceVersions(claim.metadata.resourceVersion, this.#copy?.metadata.resourceVersion) > 0 ||
+          claim.metadata.uid !== this.#copy?.metadata.uid
+        )
+          this.#copy = claim;
       },
     };
     const client = {
-      create: api.create.bind(api), patch: api.patch.bind(api), delete: api.delete.bind(api),
-      get: (resource: Resource, name: string) => (resource === (customDomains as Resource)
-        ? Promise.resolve(names.map((n) => this.tenants[n].domain).find((d) => `${d?.metadata.namespace}/${d?.metadata.name}` === name)) : api.get(resource, name)),
+      create: api.create.bind(api),
+      patch: api.patch.bind(api),
+      delete: api.delete.bind(api),
+      get: (resource: Resource, name: string) =>
+        resource === (customDomains as Resource)
+          ? Promise.resolve(
+              names
+                .map((n) => this.tenants[n].domain)
+                .find((d) => `${d?.metadata.namespace}/${d?.metadata.name}` === name),
+            )
+          : api.get(resource, name),
     };
     this.#claims = new Claims(client as never, cache as never);
     this.#claimReconciler = new ClaimReconciler({
-      client: client as never, policy, claims: this.#claims, now: () => this.now,
-      domains: {by: (_: string, uid: string) => this.#all().filter((t) => t.domain?.metadata.uid === uid).map((t) => t.domain)} as never,
+      client: client as never,
+      policy,
+      claims: this.#claims,
+      now: () => this.now,
+      domains: {
+        by: (_: string, uid: string) =>
+          this.#all()
+            .filter((t) => t.domain?.metadata.uid === uid)
+            .map((t) => t.domain),
+      } as never,
       projects: {by: () => []} as never,
       children: {routes: () => false, remove: () => Promise.resolve()} as never,
       orders: {orders: () => []} as never,
     });
   }
 
-  #all() { return names.map((n) => this.tenants[n]); }
+  #all() {
+    return names.map((n) => this.tenants[n]);
+  }
 
   /** What stands on the API server. */
-  async claim(): Promise<DomainClaim | undefined> { return this.#api.get<DomainClaim>({plural: 'domainclaims', group: 'doorplate.dev', version: 'v1alpha1', kind: 'DomainClaim', namespaced: false}, this.hostname); }
+  async claim(): Promise<DomainClaim | undefined> {
+    return this.#api.get<DomainClaim>(
+      {plural: 'domainclaims', group: 'doorplate.dev', version: 'v1alpha1', kind: 'DomainClaim', namespaced: false},
+      this.hostname,
+    );
+  }
 
   // --- what people do
 
@@ -158,8 +217,15 @@ export class Town {
     const t = this.tenants[name];
     if (t.domain) return;
     t.domain = {
-      apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain',
-      metadata: {name: 'docs', namespace: name, uid: t.nextUid(), generation: 1, creationTimestamp: timestamp(this.now)},
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'CustomDomain',
+      metadata: {
+        name: 'docs',
+        namespace: name,
+        uid: t.nextUid(),
+        generation: 1,
+        creationTimestamp: timestamp(this.now),
+      },
       spec: {projectRef: {name: 'docs'}, primary: this.hostname},
     };
     t.rightAt = undefined;
@@ -181,7 +247,9 @@ export class Town {
     this.tenants[name].account = undefined;
   }
 
-  verify(name: Name): void { this.tenants[name].request = {value: String(this.now), seenAt: this.now}; }
+  verify(name: Name): void {
+    this.tenants[name].request = {value: String(this.now), seenAt: this.now};
+  }
 
   /** What the page shows as the TXT's value. */
   token(name: Name): string {
@@ -194,14 +262,25 @@ export class Town {
   /** The platform's word, where nobody has the name. */
   async grant(name: Name): Promise<void> {
     const {account, namespaceUID} = this.tenants[name];
-    await this.#api.create<DomainClaim>({plural: 'domainclaims', group: 'doorplate.dev', version: 'v1alpha1', kind: 'DomainClaim', namespaced: false}, {
-      apiVersion: 'doorplate.dev/v1alpha1', kind: 'DomainClaim', metadata: {name: this.hostname},
-      spec: {tenant: account === undefined ? {namespaceUID} : {account}, proof: 'Platform'},
-    }).catch((e: unknown) => { if (!(e instanceof ApiError)) throw e; });
+    await this.#api
+      .create<DomainClaim>(
+        {plural: 'domainclaims', group: 'doorplate.dev', version: 'v1alpha1', kind: 'DomainClaim', namespaced: false},
+        {
+          apiVersion: 'doorplate.dev/v1alpha1',
+          kind: 'DomainClaim',
+          metadata: {name: this.hostname},
+          spec: {tenant: account === undefined ? {namespaceUID} : {account}, proof: 'Platform'},
+        },
+      )
+      .catch((e: unknown) => {
+        if (!(e instanceof ApiError)) throw e;
+      });
   }
 
   /** Every process memory is lost. */
-  crash(): void { for (const t of this.#all()) this.#forget(t); }
+  crash(): void {
+    for (const t of this.#all()) this.#forget(t);
+  }
 
   // --- the operator
 
@@ -215,17 +294,40 @@ export class Town {
   #world(t: Tenant): World {
     const domain = t.domain ?? ({metadata: {}, spec: {primary: this.hostname}} as CustomDomain);
     const claimOf = this.#claims.of;
-    const tenant = {...(t.account !== undefined && {account: t.account}), namespaceUID: t.namespaceUID, plan: t.allowed ? enterprise : free};
-    const world = {now: this.now, domain, project: {...project({host: t.host}), metadata: {...project().metadata, namespace: t.name}}, siblings: [domain], tenant, policy, traefik: false,
-      claimOf, stands: () => t.routed, startedAt: t0, request: t.request, facts: new Map()} satisfies World;
+    const tenant = {
+      ...(t.account !== undefined && {account: t.account}),
+      namespaceUID: t.namespaceUID,
+      plan: t.allowed ? enterprise : free,
+    };
+    const world = {
+      now: this.now,
+      domain,
+      project: {...project({host: t.host}), metadata: {...project().metadata, namespace: t.name}},
+      siblings: [domain],
+      tenant,
+      policy,
+      traefik: false,
+      claimOf,
+      stands: () => t.routed,
+      startedAt: t0,
+      request: t.request,
+      facts: new Map(),
+    } satisfies World;
     const own = t.memory.get(keyOf(questionOf(world, this.hostname, t.host)))?.at(-1);
     const rival = this.#rivalOf(t);
     world.facts.set(this.hostname, {
       ...(own && {verdict: own.result, checkedAt: own.at}),
-      certificate: certificate(), edge: [edgeAt('192.0.2.1', {leafSha256: leaf})], edgeLookedAt: this.now,
+      certificate: certificate(),
+      edge: [edgeAt('192.0.2.1', {leafSha256: leaf})],
+      edgeLookedAt: this.now,
       standsAs: {...(t.routed && {Primary: 0})},
       ...(this.#all().some((other) => other !== t && other.routed) && {occupied: true}),
-      ...(rival && {rival: {question: rival, looks: (t.memory.get(keyOf(rival)) ?? []).map(({result, at}) => ({verdict: result, at}))}}),
+      ...(rival && {
+        rival: {
+          question: rival,
+          looks: (t.memory.get(keyOf(rival)) ?? []).map(({result, at}) => ({verdict: result, at})),
+        },
+      }),
     });
     return world;
   }
@@ -235,14 +337,26 @@ export class Town {
     const uid = claim?.status?.holder?.uid;
     if (uid === undefined || uid === t.domain?.metadata.uid) return undefined;
     const holder = this.#all().find((o) => o.domain?.metadata.uid === uid);
-    return {hostname: this.hostname, target: holder?.host ?? 'none.invalid', ...(claim?.status?.token !== undefined && {token: claim.status.token})};
+    return {
+      hostname: this.hostname,
+      target: holder?.host ?? 'none.invalid',
+      ...(claim?.status?.token !== undefined && {token: claim.status.token}),
+    };
   }
 
   #ask({target, token}: Question): Verdict {
     const {cname, edge, txt, fails} = this.dns;
     if (fails) return {kind: 'Unknown', reason: 'AuthoritativeFailure', message: 'SERVFAIL.', apex: true};
     if (cname === target) return {kind: 'Proven', by: 'CNAME', apex: true};
-    if (cname !== undefined) return {kind: 'Refuted', reason: 'TargetMismatch', message: 'Another.', state: 'Wrong', observed: [`CNAME ${cname}`], apex: true};
+    if (cname !== undefined)
+      return {
+        kind: 'Refuted',
+        reason: 'TargetMismatch',
+        message: 'Another.',
+        state: 'Wrong',
+        observed: [`CNAME ${cname}`],
+        apex: true,
+      };
     if (edge && token !== undefined && txt.has(token)) return {kind: 'Proven', by: 'TXT', apex: true};
     return {kind: 'Refuted', reason: 'RecordMissing', message: 'Nothing.', state: 'Missing', observed: [], apex: true};
   }
@@ -269,7 +383,10 @@ export class Town {
 
   /** The copy of claims is brought up to date, unless it is late. */
   async #deliver(): Promise<void> {
-    if (this.stale > 0) { this.stale--; return; }
+    if (this.stale > 0) {
+      this.stale--;
+      return;
+    }
     this.#copy = await this.claim();
   }
 
@@ -284,12 +401,19 @@ export class Town {
           if (look.what !== 'dns' || look.at > this.now || !t.domain) continue;
           looked = true;
           const key = keyOf(look.question);
-          t.memory.set(key, [...(t.memory.get(key) ?? []), {result: this.#ask(look.question), at: this.now}].slice(-16));
+          t.memory.set(
+            key,
+            [...(t.memory.get(key) ?? []), {result: this.#ask(look.question), at: this.now}].slice(-16),
+          );
         }
         // A write against a stale copy is refused and tried again.
-        await this.#reconcile(t).catch((e: unknown) => { if (!(e instanceof ApiError)) throw e; });
+        await this.#reconcile(t).catch((e: unknown) => {
+          if (!(e instanceof ApiError)) throw e;
+        });
       }
-      await this.#reconcileClaim().catch((e: unknown) => { if (!(e instanceof ApiError)) throw e; });
+      await this.#reconcileClaim().catch((e: unknown) => {
+        if (!(e instanceof ApiError)) throw e;
+      });
       await this.#remember();
       if (this.#all().every((t) => t.routed)) throw new Error('both are routed');
       if (!looked && this.stale === 0 && this.#state() === before) return this.#guarantee();
@@ -302,7 +426,12 @@ export class Town {
     const end = this.now + ms;
     await this.settle();
     for (;;) {
-      const due = Math.min(this.#claimAt, ...this.#all().flatMap((t) => (t.domain ? [t.wakeAt, ...t.looks.map((l) => l.at)] : [])).map((at) => Math.max(at, this.now + seconds)));
+      const due = Math.min(
+        this.#claimAt,
+        ...this.#all()
+          .flatMap((t) => (t.domain ? [t.wakeAt, ...t.looks.map((l) => l.at)] : []))
+          .map((at) => Math.max(at, this.now + seconds)),
+      );
       if (due > end) break;
       this.now = due;
       await this.settle();
@@ -313,10 +442,21 @@ export class Town {
 
   #state(): string {
     const {resourceVersion, uid} = this.#copy?.metadata ?? {};
-    return [resourceVersion, uid, ...this.#all().flatMap((t) => {
-      const [host] = t.domain?.status?.hosts ?? [];
-      return [t.routed, host?.phase, host?.reason, host?.servedUntil, ...t.looks.map((l) => Math.max(l.at, this.now)), t.request?.value];
-    })].join(' ');
+    return [
+      resourceVersion,
+      uid,
+      ...this.#all().flatMap((t) => {
+        const [host] = t.domain?.status?.hosts ?? [];
+        return [
+          t.routed,
+          host?.phase,
+          host?.reason,
+          host?.servedUntil,
+          ...t.looks.map((l) => Math.max(l.at, this.now)),
+          t.request?.value,
+        ];
+      }),
+    ].join(' ');
   }
 
   // --- what must hold
@@ -324,7 +464,11 @@ export class Town {
   /** Whether the hostname is rightly a tenant's now: by DNS as it is, or by the platform's word. */
   async #isRight(t: Tenant): Promise<boolean> {
     const claim = await this.claim();
-    if (claim?.spec.proof === 'Platform' && belongsTo(claim, {...(t.account !== undefined && {account: t.account}), namespaceUID: t.namespaceUID, plan: free})) return true;
+    if (
+      claim?.spec.proof === 'Platform' &&
+      belongsTo(claim, {...(t.account !== undefined && {account: t.account}), namespaceUID: t.namespaceUID, plan: free})
+    )
+      return true;
     const {cname, edge, txt} = this.dns;
     if (cname !== undefined) return cname === t.host;
     return edge && [...txt].some((token) => this.#issued.get(token) === t.name && !this.#void.has(token));
@@ -338,7 +482,15 @@ export class Town {
     if (uid !== this.#holder) {
       // Released or passed on: what others had published before is void.
       if (this.#holder !== undefined) {
-        const keeper = claim && this.#all().find((t) => belongsTo(claim, {...(t.account !== undefined && {account: t.account}), namespaceUID: t.namespaceUID, plan: free}));
+        const keeper =
+          claim &&
+          this.#all().find((t) =>
+            belongsTo(claim, {
+              ...(t.account !== undefined && {account: t.account}),
+              namespaceUID: t.namespaceUID,
+              plan: free,
+            }),
+          );
         for (const [token, issued] of this.#issued) if (issued !== keeper?.name) this.#void.add(token);
       }
       this.#holder = uid;
@@ -346,7 +498,7 @@ export class Town {
     if (this.dns.fails) this.#failedAt = this.now;
     for (const t of this.#all()) {
       if (uid !== undefined && uid !== t.domain?.metadata.uid) t.rightAt = undefined;
-      if (t.domain && await this.#isRight(t)) t.rightAt = this.now;
+      if (t.domain && (await this.#isRight(t))) t.rightAt = this.now;
     }
   }
 
@@ -361,7 +513,8 @@ export class Town {
       if (!t.routed) continue;
       if (this.#holder !== t.domain?.metadata.uid) throw new Error(`${t.name} is routed and does not hold the claim`);
       // While nobody can be asked, nothing is taken back.
-      if (t.rightAt !== undefined && this.now - Math.max(t.rightAt, this.#failedAt) > longestDriftMs) throw new Error(`${t.name} is routed ${(this.now - t.rightAt) / hours} hours after its proof has gone`);
+      if (t.rightAt !== undefined && this.now - Math.max(t.rightAt, this.#failedAt) > longestDriftMs)
+        throw new Error(`${t.name} is routed ${(this.now - t.rightAt) / hours} hours after its proof has gone`);
     }
   }
 
@@ -378,8 +531,17 @@ export class Town {
     await this.pass(15 * seconds);
     this.verify(name);
     await this.pass(confirmationMs + 5 * seconds);
-    const lockedOut = claim?.spec.proof === 'Platform' && !belongsTo(claim, {...(t.account !== undefined && {account: t.account}), namespaceUID: t.namespaceUID, plan: free});
-    if (!t.routed && !lockedOut) throw new Error(`${name} is locked out: ${JSON.stringify(t.domain?.status?.hosts)} ${JSON.stringify(await this.claim())}`);
+    const lockedOut =
+      claim?.spec.proof === 'Platform' &&
+      !belongsTo(claim, {
+        ...(t.account !== undefined && {account: t.account}),
+        namespaceUID: t.namespaceUID,
+        plan: free,
+      });
+    if (!t.routed && !lockedOut)
+      throw new Error(
+        `${name} is locked out: ${JSON.stringify(t.domain?.status?.hosts)} ${JSON.stringify(await this.claim())}`,
+      );
   }
 }
 
@@ -390,27 +552,49 @@ export type Deed = [what: string, name: Name, ms: number];
 const deeds: Record<string, (town: Town, name: Name, ms: number) => Promise<void> | void> = {
   add: (town, name) => town.add(name),
   remove: (town, name) => town.remove(name),
-  point: (town, name) => { town.dns = {...town.dns, cname: town.tenants[name].host}; },
+  point: (town, name) => {
+    town.dns = {...town.dns, cname: town.tenants[name].host};
+  },
   // The ALIAS, and the TXT beside whatever TXT is there.
-  publish: (town, name) => { town.dns = {...town.dns, cname: undefined, edge: true, txt: new Set([...town.dns.txt, town.token(name)])}; },
-  withdraw: (town) => { town.dns = {...town.dns, cname: undefined, txt: new Set()}; },
-  fail: (town) => { town.dns = {...town.dns, fails: !town.dns.fails}; },
-  downgrade: (town, name) => { town.tenants[name].allowed = !town.tenants[name].allowed; },
+  publish: (town, name) => {
+    town.dns = {...town.dns, cname: undefined, edge: true, txt: new Set([...town.dns.txt, town.token(name)])};
+  },
+  withdraw: (town) => {
+    town.dns = {...town.dns, cname: undefined, txt: new Set()};
+  },
+  fail: (town) => {
+    town.dns = {...town.dns, fails: !town.dns.fails};
+  },
+  downgrade: (town, name) => {
+    town.tenants[name].allowed = !town.tenants[name].allowed;
+  },
   recreate: (town, name) => town.recreateNamespace(name),
-  label: (town, name) => { const t = town.tenants[name]; t.account = t.account === undefined ? name : undefined; },
+  label: (town, name) => {
+    const t = town.tenants[name];
+    t.account = t.account === undefined ? name : undefined;
+  },
   grant: (town, name) => town.grant(name),
   verify: (town, name) => town.verify(name),
   crash: (town) => town.crash(),
-  stale: (town) => { town.stale = 3; },
+  stale: (town) => {
+    town.stale = 3;
+  },
   pass: (town, _, ms) => town.pass(ms),
 };
 
 export const historyOfRivals: fc.Arbitrary<{deeds: Deed[]; owner: Name}> = fc.record({
-  deeds: fc.array(fc.tuple(
-    fc.oneof({weight: 5, arbitrary: fc.constantFrom('add', 'point', 'publish', 'pass')}, fc.constantFrom(...Object.keys(deeds).filter((d) => d !== 'grant')), {weight: 1, arbitrary: fc.constantFrom('grant', 'pass', 'pass', 'pass')}),
-    fc.constantFrom(...names),
-    fc.constantFrom(2 * seconds, 10 * seconds, 2 * minutes, hours, 8 * hours, 3 * days, 9 * days, 31 * days),
-  ), {minLength: 1, maxLength: 12}),
+  deeds: fc.array(
+    fc.tuple(
+      fc.oneof(
+        {weight: 5, arbitrary: fc.constantFrom('add', 'point', 'publish', 'pass')},
+        fc.constantFrom(...Object.keys(deeds).filter((d) => d !== 'grant')),
+        {weight: 1, arbitrary: fc.constantFrom('grant', 'pass', 'pass', 'pass')},
+      ),
+      fc.constantFrom(...names),
+      fc.constantFrom(2 * seconds, 10 * seconds, 2 * minutes, hours, 8 * hours, 3 * days, 9 * days, 31 * days),
+    ),
+    {minLength: 1, maxLength: 12},
+  ),
   owner: fc.constantFrom(...names),
 });
 

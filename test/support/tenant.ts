@@ -44,12 +44,26 @@ export class Tenant {
   /** Puts its Account on a plan; undefined removes the Account. */
   async onPlan(plan: string | undefined): Promise<void> {
     if (plan === undefined) await kubectl(['delete', 'account', this.namespace]);
-    else await apply([{apiVersion: domainKind.apiVersion, kind: 'Account', metadata: {name: this.namespace}, spec: {planRef: {name: plan}}}]);
+    else
+      await apply([
+        {
+          apiVersion: domainKind.apiVersion,
+          kind: 'Account',
+          metadata: {name: this.namespace},
+          spec: {planRef: {name: plan}},
+        },
+      ]);
   }
 
   /** Says whose the namespace is; undefined: nobody's, so that it is on the default plan. */
   async belongsTo(account: string | undefined): Promise<void> {
-    await apply([{apiVersion: 'v1', kind: 'Namespace', metadata: {name: this.namespace, ...(account !== undefined && {labels: {'doorplate.dev/account': account}})}}]);
+    await apply([
+      {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: {name: this.namespace, ...(account !== undefined && {labels: {'doorplate.dev/account': account}})},
+      },
+    ]);
   }
 
   /** A Deployment and a Service that answer 200 on port 80. */
@@ -57,48 +71,99 @@ export class Tenant {
     const {namespace} = this;
     const labels = {app: name};
     return [
-      {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace}, data: {'index.html': `hello from ${namespace}/${name}\n`}},
-      {apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name, namespace}, spec: {
-        selector: {matchLabels: labels},
-        template: {metadata: {labels}, spec: {
-          terminationGracePeriodSeconds: 1,
-          containers: [{name: 'httpd', image: 'localhost/backend:1', resources: {requests: {cpu: '5m'}}, readinessProbe: {httpGet: {path: '/', port: 8080}, periodSeconds: 1, timeoutSeconds: 10}, volumeMounts: [{name: 'www', mountPath: '/www'}]}],
-          volumes: [{name: 'www', configMap: {name}}],
-        }},
-      }},
-      {apiVersion: 'v1', kind: 'Service', metadata: {name, namespace}, spec: {selector: labels, ports: [{name: 'http', port: 80, targetPort: 8080}]}},
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {name, namespace},
+        data: {'index.html': `hello from ${namespace}/${name}\n`},
+      },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: {name, namespace},
+        spec: {
+          selector: {matchLabels: labels},
+          template: {
+            metadata: {labels},
+            spec: {
+              terminationGracePeriodSeconds: 1,
+              containers: [
+                {
+                  name: 'httpd',
+                  image: 'localhost/backend:1',
+                  resources: {requests: {cpu: '5m'}},
+                  readinessProbe: {httpGet: {path: '/', port: 8080}, periodSeconds: 1, timeoutSeconds: 10},
+                  volumeMounts: [{name: 'www', mountPath: '/www'}],
+                },
+              ],
+              volumes: [{name: 'www', configMap: {name}}],
+            },
+          },
+        },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {name, namespace},
+        spec: {selector: labels, ports: [{name: 'http', port: 80, targetPort: 8080}]},
+      },
     ];
   }
 
   project(name: string, spec: object = {}): object {
-    return {apiVersion: domainKind.apiVersion, kind: 'Project', metadata: {name, namespace: this.namespace}, spec: {serviceRef: {name, port: 80}, ...spec}};
+    return {
+      apiVersion: domainKind.apiVersion,
+      kind: 'Project',
+      metadata: {name, namespace: this.namespace},
+      spec: {serviceRef: {name, port: 80}, ...spec},
+    };
   }
 
   /** A hostname in the tenant's zone. */
-  host(label: string): string { return `${label}.${this.zone}`; }
+  host(label: string): string {
+    return `${label}.${this.zone}`;
+  }
 
   /** Applies a CustomDomain of the Project `web`. */
   async attach(name: string, primary: string, redirects: object[] = [], project = 'web'): Promise<void> {
-    await apply([{...domainKind, metadata: {name, namespace: this.namespace}, spec: {projectRef: {name: project}, primary, ...(redirects.length > 0 && {redirects})}}]);
+    await apply([
+      {
+        ...domainKind,
+        metadata: {name, namespace: this.namespace},
+        spec: {projectRef: {name: project}, primary, ...(redirects.length > 0 && {redirects})},
+      },
+    ]);
   }
 
   /** Sets one record of the zone, `IN CNAME x.` and so on; undefined removes it. */
-  async record(label: string, record: string | undefined): Promise<void> { await this.records({[label]: record}); }
+  async record(label: string, record: string | undefined): Promise<void> {
+    await this.records({[label]: record});
+  }
 
   async records(set: Record<string, string | undefined>): Promise<void> {
     for (const [label, record] of Object.entries(set)) {
       if (record === undefined) this.#records.delete(label);
       else this.#records.set(label, record);
     }
-    await setZone(this.zone, [...this.#records].map(([label, record]) => `${label} ${record}`));
+    await setZone(
+      this.zone,
+      [...this.#records].map(([label, record]) => `${label} ${record}`),
+    );
   }
 
   /** The record that proves a hostname. */
-  get proof(): string { return `IN CNAME ${this.target}.`; }
+  get proof(): string {
+    return `IN CNAME ${this.target}.`;
+  }
 
   /** The TXT value that proves the right to a hostname; without a claim: to one that nobody has had. */
   token(hostname: string, claim?: DomainClaim): string {
-    return tokenFor('apps.platform.test', {account: this.namespace, namespaceUID: '', plan: {missing: {reason: 'PlanNotFound', message: ''}}}, hostname, claim);
+    return tokenFor(
+      'apps.platform.test',
+      {account: this.namespace, namespaceUID: '', plan: {missing: {reason: 'PlanNotFound', message: ''}}},
+      hostname,
+      claim,
+    );
   }
 
   async get(name: string): Promise<CustomDomain | undefined> {
@@ -111,44 +176,74 @@ export class Tenant {
 
   /** The CustomDomain once its hosts read so, a line each: `www.t3f9a2c.test Live Serving`. */
   async hosts(name: string, expected: readonly string[], timeoutMs?: number): Promise<CustomDomain> {
-    return eventually(`${this.namespace}/${name} reads ${expected.join('; ')}`, async () => {
-      const domain = await this.get(name);
-      const lines = (domain?.status?.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason}`);
-      if (lines.join() !== expected.join()) throw new Error(`it reads ${lines.join('; ')}`);
-      return domain;
-    }, timeoutMs);
+    return eventually(
+      `${this.namespace}/${name} reads ${expected.join('; ')}`,
+      async () => {
+        const domain = await this.get(name);
+        const lines = (domain?.status?.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason}`);
+        if (lines.join() !== expected.join()) throw new Error(`it reads ${lines.join('; ')}`);
+        return domain;
+      },
+      timeoutMs,
+    );
   }
 
   /** The CustomDomain once its primary has this reason. */
   async reason(name: string, reason: string, timeoutMs?: number): Promise<CustomDomain> {
-    return eventually(`${this.namespace}/${name} has the reason ${reason}`, async () => {
-      const domain = await this.get(name);
-      const primary = domain?.status?.hosts?.[0];
-      if (primary && primary.reason !== reason) throw new Error(`it has ${primary.reason}: ${primary.message}`);
-      return primary && domain;
-    }, timeoutMs);
+    return eventually(
+      `${this.namespace}/${name} has the reason ${reason}`,
+      async () => {
+        const domain = await this.get(name);
+        const primary = domain?.status?.hosts?.[0];
+        if (primary && primary.reason !== reason) throw new Error(`it has ${primary.reason}: ${primary.message}`);
+        return primary && domain;
+      },
+      timeoutMs,
+    );
   }
 
   /** Asks for a check (Verify, Re-verify). */
   async verify(name: string): Promise<void> {
-    await kubectl(['annotate', 'customdomain', '-n', this.namespace, name, `doorplate.dev/requestedAt=${new Date().toISOString()}`, '--overwrite']);
+    await kubectl([
+      'annotate',
+      'customdomain',
+      '-n',
+      this.namespace,
+      name,
+      `doorplate.dev/requestedAt=${new Date().toISOString()}`,
+      '--overwrite',
+    ]);
   }
 
   /** `kubectl wait`, as a user has it. */
   async wait(name: string, condition: string): Promise<void> {
-    await kubectl(['wait', `customdomain/${name}`, '-n', this.namespace, `--for=condition=${condition}`, `--timeout=${patienceMs / 1000}s`]);
+    await kubectl([
+      'wait',
+      `customdomain/${name}`,
+      '-n',
+      this.namespace,
+      `--for=condition=${condition}`,
+      `--timeout=${patienceMs / 1000}s`,
+    ]);
   }
 
   /** Names of the objects of these kinds, in every namespace, that were made for the CustomDomain of this UID. */
   async children(uid: string, ...kinds: Resource[]): Promise<string[]> {
-    const lists = await Promise.all(kinds.map((kind) => api().list(kind, {labelSelector: `doorplate.dev/owner-uid=${uid}`})));
+    const lists = await Promise.all(
+      kinds.map((kind) => api().list(kind, {labelSelector: `doorplate.dev/owner-uid=${uid}`})),
+    );
     return lists.flatMap(({items}) => items.map((o) => `${o.metadata.namespace}/${o.metadata.name}`)).toSorted();
   }
 
   /** The CertificateRequests of a CustomDomain in its namespace. */
   async requests(name: string): Promise<CertificateRequest[]> {
     const uid = (await this.get(name))?.metadata.uid ?? '';
-    return (await api().list(certificateRequests, {namespace: this.namespace, labelSelector: `doorplate.dev/owner-uid=${uid}`})).items;
+    return (
+      await api().list(certificateRequests, {
+        namespace: this.namespace,
+        labelSelector: `doorplate.dev/owner-uid=${uid}`,
+      })
+    ).items;
   }
 
   /** Everything goes; waited for are its CustomDomains, and not the namespace. */

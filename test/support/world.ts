@@ -32,7 +32,12 @@ export const policy: Policy = {
   redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80},
   caaIdentities: [],
   deniedNames: ['denied.example'],
-  waitSchedule: [{everyMs: 15 * seconds, forMs: 5 * minutes}, {everyMs: minutes, forMs: 55 * minutes}, {everyMs: 5 * minutes, forMs: 23 * hours}, {everyMs: hours, forMs: 6 * days}],
+  waitSchedule: [
+    {everyMs: 15 * seconds, forMs: 5 * minutes},
+    {everyMs: minutes, forMs: 55 * minutes},
+    {everyMs: 5 * minutes, forMs: 23 * hours},
+    {everyMs: hours, forMs: 6 * days},
+  ],
   recheckIntervalMs: 6 * hours,
   driftConfirmationsMs: [minutes, 5 * minutes, 15 * minutes, 60 * minutes],
   takeoverConfirmationsMs: [2 * seconds, 5 * seconds, 10 * seconds],
@@ -41,8 +46,13 @@ export const policy: Policy = {
   verificationExpiresAfterMs: 7 * days,
   issuanceStalledAfterMs: 30 * minutes,
   budgets: {
-    account: [{limit: 300, perMs: 3 * hours}], registeredDomain: [{limit: 50, perMs: 7 * days}],
-    certificates: [{limit: 4, perMs: 7 * days}], failures: [{limit: 2, perMs: hours}, {limit: 3, perMs: days}],
+    account: [{limit: 300, perMs: 3 * hours}],
+    registeredDomain: [{limit: 50, perMs: 7 * days}],
+    certificates: [{limit: 4, perMs: 7 * days}],
+    failures: [
+      {limit: 2, perMs: hours},
+      {limit: 3, perMs: days},
+    ],
   },
   graceTimeMs: 7 * days,
   defaultPlan: 'free',
@@ -50,24 +60,42 @@ export const policy: Policy = {
 
 /** A plan of so many hostnames a project; 0: no custom domains. */
 export const plan = (name: string, maxHostnamesPerProject: number): Plan => ({
-  apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name, uid: `uid-plan-${name}`, generation: 1},
-  spec: {rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000}, customDomains: {allowed: maxHostnamesPerProject > 0, maxHostnamesPerProject}},
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'Plan',
+  metadata: {name, uid: `uid-plan-${name}`, generation: 1},
+  spec: {
+    rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000},
+    customDomains: {allowed: maxHostnamesPerProject > 0, maxHostnamesPerProject},
+  },
 });
 
 /** The tenant acme, on this plan; null: on a plan that does not exist. */
-export const tenantOn = (on: Plan | null): Tenant => tenantOf({account: 'acme', uid: 'uid-namespace'}, policy.defaultPlan, {
-  account: (name) => ({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Account', metadata: {name}, spec: {planRef: {name: on?.metadata.name ?? 'lost'}}}),
-  plan: () => on ?? undefined,
-});
+export const tenantOn = (on: Plan | null): Tenant =>
+  tenantOf({account: 'acme', uid: 'uid-namespace'}, policy.defaultPlan, {
+    account: (name) => ({
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'Account',
+      metadata: {name},
+      spec: {planRef: {name: on?.metadata.name ?? 'lost'}},
+    }),
+    plan: () => on ?? undefined,
+  });
 
 export const [free, enterprise] = [plan('free', 0), plan('enterprise', 500)];
 
 export function project(status: Partial<Project['status']> = {}): Project {
   return {
-    apiVersion: 'doorplate.dev/v1alpha1', kind: 'Project',
+    apiVersion: 'doorplate.dev/v1alpha1',
+    kind: 'Project',
     metadata: {name: 'docs', namespace: 'acme', uid: 'uid-project', generation: 1},
     spec: {serviceRef: {name: 'web', port: 80}, defaultHost: 'Serve'},
-    status: {observedGeneration: 1, host: target, url: `https://${target}`, firstDeployTime: timestamp(t0 - hours), ...status},
+    status: {
+      observedGeneration: 1,
+      host: target,
+      url: `https://${target}`,
+      firstDeployTime: timestamp(t0 - hours),
+      ...status,
+    },
   };
 }
 
@@ -81,18 +109,37 @@ export interface DomainInput {
   status?: CustomDomainStatus;
 }
 
-export function domain({name = 'docs', uid = 'uid-domain', createdAt = timestamp(t0 - days), primary = 'docs.example.com', redirects, generation = 1, status}: DomainInput = {}): CustomDomain {
+export function domain({
+  name = 'docs',
+  uid = 'uid-domain',
+  createdAt = timestamp(t0 - days),
+  primary = 'docs.example.com',
+  redirects,
+  generation = 1,
+  status,
+}: DomainInput = {}): CustomDomain {
   return {
-    apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain',
+    apiVersion: 'doorplate.dev/v1alpha1',
+    kind: 'CustomDomain',
     metadata: {name, namespace: 'acme', uid, generation, creationTimestamp: createdAt},
-    spec: {projectRef: {name: 'docs'}, primary, ...(redirects && {redirects: redirects.map((r) => ({status: 301 as const, ...r}))})},
+    spec: {
+      projectRef: {name: 'docs'},
+      primary,
+      ...(redirects && {redirects: redirects.map((r) => ({status: 301 as const, ...r}))}),
+    },
     ...(status && {status}),
   };
 }
 
 /** The claim of a hostname, held by a CustomDomain (or whatever has the uid) of the Account acme. */
-export const heldClaim = (hostname: string, uid = 'uid-domain', change: Partial<DomainClaim['status']> = {}): DomainClaim => ({
-  apiVersion: 'doorplate.dev/v1alpha1', kind: 'DomainClaim', metadata: {name: hostname, uid: `uid-claim-${hostname}`, resourceVersion: '7'},
+export const heldClaim = (
+  hostname: string,
+  uid = 'uid-domain',
+  change: Partial<DomainClaim['status']> = {},
+): DomainClaim => ({
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'DomainClaim',
+  metadata: {name: hostname, uid: `uid-claim-${hostname}`, resourceVersion: '7'},
   spec: {tenant: {account: 'acme'}, proof: 'DNS'},
   status: {holder: {kind: 'CustomDomain', namespace: 'acme', name: 'docs', uid}, generation: 0, ...change},
 });
@@ -121,13 +168,14 @@ export function world(input: WorldInput = {}): World {
   return {
     now: input.now ?? t0,
     domain: own,
-    project: input.project === null ? undefined : input.project ?? project(),
+    project: input.project === null ? undefined : (input.project ?? project()),
     siblings: [own, ...(input.others ?? [])],
     tenant: tenantOn(input.plan === undefined ? enterprise : input.plan),
     policy: {...policy, ...input.policy},
     traefik: input.traefik ?? true,
     facts: new Map(Object.entries(input.facts ?? {})),
-    claimOf: (hostname) => (input.claims && hostname in input.claims ? input.claims[hostname] : heldClaim(hostname, own.metadata.uid)),
+    claimOf: (hostname) =>
+      input.claims && hostname in input.claims ? input.claims[hostname] : heldClaim(hostname, own.metadata.uid),
     stands: input.stands ?? (() => true),
     startedAt: input.startedAt ?? t0 - minutes,
     request: input.request,
@@ -135,10 +183,14 @@ export function world(input: WorldInput = {}): World {
 }
 
 /** The same world later: what was decided has been written, and what is given has changed. */
-export function later(before: World, change: Partial<Omit<World, 'facts'>> & {facts?: Record<string, HostFacts>} = {}): World {
+export function later(
+  before: World,
+  change: Partial<Omit<World, 'facts'>> & {facts?: Record<string, HostFacts>} = {},
+): World {
   const own = {...before.domain, ...change.domain, status: decide(before).status};
   return {
-    ...before, ...change,
+    ...before,
+    ...change,
     domain: own,
     siblings: before.siblings.map((s) => (s.metadata.uid === own.metadata.uid ? own : s)),
     facts: change.facts ? new Map(Object.entries(change.facts)) : before.facts,
@@ -158,32 +210,64 @@ export const leaf = 'aa'.repeat(32);
 export const otherLeaf = 'bb'.repeat(32);
 
 /** With leave to order: the budgets have room. */
-export const proven = (checkedAt = t0): HostFacts => ({verdict: {kind: 'Proven', by: 'CNAME', apex: false}, checkedAt, grant: {kind: 'Granted'}});
-export const refuted = (reason: ReasonName = 'RecordMissing', state: RecordState = 'Missing', observed: string[] = [], checkedAt = t0): HostFacts =>
-  ({verdict: {kind: 'Refuted', reason, message: `${reason} was seen.`, state, observed, apex: false}, checkedAt});
-export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt = t0): HostFacts =>
-  ({verdict: {kind: 'Unknown', reason, message: `${reason} came of it.`, apex: false}, checkedAt});
+export const proven = (checkedAt = t0): HostFacts => ({
+  verdict: {kind: 'Proven', by: 'CNAME', apex: false},
+  checkedAt,
+  grant: {kind: 'Granted'},
+});
+export const refuted = (
+  reason: ReasonName = 'RecordMissing',
+  state: RecordState = 'Missing',
+  observed: string[] = [],
+  checkedAt = t0,
+): HostFacts => ({
+  verdict: {kind: 'Refuted', reason, message: `${reason} was seen.`, state, observed, apex: false},
+  checkedAt,
+});
+export const unknown = (reason: ReasonName = 'AuthoritativeFailure', checkedAt = t0): HostFacts => ({
+  verdict: {kind: 'Unknown', reason, message: `${reason} came of it.`, apex: false},
+  checkedAt,
+});
 
-export const certificate = (change: Partial<CertificateFacts> = {}): CertificateFacts =>
-  ({name: 'certificate', ready: true, issuing: false, createdAt: timestamp(t0), notAfter: timestamp(t0 + 90 * days), leafSha256: leaf, ...change});
+export const certificate = (change: Partial<CertificateFacts> = {}): CertificateFacts => ({
+  name: 'certificate',
+  ready: true,
+  issuing: false,
+  createdAt: timestamp(t0),
+  notAfter: timestamp(t0 + 90 * days),
+  leafSha256: leaf,
+  ...change,
+});
 
-export const edgeAt = (address: string, seen: Partial<EdgeFinding>): EdgeFinding => ({edge: {address, port: 443}, ...seen});
+export const edgeAt = (address: string, seen: Partial<EdgeFinding>): EdgeFinding => ({
+  edge: {address, port: 443},
+  ...seen,
+});
 
 /** Proven, issued and seen on the edge. */
-export const served = (change: Partial<HostFacts> = {}): HostFacts =>
-  ({...proven(), certificate: certificate(), edge: [edgeAt('192.0.2.1', {leafSha256: leaf})], edgeLookedAt: t0, ...change});
+export const served = (change: Partial<HostFacts> = {}): HostFacts => ({
+  ...proven(),
+  certificate: certificate(),
+  edge: [edgeAt('192.0.2.1', {leafSha256: leaf})],
+  edgeLookedAt: t0,
+  ...change,
+});
 
 // --- what came of it, in few words
 
-export const entryOf = (d: Decision, hostname: string): HostStatus | undefined => d.status.hosts?.find((h) => h.hostname === hostname);
+export const entryOf = (d: Decision, hostname: string): HostStatus | undefined =>
+  d.status.hosts?.find((h) => h.hostname === hostname);
 
 /** `docs.example.com Verified Issuing CertificateAuthority`, a line a host. */
-export const hostLines = (d: Decision): string[] => (d.status.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason} ${h.waitingFor}`);
+export const hostLines = (d: Decision): string[] =>
+  (d.status.hosts ?? []).map((h) => `${h.hostname} ${h.phase} ${h.reason} ${h.waitingFor}`);
 
 /** `Accepted=True/Accepted`, one a condition. */
-export const conditionLines = (d: Decision): string[] => (d.status.conditions ?? []).map((c) => `${c.type}=${c.status}/${c.reason}`);
+export const conditionLines = (d: Decision): string[] =>
+  (d.status.conditions ?? []).map((c) => `${c.type}=${c.status}/${c.reason}`);
 
-export const condition = (d: Decision, type: string): Condition | undefined => d.status.conditions?.find((c) => c.type === type);
+export const condition = (d: Decision, type: string): Condition | undefined =>
+  d.status.conditions?.find((c) => c.type === type);
 
 /** `acme Certificate docs.example.com`, `doorplate-system Ingress old.example.com web,websecure -> doorplate-redirector:80`. */
 export const objectLines = (d: {certificates: readonly Certificate[]; ingresses: readonly Ingress[]}): string[] => [

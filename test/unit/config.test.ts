@@ -20,12 +20,22 @@ const settings = (change: Raw = {}) => parseSettings(stringify({...needed(), ...
 
 /** Everything that is said when a configuration is refused. */
 function refusal(yaml: string): string {
-  try { parseSettings(yaml, 'config.yaml'); } catch (e) { return e instanceof ConfigError ? e.message : `not a ConfigError: ${String(e)}`; }
+  try {
+    parseSettings(yaml, 'config.yaml');
+  } catch (e) {
+    return e instanceof ConfigError ? e.message : `not a ConfigError: ${String(e)}`;
+  }
   return 'accepted';
 }
 
 /** The keys of every part. */
-const parts = (of: object) => Object.fromEntries(Object.entries(of).map(([name, part]: [string, unknown]) => [name, typeof part === 'object' ? Object.keys(part ?? {}).toSorted() : []]));
+const parts = (of: object) =>
+  Object.fromEntries(
+    Object.entries(of).map(([name, part]: [string, unknown]) => [
+      name,
+      typeof part === 'object' ? Object.keys(part ?? {}).toSorted() : [],
+    ]),
+  );
 
 const second = 1000;
 const minute = 60 * second;
@@ -39,28 +49,68 @@ describe('A good configuration', () => {
       edge: {addresses: ['192.0.2.1'], probe: []},
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
-      dns: {mode: 'Authoritative', recursive: [], allowPrivateAddresses: false, recheckInterval: 6 * hour,
-        driftConfirmations: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmations: [2 * second, 5 * second, 10 * second], waitSchedule: [
-        {every: 15 * second, for: 5 * minute}, {every: minute, for: 55 * minute}, {every: 5 * minute, for: 23 * hour}, {every: hour, for: 6 * day}]},
-      propagationTime: 48 * hour, verificationExpiresAfter: 7 * day, issuanceStalledAfter: 30 * minute, graceTime: 7 * day, quarantineTime: 30 * day, apexOwnership: 'TXT', singleTenant: false, defaultPlan: 'free',
-      budgets: {
-        account: [{limit: 300, per: 3 * hour}], registeredDomain: [{limit: 50, per: 7 * day}],
-        certificates: [{limit: 4, per: 7 * day}], failures: [{limit: 2, per: hour}, {limit: 3, per: day}],
+      dns: {
+        mode: 'Authoritative',
+        recursive: [],
+        allowPrivateAddresses: false,
+        recheckInterval: 6 * hour,
+        driftConfirmations: [minute, 5 * minute, 15 * minute, hour],
+        takeoverConfirmations: [2 * second, 5 * second, 10 * second],
+        waitSchedule: [
+          {every: 15 * second, for: 5 * minute},
+          {every: minute, for: 55 * minute},
+          {every: 5 * minute, for: 23 * hour},
+          {every: hour, for: 6 * day},
+        ],
       },
-      caaIdentities: [], deniedNames: [], redirector: {service: 'doorplate-redirector', port: 80}, log: {level: 'info'},
-      leaderElection: {enabled: true, lease: 'doorplate-operator', leaseDuration: 15 * second, renewDeadline: 10 * second, retryPeriod: 2 * second},
+      propagationTime: 48 * hour,
+      verificationExpiresAfter: 7 * day,
+      issuanceStalledAfter: 30 * minute,
+      graceTime: 7 * day,
+      quarantineTime: 30 * day,
+      apexOwnership: 'TXT',
+      singleTenant: false,
+      defaultPlan: 'free',
+      budgets: {
+        account: [{limit: 300, per: 3 * hour}],
+        registeredDomain: [{limit: 50, per: 7 * day}],
+        certificates: [{limit: 4, per: 7 * day}],
+        failures: [
+          {limit: 2, per: hour},
+          {limit: 3, per: day},
+        ],
+      },
+      caaIdentities: [],
+      deniedNames: [],
+      redirector: {service: 'doorplate-redirector', port: 80},
+      log: {level: 'info'},
+      leaderElection: {
+        enabled: true,
+        lease: 'doorplate-operator',
+        leaseDuration: 15 * second,
+        renewDeadline: 10 * second,
+        retryPeriod: 2 * second,
+      },
     });
   });
 
   test("has the same defaults as the chart's values", () => {
-    const values = parse(readFileSync(new URL('../../charts/doorplate/values.yaml', import.meta.url), 'utf8')) as ReturnType<typeof needed> & Raw;
+    const values = parse(
+      readFileSync(new URL('../../charts/doorplate/values.yaml', import.meta.url), 'utf8'),
+    ) as ReturnType<typeof needed> & Raw;
     const {image, imagePullSecrets, operator, redirector, plans, admissionPolicy, ...rest} = values;
     expect([image, imagePullSecrets, operator, redirector, plans, admissionPolicy]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
     expect(installation).toBe('');
     const given = needed();
-    const charted = {...rest, platform: {...platform, ...given.platform}, edge: {...values.edge, ...given.edge}, issuerRef: {...values.issuerRef, ...given.issuerRef},
-      ingressClassName: given.ingressClassName, redirector: given.redirector};
+    const charted = {
+      ...rest,
+      platform: {...platform, ...given.platform},
+      edge: {...values.edge, ...given.edge},
+      issuerRef: {...values.issuerRef, ...given.issuerRef},
+      ingressClassName: given.ingressClassName,
+      redirector: given.redirector,
+    };
     expect(parseSettings(stringify(charted))).toEqual(settings());
     // Each default stands there for the reader: none is left to the schema.
     expect(Object.keys(charted).toSorted()).toEqual(Object.keys(settings()).toSorted());
@@ -69,22 +119,38 @@ describe('A good configuration', () => {
 
   test('cannot be changed, at any depth', () => {
     const s = settings();
-    for (const part of [s, s.platform, s.edge.addresses, s.dns.waitSchedule, s.dns.waitSchedule[0]]) expect(Object.isFrozen(part)).toBe(true);
-    expect(() => { (s.dns.waitSchedule as unknown[]).push({}); }).toThrow(TypeError);
+    for (const part of [s, s.platform, s.edge.addresses, s.dns.waitSchedule, s.dns.waitSchedule[0]])
+      expect(Object.isFrozen(part)).toBe(true);
+    expect(() => {
+      (s.dns.waitSchedule as unknown[]).push({});
+    }).toThrow(TypeError);
   });
 
-  test.each([['150ms', 150], ['15s', 15 * second], ['30m', 30 * minute], ['6h', 6 * hour], ['7d', 7 * day]])('says %s for %i ms', (written, ms) => {
+  test.each([
+    ['150ms', 150],
+    ['15s', 15 * second],
+    ['30m', 30 * minute],
+    ['6h', 6 * hour],
+    ['7d', 7 * day],
+  ])('says %s for %i ms', (written, ms) => {
     expect(settings({issuanceStalledAfter: written}).issuanceStalledAfter).toBe(ms);
   });
 
   test.each([
-    ['10.96.0.10', '10.96.0.10', 53], ['10.96.0.10:5353', '10.96.0.10', 5353], ['2001:db8::53', '2001:db8::53', 53], ['[2001:db8::53]', '2001:db8::53', 53], ['[2001:db8::53]:5353', '2001:db8::53', 5353], ['::1', '::1', 53],
+    ['10.96.0.10', '10.96.0.10', 53],
+    ['10.96.0.10:5353', '10.96.0.10', 5353],
+    ['2001:db8::53', '2001:db8::53', 53],
+    ['[2001:db8::53]', '2001:db8::53', 53],
+    ['[2001:db8::53]:5353', '2001:db8::53', 5353],
+    ['::1', '::1', 53],
   ])('takes the endpoint %s', (written, address, port) => {
     expect(settings({dns: {recursive: [written]}}).dns.recursive).toEqual([{address, port}]);
   });
 
   test('has port 443 for the edge and 53 for DNS where none is said', () => {
-    expect(settings({edge: {addresses: ['192.0.2.1'], probe: ['192.0.2.7']}}).edge.probe).toEqual([{address: '192.0.2.7', port: 443}]);
+    expect(settings({edge: {addresses: ['192.0.2.1'], probe: ['192.0.2.7']}}).edge.probe).toEqual([
+      {address: '192.0.2.7', port: 443},
+    ]);
   });
 
   test('takes networks for the edge where it is told where to look', () => {
@@ -93,22 +159,55 @@ describe('A good configuration', () => {
   });
 
   test('lets addresses prove an apex where there is one tenant, and resolvers decide alone where there are two', () => {
-    expect(settings({apexOwnership: 'AddressOnly', singleTenant: true, dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.54']}})).toMatchObject({apexOwnership: 'AddressOnly', dns: {mode: 'RecursiveOnly'}});
+    expect(
+      settings({
+        apexOwnership: 'AddressOnly',
+        singleTenant: true,
+        dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.54']},
+      }),
+    ).toMatchObject({apexOwnership: 'AddressOnly', dns: {mode: 'RecursiveOnly'}});
   });
 
   test('has its hostnames in normal form', () => {
-    expect(settings({platform: {zone: 'Apps.Bücher.example.'}, deniedNames: ['BÜCHER.example']})).toMatchObject({platform: {zone: 'apps.xn--bcher-kva.example'}, deniedNames: ['xn--bcher-kva.example']});
+    expect(settings({platform: {zone: 'Apps.Bücher.example.'}, deniedNames: ['BÜCHER.example']})).toMatchObject({
+      platform: {zone: 'apps.xn--bcher-kva.example'},
+      deniedNames: ['xn--bcher-kva.example'],
+    });
   });
 
   test('becomes the policy of decisions: spans in ms, the installation named after the zone unless told', () => {
-    const policy = toPolicy(settings({dns: {recheckInterval: '1h', waitSchedule: [{every: '2s', for: '10m'}]}}), 'doorplate-system');
+    const policy = toPolicy(
+      settings({dns: {recheckInterval: '1h', waitSchedule: [{every: '2s', for: '10m'}]}}),
+      'doorplate-system',
+    );
     expect(policy).toEqual({
-      installation: 'apps.platform.test', zone: 'apps.platform.test', tls: 'Wildcard', issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'}, ingressClassName: 'traefik',
-      edgeAddresses: ['192.0.2.1'], redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80}, caaIdentities: [], deniedNames: [], waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
-      recheckIntervalMs: hour, driftConfirmationsMs: [minute, 5 * minute, 15 * minute, hour], takeoverConfirmationsMs: [2 * second, 5 * second, 10 * second], quarantineTimeMs: 30 * day, propagationTimeMs: 48 * hour, verificationExpiresAfterMs: 7 * day, issuanceStalledAfterMs: 30 * minute, graceTimeMs: 7 * day, defaultPlan: 'free',
+      installation: 'apps.platform.test',
+      zone: 'apps.platform.test',
+      tls: 'Wildcard',
+      issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+      ingressClassName: 'traefik',
+      edgeAddresses: ['192.0.2.1'],
+      redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80},
+      caaIdentities: [],
+      deniedNames: [],
+      waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
+      recheckIntervalMs: hour,
+      driftConfirmationsMs: [minute, 5 * minute, 15 * minute, hour],
+      takeoverConfirmationsMs: [2 * second, 5 * second, 10 * second],
+      quarantineTimeMs: 30 * day,
+      propagationTimeMs: 48 * hour,
+      verificationExpiresAfterMs: 7 * day,
+      issuanceStalledAfterMs: 30 * minute,
+      graceTimeMs: 7 * day,
+      defaultPlan: 'free',
       budgets: {
-        account: [{limit: 300, perMs: 3 * hour}], registeredDomain: [{limit: 50, perMs: 7 * day}],
-        certificates: [{limit: 4, perMs: 7 * day}], failures: [{limit: 2, perMs: hour}, {limit: 3, perMs: day}],
+        account: [{limit: 300, perMs: 3 * hour}],
+        registeredDomain: [{limit: 50, perMs: 7 * day}],
+        certificates: [{limit: 4, perMs: 7 * day}],
+        failures: [
+          {limit: 2, perMs: hour},
+          {limit: 3, perMs: day},
+        ],
       },
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');
@@ -125,34 +224,98 @@ describe('A bad value', () => {
     ['an empty installation', {platform: {zone: 'a.example', installation: ''}}, 'platform.installation: '],
     ['another kind of tls', {platform: {zone: 'a.example', tls: 'None'}}, 'platform.tls: '],
     ['no edge', {edge: {addresses: []}}, 'edge.addresses: name at least one address of the edge'],
-    ['a name for an address', {edge: {addresses: ['192.0.2.1', 'edge.example.com']}}, 'edge.addresses.1: must be an IP address'],
-    ['a network with too long a prefix', {edge: {addresses: ['192.0.2.0/33'], probe: ['192.0.2.1']}}, 'edge.addresses.0: must be an IP address, or a network'],
-    ['a network without a prefix', {edge: {addresses: ['2001:db8::/'], probe: ['192.0.2.1']}}, 'edge.addresses.0: must be an IP address, or a network'],
-    ['a network, and nowhere to look', {edge: {addresses: ['192.0.2.1', '2001:db8::/64']}}, 'edge.probe: must name addresses, since edge.addresses holds a network'],
+    [
+      'a name for an address',
+      {edge: {addresses: ['192.0.2.1', 'edge.example.com']}},
+      'edge.addresses.1: must be an IP address',
+    ],
+    [
+      'a network with too long a prefix',
+      {edge: {addresses: ['192.0.2.0/33'], probe: ['192.0.2.1']}},
+      'edge.addresses.0: must be an IP address, or a network',
+    ],
+    [
+      'a network without a prefix',
+      {edge: {addresses: ['2001:db8::/'], probe: ['192.0.2.1']}},
+      'edge.addresses.0: must be an IP address, or a network',
+    ],
+    [
+      'a network, and nowhere to look',
+      {edge: {addresses: ['192.0.2.1', '2001:db8::/64']}},
+      'edge.probe: must name addresses, since edge.addresses holds a network',
+    ],
     ['another mode of DNS', {dns: {mode: 'Recursive'}}, 'dns.mode: '],
-    ['one resolver that decides alone', {dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.53:5353']}}, 'dns.recursive: must name two independent resolvers at least'],
-    ['addresses that prove a tenant among others', {apexOwnership: 'AddressOnly'}, 'apexOwnership: may be AddressOnly only where singleTenant is true'],
-    ['a probe by name', {edge: {addresses: ['192.0.2.1'], probe: ['edge.example.com:443']}}, 'edge.probe.0: "edge.example.com:443" must be ADDRESS or ADDRESS:PORT, with an IP address'],
+    [
+      'one resolver that decides alone',
+      {dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.53:5353']}},
+      'dns.recursive: must name two independent resolvers at least',
+    ],
+    [
+      'addresses that prove a tenant among others',
+      {apexOwnership: 'AddressOnly'},
+      'apexOwnership: may be AddressOnly only where singleTenant is true',
+    ],
+    [
+      'a probe by name',
+      {edge: {addresses: ['192.0.2.1'], probe: ['edge.example.com:443']}},
+      'edge.probe.0: "edge.example.com:443" must be ADDRESS or ADDRESS:PORT, with an IP address',
+    ],
     ['no time at all', {dns: {recheckInterval: '0s'}}, 'dns.recheckInterval: must be a number above 0'],
-    ['a port that is none', {dns: {recursive: ['10.0.0.1:99999']}}, 'dns.recursive.0: "10.0.0.1:99999" must have a port from 1 to 65535'],
-    ['a zone without room for a host', {platform: {zone: `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.example`}}, 'platform.zone: must have at most 189 characters'],
-    ['a port without a number', {dns: {recursive: ['10.0.0.1:dns']}}, 'dns.recursive.0: "10.0.0.1:dns" must be ADDRESS'],
-    ['an IPv6 address with a port and no brackets', {dns: {recursive: ['2001:db8::53:5353:1:2:3:4:5']}}, 'dns.recursive.0: '],
+    [
+      'a port that is none',
+      {dns: {recursive: ['10.0.0.1:99999']}},
+      'dns.recursive.0: "10.0.0.1:99999" must have a port from 1 to 65535',
+    ],
+    [
+      'a zone without room for a host',
+      {platform: {zone: `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.example`}},
+      'platform.zone: must have at most 189 characters',
+    ],
+    [
+      'a port without a number',
+      {dns: {recursive: ['10.0.0.1:dns']}},
+      'dns.recursive.0: "10.0.0.1:dns" must be ADDRESS',
+    ],
+    [
+      'an IPv6 address with a port and no brackets',
+      {dns: {recursive: ['2001:db8::53:5353:1:2:3:4:5']}},
+      'dns.recursive.0: ',
+    ],
     ['no issuer', {issuerRef: {name: ''}}, 'issuerRef.name: '],
     ['another kind of issuer', {issuerRef: {name: 'x', kind: 'Vault'}}, 'issuerRef.kind: '],
     ['no ingress class', {ingressClassName: ''}, 'ingressClassName: '],
-    ['a span without a unit', {propagationTime: '48'}, 'propagationTime: must be a number above 0 and a unit: ms, s, m, h or d'],
+    [
+      'a span without a unit',
+      {propagationTime: '48'},
+      'propagationTime: must be a number above 0 and a unit: ms, s, m, h or d',
+    ],
     ['a span that is a number', {propagationTime: 48}, 'propagationTime: '],
-    ['a span of weeks', {verificationExpiresAfter: '1w'}, 'verificationExpiresAfter: must be a number above 0 and a unit'],
-    ['a span below nothing', {issuanceStalledAfter: '-30m'}, 'issuanceStalledAfter: must be a number above 0 and a unit'],
+    [
+      'a span of weeks',
+      {verificationExpiresAfter: '1w'},
+      'verificationExpiresAfter: must be a number above 0 and a unit',
+    ],
+    [
+      'a span below nothing',
+      {issuanceStalledAfter: '-30m'},
+      'issuanceStalledAfter: must be a number above 0 and a unit',
+    ],
     ['a budget of nothing', {budgets: {account: [{limit: 0, per: '1m'}]}}, 'budgets.account.0.limit: '],
     ['a budget without a limit', {budgets: {failures: []}}, 'budgets.failures: '],
-    ['a budget for no time', {budgets: {registeredDomain: [{limit: 50, per: 'week'}]}}, 'budgets.registeredDomain.0.per: must be a number above 0 and a unit'],
+    [
+      'a budget for no time',
+      {budgets: {registeredDomain: [{limit: 50, per: 'week'}]}},
+      'budgets.registeredDomain.0.per: must be a number above 0 and a unit',
+    ],
     ['no grace', {graceTime: 'none'}, 'graceTime: must be a number above 0 and a unit'],
     ['no default plan', {defaultPlan: ''}, 'defaultPlan: '],
     ['no schedule', {dns: {waitSchedule: []}}, 'dns.waitSchedule: '],
     ['a step without an end', {dns: {waitSchedule: [{every: '15s', for: 'ever'}]}}, 'dns.waitSchedule.0.for: '],
-    ['a denied name that is none', {deniedNames: ['good.example', '*.example']}, 'deniedNames.1: "*.example" is no hostname'],
+    [
+      'a denied name that is none',
+      {deniedNames: ['good.example', '*.example']},
+      'deniedNames.1: "*.example" is no hostname',
+    ],
     ['a key that is not known', {platform: {zone: 'a.example', tsl: 'Wildcard'}}, 'platform: Unrecognized key: "tsl"'],
     ['another key that is not known', {dnss: {}}, '(file): Unrecognized key: "dnss"'],
     ['another level of log', {log: {level: 'loud'}}, 'log.level: '],
@@ -162,10 +325,16 @@ describe('A bad value', () => {
   });
 
   test('is told of together with all others', () => {
-    expect(refusal(stringify({...needed(), propagationTime: 'x', log: {level: 'loud'}}))).toMatch(/^config\.yaml: propagationTime: .*; log\.level: /);
+    expect(refusal(stringify({...needed(), propagationTime: 'x', log: {level: 'loud'}}))).toMatch(
+      /^config\.yaml: propagationTime: .*; log\.level: /,
+    );
   });
 
-  test.each([['no YAML', 'a: [', 'config.yaml: not YAML: '], ['nothing', '', 'config.yaml: (file): '], ['a list', '[]', 'config.yaml: (file): ']])('may be the whole file: %s', (_, yaml, message) => {
+  test.each([
+    ['no YAML', 'a: [', 'config.yaml: not YAML: '],
+    ['nothing', '', 'config.yaml: (file): '],
+    ['a list', '[]', 'config.yaml: (file): '],
+  ])('may be the whole file: %s', (_, yaml, message) => {
     expect(refusal(yaml)).toContain(message);
   });
 });
@@ -182,15 +351,27 @@ describe('What a Pod is started with', () => {
 
   test('is the file and its own name, frozen', () => {
     const config = loadConfig({DOORPLATE_CONFIG: file, POD_NAMESPACE: 'doorplate-system', POD_NAME: 'doorplate-0'});
-    expect(config).toMatchObject({namespace: 'doorplate-system', pod: 'doorplate-0', policy: {redirector: {namespace: 'doorplate-system'}}});
+    expect(config).toMatchObject({
+      namespace: 'doorplate-system',
+      pod: 'doorplate-0',
+      policy: {redirector: {namespace: 'doorplate-system'}},
+    });
     expect([Object.isFrozen(config), Object.isFrozen(config.policy.redirector)]).toEqual([true, true]);
   });
 
-  test.each([['POD_NAMESPACE', {POD_NAME: 'x'}], ['POD_NAME', {POD_NAMESPACE: 'x'}], ['POD_NAME', {POD_NAMESPACE: 'x', POD_NAME: ''}]])('lacks %s: said so', (name, env) => {
-    expect(() => loadConfig({DOORPLATE_CONFIG: file, ...env})).toThrow(new ConfigError(`the environment variable ${name} is not set`));
+  test.each([
+    ['POD_NAMESPACE', {POD_NAME: 'x'}],
+    ['POD_NAME', {POD_NAMESPACE: 'x'}],
+    ['POD_NAME', {POD_NAMESPACE: 'x', POD_NAME: ''}],
+  ])('lacks %s: said so', (name, env) => {
+    expect(() => loadConfig({DOORPLATE_CONFIG: file, ...env})).toThrow(
+      new ConfigError(`the environment variable ${name} is not set`),
+    );
   });
 
   test('is a file that is not there: its name is told', () => {
-    expect(() => loadConfig({DOORPLATE_CONFIG: join(folder, 'none.yaml'), POD_NAMESPACE: 'x', POD_NAME: 'x'})).toThrow(/none\.yaml: ENOENT/);
+    expect(() => loadConfig({DOORPLATE_CONFIG: join(folder, 'none.yaml'), POD_NAMESPACE: 'x', POD_NAME: 'x'})).toThrow(
+      /none\.yaml: ENOENT/,
+    );
   });
 });

@@ -18,7 +18,8 @@ function titlesIn(source: string): Set<string> {
   return new Set(strings.map((m) => m[1]!.slice(1, -1).replaceAll(/\\(['"\\])/g, '$1')));
 }
 
-const titlesOf = (file: string): Set<string> => new Set([...titlesIn(read(file)), ...(file === 'test/cluster/policy.test.ts' ? rows.map((r) => r.title) : [])]);
+const titlesOf = (file: string): Set<string> =>
+  new Set([...titlesIn(read(file)), ...(file === 'test/cluster/policy.test.ts' ? rows.map((r) => r.title) : [])]);
 
 describe('docs/security.md', () => {
   const page = read('docs/security.md');
@@ -26,7 +27,9 @@ describe('docs/security.md', () => {
   test('names only tests that there are', () => {
     const named = namedIn(page);
     expect(named.length).toBeGreaterThan(50);
-    const lost = named.filter(([file, title]) => !existsSync(join(root, file)) || !titlesOf(file).has(title)).map(([file, title]) => `${file}: ${title}`);
+    const lost = named
+      .filter(([file, title]) => !existsSync(join(root, file)) || !titlesOf(file).has(title))
+      .map(([file, title]) => `${file}: ${title}`);
     expect(lost).toEqual([]);
   });
 
@@ -41,7 +44,13 @@ describe('docs/security.md', () => {
   });
 
   test('would not be believed if it named one that is not there, or is only spoken of', () => {
-    const titles = titlesIn("// test('a comment', () => {});\n * test('another', ...)\ntest('one', () => { expect('x').toBe(y['z']); });\ntest.each([\n  ['a row', 1],\n])('of %s', () => {});");
-    expect([...titles].filter((t) => ['a comment', 'another', 'one', 'a row', 'of %s', 'two'].includes(t))).toEqual(['one', 'a row', 'of %s']);
+    const titles = titlesIn(
+      "// test('a comment', () => {});\n * test('another', ...)\ntest('one', () => { expect('x').toBe(y['z']); });\ntest.each([\n  ['a row', 1],\n])('of %s', () => {});",
+    );
+    expect([...titles].filter((t) => ['a comment', 'another', 'one', 'a row', 'of %s', 'two'].includes(t))).toEqual([
+      'one',
+      'a row',
+      'of %s',
+    ]);
   });
 });

@@ -14,11 +14,21 @@ describe('The admission policy', () => {
   test('knows the Secret of every hostname by its name', () => {
     const [, pattern] = /metadata\.name\.matches\('([^']+)'\)/.exec(chart) ?? [];
     const form = new RegExp(pattern ?? '(?!)');
-    fc.assert(fc.property(fc.uuid(), fc.oneof(fc.domain(), fc.constantFrom('bücher.example', '例え.テスト', `${'a'.repeat(63)}.example`, '1.example')), (uid, written) => {
-      const hostname = normalise(written);
-      fc.pre(hostname !== undefined);
-      expect(objectNameOf(uid, hostname)).toMatch(form);
-    }), {numRuns: 2000});
+    fc.assert(
+      fc.property(
+        fc.uuid(),
+        fc.oneof(
+          fc.domain(),
+          fc.constantFrom('bücher.example', '例え.テスト', `${'a'.repeat(63)}.example`, '1.example'),
+        ),
+        (uid, written) => {
+          const hostname = normalise(written);
+          fc.pre(hostname !== undefined);
+          expect(objectNameOf(uid, hostname)).toMatch(form);
+        },
+      ),
+      {numRuns: 2000},
+    );
     expect('web').not.toMatch(form);
   });
 });

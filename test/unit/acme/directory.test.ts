@@ -15,11 +15,34 @@ let answer: (req: IncomingMessage, res: ServerResponse) => void;
 const dir = mkdtempSync(join(tmpdir(), 'doorplate-acme-'));
 
 beforeAll(async () => {
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost',
-    '-keyout', join(dir, 'key.pem'), '-out', join(dir, 'cert.pem')], {stdio: 'ignore'});
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '1',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=DNS:localhost',
+      '-keyout',
+      join(dir, 'key.pem'),
+      '-out',
+      join(dir, 'cert.pem'),
+    ],
+    {stdio: 'ignore'},
+  );
   caBundle = readFileSync(join(dir, 'cert.pem'), 'latin1');
   server = createServer({key: readFileSync(join(dir, 'key.pem')), cert: caBundle}, (req, res) => answer(req, res));
-  await new Promise<void>((resolve) => { server.listen(0, 'localhost', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, 'localhost', resolve);
+  });
   url = `https://localhost:${(server.address() as AddressInfo).port}/dir`;
 });
 afterAll(() => {
@@ -28,7 +51,11 @@ afterAll(() => {
   rmSync(dir, {recursive: true});
 });
 
-const says = (body: unknown, status = 200, headers = {}) => { answer = (_, res) => { res.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body)); }; };
+const says = (body: unknown, status = 200, headers = {}) => {
+  answer = (_, res) => {
+    res.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+};
 const ask = (timeoutMs = 2000) => caaIdentities(url, {caBundle, timeoutMs});
 
 describe("The names of the CA in its ACME server's directory", () => {
@@ -37,7 +64,12 @@ describe("The names of the CA in its ACME server's directory", () => {
     expect(await ask()).toEqual(['letsencrypt.org', 'pki.goog']);
   });
 
-  test.each([['no meta', {newOrder: 'x'}], ['no identities', {meta: {}}], ['none of them', {meta: {caaIdentities: []}}], ['nothing', 'null']])('are none where it has %s', async (_, body) => {
+  test.each([
+    ['no meta', {newOrder: 'x'}],
+    ['no identities', {meta: {}}],
+    ['none of them', {meta: {caaIdentities: []}}],
+    ['nothing', 'null'],
+  ])('are none where it has %s', async (_, body) => {
     says(body);
     expect(await ask()).toEqual([]);
   });
@@ -46,9 +78,35 @@ describe("The names of the CA in its ACME server's directory", () => {
     ['is no JSON', () => says('<html>'), /JSON/],
     ['names them in no list', () => says({meta: {caaIdentities: 'letsencrypt.org'}}), /no list/],
     ['is an error', () => says('busy', 503), /answered 503/],
-    ['is somewhere else: no redirect is followed', () => says('', 302, {location: 'https://other.example/'}), /answered 302/],
-    ['has no end', () => { answer = (_, res) => { res.writeHead(200); const more = () => { if (!res.destroyed) res.write('x'.repeat(65_536), more); }; more(); }; }, /more than 65536 bytes/],
-    ['is cut', () => { answer = (_, res) => { res.writeHead(200, {'content-length': 100}); res.write('{'); setTimeout(() => res.destroy(), 10); }; }, /aborted|cut/],
+    [
+      'is somewhere else: no redirect is followed',
+      () => says('', 302, {location: 'https://other.example/'}),
+      /answered 302/,
+    ],
+    [
+      'has no end',
+      () => {
+        answer = (_, res) => {
+          res.writeHead(200);
+          const more = () => {
+            if (!res.destroyed) res.write('x'.repeat(65_536), more);
+          };
+          more();
+        };
+      },
+      /more than 65536 bytes/,
+    ],
+    [
+      'is cut',
+      () => {
+        answer = (_, res) => {
+          res.writeHead(200, {'content-length': 100});
+          res.write('{');
+          setTimeout(() => res.destroy(), 10);
+        };
+      },
+      /aborted|cut/,
+    ],
   ];
   test.each(failures)('are not known where it %s', async (_, set, message) => {
     set();

@@ -14,54 +14,126 @@ import {reasonsPage} from '../../../operator/api/reasons-page.ts';
 import {checked, fold, text} from '../../../operator/api/rules.ts';
 import {reasons} from '../../../operator/domain/reasons.ts';
 
-interface Node {[key: string]: unknown; properties?: Record<string, Node>; items?: Node}
-const schemaOf = (kind: Kind) => (crd(kind) as {spec: {versions: {schema: {openAPIV3Schema: Node}}[]}}).spec.versions[0]!.schema.openAPIV3Schema;
-const at = (node: Node, path: string) => path.split('.').reduce<Node>((n, part) => (part === '[]' ? n.items! : n.properties![part]!), node);
+interface Node {
+  [key: string]: unknown;
+  properties?: Record<string, Node>;
+  items?: Node;
+}
+const schemaOf = (kind: Kind) =>
+  (crd(kind) as {spec: {versions: {schema: {openAPIV3Schema: Node}}[]}}).spec.versions[0]!.schema.openAPIV3Schema;
+const at = (node: Node, path: string) =>
+  path.split('.').reduce<Node>((n, part) => (part === '[]' ? n.items! : n.properties![part]!), node);
 /** Every schema with its path. */
-const walk = (node: Node, path = ''): [string, Node][] => [[path, node], ...Object.entries(node.properties ?? {}).flatMap(([name, n]) => walk(n, `${path}.${name}`)), ...(node.items ? walk(node.items, `${path}[]`) : [])];
+const walk = (node: Node, path = ''): [string, Node][] => [
+  [path, node],
+  ...Object.entries(node.properties ?? {}).flatMap(([name, n]) => walk(n, `${path}.${name}`)),
+  ...(node.items ? walk(node.items, `${path}[]`) : []),
+];
 
-const columns = (kind: Kind) => (crd(kind) as {spec: {versions: {additionalPrinterColumns: {name: string; priority?: number}[]}[]}}).spec.versions[0]!.additionalPrinterColumns.map((c) => c.name + (c.priority ? '*' : ''));
+const columns = (kind: Kind) =>
+  (
+    crd(kind) as {spec: {versions: {additionalPrinterColumns: {name: string; priority?: number}[]}[]}}
+  ).spec.versions[0]!.additionalPrinterColumns.map((c) => c.name + (c.priority ? '*' : ''));
 
-const specOf = (kind: Kind) => (crd(kind) as {spec: {scope: string; versions: {subresources?: object; schema: {openAPIV3Schema: Node}}[]}}).spec;
+const specOf = (kind: Kind) =>
+  (crd(kind) as {spec: {scope: string; versions: {subresources?: object; schema: {openAPIV3Schema: Node}}[]}}).spec;
 
 const kindWith = (spec: z.ZodType): Kind => ({...projectKind, spec});
 
 describe('The schema of a kind', () => {
-  test.each<[string, Kind]>([['CustomDomain', customDomainKind], ['Project', projectKind], ['Plan', planKind], ['Account', accountKind]])('%s is structural, described and bounded throughout', (_, kind) => {
+  test.each<[string, Kind]>([
+    ['CustomDomain', customDomainKind],
+    ['Project', projectKind],
+    ['Plan', planKind],
+    ['Account', accountKind],
+  ])('%s is structural, described and bounded throughout', (_, kind) => {
     for (const [path, node] of walk(schemaOf(kind))) {
       expect([path, node.description]).toEqual([path, expect.stringMatching(/\S/)]);
-      expect([path, ['anyOf', 'oneOf', 'allOf', '$ref', 'additionalProperties', 'nullable'].filter((key) => key in node)]).toEqual([path, []]);
+      expect([
+        path,
+        ['anyOf', 'oneOf', 'allOf', '$ref', 'additionalProperties', 'nullable'].filter((key) => key in node),
+      ]).toEqual([path, []]);
     }
     expect(lint(schemaOf(kind), kind.kind)).toEqual([]);
   });
 
   test('has the lists of status as maps, so that each entry is told from the others', () => {
     const schema = schemaOf(customDomainKind);
-    expect(['spec.redirects', 'status.hosts', 'status.conditions'].map((path) => at(schema, path)['x-kubernetes-list-map-keys'])).toEqual([['from'], ['hostname'], ['type']]);
-    expect(at(schema, 'spec.redirects.[].status')).toMatchObject({type: 'integer', enum: [...redirectStatuses], default: 301});
+    expect(
+      ['spec.redirects', 'status.hosts', 'status.conditions'].map(
+        (path) => at(schema, path)['x-kubernetes-list-map-keys'],
+      ),
+    ).toEqual([['from'], ['hostname'], ['type']]);
+    expect(at(schema, 'spec.redirects.[].status')).toMatchObject({
+      type: 'integer',
+      enum: [...redirectStatuses],
+      default: 301,
+    });
     expect(at(schema, 'status').default).toEqual({observedGeneration: -1});
-    expect(at(schema, 'spec.projectRef')['x-kubernetes-validations']).toEqual([{rule: 'self == oldSelf', message: expect.stringContaining('immutable')}]);
+    expect(at(schema, 'spec.projectRef')['x-kubernetes-validations']).toEqual([
+      {rule: 'self == oldSelf', message: expect.stringContaining('immutable')},
+    ]);
   });
 
   test('has its columns in order, those of -o wide marked', () => {
-    expect(columns(customDomainKind)).toEqual(['PRIMARY', 'PHASE', 'HOSTS', 'READY', 'REASON', 'AGE', 'TARGET*', 'MESSAGE*']);
+    expect(columns(customDomainKind)).toEqual([
+      'PRIMARY',
+      'PHASE',
+      'HOSTS',
+      'READY',
+      'REASON',
+      'AGE',
+      'TARGET*',
+      'MESSAGE*',
+    ]);
     expect(columns(projectKind)).toEqual(['HOST', 'DEPLOYED', 'READY', 'REASON', 'AGE', 'URL*', 'MESSAGE*']);
     expect(columns(planKind)).toEqual(['DOMAINS', 'HOSTNAMES', 'PER-MINUTE', 'PER-DAY', 'AGE']);
     expect(columns(accountKind)).toEqual(['PLAN', 'READY', 'REASON', 'AGE', 'PER-MINUTE*', 'PER-DAY*', 'MESSAGE*']);
   });
 
-  test("is namespaced where tenants write it, cluster-scoped where the platform does; a Plan has no status that anybody could wait for", () => {
-    expect([customDomainKind, projectKind, planKind, accountKind].map((k) => specOf(k).scope)).toEqual(['Namespaced', 'Namespaced', 'Cluster', 'Cluster']);
-    expect([specOf(planKind).versions[0]!.subresources, Object.keys(specOf(planKind).versions[0]!.schema.openAPIV3Schema.properties!)]).toEqual([undefined, ['spec']]);
+  test('is namespaced where tenants write it, cluster-scoped where the platform does; a Plan has no status that anybody could wait for', () => {
+    expect([customDomainKind, projectKind, planKind, accountKind].map((k) => specOf(k).scope)).toEqual([
+      'Namespaced',
+      'Namespaced',
+      'Cluster',
+      'Cluster',
+    ]);
+    expect([
+      specOf(planKind).versions[0]!.subresources,
+      Object.keys(specOf(planKind).versions[0]!.schema.openAPIV3Schema.properties!),
+    ]).toEqual([undefined, ['spec']]);
     expect(specOf(accountKind).versions[0]!.subresources).toEqual({status: {}});
   });
 
   test.each<[string, z.ZodType, string]>([
     ['a field without a description', z.object({a: z.string().max(3)}).describe('x'), 'Project.spec.a: no description'],
-    ['a string without an end', z.object({a: z.string().describe('x')}).describe('x'), 'Project.spec.a: a string without maxLength'],
-    ['a list without an end', z.object({a: z.array(text(3, 'x')).describe('x')}).describe('x'), 'Project.spec.a: a list without maxItems'],
-    ['something of two shapes', z.object({a: z.union([text(3, 'x'), z.int()]).describe('x')}).describe('x'), 'Project.spec.a: not structural'],
-    ['all at once, inside a list', z.object({a: z.array(z.object({b: z.string()}).describe('x')).max(2).describe('x')}).describe('x'), 'Project.spec.a[].b: no description\n  Project.spec.a[].b: a string without maxLength'],
+    [
+      'a string without an end',
+      z.object({a: z.string().describe('x')}).describe('x'),
+      'Project.spec.a: a string without maxLength',
+    ],
+    [
+      'a list without an end',
+      z.object({a: z.array(text(3, 'x')).describe('x')}).describe('x'),
+      'Project.spec.a: a list without maxItems',
+    ],
+    [
+      'something of two shapes',
+      z.object({a: z.union([text(3, 'x'), z.int()]).describe('x')}).describe('x'),
+      'Project.spec.a: not structural',
+    ],
+    [
+      'all at once, inside a list',
+      z
+        .object({
+          a: z
+            .array(z.object({b: z.string()}).describe('x'))
+            .max(2)
+            .describe('x'),
+        })
+        .describe('x'),
+      'Project.spec.a[].b: no description\n  Project.spec.a[].b: a string without maxLength',
+    ],
   ])('is refused with %s', (_, spec, message) => {
     expect(() => crd(kindWith(spec))).toThrow(`the schema of Project breaks the rules:\n  ${message}`);
   });
@@ -70,25 +142,45 @@ describe('The schema of a kind', () => {
     const rule = {cel: 'self != 1', holds: (n: number) => n !== 1, message: 'must not be one'};
     const schema = checked(z.int32().describe('a number'), [rule]).default(5);
     expect([schema.safeParse(1).error?.issues[0]?.message, schema.parse(undefined)]).toEqual(['must not be one', 5]);
-    expect(at(schemaOf(kindWith(z.object({n: schema}).describe('x'))), 'spec.n')).toEqual({type: 'integer', format: 'int32', description: 'a number', default: 5, 'x-kubernetes-validations': [{rule: 'self != 1', message: 'must not be one'}]});
+    expect(at(schemaOf(kindWith(z.object({n: schema}).describe('x'))), 'spec.n')).toEqual({
+      type: 'integer',
+      format: 'int32',
+      description: 'a number',
+      default: 5,
+      'x-kubernetes-validations': [{rule: 'self != 1', message: 'must not be one'}],
+    });
   });
 });
 
-test.each([['Docs.Example.COM', 'docs.example.com'], ['docs.example.com.', 'docs.example.com'], ['docs.example.com..', 'docs.example.com.'], ['BÜCHER.example', 'bÜcher.example'], ['İ.example', 'İ.example']])(
-  'Folded as CEL does it, ASCII only, %s is %s', (written, expected) => {
-    expect(fold(written)).toBe(expected);
-  });
-
-test.each<Kind>([customDomainKind, projectKind, planKind, accountKind])('The examples of $kind are good', (kind: Kind) => {
-  for (const example of kind.examples) expect(kind.spec.safeParse((parse(example) as {spec: unknown}).spec).error).toBeUndefined();
+test.each([
+  ['Docs.Example.COM', 'docs.example.com'],
+  ['docs.example.com.', 'docs.example.com'],
+  ['docs.example.com..', 'docs.example.com.'],
+  ['BÜCHER.example', 'bÜcher.example'],
+  ['İ.example', 'İ.example'],
+])('Folded as CEL does it, ASCII only, %s is %s', (written, expected) => {
+  expect(fold(written)).toBe(expected);
 });
+
+test.each<Kind>([customDomainKind, projectKind, planKind, accountKind])(
+  'The examples of $kind are good',
+  (kind: Kind) => {
+    for (const example of kind.examples)
+      expect(kind.spec.safeParse((parse(example) as {spec: unknown}).spec).error).toBeUndefined();
+  },
+);
 
 describe('docs/reasons.md', () => {
-  const rows = reasonsPage().split('\n').filter((line) => line.startsWith('| `'));
+  const rows = reasonsPage()
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
 
   test('has a row for each reason, in the order of the table, with all its columns', () => {
     expect(rows.map((r) => /^\| `(\w+)` \|/.exec(r)?.[1])).toEqual(Object.keys(reasons));
-    for (const r of rows) expect(r).toMatch(/^\| `\w+` \| [A-Z].+\. \| [A-Z].+\. \| (the customer|the platform|the certificate authority|-) \| (pending|stalled|done) \|$/);
+    for (const r of rows)
+      expect(r).toMatch(
+        /^\| `\w+` \| [A-Z].+\. \| [A-Z].+\. \| (the customer|the platform|the certificate authority|-) \| (pending|stalled|done) \|$/,
+      );
   });
 
   test('says of every reason whose turn it is: who must act is never nobody, where something stalls', () => {
@@ -99,7 +191,8 @@ describe('docs/reasons.md', () => {
   });
 
   test('has reasons that are words as conditions take them', () => {
-    for (const name of [...Object.keys(reasons), ...customDomainConditions]) expect(name).toMatch(/^[A-Z][A-Za-z]{3,127}$/);
+    for (const name of [...Object.keys(reasons), ...customDomainConditions])
+      expect(name).toMatch(/^[A-Z][A-Za-z]{3,127}$/);
   });
 });
 

@@ -11,20 +11,41 @@ let changes: number;
 let account: string;
 let issuer: Issuer;
 
-const make = (change: Partial<IssuerOptions> = {}, acme: object | null = {server: 'https://acme.example/dir', caBundle: Buffer.from('PEM').toString('base64')}) => new Issuer({
-  client: {get: async (_: unknown, key: string) => (key === 'letsencrypt' || key === 'doorplate-system/letsencrypt' ? {spec: {...(acme && {acme})}, status: {acme: {uri: account}}} : undefined)} as unknown as IssuerOptions['client'],
-  issuerRef, namespace: 'doorplate-system', configured: [], log: pino({level: 'silent'}), onChange: () => { changes++; },
-  ask: async (server, {caBundle} = {}) => {
-    asked.push([server, caBundle]);
-    const answer = answers.shift() ?? new Error('no answer');
-    if (answer instanceof Error) throw answer;
-    return answer;
-  },
-  ...change,
-});
+const make = (
+  change: Partial<IssuerOptions> = {},
+  acme: object | null = {server: 'https://acme.example/dir', caBundle: Buffer.from('PEM').toString('base64')},
+) =>
+  new Issuer({
+    client: {
+      get: async (_: unknown, key: string) =>
+        key === 'letsencrypt' || key === 'doorplate-system/letsencrypt'
+          ? {spec: {...(acme && {acme})}, status: {acme: {uri: account}}}
+          : undefined,
+    } as unknown as IssuerOptions['client'],
+    issuerRef,
+    namespace: 'doorplate-system',
+    configured: [],
+    log: pino({level: 'silent'}),
+    onChange: () => {
+      changes++;
+    },
+    ask: async (server, {caBundle} = {}) => {
+      asked.push([server, caBundle]);
+      const answer = answers.shift() ?? new Error('no answer');
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    ...change,
+  });
 
-beforeEach(() => { jest.useFakeTimers(); [answers, asked, changes, account] = [[], [], 0, 'https://acme.example/acct/1']; });
-afterEach(() => { issuer.stop(); jest.useRealTimers(); });
+beforeEach(() => {
+  jest.useFakeTimers();
+  [answers, asked, changes, account] = [[], [], 0, 'https://acme.example/acct/1'];
+});
+afterEach(() => {
+  issuer.stop();
+  jest.useRealTimers();
+});
 
 describe('How the CA is named in CAA records', () => {
   test("is read from the directory of the issuer's ACME server, once an hour, and a change is told", async () => {
@@ -32,7 +53,11 @@ describe('How the CA is named in CAA records', () => {
     issuer = make();
     issuer.start();
     await issuer.synced;
-    expect([issuer.identities, asked, changes]).toEqual([['letsencrypt.org'], [['https://acme.example/dir', 'PEM']], 1]);
+    expect([issuer.identities, asked, changes]).toEqual([
+      ['letsencrypt.org'],
+      [['https://acme.example/dir', 'PEM']],
+      1,
+    ]);
     await jest.advanceTimersByTimeAsync(hours);
     expect([asked.length, changes]).toEqual([2, 1]);
     await jest.advanceTimersByTimeAsync(hours);
@@ -85,7 +110,8 @@ describe('How the CA is named in CAA records', () => {
   });
 
   test.each<[string, Partial<IssuerOptions>, object | null]>([
-    ['an issuer that speaks no ACME', {}, null], ['an issuer of another group', {issuerRef: {...issuerRef, group: 'other.example'}}, {server: 'https://x.example'}],
+    ['an issuer that speaks no ACME', {}, null],
+    ['an issuer of another group', {issuerRef: {...issuerRef, group: 'other.example'}}, {server: 'https://x.example'}],
   ])('is nothing to %s', async (_, change, acme) => {
     issuer = make(change, acme);
     issuer.start();

@@ -4,7 +4,14 @@ import type {Looked} from '../../../operator/controllers/observer.ts';
 import {Observer} from '../../../operator/controllers/observer.ts';
 
 /** A look that the test answers. */
-interface Running {question: string; at: number; signal: AbortSignal; answer: (result: string) => void; fail: (error: Error) => void; open: boolean}
+interface Running {
+  question: string;
+  at: number;
+  signal: AbortSignal;
+  answer: (result: string) => void;
+  fail: (error: Error) => void;
+  open: boolean;
+}
 
 let running: Running[];
 let results: string[];
@@ -23,11 +30,24 @@ async function answer(question: string, result = `seen ${question}`): Promise<vo
 
 function make(concurrency = 10): void {
   observer = new Observer({
-    look: (question, signal) => new Promise((resolve, reject) => {
-      const one: Running = {question, at: Date.now(), signal, open: true,
-        answer: (result) => { one.open = false; resolve(result); }, fail: (error) => { one.open = false; reject(error); }};
-      running.push(one);
-    }),
+    look: (question, signal) =>
+      new Promise((resolve, reject) => {
+        const one: Running = {
+          question,
+          at: Date.now(),
+          signal,
+          open: true,
+          answer: (result) => {
+            one.open = false;
+            resolve(result);
+          },
+          fail: (error) => {
+            one.open = false;
+            reject(error);
+          },
+        };
+        running.push(one);
+      }),
     onResult: (owner) => results.push(owner),
     onError: (error, question) => errors.push([error, question]),
     concurrency,
@@ -77,7 +97,11 @@ describe('A look', () => {
     expect(begun()).toEqual(['q +100']);
   });
 
-  test.each([[[1000, 300, 700], 300], [[300, 1000], 300], [[0, 1000], 0]])('of several due times %j takes the earliest', async (times, expected) => {
+  test.each([
+    [[1000, 300, 700], 300],
+    [[300, 1000], 300],
+    [[0, 1000], 0],
+  ])('of several due times %j takes the earliest', async (times, expected) => {
     for (const at of times) observer.due('a', 'k', 'q', start + at);
     await jest.advanceTimersByTimeAsync(5000);
     expect(begun()).toEqual([`q +${expected}`]);
@@ -186,28 +210,39 @@ describe('Looks at once', () => {
   });
 
   test('whatever is asked, answered and forgotten: never more than allowed, never two of one key', async () => {
-    const steps = fc.array(fc.oneof(
-      fc.record({do: fc.constant('due' as const), key: fc.constantFrom('1', '2', '3', '4', '5'), at: fc.integer({min: 0, max: 50})}),
-      fc.record({do: fc.constantFrom('answer' as const, 'fail' as const), pick: fc.nat()}),
-      fc.record({do: fc.constant('wait' as const), ms: fc.integer({min: 0, max: 6000})}),
-    ), {maxLength: 40});
-    await fc.assert(fc.asyncProperty(steps, async (all) => {
-      running = [];
-      make(3);
-      for (const step of all) {
-        if (step.do === 'due') observer.due('a', step.key, step.key, Date.now() + step.at);
-        else if (step.do === 'wait') await jest.advanceTimersByTimeAsync(step.ms);
-        else {
-          const pending = running.filter((r) => r.open);
-          const one = pending[step.pick % Math.max(1, pending.length)];
-          if (step.do === 'answer') one?.answer('x'); else one?.fail(new Error('no'));
-          await settle();
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({
+          do: fc.constant('due' as const),
+          key: fc.constantFrom('1', '2', '3', '4', '5'),
+          at: fc.integer({min: 0, max: 50}),
+        }),
+        fc.record({do: fc.constantFrom('answer' as const, 'fail' as const), pick: fc.nat()}),
+        fc.record({do: fc.constant('wait' as const), ms: fc.integer({min: 0, max: 6000})}),
+      ),
+      {maxLength: 40},
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        running = [];
+        make(3);
+        for (const step of all) {
+          if (step.do === 'due') observer.due('a', step.key, step.key, Date.now() + step.at);
+          else if (step.do === 'wait') await jest.advanceTimersByTimeAsync(step.ms);
+          else {
+            const pending = running.filter((r) => r.open);
+            const one = pending[step.pick % Math.max(1, pending.length)];
+            if (step.do === 'answer') one?.answer('x');
+            else one?.fail(new Error('no'));
+            await settle();
+          }
+          expect(open().length).toBeLessThanOrEqual(3);
+          expect(new Set(open()).size).toBe(open().length);
         }
-        expect(open().length).toBeLessThanOrEqual(3);
-        expect(new Set(open()).size).toBe(open().length);
-      }
-      observer.stop();
-    }), {numRuns: 50});
+        observer.stop();
+      }),
+      {numRuns: 50},
+    );
   });
 });
 

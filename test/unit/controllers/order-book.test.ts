@@ -7,13 +7,20 @@ import type {OrderWish} from '../../../operator/domain/issuance.ts';
 import {days, hours, minutes, seconds, t0} from '../../support/world.ts';
 
 const budgets: Budgets = {
-  account: [{limit: 2, perMs: minutes}], registeredDomain: [{limit: 3, perMs: hours}],
-  certificates: [{limit: 4, perMs: 7 * days}], failures: [{limit: 2, perMs: hours}],
+  account: [{limit: 2, perMs: minutes}],
+  registeredDomain: [{limit: 3, perMs: hours}],
+  certificates: [{limit: 4, perMs: 7 * days}],
+  failures: [{limit: 2, perMs: hours}],
 };
 
 let told: string[];
 let book: OrderBook;
-const make = (change: Partial<Budgets> = {}) => new OrderBook({budgets: {...budgets, ...change}, unheardAfterMs: 30 * minutes, onAnswer: (owner) => told.push(owner)});
+const make = (change: Partial<Budgets> = {}) =>
+  new OrderBook({
+    budgets: {...budgets, ...change},
+    unheardAfterMs: 30 * minutes,
+    onAnswer: (owner) => told.push(owner),
+  });
 
 beforeEach(() => {
   jest.useFakeTimers({now: t0});
@@ -26,8 +33,14 @@ afterEach(() => {
 });
 
 /** A host of a CustomDomain of its own. */
-const host = (name: string, zone = `${name}.example`): OrderWish => ({hostname: `www.${zone}`, certificate: `acme/${name}`, state: 'Wanted', since: Date.now()});
-const want = (name: string, {tenant = 'acme', zone}: {tenant?: string; zone?: string} = {}) => book.keep(name, tenant, [host(name, zone)]);
+const host = (name: string, zone = `${name}.example`): OrderWish => ({
+  hostname: `www.${zone}`,
+  certificate: `acme/${name}`,
+  state: 'Wanted',
+  since: Date.now(),
+});
+const want = (name: string, {tenant = 'acme', zone}: {tenant?: string; zone?: string} = {}) =>
+  book.keep(name, tenant, [host(name, zone)]);
 const answer = (name: string) => book.grant(`acme/${name}`)?.kind;
 const answers = (...names: string[]) => names.map((n) => answer(n)).join(' ');
 /** The request of a Certificate comes to be; `ordered`: the CA has the order. */
@@ -39,7 +52,10 @@ describe('The line', () => {
   test('grants at once while there is room; then who comes first is served first', async () => {
     expect(want('a')).toBe(true);
     want('b');
-    for (const name of ['c', 'd', 'e']) { await pass(1); want(name); }
+    for (const name of ['c', 'd', 'e']) {
+      await pass(1);
+      want(name);
+    }
     expect(answers('a', 'b', 'c', 'd', 'e')).toBe('Granted Granted Queued Queued Queued');
     requested('a');
     requested('b');
@@ -49,7 +65,10 @@ describe('The line', () => {
   });
 
   test('keeps the place of who asks again', async () => {
-    for (const name of ['a', 'b', 'c', 'd']) { want(name); await pass(1); }
+    for (const name of ['a', 'b', 'c', 'd']) {
+      want(name);
+      await pass(1);
+    }
     want('c');
     requested('a');
     requested('b');
@@ -58,7 +77,10 @@ describe('The line', () => {
   });
 
   test('forgets who wants no more, and serves the next one', async () => {
-    for (const name of ['a', 'b', 'c', 'd']) { want(name); await pass(1); }
+    for (const name of ['a', 'b', 'c', 'd']) {
+      want(name);
+      await pass(1);
+    }
     book.keep('c', 'acme', []);
     book.keep('a', 'acme', []);
     expect(answers('b', 'd')).toBe('Granted Granted');
@@ -68,7 +90,10 @@ describe('The line', () => {
   test('lets tenants take turns: a short line of one passes a long one of another', async () => {
     want('first');
     want('second');
-    for (const name of ['a1', 'a2', 'a3', 'a4']) { await pass(1); want(name); }
+    for (const name of ['a1', 'a2', 'a3', 'a4']) {
+      await pass(1);
+      want(name);
+    }
     await pass(1);
     want('b1', {tenant: 'other'});
     requested('first');
@@ -78,7 +103,10 @@ describe('The line', () => {
   });
 
   test('tells a place and a time, in whole minutes, which stand until they have passed', async () => {
-    for (const name of ['a', 'b']) { want(name); requested(name); }
+    for (const name of ['a', 'b']) {
+      want(name);
+      requested(name);
+    }
     await pass(10 * seconds);
     for (const name of ['c', 'd', 'e']) want(name);
     const told1 = book.grant('acme/e');
@@ -138,35 +166,55 @@ describe('The account', () => {
   });
 
   test('whenever cert-manager gets round to it, the CA never sees more orders than the budget in any span', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.record({pause: fc.nat({max: 40_000}), delay: fc.nat({max: 100_000})}), {minLength: 1, maxLength: 25}), async (wishes) => {
-      book.stop();
-      book = new OrderBook({budgets: {...budgets, registeredDomain: [{limit: 1000, perMs: minutes}]}, unheardAfterMs: 30 * minutes, onAnswer: (owner) => granted(owner)});
-      const seen: number[] = [];
-      const delays = new Map<string, number>();
-      const done = new Set<string>();
-      const granted = (name: string) => {
-        if (answer(name) !== 'Granted' || done.has(name)) return;
-        done.add(name);
-        const begun = Date.now();
-        setTimeout(() => { seen.push(Date.now()); requested(name, {at: begun}); book.keep(name, 'acme', []); }, delays.get(name));
-      };
-      for (const [i, {pause, delay}] of wishes.entries()) {
-        await pass(pause);
-        delays.set(`w${i}`, delay);
-        want(`w${i}`);
-        granted(`w${i}`);
-      }
-      await pass(2 * hours);
-      expect(seen).toHaveLength(wishes.length);
-      for (const t of seen) expect(seen.filter((u) => u >= t && u < t + minutes).length).toBeLessThanOrEqual(2);
-    }), {numRuns: 50});
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({pause: fc.nat({max: 40_000}), delay: fc.nat({max: 100_000})}), {
+          minLength: 1,
+          maxLength: 25,
+        }),
+        async (wishes) => {
+          book.stop();
+          book = new OrderBook({
+            budgets: {...budgets, registeredDomain: [{limit: 1000, perMs: minutes}]},
+            unheardAfterMs: 30 * minutes,
+            onAnswer: (owner) => granted(owner),
+          });
+          const seen: number[] = [];
+          const delays = new Map<string, number>();
+          const done = new Set<string>();
+          const granted = (name: string) => {
+            if (answer(name) !== 'Granted' || done.has(name)) return;
+            done.add(name);
+            const begun = Date.now();
+            setTimeout(() => {
+              seen.push(Date.now());
+              requested(name, {at: begun});
+              book.keep(name, 'acme', []);
+            }, delays.get(name));
+          };
+          for (const [i, {pause, delay}] of wishes.entries()) {
+            await pass(pause);
+            delays.set(`w${i}`, delay);
+            want(`w${i}`);
+            granted(`w${i}`);
+          }
+          await pass(2 * hours);
+          expect(seen).toHaveLength(wishes.length);
+          for (const t of seen) expect(seen.filter((u) => u >= t && u < t + minutes).length).toBeLessThanOrEqual(2);
+        },
+      ),
+      {numRuns: 50},
+    );
   });
 });
 
 describe('A registered domain', () => {
   test('that has had its share holds up nobody else, and its own until there is room', async () => {
     book = make({account: [{limit: 100, perMs: minutes}]});
-    for (const name of ['a', 'b', 'c']) { want(name, {zone: `${name}.shared.example`}); requested(name, {zone: `${name}.shared.example`}); }
+    for (const name of ['a', 'b', 'c']) {
+      want(name, {zone: `${name}.shared.example`});
+      requested(name, {zone: `${name}.shared.example`});
+    }
     want('d', {zone: 'd.shared.example'});
     want('e');
     expect(answers('d', 'e')).toBe('Exhausted Granted');
@@ -180,15 +228,32 @@ describe('A registered domain', () => {
 
 describe('A restart forgets nothing', () => {
   test('who stood in line stands in line, in the same order, and nobody is served before all have been entered', () => {
-    for (const [name, waited] of [['late', 10], ['early', 30], ['middle', 20]] as const) book.enter(name, 'acme', {...host(name), since: t0 - waited * seconds});
+    for (const [name, waited] of [
+      ['late', 10],
+      ['early', 30],
+      ['middle', 20],
+    ] as const)
+      book.enter(name, 'acme', {...host(name), since: t0 - waited * seconds});
     expect(answers('late', 'early', 'middle')).toBe('Queued Queued Queued');
     want('late');
     expect(answers('early', 'middle', 'late')).toBe('Granted Granted Queued');
   });
 
   test('what CertificateRequests and claims tell counts, from the time at which it ended', async () => {
-    book.observe('acme/a', 'www.a.example', {at: timestamp(t0 - 50 * seconds), outcome: 'Issued', endedAt: timestamp(t0 - 40 * seconds)}, true);
-    book.recall('www.b.example', [{at: timestamp(t0 - 50 * seconds), outcome: 'Failed', endedAt: timestamp(t0 - 30 * seconds), message: 'it failed'}]);
+    book.observe(
+      'acme/a',
+      'www.a.example',
+      {at: timestamp(t0 - 50 * seconds), outcome: 'Issued', endedAt: timestamp(t0 - 40 * seconds)},
+      true,
+    );
+    book.recall('www.b.example', [
+      {
+        at: timestamp(t0 - 50 * seconds),
+        outcome: 'Failed',
+        endedAt: timestamp(t0 - 30 * seconds),
+        message: 'it failed',
+      },
+    ]);
     want('c');
     expect(answer('c')).toBe('Queued');
     await pass(20 * seconds);
@@ -199,7 +264,9 @@ describe('A restart forgets nothing', () => {
   });
 
   test('an order that never ended counts from when the CA had it, or when nobody waits for word of it any more, not from the restart', async () => {
-    book.recall('www.a.example', [{at: timestamp(t0 - 10 * minutes), outcome: 'Pending', endedAt: timestamp(t0 - 9 * minutes)}]);
+    book.recall('www.a.example', [
+      {at: timestamp(t0 - 10 * minutes), outcome: 'Pending', endedAt: timestamp(t0 - 9 * minutes)},
+    ]);
     book.observe('acme/b', 'www.b.example', {at: timestamp(t0 - hours), outcome: 'Pending'}, true);
     for (const name of ['c', 'd']) want(name);
     expect(answers('c', 'd')).toBe('Granted Granted');

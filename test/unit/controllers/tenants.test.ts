@@ -13,22 +13,49 @@ const limit = (rate: number) => ({requestsPerMinute: rate, requestsPerDay: rate}
 let version: number;
 let told: string[];
 let tenants: Tenants;
-let put: {namespace: (name: string, account?: string, uid?: string) => void; account: (name: string, plan: string, rate?: number) => void; plan: (name: string, hostnames: number, rate?: number) => void};
+let put: {
+  namespace: (name: string, account?: string, uid?: string) => void;
+  account: (name: string, plan: string, rate?: number) => void;
+  plan: (name: string, hostnames: number, rate?: number) => void;
+};
 
 beforeEach(() => {
   // Nothing is listed or watched: `observe` puts in what a watch would bring.
   const nobody = {} as Client;
   const cached = {
-    namespaces: new Cache<TenantNamespace, KubeObject>(nobody, namespaces, {project: tenantNamespace, indexes: namespacesByAccount}),
+    namespaces: new Cache<TenantNamespace, KubeObject>(nobody, namespaces, {
+      project: tenantNamespace,
+      indexes: namespacesByAccount,
+    }),
     accounts: new Cache<Account, Account>(nobody, accounts, {indexes: accountsByPlan}),
     plans: new Cache<Plan, Plan>(nobody, plans),
   };
   [version, told] = [0, []];
   const meta = (name: string) => ({name, uid: `uid-${name}`, resourceVersion: String(++version)});
   put = {
-    namespace: (name, account, uid = `uid-${name}`) => cached.namespaces.observe({apiVersion: 'v1', kind: 'Namespace', metadata: {...meta(name), uid, labels: {version: String(version), ...(account !== undefined && {'doorplate.dev/account': account})}}}),
-    account: (name, on, rate = 1) => cached.accounts.observe({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Account', metadata: meta(name), spec: {planRef: {name: on}, rateLimit: limit(rate)}}),
-    plan: (name, hostnames, rate = 1) => cached.plans.observe({...plan(name, hostnames), metadata: meta(name), spec: {...plan(name, hostnames).spec, rateLimit: limit(rate)}}),
+    namespace: (name, account, uid = `uid-${name}`) =>
+      cached.namespaces.observe({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: {
+          ...meta(name),
+          uid,
+          labels: {version: String(version), ...(account !== undefined && {'doorplate.dev/account': account})},
+        },
+      }),
+    account: (name, on, rate = 1) =>
+      cached.accounts.observe({
+        apiVersion: 'doorplate.dev/v1alpha1',
+        kind: 'Account',
+        metadata: meta(name),
+        spec: {planRef: {name: on}, rateLimit: limit(rate)},
+      }),
+    plan: (name, hostnames, rate = 1) =>
+      cached.plans.observe({
+        ...plan(name, hostnames),
+        metadata: meta(name),
+        spec: {...plan(name, hostnames).spec, rateLimit: limit(rate)},
+      }),
   };
   tenants = new Tenants({...cached, defaultPlan: 'free'});
   put.plan('free', 0);
@@ -52,7 +79,14 @@ const inNamespace = (namespace: string): CustomDomain => ({...domain(), metadata
 const heard = () => told.splice(0).toSorted();
 
 test('A namespace has the plan of its Account, or the default one, and is not known before it was seen', () => {
-  expect(['a1', 'a2', 'i', 'alone', 'lost', 'never'].map(planOf)).toEqual(['pro', 'pro', 'free', 'free', 'PlanNotFound', 'unseen']);
+  expect(['a1', 'a2', 'i', 'alone', 'lost', 'never'].map(planOf)).toEqual([
+    'pro',
+    'pro',
+    'free',
+    'free',
+    'PlanNotFound',
+    'unseen',
+  ]);
 });
 
 test.each<[string, () => void, string[]]>([

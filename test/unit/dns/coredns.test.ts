@@ -66,17 +66,26 @@ beforeAll(async () => {
     writeFile(join(folder, 'db.customer'), CUSTOMER_ZONE),
     writeFile(join(folder, 'db.child'), childZone('child')),
     writeFile(join(folder, 'db.half'), childZone('half')),
-    writeFile(join(folder, 'Corefile'), [
-      `customer.test:${port} {\n bind ${PARENT}\n file ${join(folder, 'db.customer')}\n}`,
-      `child.customer.test:${port} {\n bind ${CHILD}\n file ${join(folder, 'db.child')}\n}`,
-      `half.customer.test:${port} {\n bind ${CHILD}\n file ${join(folder, 'db.half')}\n}`,
-    ].join('\n')),
+    writeFile(
+      join(folder, 'Corefile'),
+      [
+        `customer.test:${port} {\n bind ${PARENT}\n file ${join(folder, 'db.customer')}\n}`,
+        `child.customer.test:${port} {\n bind ${CHILD}\n file ${join(folder, 'db.child')}\n}`,
+        `half.customer.test:${port} {\n bind ${CHILD}\n file ${join(folder, 'db.half')}\n}`,
+      ].join('\n'),
+    ),
   ]);
   coredns = spawn(BINARY, ['-conf', join(folder, 'Corefile')], {stdio: 'ignore'});
   const resolver = {address: PARENT, port};
   await answers(resolver);
   await answers({address: CHILD, port});
-  client = new DnsClient({recursive: [resolver], allowPrivateAddresses: true, port, tryTimeoutMs: 1000, totalTimeoutMs: 5000});
+  client = new DnsClient({
+    recursive: [resolver],
+    allowPrivateAddresses: true,
+    port,
+    tryTimeoutMs: 1000,
+    totalTimeoutMs: 5000,
+  });
 });
 
 afterAll(async () => {
@@ -95,20 +104,33 @@ describe('Asked with authority, a real server', () => {
     ['txt.customer.test', {exists: true, cname: [], a: [], aaaa: [], negativeTtlSeconds: 30}],
     ['down.customer.test', {exists: true, cname: [], a: [], aaaa: [], negativeTtlSeconds: 30}],
     ['anything.wild.customer.test', {exists: true, cname: [HOST]}],
-    ['missing.customer.test', {exists: false, cname: [], a: [], aaaa: [], negativeTtlSeconds: 30, ttlSeconds: undefined}],
+    [
+      'missing.customer.test',
+      {exists: false, cname: [], a: [], aaaa: [], negativeTtlSeconds: 30, ttlSeconds: undefined},
+    ],
   ])('says of %s what its zone holds', async (name, expected) => {
     const observed = await client.askAuthoritative(name, 'Host');
-    expect(observed).toMatchObject({zone: 'customer.test', findings: [{server: {address: PARENT, port, name: 'ns.customer.test'}, ...expected}]});
+    expect(observed).toMatchObject({
+      zone: 'customer.test',
+      findings: [{server: {address: PARENT, port, name: 'ns.customer.test'}, ...expected}],
+    });
     expect(observed.failure).toBeUndefined();
     expect(observed.findings[0]?.failure).toBeUndefined();
   });
 
   test('leads to the servers of the child zone, at its apex and below', async () => {
     expect(await client.askAuthoritative('docs.child.customer.test', 'Host')).toMatchObject({
-      zone: 'child.customer.test', findings: [{server: {address: CHILD, name: 'ns.child.customer.test'}, cname: [HOST], ttlSeconds: 50}],
+      zone: 'child.customer.test',
+      findings: [{server: {address: CHILD, name: 'ns.child.customer.test'}, cname: [HOST], ttlSeconds: 50}],
     });
-    expect(await client.askAuthoritative('child.customer.test', 'Host')).toMatchObject({zone: 'child.customer.test', findings: [{cname: [], a: ['203.0.113.9']}]});
-    expect(await client.askAuthoritative('no.child.customer.test', 'Host')).toMatchObject({zone: 'child.customer.test', findings: [{exists: false, negativeTtlSeconds: 20}]});
+    expect(await client.askAuthoritative('child.customer.test', 'Host')).toMatchObject({
+      zone: 'child.customer.test',
+      findings: [{cname: [], a: ['203.0.113.9']}],
+    });
+    expect(await client.askAuthoritative('no.child.customer.test', 'Host')).toMatchObject({
+      zone: 'child.customer.test',
+      findings: [{exists: false, negativeTtlSeconds: 20}],
+    });
   });
 
   test('leads to a dead server, which is no negative answer', async () => {
@@ -122,35 +144,52 @@ describe('Asked with authority, a real server', () => {
   test('is enough beside a dead one', async () => {
     const observed = await client.askAuthoritative('docs.half.customer.test', 'Host');
     expect(observed.failure).toBeUndefined();
-    expect(observed.findings.map(({server, failure, cname}) => [server.address, failure ?? cname[0]])).toEqual([[CHILD, HOST], [DEAD, 'Unreachable']]);
+    expect(observed.findings.map(({server, failure, cname}) => [server.address, failure ?? cname[0]])).toEqual([
+      [CHILD, HOST],
+      [DEAD, 'Unreachable'],
+    ]);
   });
 
   test('that does not serve the name refuses', async () => {
-    expect(await client.askAuthoritative('docs.elsewhere.test', 'Host')).toMatchObject({findings: [], failure: {failure: 'Refused'}});
+    expect(await client.askAuthoritative('docs.elsewhere.test', 'Host')).toMatchObject({
+      findings: [],
+      failure: {failure: 'Refused'},
+    });
   });
 });
 
 test('Asked as a resolver, it follows the chain within its zones', async () => {
-  expect(await client.askRecursive('alias.customer.test', 'Host')).toMatchObject({findings: [{cname: ['docs.customer.test'], chain: [HOST]}]});
-  expect(await client.askRecursive('missing.customer.test', 'Host')).toMatchObject({findings: [{exists: false, negativeTtlSeconds: 30}]});
-  expect(await client.askRecursive('docs.child.customer.test', 'Host')).toMatchObject({findings: [{failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}]});
+  expect(await client.askRecursive('alias.customer.test', 'Host')).toMatchObject({
+    findings: [{cname: ['docs.customer.test'], chain: [HOST]}],
+  });
+  expect(await client.askRecursive('missing.customer.test', 'Host')).toMatchObject({
+    findings: [{exists: false, negativeTtlSeconds: 30}],
+  });
+  expect(await client.askRecursive('docs.child.customer.test', 'Host')).toMatchObject({
+    findings: [{failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}],
+  });
 });
 
 async function freePort(): Promise<number> {
   const socket = createSocket('udp4');
-  await new Promise<void>(resolve => socket.bind(0, PARENT, resolve));
+  await new Promise<void>((resolve) => socket.bind(0, PARENT, resolve));
   const {port: free} = socket.address();
-  await new Promise<void>(resolve => socket.close(resolve));
+  await new Promise<void>((resolve) => socket.close(resolve));
   return free;
 }
 
 async function answers(server: {address: string; port: number}): Promise<void> {
   const endsAt = performance.now() + 4000;
   for (;;) {
-    const reply = await ask(server, {name: 'child.customer.test', type: 'SOA'}, {recursionDesired: false, timeoutMs: 500});
+    const reply = await ask(
+      server,
+      {name: 'child.customer.test', type: 'SOA'},
+      {recursionDesired: false, timeoutMs: 500},
+    );
     if (reply.kind === 'Answer') return;
-    if (performance.now() > endsAt || coredns.exitCode !== null) throw new Error(`CoreDNS does not answer on ${server.address}: ${reply.detail}`);
-    await new Promise(resolve => setTimeout(resolve, 30));
+    if (performance.now() > endsAt || coredns.exitCode !== null)
+      throw new Error(`CoreDNS does not answer on ${server.address}: ${reply.detail}`);
+    await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
 
@@ -161,18 +200,29 @@ async function sorted(name: string) {
 }
 
 describe('CAA records', () => {
-  const zone = [{flags: 0, tag: 'issue', value: 'ca1.example.net; validationmethods=http-01'}, {flags: 128, tag: 'iodef', value: 'mailto:security@example.net'}];
+  const zone = [
+    {flags: 0, tag: 'issue', value: 'ca1.example.net; validationmethods=http-01'},
+    {flags: 128, tag: 'iodef', value: 'mailto:security@example.net'},
+  ];
   test('are found by climbing from the name to its zone', async () => {
     expect(await sorted('deep.down.customer.test')).toEqual({foundAt: 'customer.test', records: zone});
     expect(await sorted('missing.customer.test')).toEqual({foundAt: 'customer.test', records: zone});
   });
 
   test('at the name itself count before those above it, also at the end of a CNAME', async () => {
-    expect(await client.askCaa('own.customer.test')).toEqual({foundAt: 'own.customer.test', records: [{flags: 0, tag: 'issue', value: ';'}]});
-    expect(await client.askCaa('to-own.customer.test')).toEqual({foundAt: 'own.customer.test', records: [{flags: 0, tag: 'issue', value: ';'}]});
+    expect(await client.askCaa('own.customer.test')).toEqual({
+      foundAt: 'own.customer.test',
+      records: [{flags: 0, tag: 'issue', value: ';'}],
+    });
+    expect(await client.askCaa('to-own.customer.test')).toEqual({
+      foundAt: 'own.customer.test',
+      records: [{flags: 0, tag: 'issue', value: ';'}],
+    });
   });
 
   test('that a server refuses to tell are a failure, never "there are none"', async () => {
-    expect(await client.askCaa('docs.elsewhere.test')).toMatchObject({failure: {name: 'docs.elsewhere.test', failure: 'Refused'}});
+    expect(await client.askCaa('docs.elsewhere.test')).toMatchObject({
+      failure: {name: 'docs.elsewhere.test', failure: 'Refused'},
+    });
   });
 });

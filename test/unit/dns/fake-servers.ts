@@ -29,15 +29,18 @@ export interface FakeServer extends Server {
 }
 
 /** `onTcp` replaces the behaviour over TCP, for manners that are no messages. */
-export async function fakeServer(behaviour: Behaviour, opts: {address?: string; port?: number; onTcp?: OnTcp | undefined} = {}): Promise<FakeServer> {
+export async function fakeServer(
+  behaviour: Behaviour,
+  opts: {address?: string; port?: number; onTcp?: OnTcp | undefined} = {},
+): Promise<FakeServer> {
   const address = opts.address ?? '127.0.0.1';
   const asked: Asked[] = [];
   const sockets = new Set<Socket>();
-  const tcp = createServer(socket => {
+  const tcp = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
-    socket.on('data', chunk => {
+    socket.on('data', (chunk) => {
       const query = readQuery(chunk.subarray(2), true);
       asked.push(query);
       if (opts.onTcp) return void opts.onTcp(socket, query);
@@ -48,7 +51,7 @@ export async function fakeServer(behaviour: Behaviour, opts: {address?: string; 
       }
     });
   });
-  await new Promise<void>(resolve => tcp.listen(opts.port ?? 0, address, resolve));
+  await new Promise<void>((resolve) => tcp.listen(opts.port ?? 0, address, resolve));
   const {port} = tcp.address() as AddressInfo;
   const udp = createSocket('udp4');
   udp.on('message', (bytes, from) => {
@@ -56,17 +59,20 @@ export async function fakeServer(behaviour: Behaviour, opts: {address?: string; 
     asked.push(query);
     for (const message of behaviour(query)) udp.send(message, from.port, from.address);
   });
-  await new Promise<void>(resolve => udp.bind(port, address, resolve));
+  await new Promise<void>((resolve) => udp.bind(port, address, resolve));
   return {
     address,
     port,
     asked,
     async hungUp() {
-      while (sockets.size > 0) await new Promise(resolve => setTimeout(resolve, 5));
+      while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     async close() {
       for (const socket of sockets) socket.destroy();
-      await Promise.all([new Promise<void>(resolve => udp.close(resolve)), new Promise(resolve => tcp.close(resolve))]);
+      await Promise.all([
+        new Promise<void>((resolve) => udp.close(resolve)),
+        new Promise((resolve) => tcp.close(resolve)),
+      ]);
     },
   };
 }
@@ -99,11 +105,15 @@ export interface Parts {
 
 /** A well-formed reply to `asked`. */
 export function reply(asked: Asked, parts: Parts): Buffer {
-  const question = parts.question === undefined ? {name: asked.name, type: asked.type as packet.RecordType} : parts.question;
+  const question =
+    parts.question === undefined ? {name: asked.name, type: asked.type as packet.RecordType} : parts.question;
   return packet.encode({
     type: 'response',
     id: parts.id ?? asked.id,
-    flags: ((parts.aa ?? true) ? packet.AUTHORITATIVE_ANSWER : 0) | (parts.truncated ? packet.TRUNCATED_RESPONSE : 0) | (parts.rcode ?? 0),
+    flags:
+      ((parts.aa ?? true) ? packet.AUTHORITATIVE_ANSWER : 0) |
+      (parts.truncated ? packet.TRUNCATED_RESPONSE : 0) |
+      (parts.rcode ?? 0),
     questions: question ? [question] : [],
     answers: parts.answers ?? [],
     authorities: parts.authorities ?? [],
@@ -111,17 +121,27 @@ export function reply(asked: Asked, parts: Parts): Buffer {
   });
 }
 
-export function record(name: string, type: 'A' | 'AAAA' | 'CNAME' | 'NS', data: string, ttl = 300): packet.StringAnswer {
+export function record(
+  name: string,
+  type: 'A' | 'AAAA' | 'CNAME' | 'NS',
+  data: string,
+  ttl = 300,
+): packet.StringAnswer {
   return {name, type, ttl, data};
 }
 
 /** Its character-strings as they are. */
 export function txt(name: string, ...strings: (string | Buffer)[]): packet.Answer {
-  return {name, type: 'TXT', ttl: 300, data: strings.map(string => Buffer.from(string))};
+  return {name, type: 'TXT', ttl: 300, data: strings.map((string) => Buffer.from(string))};
 }
 
 export function soa(name: string, ttl: number, minimum: number): packet.SoaAnswer {
-  return {name, type: 'SOA', ttl, data: {mname: `ns.${name}`, rname: `admin.${name}`, serial: 1, refresh: 60, retry: 60, expire: 60, minimum}};
+  return {
+    name,
+    type: 'SOA',
+    ttl,
+    data: {mname: `ns.${name}`, rname: `admin.${name}`, serial: 1, refresh: 60, retry: 60, expire: 60, minimum},
+  };
 }
 
 /** The object without one of its properties. */

@@ -6,7 +6,7 @@ import type {Behaviour, FakeServer, OnTcp} from './fake-servers.ts';
 
 const running: FakeServer[] = [];
 afterEach(async () => {
-  await Promise.all(running.splice(0).map(server => server.close()));
+  await Promise.all(running.splice(0).map((server) => server.close()));
 });
 
 async function answering(behaviour: Behaviour, onTcp?: OnTcp): Promise<FakeServer> {
@@ -35,14 +35,28 @@ const GOOD = {
 
 describe('A question over UDP', () => {
   test('is answered in canonical text, and carries EDNS, the flags asked for and an id of its own', async () => {
-    const server = await answering(asked => [reply(asked, {answers: [TARGET]})]);
+    const server = await answering((asked) => [reply(asked, {answers: [TARGET]})]);
     const first = await ask(server, {name: 'DOCS.example.com.', type: 'CNAME'}, opts);
     const second = await ask(server, question, {...opts, recursionDesired: true});
     expect(said(first)).toEqual(GOOD);
     expect(said(second)).toEqual(GOOD);
-    expect(server.asked.map(asked => without(asked, 'id'))).toEqual([
-      {name: 'docs.example.com', type: 'CNAME', recursionDesired: false, checkingDisabled: false, edns: true, overTcp: false},
-      {name: 'docs.example.com', type: 'CNAME', recursionDesired: true, checkingDisabled: false, edns: true, overTcp: false},
+    expect(server.asked.map((asked) => without(asked, 'id'))).toEqual([
+      {
+        name: 'docs.example.com',
+        type: 'CNAME',
+        recursionDesired: false,
+        checkingDisabled: false,
+        edns: true,
+        overTcp: false,
+      },
+      {
+        name: 'docs.example.com',
+        type: 'CNAME',
+        recursionDesired: true,
+        checkingDisabled: false,
+        edns: true,
+        overTcp: false,
+      },
     ]);
     const ids = new Set(server.asked.map(({id}) => id));
     for (let more = 0; more < 4; more++) {
@@ -53,32 +67,69 @@ describe('A question over UDP', () => {
   });
 
   test('takes a question repeated in capitals as its own', async () => {
-    const server = await answering(asked => [reply(asked, {question: {name: 'DOCS.EXAMPLE.COM', type: 'CNAME'}, answers: [TARGET]})]);
+    const server = await answering((asked) => [
+      reply(asked, {question: {name: 'DOCS.EXAMPLE.COM', type: 'CNAME'}, answers: [TARGET]}),
+    ]);
     expect(said(await ask(server, question, opts))).toEqual(GOOD);
   });
 
   test.each<[string, Behaviour, string, string]>([
     ['silence', () => [], 'Timeout', 'no answer within 150 ms'],
-    ['another id', asked => [reply(asked, {id: (asked.id + 1) & 0xffff, answers: [TARGET]})], 'Timeout', 'no answer within 150 ms'],
-    ['another name', asked => [reply(asked, {question: {name: 'evil.example.com', type: 'CNAME'}})], 'Timeout', 'no answer within 150 ms'],
-    ['another type', asked => [reply(asked, {question: {name: asked.name, type: 'A'}})], 'Timeout', 'no answer within 150 ms'],
-    ['no question', asked => [reply(asked, {question: null, answers: [TARGET]})], 'Timeout', 'no answer within 150 ms'],
-    ['its own query', asked => [queryOf(asked.id)], 'Timeout', 'no answer within 150 ms'],
+    [
+      'another id',
+      (asked) => [reply(asked, {id: (asked.id + 1) & 0xffff, answers: [TARGET]})],
+      'Timeout',
+      'no answer within 150 ms',
+    ],
+    [
+      'another name',
+      (asked) => [reply(asked, {question: {name: 'evil.example.com', type: 'CNAME'}})],
+      'Timeout',
+      'no answer within 150 ms',
+    ],
+    [
+      'another type',
+      (asked) => [reply(asked, {question: {name: asked.name, type: 'A'}})],
+      'Timeout',
+      'no answer within 150 ms',
+    ],
+    [
+      'no question',
+      (asked) => [reply(asked, {question: null, answers: [TARGET]})],
+      'Timeout',
+      'no answer within 150 ms',
+    ],
+    ['its own query', (asked) => [queryOf(asked.id)], 'Timeout', 'no answer within 150 ms'],
     ['a few bytes', () => [Buffer.from('hello')], 'Timeout', 'no answer within 150 ms'],
-    ['REFUSED', asked => [reply(asked, {rcode: 5})], 'Refused', 'answered REFUSED'],
-    ['REFUSED without the question', asked => [reply(asked, {rcode: 5, question: null})], 'Refused', 'answered REFUSED'],
-    ['SERVFAIL', asked => [reply(asked, {rcode: 2})], 'ServerFailure', 'answered SERVFAIL'],
-    ['NOTIMP, with and without EDNS', asked => [reply(asked, {rcode: 4})], 'Other', 'answered NOTIMP'],
-    ['YXDOMAIN', asked => [reply(asked, {rcode: 6})], 'Other', 'answered code 6'],
-    ['garbage under the right id', asked => [garbage(asked.id)], 'Malformed', expect.stringMatching(/^a reply that can't be read: /) as unknown as string],
-    ['more than fits', asked => [Buffer.concat([reply(asked, {answers: [TARGET]}), Buffer.alloc(5000)])], 'Malformed', expect.stringMatching(/^a UDP reply of \d+ bytes$/) as unknown as string],
+    ['REFUSED', (asked) => [reply(asked, {rcode: 5})], 'Refused', 'answered REFUSED'],
+    [
+      'REFUSED without the question',
+      (asked) => [reply(asked, {rcode: 5, question: null})],
+      'Refused',
+      'answered REFUSED',
+    ],
+    ['SERVFAIL', (asked) => [reply(asked, {rcode: 2})], 'ServerFailure', 'answered SERVFAIL'],
+    ['NOTIMP, with and without EDNS', (asked) => [reply(asked, {rcode: 4})], 'Other', 'answered NOTIMP'],
+    ['YXDOMAIN', (asked) => [reply(asked, {rcode: 6})], 'Other', 'answered code 6'],
+    [
+      'garbage under the right id',
+      (asked) => [garbage(asked.id)],
+      'Malformed',
+      expect.stringMatching(/^a reply that can't be read: /) as unknown as string,
+    ],
+    [
+      'more than fits',
+      (asked) => [Buffer.concat([reply(asked, {answers: [TARGET]}), Buffer.alloc(5000)])],
+      'Malformed',
+      expect.stringMatching(/^a UDP reply of \d+ bytes$/) as unknown as string,
+    ],
   ])('that gets %s has no answer', async (_, behaviour, failure, detail) => {
     const server = await answering(behaviour);
     expect(said(await ask(server, question, opts))).toEqual({kind: 'Failure', failure, detail});
   });
 
   test('waits for its own reply behind forged ones', async () => {
-    const server = await answering(asked => [
+    const server = await answering((asked) => [
       reply(asked, {id: (asked.id + 1) & 0xffff, answers: [record(asked.name, 'CNAME', 'forged.test')]}),
       reply(asked, {question: {name: 'evil.example.com', type: 'CNAME'}}),
       Buffer.from([1]),
@@ -88,7 +139,9 @@ describe('A question over UDP', () => {
   });
 
   test('is asked again without EDNS where the server knows none', async () => {
-    const server = await answering(asked => [asked.edns ? reply(asked, {rcode: 1, question: null}) : reply(asked, {answers: [TARGET]})]);
+    const server = await answering((asked) => [
+      asked.edns ? reply(asked, {rcode: 1, question: null}) : reply(asked, {answers: [TARGET]}),
+    ]);
     expect(said(await ask(server, question, opts))).toEqual(GOOD);
     expect(server.asked.map(({edns}) => edns)).toEqual([true, false]);
   });
@@ -122,14 +175,17 @@ describe('A question over UDP', () => {
     controller.abort();
     expect(await byTime).toMatchObject({failure: 'Timeout'});
     expect(await byHand).toMatchObject({failure: 'Other', detail: 'stopped'});
-    expect(await ask(server, question, {...opts, signal: controller.signal})).toMatchObject({failure: 'Other', detail: 'stopped'});
+    expect(await ask(server, question, {...opts, signal: controller.signal})).toMatchObject({
+      failure: 'Other',
+      detail: 'stopped',
+    });
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 });
 
 describe('A truncated reply', () => {
   test('is asked for again over TCP', async () => {
-    const server = await answering(asked => [reply(asked, asked.overTcp ? {answers: [TARGET]} : {truncated: true})]);
+    const server = await answering((asked) => [reply(asked, asked.overTcp ? {answers: [TARGET]} : {truncated: true})]);
     expect(said(await ask(server, question, opts))).toEqual(GOOD);
     expect(server.asked.map(({overTcp}) => overTcp)).toEqual([false, true]);
     await server.hungUp();
@@ -137,62 +193,76 @@ describe('A truncated reply', () => {
 
   test('of 64 KB over TCP is read, 100 records of it', async () => {
     const many = Array.from({length: 1700}, (_, index) => record('docs.example.com', 'A', `192.0.2.${index % 256}`));
-    const server = await answering(asked => [reply(asked, asked.overTcp ? {answers: many} : {truncated: true})]);
+    const server = await answering((asked) => [reply(asked, asked.overTcp ? {answers: many} : {truncated: true})]);
     const answered = await ask(server, {name: 'docs.example.com', type: 'A'}, opts);
     expect(answered.kind === 'Answer' && answered.answers.length).toBe(100);
   });
 
   test.each<[string, Behaviour, string]>([
     ['silence', () => [], 'Timeout'],
-    ['another id', asked => [reply(asked, {id: (asked.id + 1) & 0xffff, answers: [TARGET]})], 'Malformed'],
-    ['another question', asked => [reply(asked, {question: {name: 'evil.example.com', type: 'CNAME'}})], 'Malformed'],
-    ['a truncated reply again', asked => [reply(asked, {truncated: true})], 'Malformed'],
-    ['garbage', asked => [garbage(asked.id)], 'Malformed'],
+    ['another id', (asked) => [reply(asked, {id: (asked.id + 1) & 0xffff, answers: [TARGET]})], 'Malformed'],
+    ['another question', (asked) => [reply(asked, {question: {name: 'evil.example.com', type: 'CNAME'}})], 'Malformed'],
+    ['a truncated reply again', (asked) => [reply(asked, {truncated: true})], 'Malformed'],
+    ['garbage', (asked) => [garbage(asked.id)], 'Malformed'],
     ['nothing but a length', () => [Buffer.alloc(0)], 'Malformed'],
   ])('that finds %s over TCP is no answer', async (_, overTcp, failure) => {
-    const server = await answering(asked => (asked.overTcp ? overTcp(asked) : [reply(asked, {truncated: true})]));
+    const server = await answering((asked) => (asked.overTcp ? overTcp(asked) : [reply(asked, {truncated: true})]));
     expect(await ask(server, question, opts)).toMatchObject({kind: 'Failure', failure});
     await server.hungUp();
   });
 
   test('is no answer when the server hangs up in the middle of it', async () => {
-    const server = await answering(asked => [reply(asked, {truncated: true})], (socket, asked) => {
-      const body = reply(asked, {answers: [TARGET]});
-      socket.end(Buffer.from([0, body.length, ...body.subarray(0, 10)]));
+    const server = await answering(
+      (asked) => [reply(asked, {truncated: true})],
+      (socket, asked) => {
+        const body = reply(asked, {answers: [TARGET]});
+        socket.end(Buffer.from([0, body.length, ...body.subarray(0, 10)]));
+      },
+    );
+    expect(await ask(server, question, opts)).toMatchObject({
+      kind: 'Failure',
+      failure: 'Malformed',
+      detail: 'the TCP connection ended before the reply did',
     });
-    expect(await ask(server, question, opts)).toMatchObject({kind: 'Failure', failure: 'Malformed', detail: 'the TCP connection ended before the reply did'});
   });
 
   test('is read when it comes in single bytes', async () => {
-    const server = await answering(asked => [reply(asked, {truncated: true})], async (socket, asked) => {
-      const body = reply(asked, {answers: [TARGET]});
-      socket.setNoDelay(true);
-      for (const octet of [0, body.length, ...body]) {
-        socket.write(Buffer.from([octet]));
-        await new Promise(resolve => setImmediate(resolve));
-      }
-    });
+    const server = await answering(
+      (asked) => [reply(asked, {truncated: true})],
+      async (socket, asked) => {
+        const body = reply(asked, {answers: [TARGET]});
+        socket.setNoDelay(true);
+        for (const octet of [0, body.length, ...body]) {
+          socket.write(Buffer.from([octet]));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      },
+    );
     expect(said(await ask(server, question, {...opts, timeoutMs: 2000}))).toEqual(GOOD);
   });
 });
 
 test('A thousand questions at once all end, without a warning, and leave no socket', async () => {
-  const server = await answering(asked => (asked.id % 3 === 0 ? [] : [reply(asked, {answers: [TARGET]})]));
+  const server = await answering((asked) => (asked.id % 3 === 0 ? [] : [reply(asked, {answers: [TARGET]})]));
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on('warning', onWarning);
   const controller = new AbortController();
   const before = sockets();
-  const replies = await Promise.all(Array.from({length: 1000}, () => ask(server, question, {...opts, timeoutMs: 1000, signal: controller.signal})));
-  await new Promise(resolve => setTimeout(resolve, 20));
+  const replies = await Promise.all(
+    Array.from({length: 1000}, () => ask(server, question, {...opts, timeoutMs: 1000, signal: controller.signal})),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 20));
   process.off('warning', onWarning);
-  expect(new Set(replies.map(answered => (answered.kind === 'Answer' ? 'Answer' : answered.failure)))).toEqual(new Set(['Answer', 'Timeout']));
+  expect(new Set(replies.map((answered) => (answered.kind === 'Answer' ? 'Answer' : answered.failure)))).toEqual(
+    new Set(['Answer', 'Timeout']),
+  );
   expect(sockets()).toBeLessThanOrEqual(before);
   expect(warnings).toEqual([]);
 });
 
 function sockets(): number {
-  return process.getActiveResourcesInfo().filter(resource => /UDP|TCP/.test(resource)).length;
+  return process.getActiveResourcesInfo().filter((resource) => /UDP|TCP/.test(resource)).length;
 }
 
 function queryOf(id: number): Buffer {

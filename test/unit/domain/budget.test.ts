@@ -5,32 +5,40 @@ import {expectedAt, mergeOrders, roomAt, spentBy} from '../../../operator/domain
 import {timestamp} from '../../../operator/domain/conditions.ts';
 import {days, hours, minutes, policy, t0} from '../../support/world.ts';
 
-const limitsArbitrary = fc.array(fc.record({limit: fc.integer({min: 1, max: 6}), perMs: fc.integer({min: 1, max: 5000})}), {minLength: 1, maxLength: 3});
+const limitsArbitrary = fc.array(
+  fc.record({limit: fc.integer({min: 1, max: 6}), perMs: fc.integer({min: 1, max: 5000})}),
+  {minLength: 1, maxLength: 3},
+);
 
 /** The most that fall into any span of a limit's length. */
-const densest = (times: readonly number[], {perMs}: Limit) => Math.max(0, ...times.map((t) => times.filter((u) => u >= t && u < t + perMs).length));
+const densest = (times: readonly number[], {perMs}: Limit) =>
+  Math.max(0, ...times.map((t) => times.filter((u) => u >= t && u < t + perMs).length));
 
 describe('A window', () => {
   test('is never exceeded in any span of its length by who waits for room, however the wishes come', () => {
-    fc.assert(fc.property(limitsArbitrary, fc.array(fc.nat({max: 3000}), {maxLength: 60}), (limits, pauses) => {
-      const made: number[] = [];
-      let now = 0;
-      for (const pause of pauses) {
-        now = roomAt(made, limits, now + pause);
-        made.push(now);
-      }
-      for (const limit of limits) expect(densest(made, limit)).toBeLessThanOrEqual(limit.limit);
-    }));
+    fc.assert(
+      fc.property(limitsArbitrary, fc.array(fc.nat({max: 3000}), {maxLength: 60}), (limits, pauses) => {
+        const made: number[] = [];
+        let now = 0;
+        for (const pause of pauses) {
+          now = roomAt(made, limits, now + pause);
+          made.push(now);
+        }
+        for (const limit of limits) expect(densest(made, limit)).toBeLessThanOrEqual(limit.limit);
+      }),
+    );
   });
 
   test('has room as early as it can: a moment sooner would exceed a limit', () => {
-    fc.assert(fc.property(limitsArbitrary, fc.array(fc.nat({max: 8000}), {maxLength: 30}), (limits, times) => {
-      const made: number[] = [];
-      for (const t of times.toSorted((a, b) => a - b)) if (roomAt(made, limits, t) === t) made.push(t);
-      const now = Math.max(0, ...made);
-      const room = roomAt(made, limits, now);
-      expect(room === now || limits.some((l) => densest([...made, room - 1], l) > l.limit)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(limitsArbitrary, fc.array(fc.nat({max: 8000}), {maxLength: 30}), (limits, times) => {
+        const made: number[] = [];
+        for (const t of times.toSorted((a, b) => a - b)) if (roomAt(made, limits, t) === t) made.push(t);
+        const now = Math.max(0, ...made);
+        const room = roomAt(made, limits, now);
+        expect(room === now || limits.some((l) => densest([...made, room - 1], l) > l.limit)).toBe(true);
+      }),
+    );
   });
 
   test('has no room while nobody knows when what fills it was made', () => {
@@ -39,20 +47,38 @@ describe('A window', () => {
   });
 
   test('tells who is in line when the turn comes, exactly, if nobody else is quicker and orders are made at once', () => {
-    fc.assert(fc.property(limitsArbitrary.map((l) => l.slice(0, 1)), fc.array(fc.nat({max: 4000}), {maxLength: 10}), fc.integer({min: 1, max: 20}), (limits, times, place) => {
-      const made: number[] = [];
-      for (const t of times.toSorted((a, b) => a - b)) if (roomAt(made, limits, t) === t) made.push(t);
-      const now = Math.max(0, ...made);
-      const told = expectedAt(place, made, limits, now);
-      let at = now;
-      for (let i = 0; i < place; i++) { at = roomAt(made, limits, at); made.push(at); }
-      expect(told).toBe(at);
-    }));
+    fc.assert(
+      fc.property(
+        limitsArbitrary.map((l) => l.slice(0, 1)),
+        fc.array(fc.nat({max: 4000}), {maxLength: 10}),
+        fc.integer({min: 1, max: 20}),
+        (limits, times, place) => {
+          const made: number[] = [];
+          for (const t of times.toSorted((a, b) => a - b)) if (roomAt(made, limits, t) === t) made.push(t);
+          const now = Math.max(0, ...made);
+          const told = expectedAt(place, made, limits, now);
+          let at = now;
+          for (let i = 0; i < place; i++) {
+            at = roomAt(made, limits, at);
+            made.push(at);
+          }
+          expect(told).toBe(at);
+        },
+      ),
+    );
   });
 });
 
-const failed = (agoMs: number): Order => ({at: timestamp(t0 - agoMs - minutes), outcome: 'Failed', endedAt: timestamp(t0 - agoMs)});
-const issued = (agoMs: number): Order => ({at: timestamp(t0 - agoMs), outcome: 'Issued', endedAt: timestamp(t0 - agoMs + minutes)});
+const failed = (agoMs: number): Order => ({
+  at: timestamp(t0 - agoMs - minutes),
+  outcome: 'Failed',
+  endedAt: timestamp(t0 - agoMs),
+});
+const issued = (agoMs: number): Order => ({
+  at: timestamp(t0 - agoMs),
+  outcome: 'Issued',
+  endedAt: timestamp(t0 - agoMs + minutes),
+});
 const pending = (agoMs: number): Order => ({at: timestamp(t0 - agoMs), outcome: 'Pending'});
 
 describe('The budget of a hostname', () => {
@@ -60,14 +86,49 @@ describe('The budget of a hostname', () => {
   const rows: [string, Order[], {of: 'failures' | 'certificates'; until: number} | undefined][] = [
     ['has room at first', [], undefined],
     ['has room after one failure', [failed(minutes)], undefined],
-    ['is spent by two failures in an hour, until the first is an hour old', [failed(40 * minutes), failed(minutes)], {of: 'failures', until: t0 + 20 * minutes}],
-    ['counts an hour from the failure, not from the order', [failed(59 * minutes), failed(minutes)], {of: 'failures', until: t0 + minutes}],
+    [
+      'is spent by two failures in an hour, until the first is an hour old',
+      [failed(40 * minutes), failed(minutes)],
+      {of: 'failures', until: t0 + 20 * minutes},
+    ],
+    [
+      'counts an hour from the failure, not from the order',
+      [failed(59 * minutes), failed(minutes)],
+      {of: 'failures', until: t0 + minutes},
+    ],
     ['has room when the first failure is an hour old', [failed(hours), failed(minutes)], undefined],
-    ['is spent by three failures in a day', [failed(20 * hours), failed(10 * hours), failed(2 * hours)], {of: 'failures', until: t0 + 4 * hours}],
-    ['is spent by four certificates in seven days', [issued(6 * days), issued(5 * days), issued(2 * days), issued(days)], {of: 'certificates', until: t0 + days}],
-    ['counts a certificate that is being ordered', [issued(6 * days), issued(5 * days), issued(2 * days), pending(minutes)], {of: 'certificates', until: t0 + days}],
-    ['counts a failure as no certificate', [issued(6 * days), issued(5 * days), issued(2 * days), failed(minutes)], undefined],
-    ['names the one that lasts longer', [issued(4 * days), issued(4 * days - minutes), issued(2 * days), issued(days), failed(2 * minutes), failed(minutes)], {of: 'certificates', until: t0 + 3 * days}],
+    [
+      'is spent by three failures in a day',
+      [failed(20 * hours), failed(10 * hours), failed(2 * hours)],
+      {of: 'failures', until: t0 + 4 * hours},
+    ],
+    [
+      'is spent by four certificates in seven days',
+      [issued(6 * days), issued(5 * days), issued(2 * days), issued(days)],
+      {of: 'certificates', until: t0 + days},
+    ],
+    [
+      'counts a certificate that is being ordered',
+      [issued(6 * days), issued(5 * days), issued(2 * days), pending(minutes)],
+      {of: 'certificates', until: t0 + days},
+    ],
+    [
+      'counts a failure as no certificate',
+      [issued(6 * days), issued(5 * days), issued(2 * days), failed(minutes)],
+      undefined,
+    ],
+    [
+      'names the one that lasts longer',
+      [
+        issued(4 * days),
+        issued(4 * days - minutes),
+        issued(2 * days),
+        issued(days),
+        failed(2 * minutes),
+        failed(minutes),
+      ],
+      {of: 'certificates', until: t0 + 3 * days},
+    ],
   ];
   test.each(rows)('%s', (_, orders, expected) => {
     const spent = spentBy(orders, budgets, t0);
@@ -82,7 +143,12 @@ describe('The memory of orders', () => {
 
   test('knows an order once, by how it ended, with the words for it, whoever tells of it first', () => {
     const explained = {...ended, message: 'connection refused'};
-    for (const [one, other] of [[begun, explained], [explained, begun], [ended, explained], [explained, ended]] as const) {
+    for (const [one, other] of [
+      [begun, explained],
+      [explained, begun],
+      [ended, explained],
+      [explained, ended],
+    ] as const) {
       expect(mergeOrders([one], [other], budgets, t0)).toEqual([explained]);
     }
   });

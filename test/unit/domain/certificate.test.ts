@@ -4,26 +4,57 @@ import type {IssuedRequest} from '../../../operator/domain/certificate.ts';
 import {certificateFacts, makeCertificate} from '../../../operator/domain/certificate.ts';
 
 test('The Certificate of a hostname is for that name alone, and renewal is left to cert-manager', () => {
-  expect(makeCertificate({name: 'docs-1', namespace: 'acme', hostname: 'docs.example.com', issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'}})).toEqual({
-    apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: {name: 'docs-1', namespace: 'acme'},
+  expect(
+    makeCertificate({
+      name: 'docs-1',
+      namespace: 'acme',
+      hostname: 'docs.example.com',
+      issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+    }),
+  ).toEqual({
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Certificate',
+    metadata: {name: 'docs-1', namespace: 'acme'},
     spec: {
-      secretName: 'docs-1', dnsNames: ['docs.example.com'], issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+      secretName: 'docs-1',
+      dnsNames: ['docs.example.com'],
+      issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
     },
   });
 });
 
-const certificate = (revision: number | undefined, ready: 'True' | 'False' | 'Unknown' | 'unsaid' = 'True'): Certificate => ({
-  ...makeCertificate({name: 'docs-1', namespace: 'acme', hostname: 'docs.example.com', issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'}}),
+const certificate = (
+  revision: number | undefined,
+  ready: 'True' | 'False' | 'Unknown' | 'unsaid' = 'True',
+): Certificate => ({
+  ...makeCertificate({
+    name: 'docs-1',
+    namespace: 'acme',
+    hostname: 'docs.example.com',
+    issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+  }),
   metadata: {name: 'docs-1', namespace: 'acme', uid: 'uid-1', creationTimestamp: '2026-03-01T12:00:00Z'},
   status: {
-    ...(revision !== undefined && {revision}), notAfter: '2026-05-30T12:00:00Z',
-    conditions: [{type: 'Issuing', status: 'True', lastTransitionTime: '', reason: '', message: ''}, ...(ready !== 'unsaid' ? [{type: 'Ready', status: ready, lastTransitionTime: '', reason: '', message: ''}] : [])],
+    ...(revision !== undefined && {revision}),
+    notAfter: '2026-05-30T12:00:00Z',
+    conditions: [
+      {type: 'Issuing', status: 'True', lastTransitionTime: '', reason: '', message: ''},
+      ...(ready !== 'unsaid' ? [{type: 'Ready', status: ready, lastTransitionTime: '', reason: '', message: ''}] : []),
+    ],
   },
 });
-const request = (revision: number, rest: Omit<IssuedRequest, 'metadata'> = {}, {name = 'docs-1', namespace = 'acme', owner = 'uid-1'} = {}): IssuedRequest => ({
-  metadata: {name: `docs-1-${revision}`, namespace, annotations: {'cert-manager.io/certificate-name': name, 'cert-manager.io/certificate-revision': String(revision)},
-    ownerReferences: [{apiVersion: 'cert-manager.io/v1', kind: 'Certificate', name, uid: owner}]},
+const request = (
+  revision: number,
+  rest: Omit<IssuedRequest, 'metadata'> = {},
+  {name = 'docs-1', namespace = 'acme', owner = 'uid-1'} = {},
+): IssuedRequest => ({
+  metadata: {
+    name: `docs-1-${revision}`,
+    namespace,
+    annotations: {'cert-manager.io/certificate-name': name, 'cert-manager.io/certificate-revision': String(revision)},
+    ownerReferences: [{apiVersion: 'cert-manager.io/v1', kind: 'Certificate', name, uid: owner}],
+  },
   ...rest,
 });
 
@@ -31,7 +62,12 @@ const revision = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-man
 
 /** Which request of ours is the newest. */
 const newest = (requests: readonly IssuedRequest[]) => {
-  const own = requests.filter((r) => r.metadata.namespace === 'acme' && r.metadata.ownerReferences?.[0]?.name === 'docs-1' && r.metadata.ownerReferences[0].uid === 'uid-1');
+  const own = requests.filter(
+    (r) =>
+      r.metadata.namespace === 'acme' &&
+      r.metadata.ownerReferences?.[0]?.name === 'docs-1' &&
+      r.metadata.ownerReferences[0].uid === 'uid-1',
+  );
   const last = own.toSorted((a, b) => revision(b) - revision(a))[0];
   return last && {namespace: 'acme', name: last.metadata.name, uid: ''};
 };
@@ -40,27 +76,91 @@ describe('What is known of a certificate', () => {
   const about = {name: 'docs-1', createdAt: '2026-03-01T12:00:00Z', notAfter: '2026-05-30T12:00:00Z'};
 
   const rows: [string, Certificate, IssuedRequest[], object][] = [
-    ['is the leaf of the request of its current revision', certificate(2), [request(1, {leafSha256: 'a'}), request(2, {leafSha256: 'b'})], {ready: true, leafSha256: 'b'}],
-    ['is still that leaf while the next revision is on its way', certificate(2), [request(3, {leafSha256: 'c'}), request(2, {leafSha256: 'b'})], {ready: true, leafSha256: 'b'}],
-    ['is no leaf before the first revision', certificate(undefined, 'False'), [request(1, {leafSha256: 'a'})], {ready: false, leafSha256: undefined}],
-    ['is no leaf when the request of the revision is gone', certificate(2), [request(1, {leafSha256: 'a'})], {ready: true, leafSha256: undefined}],
-    ["is no leaf of another Certificate's request", certificate(1), [request(1, {leafSha256: 'x'}, {name: 'docs-2'})], {ready: true, leafSha256: undefined}],
-    ['is no leaf of a Certificate of the same name that was there before', certificate(1), [request(1, {leafSha256: 'x'}, {owner: 'uid-0'})], {ready: true, leafSha256: undefined}],
-    ['is no leaf of a request in another namespace, whatever that says of itself', certificate(1), [request(1, {leafSha256: 'x'}, {namespace: 'evil'})], {ready: true, leafSha256: undefined}],
-    ['is the failure of the newest request', certificate(1), [request(1, {leafSha256: 'a'}), request(3, {failure: 'third'}), request(2, {failure: 'second'})], {ready: true, leafSha256: 'a', failure: 'third'}],
-    ['is no failure once a newer request has begun', certificate(undefined, 'False'), [request(1, {failure: 'first'}), request(2)], {ready: false, failure: undefined}],
-    ['is the request that is under way, and what cert-manager says of it', certificate(1), [request(1, {leafSha256: 'a'}), request(2, {waiting: 'order is pending'})],
-      {ready: true, leafSha256: 'a', waiting: 'order is pending'}],
+    [
+      'is the leaf of the request of its current revision',
+      certificate(2),
+      [request(1, {leafSha256: 'a'}), request(2, {leafSha256: 'b'})],
+      {ready: true, leafSha256: 'b'},
+    ],
+    [
+      'is still that leaf while the next revision is on its way',
+      certificate(2),
+      [request(3, {leafSha256: 'c'}), request(2, {leafSha256: 'b'})],
+      {ready: true, leafSha256: 'b'},
+    ],
+    [
+      'is no leaf before the first revision',
+      certificate(undefined, 'False'),
+      [request(1, {leafSha256: 'a'})],
+      {ready: false, leafSha256: undefined},
+    ],
+    [
+      'is no leaf when the request of the revision is gone',
+      certificate(2),
+      [request(1, {leafSha256: 'a'})],
+      {ready: true, leafSha256: undefined},
+    ],
+    [
+      "is no leaf of another Certificate's request",
+      certificate(1),
+      [request(1, {leafSha256: 'x'}, {name: 'docs-2'})],
+      {ready: true, leafSha256: undefined},
+    ],
+    [
+      'is no leaf of a Certificate of the same name that was there before',
+      certificate(1),
+      [request(1, {leafSha256: 'x'}, {owner: 'uid-0'})],
+      {ready: true, leafSha256: undefined},
+    ],
+    [
+      'is no leaf of a request in another namespace, whatever that says of itself',
+      certificate(1),
+      [request(1, {leafSha256: 'x'}, {namespace: 'evil'})],
+      {ready: true, leafSha256: undefined},
+    ],
+    [
+      'is the failure of the newest request',
+      certificate(1),
+      [request(1, {leafSha256: 'a'}), request(3, {failure: 'third'}), request(2, {failure: 'second'})],
+      {ready: true, leafSha256: 'a', failure: 'third'},
+    ],
+    [
+      'is no failure once a newer request has begun',
+      certificate(undefined, 'False'),
+      [request(1, {failure: 'first'}), request(2)],
+      {ready: false, failure: undefined},
+    ],
+    [
+      'is the request that is under way, and what cert-manager says of it',
+      certificate(1),
+      [request(1, {leafSha256: 'a'}), request(2, {waiting: 'order is pending'})],
+      {ready: true, leafSha256: 'a', waiting: 'order is pending'},
+    ],
     ['is not ready while nothing is said of it', certificate(undefined, 'unsaid'), [], {ready: false}],
     ['is not ready while it is unknown', certificate(1, 'Unknown'), [], {ready: false}],
   ];
   test.each(rows)('%s', (_, of, requests, expected) => {
-    expect(certificateFacts(of, requests)).toEqual({...about, issuing: true, ...(newest(requests) && {request: newest(requests)}), ...expected});
-    expect(certificateFacts(of, requests.toReversed())).toEqual({...about, issuing: true, ...(newest(requests) && {request: newest(requests)}), ...expected});
+    expect(certificateFacts(of, requests)).toEqual({
+      ...about,
+      issuing: true,
+      ...(newest(requests) && {request: newest(requests)}),
+      ...expected,
+    });
+    expect(certificateFacts(of, requests.toReversed())).toEqual({
+      ...about,
+      issuing: true,
+      ...(newest(requests) && {request: newest(requests)}),
+      ...expected,
+    });
   });
 
   test('can be told of a Certificate that nobody has looked at yet', () => {
     const fresh = {...certificate(1), status: undefined};
-    expect(certificateFacts(fresh, [])).toEqual({name: 'docs-1', ready: false, issuing: false, createdAt: about.createdAt});
+    expect(certificateFacts(fresh, [])).toEqual({
+      name: 'docs-1',
+      ready: false,
+      issuing: false,
+      createdAt: about.createdAt,
+    });
   });
 });

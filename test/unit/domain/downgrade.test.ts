@@ -5,7 +5,28 @@ import type {HostFacts, World} from '../../../operator/domain/lifecycle.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {historyArbitrary, live} from '../../support/histories.ts';
 import {
-  certificate, conditionLines, condition, days, enterprise, entryOf, free, hostLines, hours, later, minutes, objectLines, plan, project, proven, refuted, seconds, served, settled, t0, tenantOn, world,
+  certificate,
+  conditionLines,
+  condition,
+  days,
+  enterprise,
+  entryOf,
+  free,
+  hostLines,
+  hours,
+  later,
+  minutes,
+  objectLines,
+  plan,
+  project,
+  proven,
+  refuted,
+  seconds,
+  served,
+  settled,
+  t0,
+  tenantOn,
+  world,
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
@@ -18,10 +39,19 @@ const on = (hostnames: number) => tenantOn(plan(`of-${hostnames}`, hostnames));
 /** Just what a downgrade does to this world, at `now`. */
 const downgraded = (at: World, tenant = tenantOn(free), now = at.now) => later(at, {tenant, now});
 
-const struckIn = (at: World) => decide(at).status.hosts!.filter((h) => h.reason === 'HostnameLimitReached').map((h) => h.hostname);
-const spec = (at: World, primary: string, sources: readonly string[]): World =>
-  ({...at, domain: {...at.domain, spec: {...at.domain.spec, primary, redirects: sources.map((from) => ({from, status: 301 as const}))}}});
-const start = (limit: number, primary: string, sources: readonly string[]) => world({plan: plan(`of-${limit}`, limit), primary, redirects: sources.map((from) => ({from}))});
+const struckIn = (at: World) =>
+  decide(at)
+    .status.hosts!.filter((h) => h.reason === 'HostnameLimitReached')
+    .map((h) => h.hostname);
+const spec = (at: World, primary: string, sources: readonly string[]): World => ({
+  ...at,
+  domain: {
+    ...at.domain,
+    spec: {...at.domain.spec, primary, redirects: sources.map((from) => ({from, status: 301 as const}))},
+  },
+});
+const start = (limit: number, primary: string, sources: readonly string[]) =>
+  world({plan: plan(`of-${limit}`, limit), primary, redirects: sources.map((from) => ({from}))});
 
 describe('Rule 8, a downgrade never frees a name', () => {
   const t1 = t0 + hours;
@@ -29,12 +59,24 @@ describe('Rule 8, a downgrade never frees a name', () => {
   test('what is Live is served on, with the same objects, and says until when and what to do', () => {
     const before = bothLive();
     const d = decide(downgraded(before, tenantOn(free), t1));
-    expect(hostLines(d)).toEqual([`${docs} Live PlanUpgradeRequired Customer`, `${old} Live PlanUpgradeRequired Customer`]);
-    expect(entryOf(d, docs)).toMatchObject({servedUntil: '2026-03-08T13:00:00Z', message:
-      `The account acme is on the plan free, which does not allow custom domains. Upgrade the plan. ${docs} is served until 2026-03-08 13:00 UTC.`});
+    expect(hostLines(d)).toEqual([
+      `${docs} Live PlanUpgradeRequired Customer`,
+      `${old} Live PlanUpgradeRequired Customer`,
+    ]);
+    expect(entryOf(d, docs)).toMatchObject({
+      servedUntil: '2026-03-08T13:00:00Z',
+      message: `The account acme is on the plan free, which does not allow custom domains. Upgrade the plan. ${docs} is served until 2026-03-08 13:00 UTC.`,
+    });
     expect(entryOf(d, old)).toMatchObject({redirect: {to: docs, status: 301}, servedUntil: '2026-03-08T13:00:00Z'});
     expect([d.certificates, d.ingresses]).toEqual([decide(before).certificates, decide(before).ingresses]);
-    expect(conditionLines(d)).toEqual(['Accepted=False/PlanUpgradeRequired', 'Verified=True/Proven', 'CertificateReady=True/Issued', 'RoutesReady=True/Routed', 'Live=True/Serving', 'Ready=True/PlanUpgradeRequired']);
+    expect(conditionLines(d)).toEqual([
+      'Accepted=False/PlanUpgradeRequired',
+      'Verified=True/Proven',
+      'CertificateReady=True/Issued',
+      'RoutesReady=True/Routed',
+      'Live=True/Serving',
+      'Ready=True/PlanUpgradeRequired',
+    ]);
     expect(d.status.hostsLive).toBe('2/2');
     expect(d.wakeAt).toBe(t1 + 7 * days);
   });
@@ -42,19 +84,43 @@ describe('Rule 8, a downgrade never frees a name', () => {
   test('it ends at servedUntil to the moment: routes and certificates go, and it heals by a new proof only', () => {
     const at = downgraded(bothLive(), tenantOn(free), t1);
     const last = decide(later(at, {now: t1 + 7 * days - 1}));
-    expect([hostLines(last)[0], objectLines(last).length, last.wakeAt]).toEqual([`${docs} Live PlanUpgradeRequired Customer`, 5, t1 + 7 * days]);
+    expect([hostLines(last)[0], objectLines(last).length, last.wakeAt]).toEqual([
+      `${docs} Live PlanUpgradeRequired Customer`,
+      5,
+      t1 + 7 * days,
+    ]);
     const over = later(at, {now: t1 + 7 * days});
     const d = decide(over);
-    expect([hostLines(d), objectLines(d), d.looks, d.wakeAt]).toEqual([[`${docs} NotAccepted PlanUpgradeRequired Customer`, `${old} NotAccepted PlanUpgradeRequired Customer`], [], [], undefined]);
+    expect([hostLines(d), objectLines(d), d.looks, d.wakeAt]).toEqual([
+      [`${docs} NotAccepted PlanUpgradeRequired Customer`, `${old} NotAccepted PlanUpgradeRequired Customer`],
+      [],
+      [],
+      undefined,
+    ]);
     expect(entryOf(d, docs)).not.toHaveProperty('servedUntil');
-    expect(conditionLines(d).slice(-2)).toEqual(['Ready=False/PlanUpgradeRequired', 'Stalled=True/PlanUpgradeRequired']);
-    expect(hostLines(decide(later(over, {tenant: tenantOn(enterprise), facts: {}})))[0]).toBe(`${docs} AwaitingVerification CheckPending Nobody`);
+    expect(conditionLines(d).slice(-2)).toEqual([
+      'Ready=False/PlanUpgradeRequired',
+      'Stalled=True/PlanUpgradeRequired',
+    ]);
+    expect(hostLines(decide(later(over, {tenant: tenantOn(enterprise), facts: {}})))[0]).toBe(
+      `${docs} AwaitingVerification CheckPending Nobody`,
+    );
   });
 
   test('it is set once: neither time, nor a restart, nor another reason moves it', () => {
     let at = downgraded(bothLive(), tenantOn(free), t1);
-    for (const [now, tenant] of [[t1 + hours, tenantOn(free)], [t1 + days, on(1)], [t1 + 2 * days, lost], [t1 + 3 * days, tenantOn(free)]] as const) {
-      at = later(at, {now, tenant, startedAt: now, facts: {[docs]: {certificate: certificate()}, [old]: {certificate: certificate()}}});
+    for (const [now, tenant] of [
+      [t1 + hours, tenantOn(free)],
+      [t1 + days, on(1)],
+      [t1 + 2 * days, lost],
+      [t1 + 3 * days, tenantOn(free)],
+    ] as const) {
+      at = later(at, {
+        now,
+        tenant,
+        startedAt: now,
+        facts: {[docs]: {certificate: certificate()}, [old]: {certificate: certificate()}},
+      });
       expect([now, entryOf(decide(at), old)?.servedUntil]).toEqual([now, timestamp(t1 + 7 * days)]);
     }
     expect(hostLines(decide({...at, now: t1 + 7 * days}))[1]).toBe(`${old} NotAccepted PlanUpgradeRequired Customer`);
@@ -62,24 +128,39 @@ describe('Rule 8, a downgrade never frees a name', () => {
 
   test('put right within the grace time it is as if nothing had been', () => {
     const before = bothLive();
-    const back = decide(later(downgraded(before, tenantOn(free), t1), {now: t1 + 6 * days, tenant: tenantOn(enterprise)}));
+    const back = decide(
+      later(downgraded(before, tenantOn(free), t1), {now: t1 + 6 * days, tenant: tenantOn(enterprise)}),
+    );
     const was = decide(before);
-    const timeless = (d: typeof was) => ({...d.status, hosts: d.status.hosts!.map((h) => ({...h, since: ''})), conditions: d.status.conditions!.map((c) => ({...c, lastTransitionTime: ''}))});
+    const timeless = (d: typeof was) => ({
+      ...d.status,
+      hosts: d.status.hosts!.map((h) => ({...h, since: ''})),
+      conditions: d.status.conditions!.map((c) => ({...c, lastTransitionTime: ''})),
+    });
     expect(timeless(back)).toEqual(timeless(was));
     expect([back.certificates, back.ingresses, back.wakeAt]).toEqual([was.certificates, was.ingresses, undefined]);
     expect(back.looks.filter((l) => l.what === 'edge')).toEqual([]);
   });
 
   test('the next downgrade has its own grace time', () => {
-    const healed = later(downgraded(bothLive(), tenantOn(free), t1), {now: t1 + 6 * days, tenant: tenantOn(enterprise)});
-    expect(entryOf(decide(downgraded(later(healed), tenantOn(free), t1 + 9 * days)), docs)?.servedUntil).toBe(timestamp(t1 + 16 * days));
+    const healed = later(downgraded(bothLive(), tenantOn(free), t1), {
+      now: t1 + 6 * days,
+      tenant: tenantOn(enterprise),
+    });
+    expect(entryOf(decide(downgraded(later(healed), tenantOn(free), t1 + 9 * days)), docs)?.servedUntil).toBe(
+      timestamp(t1 + 16 * days),
+    );
   });
 
   test('what is not verified yet is refused at once, whatever DNS says just then', () => {
     for (const facts of [{}, {[docs]: refuted()}, {[docs]: proven()}] as Record<string, HostFacts>[]) {
       const waiting = settled(world({facts: {[docs]: refuted()}}));
       const d = decide(later(waiting, {tenant: tenantOn(free), facts}));
-      expect([hostLines(d), objectLines(d), d.looks]).toEqual([[`${docs} NotAccepted PlanUpgradeRequired Customer`], [], []]);
+      expect([hostLines(d), objectLines(d), d.looks]).toEqual([
+        [`${docs} NotAccepted PlanUpgradeRequired Customer`],
+        [],
+        [],
+      ]);
       expect(entryOf(d, docs)).not.toHaveProperty('servedUntil');
     }
   });
@@ -90,9 +171,20 @@ describe('Rule 8, a downgrade never frees a name', () => {
     const d = decide(at);
     expect([hostLines(d), objectLines(d).length]).toEqual([[`${docs} Verified PlanUpgradeRequired Customer`], 3]);
     expect(entryOf(d, docs)?.message).toMatch(/ docs\.example\.com keeps what it has until 2026-03-08 13:00 UTC\.$/);
-    expect(conditionLines(d)).toEqual(['Accepted=False/PlanUpgradeRequired', 'Verified=True/Proven', 'CertificateReady=False/PlanUpgradeRequired', 'RoutesReady=True/Routed', 'Live=False/PlanUpgradeRequired', 'Ready=False/PlanUpgradeRequired', 'Stalled=True/PlanUpgradeRequired']);
+    expect(conditionLines(d)).toEqual([
+      'Accepted=False/PlanUpgradeRequired',
+      'Verified=True/Proven',
+      'CertificateReady=False/PlanUpgradeRequired',
+      'RoutesReady=True/Routed',
+      'Live=False/PlanUpgradeRequired',
+      'Ready=False/PlanUpgradeRequired',
+      'Stalled=True/PlanUpgradeRequired',
+    ]);
     const issued = later(at, {now: t1 + hours, facts: {[docs]: served()}});
-    expect([hostLines(decide(issued)), condition(decide(issued), 'CertificateReady')?.status]).toEqual([[`${docs} Verified PlanUpgradeRequired Customer`], 'True']);
+    expect([hostLines(decide(issued)), condition(decide(issued), 'CertificateReady')?.status]).toEqual([
+      [`${docs} Verified PlanUpgradeRequired Customer`],
+      'True',
+    ]);
     expect(decide(issued).looks.filter((l) => l.what === 'edge')).toEqual([]);
     expect(objectLines(decide(later(at, {facts: {[docs]: proven()}})))).toEqual([]);
     expect(hostLines(decide(later(issued, {tenant: tenantOn(enterprise)})))).toEqual([`${docs} Live Serving Nobody`]);
@@ -102,15 +194,24 @@ describe('Rule 8, a downgrade never frees a name', () => {
     const held = settled(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: proven()}}));
     expect(decide(held).looks.map((l) => l.caa)).toEqual([true]);
     const d = decide(downgraded(held));
-    expect([hostLines(d), objectLines(d), d.looks.map((l) => l.caa)]).toEqual([[`${docs} Verified PlanUpgradeRequired Customer`], [], [undefined]]);
+    expect([hostLines(d), objectLines(d), d.looks.map((l) => l.caa)]).toEqual([
+      [`${docs} Verified PlanUpgradeRequired Customer`],
+      [],
+      [undefined],
+    ]);
   });
 
   test('what was Live and loses its certificate meanwhile gets it back, and is Live again', () => {
-    const at = later(downgraded(bothLive(), tenantOn(free), t1), {facts: {...all, [docs]: served({certificate: undefined, edge: undefined})}});
+    const at = later(downgraded(bothLive(), tenantOn(free), t1), {
+      facts: {...all, [docs]: served({certificate: undefined, edge: undefined})},
+    });
     const d = decide(at);
     expect(hostLines(d)[0]).toBe(`${docs} Verified Issuing CertificateAuthority`);
     expect(objectLines(d)).toContain(`acme Certificate ${docs}`);
-    expect([conditionLines(d)[0], entryOf(d, docs)?.servedUntil]).toEqual(['Accepted=False/PlanUpgradeRequired', timestamp(t1 + 7 * days)]);
+    expect([conditionLines(d)[0], entryOf(d, docs)?.servedUntil]).toEqual([
+      'Accepted=False/PlanUpgradeRequired',
+      timestamp(t1 + 7 * days),
+    ]);
     expect(hostLines(decide(later(at, {facts: all})))[0]).toBe(`${docs} Live PlanUpgradeRequired Customer`);
   });
 
@@ -123,13 +224,43 @@ describe('Rule 8, a downgrade never frees a name', () => {
 
   test('a shorter list than before strikes the newest, which are served on; the others are Live as ever', () => {
     const at = later(later(settled(world({redirects: [{from: old}], facts: all})), {}), {now: t0 + days});
-    const three = settled(later({...at, domain: {...at.domain, spec: {...at.domain.spec, redirects: [{from: 'a.example.com', status: 301}, {from: old, status: 301}]}}}, {facts: {...all, 'a.example.com': served()}}));
+    const three = settled(
+      later(
+        {
+          ...at,
+          domain: {
+            ...at.domain,
+            spec: {
+              ...at.domain.spec,
+              redirects: [
+                {from: 'a.example.com', status: 301},
+                {from: old, status: 301},
+              ],
+            },
+          },
+        },
+        {facts: {...all, 'a.example.com': served()}},
+      ),
+    );
     const d = decide(downgraded(three, on(2), t0 + 2 * days));
-    expect(hostLines(d)).toEqual([`${docs} Live Serving Nobody`, 'a.example.com Live HostnameLimitReached Customer', `${old} Live Redirecting Nobody`]);
-    expect(entryOf(d, 'a.example.com')?.message).toBe('The plan of-2 allows 2 hostnames a project, and older ones have taken them. Remove a hostname, or upgrade the plan. a.example.com is served until 2026-03-10 12:00 UTC.');
-    expect([conditionLines(d)[0], conditionLines(d).at(-1)]).toEqual(['Accepted=True/Accepted', 'Ready=True/HostnameLimitReached']);
+    expect(hostLines(d)).toEqual([
+      `${docs} Live Serving Nobody`,
+      'a.example.com Live HostnameLimitReached Customer',
+      `${old} Live Redirecting Nobody`,
+    ]);
+    expect(entryOf(d, 'a.example.com')?.message).toBe(
+      'The plan of-2 allows 2 hostnames a project, and older ones have taken them. Remove a hostname, or upgrade the plan. a.example.com is served until 2026-03-10 12:00 UTC.',
+    );
+    expect([conditionLines(d)[0], conditionLines(d).at(-1)]).toEqual([
+      'Accepted=True/Accepted',
+      'Ready=True/HostnameLimitReached',
+    ]);
     const over = decide(downgraded(downgraded(three, on(2), t0 + 2 * days), on(2), t0 + 9 * days));
-    expect(hostLines(over)).toEqual([`${docs} Live Serving Nobody`, 'a.example.com NotAccepted HostnameLimitReached Customer', `${old} Live Redirecting Nobody`]);
+    expect(hostLines(over)).toEqual([
+      `${docs} Live Serving Nobody`,
+      'a.example.com NotAccepted HostnameLimitReached Customer',
+      `${old} Live Redirecting Nobody`,
+    ]);
     expect(objectLines(over).filter((l) => l.includes('a.example.com'))).toEqual([]);
   });
 
@@ -137,10 +268,18 @@ describe('Rule 8, a downgrade never frees a name', () => {
     const before = settled(world({redirects: [{from: old}, {from: zzz}], facts: {...all, [zzz]: refuted()}}));
     const at = later(before, {now: t0 + 60 * days, tenant: lost});
     const d = decide(at);
-    expect(hostLines(d)).toEqual([`${docs} Live Serving Nobody`, `${old} Live Redirecting Nobody`, `${zzz} NotAccepted PlanNotFound Platform`]);
-    expect(entryOf(d, zzz)?.message).toBe('The Account acme is on the Plan lost, which does not exist. The platform must create it, or correct the Account.');
+    expect(hostLines(d)).toEqual([
+      `${docs} Live Serving Nobody`,
+      `${old} Live Redirecting Nobody`,
+      `${zzz} NotAccepted PlanNotFound Platform`,
+    ]);
+    expect(entryOf(d, zzz)?.message).toBe(
+      'The Account acme is on the Plan lost, which does not exist. The platform must create it, or correct the Account.',
+    );
     expect([d.certificates, d.ingresses]).toEqual([decide(before).certificates, decide(before).ingresses]);
-    expect(hostLines(decide(later(at, {tenant: tenantOn(enterprise)})))[2]).toBe(`${zzz} AwaitingVerification RecordMissing Customer`);
+    expect(hostLines(decide(later(at, {tenant: tenantOn(enterprise)})))[2]).toBe(
+      `${zzz} AwaitingVerification RecordMissing Customer`,
+    );
   });
 
   test('while nobody knows the plan no grace time ends; known again, it counts', () => {
@@ -148,37 +287,63 @@ describe('Rule 8, a downgrade never frees a name', () => {
     const unknown = later(at, {now: t1 + 30 * days, tenant: lost});
     expect(decide(unknown).status).toEqual(decide(at).status);
     expect(decide(unknown).wakeAt).toBeUndefined();
-    expect(hostLines(decide(later(unknown, {tenant: tenantOn(free)})))[0]).toBe(`${docs} NotAccepted PlanUpgradeRequired Customer`);
+    expect(hostLines(decide(later(unknown, {tenant: tenantOn(free)})))[0]).toBe(
+      `${docs} NotAccepted PlanUpgradeRequired Customer`,
+    );
     expect(hostLines(decide(later(unknown, {tenant: tenantOn(enterprise)})))[0]).toBe(`${docs} Live Serving Nobody`);
   });
 
   test('whatever has happened, nothing that was proven loses its objects by the plan before its servedUntil', () => {
-    fc.assert(fc.property(historyArbitrary, fc.constantFrom(tenantOn(free), on(1), on(2), lost), fc.integer({min: 0, max: 7 * days - 1}), (history, tenant, after) => {
-      const before = settled(live(history).at(-1)!);
-      const was = decide(before);
-      const first = later(before, {tenant});
-      const d = decide(later(first, {now: first.now + after}));
-      for (const host of was.status.hosts!) {
-        if (host.liveAt === undefined || host.servedUntil !== undefined) continue;
-        expect(entryOf(d, host.hostname)?.phase).toBe(host.phase);
-        const of = (x: typeof d) => [...x.certificates, ...x.ingresses].filter((o) => JSON.stringify(o).includes(`"${host.hostname}"`));
-        expect(of(d)).toEqual(of(was));
-      }
-    }), {numRuns: 300});
+    fc.assert(
+      fc.property(
+        historyArbitrary,
+        fc.constantFrom(tenantOn(free), on(1), on(2), lost),
+        fc.integer({min: 0, max: 7 * days - 1}),
+        (history, tenant, after) => {
+          const before = settled(live(history).at(-1)!);
+          const was = decide(before);
+          const first = later(before, {tenant});
+          const d = decide(later(first, {now: first.now + after}));
+          for (const host of was.status.hosts!) {
+            if (host.liveAt === undefined || host.servedUntil !== undefined) continue;
+            expect(entryOf(d, host.hostname)?.phase).toBe(host.phase);
+            const of = (x: typeof d) =>
+              [...x.certificates, ...x.ingresses].filter((o) => JSON.stringify(o).includes(`"${host.hostname}"`));
+            expect(of(d)).toEqual(of(was));
+          }
+        },
+      ),
+      {numRuns: 300},
+    );
   });
 });
 
 describe('The limit of a plan', () => {
   const names = ['a.example.com', 'b.example.com', 'c.example.com', 'm.example.com'];
-  test.each([[1, ['a.example.com', 'b.example.com', 'z.example.com']], [2, ['b.example.com', 'z.example.com']], [3, ['z.example.com']], [4, []]])('of %i, of hostnames added at once, has room for the primary, then by name: strikes %j', (limit, struck) => {
-    expect(struckIn(start(limit, 'm.example.com', ['z.example.com', 'b.example.com', 'a.example.com']))).toEqual(struck);
+  test.each([
+    [1, ['a.example.com', 'b.example.com', 'z.example.com']],
+    [2, ['b.example.com', 'z.example.com']],
+    [3, ['z.example.com']],
+    [4, []],
+  ])('of %i, of hostnames added at once, has room for the primary, then by name: strikes %j', (limit, struck) => {
+    expect(struckIn(start(limit, 'm.example.com', ['z.example.com', 'b.example.com', 'a.example.com']))).toEqual(
+      struck,
+    );
   });
 
   test('is told with the number, and nothing is asked or wanted of who is struck', () => {
     const d = decide(start(1, docs, [old]));
-    expect(entryOf(d, old)).toMatchObject({phase: 'NotAccepted', reason: 'HostnameLimitReached', message: 'The plan of-1 allows 1 hostname a project, and older ones have taken it. Remove a hostname, or upgrade the plan.'});
+    expect(entryOf(d, old)).toMatchObject({
+      phase: 'NotAccepted',
+      reason: 'HostnameLimitReached',
+      message:
+        'The plan of-1 allows 1 hostname a project, and older ones have taken it. Remove a hostname, or upgrade the plan.',
+    });
     expect(d.looks.map((l) => l.hostname)).toEqual([docs]);
-    expect(conditionLines(d).slice(-2)).toEqual(['Ready=False/HostnameLimitReached', 'Stalled=True/HostnameLimitReached']);
+    expect(conditionLines(d).slice(-2)).toEqual([
+      'Ready=False/HostnameLimitReached',
+      'Stalled=True/HostnameLimitReached',
+    ]);
   });
 
   test('counts only hostnames that are allowed', () => {
@@ -195,7 +360,10 @@ describe('The limit of a plan', () => {
   test('lets no older hostname that was refused until now strike one that stands in its place', () => {
     const denied = world({plan: plan('of-1', 1), primary: 'x.denied.example', redirects: [{from: old}]});
     const before = later(later(denied), {now: t0 + hours});
-    expect(hostLines(decide(before))).toEqual(['x.denied.example NotAccepted HostnameNotAllowed Customer', `${old} AwaitingVerification CheckPending Nobody`]);
+    expect(hostLines(decide(before))).toEqual([
+      'x.denied.example NotAccepted HostnameNotAllowed Customer',
+      `${old} AwaitingVerification CheckPending Nobody`,
+    ]);
     const allowed = {...before, policy: {...before.policy, deniedNames: []}};
     expect(struckIn(allowed)).toEqual(['x.denied.example']);
     expect(struckIn(later(allowed))).toEqual(['x.denied.example']);
@@ -204,7 +372,9 @@ describe('The limit of a plan', () => {
   test('gives a place that becomes free to who has waited longest, and keeps it there', () => {
     let at = later(start(2, 'm.example.com', ['n.example.com']));
     at = later(spec({...at, now: t0 + minutes}, 'm.example.com', ['n.example.com', 'z.example.com']));
-    at = later(spec({...at, now: t0 + 2 * minutes}, 'm.example.com', ['n.example.com', 'z.example.com', 'a.example.com']));
+    at = later(
+      spec({...at, now: t0 + 2 * minutes}, 'm.example.com', ['n.example.com', 'z.example.com', 'a.example.com']),
+    );
     expect(struckIn(at)).toEqual(['a.example.com', 'z.example.com']);
     at = later(spec({...at, now: t0 + 3 * minutes}, 'm.example.com', ['z.example.com', 'a.example.com']));
     expect(struckIn(at)).toEqual(['a.example.com']);
@@ -222,20 +392,30 @@ describe('The limit of a plan', () => {
   });
 
   test('whatever is added and removed: as many as it allows are accepted, and who is accepted stays so until the limit falls or it is removed', () => {
-    const step = fc.record({sources: fc.shuffledSubarray(names), primary: fc.constantFrom(...names, docs), afterMs: fc.constantFrom(0, 400, seconds, minutes)});
-    fc.assert(fc.property(fc.integer({min: 1, max: 4}), fc.array(step, {minLength: 1, maxLength: 8}), (limit, steps) => {
-      let at: World | undefined;
-      let accepted: string[] = [];
-      for (const {primary, sources: drawn, afterMs} of steps) {
-        const sources = drawn.filter((s) => s !== primary);
-        at = at === undefined ? start(limit, primary, sources) : spec({...later(at), now: at.now + afterMs}, primary, sources);
-        const hosts = decide(at).status.hosts!;
-        const now = hosts.filter((h) => h.phase !== 'NotAccepted').map((h) => h.hostname);
-        expect(now.length).toBe(Math.min(limit, hosts.length));
-        expect(accepted.filter((name) => hosts.some((h) => h.hostname === name) && !now.includes(name))).toEqual([]);
-        expect(decide(later(at)).status.hosts).toEqual(hosts);
-        accepted = now;
-      }
-    }), {numRuns: 500});
+    const step = fc.record({
+      sources: fc.shuffledSubarray(names),
+      primary: fc.constantFrom(...names, docs),
+      afterMs: fc.constantFrom(0, 400, seconds, minutes),
+    });
+    fc.assert(
+      fc.property(fc.integer({min: 1, max: 4}), fc.array(step, {minLength: 1, maxLength: 8}), (limit, steps) => {
+        let at: World | undefined;
+        let accepted: string[] = [];
+        for (const {primary, sources: drawn, afterMs} of steps) {
+          const sources = drawn.filter((s) => s !== primary);
+          at =
+            at === undefined
+              ? start(limit, primary, sources)
+              : spec({...later(at), now: at.now + afterMs}, primary, sources);
+          const hosts = decide(at).status.hosts!;
+          const now = hosts.filter((h) => h.phase !== 'NotAccepted').map((h) => h.hostname);
+          expect(now.length).toBe(Math.min(limit, hosts.length));
+          expect(accepted.filter((name) => hosts.some((h) => h.hostname === name) && !now.includes(name))).toEqual([]);
+          expect(decide(later(at)).status.hosts).toEqual(hosts);
+          accepted = now;
+        }
+      }),
+      {numRuns: 500},
+    );
   });
 });

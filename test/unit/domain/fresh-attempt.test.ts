@@ -3,13 +3,28 @@ import {describe, expect, test} from '@jest/globals';
 import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {HostFacts} from '../../../operator/domain/lifecycle.ts';
-import {certificate, later, minutes, policy, proven, refuted, seconds, t0, unknown, world} from '../../support/world.ts';
+import {
+  certificate,
+  later,
+  minutes,
+  policy,
+  proven,
+  refuted,
+  seconds,
+  t0,
+  unknown,
+  world,
+} from '../../support/world.ts';
 import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {timestamp} from '../../../operator/domain/conditions.ts';
 
 /** What cert-manager says has been read. */
 const diagnosis: Diagnosis = {said: []};
-const absent = (change: Partial<CertificateFacts>): CertificateFacts => ({...certificate({ready: false, createdAt: timestamp(t0 - 40 * minutes), ...change}), leafSha256: undefined, notAfter: undefined});
+const absent = (change: Partial<CertificateFacts>): CertificateFacts => ({
+  ...certificate({ready: false, createdAt: timestamp(t0 - 40 * minutes), ...change}),
+  leafSha256: undefined,
+  notAfter: undefined,
+});
 const pending = {namespace: 'acme', name: 'docs-1', uid: 'uid-request'};
 const request = {value: 'now', seenAt: t0 - seconds};
 
@@ -20,44 +35,120 @@ function asked(known: HostFacts, extra: {request?: undefined}) {
   return decide(later(before, {now: t0 + seconds, facts: {'docs.example.com': facts}, request, ...extra}));
 }
 
-const stalled = absent({attemptAt: timestamp(t0 - 31 * minutes), request: pending, waiting: 'order is pending', issuing: true});
+const stalled = absent({
+  attemptAt: timestamp(t0 - 31 * minutes),
+  request: pending,
+  waiting: 'order is pending',
+  issuing: true,
+});
 const failed = absent({attemptAt: timestamp(t0 - minutes), failure: 'order is invalid', request: pending});
 
 describe('A fresh attempt', () => {
   test('deletes the request of a stalled issuance, by its UID, and the answer is given', () => {
     const d = asked({...proven(t0), certificate: stalled}, {});
-    expect(d.freshAttempts).toEqual([{request: pending, mark: false, certificate: d.certificates.map(({metadata}) => ({namespace: metadata.namespace, name: metadata.name}))[0]}]);
+    expect(d.freshAttempts).toEqual([
+      {
+        request: pending,
+        mark: false,
+        certificate: d.certificates.map(({metadata}) => ({namespace: metadata.namespace, name: metadata.name}))[0],
+      },
+    ]);
     expect(d.status.lastHandledReconcileAt).toBe('now');
     expect(d.status.hosts?.[0]).toMatchObject({phase: 'Verified', reason: 'Issuing'});
   });
 
   test('marks a failed issuance for another one', () => {
-    expect(asked({...proven(t0), certificate: failed}, {}).freshAttempts).toEqual([expect.objectContaining({request: pending, mark: true})]);
+    expect(asked({...proven(t0), certificate: failed}, {}).freshAttempts).toEqual([
+      expect.objectContaining({request: pending, mark: true}),
+    ]);
   });
 
   const none: [string, HostFacts, {request?: undefined}][] = [
-    ['while an issuance is on its way and not late', {...proven(t0), certificate: absent({attemptAt: timestamp(t0 - minutes), request: pending, waiting: 'order is pending', issuing: true})}, {}],
+    [
+      'while an issuance is on its way and not late',
+      {
+        ...proven(t0),
+        certificate: absent({
+          attemptAt: timestamp(t0 - minutes),
+          request: pending,
+          waiting: 'order is pending',
+          issuing: true,
+        }),
+      },
+      {},
+    ],
     ['while cert-manager has begun another one itself', {...proven(t0), certificate: {...failed, issuing: true}}, {}],
     ['before it was looked at again', {...proven(t0 - 2 * seconds), certificate: stalled}, {}],
     ['when it verifies no longer', {...refuted('TargetMismatch', 'Wrong', [], t0), certificate: stalled}, {}],
-    ['when nobody could say whether it verifies', {...unknown('AuthoritativeUnreachable', t0), certificate: stalled}, {}],
+    [
+      'when nobody could say whether it verifies',
+      {...unknown('AuthoritativeUnreachable', t0), certificate: stalled},
+      {},
+    ],
     ['when nobody asked', {...proven(t0), certificate: stalled}, {request: undefined}],
-    ['when CAA records block the CA', {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'}}, checkedAt: t0, certificate: stalled}, {}],
-    ['when CAA records could not be read', {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Unknown', message: 'SERVFAIL'}}, checkedAt: t0, certificate: stalled}, {}],
+    [
+      'when CAA records block the CA',
+      {
+        verdict: {
+          kind: 'Proven',
+          by: 'CNAME',
+          apex: false,
+          caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'},
+        },
+        checkedAt: t0,
+        certificate: stalled,
+      },
+      {},
+    ],
+    [
+      'when CAA records could not be read',
+      {
+        verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Unknown', message: 'SERVFAIL'}},
+        checkedAt: t0,
+        certificate: stalled,
+      },
+      {},
+    ],
     ['of what is Live', {...proven(t0), certificate: certificate()}, {}],
   ];
-  test.each(none)('is not made %s', (_, facts, extra) => { expect(asked(facts, extra).freshAttempts).toEqual([]); });
+  test.each(none)('is not made %s', (_, facts, extra) => {
+    expect(asked(facts, extra).freshAttempts).toEqual([]);
+  });
 
   test('is no second one when the request that it made is young', () => {
-    const first = world({facts: {'docs.example.com': {...proven(t0), certificate: absent({attemptAt: timestamp(t0), request: {...pending, uid: 'uid-next'}, issuing: true})}}, now: t0 + seconds});
+    const first = world({
+      facts: {
+        'docs.example.com': {
+          ...proven(t0),
+          certificate: absent({attemptAt: timestamp(t0), request: {...pending, uid: 'uid-next'}, issuing: true}),
+        },
+      },
+      now: t0 + seconds,
+    });
     expect(decide({...first, request}).freshAttempts).toEqual([]);
   });
 
   test('is not made where a CAA block is what is wrong: that is said instead, also by a process that has not asked yet', () => {
     const gated = {...policy, caaIdentities: ['ca1.example.net']};
-    const before = world({policy: gated, facts: {'docs.example.com': {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'}}, checkedAt: t0, certificate: stalled}}});
+    const before = world({
+      policy: gated,
+      facts: {
+        'docs.example.com': {
+          verdict: {
+            kind: 'Proven',
+            by: 'CNAME',
+            apex: false,
+            caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'},
+          },
+          checkedAt: t0,
+          certificate: stalled,
+        },
+      },
+    });
     const said = decide(before).status.hosts?.[0];
     expect(said).toMatchObject({phase: 'Verified', reason: 'CAABlocksIssuer', message: 'example.com has CAA.'});
-    expect(decide(later(before, {now: t0 + seconds, facts: {'docs.example.com': {certificate: stalled}}})).status.hosts?.[0]).toEqual(said);
+    expect(
+      decide(later(before, {now: t0 + seconds, facts: {'docs.example.com': {certificate: stalled}}})).status.hosts?.[0],
+    ).toEqual(said);
   });
 });

@@ -8,7 +8,25 @@ import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {Decision, HostFacts} from '../../../operator/domain/lifecycle.ts';
 import type {Verdict} from '../../../operator/domain/verification.ts';
-import {certificate, condition, days, entryOf, heldClaim, hostLines, hours, later, minutes, objectLines, proven, seconds, served, settled, t0, unknown, world} from '../../support/world.ts';
+import {
+  certificate,
+  condition,
+  days,
+  entryOf,
+  heldClaim,
+  hostLines,
+  hours,
+  later,
+  minutes,
+  objectLines,
+  proven,
+  seconds,
+  served,
+  settled,
+  t0,
+  unknown,
+  world,
+} from '../../support/world.ts';
 
 const docs = 'docs.example.com';
 const allowed: Verdict = {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Allowed'}};
@@ -18,21 +36,54 @@ const queued: HostFacts = {...proven(), grant: {kind: 'Queued', place: 7, expect
 const request = {namespace: 'acme', name: 'docs-1', uid: 'uid-request'};
 /** Ordered and not issued yet. */
 const ordered = (change: Partial<CertificateFacts> = {}): CertificateFacts => ({
-  ...certificate({ready: false, issuing: true, createdAt: timestamp(t0), attemptAt: timestamp(t0), request, waiting: 'Waiting on certificate issuance from order acme/docs-1-2: "pending"', ...change}),
-  leafSha256: undefined, notAfter: change.notAfter,
+  ...certificate({
+    ready: false,
+    issuing: true,
+    createdAt: timestamp(t0),
+    attemptAt: timestamp(t0),
+    request,
+    waiting: 'Waiting on certificate issuance from order acme/docs-1-2: "pending"',
+    ...change,
+  }),
+  leafSha256: undefined,
+  notAfter: change.notAfter,
 });
-const failing = (change: Partial<CertificateFacts> = {}) => ordered({issuing: false, waiting: undefined, failure: 'order is in "invalid" state:', ...change});
-const refused: Diagnosis = {said: [{kind: 'Challenge', name: 'docs-1-2-3', state: 'invalid', reason: 'dial tcp 192.0.2.1:80: connect: connection refused'}, {kind: 'Order', name: 'docs-1-2', state: 'invalid', reason: ''}]};
-const failures = (...agoMs: number[]): Order[] => agoMs.map((ago) => ({at: timestamp(t0 - ago - minutes), outcome: 'Failed', endedAt: timestamp(t0 - ago), message: 'connection refused'}));
+const failing = (change: Partial<CertificateFacts> = {}) =>
+  ordered({issuing: false, waiting: undefined, failure: 'order is in "invalid" state:', ...change});
+const refused: Diagnosis = {
+  said: [
+    {
+      kind: 'Challenge',
+      name: 'docs-1-2-3',
+      state: 'invalid',
+      reason: 'dial tcp 192.0.2.1:80: connect: connection refused',
+    },
+    {kind: 'Order', name: 'docs-1-2', state: 'invalid', reason: ''},
+  ],
+};
+const failures = (...agoMs: number[]): Order[] =>
+  agoMs.map((ago) => ({
+    at: timestamp(t0 - ago - minutes),
+    outcome: 'Failed',
+    endedAt: timestamp(t0 - ago),
+    message: 'connection refused',
+  }));
 const only = (d: Decision) => entryOf(d, docs)!;
-const issuanceLooks = (d: Decision) => d.looks.filter((l) => l.what === 'issuance').map(({at, attempt}) => ({at, id: attempt?.id}));
+const issuanceLooks = (d: Decision) =>
+  d.looks.filter((l) => l.what === 'issuance').map(({at, attempt}) => ({at, id: attempt?.id}));
 
 describe('The line', () => {
   test('nothing is wanted of a host that waits in line: it says its place, and a time that does not change while it stands', () => {
     const first = world({facts: {[docs]: queued}});
     const d = decide(first);
-    expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([[`${docs} Verified IssuanceQueued Nobody`], [], t0 + 90 * minutes]);
-    expect(only(d).message).toBe(`${docs} is verified; its order waits in line, in place 7 (at most 300 in 3 hours of the whole platform). It is expected to be made by 2026-03-01 13:30 UTC.`);
+    expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([
+      [`${docs} Verified IssuanceQueued Nobody`],
+      [],
+      t0 + 90 * minutes,
+    ]);
+    expect(only(d).message).toBe(
+      `${docs} is verified; its order waits in line, in place 7 (at most 300 in 3 hours of the whole platform). It is expected to be made by 2026-03-01 13:30 UTC.`,
+    );
     expect(condition(d, 'Reconciling')).toMatchObject({reason: 'IssuanceQueued'});
     expect(condition(d, 'CertificateReady')).toMatchObject({status: 'False', reason: 'IssuanceQueued'});
     expect(decide(later(first, {now: t0 + 80 * minutes})).status).toEqual(d.status);
@@ -42,13 +93,19 @@ describe('The line', () => {
     const waiting = world({facts: {[docs]: queued}});
     const wish = {hostname: docs, certificate: 'acme/docs-example-com-8pqw5vs250215', state: 'Wanted', since: t0};
     expect(decide(waiting).wishes).toEqual([wish]);
-    expect(decide(later(waiting, {now: t0 + hours, facts: {[docs]: {...proven(), grant: undefined}}})).wishes).toEqual([wish]);
+    expect(decide(later(waiting, {now: t0 + hours, facts: {[docs]: {...proven(), grant: undefined}}})).wishes).toEqual([
+      wish,
+    ]);
   });
 
   test('it keeps its place, and says the same, while CAA has not been read again: after a restart, or when DNS could not be asked', () => {
     const waiting = world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}});
     const said = decide(waiting);
-    for (const facts of [{}, {grant: queued.grant, ...unknown('AuthoritativeFailure', t0 + minutes)}, {grant: {kind: 'Granted'} as const}]) {
+    for (const facts of [
+      {},
+      {grant: queued.grant, ...unknown('AuthoritativeFailure', t0 + minutes)},
+      {grant: {kind: 'Granted'} as const},
+    ]) {
       const d = decide(later(waiting, {now: t0 + minutes, facts: {[docs]: facts}}));
       expect([d.status, d.wishes, d.certificates]).toEqual([said.status, said.wishes, []]);
       expect(d.looks).toEqual([expect.objectContaining({what: 'dns', caa: true})]);
@@ -56,7 +113,8 @@ describe('The line', () => {
   });
 
   test('who has been granted an order gets its Certificate, and the wish stands until cert-manager has it', () => {
-    const wish = (facts: HostFacts) => decide(world({facts: {[docs]: facts}, now: t0 + seconds})).wishes.map((w) => w.state);
+    const wish = (facts: HostFacts) =>
+      decide(world({facts: {[docs]: facts}, now: t0 + seconds})).wishes.map((w) => w.state);
     expect(decide(world({facts: {[docs]: proven()}})).certificates).toHaveLength(1);
     expect(wish(proven())).toEqual(['Wanted']);
     expect(wish({...proven(), certificate: ordered({request: undefined})})).toEqual(['Ordered']);
@@ -71,7 +129,9 @@ describe('The line', () => {
   });
 
   test('DNS is looked at while it waits, with CAA, so that what is ordered in the end still verifies', () => {
-    expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}})).looks).toEqual([expect.objectContaining({hostname: docs, what: 'dns', at: t0 + 15 * seconds, caa: true})]);
+    expect(
+      decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}})).looks,
+    ).toEqual([expect.objectContaining({hostname: docs, what: 'dns', at: t0 + 15 * seconds, caa: true})]);
   });
 
   test('what was Live and has lost its Certificate is routed on while the new order waits in line', () => {
@@ -86,53 +146,107 @@ describe('The line', () => {
 describe('A budget that is spent', () => {
   test('of the hostname: nothing is ordered before the time that is told, which wakes it', () => {
     const d = decide(world({facts: {[docs]: {...proven(), orders: failures(40 * minutes, minutes)}}}));
-    expect([hostLines(d), objectLines(d), d.wishes, d.wakeAt]).toEqual([[`${docs} Verified IssuanceBudgetExhausted Platform`], [], [], t0 + 20 * minutes]);
-    expect(only(d).message).toBe(`Too many attempts at the certificate of ${docs} have failed (at most 2 in 60 minutes). Nothing is ordered before 2026-03-01 12:20 UTC; then it is tried again. The last failure: connection refused.`);
+    expect([hostLines(d), objectLines(d), d.wishes, d.wakeAt]).toEqual([
+      [`${docs} Verified IssuanceBudgetExhausted Platform`],
+      [],
+      [],
+      t0 + 20 * minutes,
+    ]);
+    expect(only(d).message).toBe(
+      `Too many attempts at the certificate of ${docs} have failed (at most 2 in 60 minutes). Nothing is ordered before 2026-03-01 12:20 UTC; then it is tried again. The last failure: connection refused.`,
+    );
     expect(condition(d, 'Stalled')).toMatchObject({reason: 'IssuanceBudgetExhausted'});
-    expect(decide(world({now: t0 + 20 * minutes, facts: {[docs]: {...proven(), orders: failures(40 * minutes, minutes)}}})).certificates).toHaveLength(1);
+    expect(
+      decide(world({now: t0 + 20 * minutes, facts: {[docs]: {...proven(), orders: failures(40 * minutes, minutes)}}}))
+        .certificates,
+    ).toHaveLength(1);
   });
 
   test('of the registered domain: the certificate authority is who is waited for', () => {
     const d = decide(world({facts: {[docs]: {...proven(), grant: {kind: 'Exhausted', until: t0 + days}}}}));
-    expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([[`${docs} Verified IssuanceBudgetExhausted CertificateAuthority`], [], t0 + days]);
+    expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([
+      [`${docs} Verified IssuanceBudgetExhausted CertificateAuthority`],
+      [],
+      t0 + days,
+    ]);
     expect(only(d).message).toContain('at most 50 in 7 days below one registered domain');
     expect(only(d).message).toContain('before 2026-03-02 12:00 UTC');
   });
 
-  test('by failures takes the Certificate away, whose retries are cert-manager\'s own, once it is known why it failed', () => {
+  test("by failures takes the Certificate away, whose retries are cert-manager's own, once it is known why it failed", () => {
     const facts = {...proven(), certificate: failing(), orders: failures(10 * minutes, 0)};
     const unread = decide(world({facts: {[docs]: facts}}));
-    expect([unread.certificates.length, unread.looks.filter((l) => l.what === 'issuance').map((l) => l.attempt?.request)]).toEqual([1, ['uid-request']]);
+    expect([
+      unread.certificates.length,
+      unread.looks.filter((l) => l.what === 'issuance').map((l) => l.attempt?.request),
+    ]).toEqual([1, ['uid-request']]);
     const d = decide(world({facts: {[docs]: {...facts, diagnosis: refused}}}));
     expect([hostLines(d), objectLines(d)]).toEqual([[`${docs} Verified IssuanceBudgetExhausted Platform`], []]);
     expect(only(d).message).toContain('The last failure: dial tcp 192.0.2.1:80: connect: connection refused.');
   });
 
   test('never takes the Certificate away of what has been issued before: renewals are counted, not held back', () => {
-    const renewing = {...served(), certificate: {...failing({notAfter: timestamp(t0 + days)})}, diagnosis: refused, orders: failures(50 * minutes, 10 * minutes, 0)};
+    const renewing = {
+      ...served(),
+      certificate: {...failing({notAfter: timestamp(t0 + days)})},
+      diagnosis: refused,
+      orders: failures(50 * minutes, 10 * minutes, 0),
+    };
     expect(decide(world({facts: {[docs]: renewing}})).certificates).toHaveLength(1);
     const live = settled(world({facts: {[docs]: served()}}));
-    const d = decide(later(live, {facts: {[docs]: {...renewing, certificate: {...renewing.certificate, renewalTime: timestamp(live.now)}}}}));
+    const d = decide(
+      later(live, {
+        facts: {[docs]: {...renewing, certificate: {...renewing.certificate, renewalTime: timestamp(live.now)}}},
+      }),
+    );
     expect([hostLines(d), d.certificates.length]).toEqual([[`${docs} Live Serving Nobody`], 1]);
   });
 
   test('is an answer to Re-verify; a place in line is none yet', () => {
-    const asked = (facts: HostFacts) => decide({...world({facts: {[docs]: facts}}), request: {value: 'now', seenAt: t0 - seconds}});
+    const asked = (facts: HostFacts) =>
+      decide({...world({facts: {[docs]: facts}}), request: {value: 'now', seenAt: t0 - seconds}});
     const stuck = {...proven(), certificate: failing({attemptAt: timestamp(t0 - minutes)}), diagnosis: refused};
     expect(asked({...stuck, orders: failures(10 * minutes, 0)}).status.lastHandledReconcileAt).toBe('now');
     const waits = asked({...stuck, grant: {kind: 'Queued', place: 1, expectedAt: t0 + minutes}, orders: failures(0)});
-    expect([hostLines(waits), waits.freshAttempts, waits.status.lastHandledReconcileAt, waits.certificates.length]).toEqual([[`${docs} Verified IssuanceQueued Nobody`], [], undefined, 1]);
+    expect([
+      hostLines(waits),
+      waits.freshAttempts,
+      waits.status.lastHandledReconcileAt,
+      waits.certificates.length,
+    ]).toEqual([[`${docs} Verified IssuanceQueued Nobody`], [], undefined, 1]);
     const granted = asked({...stuck, orders: failures(0)});
     expect([granted.freshAttempts.length, granted.status.lastHandledReconcileAt]).toEqual([1, 'now']);
   });
 });
 
 /** The orders that are written on claims. */
-const orderWrites = (facts: HostFacts, remembered?: Order[]) => decide(world({facts: {[docs]: facts}, ...(remembered && {claims: {[docs]: {...heldClaim(docs, 'uid-domain'), status: {...heldClaim(docs, 'uid-domain').status!, orders: remembered}}}})})).claims.map((c) => c.status.orders);
+const orderWrites = (facts: HostFacts, remembered?: Order[]) =>
+  decide(
+    world({
+      facts: {[docs]: facts},
+      ...(remembered && {
+        claims: {
+          [docs]: {
+            ...heldClaim(docs, 'uid-domain'),
+            status: {...heldClaim(docs, 'uid-domain').status!, orders: remembered},
+          },
+        },
+      }),
+    }),
+  ).claims.map((c) => c.status.orders);
 
 describe('The claim remembers', () => {
-  const failedNow: Order = {at: timestamp(t0), outcome: 'Failed', endedAt: timestamp(t0), message: 'dial tcp 192.0.2.1:80: connect: connection refused'};
-  const stuck = {...proven(), certificate: failing({endedAt: timestamp(t0)}), orders: [{...failedNow, message: undefined}]};
+  const failedNow: Order = {
+    at: timestamp(t0),
+    outcome: 'Failed',
+    endedAt: timestamp(t0),
+    message: 'dial tcp 192.0.2.1:80: connect: connection refused',
+  };
+  const stuck = {
+    ...proven(),
+    certificate: failing({endedAt: timestamp(t0)}),
+    orders: [{...failedNow, message: undefined}],
+  };
 
   test('a failed order, once, with its cause: its request goes with the next attempt', () => {
     expect(orderWrites(stuck)).toEqual([]);
@@ -141,7 +255,10 @@ describe('The claim remembers', () => {
   });
 
   test('earlier orders, and not the one that a request still tells', () => {
-    const [first, second]: Order[] = [{at: timestamp(t0 - days), outcome: 'Issued'}, {at: timestamp(t0), outcome: 'Issued'}] as const;
+    const [first, second]: Order[] = [
+      {at: timestamp(t0 - days), outcome: 'Issued'},
+      {at: timestamp(t0), outcome: 'Issued'},
+    ] as const;
     const renewed = served({certificate: certificate({attemptAt: timestamp(t0)})});
     expect(orderWrites({...renewed, orders: [second!]})).toEqual([]);
     expect(orderWrites({...renewed, orders: [first!, second!]})).toEqual([[first, second]]);
@@ -149,7 +266,17 @@ describe('The claim remembers', () => {
   });
 
   test('what it does, and that counts where this process has heard of none of it', () => {
-    const d = decide(world({facts: {[docs]: proven()}, claims: {[docs]: {...heldClaim(docs, 'uid-domain'), status: {...heldClaim(docs, 'uid-domain').status!, orders: failures(40 * minutes, minutes)}}}}));
+    const d = decide(
+      world({
+        facts: {[docs]: proven()},
+        claims: {
+          [docs]: {
+            ...heldClaim(docs, 'uid-domain'),
+            status: {...heldClaim(docs, 'uid-domain').status!, orders: failures(40 * minutes, minutes)},
+          },
+        },
+      }),
+    );
     expect(hostLines(d)).toEqual([`${docs} Verified IssuanceBudgetExhausted Platform`]);
   });
 
@@ -157,31 +284,67 @@ describe('The claim remembers', () => {
     const claim = heldClaim(docs, 'uid-domain');
     expect(release(claim, t0, days, [failedNow]).status.orders).toEqual([failedNow]);
     const free = {...claim, status: {...release(claim, t0 - hours, days, [failedNow]).status}};
-    expect(decide(world({facts: {[docs]: proven()}, claims: {[docs]: free}})).claims.map((c) => [c.status.holder?.uid, c.status.orders])).toEqual([['uid-domain', [failedNow]]]);
+    expect(
+      decide(world({facts: {[docs]: proven()}, claims: {[docs]: free}})).claims.map((c) => [
+        c.status.holder?.uid,
+        c.status.orders,
+      ]),
+    ).toEqual([['uid-domain', [failedNow]]]);
   });
 });
 
 describe('An issuance that is stuck', () => {
   const later31 = t0 + 31 * minutes;
-  const stuck = (facts: HostFacts = {}) => ({...proven(later31), certificate: ordered(), diagnosis: {said: [{kind: 'Challenge' as const, name: 'docs-1-2-3', state: 'pending', reason: 'pods "s" is forbidden: exceeded quota: full'}]}, ...facts});
+  const stuck = (facts: HostFacts = {}) => ({
+    ...proven(later31),
+    certificate: ordered(),
+    diagnosis: {
+      said: [
+        {
+          kind: 'Challenge' as const,
+          name: 'docs-1-2-3',
+          state: 'pending',
+          reason: 'pods "s" is forbidden: exceeded quota: full',
+        },
+      ],
+    },
+    ...facts,
+  });
 
   test('says what was checked, what is to be done, who must act, and what cert-manager says', () => {
     const d = decide(world({now: later31, facts: {[docs]: stuck({verdict: allowed})}}));
     expect(hostLines(d)).toEqual([`${docs} Verified IssuanceStalled Platform`]);
-    expect(only(d).message).toBe(`${docs} is verified, but its certificate was ordered 30 minutes ago and is still absent. By the last answer of its DNS it still verifies, and its CAA records allow the certificate authority. ` +
-      "A quota of the solver's namespace admits no Pod for the challenge: make room in it. Then ask for a fresh attempt (Re-verify). " +
-      'cert-manager says: CertificateRequest: Waiting on certificate issuance from order acme/docs-1-2: "pending". Challenge docs-1-2-3 is pending: pods "s" is forbidden: exceeded quota: full.');
+    expect(only(d).message).toBe(
+      `${docs} is verified, but its certificate was ordered 30 minutes ago and is still absent. By the last answer of its DNS it still verifies, and its CAA records allow the certificate authority. ` +
+        "A quota of the solver's namespace admits no Pod for the challenge: make room in it. Then ask for a fresh attempt (Re-verify). " +
+        'cert-manager says: CertificateRequest: Waiting on certificate issuance from order acme/docs-1-2: "pending". Challenge docs-1-2-3 is pending: pods "s" is forbidden: exceeded quota: full.',
+    );
   });
 
   test('waits for whom the words name', () => {
-    expect(hostLines(decide(world({now: later31, facts: {[docs]: stuck({diagnosis: {said: [{kind: 'Challenge', name: 'c', state: 'pending', reason: 'no such host'}]}})}})))).toEqual([`${docs} Verified IssuanceStalled Customer`]);
+    expect(
+      hostLines(
+        decide(
+          world({
+            now: later31,
+            facts: {
+              [docs]: stuck({
+                diagnosis: {said: [{kind: 'Challenge', name: 'c', state: 'pending', reason: 'no such host'}]},
+              }),
+            },
+          }),
+        ),
+      ),
+    ).toEqual([`${docs} Verified IssuanceStalled Customer`]);
   });
 
   test('is read before it is told, and once: the words stay, and another attempt is read anew', () => {
     const before = world({now: later31 - 2 * minutes, facts: {[docs]: {...proven(), certificate: ordered()}}});
     const unread = decide(later(before, {now: later31, facts: {[docs]: stuck({diagnosis: undefined})}}));
     expect(hostLines(unread)).toEqual([`${docs} Verified Issuing CertificateAuthority`]);
-    expect(issuanceLooks(unread)).toEqual([{at: later31, id: 'uid-request Waiting on certificate issuance from order acme/docs-1-2: "pending"'}]);
+    expect(issuanceLooks(unread)).toEqual([
+      {at: later31, id: 'uid-request Waiting on certificate issuance from order acme/docs-1-2: "pending"'},
+    ]);
     expect(issuanceLooks(decide(world({now: later31, facts: {[docs]: stuck()}}))).map((l) => l.at)).toEqual([Infinity]);
   });
 
@@ -193,15 +356,28 @@ describe('An issuance that is stuck', () => {
   });
 
   test('has failed: that is told at once, with who must act and what was said', () => {
-    const d = decide(world({now: t0 + minutes, facts: {[docs]: {...proven(), certificate: failing(), diagnosis: refused}}}));
+    const d = decide(
+      world({now: t0 + minutes, facts: {[docs]: {...proven(), certificate: failing(), diagnosis: refused}}}),
+    );
     expect(hostLines(d)).toEqual([`${docs} Verified Issuing Platform`]);
-    expect(only(d).message).toMatch(/^docs\.example\.com is verified; the last attempt at its certificate failed, and cert-manager tries again after a while\. The edge, or the solver.*\(Re-verify\)\. cert-manager says: CertificateRequest: order is in "invalid" state\. Challenge docs-1-2-3 is invalid: dial tcp 192\.0\.2\.1:80: connect: connection refused\. Order docs-1-2 is invalid\.$/);
+    expect(only(d).message).toMatch(
+      /^docs\.example\.com is verified; the last attempt at its certificate failed, and cert-manager tries again after a while\. The edge, or the solver.*\(Re-verify\)\. cert-manager says: CertificateRequest: order is in "invalid" state\. Challenge docs-1-2-3 is invalid: dial tcp 192\.0\.2\.1:80: connect: connection refused\. Order docs-1-2 is invalid\.$/,
+    );
   });
 
   test('whose CAA records now forbid it asks the CA no more', () => {
     const blocked = {verdict: blockedBy('example.com has CAA.')};
-    const given = (c: CertificateFacts) => decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...proven(), ...blocked, certificate: c, diagnosis: refused}}}));
-    expect([hostLines(given(failing())), objectLines(given(failing()))]).toEqual([[`${docs} Verified CAABlocksIssuer Customer`], []]);
+    const given = (c: CertificateFacts) =>
+      decide(
+        world({
+          policy: {caaIdentities: ['ca.example']},
+          facts: {[docs]: {...proven(), ...blocked, certificate: c, diagnosis: refused}},
+        }),
+      );
+    expect([hostLines(given(failing())), objectLines(given(failing()))]).toEqual([
+      [`${docs} Verified CAABlocksIssuer Customer`],
+      [],
+    ]);
     expect(given(ordered()).certificates).toHaveLength(1);
   });
 });
@@ -209,8 +385,20 @@ describe('An issuance that is stuck', () => {
 describe('A certificate in time', () => {
   const [due, end] = [t0 + 60 * days, t0 + 90 * days];
   const live = settled(world({facts: {[docs]: served()}}));
-  const aged = (now: number, change: Partial<CertificateFacts> = {}, diagnosis?: Diagnosis) => decide(later(live, {now, facts: {[docs]: {
-    ...served(), checkedAt: now, certificate: certificate({notAfter: timestamp(end), renewalTime: timestamp(due), ...change}), ...(diagnosis && {diagnosis})}}}));
+  const aged = (now: number, change: Partial<CertificateFacts> = {}, diagnosis?: Diagnosis) =>
+    decide(
+      later(live, {
+        now,
+        facts: {
+          [docs]: {
+            ...served(),
+            checkedAt: now,
+            certificate: certificate({notAfter: timestamp(end), renewalTime: timestamp(due), ...change}),
+            ...(diagnosis && {diagnosis}),
+          },
+        },
+      }),
+    );
 
   test('is Live until a quarter of the time between renewal and expiry is over without a renewal', () => {
     const late = due + 7.5 * days;
@@ -221,28 +409,88 @@ describe('A certificate in time', () => {
 
   test('that is overdue is loud while it is served: who must act, what was said, when it ends', () => {
     const d = aged(due + 8 * days, {failure: 'order is invalid', request}, refused);
-    expect(only(d).message).toMatch(/^docs\.example\.com is served, but its certificate was due for renewal on 2026-04-30 12:00 UTC, has not been renewed, and expires on 2026-05-30 12:00 UTC\. The edge, or the solver.*cert-manager says: CertificateRequest: order is invalid\. Challenge/);
-    expect([condition(d, 'Ready')?.status, condition(d, 'Live')?.status, condition(d, 'CertificateReady')]).toEqual(['True', 'True', expect.objectContaining({status: 'False', reason: 'RenewalOverdue'})]);
+    expect(only(d).message).toMatch(
+      /^docs\.example\.com is served, but its certificate was due for renewal on 2026-04-30 12:00 UTC, has not been renewed, and expires on 2026-05-30 12:00 UTC\. The edge, or the solver.*cert-manager says: CertificateRequest: order is invalid\. Challenge/,
+    );
+    expect([condition(d, 'Ready')?.status, condition(d, 'Live')?.status, condition(d, 'CertificateReady')]).toEqual([
+      'True',
+      'True',
+      expect.objectContaining({status: 'False', reason: 'RenewalOverdue'}),
+    ]);
     expect(d.certificates).toHaveLength(1);
-    expect(aged(due + 9 * days, {failure: 'order is invalid', request}, refused).status.hosts?.[0]?.message).toBe(only(d).message);
+    expect(aged(due + 9 * days, {failure: 'order is invalid', request}, refused).status.hosts?.[0]?.message).toBe(
+      only(d).message,
+    );
   });
 
   test('that is overdue is attempted again when somebody asks', () => {
-    const asked = (grant: HostFacts['grant']) => decide({...later(live, {now: due + 8 * days, facts: {[docs]: {
-      ...served(), grant, checkedAt: due + 8 * days, diagnosis: refused, certificate: certificate({notAfter: timestamp(end), renewalTime: timestamp(due), failure: 'order is invalid', request})}}}), request: {value: 'now', seenAt: due}});
+    const asked = (grant: HostFacts['grant']) =>
+      decide({
+        ...later(live, {
+          now: due + 8 * days,
+          facts: {
+            [docs]: {
+              ...served(),
+              grant,
+              checkedAt: due + 8 * days,
+              diagnosis: refused,
+              certificate: certificate({
+                notAfter: timestamp(end),
+                renewalTime: timestamp(due),
+                failure: 'order is invalid',
+                request,
+              }),
+            },
+          },
+        }),
+        request: {value: 'now', seenAt: due},
+      });
     const waits = asked(undefined);
-    expect([waits.freshAttempts, waits.wishes.map((w) => w.state), waits.status.lastHandledReconcileAt]).toEqual([[], ['Wanted'], undefined]);
+    expect([waits.freshAttempts, waits.wishes.map((w) => w.state), waits.status.lastHandledReconcileAt]).toEqual([
+      [],
+      ['Wanted'],
+      undefined,
+    ]);
     const granted = asked({kind: 'Granted'});
-    expect([granted.freshAttempts.map((f) => f.request), granted.status.lastHandledReconcileAt]).toEqual([[request], 'now']);
+    expect([granted.freshAttempts.map((f) => f.request), granted.status.lastHandledReconcileAt]).toEqual([
+      [request],
+      'now',
+    ]);
   });
 
   test('that has expired is not Live, is said so, keeps its routes, and is Live again when the next one was seen', () => {
     const d = aged(end, {ready: false});
     expect(hostLines(d)).toEqual([`${docs} Verified CertificateExpired Platform`]);
-    expect(only(d).message).toBe(`The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. cert-manager is not at it: see whether it runs. Ask for a fresh attempt (Re-verify).`);
-    expect([condition(d, 'Ready')?.status, condition(d, 'Stalled')?.reason, d.ingresses.length, d.certificates.length]).toEqual(['False', 'CertificateExpired', 2, 1]);
-    const expired = later(live, {now: end, facts: {[docs]: {...served(), certificate: certificate({notAfter: timestamp(end), renewalTime: timestamp(due), ready: false})}}});
-    expect(hostLines(decide(settled(later(expired, {now: end + hours, facts: {[docs]: served({certificate: certificate({notAfter: timestamp(end + 90 * days)})})}}))))).toEqual([`${docs} Live Serving Nobody`]);
+    expect(only(d).message).toBe(
+      `The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. cert-manager is not at it: see whether it runs. Ask for a fresh attempt (Re-verify).`,
+    );
+    expect([
+      condition(d, 'Ready')?.status,
+      condition(d, 'Stalled')?.reason,
+      d.ingresses.length,
+      d.certificates.length,
+    ]).toEqual(['False', 'CertificateExpired', 2, 1]);
+    const expired = later(live, {
+      now: end,
+      facts: {
+        [docs]: {
+          ...served(),
+          certificate: certificate({notAfter: timestamp(end), renewalTime: timestamp(due), ready: false}),
+        },
+      },
+    });
+    expect(
+      hostLines(
+        decide(
+          settled(
+            later(expired, {
+              now: end + hours,
+              facts: {[docs]: served({certificate: certificate({notAfter: timestamp(end + 90 * days)})})},
+            }),
+          ),
+        ),
+      ),
+    ).toEqual([`${docs} Live Serving Nobody`]);
   });
 
   test('without a time of renewal is overdue only when it has expired', () => {

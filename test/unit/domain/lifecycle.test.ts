@@ -4,88 +4,317 @@ import {decide, nextWaitingCheck} from '../../../operator/domain/lifecycle.ts';
 import type {Decision, World} from '../../../operator/domain/lifecycle.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
-  edgeAt, leaf, certificate, conditionLines, days, entryOf, hostLines, hours, later, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, target, unknown, world,
+  edgeAt,
+  leaf,
+  certificate,
+  conditionLines,
+  days,
+  entryOf,
+  hostLines,
+  hours,
+  later,
+  minutes,
+  objectLines,
+  otherLeaf,
+  policy,
+  project,
+  proven,
+  refuted,
+  seconds,
+  served,
+  settled,
+  t0,
+  target,
+  unknown,
+  world,
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
 const old = 'old.example.com';
 const zzz = 'zzz.example.org';
-const primaryObjects = [`acme Certificate ${docs}`, `acme Ingress ${docs} websecure -> web:80`, `doorplate-system Ingress ${docs} web -> doorplate-redirector:80`];
-const sourceObjects = [`doorplate-system Certificate ${old}`, `doorplate-system Ingress ${old} web,websecure -> doorplate-redirector:80`];
+const primaryObjects = [
+  `acme Certificate ${docs}`,
+  `acme Ingress ${docs} websecure -> web:80`,
+  `doorplate-system Ingress ${docs} web -> doorplate-redirector:80`,
+];
+const sourceObjects = [
+  `doorplate-system Certificate ${old}`,
+  `doorplate-system Ingress ${old} web,websecure -> doorplate-redirector:80`,
+];
 const lookLines = (d: Decision) => d.looks.map((l) => `${l.what} ${l.hostname} +${(l.at - t0) / seconds}s`);
 
 describe('The life of one hostname, the primary', () => {
   /** Each row: what is known, and all that is said and wanted then. */
-  const rows: [string, WorldInput, {host: string; conditions: string[]; objects: string[]; looks: string[]; wake?: number; record?: object}][] = [
-    ['is awaited as soon as it is accepted, and DNS is asked at once', {}, {
-      host: `${docs} AwaitingVerification CheckPending Nobody`,
-      conditions: ['Accepted=True/Accepted', 'Verified=Unknown/CheckPending', 'CertificateReady=False/CheckPending', 'RoutesReady=False/CheckPending', 'Live=False/CheckPending', 'Ready=False/CheckPending', 'Reconciling=True/CheckPending'],
-      objects: [], looks: [`dns ${docs} +0s`], wake: t0 + 48 * hours, record: {state: 'Unknown'},
-    }],
-    ['is awaited on while the record is missing', {facts: {[docs]: refuted('RecordMissing')}}, {
-      host: `${docs} AwaitingVerification RecordMissing Customer`,
-      conditions: ['Accepted=True/Accepted', 'Verified=False/RecordMissing', 'CertificateReady=False/RecordMissing', 'RoutesReady=False/RecordMissing', 'Live=False/RecordMissing', 'Ready=False/RecordMissing', 'Reconciling=True/RecordMissing'],
-      objects: [], looks: [`dns ${docs} +15s`], wake: t0 + 48 * hours, record: {state: 'Missing'},
-    }],
-    ['shows what was seen instead', {facts: {[docs]: refuted('ConflictingRecord', 'Conflicting', ['A 203.0.113.7'])}}, {
-      host: `${docs} AwaitingVerification ConflictingRecord Customer`,
-      conditions: ['Accepted=True/Accepted', 'Verified=False/ConflictingRecord', 'CertificateReady=False/ConflictingRecord', 'RoutesReady=False/ConflictingRecord', 'Live=False/ConflictingRecord', 'Ready=False/ConflictingRecord', 'Reconciling=True/ConflictingRecord'],
-      objects: [], looks: [`dns ${docs} +15s`], wake: t0 + 48 * hours, record: {state: 'Conflicting', observed: ['A 203.0.113.7']},
-    }],
-    ['is unknown, not unverified, while DNS could not be asked', {facts: {[docs]: unknown('AuthoritativeFailure')}}, {
-      host: `${docs} AwaitingVerification AuthoritativeFailure Customer`,
-      conditions: ['Accepted=True/Accepted', 'Verified=Unknown/AuthoritativeFailure', 'CertificateReady=False/AuthoritativeFailure', 'RoutesReady=False/AuthoritativeFailure', 'Live=False/AuthoritativeFailure', 'Ready=False/AuthoritativeFailure', 'Reconciling=True/AuthoritativeFailure'],
-      objects: [], looks: [`dns ${docs} +15s`], wake: t0 + 48 * hours, record: {state: 'Unknown'},
-    }],
-    ['is stalled at once where the name servers cannot be reached: the platform must act', {facts: {[docs]: unknown('AuthoritativeUnreachable')}}, {
-      host: `${docs} AwaitingVerification AuthoritativeUnreachable Platform`,
-      conditions: ['Accepted=True/Accepted', 'Verified=Unknown/AuthoritativeUnreachable', 'CertificateReady=False/AuthoritativeUnreachable', 'RoutesReady=False/AuthoritativeUnreachable', 'Live=False/AuthoritativeUnreachable', 'Ready=False/AuthoritativeUnreachable', 'Stalled=True/AuthoritativeUnreachable'],
-      objects: [], looks: [`dns ${docs} +15s`], wake: t0 + 48 * hours, record: {state: 'Unknown'},
-    }],
-    ['gets its certificate and its routes when it is proven, and is then checked rarely', {facts: {[docs]: proven()}}, {
-      host: `${docs} Verified Issuing CertificateAuthority`,
-      conditions: ['Accepted=True/Accepted', 'Verified=True/Proven', 'CertificateReady=False/Issuing', 'RoutesReady=True/Routed', 'Live=False/Issuing', 'Ready=False/Issuing', 'Reconciling=True/Issuing'],
-      objects: primaryObjects, looks: [`dns ${docs} +21600s`], wake: t0 + 30 * minutes, record: {state: 'Found'},
-    }],
-    ['says so while its routes are being written', {facts: {[docs]: served()}, stands: () => false}, {
-      host: `${docs} Verified EdgePending Nobody`,
-      conditions: ['Accepted=True/Accepted', 'Verified=True/Proven', 'CertificateReady=True/Issued', 'RoutesReady=False/RoutesPending', 'Live=False/EdgePending', 'Ready=False/EdgePending', 'Reconciling=True/EdgePending'],
-      objects: primaryObjects, looks: [`dns ${docs} +21600s`], record: {state: 'Found'},
-    }],
-    ['is looked for on the edge when its certificate is there', {facts: {[docs]: {...proven(), certificate: certificate()}}}, {
-      host: `${docs} Verified EdgePending Nobody`,
-      conditions: ['Accepted=True/Accepted', 'Verified=True/Proven', 'CertificateReady=True/Issued', 'RoutesReady=True/Routed', 'Live=False/EdgePending', 'Ready=False/EdgePending', 'Reconciling=True/EdgePending'],
-      objects: primaryObjects, looks: [`dns ${docs} +21600s`, `edge ${docs} +0s`], wake: t0 + 3 * seconds, record: {state: 'Found'},
-    }],
-    ['is Live when the edge was seen to serve the issued leaf, and the edge is left alone then', {facts: {[docs]: served()}}, {
-      host: `${docs} Live Serving Nobody`,
-      conditions: ['Accepted=True/Accepted', 'Verified=True/Proven', 'CertificateReady=True/Issued', 'RoutesReady=True/Routed', 'Live=True/Serving', 'Ready=True/Serving'],
-      objects: primaryObjects, looks: [`dns ${docs} +21600s`], record: {state: 'Found'},
-    }],
-    ['is stalled 30 minutes after an order that came to nothing, and the failure is told', {now: t0 + 30 * minutes, facts: {[docs]: {...proven(), certificate: certificate({ready: false, leafSha256: undefined, failure: 'the order is invalid'})}}}, {
-      host: `${docs} Verified IssuanceStalled Platform`,
-      conditions: ['Accepted=True/Accepted', 'Verified=True/Proven', 'CertificateReady=False/IssuanceStalled', 'RoutesReady=True/Routed', 'Live=False/IssuanceStalled', 'Ready=False/IssuanceStalled', 'Stalled=True/IssuanceStalled'],
-      objects: primaryObjects, looks: [`dns ${docs} +21600s`], record: {state: 'Found'},
-    }],
-    ["keeps its hands off somebody else's object", {facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}, stands: () => false}, {
-      host: `${docs} Verified NameTaken Platform`,
-      conditions: ['Accepted=True/Accepted', 'Verified=True/Proven', 'CertificateReady=False/NameTaken', 'RoutesReady=False/NameTaken', 'Live=False/NameTaken', 'Ready=False/NameTaken', 'Stalled=True/NameTaken'],
-      objects: primaryObjects, looks: [`dns ${docs} +21600s`], record: {state: 'Found'}, wake: t0 + minutes,
-    }],
-    ['asks for nothing and wants nothing without its Project', {project: null, facts: {[docs]: served()}}, {
-      host: `${docs} NotAccepted ProjectNotFound Customer`,
-      conditions: ['Accepted=False/ProjectNotFound', 'Verified=False/ProjectNotFound', 'CertificateReady=False/ProjectNotFound', 'RoutesReady=False/ProjectNotFound', 'Live=False/ProjectNotFound', 'Ready=False/ProjectNotFound', 'Reconciling=True/ProjectNotFound'],
-      objects: [], looks: [],
-    }],
+  const rows: [
+    string,
+    WorldInput,
+    {host: string; conditions: string[]; objects: string[]; looks: string[]; wake?: number; record?: object},
+  ][] = [
+    [
+      'is awaited as soon as it is accepted, and DNS is asked at once',
+      {},
+      {
+        host: `${docs} AwaitingVerification CheckPending Nobody`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=Unknown/CheckPending',
+          'CertificateReady=False/CheckPending',
+          'RoutesReady=False/CheckPending',
+          'Live=False/CheckPending',
+          'Ready=False/CheckPending',
+          'Reconciling=True/CheckPending',
+        ],
+        objects: [],
+        looks: [`dns ${docs} +0s`],
+        wake: t0 + 48 * hours,
+        record: {state: 'Unknown'},
+      },
+    ],
+    [
+      'is awaited on while the record is missing',
+      {facts: {[docs]: refuted('RecordMissing')}},
+      {
+        host: `${docs} AwaitingVerification RecordMissing Customer`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=False/RecordMissing',
+          'CertificateReady=False/RecordMissing',
+          'RoutesReady=False/RecordMissing',
+          'Live=False/RecordMissing',
+          'Ready=False/RecordMissing',
+          'Reconciling=True/RecordMissing',
+        ],
+        objects: [],
+        looks: [`dns ${docs} +15s`],
+        wake: t0 + 48 * hours,
+        record: {state: 'Missing'},
+      },
+    ],
+    [
+      'shows what was seen instead',
+      {facts: {[docs]: refuted('ConflictingRecord', 'Conflicting', ['A 203.0.113.7'])}},
+      {
+        host: `${docs} AwaitingVerification ConflictingRecord Customer`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=False/ConflictingRecord',
+          'CertificateReady=False/ConflictingRecord',
+          'RoutesReady=False/ConflictingRecord',
+          'Live=False/ConflictingRecord',
+          'Ready=False/ConflictingRecord',
+          'Reconciling=True/ConflictingRecord',
+        ],
+        objects: [],
+        looks: [`dns ${docs} +15s`],
+        wake: t0 + 48 * hours,
+        record: {state: 'Conflicting', observed: ['A 203.0.113.7']},
+      },
+    ],
+    [
+      'is unknown, not unverified, while DNS could not be asked',
+      {facts: {[docs]: unknown('AuthoritativeFailure')}},
+      {
+        host: `${docs} AwaitingVerification AuthoritativeFailure Customer`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=Unknown/AuthoritativeFailure',
+          'CertificateReady=False/AuthoritativeFailure',
+          'RoutesReady=False/AuthoritativeFailure',
+          'Live=False/AuthoritativeFailure',
+          'Ready=False/AuthoritativeFailure',
+          'Reconciling=True/AuthoritativeFailure',
+        ],
+        objects: [],
+        looks: [`dns ${docs} +15s`],
+        wake: t0 + 48 * hours,
+        record: {state: 'Unknown'},
+      },
+    ],
+    [
+      'is stalled at once where the name servers cannot be reached: the platform must act',
+      {facts: {[docs]: unknown('AuthoritativeUnreachable')}},
+      {
+        host: `${docs} AwaitingVerification AuthoritativeUnreachable Platform`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=Unknown/AuthoritativeUnreachable',
+          'CertificateReady=False/AuthoritativeUnreachable',
+          'RoutesReady=False/AuthoritativeUnreachable',
+          'Live=False/AuthoritativeUnreachable',
+          'Ready=False/AuthoritativeUnreachable',
+          'Stalled=True/AuthoritativeUnreachable',
+        ],
+        objects: [],
+        looks: [`dns ${docs} +15s`],
+        wake: t0 + 48 * hours,
+        record: {state: 'Unknown'},
+      },
+    ],
+    [
+      'gets its certificate and its routes when it is proven, and is then checked rarely',
+      {facts: {[docs]: proven()}},
+      {
+        host: `${docs} Verified Issuing CertificateAuthority`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=True/Proven',
+          'CertificateReady=False/Issuing',
+          'RoutesReady=True/Routed',
+          'Live=False/Issuing',
+          'Ready=False/Issuing',
+          'Reconciling=True/Issuing',
+        ],
+        objects: primaryObjects,
+        looks: [`dns ${docs} +21600s`],
+        wake: t0 + 30 * minutes,
+        record: {state: 'Found'},
+      },
+    ],
+    [
+      'says so while its routes are being written',
+      {facts: {[docs]: served()}, stands: () => false},
+      {
+        host: `${docs} Verified EdgePending Nobody`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=True/Proven',
+          'CertificateReady=True/Issued',
+          'RoutesReady=False/RoutesPending',
+          'Live=False/EdgePending',
+          'Ready=False/EdgePending',
+          'Reconciling=True/EdgePending',
+        ],
+        objects: primaryObjects,
+        looks: [`dns ${docs} +21600s`],
+        record: {state: 'Found'},
+      },
+    ],
+    [
+      'is looked for on the edge when its certificate is there',
+      {facts: {[docs]: {...proven(), certificate: certificate()}}},
+      {
+        host: `${docs} Verified EdgePending Nobody`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=True/Proven',
+          'CertificateReady=True/Issued',
+          'RoutesReady=True/Routed',
+          'Live=False/EdgePending',
+          'Ready=False/EdgePending',
+          'Reconciling=True/EdgePending',
+        ],
+        objects: primaryObjects,
+        looks: [`dns ${docs} +21600s`, `edge ${docs} +0s`],
+        wake: t0 + 3 * seconds,
+        record: {state: 'Found'},
+      },
+    ],
+    [
+      'is Live when the edge was seen to serve the issued leaf, and the edge is left alone then',
+      {facts: {[docs]: served()}},
+      {
+        host: `${docs} Live Serving Nobody`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=True/Proven',
+          'CertificateReady=True/Issued',
+          'RoutesReady=True/Routed',
+          'Live=True/Serving',
+          'Ready=True/Serving',
+        ],
+        objects: primaryObjects,
+        looks: [`dns ${docs} +21600s`],
+        record: {state: 'Found'},
+      },
+    ],
+    [
+      'is stalled 30 minutes after an order that came to nothing, and the failure is told',
+      {
+        now: t0 + 30 * minutes,
+        facts: {
+          [docs]: {
+            ...proven(),
+            certificate: certificate({ready: false, leafSha256: undefined, failure: 'the order is invalid'}),
+          },
+        },
+      },
+      {
+        host: `${docs} Verified IssuanceStalled Platform`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=True/Proven',
+          'CertificateReady=False/IssuanceStalled',
+          'RoutesReady=True/Routed',
+          'Live=False/IssuanceStalled',
+          'Ready=False/IssuanceStalled',
+          'Stalled=True/IssuanceStalled',
+        ],
+        objects: primaryObjects,
+        looks: [`dns ${docs} +21600s`],
+        record: {state: 'Found'},
+      },
+    ],
+    [
+      "keeps its hands off somebody else's object",
+      {facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}, stands: () => false},
+      {
+        host: `${docs} Verified NameTaken Platform`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=True/Proven',
+          'CertificateReady=False/NameTaken',
+          'RoutesReady=False/NameTaken',
+          'Live=False/NameTaken',
+          'Ready=False/NameTaken',
+          'Stalled=True/NameTaken',
+        ],
+        objects: primaryObjects,
+        looks: [`dns ${docs} +21600s`],
+        record: {state: 'Found'},
+        wake: t0 + minutes,
+      },
+    ],
+    [
+      'asks for nothing and wants nothing without its Project',
+      {project: null, facts: {[docs]: served()}},
+      {
+        host: `${docs} NotAccepted ProjectNotFound Customer`,
+        conditions: [
+          'Accepted=False/ProjectNotFound',
+          'Verified=False/ProjectNotFound',
+          'CertificateReady=False/ProjectNotFound',
+          'RoutesReady=False/ProjectNotFound',
+          'Live=False/ProjectNotFound',
+          'Ready=False/ProjectNotFound',
+          'Reconciling=True/ProjectNotFound',
+        ],
+        objects: [],
+        looks: [],
+      },
+    ],
   ];
 
   test.each(rows)('%s', (_, input, expected) => {
     const d = decide(world(input));
     expect({
-      host: hostLines(d)[0], conditions: conditionLines(d), objects: objectLines(d), looks: lookLines(d), wake: d.wakeAt, record: d.status.dnsRecords?.[0],
+      host: hostLines(d)[0],
+      conditions: conditionLines(d),
+      objects: objectLines(d),
+      looks: lookLines(d),
+      wake: d.wakeAt,
+      record: d.status.dnsRecords?.[0],
     }).toEqual({
-      ...expected, wake: expected.wake,
-      record: expected.record && {hostname: docs, type: 'CNAME', name: 'docs', zone: 'example.com', value: target, ttl: 3600, ...expected.record},
+      ...expected,
+      wake: expected.wake,
+      record: expected.record && {
+        hostname: docs,
+        type: 'CNAME',
+        name: 'docs',
+        zone: 'example.com',
+        value: target,
+        ttl: 3600,
+        ...expected.record,
+      },
     });
   });
 
@@ -105,7 +334,13 @@ describe('The life of one hostname, the primary', () => {
       at = later(at, {now: t0 + second * seconds, facts: facts ?? {}});
       const d = decide(at);
       const {since, addedAt, verifiedAt, liveAt} = entryOf(d, docs)!;
-      seen.push([`+${second}`, hostLines(d)[0]!.split(' ').slice(1, 3).join(' '), ...[since, addedAt, verifiedAt, liveAt].map((t) => (t ? (Date.parse(t) - t0) / seconds : '-'))].join(' '));
+      seen.push(
+        [
+          `+${second}`,
+          hostLines(d)[0]!.split(' ').slice(1, 3).join(' '),
+          ...[since, addedAt, verifiedAt, liveAt].map((t) => (t ? (Date.parse(t) - t0) / seconds : '-')),
+        ].join(' '),
+      );
     }
     expect(seen).toEqual([
       '+0 AwaitingVerification CheckPending 0 0 - -',
@@ -119,19 +354,26 @@ describe('The life of one hostname, the primary', () => {
   });
 
   test('carries its certificate in its entry while there is one', () => {
-    expect(entryOf(decide(world({facts: {[docs]: served()}})), docs)?.certificate).toEqual({name: 'certificate', notAfter: '2026-05-30T12:00:00Z'});
+    expect(entryOf(decide(world({facts: {[docs]: served()}})), docs)?.certificate).toEqual({
+      name: 'certificate',
+      notAfter: '2026-05-30T12:00:00Z',
+    });
     expect(entryOf(decide(world({facts: {[docs]: proven()}})), docs)).not.toHaveProperty('certificate');
   });
 
   test('stays Live while its certificate is being renewed', () => {
     const liveWorld = settled(world({facts: {[docs]: served()}}));
-    const renewing = later(liveWorld, {facts: {[docs]: served({certificate: certificate({ready: false, leafSha256: otherLeaf})})}});
+    const renewing = later(liveWorld, {
+      facts: {[docs]: served({certificate: certificate({ready: false, leafSha256: otherLeaf})})},
+    });
     expect(hostLines(decide(renewing))).toEqual([`${docs} Live Serving Nobody`]);
   });
 
   test('is no longer Live when its certificate is gone', () => {
     const liveWorld = settled(world({facts: {[docs]: served()}}));
-    expect(hostLines(decide(later(liveWorld, {facts: {[docs]: served({certificate: undefined})}})))).toEqual([`${docs} Verified Issuing CertificateAuthority`]);
+    expect(hostLines(decide(later(liveWorld, {facts: {[docs]: served({certificate: undefined})}})))).toEqual([
+      `${docs} Verified Issuing CertificateAuthority`,
+    ]);
   });
 });
 
@@ -145,15 +387,22 @@ describe('A redirect source', () => {
   test('waits, ready, for the primary, and asks nobody anything meanwhile', () => {
     const waiting = later(world({...input, facts: {[old]: served()}}), {});
     const d = decide(waiting);
-    expect(hostLines(d)).toEqual([`${docs} AwaitingVerification CheckPending Nobody`, `${old} Verified WaitingForPrimary Nobody`]);
+    expect(hostLines(d)).toEqual([
+      `${docs} AwaitingVerification CheckPending Nobody`,
+      `${old} Verified WaitingForPrimary Nobody`,
+    ]);
     expect(d.looks.filter((l) => l.hostname === old && l.what === 'edge')).toEqual([]);
     // The observer forgets what no look asks for: that must not set it back.
-    expect(hostLines(decide(later(waiting, {facts: {[old]: served({edge: undefined, edgeLookedAt: undefined})}})))[1]).toBe(`${old} Verified WaitingForPrimary Nobody`);
+    expect(
+      hostLines(decide(later(waiting, {facts: {[old]: served({edge: undefined, edgeLookedAt: undefined})}})))[1],
+    ).toBe(`${old} Verified WaitingForPrimary Nobody`);
   });
 
   test('is looked at on the edge once more when the primary goes Live, and then redirects by its own status', () => {
     const waiting = later(world({...input, facts: {[old]: served()}}));
-    const primaryLive = later(waiting, {facts: {[docs]: served(), [old]: served({edge: undefined, edgeLookedAt: undefined})}});
+    const primaryLive = later(waiting, {
+      facts: {[docs]: served(), [old]: served({edge: undefined, edgeLookedAt: undefined})},
+    });
     const d = decide(primaryLive);
     expect(hostLines(d)).toEqual([`${docs} Live Serving Nobody`, `${old} Verified EdgePending Nobody`]);
     expect(lookLines(d)).toContain(`edge ${old} +0s`);
@@ -172,8 +421,14 @@ describe('A redirect source', () => {
 
   test('keeps its last redirect while a new primary is on its way', () => {
     const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
-    const moved = later(before, {domain: {...before.domain, spec: {...before.domain.spec, primary: 'new.example.com'}}, facts: {[old]: served()}});
-    expect(hostLines(decide(moved))).toEqual(['new.example.com AwaitingVerification CheckPending Nobody', `${old} Live Redirecting Nobody`]);
+    const moved = later(before, {
+      domain: {...before.domain, spec: {...before.domain.spec, primary: 'new.example.com'}},
+      facts: {[old]: served()},
+    });
+    expect(hostLines(decide(moved))).toEqual([
+      'new.example.com AwaitingVerification CheckPending Nobody',
+      `${old} Live Redirecting Nobody`,
+    ]);
     expect(entryOf(decide(moved), old)?.redirect).toEqual({to: docs, status: 308});
     const arrived = decide(settled(later(moved, {facts: {'new.example.com': served(), [old]: served()}})));
     expect(entryOf(arrived, old)?.redirect).toEqual({to: 'new.example.com', status: 308});
@@ -181,14 +436,36 @@ describe('A redirect source', () => {
 
   test('that becomes the primary redirects until the edge has its new leaf and does not answer with the redirect any more', () => {
     const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
-    const swapped = {...before.domain, spec: {...before.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]}};
+    const swapped = {
+      ...before.domain,
+      spec: {...before.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]},
+    };
     // The former routes are gone; the new ones stand, and are waited for.
-    const waiting = later(later(before, {domain: swapped, facts: {[old]: served({edge: undefined, edgeLookedAt: undefined}), [docs]: served()}}));
-    expect(hostLines(decide(waiting))).toEqual([`${old} Verified EdgePending Nobody`, `${docs} Live Redirecting Nobody`]);
-    expect(decide(waiting).looks).toContainEqual({hostname: old, what: 'edge', whoAnswers: true, at: waiting.now + 3 * seconds});
+    const waiting = later(
+      later(before, {
+        domain: swapped,
+        facts: {[old]: served({edge: undefined, edgeLookedAt: undefined}), [docs]: served()},
+      }),
+    );
+    expect(hostLines(decide(waiting))).toEqual([
+      `${old} Verified EdgePending Nobody`,
+      `${docs} Live Redirecting Nobody`,
+    ]);
+    expect(decide(waiting).looks).toContainEqual({
+      hostname: old,
+      what: 'edge',
+      whoAnswers: true,
+      at: waiting.now + 3 * seconds,
+    });
     const looked = (redirector: boolean) => {
       const now = waiting.now + 5 * seconds;
-      return later(waiting, {now, facts: {[old]: served({edge: [edgeAt('192.0.2.1', {leafSha256: leaf, redirector})], edgeLookedAt: now}), [docs]: served()}});
+      return later(waiting, {
+        now,
+        facts: {
+          [old]: served({edge: [edgeAt('192.0.2.1', {leafSha256: leaf, redirector})], edgeLookedAt: now}),
+          [docs]: served(),
+        },
+      });
     };
     const still = decide(looked(true));
     expect(hostLines(still)[0]).toBe(`${old} Verified EdgeNotServing Platform`);
@@ -203,14 +480,19 @@ describe('A redirect source', () => {
 
   test('follows a change of its status', () => {
     const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
-    const changed = later(before, {domain: {...before.domain, spec: {...before.domain.spec, redirects: [{from: old, status: 302}]}}});
+    const changed = later(before, {
+      domain: {...before.domain, spec: {...before.domain.spec, redirects: [{from: old, status: 302}]}},
+    });
     expect(entryOf(decide(changed), old)).toMatchObject({phase: 'Live', redirect: {to: docs, status: 302}});
   });
 
   test('has no route for plain HTTP alone: of an ingress class without listeners only the one route is rendered', () => {
     const d = decide(world({...input, traefik: false, facts: {[docs]: proven(), [old]: proven()}}));
     expect(objectLines(d)).toEqual([
-      `acme Certificate ${docs}`, `doorplate-system Certificate ${old}`, `acme Ingress ${docs} any -> web:80`, `doorplate-system Ingress ${old} any -> doorplate-redirector:80`,
+      `acme Certificate ${docs}`,
+      `doorplate-system Certificate ${old}`,
+      `acme Ingress ${docs} any -> web:80`,
+      `doorplate-system Ingress ${old} any -> doorplate-redirector:80`,
     ]);
   });
 });
@@ -224,32 +506,59 @@ describe('Waiting for DNS', () => {
     ['a minute after one from then on', 5 * minutes, 5 * minutes, 6 * minutes],
     ['5 minutes after one after an hour', hours, hours, hours + 5 * minutes],
     ['an hour after one after a day', days, days, days + hours],
-    ['an hour after one in the last hour: who waits is not cut short', 7 * days - minutes, 7 * days - minutes, 7 * days + 59 * minutes],
+    [
+      'an hour after one in the last hour: who waits is not cut short',
+      7 * days - minutes,
+      7 * days - minutes,
+      7 * days + 59 * minutes,
+    ],
     ['not at all after 7 days', 6 * days, 7 * days, undefined],
     ['not at all after 7 days and a restart', undefined, 7 * days, undefined],
   ];
   test.each(rows)('the next check is %s', (_, lastCheck, now, expected) => {
-    expect(nextWaitingCheck(policy, t0, lastCheck === undefined ? undefined : t0 + lastCheck, t0 + now)).toBe(expected === undefined ? undefined : t0 + expected);
+    expect(nextWaitingCheck(policy, t0, lastCheck === undefined ? undefined : t0 + lastCheck, t0 + now)).toBe(
+      expected === undefined ? undefined : t0 + expected,
+    );
   });
 
   test('past its last step the schedule goes on at the recheck interval', () => {
-    expect(nextWaitingCheck({...policy, waitSchedule: [{everyMs: seconds, forMs: minutes}]}, t0, t0 + minutes, t0 + minutes)).toBe(t0 + minutes + seconds);
+    expect(
+      nextWaitingCheck({...policy, waitSchedule: [{everyMs: seconds, forMs: minutes}]}, t0, t0 + minutes, t0 + minutes),
+    ).toBe(t0 + minutes + seconds);
   });
 
   test('ends after 7 days to the moment, with what to do, and nothing is looked at any more', () => {
     const first = later(world({facts: {[docs]: refuted()}}));
-    const justBefore = {...first, now: t0 + 7 * days - 1, facts: new Map([[docs, refuted('RecordMissing', 'Missing', [], t0 + 7 * days - minutes)]])};
-    expect([hostLines(decide(justBefore)), decide(justBefore).wakeAt]).toEqual([[`${docs} AwaitingVerification RecordMissing Customer`], t0 + 7 * days]);
+    const justBefore = {
+      ...first,
+      now: t0 + 7 * days - 1,
+      facts: new Map([[docs, refuted('RecordMissing', 'Missing', [], t0 + 7 * days - minutes)]]),
+    };
+    expect([hostLines(decide(justBefore)), decide(justBefore).wakeAt]).toEqual([
+      [`${docs} AwaitingVerification RecordMissing Customer`],
+      t0 + 7 * days,
+    ]);
     const over = decide({...justBefore, now: t0 + 7 * days});
-    expect([hostLines(over), over.looks, over.wakeAt]).toEqual([[`${docs} AwaitingVerification VerificationExpired Customer`], [], undefined]);
-    expect(over.status.hosts![0]!.message).toBe(`${docs} was not verified within 168 hours; automatic checks have ended. Create CNAME docs -> ${target} (TTL 3600) in the zone example.com, then ask for a check (Verify).`);
+    expect([hostLines(over), over.looks, over.wakeAt]).toEqual([
+      [`${docs} AwaitingVerification VerificationExpired Customer`],
+      [],
+      undefined,
+    ]);
+    expect(over.status.hosts![0]!.message).toBe(
+      `${docs} was not verified within 168 hours; automatic checks have ended. Create CNAME docs -> ${target} (TTL 3600) in the zone example.com, then ask for a check (Verify).`,
+    );
     expect(conditionLines(over).at(-1)).toBe('Stalled=True/VerificationExpired');
   });
 
   test('after its end a proof that somebody asked for still counts', () => {
-    const over = later({...later(world({facts: {[docs]: refuted()}})), now: t0 + 8 * days}, {request: {value: 'now', seenAt: t0 + 8 * days}});
+    const over = later(
+      {...later(world({facts: {[docs]: refuted()}})), now: t0 + 8 * days},
+      {request: {value: 'now', seenAt: t0 + 8 * days}},
+    );
     expect(lookLines(decide(over))).toEqual([`dns ${docs} +${(8 * days) / seconds}s`]);
-    expect(hostLines(decide(later(over, {now: t0 + 8 * days + seconds, facts: {[docs]: proven(t0 + 8 * days)}})))).toEqual([`${docs} Verified Issuing CertificateAuthority`]);
+    expect(
+      hostLines(decide(later(over, {now: t0 + 8 * days + seconds, facts: {[docs]: proven(t0 + 8 * days)}}))),
+    ).toEqual([`${docs} Verified Issuing CertificateAuthority`]);
   });
 
   test('begins when the hostname is accepted: time in which it was refused does not count', () => {
@@ -281,14 +590,21 @@ describe('What is to be in status before anything is made of it', () => {
   });
 
   test('is that a hostname is Live: what was served in its place stops after that', () => {
-    const becomes = later(world({facts: {[docs]: {...proven(), certificate: certificate()}}}), {now: t0 + hours, facts: {[docs]: served({edgeLookedAt: t0 + hours})}});
+    const becomes = later(world({facts: {[docs]: {...proven(), certificate: certificate()}}}), {
+      now: t0 + hours,
+      facts: {[docs]: served({edgeLookedAt: t0 + hours})},
+    });
     expect([hostLines(decide(becomes)), decide(becomes).news]).toEqual([[`${docs} Live Serving Nobody`], true]);
     expect(decide(later(becomes)).news).toBe(false);
   });
 
   test('is nothing before the proof, and nothing after a restart: what was proven is wanted still', () => {
     expect(decide(world({facts: {[docs]: refuted()}})).news).toBe(false);
-    const restarted = decide(later(world(input), {facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}}}));
+    const restarted = decide(
+      later(world(input), {
+        facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}},
+      }),
+    );
     expect(restarted.news).toBe(false);
     expect(objectLines(restarted)).toEqual(primaryObjects);
   });
@@ -306,50 +622,81 @@ describe('A check that somebody asks for (Verify, Re-verify)', () => {
 
   test('is made at once, of every accepted hostname, proven or not, and is not answered before', () => {
     const d = asked({redirects: [{from: old}], facts: {[docs]: served(), [old]: refuted()}});
-    expect(d.looks.map((l) => [l.hostname, l.what, l.at <= request.seenAt])).toEqual([[docs, 'dns', true], [old, 'dns', true]]);
+    expect(d.looks.map((l) => [l.hostname, l.what, l.at <= request.seenAt])).toEqual([
+      [docs, 'dns', true],
+      [old, 'dns', true],
+    ]);
     expect(d.status).not.toHaveProperty('lastHandledReconcileAt');
   });
 
   test('is answered when every accepted hostname has been checked since it was seen, not sooner', () => {
     const since = refuted('RecordMissing', 'Missing', [], request.seenAt);
-    expect(asked({redirects: [{from: old}], facts: {[docs]: since, [old]: refuted()}}).status.lastHandledReconcileAt).toBeUndefined();
-    expect(asked({redirects: [{from: old}], facts: {[docs]: since, [old]: {...since, checkedAt: request.seenAt - 1}}}).status.lastHandledReconcileAt).toBeUndefined();
-    expect(asked({redirects: [{from: old}], facts: {[docs]: since, [old]: since}}).status.lastHandledReconcileAt).toBe(request.value);
+    expect(
+      asked({redirects: [{from: old}], facts: {[docs]: since, [old]: refuted()}}).status.lastHandledReconcileAt,
+    ).toBeUndefined();
+    expect(
+      asked({redirects: [{from: old}], facts: {[docs]: since, [old]: {...since, checkedAt: request.seenAt - 1}}}).status
+        .lastHandledReconcileAt,
+    ).toBeUndefined();
+    expect(asked({redirects: [{from: old}], facts: {[docs]: since, [old]: since}}).status.lastHandledReconcileAt).toBe(
+      request.value,
+    );
   });
 
   test('is not held up by a hostname that is not accepted: that one is never checked', () => {
     const since = refuted('RecordMissing', 'Missing', [], request.seenAt);
-    expect(asked({redirects: [{from: 'co.uk'}], facts: {[docs]: since}}).status.lastHandledReconcileAt).toBe(request.value);
+    expect(asked({redirects: [{from: 'co.uk'}], facts: {[docs]: since}}).status.lastHandledReconcileAt).toBe(
+      request.value,
+    );
     expect(asked({project: null}).status.lastHandledReconcileAt).toBe(request.value);
   });
 
   test('is delayed, not dropped, within 10 s of the last check', () => {
-    const delays = [1, 9, 10, 60].map((ago) => asked({facts: {[docs]: {...served(), checkedAt: request.seenAt - ago * seconds}}}).looks[0]!.at - request.seenAt);
+    const delays = [1, 9, 10, 60].map(
+      (ago) =>
+        asked({facts: {[docs]: {...served(), checkedAt: request.seenAt - ago * seconds}}}).looks[0]!.at -
+        request.seenAt,
+    );
     expect(delays).toEqual([9 * seconds, seconds, 0, 0]);
   });
 
   test('that was answered stays answered when the annotation is gone', () => {
-    const at = later(world({now: t0 + 6 * minutes, request, facts: {[docs]: refuted('RecordMissing', 'Missing', [], request.seenAt)}}), {request: undefined});
+    const at = later(
+      world({now: t0 + 6 * minutes, request, facts: {[docs]: refuted('RecordMissing', 'Missing', [], request.seenAt)}}),
+      {request: undefined},
+    );
     expect(decide(at).status.lastHandledReconcileAt).toBe(request.value);
   });
 });
 
 describe('Messages', () => {
   test('tell what to create and where, before anything was looked at', () => {
-    expect(decide(world()).status.hosts![0]!.message).toBe(`Create CNAME docs -> ${target} (TTL 3600) in the zone example.com. The first check follows at once.`);
+    expect(decide(world()).status.hosts![0]!.message).toBe(
+      `Create CNAME docs -> ${target} (TTL 3600) in the zone example.com. The first check follows at once.`,
+    );
   });
 
   test("tell of somebody else's object by its name", () => {
-    expect(decide(world({facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}})).status.hosts![0]!.message).toMatch(/^Ingress acme\/docs is not Doorplate's .* Delete or rename it\.$/);
+    expect(
+      decide(world({facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}})).status.hosts![0]!.message,
+    ).toMatch(/^Ingress acme\/docs is not Doorplate's .* Delete or rename it\.$/);
   });
 });
 
 test('A world is only read: deciding changes nothing in it', () => {
   const freeze = <T>(value: T): T => {
-    if (value !== null && typeof value === 'object') { Object.values(value).forEach(freeze); Object.freeze(value); }
+    if (value !== null && typeof value === 'object') {
+      Object.values(value).forEach(freeze);
+      Object.freeze(value);
+    }
     return value;
   };
-  const at: World = settled(world({redirects: [{from: zzz}, {from: old}], facts: {[docs]: served(), [old]: refuted('TargetMismatch', 'Wrong', ['CNAME x.example'])}}));
+  const at: World = settled(
+    world({
+      redirects: [{from: zzz}, {from: old}],
+      facts: {[docs]: served(), [old]: refuted('TargetMismatch', 'Wrong', ['CNAME x.example'])},
+    }),
+  );
   freeze([at.domain, at.siblings, at.project, at.policy, [...at.facts]]);
   expect(() => decide(at)).not.toThrow();
 });

@@ -8,23 +8,72 @@ import type {ReasonName} from '../../../operator/domain/reasons.ts';
 import {factsArbitrary, historyArbitrary, live} from '../../support/histories.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
-  certificate, condition, conditionLines, days, domain, edgeAt, entryOf, free, heldClaim, hostLines, hours, later, leaf, minutes, objectLines, otherLeaf, policy, project, proven, refuted, seconds, served, settled, t0, unknown, world,
+  certificate,
+  condition,
+  conditionLines,
+  days,
+  domain,
+  edgeAt,
+  entryOf,
+  free,
+  heldClaim,
+  hostLines,
+  hours,
+  later,
+  leaf,
+  minutes,
+  objectLines,
+  otherLeaf,
+  policy,
+  project,
+  proven,
+  refuted,
+  seconds,
+  served,
+  settled,
+  t0,
+  unknown,
+  world,
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
 const old = 'old.example.com';
 const zzz = 'zzz.example.org';
-const sourceObjects = [`doorplate-system Certificate ${old}`, `doorplate-system Ingress ${old} web,websecure -> doorplate-redirector:80`];
+const sourceObjects = [
+  `doorplate-system Certificate ${old}`,
+  `doorplate-system Ingress ${old} web,websecure -> doorplate-redirector:80`,
+];
 const lookLines = (d: Decision) => d.looks.map((l) => `${l.what} ${l.hostname} +${(l.at - t0) / seconds}s`);
 
 describe('Rule 1, no ACME before proof', () => {
   const unproven: [string, WorldInput][] = [
-    ...(['RecordMissing', 'TargetMismatch', 'IndirectCNAME', 'ConflictingRecord', 'ConflictingA', 'ConflictingAAAA', 'ProxiedOrFlattened', 'TXTMissing', 'TXTMismatch', 'PropagationPending'] as const).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...refuted(r)}}}]),
-    ...(['AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure'] as const).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...unknown(r)}}}]),
+    ...(
+      [
+        'RecordMissing',
+        'TargetMismatch',
+        'IndirectCNAME',
+        'ConflictingRecord',
+        'ConflictingA',
+        'ConflictingAAAA',
+        'ProxiedOrFlattened',
+        'TXTMissing',
+        'TXTMismatch',
+        'PropagationPending',
+      ] as const
+    ).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...refuted(r)}}}]),
+    ...(['AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure'] as const).map(
+      (r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...unknown(r)}}}],
+    ),
     ['CheckPending', {facts: {[docs]: {...served(), verdict: undefined, checkedAt: undefined}}}],
-    ['VerificationExpired', {now: t0 + 8 * days, status: decide(world()).status, facts: {[docs]: {...served(), ...refuted()}}}],
+    [
+      'VerificationExpired',
+      {now: t0 + 8 * days, status: decide(world()).status, facts: {[docs]: {...served(), ...refuted()}}},
+    ],
     ['ProjectNotFound', {project: null, facts: {[docs]: served()}}],
-    ['ProjectHasDomains', {others: [domain({name: 'older', uid: 'older', createdAt: timestamp(t0 - 9 * days)})], facts: {[docs]: served()}}],
+    [
+      'ProjectHasDomains',
+      {others: [domain({name: 'older', uid: 'older', createdAt: timestamp(t0 - 9 * days)})], facts: {[docs]: served()}},
+    ],
     ['NoSuccessfulDeploy', {project: project({firstDeployTime: undefined}), facts: {[docs]: served()}}],
     ['HostnameNotAllowed', {primary: 'co.uk', facts: {'co.uk': served()}}],
     ['PlanUpgradeRequired', {plan: free, facts: {[docs]: served()}}],
@@ -37,19 +86,25 @@ describe('Rule 1, no ACME before proof', () => {
   });
 
   test('whatever has happened, objects are wanted only of hosts that DNS has proven since they were accepted', () => {
-    fc.assert(fc.property(historyArbitrary, (history) => {
-      const provenOnce = new Set<string>();
-      for (const at of live(history)) {
-        const d = decide(at);
-        for (const [hostname, facts] of at.facts) if (facts.verdict?.kind === 'Proven') provenOnce.add(hostname);
-        for (const host of d.status.hosts ?? []) if (host.phase === 'NotAccepted') provenOnce.delete(host.hostname);
-        const wanted = [...d.certificates.flatMap((c) => c.spec.dnsNames), ...d.ingresses.flatMap((i) => i.spec.rules.map((r) => r.host))];
-        for (const hostname of wanted) {
-          expect(provenOnce).toContain(hostname);
-          expect(['Verified', 'Live']).toContain(entryOf(d, hostname)?.phase);
+    fc.assert(
+      fc.property(historyArbitrary, (history) => {
+        const provenOnce = new Set<string>();
+        for (const at of live(history)) {
+          const d = decide(at);
+          for (const [hostname, facts] of at.facts) if (facts.verdict?.kind === 'Proven') provenOnce.add(hostname);
+          for (const host of d.status.hosts ?? []) if (host.phase === 'NotAccepted') provenOnce.delete(host.hostname);
+          const wanted = [
+            ...d.certificates.flatMap((c) => c.spec.dnsNames),
+            ...d.ingresses.flatMap((i) => i.spec.rules.map((r) => r.host)),
+          ];
+          for (const hostname of wanted) {
+            expect(provenOnce).toContain(hostname);
+            expect(['Verified', 'Live']).toContain(entryOf(d, hostname)?.phase);
+          }
         }
-      }
-    }), {numRuns: 300});
+      }),
+      {numRuns: 300},
+    );
   });
 
   test('an earlier proof is void once the hostname was refused: it is proven anew', () => {
@@ -63,54 +118,94 @@ describe('Rule 1, no ACME before proof', () => {
 
 describe('Rule 2, one broken host never harms another', () => {
   test('each hostname has a Certificate, routes and an entry of its own', () => {
-    const d = decide(world({redirects: [{from: zzz}, {from: old}], facts: {[docs]: refuted(), [old]: proven(), [zzz]: served()}}));
-    expect(hostLines(d)).toEqual([`${docs} AwaitingVerification RecordMissing Customer`, `${old} Verified Issuing CertificateAuthority`, `${zzz} Verified WaitingForPrimary Nobody`]);
+    const d = decide(
+      world({redirects: [{from: zzz}, {from: old}], facts: {[docs]: refuted(), [old]: proven(), [zzz]: served()}}),
+    );
+    expect(hostLines(d)).toEqual([
+      `${docs} AwaitingVerification RecordMissing Customer`,
+      `${old} Verified Issuing CertificateAuthority`,
+      `${zzz} Verified WaitingForPrimary Nobody`,
+    ]);
     expect(objectLines(d)).toEqual([
-      sourceObjects[0]!, `doorplate-system Certificate ${zzz}`, sourceObjects[1]!, `doorplate-system Ingress ${zzz} web,websecure -> doorplate-redirector:80`]);
+      sourceObjects[0]!,
+      `doorplate-system Certificate ${zzz}`,
+      sourceObjects[1]!,
+      `doorplate-system Ingress ${zzz} web,websecure -> doorplate-redirector:80`,
+    ]);
     expect(new Set([...d.certificates, ...d.ingresses].map((o) => o.metadata.name)).size).toBe(2);
   });
 
   test("one hostname's facts change nothing of another's; of the primary the others see only whether it is Live", () => {
-    fc.assert(fc.property(historyArbitrary, fc.nat(), factsArbitrary, (history, pick, facts) => {
-      const before = live(history).at(-1)!;
-      const names = decide(before).status.hosts!.map((h) => h.hostname);
-      const changed = names[pick % names.length]!;
-      const [a, b] = [decide(before), decide({...before, facts: new Map([...before.facts, [changed, facts]])})];
-      const others = names.filter((n) => n !== changed);
-      const sameLink = changed !== names[0] || entryOf(a, changed)?.phase === 'Live' === (entryOf(b, changed)?.phase === 'Live');
-      for (const name of others) {
-        const of = (d: Decision) => ({
-          entry: sameLink ? entryOf(d, name) : undefined,
-          record: d.status.dnsRecords?.find((r) => r.hostname === name),
-          certificates: d.certificates.filter((c) => c.spec.dnsNames.includes(name)),
-          ingresses: d.ingresses.filter((i) => i.spec.rules.some((r) => r.host === name)),
-          dns: d.looks.filter((l) => l.hostname === name && l.what === 'dns'),
-        });
-        expect(of(b)).toEqual(of(a));
-      }
-    }), {numRuns: 300});
+    fc.assert(
+      fc.property(historyArbitrary, fc.nat(), factsArbitrary, (history, pick, facts) => {
+        const before = live(history).at(-1)!;
+        const names = decide(before).status.hosts!.map((h) => h.hostname);
+        const changed = names[pick % names.length]!;
+        const [a, b] = [decide(before), decide({...before, facts: new Map([...before.facts, [changed, facts]])})];
+        const others = names.filter((n) => n !== changed);
+        const sameLink =
+          changed !== names[0] || (entryOf(a, changed)?.phase === 'Live') === (entryOf(b, changed)?.phase === 'Live');
+        for (const name of others) {
+          const of = (d: Decision) => ({
+            entry: sameLink ? entryOf(d, name) : undefined,
+            record: d.status.dnsRecords?.find((r) => r.hostname === name),
+            certificates: d.certificates.filter((c) => c.spec.dnsNames.includes(name)),
+            ingresses: d.ingresses.filter((i) => i.spec.rules.some((r) => r.host === name)),
+            dns: d.looks.filter((l) => l.hostname === name && l.what === 'dns'),
+          });
+          expect(of(b)).toEqual(of(a));
+        }
+      }),
+      {numRuns: 300},
+    );
   });
 
   test('a hostname that is not allowed takes no other with it', () => {
-    const d = decide(world({redirects: [{from: 'co.uk'}, {from: 'a.denied.example'}, {from: old}], facts: {[docs]: served(), [old]: served()}}));
-    expect(hostLines(decide(settled(world({redirects: [{from: 'co.uk'}, {from: old}], facts: {[docs]: served(), [old]: served()}}))))).toEqual([
-      `${docs} Live Serving Nobody`, 'co.uk NotAccepted HostnameNotAllowed Customer', `${old} Live Redirecting Nobody`]);
+    const d = decide(
+      world({
+        redirects: [{from: 'co.uk'}, {from: 'a.denied.example'}, {from: old}],
+        facts: {[docs]: served(), [old]: served()},
+      }),
+    );
+    expect(
+      hostLines(
+        decide(settled(world({redirects: [{from: 'co.uk'}, {from: old}], facts: {[docs]: served(), [old]: served()}}))),
+      ),
+    ).toEqual([
+      `${docs} Live Serving Nobody`,
+      'co.uk NotAccepted HostnameNotAllowed Customer',
+      `${old} Live Redirecting Nobody`,
+    ]);
     expect(conditionLines(d).slice(-2)).toEqual(['Ready=False/HostnameNotAllowed', 'Stalled=True/HostnameNotAllowed']);
     expect(d.status.hostsLive).toBe('1/4');
   });
 });
 
 describe('Rule 3, "could not ask" is not "no"', () => {
-  const failures: ReasonName[] = ['AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure'];
+  const failures: ReasonName[] = [
+    'AuthoritativeUnreachable',
+    'AuthoritativeFailure',
+    'DNSSECBroken',
+    'ResolverFailure',
+  ];
 
   test.each(failures)('while waiting, %s makes Verified Unknown, with that reason and its message', (reason) => {
-    expect(condition(decide(world({facts: {[docs]: unknown(reason)}})), 'Verified')).toMatchObject({status: 'Unknown', reason, message: `${reason} came of it.`});
+    expect(condition(decide(world({facts: {[docs]: unknown(reason)}})), 'Verified')).toMatchObject({
+      status: 'Unknown',
+      reason,
+      message: `${reason} came of it.`,
+    });
   });
 
   test.each(failures)('after the proof, %s changes nothing in status and nothing that is wanted', (reason) => {
     for (const facts of [proven(), served(), served({edge: [edgeAt('192.0.2.1', {leafSha256: otherLeaf})]})]) {
       const before = settled(world({redirects: [{from: old}], facts: {[docs]: facts, [old]: served()}}));
-      const after = later(before, {facts: {[docs]: {...facts, ...unknown(reason, before.now)}, [old]: {...served(), ...unknown(reason, before.now)}}});
+      const after = later(before, {
+        facts: {
+          [docs]: {...facts, ...unknown(reason, before.now)},
+          [old]: {...served(), ...unknown(reason, before.now)},
+        },
+      });
       const [a, b] = [decide(before), decide(after)];
       expect(b.status).toEqual(a.status);
       expect([b.certificates, b.ingresses]).toEqual([a.certificates, a.ingresses]);
@@ -118,14 +213,22 @@ describe('Rule 3, "could not ask" is not "no"', () => {
   });
 
   test('whatever has happened, a check that could not be made changes nothing of a proven hostname', () => {
-    fc.assert(fc.property(historyArbitrary, fc.constantFrom(...failures), (history, reason) => {
-      const before = settled(live(history).at(-1)!);
-      const decided = decide(before);
-      const facts = new Map([...before.facts].map(([name, f]) => [name, entryOf(decided, name)?.verifiedAt ? {...f, ...unknown(reason, before.now)} : f]));
-      const after = decide({...before, facts});
-      expect(after.status).toEqual(decided.status);
-      expect([after.certificates, after.ingresses]).toEqual([decided.certificates, decided.ingresses]);
-    }), {numRuns: 200});
+    fc.assert(
+      fc.property(historyArbitrary, fc.constantFrom(...failures), (history, reason) => {
+        const before = settled(live(history).at(-1)!);
+        const decided = decide(before);
+        const facts = new Map(
+          [...before.facts].map(([name, f]) => [
+            name,
+            entryOf(decided, name)?.verifiedAt ? {...f, ...unknown(reason, before.now)} : f,
+          ]),
+        );
+        const after = decide({...before, facts});
+        expect(after.status).toEqual(decided.status);
+        expect([after.certificates, after.ingresses]).toEqual([decided.certificates, decided.ingresses]);
+      }),
+      {numRuns: 200},
+    );
   });
 
   test('what was seen of the record before a failure, or before a restart, stands', () => {
@@ -138,7 +241,10 @@ describe('Rule 3, "could not ask" is not "no"', () => {
     const wrong = {state: 'Wrong', observed: ['CNAME elsewhere.example']};
     expect(decide(before).status.dnsRecords?.[0]).toMatchObject(wrong);
     expect(decide(later(before, {facts: {[docs]: served(unknown())}})).status.dnsRecords?.[0]).toMatchObject(wrong);
-    expect(decide(later(before, {facts: {[docs]: served({verdict: undefined, checkedAt: undefined})}})).status.dnsRecords?.[0]).toMatchObject(wrong);
+    expect(
+      decide(later(before, {facts: {[docs]: served({verdict: undefined, checkedAt: undefined})}})).status
+        .dnsRecords?.[0],
+    ).toMatchObject(wrong);
     expect(decide(later(before, {facts: {[docs]: served()}})).status.dnsRecords?.[0]).toMatchObject({state: 'Found'});
   });
 });
@@ -148,17 +254,77 @@ describe('Rule 6, Live means seen', () => {
   const {notAfter} = certificate();
   const adopted = {leafSha256: undefined};
   const rows: [string, {edge?: ReturnType<typeof edgeAt>[]; issued?: Partial<CertificateFacts>}, string, string?][] = [
-    ['every address presents the issued leaf', {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {leafSha256: leaf})]}, 'Live Serving'],
-    ['one of two addresses does not answer', {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {unreachable: 'connection refused'})]}, 'Verified EdgeUnreachable', `${two}:443 does not answer for ${docs} (connection refused)`],
-    ['one of two presents another leaf', {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {leafSha256: otherLeaf, subjectAltNames: 'DNS:other.example'})]}, 'Verified EdgeNotServing', `${two}:443 presents another certificate for ${docs} (of DNS:other.example)`],
-    ['an address presents none', {edge: [edgeAt(one, {})]}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
-    ['no request tells the leaf, and it ends when the Certificate does', {edge: [edgeAt(one, {leafSha256: otherLeaf, subjectAltNames: `DNS:${docs}`, notAfter})], issued: adopted}, 'Live Serving'],
-    ['no request tells the leaf, and one of two ends at another time', {edge: [edgeAt(one, {subjectAltNames: `DNS:${docs}`, notAfter}), edgeAt(two, {subjectAltNames: `DNS:${docs}`, notAfter: timestamp(t0 + days)})], issued: adopted}, 'Verified EdgeNotServing', `${two}:443 presents another certificate`],
-    ['no request tells the leaf, and it is of another name', {edge: [edgeAt(one, {subjectAltNames: 'DNS:*.example.com', notAfter})], issued: adopted}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
-    ['nothing is known of what was issued', {edge: [edgeAt(one, {leafSha256: leaf, subjectAltNames: `DNS:${docs}`})], issued: {leafSha256: undefined, notAfter: undefined}}, 'Verified EdgePending', 'the edge is being watched'],
+    [
+      'every address presents the issued leaf',
+      {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {leafSha256: leaf})]},
+      'Live Serving',
+    ],
+    [
+      'one of two addresses does not answer',
+      {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {unreachable: 'connection refused'})]},
+      'Verified EdgeUnreachable',
+      `${two}:443 does not answer for ${docs} (connection refused)`,
+    ],
+    [
+      'one of two presents another leaf',
+      {
+        edge: [
+          edgeAt(one, {leafSha256: leaf}),
+          edgeAt(two, {leafSha256: otherLeaf, subjectAltNames: 'DNS:other.example'}),
+        ],
+      },
+      'Verified EdgeNotServing',
+      `${two}:443 presents another certificate for ${docs} (of DNS:other.example)`,
+    ],
+    [
+      'an address presents none',
+      {edge: [edgeAt(one, {})]},
+      'Verified EdgeNotServing',
+      `${one}:443 presents another certificate`,
+    ],
+    [
+      'no request tells the leaf, and it ends when the Certificate does',
+      {edge: [edgeAt(one, {leafSha256: otherLeaf, subjectAltNames: `DNS:${docs}`, notAfter})], issued: adopted},
+      'Live Serving',
+    ],
+    [
+      'no request tells the leaf, and one of two ends at another time',
+      {
+        edge: [
+          edgeAt(one, {subjectAltNames: `DNS:${docs}`, notAfter}),
+          edgeAt(two, {subjectAltNames: `DNS:${docs}`, notAfter: timestamp(t0 + days)}),
+        ],
+        issued: adopted,
+      },
+      'Verified EdgeNotServing',
+      `${two}:443 presents another certificate`,
+    ],
+    [
+      'no request tells the leaf, and it is of another name',
+      {edge: [edgeAt(one, {subjectAltNames: 'DNS:*.example.com', notAfter})], issued: adopted},
+      'Verified EdgeNotServing',
+      `${one}:443 presents another certificate`,
+    ],
+    [
+      'nothing is known of what was issued',
+      {
+        edge: [edgeAt(one, {leafSha256: leaf, subjectAltNames: `DNS:${docs}`})],
+        issued: {leafSha256: undefined, notAfter: undefined},
+      },
+      'Verified EdgePending',
+      'the edge is being watched',
+    ],
     ['there is no address to look at', {edge: []}, 'Verified EdgePending', 'the edge is being watched'],
     ['the edge has not been looked at', {}, 'Verified EdgePending', 'the edge is being watched'],
-    ['it still presents the leaf before the current one', {edge: [edgeAt(one, {leafSha256: leaf, subjectAltNames: `DNS:${docs}`, notAfter})], issued: {leafSha256: otherLeaf}}, 'Verified EdgeNotServing', `${one}:443 presents another certificate`],
+    [
+      'it still presents the leaf before the current one',
+      {
+        edge: [edgeAt(one, {leafSha256: leaf, subjectAltNames: `DNS:${docs}`, notAfter})],
+        issued: {leafSha256: otherLeaf},
+      },
+      'Verified EdgeNotServing',
+      `${one}:443 presents another certificate`,
+    ],
   ];
   test.each(rows)('is kept where %s', (_, {edge, issued}, expected, message = 'is served over TLS') => {
     const facts = {...proven(), certificate: certificate(issued), edge, edgeLookedAt: t0};
@@ -167,24 +333,42 @@ describe('Rule 6, Live means seen', () => {
     expect(`${entryOf(alone, docs)!.phase} ${entryOf(alone, docs)!.reason}`).toBe(expected);
     expect(entryOf(alone, docs)!.message).toContain(message);
     expect(condition(alone, 'Ready')?.status).toBe(ready);
-    const asSource = {...facts, edge: edge?.map((e) => ({...e, ...(e.subjectAltNames !== undefined && {subjectAltNames: e.subjectAltNames.replace(docs, old)})}))};
+    const asSource = {
+      ...facts,
+      edge: edge?.map((e) => ({
+        ...e,
+        ...(e.subjectAltNames !== undefined && {subjectAltNames: e.subjectAltNames.replace(docs, old)}),
+      })),
+    };
     const source = decide(settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: asSource}})));
-    expect(`${entryOf(source, old)!.phase} ${entryOf(source, old)!.reason}`).toBe(expected.replace('Live Serving', 'Live Redirecting'));
+    expect(`${entryOf(source, old)!.phase} ${entryOf(source, old)!.reason}`).toBe(
+      expected.replace('Live Serving', 'Live Redirecting'),
+    );
     expect(condition(source, 'Ready')?.status).toBe(ready);
   });
 
   test('whatever has happened, a hostname becomes Live only in sight of every address with what was issued', () => {
-    fc.assert(fc.property(historyArbitrary, (history) => {
-      for (const at of live(history)) {
-        for (const host of decide(at).status.hosts ?? []) {
-          if (host.phase !== 'Live' || at.domain.status?.hosts?.some((h) => h.hostname === host.hostname && h.phase === 'Live')) continue;
-          const facts = at.facts.get(host.hostname)!;
-          const issued = facts.certificate?.leafSha256 !== undefined ? {leafSha256: facts.certificate.leafSha256} : {notAfter: certificate().notAfter, subjectAltNames: `DNS:${host.hostname}`};
-          expect(facts.edge?.length).toBeGreaterThan(0);
-          for (const seen of facts.edge ?? []) expect(seen).toMatchObject(issued);
+    fc.assert(
+      fc.property(historyArbitrary, (history) => {
+        for (const at of live(history)) {
+          for (const host of decide(at).status.hosts ?? []) {
+            if (
+              host.phase !== 'Live' ||
+              at.domain.status?.hosts?.some((h) => h.hostname === host.hostname && h.phase === 'Live')
+            )
+              continue;
+            const facts = at.facts.get(host.hostname)!;
+            const issued =
+              facts.certificate?.leafSha256 !== undefined
+                ? {leafSha256: facts.certificate.leafSha256}
+                : {notAfter: certificate().notAfter, subjectAltNames: `DNS:${host.hostname}`};
+            expect(facts.edge?.length).toBeGreaterThan(0);
+            for (const seen of facts.edge ?? []) expect(seen).toMatchObject(issued);
+          }
         }
-      }
-    }), {numRuns: 500});
+      }),
+      {numRuns: 500},
+    );
   });
 
   const wrong = served({edge: [edgeAt(one, {leafSha256: otherLeaf})]});
@@ -196,15 +380,20 @@ describe('Rule 6, Live means seen', () => {
     expect(decide(first).wakeAt).toBe(t0 + 3 * seconds);
   });
 
-  test.each(['EdgeNotServing', 'EdgeUnreachable'] as const)('%s is pending for two minutes, then stalled, and heals when the leaf is seen', (reason) => {
-    const facts = reason === 'EdgeNotServing' ? wrong : served({edge: [edgeAt(one, {unreachable: 'timed out'})]});
-    const at = settled(world({facts: {[docs]: facts}}));
-    const since = Date.parse(entryOf(decide(at), docs)!.since);
-    expect(decide(at).wakeAt).toBe(since + 2 * minutes);
-    expect(conditionLines(decide({...at, now: since + 2 * minutes - 1})).at(-1)).toBe(`Reconciling=True/${reason}`);
-    expect(conditionLines(decide({...at, now: since + 2 * minutes})).at(-1)).toBe(`Stalled=True/${reason}`);
-    expect(conditionLines(decide(later(at, {now: since + hours, facts: {[docs]: served()}}))).at(-1)).toBe('Ready=True/Serving');
-  });
+  test.each(['EdgeNotServing', 'EdgeUnreachable'] as const)(
+    '%s is pending for two minutes, then stalled, and heals when the leaf is seen',
+    (reason) => {
+      const facts = reason === 'EdgeNotServing' ? wrong : served({edge: [edgeAt(one, {unreachable: 'timed out'})]});
+      const at = settled(world({facts: {[docs]: facts}}));
+      const since = Date.parse(entryOf(decide(at), docs)!.since);
+      expect(decide(at).wakeAt).toBe(since + 2 * minutes);
+      expect(conditionLines(decide({...at, now: since + 2 * minutes - 1})).at(-1)).toBe(`Reconciling=True/${reason}`);
+      expect(conditionLines(decide({...at, now: since + 2 * minutes})).at(-1)).toBe(`Stalled=True/${reason}`);
+      expect(conditionLines(decide(later(at, {now: since + hours, facts: {[docs]: served()}}))).at(-1)).toBe(
+        'Ready=True/Serving',
+      );
+    },
+  );
 
   test('the two minutes survive a restart, after which the edge has not been looked at yet', () => {
     const at = settled(world({facts: {[docs]: wrong}}));
@@ -219,7 +408,11 @@ describe('Rule 6, Live means seen', () => {
     const since = Date.parse(entryOf(decide(waiting), docs)!.since);
     const pause = (after: number) => {
       const looked = since + after;
-      return decide({...waiting, now: looked, facts: new Map([[docs, {...wrong, edgeLookedAt: looked}]])}).looks.find((l) => l.what === 'edge')!.at - looked;
+      return (
+        decide({...waiting, now: looked, facts: new Map([[docs, {...wrong, edgeLookedAt: looked}]])}).looks.find(
+          (l) => l.what === 'edge',
+        )!.at - looked
+      );
     };
     expect([0, 100, 1000, 10_000, 60_000, 3_600_000].map(pause)).toEqual([250, 250, 500, 5000, 15_000, 15_000]);
   });
@@ -227,18 +420,36 @@ describe('Rule 6, Live means seen', () => {
 
 describe('Rule 9, quiet when nothing changes', () => {
   test('whatever has happened, the status that was decided is decided again, later, with the same answers', () => {
-    fc.assert(fc.property(historyArbitrary, fc.array(fc.integer({min: 1, max: 20_000}), {minLength: 1, maxLength: 4}), (history, steps) => {
-      let at = settled(live(history).at(-1)!);
-      const {status} = decide(at);
-      for (const step of steps) {
-        const now = at.now + step;
-        const facts = Object.fromEntries([...at.facts].map(([name, f]) =>
-          // Whatever time the old answer has left at each look.
-          [name, {...f, ...(f.verdict?.kind === 'Refuted' && {verdict: {...f.verdict, oldAnswerSeconds: step}}), ...(f.checkedAt !== undefined && {checkedAt: now}), ...(f.edgeLookedAt !== undefined && {edgeLookedAt: now})}]));
-        at = later(at, {now, facts});
-        expect(decide(at).status).toEqual(status);
-      }
-    }), {numRuns: 500});
+    fc.assert(
+      fc.property(
+        historyArbitrary,
+        fc.array(fc.integer({min: 1, max: 20_000}), {minLength: 1, maxLength: 4}),
+        (history, steps) => {
+          let at = settled(live(history).at(-1)!);
+          const {status} = decide(at);
+          for (const step of steps) {
+            const now = at.now + step;
+            const facts = Object.fromEntries(
+              [...at.facts].map(([name, f]) =>
+                // Whatever time the old answer has left at each look.
+                [
+                  name,
+                  {
+                    ...f,
+                    ...(f.verdict?.kind === 'Refuted' && {verdict: {...f.verdict, oldAnswerSeconds: step}}),
+                    ...(f.checkedAt !== undefined && {checkedAt: now}),
+                    ...(f.edgeLookedAt !== undefined && {edgeLookedAt: now}),
+                  },
+                ],
+              ),
+            );
+            at = later(at, {now, facts});
+            expect(decide(at).status).toEqual(status);
+          }
+        },
+      ),
+      {numRuns: 500},
+    );
   });
 
   test('a Live domain is waited for by nothing but its next checks: no timer of its own, no look at the edge', () => {
@@ -249,7 +460,13 @@ describe('Rule 9, quiet when nothing changes', () => {
 
   test('a restart changes nothing of what is Live', () => {
     const at = settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: served()}}));
-    const restarted = decide(later(at, {now: t0 + 9 * days, startedAt: t0 + 9 * days, facts: {[docs]: {certificate: certificate()}, [old]: {certificate: certificate()}}}));
+    const restarted = decide(
+      later(at, {
+        now: t0 + 9 * days,
+        startedAt: t0 + 9 * days,
+        facts: {[docs]: {certificate: certificate()}, [old]: {certificate: certificate()}},
+      }),
+    );
     expect(restarted.status).toEqual(decide(at).status);
     for (const look of restarted.looks) {
       expect(look.at).toBeGreaterThanOrEqual(t0 + 9 * days);
@@ -258,30 +475,89 @@ describe('Rule 9, quiet when nothing changes', () => {
   });
 
   test('after a restart the checks of many Live names are spread over the interval', () => {
-    const first = decide(world({redirects: Array.from({length: 100}, (_, i) => ({from: `n${i}.example.com`})), facts: Object.fromEntries(Array.from({length: 100}, (_, i) => [`n${i}.example.com`, proven()]))}));
-    const again = decide(world({redirects: Array.from({length: 100}, (_, i) => ({from: `n${i}.example.com`})), status: first.status, startedAt: t0,
-      facts: Object.fromEntries(first.status.hosts!.map((h) => [h.hostname, {certificate: certificate()}]))}));
-    const tenths = again.looks.filter((l) => l.hostname !== docs).map((l) => Math.floor(((l.at - t0) / policy.recheckIntervalMs) * 10));
+    const first = decide(
+      world({
+        redirects: Array.from({length: 100}, (_, i) => ({from: `n${i}.example.com`})),
+        facts: Object.fromEntries(Array.from({length: 100}, (_, i) => [`n${i}.example.com`, proven()])),
+      }),
+    );
+    const again = decide(
+      world({
+        redirects: Array.from({length: 100}, (_, i) => ({from: `n${i}.example.com`})),
+        status: first.status,
+        startedAt: t0,
+        facts: Object.fromEntries(first.status.hosts!.map((h) => [h.hostname, {certificate: certificate()}])),
+      }),
+    );
+    const tenths = again.looks
+      .filter((l) => l.hostname !== docs)
+      .map((l) => Math.floor(((l.at - t0) / policy.recheckIntervalMs) * 10));
     expect(new Set(tenths).size).toBeGreaterThanOrEqual(8);
   });
 
   test('hosts, records and objects are sorted, in whatever order the spec gives them', () => {
-    const names = ['b.example.com', 'a.example.com', 'bücher.example', 'xn--bcher-kva.example', 'z.example.com', 'm.example.com'];
-    const decided = (order: string[]) => decide(world({redirects: order.map((from) => ({from})), facts: Object.fromEntries([docs, ...names].map((n) => [n, proven()]))}));
+    const names = [
+      'b.example.com',
+      'a.example.com',
+      'bücher.example',
+      'xn--bcher-kva.example',
+      'z.example.com',
+      'm.example.com',
+    ];
+    const decided = (order: string[]) =>
+      decide(
+        world({
+          redirects: order.map((from) => ({from})),
+          facts: Object.fromEntries([docs, ...names].map((n) => [n, proven()])),
+        }),
+      );
     const sorted = decided(names);
-    expect(sorted.status.hosts?.map((h) => h.hostname)).toEqual([docs, 'a.example.com', 'b.example.com', 'm.example.com', 'xn--bcher-kva.example', 'bücher.example', 'z.example.com']);
-    expect(sorted.status.dnsRecords?.map((r) => r.hostname)).toEqual([docs, 'a.example.com', 'b.example.com', 'm.example.com', 'xn--bcher-kva.example', 'z.example.com']);
-    fc.assert(fc.property(fc.shuffledSubarray(names, {minLength: names.length}), (shuffled) => {
-      expect(decided(shuffled)).toEqual(sorted);
-    }), {numRuns: 50});
+    expect(sorted.status.hosts?.map((h) => h.hostname)).toEqual([
+      docs,
+      'a.example.com',
+      'b.example.com',
+      'm.example.com',
+      'xn--bcher-kva.example',
+      'bücher.example',
+      'z.example.com',
+    ]);
+    expect(sorted.status.dnsRecords?.map((r) => r.hostname)).toEqual([
+      docs,
+      'a.example.com',
+      'b.example.com',
+      'm.example.com',
+      'xn--bcher-kva.example',
+      'z.example.com',
+    ]);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(names, {minLength: names.length}), (shuffled) => {
+        expect(decided(shuffled)).toEqual(sorted);
+      }),
+      {numRuns: 50},
+    );
   });
 
   test('lastTransitionTime moves only with the status, observedGeneration with the spec', () => {
     const at = later(world({facts: {[docs]: refuted()}}), {});
-    const changed = later(at, {now: t0 + minutes, facts: {[docs]: refuted('TargetMismatch', 'Wrong')}, domain: {...at.domain, metadata: {...at.domain.metadata, generation: 7}}});
+    const changed = later(at, {
+      now: t0 + minutes,
+      facts: {[docs]: refuted('TargetMismatch', 'Wrong')},
+      domain: {...at.domain, metadata: {...at.domain.metadata, generation: 7}},
+    });
     const d = decide(changed);
-    expect(condition(d, 'Verified')).toEqual({type: 'Verified', status: 'False', reason: 'TargetMismatch', message: 'TargetMismatch was seen.', observedGeneration: 7, lastTransitionTime: timestamp(t0)});
-    expect(new Set([d.status.observedGeneration, ...d.status.conditions!.map((c) => c.observedGeneration)])).toEqual(new Set([7]));
-    expect(condition(decide(later(changed, {now: t0 + hours, facts: {[docs]: proven()}})), 'Verified')?.lastTransitionTime).toBe(timestamp(t0 + hours));
+    expect(condition(d, 'Verified')).toEqual({
+      type: 'Verified',
+      status: 'False',
+      reason: 'TargetMismatch',
+      message: 'TargetMismatch was seen.',
+      observedGeneration: 7,
+      lastTransitionTime: timestamp(t0),
+    });
+    expect(new Set([d.status.observedGeneration, ...d.status.conditions!.map((c) => c.observedGeneration)])).toEqual(
+      new Set([7]),
+    );
+    expect(
+      condition(decide(later(changed, {now: t0 + hours, facts: {[docs]: proven()}})), 'Verified')?.lastTransitionTime,
+    ).toBe(timestamp(t0 + hours));
   });
 });

@@ -10,7 +10,8 @@ import {type ConfigMap, configMaps} from '../../support/kube-api.ts';
 type Stored = ConfigMap & {status?: unknown};
 
 const isOurs = (object: KubeObject): boolean => object.metadata.labels?.owner === 'us';
-const refusal = (status: number, reason: string, details = {}): ApiError => new ApiError({status, body: JSON.stringify({kind: 'Status', reason, details})});
+const refusal = (status: number, reason: string, details = {}): ApiError =>
+  new ApiError({status, body: JSON.stringify({kind: 'Status', reason, details})});
 
 /** At most one object, and what was sent. */
 let stored: Stored | undefined;
@@ -22,32 +23,59 @@ const client = {
   applyPatch: async (_: unknown, object: Stored, {force}: {force: boolean}) => {
     sent.push(`apply${force ? ' by force' : ''}`);
     const {resourceVersion, uid, ...metadata} = object.metadata;
-    if (stored && resourceVersion !== undefined && resourceVersion !== stored.metadata.resourceVersion) throw refusal(409, 'Conflict');
-    if (stored && uid !== undefined && uid !== stored.metadata.uid) throw refusal(422, 'Invalid', {causes: [{field: 'metadata.uid'}]});
+    if (stored && resourceVersion !== undefined && resourceVersion !== stored.metadata.resourceVersion)
+      throw refusal(409, 'Conflict');
+    if (stored && uid !== undefined && uid !== stored.metadata.uid)
+      throw refusal(422, 'Invalid', {causes: [{field: 'metadata.uid'}]});
     if (!stored && uid !== undefined) throw refusal(409, 'Conflict');
-    stored = {...stored, ...object, metadata: {...metadata, uid: stored?.metadata.uid ?? `uid-${sent.length}`, resourceVersion: String(100 + sent.length)}};
+    stored = {
+      ...stored,
+      ...object,
+      metadata: {
+        ...metadata,
+        uid: stored?.metadata.uid ?? `uid-${sent.length}`,
+        resourceVersion: String(100 + sent.length),
+      },
+    };
     return structuredClone(stored);
   },
   // What waits for dependents goes on waiting, unless the policy is given and is another (apiserver: shouldDeleteDependents).
   delete: async (_: unknown, __: unknown, {propagation}: {propagation?: string}) => {
     sent.push('delete');
-    const finalizers = (stored!.metadata.finalizers ?? []).filter(f => propagation === undefined || (f !== 'foregroundDeletion' && f !== 'orphan'));
-    stored = finalizers.length > 0 ? {...stored!, metadata: {...stored!.metadata, finalizers, deletionTimestamp: '2026-01-01T00:00:00Z'}} : undefined;
+    const finalizers = (stored!.metadata.finalizers ?? []).filter(
+      (f) => propagation === undefined || (f !== 'foregroundDeletion' && f !== 'orphan'),
+    );
+    stored =
+      finalizers.length > 0
+        ? {...stored!, metadata: {...stored!.metadata, finalizers, deletionTimestamp: '2026-01-01T00:00:00Z'}}
+        : undefined;
     return 'Deleted';
   },
   patch: async (_: unknown, __: unknown, patch: {path: string; value: unknown}[]) => {
     sent.push('patch');
     for (const {path, value} of patch) {
-      if (path === '/metadata/resourceVersion' && value !== stored!.metadata.resourceVersion) throw refusal(409, 'Conflict');
+      if (path === '/metadata/resourceVersion' && value !== stored!.metadata.resourceVersion)
+        throw refusal(409, 'Conflict');
       if (path === '/status') stored!.status = value;
     }
     return structuredClone(stored);
   },
 } as unknown as Client;
 
-const intent = (a: string): ConfigMap => ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'x', namespace: 'ns', labels: {owner: 'us'}}, data: {a}});
-const foreign = (): Stored => ({...intent('theirs'), metadata: {name: 'x', namespace: 'ns', uid: 'theirs', resourceVersion: '7'}});
-const ours = (finalizers: string[], deletionTimestamp?: string): Stored => ({...intent('1'), metadata: {...intent('1').metadata, uid: 'ours', resourceVersion: '7', finalizers, deletionTimestamp}});
+const intent = (a: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {name: 'x', namespace: 'ns', labels: {owner: 'us'}},
+  data: {a},
+});
+const foreign = (): Stored => ({
+  ...intent('theirs'),
+  metadata: {name: 'x', namespace: 'ns', uid: 'theirs', resourceVersion: '7'},
+});
+const ours = (finalizers: string[], deletionTimestamp?: string): Stored => ({
+  ...intent('1'),
+  metadata: {...intent('1').metadata, uid: 'ours', resourceVersion: '7', finalizers, deletionTimestamp},
+});
 
 beforeEach(() => {
   stored = undefined;

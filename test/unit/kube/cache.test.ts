@@ -6,8 +6,12 @@ import {ApiError} from '../../../operator/kube/errors.ts';
 import {type ConfigMap, configMaps} from '../../support/kube-api.ts';
 import {settled, VirtualClock} from '../../support/kube-clock.ts';
 
-const object = (name: string, resourceVersion: number, a = String(resourceVersion)): ConfigMap =>
-  ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace: 'ns', resourceVersion: String(resourceVersion)}, data: {a}});
+const object = (name: string, resourceVersion: number, a = String(resourceVersion)): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {name, namespace: 'ns', resourceVersion: String(resourceVersion)},
+  data: {a},
+});
 const gone = new ApiError({status: 410, body: '{"reason":"Expired"}'});
 
 /** What the API server holds, and where its history stands. */
@@ -42,7 +46,7 @@ const client = {
     yield [];
     for (;;) {
       const {promise, resolve, reject} = Promise.withResolvers<WatchEvent<ConfigMap> | 'end'>();
-      tell = event => (event instanceof Error ? reject(event) : resolve(event));
+      tell = (event) => (event instanceof Error ? reject(event) : resolve(event));
       signal.addEventListener('abort', () => reject(signal.reason as Error), {once: true});
       const event = await promise;
       if (event === 'end') return;
@@ -60,7 +64,9 @@ beforeEach(async () => {
   clock = new VirtualClock();
   stop = new AbortController();
   cache = new Cache(client, configMaps, {watcher: {clock, backoff: {baseMs: 100, capMs: 1000, random: () => 0}}});
-  cache.onChange((now, before) => told.push(`${(now ?? before)!.metadata.name} ${before?.data?.a ?? '-'} ${now?.data?.a ?? '-'}`));
+  cache.onChange((now, before) =>
+    told.push(`${(now ?? before)!.metadata.name} ${before?.data?.a ?? '-'} ${now?.data?.a ?? '-'}`),
+  );
   cache.start(stop.signal);
   await cache.synced;
   await settled();
@@ -125,7 +131,7 @@ describe('without end', () => {
     refuse = refusal;
     await after(new Error('cut'));
     // 50, 100, 200, 400, 500, 500, ... ms within 10 s: 23 times.
-    const watches = requests.filter(request => request.startsWith('watch')).length;
+    const watches = requests.filter((request) => request.startsWith('watch')).length;
     expect(watches).toBeGreaterThan(15);
     expect(watches).toBeLessThan(25);
     expect(requests.length).toBeLessThan(50);

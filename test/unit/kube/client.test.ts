@@ -21,14 +21,17 @@ beforeEach(async () => {
       outgoing.end(JSON.stringify(body));
     });
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const {port} = server.address() as AddressInfo;
-  client = new Client({server: `http://127.0.0.1:${port}`, read: async () => ({tls: {}, headers: {}})}, {connections: 1});
+  client = new Client(
+    {server: `http://127.0.0.1:${port}`, read: async () => ({tls: {}, headers: {}})},
+    {connections: 1},
+  );
 });
 afterEach(async () => {
   server.closeAllConnections();
   await client.close();
-  await new Promise(resolve => server.close(resolve));
+  await new Promise((resolve) => server.close(resolve));
 });
 
 const write = (name: string): Promise<unknown> => client.patch(configMaps, `ns/${name}`, {}, {type: 'merge'});
@@ -65,12 +68,18 @@ describe('the guard of writes', () => {
       throw new Error('never');
     });
     const apart = client.apart();
-    const both = Promise.all([client.get(configMaps, 'ns/a'), apart.create(configMaps, {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'a', namespace: 'ns'}})]);
+    const both = Promise.all([
+      client.get(configMaps, 'ns/a'),
+      apart.create(configMaps, {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'a', namespace: 'ns'}}),
+    ]);
     await arrived(2);
     for (const reply of answer) reply();
     await both;
-    expect(came.toSorted()).toEqual(['GET /api/v1/namespaces/ns/configmaps/a', 'POST /api/v1/namespaces/ns/configmaps?']
-      .map(line => line.replace(/\?$/, '')));
+    expect(came.toSorted()).toEqual(
+      ['GET /api/v1/namespaces/ns/configmaps/a', 'POST /api/v1/namespaces/ns/configmaps?'].map((line) =>
+        line.replace(/\?$/, ''),
+      ),
+    );
     await apart.close();
   });
 });
@@ -82,7 +91,9 @@ describe('what a person reads when a request fails', () => {
     answer[0]!(429, {kind: 'Status', reason: 'TooManyRequests', message: 'slow down'}, {'retry-after': '7'});
     const error = await failed;
     expect(error).toBeInstanceOf(ApiError);
-    expect((error as Error).message).toBe('PATCH /api/v1/namespaces/ns/configmaps/a: 429 TooManyRequests: slow down (asks to wait 7 s)');
+    expect((error as Error).message).toBe(
+      'PATCH /api/v1/namespaces/ns/configmaps/a: 429 TooManyRequests: slow down (asks to wait 7 s)',
+    );
     expect(retryAfterMs(error)).toBe(7000);
   });
 
@@ -97,8 +108,13 @@ describe('what a person reads when a request fails', () => {
   });
 
   test('every address that was tried, of a host with several', async () => {
-    const cause = new AggregateError([new Error('connect ECONNREFUSED ::1:1'), new Error('connect ECONNREFUSED 127.0.0.1:1')]);
-    expect(new NoAnswerError('GET /x', cause).message).toBe('GET /x: no answer: connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1');
+    const cause = new AggregateError([
+      new Error('connect ECONNREFUSED ::1:1'),
+      new Error('connect ECONNREFUSED 127.0.0.1:1'),
+    ]);
+    expect(new NoAnswerError('GET /x', cause).message).toBe(
+      'GET /x: no answer: connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1',
+    );
   });
 
   test('the reason of its own signal, when the caller gave up', async () => {

@@ -24,15 +24,24 @@ let controller: Controller;
 function make(reconcile: Reconcile, options: Partial<ConstructorParameters<typeof Controller>[0]> = {}): Controller {
   const log = pino({level: 'debug'}, {write: (line: string) => void logged.push(JSON.parse(line))});
   controller = new Controller({
-    name: 'widget', reconcile, workers: 2, waitFor: [synced], metrics: kitMetrics(registry), log, clock,
-    backoff: {baseMs: 100, capMs: 1000, random: () => 0.5}, ...options,
+    name: 'widget',
+    reconcile,
+    workers: 2,
+    waitFor: [synced],
+    metrics: kitMetrics(registry),
+    log,
+    clock,
+    backoff: {baseMs: 100, capMs: 1000, random: () => 0.5},
+    ...options,
   });
   return controller;
 }
 
 async function metric(name: string): Promise<Record<string, number>> {
-  const {values} = (await registry.getSingleMetric(name)!.get());
-  return Object.fromEntries(values.map(({labels, value}) => [String((labels as {result?: string}).result ?? ''), value]));
+  const {values} = await registry.getSingleMetric(name)!.get();
+  return Object.fromEntries(
+    values.map(({labels, value}) => [String((labels as {result?: string}).result ?? ''), value]),
+  );
 }
 
 beforeEach(() => {
@@ -46,8 +55,11 @@ describe('the start', () => {
   test('nothing is reconciled before every cache has synced', async () => {
     const [first, second] = [gate(), gate()];
     const seen: string[] = [];
-    make(async key => (seen.push(key), 'awaitChange'), {
-      waitFor: [{synced: first.opened, isSynced: false}, {synced: second.opened, isSynced: false}],
+    make(async (key) => (seen.push(key), 'awaitChange'), {
+      waitFor: [
+        {synced: first.opened, isSynced: false},
+        {synced: second.opened, isSynced: false},
+      ],
     });
     controller.enqueue('a');
     const started = controller.start();
@@ -173,11 +185,14 @@ describe('what follows a reconcile', () => {
 
   test('a reconcile that throws before its first await harms no other key', async () => {
     const seen: string[] = [];
-    await make(key => {
-      seen.push(key);
-      if (key === 'bad') throw new Error('at once');
-      return Promise.resolve('awaitChange');
-    }, {workers: 1}).start();
+    await make(
+      (key) => {
+        seen.push(key);
+        if (key === 'bad') throw new Error('at once');
+        return Promise.resolve('awaitChange');
+      },
+      {workers: 1},
+    ).start();
     controller.enqueue('bad');
     controller.enqueue('good');
     await settled();
@@ -189,7 +204,7 @@ describe('workers', () => {
   test('as many keys as there are workers run at once, a key never twice', async () => {
     const gates = new Map<string, ReturnType<typeof gate>>();
     const running: string[] = [];
-    await make(async key => {
+    await make(async (key) => {
       running.push(key);
       gates.set(key, gate());
       await gates.get(key)!.opened;
@@ -215,12 +230,15 @@ describe('workers', () => {
     let runs = 0;
     const reasons: string[] = [];
     const stuck = gate();
-    await make(async (_, {signal}) => {
-      runs++;
-      signal.addEventListener('abort', () => reasons.push((signal.reason as Error).message));
-      await stuck.opened;
-      return 'awaitChange';
-    }, {reconcileTimeoutMs: 20}).start();
+    await make(
+      async (_, {signal}) => {
+        runs++;
+        signal.addEventListener('abort', () => reasons.push((signal.reason as Error).message));
+        await stuck.opened;
+        return 'awaitChange';
+      },
+      {reconcileTimeoutMs: 20},
+    ).start();
     controller.enqueue('a');
     await wait(60);
     controller.enqueue('a');
@@ -235,12 +253,15 @@ test('a stop takes no more keys, tells running reconciles, and waits for the las
   const write = gate();
   const seen: string[] = [];
   let aborted = false;
-  await make(async (key, {signal}) => {
-    seen.push(key);
-    signal.addEventListener('abort', () => (aborted = true));
-    await write.opened;
-    throw signal.reason;
-  }, {workers: 1}).start();
+  await make(
+    async (key, {signal}) => {
+      seen.push(key);
+      signal.addEventListener('abort', () => (aborted = true));
+      await write.opened;
+      throw signal.reason;
+    },
+    {workers: 1},
+  ).start();
   controller.enqueue('a');
   controller.enqueue('b');
   await settled();

@@ -21,10 +21,17 @@ class Process {
   constructor(world: VirtualClock, api: LeaseServer, instance: string, options: Partial<ElectorOptions> = {}) {
     this.clock = new ProcessClock(world);
     this.elector = new Elector({
-      client: api.clientOf(this.clock), namespace: 'ns', name: 'the-lease', instance, metrics: kitMetrics(this.registry),
-      log: pino({level: 'silent'}), clock: this.clock, now: () => new Date(Date.UTC(2026, 0, 1) + world.now()), ...options,
+      client: api.clientOf(this.clock),
+      namespace: 'ns',
+      name: 'the-lease',
+      instance,
+      metrics: kitMetrics(this.registry),
+      log: pino({level: 'silent'}),
+      clock: this.clock,
+      now: () => new Date(Date.UTC(2026, 0, 1) + world.now()),
+      ...options,
     });
-    void this.elector.lost.then(error => (this.lost = error.message));
+    void this.elector.lost.then((error) => (this.lost = error.message));
     void this.elector.campaign(this.#asked.signal);
   }
 
@@ -50,7 +57,8 @@ class Process {
 
 let world: VirtualClock;
 let api: LeaseServer;
-const start = (instance: string, options?: Partial<ElectorOptions>): Process => new Process(world, api, instance, options);
+const start = (instance: string, options?: Partial<ElectorOptions>): Process =>
+  new Process(world, api, instance, options);
 const holder = (): string => api.lease?.spec?.holderIdentity ?? '';
 
 /** Moves on in small steps until it is so, and says after how long. */
@@ -84,8 +92,11 @@ describe('a candidate', () => {
     expect(await process.metric()).toEqual([[{name: 'the-lease'}, 0]]);
     await until(() => process.mayWrite(), 100);
     expect(api.lease!.spec).toEqual({
-      holderIdentity: process.elector.identity, leaseDurationSeconds: 15, leaseTransitions: 0,
-      acquireTime: expect.stringMatching(/^2026-01-01T00:00:00\.\d{6}Z$/), renewTime: expect.stringMatching(/^2026-01-01T00:00:00\.\d{6}Z$/),
+      holderIdentity: process.elector.identity,
+      leaseDurationSeconds: 15,
+      leaseTransitions: 0,
+      acquireTime: expect.stringMatching(/^2026-01-01T00:00:00\.\d{6}Z$/),
+      renewTime: expect.stringMatching(/^2026-01-01T00:00:00\.\d{6}Z$/),
     });
     expect(process.elector.identity).toMatch(/^a_[\da-f]{16}$/);
     expect(await process.metric()).toEqual([[{name: 'the-lease'}, 1]]);
@@ -101,10 +112,10 @@ describe('a candidate', () => {
 
   test.each(['2001-01-01T00:00:00.000000Z', '2099-01-01T00:00:00.000000Z'])(
     'counts from when it saw the lease change, though it bears the time %s',
-    async time => {
+    async (time) => {
       const {leader, candidate} = await leaderAndCandidate();
       leader.clock.stop();
-      api.set(lease => (lease.spec!.renewTime = time));
+      api.set((lease) => (lease.spec!.renewTime = time));
       const after = await until(() => candidate.mayWrite(), 20_000);
       expect(after).toBeGreaterThanOrEqual(duration);
       expect(after).toBeLessThan(duration + retry);
@@ -127,7 +138,7 @@ describe('a candidate', () => {
     const {leader, candidate} = await leaderAndCandidate();
     leader.clock.stop();
     for (let i = 0; i < 17 && !candidate.mayWrite(); i++) {
-      api.set(lease => (lease.metadata.labels = {touched: String(i)}));
+      api.set((lease) => (lease.metadata.labels = {touched: String(i)}));
       await world.advance(1000);
     }
     expect(candidate.mayWrite()).toBe(true);
@@ -162,7 +173,7 @@ describe('a candidate', () => {
   test('is one of ten that come at the same moment, and the others go on waiting', async () => {
     const all = Array.from({length: 10}, (_, i) => start(`p${i}`));
     await world.advance(30_000);
-    expect(all.filter(process => process.mayWrite())).toHaveLength(1);
+    expect(all.filter((process) => process.mayWrite())).toHaveLength(1);
     expect(all.every(({lost}) => lost === undefined)).toBe(true);
   });
 
@@ -183,7 +194,7 @@ describe('a candidate', () => {
     await candidate.elector.release();
     const {length} = api.requests;
     await world.advance(1900);
-    expect(api.requests.slice(length).filter(verb => verb === 'get')).toEqual([]);
+    expect(api.requests.slice(length).filter((verb) => verb === 'get')).toEqual([]);
   });
 });
 
@@ -196,20 +207,23 @@ describe('a leader', () => {
     expect(api.requests).toEqual(Array.from({length: 10}, () => 'patch'));
   });
 
-  test.each(['down', 'mute'] as const)('that finds the API server %s stops writing at the renew deadline, before anybody else leads', async mood => {
-    const {leader, candidate} = await leaderAndCandidate();
-    api.mood = mood;
-    await world.advance(deadline - retry - 100);
-    expect(leader.mayWrite()).toBe(true);
-    const after = await until(() => !leader.mayWrite(), deadline);
-    expect(after).toBeLessThanOrEqual(retry + 200);
-    await settled();
-    expect(leader.lost).toContain('not renewed within the deadline');
-    expect(await leader.metric()).toEqual([[{name: 'the-lease'}, 0]]);
-    api.mood = 'well';
-    await until(() => candidate.mayWrite(), 20_000);
-    expect(leader.mayWrite()).toBe(false);
-  });
+  test.each(['down', 'mute'] as const)(
+    'that finds the API server %s stops writing at the renew deadline, before anybody else leads',
+    async (mood) => {
+      const {leader, candidate} = await leaderAndCandidate();
+      api.mood = mood;
+      await world.advance(deadline - retry - 100);
+      expect(leader.mayWrite()).toBe(true);
+      const after = await until(() => !leader.mayWrite(), deadline);
+      expect(after).toBeLessThanOrEqual(retry + 200);
+      await settled();
+      expect(leader.lost).toContain('not renewed within the deadline');
+      expect(await leader.metric()).toEqual([[{name: 'the-lease'}, 0]]);
+      api.mood = 'well';
+      await until(() => candidate.mayWrite(), 20_000);
+      expect(leader.mayWrite()).toBe(false);
+    },
+  );
 
   test('survives an API server that is away for less than the deadline', async () => {
     const {leader} = await leaderAndCandidate();
@@ -271,7 +285,7 @@ describe('a leader', () => {
     api.lease = undefined;
     await world.advance(5000);
     expect(holder()).toBe(leader.elector.identity);
-    api.set(lease => (lease.spec!.holderIdentity = ''));
+    api.set((lease) => (lease.spec!.holderIdentity = ''));
     await world.advance(5000);
     expect(holder()).toBe(leader.elector.identity);
     expect(leader.mayWrite()).toBe(true);
@@ -279,7 +293,7 @@ describe('a leader', () => {
 
   test('whose lease was given to another ends at its next renewal', async () => {
     const {leader} = await leaderAndCandidate();
-    api.set(lease => (lease.spec!.holderIdentity = 'somebody'));
+    api.set((lease) => (lease.spec!.holderIdentity = 'somebody'));
     await world.advance(retry + 100);
     expect(leader.mayWrite()).toBe(false);
     expect(leader.lost).toContain('somebody holds the lease');
@@ -312,7 +326,7 @@ describe('a release', () => {
 
   test('takes nothing from another, and does not throw when the API server is away', async () => {
     const {leader} = await leaderAndCandidate();
-    api.set(lease => (lease.spec!.holderIdentity = 'somebody'));
+    api.set((lease) => (lease.spec!.holderIdentity = 'somebody'));
     const released = leader.elector.release();
     await world.advance(5000);
     await released;
@@ -328,61 +342,78 @@ describe('a release', () => {
   });
 });
 
-test.each([
-  {leaseDurationMs: 10_000}, {renewDeadlineMs: 2400}, {retryPeriodMs: 0}, {leaseDurationMs: Number.NaN},
-])('times that can’t work are refused: %j', times => {
-  expect(() => start('a', {times})).toThrow(RangeError);
-});
+test.each([{leaseDurationMs: 10_000}, {renewDeadlineMs: 2400}, {retryPeriodMs: 0}, {leaseDurationMs: Number.NaN}])(
+  'times that can’t work are refused: %j',
+  (times) => {
+    expect(() => start('a', {times})).toThrow(RangeError);
+  },
+);
 
-type Step = {do: 'stop' | 'continue' | 'crash' | 'release'; who: number} | {do: 'wait'; ms: number} | {do: 'mood'; mood: LeaseServer['mood']};
+type Step =
+  | {do: 'stop' | 'continue' | 'crash' | 'release'; who: number}
+  | {do: 'wait'; ms: number}
+  | {do: 'mood'; mood: LeaseServer['mood']};
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {weight: 3, arbitrary: fc.record({do: fc.constantFrom('stop' as const, 'continue' as const), who: fc.nat(2)})},
   {weight: 1, arbitrary: fc.record({do: fc.constantFrom('crash' as const, 'release' as const), who: fc.nat(2)})},
   {weight: 6, arbitrary: fc.record({do: fc.constant('wait' as const), ms: fc.integer({min: 1, max: 12_000})})},
-  {weight: 1, arbitrary: fc.record({do: fc.constant('mood' as const), mood: fc.constantFrom('well' as const, 'well' as const, 'down' as const, 'mute' as const)})},
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('mood' as const),
+      mood: fc.constantFrom('well' as const, 'well' as const, 'down' as const, 'mute' as const),
+    }),
+  },
 );
 
 test('over 300 random schedules of three processes that are stopped, killed and cut off, writes of two leaders never interleave', async () => {
   let handovers = 0;
-  await fc.assert(fc.asyncProperty(fc.array(step, {minLength: 10, maxLength: 40, size: 'max'}), fc.infiniteStream(fc.nat(300)), async (steps, latencies) => {
-    world = new VirtualClock();
-    api = new LeaseServer(world);
-    api.latency = () => latencies.next().value!;
-    const processes = [0, 1, 2].map(i => start(`p${i}`));
-    const alive = new Set(processes);
-    /** Whose writes were sent, in order, without repetitions. */
-    const writers: Process[] = [];
-    const write = (): void => {
-      for (const process of alive) {
-        if (!process.clock.stopped && process.mayWrite() && writers.at(-1) !== process) writers.push(process);
-      }
-    };
-    const wait = async (ms: number): Promise<void> => {
-      for (let rest = ms; rest > 0; rest -= 250) {
-        await world.advance(Math.min(rest, 250));
-        write();
-      }
-    };
-    for (const next of steps) {
-      if (next.do === 'wait') await wait(next.ms);
-      else if (next.do === 'mood') api.mood = next.mood;
-      else {
-        const process = processes[next.who]!;
-        if (next.do === 'stop') process.clock.stop();
-        else if (next.do === 'release') void process.elector.release();
-        else if (next.do === 'crash') {
-          process.clock.stop();
-          alive.delete(process);
-        } else if (alive.has(process)) {
-          process.clock.continue();
-          write();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, {minLength: 10, maxLength: 40, size: 'max'}),
+      fc.infiniteStream(fc.nat(300)),
+      async (steps, latencies) => {
+        world = new VirtualClock();
+        api = new LeaseServer(world);
+        api.latency = () => latencies.next().value!;
+        const processes = [0, 1, 2].map((i) => start(`p${i}`));
+        const alive = new Set(processes);
+        /** Whose writes were sent, in order, without repetitions. */
+        const writers: Process[] = [];
+        const write = (): void => {
+          for (const process of alive) {
+            if (!process.clock.stopped && process.mayWrite() && writers.at(-1) !== process) writers.push(process);
+          }
+        };
+        const wait = async (ms: number): Promise<void> => {
+          for (let rest = ms; rest > 0; rest -= 250) {
+            await world.advance(Math.min(rest, 250));
+            write();
+          }
+        };
+        for (const next of steps) {
+          if (next.do === 'wait') await wait(next.ms);
+          else if (next.do === 'mood') api.mood = next.mood;
+          else {
+            const process = processes[next.who]!;
+            if (next.do === 'stop') process.clock.stop();
+            else if (next.do === 'release') void process.elector.release();
+            else if (next.do === 'crash') {
+              process.clock.stop();
+              alive.delete(process);
+            } else if (alive.has(process)) {
+              process.clock.continue();
+              write();
+            }
+          }
         }
-      }
-    }
-    handovers += Math.max(writers.length - 1, 0);
-    expect(new Set(writers).size).toBe(writers.length);
-  }), {numRuns: 300});
+        handovers += Math.max(writers.length - 1, 0);
+        expect(new Set(writers).size).toBe(writers.length);
+      },
+    ),
+    {numRuns: 300},
+  );
   console.log(`${handovers} handovers`);
   expect(handovers).toBeGreaterThan(50);
 });

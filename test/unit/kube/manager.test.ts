@@ -14,13 +14,13 @@ import {settled} from '../../support/kube-clock.ts';
 class FakeElector {
   win: (leads: boolean) => void = () => {};
   lose: (reason: Error) => void = () => {};
-  readonly lost = new Promise<Error>(resolve => (this.lose = resolve));
+  readonly lost = new Promise<Error>((resolve) => (this.lose = resolve));
   leads = false;
 
   campaign(signal: AbortSignal): Promise<boolean> {
     story.push('candidate');
-    return new Promise(resolve => {
-      this.win = won => resolve((this.leads = won));
+    return new Promise((resolve) => {
+      this.win = (won) => resolve((this.leads = won));
       signal.addEventListener('abort', () => resolve(false));
     });
   }
@@ -52,7 +52,9 @@ const step = (what: string) => async (): Promise<void> => void story.push(what);
 function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void {
   const {promise, resolve} = Promise.withResolvers<void>();
   const cache = {
-    resource: {plural: 'widgets'}, synced: promise, isSynced: false,
+    resource: {plural: 'widgets'},
+    synced: promise,
+    isSynced: false,
     start(signal: AbortSignal) {
       story.push('cache starts');
       signal.addEventListener('abort', () => story.push('cache stops'));
@@ -64,11 +66,16 @@ function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void
     cache.isSynced = true;
     resolve();
   };
-  const client = {close: step('client closes'), guardWrites: (guard: () => void) => (mayWrite = guard)} as unknown as Client;
+  const client = {
+    close: step('client closes'),
+    guardWrites: (guard: () => void) => (mayWrite = guard),
+  } as unknown as Client;
   const events = {flush: step('events are written')} as unknown as EventRecorder;
   controller = new Controller({name: 'widget', reconcile, waitFor: [cache], metrics: kitMetrics(new Registry()), log});
   manager = new Manager({client, log, events, graceMs, elector: elector as unknown as Elector, exit})
-    .addCache(cache).addController(controller).addServer({start: step('server starts'), stop: step('server stops')});
+    .addCache(cache)
+    .addController(controller)
+    .addServer({start: step('server starts'), stop: step('server stops')});
 }
 
 beforeEach(() => {
@@ -78,7 +85,7 @@ beforeEach(() => {
 
 test('a process starts and stops in order, and what has begun is finished', async () => {
   const write = Promise.withResolvers<void>();
-  make(async key => {
+  make(async (key) => {
     story.push(`${key} begins`);
     await write.promise;
     story.push(`${key} is finished`);
@@ -99,10 +106,17 @@ test('a process starts and stops in order, and what has begun is finished', asyn
   write.resolve();
   await stopping;
   expect(story).toEqual([
-    'server starts', 'cache starts', 'cache synced', 'a begins',
-    'a is finished', 'events are written', 'server stops', 'cache stops', 'client closes',
+    'server starts',
+    'cache starts',
+    'cache synced',
+    'a begins',
+    'a is finished',
+    'events are written',
+    'server stops',
+    'cache stops',
+    'client closes',
   ]);
-  expect(logged.filter(line => !line.includes('caches synced'))).toEqual([]);
+  expect(logged.filter((line) => !line.includes('caches synced'))).toEqual([]);
   await expect(manager.stop()).resolves.toBeUndefined();
 });
 
@@ -117,11 +131,11 @@ describe('a stop', () => {
     await manager.stop();
     expect(performance.now() - since).toBeLessThan(15_000);
     expect(story.at(-1)).toBe('client closes');
-    expect(logged.some(line => line.includes('after the grace time'))).toBe(true);
+    expect(logged.some((line) => line.includes('after the grace time'))).toBe(true);
   });
 
   test('before the caches have synced ends the start, and nothing is reconciled', async () => {
-    make(async key => (story.push(key), 'awaitChange'));
+    make(async (key) => (story.push(key), 'awaitChange'));
     controller.enqueue('a');
     const starting = manager.start();
     await settled();
@@ -150,13 +164,17 @@ describe('with an election', () => {
   test('caches sync meanwhile, nothing is reconciled or written before this process leads, and the lease is released after the last write', async () => {
     const elector = new FakeElector();
     const write = Promise.withResolvers<void>();
-    make(async key => {
-      story.push(`${key} begins`);
-      await write.promise;
-      mayWrite();
-      story.push(`${key} is finished`);
-      return 'awaitChange';
-    }, 1000, elector);
+    make(
+      async (key) => {
+        story.push(`${key} begins`);
+        await write.promise;
+        mayWrite();
+        story.push(`${key} is finished`);
+        return 'awaitChange';
+      },
+      1000,
+      elector,
+    );
     controller.enqueue('a');
     const starting = manager.start();
     await settled();
@@ -173,13 +191,19 @@ describe('with an election', () => {
     write.resolve();
     await stopping;
     expect(story.slice(4)).toEqual([
-      'a begins', 'a is finished', 'events are written', 'released', 'server stops', 'cache stops', 'client closes',
+      'a begins',
+      'a is finished',
+      'events are written',
+      'released',
+      'server stops',
+      'cache stops',
+      'client closes',
     ]);
     expect(mayWrite).toThrow('not now');
   });
 
   test('a candidate that is told to stop ends its start', async () => {
-    make(async key => (story.push(key), 'awaitChange'), 1000, new FakeElector());
+    make(async (key) => (story.push(key), 'awaitChange'), 1000, new FakeElector());
     controller.enqueue('a');
     const starting = manager.start();
     await settled();
@@ -205,6 +229,6 @@ describe('with an election', () => {
     await settled();
     await manager.stop();
     expect(story).not.toContain('released');
-    expect(logged.some(line => line.includes('after the grace time'))).toBe(true);
+    expect(logged.some((line) => line.includes('after the grace time'))).toBe(true);
   });
 });

@@ -58,7 +58,7 @@ class Model {
   wait(ms: number): void {
     const end = this.now + ms;
     for (;;) {
-      const next = Math.min(...[...this.due.values()].map(({due}) => due).filter(due => due > this.now));
+      const next = Math.min(...[...this.due.values()].map(({due}) => due).filter((due) => due > this.now));
       if (next > end) break;
       this.now = next;
       this.settle();
@@ -68,7 +68,9 @@ class Model {
 
   /** Who is due and not being worked on is ready; who is ready goes to who waits. */
   settle(): void {
-    const became = [...this.due].filter(([key, {due}]) => due <= this.now && !this.working.includes(key) && !this.#ready.includes(key));
+    const became = [...this.due].filter(
+      ([key, {due}]) => due <= this.now && !this.working.includes(key) && !this.#ready.includes(key),
+    );
     became.sort(([, a], [, b]) => a.due - b.due || a.order - b.order);
     this.#ready.push(...became.map(([key]) => key));
     while (this.takers > 0 && this.#ready.length > 0) {
@@ -156,7 +158,7 @@ const runs = 1000;
 
 test(`over ${runs} random schedules the queue gives out what its model gives out, when it does`, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, {maxLength: 60, size: 'max'}), async steps => {
+    fc.asyncProperty(fc.array(step, {maxLength: 60, size: 'max'}), async (steps) => {
       const model = new Model();
       const real = new Real();
       for (const next of steps) {
@@ -171,35 +173,39 @@ test(`over ${runs} random schedules the queue gives out what its model gives out
 
 test('wherever a schedule is cut off by a shutdown, running keys are waited for and nothing else is given out', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, {maxLength: 40, size: 'max'}), fc.array(step, {maxLength: 20, size: 'max'}), async (before, after) => {
-      const model = new Model();
-      const real = new Real();
-      for (const next of before) await play(next, model, real);
-      const given = real.given.length;
-      let drained = false;
-      void real.queue.drain().then(() => (drained = true));
-      await settled();
-      expect(real.home).toBe(model.takers);
-      for (const next of after) {
-        expect(drained).toBe(real.working.size === 0);
-        if (next.do === 'done') {
-          const [first] = real.working;
-          if (first !== undefined) real.done(first);
-        } else if (next.do === 'add') {
-          real.queue.add(next.key);
-        } else if (next.do === 'addAfter') {
-          real.queue.addAfter(next.key, next.ms);
-        } else if (next.do === 'wait') {
-          await real.clock.advance(next.ms);
-        }
+    fc.asyncProperty(
+      fc.array(step, {maxLength: 40, size: 'max'}),
+      fc.array(step, {maxLength: 20, size: 'max'}),
+      async (before, after) => {
+        const model = new Model();
+        const real = new Real();
+        for (const next of before) await play(next, model, real);
+        const given = real.given.length;
+        let drained = false;
+        void real.queue.drain().then(() => (drained = true));
         await settled();
-      }
-      for (const running of real.working) real.done(running);
-      await settled();
-      expect(drained).toBe(true);
-      expect(real.given).toHaveLength(given);
-      expect(real.clock.pending).toBe(0);
-    }),
+        expect(real.home).toBe(model.takers);
+        for (const next of after) {
+          expect(drained).toBe(real.working.size === 0);
+          if (next.do === 'done') {
+            const [first] = real.working;
+            if (first !== undefined) real.done(first);
+          } else if (next.do === 'add') {
+            real.queue.add(next.key);
+          } else if (next.do === 'addAfter') {
+            real.queue.addAfter(next.key, next.ms);
+          } else if (next.do === 'wait') {
+            await real.clock.advance(next.ms);
+          }
+          await settled();
+        }
+        for (const running of real.working) real.done(running);
+        await settled();
+        expect(drained).toBe(true);
+        expect(real.given).toHaveLength(given);
+        expect(real.clock.pending).toBe(0);
+      },
+    ),
     {numRuns: 300},
   );
 });

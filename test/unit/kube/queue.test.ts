@@ -9,7 +9,7 @@ function make(): {queue: Queue; clock: VirtualClock; given: (string | undefined)
   const queue = new Queue({clock, backoff});
   const given: (string | undefined)[] = [];
   const take = async (): Promise<void> => {
-    void queue.get().then(key => given.push(key));
+    void queue.get().then((key) => given.push(key));
     await settled();
   };
   return {queue, clock, given, take};

@@ -6,25 +6,67 @@ import {rulesOfDomain, rulesOfProject, Table} from '../../../operator/redirector
 import {answer} from '../../../operator/redirector/table.ts';
 import {domain, proven, refuted, served, settled, target, project as projectOf, world} from '../../support/world.ts';
 
-const host = (hostname: string, change: Partial<HostStatus>): HostStatus =>
-  ({hostname, role: 'RedirectSource', phase: 'Live', reason: 'Redirecting', message: '', since: '', waitingFor: 'Nobody', ...change});
+const host = (hostname: string, change: Partial<HostStatus>): HostStatus => ({
+  hostname,
+  role: 'RedirectSource',
+  phase: 'Live',
+  reason: 'Redirecting',
+  message: '',
+  since: '',
+  waitingFor: 'Nobody',
+  ...change,
+});
 const domainWith = (...hosts: HostStatus[]): CustomDomain => ({...domain(), status: {observedGeneration: 1, hosts}});
-const going = <T extends CustomDomain | Project>(o: T): T => ({...o, metadata: {...o.metadata, deletionTimestamp: '2026-03-01T12:00:00Z'}});
+const going = <T extends CustomDomain | Project>(o: T): T => ({
+  ...o,
+  metadata: {...o.metadata, deletionTimestamp: '2026-03-01T12:00:00Z'},
+});
 
-const decided = (input: Parameters<typeof world>[0]) => rulesOfDomain({...domain(), status: decide(settled(world(input))).status});
+const decided = (input: Parameters<typeof world>[0]) =>
+  rulesOfDomain({...domain(), status: decide(settled(world(input))).status});
 
 describe('A CustomDomain tells the redirector', () => {
   const to = 'docs.example.com';
   const rows: [string, CustomDomain, object[]][] = [
     ['nothing without a status', domain(), []],
     ['that a Live primary goes to HTTPS, 308', domainWith(host(to, {role: 'Primary'})), [{host: to, to, status: 308}]],
-    ['the same of a verified one', domainWith(host(to, {role: 'Primary', phase: 'Verified'})), [{host: to, to, status: 308}]],
-    ['nothing of a host that is not proven', domainWith(host(to, {role: 'Primary', phase: 'AwaitingVerification'}), host('old.example.com', {phase: 'AwaitingVerification', redirect: {to, status: 301}})), []],
-    ['nothing of a host that is refused or going', domainWith(host(to, {role: 'Primary', phase: 'NotAccepted'}), host('old.example.com', {phase: 'Removing', redirect: {to, status: 301}})), []],
-    ['nothing of a source whose redirect is not in effect', domainWith(host('old.example.com', {phase: 'Verified'})), []],
+    [
+      'the same of a verified one',
+      domainWith(host(to, {role: 'Primary', phase: 'Verified'})),
+      [{host: to, to, status: 308}],
+    ],
+    [
+      'nothing of a host that is not proven',
+      domainWith(
+        host(to, {role: 'Primary', phase: 'AwaitingVerification'}),
+        host('old.example.com', {phase: 'AwaitingVerification', redirect: {to, status: 301}}),
+      ),
+      [],
+    ],
+    [
+      'nothing of a host that is refused or going',
+      domainWith(
+        host(to, {role: 'Primary', phase: 'NotAccepted'}),
+        host('old.example.com', {phase: 'Removing', redirect: {to, status: 301}}),
+      ),
+      [],
+    ],
+    [
+      'nothing of a source whose redirect is not in effect',
+      domainWith(host('old.example.com', {phase: 'Verified'})),
+      [],
+    ],
     ['nothing while it is being deleted', going(domainWith(host(to, {role: 'Primary'}))), []],
-    ...[301, 302, 307, 308].map((status): [string, CustomDomain, object[]] => [`a source with its own status ${status}`, domainWith(host('old.example.com', {redirect: {to, status}})), [{host: 'old.example.com', to, status}]]),
-    ['301 where the status is none of those', domainWith(host('old.example.com', {redirect: {to, status: 200}})), [{host: 'old.example.com', to, status: 301}]],
+    ...[301, 302, 307, 308].map((status): [string, CustomDomain, object[]] => [
+      `a source with its own status ${status}`,
+      domainWith(host('old.example.com', {redirect: {to, status}})),
+      [{host: 'old.example.com', to, status}],
+    ]),
+    [
+      '301 where the status is none of those',
+      domainWith(host('old.example.com', {redirect: {to, status: 200}})),
+      [{host: 'old.example.com', to, status: 301}],
+    ],
   ];
   test.each(rows)('%s', (_, of, expected) => {
     expect(rulesOfDomain(of)).toEqual(expected);
@@ -33,8 +75,12 @@ describe('A CustomDomain tells the redirector', () => {
   test('just what was decided', () => {
     const redirects = [{from: 'old.example.com', status: 302 as const}];
     expect(decided({redirects, facts: {'docs.example.com': served(), 'old.example.com': served()}})).toEqual([
-      {host: 'docs.example.com', to: 'docs.example.com', status: 308}, {host: 'old.example.com', to: 'docs.example.com', status: 302}]);
-    expect(decided({redirects, facts: {'docs.example.com': proven(), 'old.example.com': served()}})).toEqual([{host: 'docs.example.com', to: 'docs.example.com', status: 308}]);
+      {host: 'docs.example.com', to: 'docs.example.com', status: 308},
+      {host: 'old.example.com', to: 'docs.example.com', status: 302},
+    ]);
+    expect(decided({redirects, facts: {'docs.example.com': proven(), 'old.example.com': served()}})).toEqual([
+      {host: 'docs.example.com', to: 'docs.example.com', status: 308},
+    ]);
     expect(decided({redirects, facts: {'docs.example.com': refuted(), 'old.example.com': refuted()}})).toEqual([]);
   });
 });
@@ -42,7 +88,11 @@ describe('A CustomDomain tells the redirector', () => {
 test.each<[string, Project, object[]]>([
   ['nothing before it has a host', projectOf({host: undefined}), []],
   ['that its default host goes to HTTPS, 308', projectOf(), [{host: target, to: target, status: 308}]],
-  ['the redirect in effect', projectOf({redirect: {to: 'docs.example.com', status: 307}}), [{host: target, to: 'docs.example.com', status: 307}]],
+  [
+    'the redirect in effect',
+    projectOf({redirect: {to: 'docs.example.com', status: 307}}),
+    [{host: target, to: 'docs.example.com', status: 307}],
+  ],
   ['nothing while it is being deleted', going(projectOf()), []],
 ])('A Project tells the redirector %s', (_, of, expected) => {
   expect(rulesOfProject(of)).toEqual(expected);
@@ -51,7 +101,10 @@ test.each<[string, Project, object[]]>([
 const told = (table: Table) => [...table.rules.keys()].toSorted();
 
 describe('The table', () => {
-  const [one, two] = [{host: 'a.example', to: 'x.example', status: 301 as const}, {host: 'b.example', to: 'x.example', status: 301 as const}];
+  const [one, two] = [
+    {host: 'a.example', to: 'x.example', status: 301 as const},
+    {host: 'b.example', to: 'x.example', status: 301 as const},
+  ];
 
   test("holds an owner's newest word and none of its older ones", () => {
     const table = new Table();
@@ -83,10 +136,30 @@ describe('The table', () => {
 
   test('never has a challenge of ACME redirected (rule 7), whatever it is told', () => {
     const table = new Table();
-    table.set('o', rulesOfDomain(domainWith(host('docs.example.com', {role: 'Primary'}), host('old.example.com', {redirect: {to: 'docs.example.com', status: 301}}))));
+    table.set(
+      'o',
+      rulesOfDomain(
+        domainWith(
+          host('docs.example.com', {role: 'Primary'}),
+          host('old.example.com', {redirect: {to: 'docs.example.com', status: 301}}),
+        ),
+      ),
+    );
     const answered = ['docs.example.com', 'old.example.com'].map((name) =>
-      ['/.well-known/acme-challenge/token', '/x'].map((url) => answer(table.rules, {host: name, url, forwardedProto: 'http'})).map((r) => [r.status, r.headers['location']]));
-    expect(answered).toEqual([[[404, undefined], [308, 'https://docs.example.com/x']], [[404, undefined], [301, 'https://docs.example.com/x']]]);
+      ['/.well-known/acme-challenge/token', '/x']
+        .map((url) => answer(table.rules, {host: name, url, forwardedProto: 'http'}))
+        .map((r) => [r.status, r.headers['location']]),
+    );
+    expect(answered).toEqual([
+      [
+        [404, undefined],
+        [308, 'https://docs.example.com/x'],
+      ],
+      [
+        [404, undefined],
+        [301, 'https://docs.example.com/x'],
+      ],
+    ]);
   });
 });
 

@@ -9,14 +9,21 @@ import type {RedirectRule} from '../../../operator/redirector/table.ts';
 
 const running: Redirector[] = [];
 afterEach(async () => {
-  await Promise.all(running.splice(0).map(redirector => redirector.close()));
+  await Promise.all(running.splice(0).map((redirector) => redirector.close()));
 });
 
 const rule: RedirectRule = {host: 'old.example.com', to: 'docs.example.com', status: 308};
 const log = {info() {}, warn() {}};
 
 async function started(over: Partial<RedirectorOptions> = {}): Promise<Redirector> {
-  const redirector = await startRedirector({port: 0, table: () => new Map([[rule.host, rule]]), ready: () => true, log, drainMs: 200, ...over});
+  const redirector = await startRedirector({
+    port: 0,
+    table: () => new Map([[rule.host, rule]]),
+    ready: () => true,
+    log,
+    drainMs: 200,
+    ...over,
+  });
   running.push(redirector);
   return redirector;
 }
@@ -27,45 +34,69 @@ interface Answered {
   body: string;
 }
 
-function send(port: number, options: {method?: string; path?: string; host?: string; headers?: Record<string, string>; body?: string | Buffer}): Promise<Answered> {
+function send(
+  port: number,
+  options: {method?: string; path?: string; host?: string; headers?: Record<string, string>; body?: string | Buffer},
+): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const {method = 'GET', path = '/', host = 'old.example.com', headers = {}, body} = options;
-    const sent = request({port, host: '127.0.0.1', method, path, headers: {host, ...headers}, agent: false}, response => {
-      let received = '';
-      response.setEncoding('utf8');
-      response.on('data', chunk => {
-        received += chunk;
-      });
-      response.on('end', () => resolve({status: response.statusCode!, headers: response.headers, body: received}));
-    });
+    const sent = request(
+      {port, host: '127.0.0.1', method, path, headers: {host, ...headers}, agent: false},
+      (response) => {
+        let received = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk) => {
+          received += chunk;
+        });
+        response.on('end', () => resolve({status: response.statusCode!, headers: response.headers, body: received}));
+      },
+    );
     sent.on('error', reject);
     sent.end(body);
   });
 }
 
 describe('The redirector', () => {
-  test.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'])('redirects %s with path and query, and the right length', async method => {
-    const {port} = await started();
-    const body = ['POST', 'PUT', 'PATCH'].includes(method) ? 'x=y' : undefined;
-    const answered = await send(port, {method, path: '/a/%2F?b=c&d', body});
-    expect(answered.status).toBe(308);
-    expect(answered.headers.location).toBe('https://docs.example.com/a/%2F?b=c&d');
-    expect(answered.headers['content-length']).toBe('19');
-    expect(answered.body).toBe(method === 'HEAD' ? '' : 'Permanent Redirect\n');
-  });
+  test.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'])(
+    'redirects %s with path and query, and the right length',
+    async (method) => {
+      const {port} = await started();
+      const body = ['POST', 'PUT', 'PATCH'].includes(method) ? 'x=y' : undefined;
+      const answered = await send(port, {method, path: '/a/%2F?b=c&d', body});
+      expect(answered.status).toBe(308);
+      expect(answered.headers.location).toBe('https://docs.example.com/a/%2F?b=c&d');
+      expect(answered.headers['content-length']).toBe('19');
+      expect(answered.body).toBe(method === 'HEAD' ? '' : 'Permanent Redirect\n');
+    },
+  );
 
   test('answers an upload without keeping it, and at once where the client asks before it sends', async () => {
     const {port} = await started();
     expect(await send(port, {method: 'POST', body: Buffer.alloc(8 << 20)})).toMatchObject({status: 308});
-    const said = await raw(port, 'POST / HTTP/1.1\r\nHost: old.example.com\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n');
+    const said = await raw(
+      port,
+      'POST / HTTP/1.1\r\nHost: old.example.com\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',
+    );
     expect(said).toMatch(/^HTTP\/1\.1 308 /);
   });
 
   test.each([
     ['*', 'OPTIONS * HTTP/1.1\r\nHost: old.example.com\r\n', 'https://docs.example.com/'],
-    ['absolute-form', 'GET http://old.example.com/x?y HTTP/1.1\r\nHost: old.example.com\r\n', 'https://docs.example.com/x?y'],
-    ['two slashes', 'GET //evil.example/x HTTP/1.1\r\nHost: old.example.com\r\n', 'https://docs.example.com//evil.example/x'],
-    ['an upgrade', 'GET /ws HTTP/1.1\r\nHost: old.example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n', 'https://docs.example.com/ws'],
+    [
+      'absolute-form',
+      'GET http://old.example.com/x?y HTTP/1.1\r\nHost: old.example.com\r\n',
+      'https://docs.example.com/x?y',
+    ],
+    [
+      'two slashes',
+      'GET //evil.example/x HTTP/1.1\r\nHost: old.example.com\r\n',
+      'https://docs.example.com//evil.example/x',
+    ],
+    [
+      'an upgrade',
+      'GET /ws HTTP/1.1\r\nHost: old.example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n',
+      'https://docs.example.com/ws',
+    ],
     ['HTTP/1.0', 'GET /x HTTP/1.0\r\nHost: old.example.com\r\n', 'https://docs.example.com/x'],
   ])('understands %s on the wire', async (_, head, location) => {
     const {port} = await started();
@@ -81,10 +112,20 @@ describe('The redirector', () => {
     ['an unknown host', 'GET / HTTP/1.1\r\nHost: nobody.example.com\r\nConnection: close\r\n\r\n', 404],
     ['no HTTP', 'hello\r\n\r\n', 400],
     ['a head of 40 KB', `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: old.example.com\r\n\r\n`, 431],
-    ['a loop', 'GET / HTTP/1.1\r\nHost: docs.example.com\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n', 421],
+    [
+      'a loop',
+      'GET / HTTP/1.1\r\nHost: docs.example.com\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n',
+      421,
+    ],
   ])('answers %s without a redirect', async (_, bytes, status) => {
     const loop: RedirectRule = {host: 'docs.example.com', to: 'docs.example.com', status: 308};
-    const {port} = await started({table: () => new Map([[rule.host, rule], [loop.host, loop]])});
+    const {port} = await started({
+      table: () =>
+        new Map([
+          [rule.host, rule],
+          [loop.host, loop],
+        ]),
+    });
     const said = await raw(port, bytes);
     expect(said).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(said).not.toMatch(/^location:/im);
@@ -94,7 +135,11 @@ describe('The redirector', () => {
     const {port} = await started();
     for (const method of ['GET', 'HEAD', 'POST']) {
       const answered = await send(port, {method, path: '/.well-known/acme-challenge/token'});
-      expect([answered.status, answered.headers.location, answered.headers['content-type']]).toEqual([404, undefined, 'text/plain; charset=utf-8']);
+      expect([answered.status, answered.headers.location, answered.headers['content-type']]).toEqual([
+        404,
+        undefined,
+        'text/plain; charset=utf-8',
+      ]);
     }
   });
 
@@ -111,7 +156,9 @@ describe('The redirector', () => {
 
   test('rejects a port that is taken', async () => {
     const {port} = await started();
-    await expect(startRedirector({port, table: () => new Map(), ready: () => true, log, drainMs: 0})).rejects.toMatchObject({code: 'EADDRINUSE'});
+    await expect(
+      startRedirector({port, table: () => new Map(), ready: () => true, log, drainMs: 0}),
+    ).rejects.toMatchObject({code: 'EADDRINUSE'});
   });
 });
 
@@ -132,7 +179,7 @@ describe('Closing', () => {
   test('ends idle connections at once', async () => {
     const redirector = await started({drainMs: 60_000});
     const socket = await connected(redirector.port);
-    const answered = new Promise(resolve => socket.once('data', resolve));
+    const answered = new Promise((resolve) => socket.once('data', resolve));
     socket.write('GET / HTTP/1.1\r\nHost: old.example.com\r\n\r\n');
     await answered;
     const began = performance.now();
@@ -162,10 +209,10 @@ function connected(port: number): Promise<Socket> {
 
 /** All that comes until the end, or until `enough` matches. */
 function text(socket: Socket, enough?: RegExp): Promise<string> {
-  return new Promise(resolve => {
+  return new Promise((resolve) => {
     let received = '';
     socket.setEncoding('latin1');
-    socket.on('data', chunk => {
+    socket.on('data', (chunk) => {
       received += chunk;
       if (enough?.test(received)) socket.destroy();
     });
@@ -181,5 +228,5 @@ async function raw(port: number, bytes: string, enough?: RegExp): Promise<string
 }
 
 function later(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
