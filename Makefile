@@ -29,7 +29,7 @@ image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and put
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo test mutants crds check bench faults
+.PHONY: demo test mutants crds docs check format bench faults
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -37,24 +37,34 @@ demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, ima
 
 test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="checks unit" for some)
 	@cluster/build.sh
+	@test/gitops/install.sh >/dev/null
 	@node test/run.ts $(SUITES)
 
 mutants: $(modules) ## break one guarantee after the other; the named test must turn red
 	@cluster/build.sh
+	@test/gitops/install.sh >/dev/null
 	@node test/mutants/run.ts
 
 faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)
 	@node --max-old-space-size=64 test/fuzz/run.ts
 
-bench: $(modules) ## what DESIGN.md promises in figures, beside peers (ROW=kit for one row, LONG=1 for the large sizes)
+bench: $(modules) ## what is promised in figures, beside peers (ROW=P1,P3 for some rows, LONG=1 for the large sizes, ROW=help)
 	@cluster/build.sh
 	@node test/bench/run.ts $(ROW)
 
-check: $(modules) ## types, lint, generated files: a few seconds
+format: $(modules) ## format all TypeScript (120 columns)
+	@oxfmt
+
+check: $(modules) ## types, lint, format, generated files, does every mutant still apply: a few seconds
 	@node test/run.ts checks
 
-crds: $(modules) ## write crds/, the chart's copies and docs/reasons.md from the schemas
+crds: $(modules) ## write crds/, the chart's copies and the generated pages of docs/, and the testdata of the health checks
 	@node operator/api/generate.ts
+	@node test/gitops/testdata.ts
+	@node test/guarantees.ts
+
+docs: $(modules) ## the site of the docs, into dist/docs
+	@vitepress build docs
 
 # --- dependencies, exactly as package-lock.json has them; npm writes the target itself
 node_modules/.package-lock.json: package-lock.json
