@@ -22,6 +22,8 @@ export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
   existing: P | undefined;
   /** By the metadata of an object: whether it is ours to change. */
   isOurs(object: KubeObject): boolean;
+  /** What has gone meanwhile is not created anew: that throws a conflict. */
+  onlyExisting?: boolean;
   /** Takes note of what was written, see `Cache.observe`. */
   cache?: {observe(written: T): void};
 }
@@ -71,7 +73,7 @@ export class Applier {
     intent: T,
     options: ApplyOptions<T, P>,
   ): Promise<Applied<T, P>> {
-    const {existing, isOurs, cache} = options;
+    const {existing, isOurs, onlyExisting = false, cache} = options;
     const body = this.#withHash(intent);
     const asObject = (known: HasMeta): KubeObject => ({
       apiVersion: apiVersionOf(resource),
@@ -95,6 +97,7 @@ export class Applier {
       }
       const live = await this.#client.get(resource, keyOf(intent));
       if (live && !isOurs(live)) return {outcome: 'NotOurs', object: live, conflicts: []};
+      if (!live && onlyExisting) throw surprise;
       uid = live?.metadata.uid;
     }
     throw surprise;

@@ -3,7 +3,7 @@ export interface Backoff {
   baseMs: number;
   /** Upper bound of every wait. */
   capMs: number;
-  /** In [0, 1); `Math.random` unless told. */
+  /** In [0, 1); `Math.random` by default. */
   random?: () => number;
 }
 

@@ -6,21 +6,23 @@ import {
   type Key,
   type KubeObject,
   keyOf,
+  type ManagedFieldsEntry,
   type ObjectMeta,
   type Resource,
 } from './objects.ts';
 import {Watcher, type WatcherOptions, type WatchSink, type WatchState} from './watch.ts';
 
-type Change<P> = (now: P | undefined, before: P | undefined) => void;
+/** A change of an object: `before` is undefined for a new one, `now` for a deleted one. */
+export type Change<P> = [now: P | undefined, before: P | undefined];
 
 export interface CacheOptions<P extends HasMeta, T extends KubeObject> {
   labelSelector?: string;
   namespace?: string;
   /**
-   * What is kept of an object, the whole unless told. It must keep `metadata` with name, namespace, uid and resourceVersion. It
-   * never sees managedFields: they are two thirds of an object's memory.
+   * What is kept of an object, the whole by default. It must keep `metadata` with name, namespace, uid and resourceVersion. It
+   * does not hold managedFields, which are two thirds of an object's memory: they are given apart, for what little is made of them.
    */
-  project?(object: T): P;
+  project?(object: T, managedFields: readonly ManagedFieldsEntry[]): P;
   /** By name: the values under which a projection is found again. */
   indexes?: Record<string, (projection: P) => string[]>;
   log?: Logger;
@@ -39,7 +41,8 @@ export interface Syncable {
  *
  * Promises: `synced` resolves when the first list is whole. Handlers are called once for each change, in the order of changes of
  * an object, after the store and the indexes hold it. An object is never replaced by an older one. What a relist does not hold is
- * told as deleted. A handler that throws is logged and harms nobody.
+ * told as deleted. A handler that throws is logged and harms nobody. An object of which `project` or an index can make nothing is
+ * logged, counted (`unreadable`) and passed over: what was held of it stands, and the others go on.
  *
  * Caveat: between a change and its event the copy is behind. `observe` closes that gap for our own writes.
  */
@@ -50,7 +53,9 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   readonly #options: CacheOptions<P, T>;
   readonly #store = new Map<Key, P>();
   readonly #indexes = new Map<string, Map<string, Set<Key>>>();
-  readonly #handlers: Change<P>[] = [];
+  /** Keys of which nothing could be made as they stand now. */
+  readonly #unreadable = new Set<Key>();
+  readonly #handlers: ((...change: Change<P>) => void)[] = [];
   #resolveSynced: () => void = () => {};
   #isSynced = false;
   /** The watch has told everything up to this resourceVersion. */
@@ -107,6 +112,11 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return this.#store.size;
   }
 
+  /** How many objects are passed over, because `project` or an index threw. */
+  get unreadable(): number {
+    return this.#unreadable.size;
+  }
+
   get(key: Key): P | undefined {
     return this.#store.get(key);
   }
@@ -122,8 +132,8 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return keys === undefined ? [] : [...keys].map((key) => this.#store.get(key)!);
   }
 
-  /** Calls for every change from now on: `before` is undefined for a new object, `now` for a deleted one. */
-  onChange(handler: Change<P>): void {
+  /** Calls for every change from now on. */
+  onChange(handler: (...change: Change<P>) => void): void {
     this.#handlers.push(handler);
   }
 
@@ -153,6 +163,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   }
 
   #whole(resourceVersion: string): void {
+    for (const key of this.#unreadable) if (!this.#listed.has(key)) this.#read(key);
     for (const [key, held] of this.#store) {
       const older = compareResourceVersions(held.metadata.resourceVersion, resourceVersion) <= 0;
       if ((older || this.#setBack) && !this.#listed.has(key)) this.#remove(key);
@@ -168,6 +179,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
     if (type === 'DELETED') {
       const key = keyOf(object);
+      this.#read(key);
       const held = this.#store.get(key);
       if (held && compareResourceVersions(held.metadata.resourceVersion, object.metadata.resourceVersion) <= 0)
         this.#remove(key);
@@ -190,17 +202,34 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
       compareResourceVersions(object.metadata.resourceVersion, before.metadata.resourceVersion) <= 0
     )
       return;
-    const now = this.#project(object);
+    let now: P;
+    let found: [Map<string, Set<Key>>, string[]][];
+    try {
+      now = this.#project(object);
+      found = [...this.#indexes].map(([name, values]) => [values, this.#options.indexes![name]!(now)]);
+    } catch (error) {
+      this.#options.log?.error({err: error, resource: this.resource.plural, key}, 'nothing can be made of an object');
+      this.#unreadable.add(key);
+      this.#client.metrics?.unreadableObjects.set({resource: this.resource.plural}, this.unreadable);
+      return;
+    }
+    this.#read(key);
     if (before) this.#unindex(key, before);
     this.#store.set(key, now);
-    for (const [name, values] of this.#indexes) {
-      for (const value of this.#options.indexes![name]!(now)) {
+    for (const [values, at] of found) {
+      for (const value of at) {
         const keys = values.get(value);
         if (keys) keys.add(key);
         else values.set(value, new Set([key]));
       }
     }
     this.#tell(now, before);
+  }
+
+  /** An object is gone, or something could be made of it. */
+  #read(key: Key): void {
+    if (this.#unreadable.delete(key))
+      this.#client.metrics?.unreadableObjects.set({resource: this.resource.plural}, this.unreadable);
   }
 
   #remove(key: Key): void {
@@ -227,9 +256,9 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   }
 
   #project(object: T): P {
-    const {managedFields: _, ...metadata} = object.metadata as ObjectMeta & {managedFields?: unknown};
+    const {managedFields = [], ...metadata} = object.metadata as ObjectMeta & {managedFields?: ManagedFieldsEntry[]};
     const kept: T = {...object, metadata};
-    return this.#options.project ? this.#options.project(kept) : (kept as unknown as P);
+    return this.#options.project ? this.#options.project(kept, managedFields) : (kept as unknown as P);
   }
 
   #tell(now: P | undefined, before: P | undefined): void {

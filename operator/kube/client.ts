@@ -1,17 +1,20 @@
 import type {KubeConfig} from '@kubernetes/client-node';
 import {type Credentials, fromKubeConfig, inCluster} from './credentials.ts';
-import {ApiError, isNotFound} from './errors.ts';
+import {ApiError, isGone, isNotFound} from './errors.ts';
 import {LineSplitter} from './lines.ts';
+import type {KitMetrics} from './metrics.ts';
 import {apiVersionOf, type Json, type Key, type KubeObject, pathOf, type Resource, splitKey} from './objects.ts';
 import {type Request, retryAfter, Transport, type TransportOptions} from './transport.ts';
 
 export interface ListOptions {
-  /** All namespaces unless told. */
+  /** All namespaces by default. */
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Objects a page; 0 asks for everything at once. 500 unless told. */
+  /** Objects a page; 0 asks for everything at once. 500 by default. */
   limit?: number;
+  /** Asks for nothing but metadata: an object then has no more than that. */
+  metadataOnly?: boolean;
   signal?: AbortSignal;
 }
 
@@ -29,7 +32,7 @@ export type WatchEvent<T> =
   | {type: 'BOOKMARK'; object: {metadata: {resourceVersion: string}}}
   | {type: 'ERROR'; object: {code?: number; reason?: string; message?: string}};
 
-interface Page<T> {
+export interface Page<T> {
   items: T[];
   resourceVersion: string;
   /** The token of the page that follows. */
@@ -65,6 +68,10 @@ export class Client {
     return Client.fromKubeConfig(config, options);
   }
 
+  get metrics(): KitMetrics | undefined {
+    return this.#transport.options.metrics;
+  }
+
   /** A client of the same API server and credentials with connections of its own, which no guard watches over. */
   apart(options: ClientOptions = {}): Client {
     const {credentials, options: own} = this.#transport;
@@ -93,38 +100,41 @@ export class Client {
     }
   }
 
-  /** All objects at one resourceVersion, read in pages. When the pages expire midway (410), everything is read at once instead. */
+  /**
+   * All objects at one resourceVersion, read in pages. Where these expire before the last is read (410) they are read once more, and
+   * then everything at once.
+   */
   async list<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions = {},
   ): Promise<{items: T[]; resourceVersion: string}> {
-    try {
-      const items: T[] = [];
-      let resourceVersion = '';
-      for await (const page of this.pages(resource, options)) {
-        items.push(...page.items);
-        resourceVersion = page.resourceVersion;
+    for (const limit of [options.limit, options.limit]) {
+      try {
+        return await this.#whole(resource, {...options, limit});
+      } catch (error) {
+        if (!isGone(error)) throw error;
       }
-      return {items, resourceVersion};
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 410 || options.limit === 0) throw error;
-      return this.list(resource, {...options, limit: 0});
     }
+    return this.#whole(resource, {...options, limit: 0});
   }
 
-  /** The pages of one consistent list: all carry the same resourceVersion. Throws a 410 when the list became too old midway. */
+  /**
+   * The pages of one consistent list, from the first, or from where `from` says: all carry the same resourceVersion. Throws a 410
+   * when the list became too old midway.
+   */
   async *pages<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions = {},
-  ): AsyncGenerator<{items: T[]; resourceVersion: string}> {
-    let coming: Promise<Page<T>> | undefined = this.#page(resource, options);
+    from?: string,
+  ): AsyncGenerator<Page<T>> {
+    let coming: Promise<Page<T>> | undefined = this.#page(resource, options, from);
     while (coming) {
       const {items, resourceVersion, next}: Page<T> = await coming;
       // The server gathers the next page while this one is taken in.
       coming = next === undefined ? undefined : this.#page(resource, options, next);
       // Whoever stops in between never hears of its failure.
       coming?.catch(() => {});
-      yield {items, resourceVersion};
+      yield {items, resourceVersion, next};
     }
   }
 
@@ -181,17 +191,18 @@ export class Client {
 
   /**
    * Server-side apply: creates, or sets exactly the fields given. `metadata.resourceVersion` and `metadata.uid` in the body are
-   * preconditions. Without `force`, throws a field manager conflict when another manager owns a field with another value.
+   * preconditions. With `dryRun` all is checked and nothing written. Without `force`, throws a field manager conflict when
+   * another manager owns a field with another value.
    */
   async applyPatch<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
-    {fieldManager, force}: {fieldManager: string; force: boolean},
+    {fieldManager, force, dryRun = false}: {fieldManager: string; force: boolean; dryRun?: boolean},
   ): Promise<T> {
     return this.#json<T>({
       method: 'PATCH',
       path: pathOf(resource, object.metadata),
-      query: {fieldManager, force},
+      query: {fieldManager, force, dryRun: dryRun ? 'All' : undefined},
       body: JSON.stringify(object),
       contentType: 'application/apply-patch+yaml',
     });
@@ -254,14 +265,28 @@ export class Client {
     return this.#transport.close();
   }
 
+  async #whole<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions,
+  ): Promise<{items: T[]; resourceVersion: string}> {
+    const items: T[] = [];
+    let resourceVersion = '';
+    for await (const page of this.pages(resource, options)) {
+      items.push(...page.items);
+      resourceVersion = page.resourceVersion;
+    }
+    return {items, resourceVersion};
+  }
+
   async #page<T extends KubeObject>(resource: Resource<T>, options: ListOptions, from?: string): Promise<Page<T>> {
-    const {namespace, labelSelector, fieldSelector, limit = 500, signal} = options;
+    const {namespace, labelSelector, fieldSelector, limit = 500, metadataOnly = false, signal} = options;
     const query = {labelSelector, fieldSelector, limit: limit === 0 ? undefined : limit, continue: from};
     const path = pathOf(resource, {namespace});
     const list = await this.#json<{items: T[] | null; metadata: {resourceVersion: string; continue?: string}}>({
       method: 'GET',
       path,
       query,
+      ...(metadataOnly && {accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'}),
       signal,
     });
     const items = list.items ?? [];

@@ -1,47 +1,47 @@
-import {randomBytes} from 'node:crypto';
 import type {Logger} from 'pino';
 import type {Backoff} from './backoff.ts';
 import type {Syncable} from './cache.ts';
 import type {Clock} from './clock.ts';
-import {isConflict, retryAfterMs, TerminalError} from './errors.ts';
+import {isConflict, isNamespaceGone, retryAfterMs, StaleReadError, TerminalError} from './errors.ts';
 import type {KitMetrics} from './metrics.ts';
 import type {Key} from './objects.ts';
 import {Queue} from './queue.ts';
+import {processTurns, type Turns} from './turns.ts';
+import type {Wake} from './wake.ts';
 
 /** When to look at the key again: after a time at the latest, or only when something changes. */
 export type Result = {requeueAfterMs: number} | 'awaitChange';
 
-export interface ReconcileContext {
-  /** Aborts when the process stops or the reconcile takes too long. For waiting only: a write that has begun is finished. */
-  signal: AbortSignal;
-  /** Carries controller, key and traceId. */
-  log: Logger;
-  traceId: string;
-}
+/** It ends by itself, as each of its requests does: a write that has begun is finished. */
+export type Reconcile = (key: Key) => Promise<Result>;
 
-export type Reconcile = (key: Key, context: ReconcileContext) => Promise<Result>;
+/** At once, after those that are due already: there was more to do than for one turn. */
+export const again: Result = {requeueAfterMs: 0};
 
 export interface ControllerOptions {
   name: string;
   reconcile: Reconcile;
-  /** Keys that are worked on at once; 10 unless told. */
+  /** What enqueues keys, besides whoever calls `enqueue`. */
+  wokenBy?: readonly Wake[];
+  /** Keys that are worked on at once; 10 by default. */
   workers?: number;
   /** No reconcile starts before all of these have synced. */
   waitFor: readonly Syncable[];
   metrics: KitMetrics;
   log: Logger;
-  /** `context.signal` aborts after this time; 2 minutes unless told. */
-  reconcileTimeoutMs?: number;
   backoff?: Backoff;
   clock?: Clock;
+  /** Those of the process by default. */
+  turns?: Turns;
 }
 
 /**
  * Calls `reconcile` for keys, never events, never twice at once for a key.
  *
- * How a reconcile ends, and what follows: 'awaitChange': nothing; `requeueAfterMs`: a run by then at the latest; a conflict (a
- * stale read): a quiet retry with back-off; `TerminalError`: an error log and no retry; anything else: an error log and a retry with
- * back-off, not before what a Retry-After said. Whatever happens, an `enqueue` during the run causes one more.
+ * How a reconcile ends, and what follows: 'awaitChange': nothing; `requeueAfterMs`: a run by then at the latest; a conflict, a
+ * `StaleReadError`, a namespace that is gone or being deleted: a quiet retry with back-off; `TerminalError`: an error log and no
+ * retry; anything else: an error log and a retry with back-off, not before what a Retry-After said. Whatever happens, an `enqueue`
+ * during the run causes one more.
  */
 export class Controller {
   readonly name: string;
@@ -66,10 +66,13 @@ export class Controller {
         retried: () => metrics.queueRetries.inc(labels),
       },
     });
+    for (const wake of options.wokenBy ?? []) wake((key, how) => this.enqueue(key, how));
   }
 
-  enqueue(key: Key): void {
-    this.#queue.add(key);
+  /** `urgent`: somebody waits for it; it passes what merely follows from something else. */
+  enqueue(key: Key, {urgent = false} = {}): void {
+    // What is there at the start nobody waits for more than for anything else.
+    this.#queue.add(key, {urgent: urgent && this.#workers.length > 0});
   }
 
   enqueueAfter(key: Key, ms: number): void {
@@ -88,7 +91,7 @@ export class Controller {
     this.#workers = Array.from({length: workers}, () => this.#work());
   }
 
-  /** Takes no more keys, aborts the signal of running reconciles, and resolves when the last has returned. */
+  /** Takes no more keys, and resolves when the last running reconcile has returned. */
   async stop(): Promise<void> {
     const drained = this.#queue.drain();
     this.#stop.abort(new Error(`${this.name} stops`));
@@ -97,7 +100,8 @@ export class Controller {
   }
 
   async #work(): Promise<void> {
-    const active = this.#options.metrics.activeWorkers;
+    const {turns = processTurns, metrics} = this.#options;
+    const active = metrics.activeWorkers;
     for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
       active.inc({controller: this.name});
       try {
@@ -106,42 +110,36 @@ export class Controller {
         active.dec({controller: this.name});
         this.#queue.done(key);
       }
+      await turns.mine();
     }
   }
 
   async #run(key: Key): Promise<void> {
-    const {reconcile, metrics, reconcileTimeoutMs = 120_000} = this.#options;
+    const {reconcile, metrics} = this.#options;
     const controller = this.name;
-    const traceId = randomBytes(16).toString('hex');
-    const log = this.#options.log.child({controller, key, traceId});
     const stopTimer = metrics.reconcileTime.startTimer({controller});
-    const timeout = new AbortController();
-    const timer = setTimeout(
-      () => timeout.abort(new Error(`reconcile took longer than ${reconcileTimeoutMs} ms`)),
-      reconcileTimeoutMs,
-    );
-    timer.unref();
     try {
-      const result = await reconcile(key, {signal: AbortSignal.any([this.#stop.signal, timeout.signal]), log, traceId});
+      const result = await reconcile(key);
       this.#queue.forget(key);
       if (result !== 'awaitChange') this.#queue.addAfter(key, result.requeueAfterMs);
       metrics.reconciles.inc({controller, result: result === 'awaitChange' ? 'success' : 'requeue_after'});
     } catch (error) {
-      this.#failed(key, error, log);
+      this.#failed(key, error);
     } finally {
-      clearTimeout(timer);
       stopTimer();
     }
   }
 
-  #failed(key: Key, error: unknown, log: Logger): void {
+  #failed(key: Key, error: unknown): void {
     const {metrics} = this.#options;
     const controller = this.name;
+    const log = this.#options.log.child({controller, key});
     if (this.#stop.signal.aborted) {
       log.debug({err: error}, 'reconcile ended by the stop');
       return;
     }
-    if (isConflict(error)) {
+    // Of a namespace's end the watch is about to tell.
+    if (isConflict(error) || isNamespaceGone(error) || error instanceof StaleReadError) {
       metrics.reconciles.inc({controller, result: 'requeue'});
       const retryInMs = this.#queue.addBackoff(key);
       log.debug({err: error, retryInMs}, 'stale read, reconcile again');

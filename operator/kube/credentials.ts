@@ -4,6 +4,7 @@ import {readFile} from 'node:fs/promises';
 import type {ConnectionOptions} from 'node:tls';
 import {join} from 'node:path';
 import type {KubeConfig} from '@kubernetes/client-node';
+import {proxyFor, proxyUrl} from './proxy.ts';
 
 /** What a connection and a request must carry, as it stands now: certificates and tokens rotate. */
 export interface Secrets {
@@ -14,8 +15,10 @@ export interface Secrets {
 export interface Credentials {
   /** The API server's URL, a path prefix allowed. */
   server: string;
-  /** Reads files again, runs a credential plugin when one is due. */
-  read(): Promise<Secrets>;
+  /** By which proxy the server is reached; directly by default. */
+  proxy?: URL;
+  /** Reads files again, runs a credential plugin when one is due: always, where what it said last was `refused`. */
+  read(refused?: 'refused'): Promise<Secrets>;
 }
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -25,8 +28,10 @@ export function inCluster(root = serviceAccount, env: NodeJS.ProcessEnv = proces
   const {KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443'} = env;
   const tokenFile = join(root, 'token');
   if (host === undefined || host === '' || !existsSync(tokenFile)) return undefined;
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    server,
+    proxy: proxyFor(server, env),
     async read() {
       const [token, ca] = await Promise.all([readFile(tokenFile, 'utf8'), readFile(join(root, 'ca.crt'))]);
       return {tls: {ca}, headers: {authorization: `Bearer ${token.trim()}`}};
@@ -34,24 +39,38 @@ export function inCluster(root = serviceAccount, env: NodeJS.ProcessEnv = proces
   };
 }
 
-/** The current context of a kubeconfig: client certificates, tokens, token files and exec plugins. Throws when it names no cluster. */
-export function fromKubeConfig(config: KubeConfig): Credentials {
+/**
+ * The current context of a kubeconfig: client certificates, tokens, token files and exec plugins; its proxy-url, or else that of the
+ * environment. Throws when it names no cluster.
+ */
+export function fromKubeConfig(config: KubeConfig, env: NodeJS.ProcessEnv = process.env): Credentials {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error(`kubeconfig: no cluster in context '${config.getCurrentContext()}'`);
-  if (cluster.proxyUrl !== undefined) throw new Error('kubeconfig: proxy-url is not supported');
+  const {server, proxyUrl: own} = cluster;
+  let current = config;
   return {
-    server: cluster.server,
-    async read() {
+    server,
+    proxy: own === undefined ? proxyFor(server, env) : proxyUrl(own, 'kubeconfig: proxy-url'),
+    async read(refused) {
+      if (refused) current = forgetful(current);
       const options: RequestOptions = {};
-      await config.applyToHTTPSOptions(options);
+      await current.applyToHTTPSOptions(options);
       const {ca, cert, key, rejectUnauthorized, servername} = options;
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value);
       if (typeof options.auth === 'string')
         headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
-      const tokenFile: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile;
+      const tokenFile: unknown = current.getCurrentUser()?.authProvider?.config?.tokenFile;
       if (typeof tokenFile === 'string') headers.authorization = `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
       return {tls: {ca, cert, key, rejectUnauthorized, servername}, headers};
     },
   };
+}
+
+/** The same, which remembers nothing: a KubeConfig keeps what a plugin said, and for ever where that names no expiry. */
+function forgetful(config: KubeConfig): KubeConfig {
+  const {clusters, users, contexts, currentContext} = config;
+  const fresh = new (config.constructor as new () => KubeConfig)();
+  fresh.loadFromOptions({clusters, users, contexts, currentContext});
+  return fresh;
 }

@@ -20,6 +20,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
   readonly details: StatusDetails;
+  /** What the server said, without what was asked. */
+  readonly says: string;
   /** The body as received. */
   readonly body: string;
   /** The wait that the server asked for, by header or Status, else undefined. */
@@ -34,6 +36,7 @@ export class ApiError extends Error {
     super(
       `${answer.request ?? 'request'}: ${[answer.status, parsed.reason].filter(Boolean).join(' ')}: ${said}${wait}`,
     );
+    this.says = said;
     this.status = answer.status;
     this.reason = parsed.reason ?? '';
     this.details = parsed.details ?? {};
@@ -91,6 +94,11 @@ export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
+/** Thrown by a reconcile whose copies have turned out to be behind: it starts over, quietly. */
+export class StaleReadError extends Error {
+  override readonly name = 'StaleReadError';
+}
+
 function parseStatus(body: string): {reason?: string; message?: string; details?: StatusDetails} {
   try {
     const parsed: unknown = JSON.parse(body);
@@ -122,8 +130,47 @@ export function isGone(error: unknown): error is ApiError {
   return isStatus(error, 410);
 }
 
+/**
+ * The object would be larger than the API server or etcd takes. Only the request's own limit has a status of its own, 413; etcd's (1.5 MiB
+ * as it comes) and gRPC's are a 500 (seen with Kubernetes 1.36).
+ */
+export function isTooLarge(error: unknown): error is ApiError {
+  return (
+    isStatus(error, 413) || (isStatus(error, 500) && /request is too large|message larger than max/.test(error.says))
+  );
+}
+
 export function isInvalid(error: unknown): error is ApiError {
   return isStatus(error, 422);
+}
+
+/** Nothing is taken into a namespace that is being deleted, or is gone (apiserver: plugin/namespace/lifecycle). */
+export function isNamespaceGone(error: unknown): error is ApiError {
+  return (
+    (isStatus(error, 403) && (error.details.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')) ||
+    (isNotFound(error) && error.details.kind === 'namespaces')
+  );
+}
+
+/**
+ * The API server, or who it asks (admission), refuses this very object, and will again: its schema, its size, a right that is missing.
+ * Not that its namespace is going, after which nobody wants it.
+ */
+export function isRefusal(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    ([400, 403, 422].includes(error.status) || isTooLarge(error)) &&
+    !isNamespaceGone(error)
+  );
+}
+
+/**
+ * It is not about the object that was written: whoever asks next would hear the same. No answer, a process that does not lead, an
+ * API server that knows nobody or asks everybody to wait.
+ */
+export function isOfAll(error: unknown): boolean {
+  if (error instanceof ApiError) return [401, 429, 503].includes(error.status);
+  return error instanceof NoAnswerError || error instanceof WriteRefusedError;
 }
 
 /** Server-side apply refused because other managers own fields with other values. */

@@ -1,6 +1,9 @@
+import type {EventsV1Event} from '@kubernetes/client-node';
 import type {Logger} from 'pino';
 import type {Client} from './client.ts';
-import {defineResource, type HasMeta, type KubeObject, microTime} from './objects.ts';
+import {isNamespaceGone} from './errors.ts';
+import type {KitMetrics} from './metrics.ts';
+import {defineResource, type HasMeta, type Kind, microTime} from './objects.ts';
 
 /** An object, or a projection of one that kept apiVersion and kind. */
 export interface Regarding extends HasMeta {
@@ -19,23 +22,7 @@ export interface EventRecord {
   note: string;
 }
 
-interface KubeEvent extends KubeObject {
-  eventTime: string;
-  reportingController: string;
-  reportingInstance: string;
-  action: string;
-  reason: string;
-  type: string;
-  note: string;
-  regarding: {
-    apiVersion: string;
-    kind: string;
-    namespace?: string;
-    name: string;
-    uid?: string;
-    resourceVersion?: string;
-  };
-}
+type KubeEvent = Kind<EventsV1Event>;
 
 const events = defineResource<KubeEvent>({
   group: 'events.k8s.io',
@@ -47,43 +34,59 @@ const events = defineResource<KubeEvent>({
 
 /**
  * Writes events.k8s.io/v1 Events beside the work. `record` never waits and never throws: events are written one after the other,
- * those that don't fit into the buffer and those that the API server refuses are dropped and counted in `dropped`. Nothing is
- * aggregated: record transitions only.
+ * those that don't fit into the buffer and those that the API server refuses are dropped and counted (`metrics`); those of a
+ * namespace that goes are nobody's. Nothing is aggregated: record transitions only.
  */
 export class EventRecorder {
   readonly #client: Client;
   readonly #controller: string;
   readonly #instance: string;
   readonly #log: Logger | undefined;
+  readonly #metrics: Pick<KitMetrics, 'eventsDropped'> | undefined;
   readonly #capacity: number;
   readonly #now: () => Date;
+  readonly #isGoing: (namespace: string) => boolean;
   readonly #buffer: KubeEvent[] = [];
   #writing: Promise<void> | undefined;
   #order = 0;
-  dropped = 0;
 
-  /** `controller`: a qualified name such as 'example.com/operator'; `instance`: this process, such as the Pod's name. */
+  /**
+   * `controller`: a qualified name such as 'example.com/operator'; `instance`: this process, such as the Pod's name; `isGoing`:
+   * whether a namespace is known to be deleted.
+   */
   constructor(
     client: Client,
     {
       controller,
       instance,
       log,
+      metrics,
       capacity = 1000,
       now = () => new Date(),
-    }: {controller: string; instance: string; log?: Logger; capacity?: number; now?: () => Date},
+      isGoing = () => false,
+    }: {
+      controller: string;
+      instance: string;
+      log?: Logger;
+      metrics?: Pick<KitMetrics, 'eventsDropped'>;
+      capacity?: number;
+      now?: () => Date;
+      isGoing?: (namespace: string) => boolean;
+    },
   ) {
     this.#client = client;
     this.#controller = controller;
     this.#instance = instance;
     this.#log = log;
+    this.#metrics = metrics;
     this.#capacity = capacity;
     this.#now = now;
+    this.#isGoing = isGoing;
   }
 
   record({regarding, type, reason, action, note}: EventRecord): void {
     if (this.#buffer.length >= this.#capacity) {
-      this.dropped++;
+      this.#drop();
       return;
     }
     const {name, namespace, uid, resourceVersion} = regarding.metadata;
@@ -115,12 +118,18 @@ export class EventRecorder {
     clearTimeout(timer);
   }
 
+  #drop(): void {
+    this.#metrics?.eventsDropped.inc();
+  }
+
   async #write(): Promise<void> {
     for (let event = this.#buffer.shift(); event; event = this.#buffer.shift()) {
+      if (this.#isGoing(event.metadata.namespace ?? '')) continue;
       try {
         await this.#client.create(events, event);
       } catch (error) {
-        this.dropped++;
+        if (isNamespaceGone(error)) continue;
+        this.#drop();
         this.#log?.warn({err: error, regarding: event.regarding, reason: event.reason}, 'an Event was not written');
       }
     }

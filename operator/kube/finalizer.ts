@@ -8,6 +8,16 @@ import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts'
  * the last is gone.
  */
 
+/** In a cache's copy, in place of the finalizers that it leaves out: a name that none can have. */
+const others = '...';
+const mostKept = 16;
+
+/** What a cache keeps of a list of finalizers: of a long one only whether this one is in it. Whoever changes that reads it anew. */
+export const keptFinalizers = (finalizers: string[] | undefined, name: string): string[] | undefined =>
+  finalizers === undefined || finalizers.length <= mostKept
+    ? finalizers
+    : [...(finalizers.includes(name) ? [name] : []), others];
+
 /** Returns the object as written; undefined when the finalizer is there, or can't be added because the object is being deleted. */
 export async function ensureFinalizer<T extends KubeObject>(
   client: Client,
@@ -17,7 +27,7 @@ export async function ensureFinalizer<T extends KubeObject>(
 ): Promise<T | undefined> {
   const {finalizers = [], deletionTimestamp} = object.metadata;
   if (finalizers.includes(name) || deletionTimestamp !== undefined) return undefined;
-  return setFinalizers(client, resource, object, [...finalizers, name]);
+  return setFinalizers(client, resource, object, (all) => [...all, name]);
 }
 
 /** Returns the object as written (which may be its last state); undefined when the finalizer, or the object, is gone already. */
@@ -30,24 +40,22 @@ export async function removeFinalizer<T extends KubeObject>(
   const {finalizers = []} = object.metadata;
   if (!finalizers.includes(name)) return undefined;
   try {
-    return await setFinalizers(
-      client,
-      resource,
-      object,
-      finalizers.filter((other) => other !== name),
-    );
+    return await setFinalizers(client, resource, object, (all) => all.filter((other) => other !== name));
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
-function setFinalizers<T extends KubeObject>(
+async function setFinalizers<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   object: HasMeta,
-  finalizers: string[],
+  change: (all: readonly string[]) => string[],
 ): Promise<T> {
-  const {uid, resourceVersion} = object.metadata;
+  const {uid, resourceVersion, finalizers: kept = []} = object.metadata;
+  // As of another resourceVersion it does not count: the patch is refused.
+  const all = kept.includes(others) ? ((await client.get(resource, keyOf(object)))?.metadata.finalizers ?? []) : kept;
+  const finalizers = change(all);
   return client.patch(resource, keyOf(object), {metadata: {uid, resourceVersion, finalizers}}, {type: 'merge'});
 }

@@ -5,43 +5,9 @@ import type {Client} from './client.ts';
 import {type Clock, sleep, systemClock} from './clock.ts';
 import {isDeepEqual} from './equality.ts';
 import {isAlreadyExists, isConflict, isNotFound, retryAfterMs} from './errors.ts';
+import {type ElectionTimes, electionTimes, type Lease, leases} from './lease.ts';
 import type {KitMetrics} from './metrics.ts';
-import {defineResource, type KubeObject, microTime} from './objects.ts';
-
-/** coordination.k8s.io/v1, as far as an election needs it. */
-export interface Lease extends KubeObject {
-  spec?: {
-    holderIdentity?: string;
-    leaseDurationSeconds?: number;
-    acquireTime?: string;
-    renewTime?: string;
-    leaseTransitions?: number;
-  };
-}
-
-export const leases = defineResource<Lease>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
-
-export interface ElectionTimes {
-  /** A lease that was not seen to change for this long is free. Whole seconds: it is rounded up. */
-  leaseDurationMs: number;
-  /** A leader that could not renew for this long stops writing and ends. */
-  renewDeadlineMs: number;
-  /** A leader renews this often; candidates look two to four times as often. */
-  retryPeriodMs: number;
-}
-
-/** Those of client-go. */
-export const electionTimes: Readonly<ElectionTimes> = {
-  leaseDurationMs: 15_000,
-  renewDeadlineMs: 10_000,
-  retryPeriodMs: 2000,
-};
+import {microTime} from './objects.ts';
 
 export interface ElectorOptions {
   /** With connections of its own, see `Client.apart`: a renewal never waits behind other requests. */

@@ -34,11 +34,12 @@ const releaseWithinMs = 3000;
 /**
  * Starts and stops the parts of a process in the one right order.
  *
- *   start: servers, caches -> all caches synced, and this process leads -> controllers
+ *   start: servers, caches -> all caches synced -> this process leads -> what begins then -> controllers
  *   stop:  controllers take no more keys and drain within the grace time -> events written -> leadership released -> servers
  *          -> caches -> client
  *
- * With an elector the client refuses every write of a process that does not lead. Leadership that is lost ends the process at
+ * A candidate's copies are whole: who takes over works at once. With an elector the client refuses every write of a process that
+ * does not lead. Leadership that is lost ends the process at
  * once with exit code 1: nothing is drained, nothing released. It is released only when no reconcile runs any more.
  */
 export class Manager {
@@ -50,6 +51,7 @@ export class Manager {
   readonly #caches: Runnable[] = [];
   readonly #controllers: Controller[] = [];
   readonly #servers: Server[] = [];
+  readonly #beginnings: (() => void)[] = [];
   readonly #stop = new AbortController();
   /** Aborts as soon as `stop` is called: a candidate need not go on. */
   readonly #asked = new AbortController();
@@ -58,7 +60,7 @@ export class Manager {
   #beatAt = performance.now();
   #stopping: Promise<void> | undefined;
 
-  /** `graceMs`: how long controllers may finish what they are at; 20 s unless told (a Pod is killed after 30). */
+  /** `graceMs`: how long controllers may finish what they are at; 20 s by default (a Pod is killed after 30). */
   constructor({
     client,
     log,
@@ -72,7 +74,7 @@ export class Manager {
     graceMs?: number;
     events?: EventRecorder;
     elector?: Elector;
-    /** Ends the process; `process.exit` unless told. */
+    /** Ends the process; `process.exit` by default. */
     exit?: (code: number) => void;
   }) {
     this.#client = client;
@@ -105,6 +107,12 @@ export class Manager {
     return this;
   }
 
+  /** Calls when this process leads, or need not ask: all caches have synced, and no key has been worked on. */
+  whenLeading(begin: () => void): this {
+    this.#beginnings.push(begin);
+    return this;
+  }
+
   /**
    * Resolves when all caches have synced, this process leads and all controllers run, or when it was stopped before. Throws when
    * a server can't start.
@@ -114,13 +122,14 @@ export class Manager {
     this.#heartbeat = setInterval(() => (this.#beatAt = performance.now()), heartbeatMs).unref();
     await Promise.all(this.#servers.map((server) => server.start()));
     for (const cache of this.#caches) cache.start(this.#stop.signal);
-    this.#campaign = this.#elector?.campaign(this.#asked.signal);
     const startedAt = performance.now();
     await this.#unlessStopped(Promise.all(this.#caches.map((cache) => cache.synced)));
     if (this.#stopping) return;
     this.#log.info({caches: this.#caches.length, ms: Math.round(performance.now() - startedAt)}, 'caches synced');
+    this.#campaign = this.#elector?.campaign(this.#asked.signal);
     await this.#campaign;
     if (this.#stopping) return;
+    for (const begin of this.#beginnings) begin();
     await Promise.all(this.#controllers.map((controller) => controller.start()));
   }
 

@@ -1,22 +1,5 @@
 import {Counter, Gauge, Histogram, type Registry} from 'prom-client';
 
-/** The kit's metrics, under controller-runtime's and client-go's names, so that existing dashboards and alerts work. */
-export interface KitMetrics {
-  restClientRequests: Counter<'code' | 'method' | 'host'>;
-  queueDepth: Gauge<'name' | 'controller'>;
-  queueAdds: Counter<'name' | 'controller'>;
-  queueDuration: Histogram<'name' | 'controller'>;
-  workDuration: Histogram<'name' | 'controller'>;
-  queueRetries: Counter<'name' | 'controller'>;
-  reconciles: Counter<'controller' | 'result'>;
-  reconcileErrors: Counter<'controller'>;
-  terminalErrors: Counter<'controller'>;
-  reconcileTime: Histogram<'controller'>;
-  activeWorkers: Gauge<'controller'>;
-  maxWorkers: Gauge<'controller'>;
-  leaderElectionStatus: Gauge<'name'>;
-}
-
 /** From 10 µs to 1000 s. */
 const queueBuckets = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000];
 const reconcileBuckets = [
@@ -24,87 +7,98 @@ const reconcileBuckets = [
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** Registers all of them; once a registry. */
-export function kitMetrics(registry: Registry): KitMetrics {
+const makersFor = (registry: Registry) => {
   const registers = [registry];
-  const queue = ['name', 'controller'] as const;
-  const controller = ['controller'] as const;
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({name, help, labelNames, registers});
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge({name, help, labelNames, registers});
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram({name, help, labelNames, buckets, registers});
+  return {counter, gauge, histogram};
+};
+type Makers = ReturnType<typeof makersFor>;
+
+/** Of each controller: the keys that wait for it. */
+function queueMetrics({counter, gauge, histogram}: Makers) {
   return {
-    restClientRequests: new Counter({
-      name: 'rest_client_requests_total',
-      help: 'HTTP requests to the API server, by status code, method and host.',
-      labelNames: ['code', 'method', 'host'],
-      registers,
-    }),
-    queueDepth: new Gauge({
-      name: 'workqueue_depth',
-      help: 'Keys that wait for a worker.',
-      labelNames: queue,
-      registers,
-    }),
-    queueAdds: new Counter({name: 'workqueue_adds_total', help: 'Keys that became due.', labelNames: queue, registers}),
-    queueDuration: new Histogram({
-      name: 'workqueue_queue_duration_seconds',
-      help: 'How long a due key waited for a worker.',
-      labelNames: queue,
-      buckets: queueBuckets,
-      registers,
-    }),
-    workDuration: new Histogram({
-      name: 'workqueue_work_duration_seconds',
-      help: 'How long a key was worked on.',
-      labelNames: queue,
-      buckets: queueBuckets,
-      registers,
-    }),
-    queueRetries: new Counter({
-      name: 'workqueue_retries_total',
-      help: 'Keys put back after a failure.',
-      labelNames: queue,
-      registers,
-    }),
-    reconciles: new Counter({
-      name: 'controller_runtime_reconcile_total',
-      help: 'Reconciles, by result: success, requeue_after, requeue (a conflict), error.',
-      labelNames: ['controller', 'result'],
-      registers,
-    }),
-    reconcileErrors: new Counter({
-      name: 'controller_runtime_reconcile_errors_total',
-      help: 'Reconciles that failed.',
-      labelNames: controller,
-      registers,
-    }),
-    terminalErrors: new Counter({
-      name: 'controller_runtime_terminal_reconcile_errors_total',
-      help: 'Reconciles that failed and are not retried.',
-      labelNames: controller,
-      registers,
-    }),
-    reconcileTime: new Histogram({
-      name: 'controller_runtime_reconcile_time_seconds',
-      help: 'How long a reconcile took.',
-      labelNames: controller,
-      buckets: reconcileBuckets,
-      registers,
-    }),
-    activeWorkers: new Gauge({
-      name: 'controller_runtime_active_workers',
-      help: 'Reconciles that run now.',
-      labelNames: controller,
-      registers,
-    }),
-    maxWorkers: new Gauge({
-      name: 'controller_runtime_max_concurrent_reconciles',
-      help: 'Reconciles that may run at once.',
-      labelNames: controller,
-      registers,
-    }),
-    leaderElectionStatus: new Gauge({
-      name: 'leader_election_master_status',
-      help: '1 while this process leads, by lease, else 0.',
-      labelNames: ['name'],
-      registers,
-    }),
+    queueDepth: gauge('workqueue_depth', 'Keys that wait for a worker.', 'name', 'controller'),
+    queueAdds: counter('workqueue_adds_total', 'Keys that became due.', 'name', 'controller'),
+    queueDuration: histogram(
+      'workqueue_queue_duration_seconds',
+      'How long a due key waited for a worker.',
+      queueBuckets,
+      'name',
+      'controller',
+    ),
+    workDuration: histogram(
+      'workqueue_work_duration_seconds',
+      'How long a key was worked on.',
+      queueBuckets,
+      'name',
+      'controller',
+    ),
+    queueRetries: counter('workqueue_retries_total', 'Keys put back after a failure.', 'name', 'controller'),
   };
 }
+
+/** Of each controller: its reconciles. */
+function reconcileMetrics({counter, gauge, histogram}: Makers) {
+  return {
+    reconciles: counter(
+      'controller_runtime_reconcile_total',
+      'Reconciles, by result: success, requeue_after, requeue (a conflict), error.',
+      'controller',
+      'result',
+    ),
+    reconcileErrors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed.', 'controller'),
+    terminalErrors: counter(
+      'controller_runtime_terminal_reconcile_errors_total',
+      'Reconciles that failed and are not retried.',
+      'controller',
+    ),
+    reconcileTime: histogram(
+      'controller_runtime_reconcile_time_seconds',
+      'How long a reconcile took.',
+      reconcileBuckets,
+      'controller',
+    ),
+    activeWorkers: gauge('controller_runtime_active_workers', 'Reconciles that run now.', 'controller'),
+    maxWorkers: gauge('controller_runtime_max_concurrent_reconciles', 'Reconciles that may run at once.', 'controller'),
+  };
+}
+
+/** Of the process: its requests, whether it leads, what it could not read. */
+function otherMetrics({counter, gauge}: Makers) {
+  return {
+    restClientRequests: counter(
+      'rest_client_requests_total',
+      'HTTP requests to the API server, by status code, method and host.',
+      'code',
+      'method',
+      'host',
+    ),
+    leaderElectionStatus: gauge(
+      'leader_election_master_status',
+      '1 while this process leads, by lease, else 0.',
+      'name',
+    ),
+    eventsDropped: counter('events_dropped_total', 'Events that were not written: too many at once, or refused.'),
+    unreadableObjects: gauge(
+      'cache_unreadable_objects',
+      'Objects that are passed over because nothing can be made of them; the log names each.',
+      'resource',
+    ),
+  };
+}
+
+/**
+ * The kit's metrics, under controller-runtime's and client-go's names, so that existing dashboards and alerts work. Registers
+ * all of them; once a registry.
+ */
+export function kitMetrics(registry: Registry) {
+  const makers = makersFor(registry);
+  return {...otherMetrics(makers), ...queueMetrics(makers), ...reconcileMetrics(makers)};
+}
+
+export type KitMetrics = ReturnType<typeof kitMetrics>;

@@ -1,29 +1,16 @@
 /** The shapes every Kubernetes object shares, and how one is named. All times are RFC 3339 strings, as the API server sent them. */
 
+import type {V1ManagedFieldsEntry, V1ObjectMeta, V1OwnerReference} from '@kubernetes/client-node';
+
 export type Json = string | number | boolean | null | Json[] | {[key: string]: Json | undefined};
 
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
+/** One of client-node's types as the API server sends it: times are strings, in watches as in lists. */
+type AsSent<T> = T extends Date ? string : T extends object ? {[K in keyof T]: AsSent<T[K]>} : T;
 
-export interface ObjectMeta {
-  name: string;
-  namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
-  finalizers?: string[];
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  ownerReferences?: OwnerReference[];
-}
+export type OwnerReference = AsSent<V1OwnerReference>;
+export type ObjectMeta = AsSent<V1ObjectMeta> & {name: string};
+/** Who owns which fields (server-side apply, KEP-555). `fieldsV1` has a key `f:NAME` for each field. */
+export type ManagedFieldsEntry = AsSent<V1ManagedFieldsEntry>;
 
 /** Anything that has metadata: an object, or a cache's projection of one. */
 export interface HasMeta {
@@ -34,6 +21,11 @@ export interface KubeObject extends HasMeta {
   apiVersion: string;
   kind: string;
 }
+
+/** One of Kubernetes' own kinds, by client-node's type. The API server accepts none without its `spec`. */
+export type Kind<T> = KubeObject &
+  AsSent<Omit<T, keyof KubeObject | 'spec'>> &
+  (T extends {spec?: infer Spec} ? {spec: AsSent<NonNullable<Spec>>} : unknown);
 
 /** Where objects of type `T` live in the API. Made by `defineResource`. */
 export interface Resource<T extends KubeObject = KubeObject> {

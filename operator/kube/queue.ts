@@ -1,5 +1,6 @@
 import {type Backoff, backoffMs} from './backoff.ts';
 import {type Clock, longestTimerMs, systemClock} from './clock.ts';
+import {Fifo} from './fifo.ts';
 import {Heap} from './heap.ts';
 import type {Key} from './objects.ts';
 
@@ -18,6 +19,9 @@ export interface QueueOptions {
   observer?: QueueObserver;
 }
 
+/** So many keys of the first lane at most pass one that waits in the second. */
+const mostPasses = 7;
+
 interface Appointment {
   key: Key;
   due: number;
@@ -30,7 +34,8 @@ interface Appointment {
  * - A key is with one worker at most, from `get` to `done`.
  * - A key has one due time: the earliest that was asked for since it was last taken. Taking it uses the due time up.
  * - What is added while its key is being worked on makes it due once more, after `done`.
- * - Keys leave in the order in which they became due.
+ * - Keys leave in the order in which they became due; those that are urgent pass the others, but not for ever: every eighth is one
+ *   of the others while any waits. A key stays urgent until it is taken, and through its back-off where that run fails.
  * - After `shutdown` nothing is added and nothing more is given out; `drain` waits for what was.
  *
  *              add                          get                      done
@@ -43,9 +48,13 @@ export class Queue {
   readonly #clock: Clock;
   readonly #backoff: Backoff;
   readonly #observer: QueueObserver;
-  /** Due keys in order, with the time since when. */
-  readonly #waiting = new Map<Key, number>();
-  readonly #working = new Map<Key, number>();
+  /** Due keys in order, with the time since when: two lanes. */
+  readonly #first = new Fifo<Key, number>();
+  readonly #second = new Fifo<Key, number>();
+  readonly #urgent = new Set<Key>();
+  readonly #working = new Map<Key, {since: number; urgent: boolean}>();
+  /** How many keys in a row have passed the second lane. */
+  #passes = 0;
   readonly #again = new Set<Key>();
   /** The one valid appointment of a key; superseded ones stay in the heap until they come up. */
   readonly #appointments = new Map<Key, Appointment>();
@@ -65,35 +74,52 @@ export class Queue {
 
   /** Keys that are due and wait for a worker. */
   get depth(): number {
-    return this.#waiting.size;
+    return this.#first.size + this.#second.size;
   }
 
-  /** Due now. Cancels a later appointment of the key. */
-  add(key: Key): void {
+  /** Due now. Cancels a later appointment of the key. `urgent`: somebody waits for it. */
+  add(key: Key, {urgent = false} = {}): void {
     if (this.#stopped) return;
     this.#appointments.delete(key);
+    if (urgent) this.#hurry(key);
     if (this.#working.has(key)) {
       this.#again.add(key);
       return;
     }
-    if (this.#waiting.has(key)) return;
+    if (this.#isWaiting(key)) return;
     this.#observer.added?.();
     const taker = this.#takers.shift();
     if (taker) {
       this.#observer.waited?.(0);
-      this.#working.set(key, this.#clock.now());
+      this.#begin(key);
       taker(key);
       return;
     }
-    this.#waiting.set(key, this.#clock.now());
-    this.#observer.depth?.(this.#waiting.size);
+    (this.#urgent.has(key) ? this.#first : this.#second).push(key, this.#clock.now());
+    this.#observer.depth?.(this.depth);
+  }
+
+  #isWaiting(key: Key): boolean {
+    return this.#first.has(key) || this.#second.has(key);
+  }
+
+  #hurry(key: Key): void {
+    this.#urgent.add(key);
+    const since = this.#second.take(key);
+    if (since !== undefined) this.#first.push(key, since);
+  }
+
+  #begin(key: Key): number {
+    const now = this.#clock.now();
+    this.#working.set(key, {since: now, urgent: this.#urgent.delete(key)});
+    return now;
   }
 
   /** Due in `ms`, unless it is due earlier already. */
   addAfter(key: Key, ms: number): void {
     if (this.#stopped) return;
     if (!(ms > 0)) return this.add(key);
-    if (this.#waiting.has(key) || this.#again.has(key)) return;
+    if (this.#isWaiting(key) || this.#again.has(key)) return;
     const appointment = {key, due: this.#clock.now() + ms, order: this.#order++};
     const present = this.#appointments.get(key);
     if (present && present.due <= appointment.due) return;
@@ -107,6 +133,7 @@ export class Queue {
   addBackoff(key: Key, atLeastMs = 0): number {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
+    if (this.#working.get(key)?.urgent) this.#hurry(key);
     this.#observer.retried?.();
     const ms = Math.max(backoffMs(failures, this.#backoff), atLeastMs);
     this.addAfter(key, ms);
@@ -121,22 +148,26 @@ export class Queue {
   /** The next due key, as soon as there is one; undefined once shut down. Whoever gets a key must call `done`. */
   get(): Promise<Key | undefined> {
     if (this.#stopped) return Promise.resolve(undefined);
-    const next = this.#waiting.entries().next();
-    if (next.done) return new Promise((resolve) => this.#takers.push(resolve));
-    const [key, since] = next.value;
-    const now = this.#clock.now();
-    this.#waiting.delete(key);
-    this.#working.set(key, now);
-    this.#observer.depth?.(this.#waiting.size);
+    const next = this.#nextLane().shift();
+    if (!next) return new Promise((resolve) => this.#takers.push(resolve));
+    const [key, since] = next;
+    const now = this.#begin(key);
+    this.#observer.depth?.(this.depth);
     this.#observer.waited?.(now - since);
     return Promise.resolve(key);
   }
 
+  #nextLane(): Fifo<Key, number> {
+    const passes = this.#first.size > 0 && this.#second.size > 0 && this.#passes < mostPasses;
+    this.#passes = passes ? this.#passes + 1 : 0;
+    return passes || this.#second.size === 0 ? this.#first : this.#second;
+  }
+
   done(key: Key): void {
-    const since = this.#working.get(key);
-    if (since === undefined) return;
+    const work = this.#working.get(key);
+    if (work === undefined) return;
     this.#working.delete(key);
-    this.#observer.worked?.(this.#clock.now() - since);
+    this.#observer.worked?.(this.#clock.now() - work.since);
     if (this.#again.delete(key)) this.add(key);
     if (this.#working.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
@@ -144,7 +175,9 @@ export class Queue {
   /** Ends the giving out: waiting keys and appointments are dropped, `get` answers undefined. */
   shutdown(): void {
     this.#stopped = true;
-    this.#waiting.clear();
+    this.#first.clear();
+    this.#second.clear();
+    this.#urgent.clear();
     this.#again.clear();
     this.#appointments.clear();
     this.#heap = heapOf([]);

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {createSecureContext} from 'node:tls';
-import {Agent, type Dispatcher} from 'undici';
+import {Agent, type Dispatcher, Pool, ProxyAgent} from 'undici';
 import type {Clock} from './clock.ts';
 import {systemClock} from './clock.ts';
 import type {Credentials, Secrets} from './credentials.ts';
@@ -13,6 +13,8 @@ export interface Request {
   query?: Record<string, string | number | boolean | undefined>;
   body?: string;
   contentType?: string;
+  /** application/json unless told. */
+  accept?: string;
   signal?: AbortSignal;
 }
 
@@ -28,6 +30,8 @@ export interface TransportOptions {
 const secretsLastMs = 60_000;
 /** The API server ends an idle connection after 90 s: be first, or a request meets a closing socket. */
 const idleConnectionMs = 60_000;
+/** Of a connection, to the API server or to the proxy before it. */
+const connecting = {timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000, allowH2: false};
 /** The API server itself gives a request up after 60 s (--request-timeout). */
 const answerWithinMs = 65_000;
 
@@ -40,8 +44,8 @@ interface Agents {
 
 /**
  * HTTP/1.1 with keep-alive to one API server: one pool for requests, one without a bound for watches, so that no watch ever
- * holds up a request. New certificates make new pools, what runs on the old ones ends in peace. A 401 reads the credentials
- * again and repeats the request once (the server did nothing with it).
+ * holds up a request. Each connection goes through the proxy, where there is one. New certificates make new pools, what runs on
+ * the old ones ends in peace. A 401 reads the credentials again and repeats the request once (the server did nothing with it).
  */
 export class Transport {
   readonly credentials: Credentials;
@@ -107,12 +111,10 @@ export class Transport {
     const agents = await this.#current();
     const answer = await this.#attempt(request, pool, agents);
     if (answer.statusCode !== 401) return answer;
-    const renewed = await this.#refresh();
-    if (
-      renewed.secrets.headers.authorization === agents.secrets.headers.authorization &&
-      renewed.fingerprint === agents.fingerprint
-    )
-      return answer;
+    // Of many that are refused together the first asks for others.
+    const renewed =
+      this.#agents !== undefined && isOther(this.#agents, agents) ? this.#agents : await this.#refresh('refused');
+    if (!isOther(renewed, agents)) return answer;
     await answer.body.dump();
     return this.#attempt(request, pool, renewed);
   }
@@ -126,7 +128,7 @@ export class Transport {
         path: this.#prefix + request.path + queryString(request.query),
         method: request.method,
         headers: {
-          accept: 'application/json',
+          accept: request.accept ?? 'application/json',
           'user-agent': this.#userAgent,
           ...(request.body === undefined ? {} : {'content-type': request.contentType ?? 'application/json'}),
           ...agents.secrets.headers,
@@ -147,15 +149,15 @@ export class Transport {
     return this.#refresh();
   }
 
-  #refresh(): Promise<Agents> {
-    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+  #refresh(refused?: 'refused'): Promise<Agents> {
+    this.#reading ??= this.#read(refused).finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 
-  async #read(): Promise<Agents> {
+  async #read(refused?: 'refused'): Promise<Agents> {
     const old = this.#agents;
     // A file in the middle of its rotation is no reason to stop: what we have is valid until a 401 says otherwise.
-    const secrets = await this.#whole().catch((error: unknown) => {
+    const secrets = await this.#whole(refused).catch((error: unknown) => {
       if (!old) throw error;
       return old.secrets;
     });
@@ -163,27 +165,38 @@ export class Transport {
     this.#readAt = this.#clock.now();
     if (old?.fingerprint === fingerprint) return (this.#agents = {...old, secrets});
     if (old) this.#retire(old);
-    const common = {
+    const make = (limits: Pick<Agent.Options, 'connections' | 'bodyTimeout'>) => this.#agent(secrets.tls, limits);
+    return (this.#agents = {
+      secrets,
+      fingerprint,
+      requests: make({connections: this.#connections, bodyTimeout: answerWithinMs}).compose(this.#guarded),
+      // A watch is quiet for minutes, and has a watchdog of its own.
+      watches: make({connections: null, bodyTimeout: 0}),
+    });
+  }
+
+  #agent(tls: Secrets['tls'], limits: Pick<Agent.Options, 'connections' | 'bodyTimeout'>): Dispatcher {
+    const options = {
       allowH2: false,
       keepAliveTimeout: idleConnectionMs,
       keepAliveMaxTimeout: idleConnectionMs,
       headersTimeout: answerWithinMs,
+      ...limits,
     };
-    const connect = {...secrets.tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000};
-    return (this.#agents = {
-      secrets,
-      fingerprint,
-      requests: new Agent({...common, connect, connections: this.#connections, bodyTimeout: answerWithinMs}).compose(
-        this.#guarded,
-      ),
-      // A watch is quiet for minutes, and has a watchdog of its own.
-      watches: new Agent({...common, connect, connections: null, bodyTimeout: 0}),
+    const {proxy} = this.credentials;
+    if (!proxy) return new Agent({...options, connect: {...tls, ...connecting}});
+    return new ProxyAgent({
+      ...options,
+      uri: proxy.href,
+      requestTls: {...tls, timeout: connecting.timeout, allowH2: false},
+      proxyTls: connecting,
+      clientFactory: (origin, own) => new Pool(origin, {...own, headersTimeout: connecting.timeout}),
     });
   }
 
   /** Throws when a file is missing or half written. */
-  async #whole(): Promise<Secrets> {
-    const secrets = await this.credentials.read();
+  async #whole(refused?: 'refused'): Promise<Secrets> {
+    const secrets = await this.credentials.read(refused);
     createSecureContext({ca: secrets.tls.ca, cert: secrets.tls.cert, key: secrets.tls.key});
     return secrets;
   }
@@ -212,6 +225,10 @@ export class Transport {
     }
   }
 }
+
+/** Whether they carry something that may be accepted where the others' was not. */
+const isOther = (a: Agents, b: Agents): boolean =>
+  a.secrets.headers.authorization !== b.secrets.headers.authorization || a.fingerprint !== b.fingerprint;
 
 /** What is thrown for a request that failed without an answer. */
 function noAnswer({method, path, signal}: Request, error: unknown): unknown {

@@ -20,7 +20,13 @@ import {compareResourceVersions, type KubeObject, type Resource} from './objects
  * that never came to be is accepted, and brings nothing until history has caught up (measured on 1.36).
  */
 export type WatchState =
-  | {at: 'Listing'; paged: boolean}
+  | {
+      at: 'Listing';
+      /** How many lists in a row have become too old before their last page was read. */
+      expired: number;
+      /** The page that could not be read: the list goes on there. */
+      page?: string;
+    }
   | {at: 'Watching'; from: string}
   | {at: 'Checking'; from: string}
   | {at: 'Waiting'; ms: number; because: unknown; next: WatchState};
@@ -54,6 +60,12 @@ export interface WatcherOptions {
   onState?(state: WatchState): void;
 }
 
+/**
+ * After so many lists whose pages expired (410), all is asked for at once, which can't expire. Not sooner: pages expire by one long
+ * wait, too, and everything in one answer is the most that can be asked of both sides.
+ */
+const mostExpired = 2;
+
 /** A watch that lived this long, or brought anything, shows that the server is well: the back-off starts anew. */
 const healthyMs = 5000;
 
@@ -84,7 +96,7 @@ export class Watcher<T extends KubeObject> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    let state: WatchState = {at: 'Listing', paged: true};
+    let state: WatchState = {at: 'Listing', expired: 0};
     while (!signal.aborted) {
       this.#options.onState?.(state);
       state = await this.#leave(state, signal);
@@ -105,26 +117,24 @@ export class Watcher<T extends KubeObject> {
     }
   }
 
-  async #list({paged}: {paged: boolean}, signal: AbortSignal): Promise<WatchState> {
+  async #list({expired, page}: {expired: number; page?: string}, signal: AbortSignal): Promise<WatchState> {
     const {namespace, labelSelector, pageSize = 500} = this.#options;
+    const isPaged = expired < mostExpired;
+    let next = page;
     try {
       let from = '';
-      let first = true;
-      for await (const page of this.#client.pages(this.#resource, {
-        namespace,
-        labelSelector,
-        limit: paged ? pageSize : 0,
-        signal,
-      })) {
-        from = page.resourceVersion;
-        this.#sink.page(page.items, from, first);
-        first = false;
+      const options = {namespace, labelSelector, limit: isPaged ? pageSize : 0, signal};
+      for await (const read of this.#client.pages(this.#resource, options, page)) {
+        from = read.resourceVersion;
+        this.#sink.page(read.items, from, next === undefined);
+        next = read.next;
       }
       this.#sink.listed(from);
       return {at: 'Watching', from};
     } catch (error) {
-      // The pages expired before the last was read: all at once then, as client-go's pager does.
-      return this.#wait(error, {at: 'Listing', paged: paged && !isGone(error)});
+      if (!isPaged) return this.#wait(error, {at: 'Listing', expired: 0});
+      if (isGone(error)) return this.#wait(error, {at: 'Listing', expired: expired + 1});
+      return this.#wait(error, {at: 'Listing', expired, page: next});
     }
   }
 
@@ -135,7 +145,7 @@ export class Watcher<T extends KubeObject> {
       if (compareResourceVersions(now, from) >= 0) return {at: 'Watching', from};
       return this.#wait(new Error(`the API server is at ${now}, before ${from}: its history was set back`), {
         at: 'Listing',
-        paged: true,
+        expired: 0,
       });
     } catch (error) {
       return this.#wait(error, {at: 'Checking', from});
@@ -181,7 +191,7 @@ export class Watcher<T extends KubeObject> {
       }
       return this.#wait('the watch ended at once', {at: 'Checking', from: seen});
     } catch (error) {
-      if (isGone(error)) return this.#wait(error, {at: 'Listing', paged: true});
+      if (isGone(error)) return this.#wait(error, {at: 'Listing', expired: 0});
       return this.#wait(cut.signal.aborted ? cut.signal.reason : error, {at: 'Checking', from: seen});
     } finally {
       this.#clock.clearTimeout(watchdog);
