@@ -128,3 +128,25 @@ function shortest(seconds: (number | undefined)[]): number | undefined {
   const known = seconds.filter((value) => value !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }
+
+/** The zone that negative answers come from (RFC 2308, 3), the nearest to the name. */
+export function nearestCut(name: string, replies: Reply[]): string | undefined {
+  return replies
+    .flatMap((reply) => (reply.kind === 'Answer' ? reply.authority : []))
+    .flatMap((record) => (record.type === 'SOA' && isAtOrBelow(name, record.name) ? [record.name] : []))
+    .toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** A server that holds parent and child answers from the child: then the owner of its SOA or NS is the nearer cut. */
+export function zoneSeen(name: string, zone: {name: string}, replies: Reply[]): string {
+  const owners = replies
+    .flatMap((reply) => (reply.kind === 'Answer' && reply.aa ? reply.authority : []))
+    .filter(
+      (record) =>
+        (record.type === 'SOA' || record.type === 'NS') &&
+        isAtOrBelow(name, record.name) &&
+        isAtOrBelow(record.name, zone.name),
+    )
+    .map((record) => record.name);
+  return owners.reduce((nearest, owner) => (owner.length > nearest.length ? owner : nearest), zone.name);
+}

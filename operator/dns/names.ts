@@ -5,17 +5,18 @@
 const LONGEST_NAME = 253;
 const LONGEST_LABEL = 63;
 
-/**
- * The one form of a name that came off the wire. Only ASCII letters fold (RFC 4343): `toLowerCase` would make a `k` of the
- * Kelvin sign, and so a match of something that is none. What no host name holds (blank, control and non-ASCII octets) becomes
- * `\DDD` as in a zone file (RFC 1035, 5.1), so it can go into a status or a terminal.
- */
-export function canonicalName(text: string): string {
-  const folded = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/\.$/, '');
-  return folded.replace(/[^\x21-\x7e]/gu, (character) =>
+/** Only ASCII letters fold (RFC 4343): `toLowerCase` would make a `k` of the Kelvin sign, and so a match of something that is none. */
+export const lowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** Blank, control and non-ASCII octets as `\DDD`, as in a zone file (RFC 1035, 5.1): so it can go into a status or a terminal. */
+export function printableOctets(text: string): string {
+  return text.replace(/[^\x21-\x7e]/gu, (character) =>
     [...Buffer.from(character)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join(''),
   );
 }
+
+/** The one form of a name that came off the wire. */
+export const canonicalName = (text: string) => printableOctets(lowerCase(text).replace(/\.$/, ''));
 
 /** Whether a canonical name can be asked for: labels of 1 to 63 octets, 253 in all (RFC 1035, 2.3.4). The root can. */
 export function isAskable(name: string): boolean {

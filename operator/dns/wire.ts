@@ -19,6 +19,7 @@ export type Failure =
   | 'Malformed'
   | 'NotAuthoritative'
   | 'BrokenDnssec'
+  | 'TooLarge'
   | 'Other';
 
 export interface Server {
@@ -34,6 +35,10 @@ export interface Answer {
   server: Server;
   rcode: 'NOERROR' | 'NXDOMAIN';
   aa: boolean;
+  /** A resolver has validated it. */
+  ad: boolean;
+  /** There were more answers than were read. */
+  cut: boolean;
   answers: Record_[];
   authority: Record_[];
   additional: Record_[];
@@ -218,7 +223,7 @@ function withinTime<T>(
   start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void,
 ): Promise<T> {
   const {signal, endsAt, timeoutMs} = exchange;
-  if (signal?.aborted) return Promise.reject(stopped(signal));
+  if (signal?.aborted) return Promise.reject(stopped(exchange, signal));
   return new Promise((resolve, reject) => {
     let settled = false;
     let cleanUp: (() => void) | undefined;
@@ -231,7 +236,7 @@ function withinTime<T>(
       queueMicrotask(() => cleanUp?.());
       action();
     };
-    const onAbort = () => settle(() => reject(signal && stopped(signal)));
+    const onAbort = () => settle(() => reject(signal && stopped(exchange, signal)));
     const timer = setTimeout(
       () => settle(() => reject(new WireError('Timeout', `no answer within ${inSeconds(timeoutMs)}`))),
       Math.max(0, endsAt - performance.now()),
@@ -248,10 +253,10 @@ function withinTime<T>(
   });
 }
 
-function stopped(signal: AbortSignal): WireError {
+function stopped({question: {name, type}}: Exchange, signal: AbortSignal): WireError {
   const timedOut = (signal.reason as {name?: unknown} | undefined)?.name === 'TimeoutError';
   return timedOut
-    ? new WireError('Timeout', 'no answer in the time there was for everything')
+    ? new WireError('Timeout', `no answer to ${type} of ${name} in the time there was for everything`)
     : new WireError('Other', 'stopped');
 }
 
@@ -280,6 +285,8 @@ function toReply(server: Server, message: Message): Reply {
       server,
       rcode,
       aa: message.aa,
+      ad: message.ad,
+      cut: message.cut,
       answers: message.answers,
       authority: message.authority,
       additional: message.additional,

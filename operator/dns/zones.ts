@@ -16,13 +16,16 @@ import type {Answer, Failure, Question, Record_, Reply, Server} from './wire.ts'
 export interface Zone {
   /** Canonical; '' is the root. */
   name: string;
+  /** Names of its servers as they are delegated, sorted; {@link MOST_NAMES} at most. */
+  names: string[];
   /** At least one. */
   servers: Server[];
 }
 
 /** Why a zone, or its servers, could not be found. */
 export interface Trouble {
-  failure: Failure;
+  /** `NotPublic`: they have private addresses alone, which are not asked. */
+  failure: Failure | 'NotPublic';
   detail: string;
 }
 
@@ -122,9 +125,8 @@ export class Zones {
     glue: Record_[],
     ask: AskResolvers,
   ): Promise<Zone | Trouble> {
-    const perName = await Promise.all(
-      names.slice(0, MOST_NAMES).map(async (name) => ({name, addresses: await addressesOf(name, glue, ask)})),
-    );
+    const few = names.slice(0, MOST_NAMES);
+    const perName = await Promise.all(few.map(async (name) => ({name, addresses: await addressesOf(name, glue, ask)})));
     const servers: Server[] = [];
     const skipped: string[] = [];
     // One address of each name before the second of any: four addresses of one machine would say little.
@@ -140,15 +142,15 @@ export class Zones {
     if (servers.length === 0) {
       return skipped.length > 0
         ? {
-            failure: 'Unreachable',
-            detail: `the name servers of ${shown(zone)} have no public address: ${skipped.slice(0, 4).join(', ')}`,
+            failure: 'NotPublic',
+            detail: `the name servers of ${shown(zone)} have no public address: ${skipped.toSorted().slice(0, 4).join(', ')}`,
           }
         : {
             failure: 'Unreachable',
             detail: `the name servers of ${shown(zone)} have no address: ${names.slice(0, 4).join(', ')}`,
           };
     }
-    const found = {name: zone, servers: servers.slice(0, this.#maxServers)};
+    const found = {name: zone, names: few, servers: servers.slice(0, this.#maxServers)};
     this.#remember(found, ttlSeconds);
     return found;
   }

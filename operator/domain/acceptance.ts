@@ -1,34 +1,25 @@
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
-import {isReserved} from '../api/rules.ts';
+import {isReserved} from '../api/hostname-rules.ts';
 import type {Hostname} from './hostname.ts';
 import {isPublicSuffix, normalise, within} from './hostname.ts';
-import type {ReasonName} from './reasons.ts';
+import {refusalIn} from './project-limit.ts';
+import type {Refusal} from './reasons.ts';
 import type {Tenant} from './tenant.ts';
-
-/** Why something is not accepted. */
-export interface Refusal {
-  reason: ReasonName;
-  message: string;
-  /**
-   * What it leaves alone of a hostname that is proven already: nothing unless told; all of it for the grace time (rule 8); or
-   * all of it always, because nobody knows whether it is refused.
-   */
-  sparesProven?: 'ForGraceTime' | 'Always';
-}
+import {byText} from './text.ts';
 
 export interface AcceptanceInput {
   domain: CustomDomain;
   project: Project | undefined;
-  /** Every CustomDomain that names the same Project, this one among them. */
-  siblings: readonly CustomDomain[];
+  /** The first of the CustomDomains that name the same Project. */
+  first: Pick<CustomDomain, 'metadata'>;
   tenant: Tenant;
 }
 
 type Check = (input: AcceptanceInput) => Refusal | undefined;
 
-/** The older first; of two of one second, by name. */
-const older = (a: CustomDomain, b: CustomDomain) =>
+/** The older first; of two of one second, by name. The first of a Project's CustomDomains is the one that counts. */
+export const older = (a: AcceptanceInput['first'], b: AcceptanceInput['first']) =>
   (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '') ||
   a.metadata.name.localeCompare(b.metadata.name);
 
@@ -40,15 +31,23 @@ const projectFound: Check = ({domain, project}) =>
       }
     : undefined;
 
-const onlyOne: Check = ({domain, siblings}) => {
-  const first = [...siblings].toSorted(older)[0];
-  return first !== undefined && first.metadata.uid !== domain.metadata.uid
+const projectAllowed: Check = ({project}) => project && refusalIn(project);
+
+/** Of all hostnames alike: a place under a plan's limit that none of them can use yet would go from one to the next. */
+const projectHasHost: Check = ({domain, project}) =>
+  project !== undefined && project.status?.host === undefined
+    ? {reason: 'ProjectNotFound', message: `The Project ${domain.spec.projectRef.name} has no host yet.`}
+    : undefined;
+
+const onlyOne: Check = ({domain, first}) =>
+  first.metadata.uid !== domain.metadata.uid
     ? {
         reason: 'ProjectHasDomains',
-        message: `The Project ${domain.spec.projectRef.name} already has its domains in the CustomDomain ${first.metadata.name}. Put these hostnames there, or delete it.`,
+        message:
+          `The Project ${domain.spec.projectRef.name} already has its domains in the CustomDomain ` +
+          `${first.metadata.name}. Put these hostnames there, or delete it.`,
       }
     : undefined;
-};
 
 const allowedByPlan: Check = ({tenant: {plan, account}}) => {
   if ('missing' in plan) return plan.missing;
@@ -57,7 +56,6 @@ const allowedByPlan: Check = ({tenant: {plan, account}}) => {
   return {
     reason: 'PlanUpgradeRequired',
     message: `${whose} is on the plan ${plan.metadata.name}, which does not allow custom domains. Upgrade the plan.`,
-    sparesProven: 'ForGraceTime',
   };
 };
 
@@ -65,19 +63,20 @@ const deployed: Check = ({domain, project}) =>
   project?.status?.firstDeployTime === undefined
     ? {
         reason: 'NoSuccessfulDeploy',
-        message: `The Project ${domain.spec.projectRef.name} has had no successful deploy: its Service has never had a ready endpoint. Deploy it.`,
+        message:
+          `The Project ${domain.spec.projectRef.name} has had no successful deploy: ` +
+          'its Service has never had a ready endpoint. Deploy it.',
       }
     : undefined;
 
 /** What of the whole CustomDomain does not hold, before its hostnames are looked at; the first failure counts. */
-export const acceptWhole = (input: AcceptanceInput) => refusals([projectFound, onlyOne], input);
+export const acceptWhole = (input: AcceptanceInput) =>
+  refusals([projectFound, projectAllowed, projectHasHost, onlyOne], input);
 /** The same, of what comes after its hostnames. */
 export const acceptRest = (input: AcceptanceInput) => refusals([allowedByPlan, deployed], input);
 
 const refusals = (checks: readonly Check[], input: AcceptanceInput): Refusal[] =>
   checks.flatMap((check) => check(input) ?? []);
-
-const byText = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
 
 /** A hostname that is counted, and what status says of it. */
 export interface Counted {
@@ -105,8 +104,9 @@ export function strikeNewest(hosts: readonly Counted[], {plan}: Tenant): Readonl
       hostname,
       {
         reason: 'HostnameLimitReached',
-        sparesProven: 'ForGraceTime',
-        message: `The plan ${plan.metadata.name} allows ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} a project, and older ones have taken ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
+        message:
+          `The plan ${plan.metadata.name} allows ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} a project, and ` +
+          `older ones have taken ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
       },
     ]),
   );

@@ -40,32 +40,55 @@ export type Grant =
   /** The registered domain has had its share; ms since the epoch. */
   | {kind: 'Exhausted'; until: number};
 
-/** What has been made within a limit's window, the newest first. Times may be Infinity: made, but nobody knows when yet. */
-const recent = (times: readonly number[], {perMs}: Limit, now: number) =>
-  times.filter((t) => t > now - perMs).toSorted((a, b) => b - a);
+/** When orders were made. Infinity: made, but nobody knows when yet. */
+export interface OrderTimes {
+  /** The newest but so many; undefined where there are not as many. */
+  newest(but: number): number | undefined;
+  /** How many are later than a time, ms since the epoch. */
+  after(time: number): number;
+}
+
+export function orderTimes(times: readonly number[]): OrderTimes {
+  const sorted = times.toSorted((a, b) => (a === b ? 0 : b - a));
+  const later = (time: number) => sorted.findIndex((t) => t <= time);
+  return {newest: (but) => sorted[but], after: (time) => (later(time) < 0 ? sorted.length : later(time))};
+}
+
+/** How many have been made within a limit's window. */
+const recent = (times: OrderTimes, {perMs}: Limit, now: number) => times.after(now - perMs);
 
 /** The first time from `now` on at which one more may be made, if none is made until then. Infinity: nobody knows yet. */
-export const roomAt = (times: readonly number[], limits: readonly Limit[], now: number): number =>
-  Math.max(now, ...limits.map((l) => (recent(times, l, now)[l.limit - 1] ?? -Infinity) + l.perMs));
+export const roomAt = (times: OrderTimes, limits: readonly Limit[], now: number): number =>
+  Math.max(now, ...limits.map((l) => (recent(times, l, now) < l.limit ? now : times.newest(l.limit - 1)! + l.perMs)));
 
 /** When the order that is `place`-th in line (from 1) is expected to be made. What nobody knows yet counts as made now. */
-export function expectedAt(place: number, times: readonly number[], limits: readonly Limit[], now: number): number {
+export function expectedAt(place: number, times: OrderTimes, limits: readonly Limit[], now: number): number {
   return Math.max(
     now,
     ...limits.map((l) => {
-      const made = recent(times, l, now)
-        .slice(0, l.limit)
-        .map((t) => Math.min(t, now))
-        .toReversed();
-      const free = l.limit - made.length;
+      const made = Math.min(recent(times, l, now), l.limit);
+      const free = l.limit - made;
       if (place <= free) return now;
       // Places become free in the order in which they were taken; each round takes a window.
-      const taken = [...made, ...Array<number>(free).fill(now)];
-      const turn = place - free - 1;
-      return taken[turn % l.limit]! + l.perMs * (1 + Math.floor(turn / l.limit));
+      const turn = (place - free - 1) % l.limit;
+      const taken = turn < made ? Math.min(times.newest(made - 1 - turn)!, now) : now;
+      return taken + l.perMs * (1 + Math.floor((place - free - 1) / l.limit));
     }),
   );
 }
+
+/** While others wait, a tenant has at most this part of the account's budget; alone it has all of it. */
+const tenantsShare = 0.25;
+
+const shareOf = ({limit}: Limit) => Math.max(1, Math.floor(limit * tenantsShare));
+
+/** How many more orders a tenant may have made before others that wait go first. `times`: those of its orders. */
+export const leftOfShare = (times: OrderTimes, limits: readonly Limit[], now: number): number =>
+  Math.min(...limits.map((l) => Math.max(0, shareOf(l) - recent(times, l, now))));
+
+/** When that is to be counted anew, if no order is made and none is heard of until then. Infinity: never. */
+export const shareChangesAt = (times: OrderTimes, limits: readonly Limit[], now: number): number =>
+  Math.min(...limits.map((l) => (times.newest(recent(times, l, now) - 1) ?? Infinity) + l.perMs));
 
 /** A budget of a hostname that is spent, and when it no longer is, ms since the epoch. */
 export interface Spent {
@@ -79,10 +102,19 @@ export function spentBy(orders: readonly Order[], budgets: Budgets, now: number)
   const failed = orders.filter((o) => o.outcome === 'Failed').map((o) => Date.parse(o.endedAt ?? o.at));
   const others = orders.filter((o) => o.outcome !== 'Failed').map((o) => Date.parse(o.at));
   const spent = (of: Spent['of'], times: number[]) =>
-    budgets[of].map((limit): Spent => ({of, limit, until: roomAt(times, [limit], now)}));
+    budgets[of].map((limit): Spent => ({of, limit, until: roomAt(orderTimes(times), [limit], now)}));
   return [...spent('failures', failed), ...spent('certificates', others)]
     .filter((s) => s.until > now)
     .toSorted((a, b) => b.until - a.until)[0];
+}
+
+/** cert-manager now and then replaces a request in the second in which it made it. */
+const replaced = 1;
+
+/** Whether more certificates of a hostname were asked for than were granted: somebody makes cert-manager ask past the operator. */
+export function isOverdrawn(orders: readonly Order[], {certificates}: Budgets, now: number): boolean {
+  const times = orders.filter((o) => o.outcome !== 'Failed').map((o) => Date.parse(o.at));
+  return certificates.some((l) => recent(orderTimes(times), l, now) > l.limit + replaced);
 }
 
 /** How long an order of a hostname has to be remembered, ms. */

@@ -1,11 +1,21 @@
 import type {Hostname} from './hostname.ts';
-import {within} from './hostname.ts';
-import {printable} from './verification.ts';
+import {registrableName, within} from './hostname.ts';
+import {printable} from './text.ts';
 
-/** What was found by climbing from a hostname; `operator/dns/client.ts` does. */
+export interface CaaRecord {
+  flags: number;
+  tag: string;
+  value: string;
+}
+
+/** What was found by climbing from a hostname; `operator/dns/caa.ts` does. */
 export interface CaaSeen {
+  /** The hostname or the ancestor at which the climb ended. */
+  of?: string;
+  /** Where the records stand: there, or at the end of its CNAMEs. */
   foundAt?: string;
-  records?: readonly {flags: number; tag: string; value: string}[];
+  /** Tags in lower case. */
+  records?: readonly CaaRecord[];
   failure?: {name: string; failure: string; detail: string};
 }
 
@@ -25,69 +35,149 @@ export type CaaVerdict =
   | {kind: 'Blocked'; message: string; by: 'Customer' | 'Platform'}
   | {kind: 'Unknown'; message: string};
 
-const critical = 0x80;
+/** The flag's bit (RFC 8659, 4.1), and the lowest one, which many take for it: Let's Encrypt counts both. */
+const criticalBits = 0x80 | 0x01;
+/** Properties that Let's Encrypt knows, so that they may be critical; issuemail is RFC 9495's, issuevmc is of mark certificates. */
+const knownTags: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef', 'issuemail', 'issuevmc']);
 
-/** `issuer-domain-name *(";" parameter)` (RFC 8659, 4.2); undefined where it is malformed, which allows nobody. */
-function issueValue(value: string): {issuer: string; parameters: Map<string, string>} | undefined {
-  const [issuer = '', ...rest] = value.split(';').map((part) => part.trim());
-  if (issuer !== '' && !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(issuer))
-    return undefined;
-  const parameters = new Map<string, string>();
-  for (const part of rest) {
-    if (part === '') continue;
-    const [, tag, text] = /^([a-z0-9-]+)\s*=\s*([\x21-\x3a\x3c-\x7e]*)$/i.exec(part) ?? [];
-    if (tag === undefined || parameters.has(tag.toLowerCase())) return undefined;
-    parameters.set(tag.toLowerCase(), text ?? '');
-  }
-  return {issuer: issuer.toLowerCase(), parameters};
-}
+/** Why an `issue` property does not let the CA issue; what comes first is nearest to doing so. */
+type Miss = 'Method' | 'Account' | 'Malformed' | 'Letters' | 'Issuer';
+const misses: Record<Miss, string> = {
+  Method: 'which does not allow the validation method http-01',
+  Account: "which allows other accounts of the platform's certificate authority only",
+  Malformed: 'in which a parameter is malformed or given twice, so that it allows nobody',
+  Letters: "in which the name of the platform's certificate authority counts only in small letters",
+  Issuer: "which does not allow the platform's certificate authority",
+};
 
-const text = (r: {flags: number; tag: string; value: string}) =>
-  `CAA ${r.flags} ${printable(r.tag)} "${printable(r.value)}"`;
+/** What to do where records could not be read. */
+const mends: Partial<Record<string, string>> = {
+  BrokenDnssec:
+    'At the registrar correct the DS record of that zone, or remove it; or have the DNS provider sign the zone anew.',
+  TooLarge: 'No more records than that may stand there.',
+};
 
 /**
  * Whether the CAA records let the CA issue for a hostname by HTTP-01: RFC 8659 (no `issue` property: anybody; `issuewild` is
- * not for us; an unknown critical property: nobody), RFC 8657 (`validationmethods`; `accounturi` exactly, as far as `accountUri`, the platform's account, is known).
- * Records within the platform's own zone, reached by the CNAME, are the platform's to mend.
+ * not for us; an unknown critical property: nobody), RFC 8657 (`validationmethods`; `accounturi` exactly, as far as `accountUri`,
+ * the platform's account, is known). Never looser than Let's Encrypt (Boulder, va/caa.go).
  */
 export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAuthority): CaaVerdict {
   if (seen.failure) {
-    const {name, detail} = seen.failure;
+    const {name, failure, detail} = seen.failure;
     return {
       kind: 'Unknown',
-      message: `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}); the certificate authority would refuse, so nothing is ordered for ${hostname}. The servers of that zone must answer questions for CAA.`,
+      message:
+        `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}); ` +
+        `the certificate authority would refuse, so nothing is ordered for ${hostname}. ` +
+        `${mends[failure] ?? 'The servers of that zone must answer questions for CAA.'}`,
     };
   }
-  const at = seen.foundAt ?? '';
-  const records = seen.records ?? [];
-  const by = within(at, ca.zone) ? 'Platform' : 'Customer';
-  const blocked = (what: string): CaaVerdict => ({
-    kind: 'Blocked',
-    by,
-    message: `${printable(at)} has ${what}. Nothing is ordered for ${hostname}. Add CAA 0 issue "${ca.identities[0]}" at ${printable(at)}.`,
-  });
-  const unknown = records.find((r) => (r.flags & critical) !== 0 && !['issue', 'issuewild', 'iodef'].includes(r.tag));
-  if (unknown) return blocked(`${text(unknown)}, a critical property that no certificate authority may pass over`);
-  const issue = records.filter((r) => r.tag === 'issue');
-  if (issue.length === 0) return {kind: 'Allowed'};
-  const ours = issue.flatMap((r) => {
-    const value = issueValue(r.value);
-    return value && ca.identities.includes(value.issuer) ? [value] : [];
-  });
-  const methods = (v: (typeof ours)[number]) =>
-    v.parameters
-      .get('validationmethods')
-      ?.toLowerCase()
-      .split(',')
-      .map((m) => m.trim());
-  const forAccount = (v: (typeof ours)[number]) =>
-    ca.accountUri === undefined || (v.parameters.get('accounturi') ?? ca.accountUri) === ca.accountUri;
-  if (ours.some((v) => forAccount(v) && (methods(v)?.includes('http-01') ?? true))) return {kind: 'Allowed'};
-  const shown = issue.slice(0, 3).map(text).toSorted().join(', ');
-  if (ours.length === 0) return blocked(`${shown}, which does not allow the platform's certificate authority`);
-  return blocked(
-    ours.some(forAccount)
-      ? `${shown}, which does not allow the validation method http-01`
-      : `${shown}, which allows other accounts of the platform's certificate authority only`,
-  );
+  // Resolvers give them in any order: of several, always the same is told.
+  const records = (seen.records ?? [])
+    .map((record) => ({...record, text: text(record)}))
+    .toSorted((a, b) => (a.text < b.text ? -1 : 1));
+  const unknown = records.find((r) => (r.flags & criticalBits) !== 0 && !knownTags.has(r.tag));
+  if (unknown)
+    return blocked(
+      hostname,
+      seen,
+      ca,
+      `${unknown.text}, a critical property that no certificate authority may pass over`,
+    );
+  const issue = records.filter((r) => r.tag === 'issue').map((r) => ({...r, miss: missOf(r.value, ca)}));
+  if (issue.length === 0 || issue.some(({miss}) => miss === undefined)) return {kind: 'Allowed'};
+  const nearest = (Object.keys(misses) as Miss[]).find((miss) => issue.some((r) => r.miss === miss))!;
+  const shown = issue
+    .filter((r) => r.miss === nearest)
+    .slice(0, 3)
+    .map((r) => r.text)
+    .join(', ');
+  const parameter =
+    nearest === 'Method'
+      ? '; validationmethods=http-01'
+      : nearest === 'Account'
+        ? `; accounturi=${ca.accountUri ?? ''}`
+        : '';
+  return blocked(hostname, seen, ca, `${shown}, ${misses[nearest]}`, `CAA 0 issue "${ca.identities[0]}${parameter}"`);
+}
+
+const text = ({flags, tag, value}: CaaRecord) =>
+  `CAA ${flags} ${printable(tag)} "${printable(value).replaceAll('\\032', ' ')}"`;
+
+/** `lacking`: the record that would let the CA issue; beside a critical property none does. */
+function blocked(
+  hostname: Hostname,
+  seen: CaaSeen,
+  ca: CertificateAuthority,
+  what: string,
+  lacking?: string,
+): CaaVerdict {
+  const {foundAt = '', of = foundAt} = seen;
+  const [at, isAlias, registered] = [printable(foundAt), of !== foundAt, registrableName(hostname)];
+  const told = `${at}${isAlias ? `, where the CNAME of ${printable(of)} leads,` : ''} has ${what}. Nothing is ordered for ${hostname}.`;
+  // Its own CNAME leads to the platform's host, and what is behind that is the platform's, too.
+  if (within(foundAt, ca.zone) || (isAlias && of === hostname)) {
+    return {
+      kind: 'Blocked',
+      by: 'Platform',
+      message: `${told} The platform must ${lacking ? `add ${lacking} at ${at}` : 'remove that record, or its critical flag'}.`,
+    };
+  }
+  return {kind: 'Blocked', by: 'Customer', message: `${told} ${customersRemedy()}`};
+
+  function customersRemedy(): string {
+    if (!within(of, registered)) {
+      return (
+        `That record belongs to whoever runs ${at}; one at ${registered} counts before it. ` +
+        `Add ${lacking ?? `CAA 0 issue "${ca.identities[0]}"`} at ${registered}.`
+      );
+    }
+    if (!lacking) return 'Remove that record, or its critical flag.';
+    return `Add ${lacking} at ${at}${isAlias ? `, or end the CNAME of ${printable(of)}` : ''}.`;
+  }
+}
+
+/** Why the value of an `issue` property does not let the CA issue by HTTP-01; undefined where it does. */
+function missOf(value: string, ca: CertificateAuthority): Miss | undefined {
+  const [issuer = '', ...rest] = value.split(';').map(trimmed);
+  // The CA compares exactly.
+  if (!ca.identities.includes(issuer)) return ca.identities.includes(issuer.toLowerCase()) ? 'Letters' : 'Issuer';
+  const parameters = rest.length === 1 && rest[0] === '' ? [] : rest.map(parsed);
+  const [accounts, methods] = ['accounturi', 'validationmethods'].map((tag) =>
+    parameters.flatMap((p) => (p?.tag === tag ? [p.value] : [])),
+  ) as [string[], string[]];
+  if (parameters.includes(undefined) || accounts.length > 1 || methods.length > 1) return 'Malformed';
+  if (!accounts.every((uri) => (ca.accountUri === undefined ? URL.canParse(uri) : uri === ca.accountUri)))
+    return 'Account';
+  return methods.every(allowsOurMethod) ? undefined : 'Method';
+}
+
+/**
+ * `tag = value` (RFC 8659, 4.2), with the characters that Let's Encrypt lets pass: a tag has no hyphen there, and may be empty.
+ * Undefined where it is malformed.
+ */
+function parsed(part: string): {tag: string; value: string} | undefined {
+  const equals = part.indexOf('=');
+  const [tag, value] = [trimmed(part.slice(0, equals)), trimmed(part.slice(equals + 1))];
+  return equals >= 0 && /^[A-Za-z0-9]*$/.test(tag) && /^[\x21-\x3a\x3c-\x7e]*$/.test(value) ? {tag, value} : undefined;
+}
+
+/** The list is read up to the method in question, so a malformed one counts only before that (RFC 8657, 4). */
+function allowsOurMethod(list: string): boolean {
+  const methods = list.split(',');
+  const ours = methods.indexOf('http-01');
+  return ours >= 0 && methods.slice(0, ours).every((method) => /^[A-Za-z0-9-]+$/.test(method));
+}
+
+/**
+ * Without the blanks around it, which are space and tab alone (RFC 5234, B.1: WSP). No regular expression: with very many blanks
+ * one would take quadratic time.
+ */
+function trimmed(written: string): string {
+  const isBlank = (at: number) => written[at] === ' ' || written[at] === '\t';
+  let [from, to] = [0, written.length];
+  while (from < to && isBlank(from)) from++;
+  while (from < to && isBlank(to - 1)) to--;
+  return written.slice(from, to);
 }

@@ -1,4 +1,4 @@
-import type {Certificate, CertificateRequest} from '../api/foreign.ts';
+import type {Certificate, CertificateRequest, IssuerRef} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';
 
 /** A CertificateRequest as far as it is remembered: never the chain itself. */
@@ -6,6 +6,7 @@ export interface IssuedRequest {
   metadata: CertificateRequest['metadata'];
   /** SHA-256 (hex, over the DER) of the leaf in `status.certificate`. */
   leafSha256?: string;
+  issuerRef?: IssuerRef;
   /** Reason and message of a failed request. */
   failure?: string;
   /** What cert-manager says of a request that has neither failed nor succeeded. */
@@ -19,7 +20,13 @@ export interface IssuedRequest {
 /** What is known of a hostname's certificate. */
 export interface CertificateFacts {
   name: string;
+  /** By whom it is to be issued. */
+  issuerRef?: IssuerRef;
+  /** Whom the newest request asks. */
+  askedOf?: IssuerRef;
   ready: boolean;
+  /** It rests, for now without a use. */
+  resting?: true;
   /** RFC 3339. */
   createdAt?: string;
   notAfter?: string;
@@ -49,7 +56,7 @@ export function makeCertificate(p: {
   name: string;
   namespace: string;
   hostname: Hostname;
-  issuerRef: Certificate['spec']['issuerRef'];
+  issuerRef: IssuerRef;
 }): Certificate {
   return {
     apiVersion: 'cert-manager.io/v1',
@@ -64,26 +71,51 @@ export function makeCertificate(p: {
   };
 }
 
+/** Whether both are the same issuer (cert-manager's defaults: kind Issuer, its own group). */
+export const isSameIssuer = (a: IssuerRef, b: IssuerRef): boolean =>
+  a.name === b.name &&
+  (a.kind ?? 'Issuer') === (b.kind ?? 'Issuer') &&
+  (a.group ?? 'cert-manager.io') === (b.group ?? 'cert-manager.io');
+
+/** On a Certificate that rests (resting.ts). */
+export const restingLabel = 'doorplate.dev/resting';
+export const isResting = ({metadata: {labels}}: Pick<Certificate, 'metadata'>): boolean =>
+  labels?.[restingLabel] !== undefined;
+
+export const hasCondition = ({status}: Certificate, type: string): boolean =>
+  status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
+
+const revisionOf = ({metadata: {annotations}}: IssuedRequest): number =>
+  Number(annotations?.['cert-manager.io/certificate-revision'] ?? 0);
+
+/** The CertificateRequests that were made for this very Certificate. */
+const requestsFor = ({metadata: {namespace, name, uid}}: Certificate, requests: readonly IssuedRequest[]) =>
+  // The namespace too: labels and references of an object in another one may be anybody's.
+  requests.filter(
+    (r) =>
+      r.metadata.namespace === namespace &&
+      r.metadata.annotations?.['cert-manager.io/certificate-name'] === name &&
+      r.metadata.ownerReferences?.some((o) => o.uid === uid),
+  );
+
+/** Whether cert-manager has asked for another certificate in the place of the one that is there. */
+export const isReordered = (certificate: Certificate, requests: readonly IssuedRequest[]): boolean =>
+  requestsFor(certificate, requests).some((r) => revisionOf(r) > (certificate.status?.revision ?? 0));
+
 /** The facts out of a Certificate and the CertificateRequests made for it (cert-manager: `certificate-revision` names the current one). */
 export function certificateFacts(certificate: Certificate, requests: readonly IssuedRequest[]): CertificateFacts {
   const revision = certificate.status?.revision;
-  // The namespace too: labels and references of an object in another one may be anybody's.
-  const own = requests.filter(
-    (r) =>
-      r.metadata.namespace === certificate.metadata.namespace &&
-      r.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate.metadata.name &&
-      r.metadata.ownerReferences?.some((o) => o.uid === certificate.metadata.uid),
-  );
-  const number = (r: IssuedRequest) => Number(r.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
-  const current = own.find((r) => number(r) === revision);
-  const newest = own.toSorted((a, b) => number(b) - number(a))[0];
-  const condition = (type: string) =>
-    certificate.status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
+  const own = requestsFor(certificate, requests);
+  const current = own.find((r) => revisionOf(r) === revision);
+  const newest = own.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0];
   const {namespace = '', uid = '', name = ''} = newest?.metadata ?? {};
   return {
     name: certificate.metadata.name,
-    ready: condition('Ready'),
-    issuing: condition('Issuing'),
+    issuerRef: certificate.spec.issuerRef,
+    ...(newest?.issuerRef && {askedOf: newest.issuerRef}),
+    ready: hasCondition(certificate, 'Ready'),
+    issuing: hasCondition(certificate, 'Issuing'),
+    ...(isResting(certificate) && {resting: true as const}),
     createdAt: certificate.metadata.creationTimestamp,
     notAfter: certificate.status?.notAfter,
     ...(certificate.status?.renewalTime !== undefined && {renewalTime: certificate.status.renewalTime}),

@@ -12,19 +12,26 @@
 import {createHash} from 'node:crypto';
 import type {DomainClaimSpec, DomainClaimStatus} from '../api/domain-claim.ts';
 import type {CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
-import type {Order} from './budget.ts';
-import {timestamp} from './conditions.ts';
+import type {Budgets, Order} from './budget.ts';
+import {memoryMs, toRemember} from './budget.ts';
+import type {ClaimWrite} from './claim-write.ts';
+import {doubtMs} from './drift.ts';
 import type {Hostname} from './hostname.ts';
+import {projectHost} from './hostname.ts';
+import type {Verdict} from './proofs/proof.ts';
+import {denies} from './proofs/proof.ts';
 import type {Tenant} from './tenant.ts';
-import type {Verdict} from './verification.ts';
-import {denies} from './verification.ts';
+import {timestamp} from './times.ts';
 
-/** A claim as it should be. `before` undefined: it is created, or that fails because there is one. */
-export interface ClaimWrite {
-  hostname: Hostname;
-  before: DomainClaim | undefined;
-  spec: DomainClaimSpec;
-  status: DomainClaimStatus;
+/** Whether a write makes a hostname somebody's whose it was not. */
+export function gives({before, spec: {tenant}, status: {holder}}: ClaimWrite): boolean {
+  const was = before?.spec.tenant;
+  return (
+    holder !== undefined &&
+    (holder.uid !== before?.status?.holder?.uid ||
+      tenant.account !== was?.account ||
+      tenant.namespaceUID !== was?.namespaceUID)
+  );
 }
 
 /** An object that holds hostnames. */
@@ -198,74 +205,42 @@ export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly numb
   return Math.max(doubt.since + (afterMs[doubt.confirmed] ?? 0), last.at + 1000);
 }
 
-/** What the claim remembers of a proof that DNS gives no longer (rule 3). */
-export interface Drift {
-  /** Something about it has changed: to be written on the claim. */
-  write?: ClaimWrite;
-  /** Every confirmation has been had. */
-  confirmed: boolean;
-  /** When to look again, ms since the epoch; undefined: as ever. */
-  nextLook?: number;
-}
-
-/** How long until a doubt that could not be asked about is looked into again. */
-const doubtMs = 60_000;
-
 /**
- * Drift of a held hostname: the first authoritative negative, then one confirmation after each of `afterMs` since it; a positive
- * answer ends it. Times stand on the claim, so a restart loses none.
+ * For how long a claim whose holder is gone, or names it no more, is kept, ms: a hostname for the quarantine (rule 5); the
+ * platform's word for ever. A default host that is made of its tenant can be nobody else's: its claim is kept while the orders in
+ * it count, so that making the Project anew gains none. One that is its tenant's by the claim alone, because an earlier release
+ * made it or the platform has given the Namespace to another Account since, keeps it for ever. `restEnds`: until when a Certificate
+ * of it rests, which needs the claim; ms since the epoch, Infinity where none does.
  */
-export function driftOf(
+export function keptForMs(
   claim: DomainClaim,
-  verdict: Verdict | undefined,
-  checkedAt: number | undefined,
-  afterMs: readonly number[],
-): Drift {
-  const {
-    status = {generation: 0},
-    spec,
-    metadata: {name: hostname},
-  } = claim;
-  const {negativeSince, negativeAt, negatives: counted = 0, ...rest} = status;
-  const write = (change: Partial<DomainClaimStatus>): ClaimWrite => ({
-    hostname,
-    before: claim,
-    spec,
-    status: {...rest, ...change},
-  });
-  const since = negativeSince === undefined ? undefined : Date.parse(negativeSince);
-  const confirmed = since !== undefined && counted >= afterMs.length;
-  if (verdict === undefined || checkedAt === undefined)
-    return {confirmed, ...(since !== undefined && !confirmed && {nextLook: since + (afterMs[counted] ?? 0)})};
-  if (verdict.kind === 'Proven') return since === undefined ? {confirmed: false} : {confirmed: false, write: write({})};
-  if (!denies(verdict)) return {confirmed, ...(since !== undefined && {nextLook: checkedAt + doubtMs})};
-  const at = timestamp(checkedAt);
-  if (since === undefined) {
-    return {
-      confirmed: afterMs.length === 0,
-      write: write({negativeSince: at, negativeAt: at, negatives: 0}),
-      nextLook: checkedAt + (afterMs[0] ?? doubtMs),
-    };
-  }
-  if (confirmed) return {confirmed};
-  const due = since + (afterMs[counted] ?? 0);
-  // One look counts once, however often it is decided upon.
-  if (checkedAt < due || at === negativeAt) return {confirmed, nextLook: Math.max(due, checkedAt + 1000)};
-  const now = counted + 1;
-  return {
-    confirmed: now >= afterMs.length,
-    write: write({negativeSince, negativeAt: at, negatives: now}),
-    ...(now < afterMs.length && {nextLook: Math.max(since + (afterMs[now] ?? 0), checkedAt + 1000)}),
-  };
+  {installation, zone, quarantineTimeMs, budgets}: KeepingPolicy,
+  {orders, restEnds, now}: {orders: readonly Order[]; restEnds: number; now: number},
+): number {
+  const {holder} = claim.status ?? {};
+  if (claim.spec.proof === 'Platform') return Infinity;
+  if (holder?.kind !== 'Project') return quarantineTimeMs;
+  const {namespace, name} = holder;
+  if (claim.metadata.name !== projectHost({installation, zone, tenant: claim.spec.tenant, namespace, name}))
+    return Infinity;
+  const counted = orders.map((o) => Date.parse(o.endedAt ?? o.at) + memoryMs(budgets) - now);
+  return Math.max(0, ...counted, restEnds < Infinity ? restEnds - now : 0);
+}
+
+/** What decides how long a claim is kept. */
+interface KeepingPolicy {
+  installation: string;
+  zone: Hostname;
+  quarantineTimeMs: number;
+  budgets: Budgets;
 }
 
 /**
- * A claim whose holder is gone, or names it no more: kept for its tenant for a while (rule 5), or for ever where it is a default
- * host or the platform's word. `orders`: those of the hostname, which the CA remembers too.
+ * A claim whose holder is gone, kept for its tenant for so long (Infinity: for ever). `orders`: those of the hostname, which the CA
+ * remembers too.
  */
-export function release(claim: DomainClaim, now: number, quarantineMs: number, orders: readonly Order[]): ClaimWrite {
-  const {generation = 0, token, holder} = claim.status ?? {};
-  const forEver = claim.spec.proof === 'Platform' || holder?.kind === 'Project';
+export function release(claim: DomainClaim, now: number, keepMs: number, orders: readonly Order[]): ClaimWrite {
+  const {generation = 0, token} = claim.status ?? {};
   return {
     hostname: claim.metadata.name,
     before: claim,
@@ -274,10 +249,21 @@ export function release(claim: DomainClaim, now: number, quarantineMs: number, o
       since: timestamp(now),
       generation: generation + 1,
       ...(token !== undefined && {token}),
-      ...(!forEver && {quarantinedUntil: timestamp(now + quarantineMs)}),
+      ...(keepMs < Infinity && {quarantinedUntil: timestamp(now + keepMs)}),
       ...(orders.length > 0 && {orders: [...orders]}),
     },
   };
+}
+
+/** A claim told of all orders of its hostname, before the last of what tells of them goes; undefined where it knows them. */
+export function remember(claim: DomainClaim, orders: readonly Order[]): ClaimWrite | undefined {
+  const {
+    spec,
+    status,
+    metadata: {name: hostname},
+  } = claim;
+  const remembered = toRemember(orders, status?.orders ?? [], undefined);
+  return remembered && {hostname, before: claim, spec, status: {generation: 0, ...status, orders: remembered}};
 }
 
 /**
@@ -298,6 +284,10 @@ export function defaultHostClaim(
     hostname: host,
     before: claim,
     spec: {tenant: identityOf(tenant), proof: claim?.spec.proof ?? 'DNS'},
-    status: {holder: {kind: 'Project', namespace, name, uid}, generation: claim?.status?.generation ?? 0},
+    status: {
+      holder: {kind: 'Project', namespace, name, uid},
+      generation: claim?.status?.generation ?? 0,
+      ...(claim?.status?.orders && {orders: claim.status.orders}),
+    },
   };
 }

@@ -1,5 +1,7 @@
-/** What cert-manager says of an issuance that does not come to its end, and who must act: read once, quoted in the message. */
+/** What cert-manager says of an issuance that does not come to its end, and who must act: read now and then, quoted in the message. */
+
 import type {Party} from '../api/custom-domain.ts';
+import {quote} from './text.ts';
 
 /** One object of the issuance: `Order docs-1-2 is invalid: ...`. */
 export interface Said {
@@ -16,25 +18,6 @@ export interface Diagnosis {
   said: readonly Said[];
   /** Why nothing could be read. */
   unreadable?: string;
-}
-
-/** How much of what somebody else wrote is quoted, in characters. */
-const longestQuote = 400;
-
-/**
- * A text of somebody else as one line of printable ASCII, cut. Challenge tokens and key authorisations (RFC 8555, 8.1) are
- * left out: they say nothing to a reader.
- */
-export function quote(text: string, longest = longestQuote): string {
-  const plain = text
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .replaceAll(/(acme-challenge\/)[\w-]+/g, '$1...')
-    .replaceAll(/[\w-]+\.[\w-]{43}(?![\w-])/g, '...');
-  const safe = [...Buffer.from(plain, 'utf8')]
-    .map((b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : `\\${String(b).padStart(3, '0')}`))
-    .join('');
-  return safe.length > longest ? `${safe.slice(0, longest - 3)}...` : safe;
 }
 
 const sentence = (text: string) => text.replace(/[.:\s]*$/, '.');
@@ -104,7 +87,8 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   [
     /acme:error:(unauthorized|incorrectResponse)/i,
     'Platform',
-    'Something else than the solver answered the certificate authority: look for a rule of the edge that takes /.well-known/acme-challenge/.',
+    'Something else than the solver answered the certificate authority: ' +
+      'look for a rule of the edge that takes /.well-known/acme-challenge/.',
   ],
   [
     /wrong status code '50[234]'/,

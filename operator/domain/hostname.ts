@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {domainToASCII, domainToUnicode} from 'node:url';
 import {parse} from 'tldts';
-import {fold} from '../api/rules.ts';
+import {fold} from '../api/hostname-rules.ts';
 
 /** A hostname in the one form that Doorplate compares, queries and writes: lower case, A-labels, no trailing dot. */
 export type Hostname = string;
@@ -48,7 +48,10 @@ export const isApexByName = (name: Hostname) => registrableName(name) === name;
 // Letters that are written from right to left (Unicode, Bidi_Class R and AL): they would turn round what stands beside them.
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A hostname for people: an internationalised one with its Unicode form, `xn--bcher-kva.example (bücher.example)`, where that is safe to show. */
+/**
+ * A hostname for people: an internationalised one with its Unicode form, `xn--bcher-kva.example (bücher.example)`,
+ * where that is safe to show.
+ */
 export function shown(name: Hostname): string {
   const unicode = domainToUnicode(name);
   return unicode === name || rightToLeft.test(unicode) || !/^[-.\p{L}\p{M}\p{N}]+$/u.test(unicode)
@@ -83,22 +86,51 @@ export function digest(length: number, ...parts: (string | number)[]): string {
 /** Dots made hyphens, cut to `max` characters, no hyphen at the end: the readable part of a name that a digest makes unique. */
 export const readable = (name: string, max: number) => name.replaceAll('.', '-').slice(0, max).replace(/-+$/, '');
 
-/**
- * The default host of a Project: `<project>-<namespace>-<13 characters>.<zone>`, the first label at most 63 octets
- * (RFC 1035). Installation, namespace, name and counter decide it alone, so it survives plan changes, restores and
- * re-creation. The counter is 0 unless that host's claim is another tenant's.
- */
-export function projectHost(p: {
+/** What every default host of a Project is made of. */
+interface ProjectHostParts {
   installation: string;
   zone: Hostname;
   namespace: string;
   name: string;
+  /** 0 unless that host's claim is another tenant's. */
   counter?: number;
-}): Hostname {
-  const unique = digest(13, 'host', p.installation, p.namespace, p.name, p.counter ?? 0);
-  return `${readable(`${p.name}-${p.namespace}`, 63 - 14)}-${unique}.${p.zone}`;
 }
+
+/**
+ * The default host of a Project: `<project>-<namespace>-<13 characters>.<zone>`, the first label at most 63 octets
+ * (RFC 1035). The characters are made of installation, tenant, namespace, name and counter alone: so it survives plan changes,
+ * and with an Account restores and re-creation, and no other tenant can ever have it, whether anybody remembers it or not.
+ * `tenant`: the Account, or the UID of the Namespace, as a claim names it.
+ */
+export const projectHost = ({
+  tenant: {account, namespaceUID = ''},
+  ...p
+}: ProjectHostParts & {tenant: {account?: string; namespaceUID?: string}}): Hostname =>
+  hostNamed(
+    p,
+    digest(
+      13,
+      'host of a tenant',
+      p.installation,
+      account === undefined ? 'namespace' : 'account',
+      account ?? namespaceUID,
+      p.namespace,
+      p.name,
+      p.counter ?? 0,
+    ),
+  );
+
+/** The same as releases made it whose hosts did not depend on the tenant: it is a tenant's by its claim alone. */
+export const formerProjectHost = (p: ProjectHostParts): Hostname =>
+  hostNamed(p, digest(13, 'host', p.installation, p.namespace, p.name, p.counter ?? 0));
+
+const hostNamed = ({name, namespace, zone}: ProjectHostParts, unique: string): Hostname =>
+  `${readable(`${name}-${namespace}`, 63 - 14)}-${unique}.${zone}`;
 
 /** Name of the objects (Certificate, Ingress, Secret) of one hostname of one CustomDomain or Project: a DNS label. */
 export const objectNameOf = (ownerUid: string, name: Hostname) =>
   `${readable(name, 63 - 14)}-${digest(13, 'object', ownerUid, name)}`;
+
+/** Whether it is such a name of a hostname's, of whatever owner. */
+export const isObjectName = (object: string, name: Hostname) =>
+  object.slice(0, -14) === readable(name, 63 - 14) && /^-[0-9a-hjkmnp-tv-z]{13}$/.test(object.slice(-14));

@@ -4,20 +4,22 @@
  *   proven ----> IssuanceQueued ----> Issuing ----------------------------> certificate
  *      |           ^ room              | 30 min without an end: IssuanceStalled; Re-verify = another attempt
  *      |           |                   | failed: cert-manager tries again, as long as the hostname's budget has room
- *      +--> IssuanceBudgetExhausted <--+ spent: its Certificate goes until there is room again
+ *      +--> IssuanceBudgetExhausted <--+ spent, or overdrawn: its Certificate goes until there is room again
  *
  * Rule 1 stands above all of this: it is asked only of hostnames that are proven and past CAA.
  */
+
 import type {HostStatus, Party} from '../api/custom-domain.ts';
 import type {Budgets, Grant, Limit, Order, Spent} from './budget.ts';
-import {spentBy} from './budget.ts';
+import {isOverdrawn, spentBy} from './budget.ts';
 import type {CaaVerdict} from './caa.ts';
 import type {CertificateFacts} from './certificate.ts';
-import {minuteOf, timestamp} from './conditions.ts';
 import type {Culprit, Diagnosis} from './diagnosis.ts';
-import {culprit, quote, quotes} from './diagnosis.ts';
+import {culprit, quotes} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
 import type {ReasonName} from './reasons.ts';
+import {quote} from './text.ts';
+import {moment, span, timestamp} from './times.ts';
 
 /** What is known about the issuance of one hostname. */
 export interface IssuanceWorld {
@@ -68,17 +70,6 @@ export interface IssuanceStep {
 /** Which attempt it is and how far: what was read about another one says nothing. */
 export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? ''} ${c.failure ?? c.waiting ?? ''}`;
 
-/** A time span for people. */
-const span = (ms: number) =>
-  ms < 120_000
-    ? `${Math.round(ms / 1000)} seconds`
-    : ms < 7_200_000
-      ? `${Math.round(ms / 60_000)} minutes`
-      : ms < 172_800_000
-        ? `${Math.round(ms / 3_600_000)} hours`
-        : `${Math.round(ms / 86_400_000)} days`;
-/** A point in time for people, rounded up to the minute. The date always: the text must not change as the time comes near. */
-const moment = (ms: number) => minuteOf(timestamp(Math.ceil(ms / 60_000) * 60_000));
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
 /** The hostname's own budget: what is said while it is spent. */
@@ -114,14 +105,20 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         reason: 'IssuanceBudgetExhausted',
         wish: 'Wanted',
         wakeAt: grant.until,
-        message: `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} below one registered domain, and that of ${hostname} has had them. Nothing is ordered before ${moment(grant.until)}; then it is tried again.`,
+        message:
+          `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} ` +
+          `below one registered domain, and that of ${hostname} has had them. ` +
+          `Nothing is ordered before ${moment(grant.until)}; then it is tried again.`,
       };
     case 'Queued':
       return {
         reason: 'IssuanceQueued',
         wish: 'Wanted',
         wakeAt: grant.expectedAt,
-        message: `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ${w.policy.budgets.account.map(most).join(', ')} of the whole platform). It is expected to be made by ${moment(grant.expectedAt)}.`,
+        message:
+          `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ` +
+          `${w.policy.budgets.account.map(most).join(', ')} of the whole platform). ` +
+          `It is expected to be made by ${moment(grant.expectedAt)}.`,
       };
   }
 }
@@ -160,14 +157,28 @@ export function afterOrder(w: IssuanceWorld & {certificate: CertificateFacts}): 
   return {...attempted(w, {began, stalled, failed, unread: read && !w.diagnosis}), ...(read && {read})};
 }
 
+/** More was ordered than was granted. */
+const overdrew = (w: IssuanceWorld, spent: Spent): IssuanceStep => ({
+  ...exhausted(w, spent),
+  waitingFor: 'Platform',
+  message:
+    `A certificate of ${w.hostname} was ordered more often than that was granted (at most ${most(spent.limit)}), ` +
+    `so its Certificate was taken away. Nothing is ordered before ${moment(spent.until)}; then it is tried again. ` +
+    'The platform must find what deletes its CertificateRequests or the Secrets of its keys.',
+});
+
+type Attempted = IssuanceWorld & {certificate: CertificateFacts};
+
 function attempted(
-  w: IssuanceWorld & {certificate: CertificateFacts},
+  w: Attempted,
   {began, stalled, failed, unread}: {began: number; stalled: boolean; failed: boolean; unread: boolean},
 ): IssuanceStep {
-  const {now, hostname, certificate, checked, before, diagnosis, policy} = w;
+  const {now, hostname, certificate, checked, before, policy} = w;
   const {caa} = checked;
+  const overdrawn = isOverdrawn(w.orders, policy.budgets, now);
   // Without a certificate of before, nothing is lost when its Certificate goes; and the CA is not asked in vain.
-  const gives: {withhold?: true} = failed && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
+  const gives: {withhold?: true} =
+    (failed || overdrawn) && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
   const wish = certificate.request ? 'UnderWay' : 'Ordered';
 
   if (caa?.kind === 'Blocked')
@@ -175,14 +186,18 @@ function attempted(
   if (before?.reason === 'CAABlocksIssuer' && !checked.proven)
     return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, wish};
 
+  const spent = spentBy(w.orders, policy.budgets, now);
+  if (spent && overdrawn && gives.withhold) return {...overdrew(w, spent), ...gives};
+
   const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
   if (unread) {
     const same = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
+    // Who asked for a fresh attempt is answered when it is known what became of this one.
+    const asked = w.asked ? {unanswered: true as const} : {};
     return same
-      ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish}
-      : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued.`, wish};
+      ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish, ...asked}
+      : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued.`, wish, ...asked};
   }
-  const spent = spentBy(w.orders, policy.budgets, now);
   if (spent && gives.withhold) return {...exhausted(w, spent), ...gives};
 
   // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
@@ -199,6 +214,22 @@ function attempted(
         };
   }
 
+  return unfinished(w, {began, stalled, failed, says, spent});
+}
+
+/** An attempt that has not led to a certificate, and what there is to explain it. */
+function unfinished(
+  w: Attempted,
+  {
+    began,
+    stalled,
+    failed,
+    says,
+    spent,
+  }: {began: number; stalled: boolean; failed: boolean; says?: string; spent?: Spent},
+): IssuanceStep {
+  const {hostname, certificate, checked, before, diagnosis, policy} = w;
+  const wish = certificate.request ? 'UnderWay' : 'Ordered';
   const cause = culprit(says, diagnosis);
   const said = quotes(says, diagnosis);
   const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
@@ -213,7 +244,9 @@ function attempted(
       reason: 'IssuanceStalled',
       wish,
       ...(cause && {waitingFor: cause.by}),
-      message: `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and is still absent. ${whatWasChecked(checked)}${what}${more}${words}`,
+      message:
+        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and ` +
+        `is still absent. ${whatWasChecked(checked)}${what}${more}${words}`,
     };
   }
   const wakeAt = began + policy.issuanceStalledAfterMs;
@@ -234,7 +267,9 @@ function attempted(
     wish,
     wakeAt,
     ...(cause && {waitingFor: cause.by}),
-    message: `${hostname} is verified; the last attempt at its certificate failed, and cert-manager tries again after a while.${what}${more}${words}`,
+    message:
+      `${hostname} is verified; the last attempt at its certificate failed, and cert-manager tries again after a ` +
+      `while.${what}${more}${words}`,
   };
 }
 
@@ -273,13 +308,16 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
   const absent = says === undefined ? ' cert-manager is not at it: see whether it runs.' : '';
   const message = expired
     ? `The certificate of ${hostname} expired on ${moment(end)}: browsers refuse it.`
-    : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and expires on ${moment(end)}.`;
+    : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and ` +
+      `expires on ${moment(end)}.`;
   return {
     ...(!expired && {next: end}),
     step: {
       reason: expired ? 'CertificateExpired' : 'RenewalOverdue',
       ...(cause && {waitingFor: cause.by}),
-      message: `${message}${absent}${cause ? ` ${cause.what}` : ''} ${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
+      message:
+        `${message}${absent}${cause ? ` ${cause.what}` : ''} ` +
+        `${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
       ...(certificate.request && says !== undefined && {read: true}),
       ...(again && !held && {again: true}),
       ...(held?.wish && {wish: held.wish, unanswered: true, wakeAt: held.wakeAt}),

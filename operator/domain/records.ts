@@ -1,4 +1,6 @@
 /** The records that a customer creates, as a DNS provider's form asks for them and as a message says them. */
+
+import type {ZoneStatus} from '../api/custom-domain.ts';
 import type {Hostname} from './hostname.ts';
 import {recordName} from './hostname.ts';
 
@@ -23,49 +25,41 @@ export const challengeName = (hostname: Hostname) => `${challengeLabel}.${hostna
 export const canProveByTxt = (question: Question): question is Question & {token: string} =>
   question.token !== undefined && challengeName(question.hostname).length <= 253;
 
+/** Where a name's records are made. */
+export interface Place {
+  /** A zone cut at the name, or the registrable name. */
+  apex: boolean;
+  /** Its zone, as the DNS delegates it; undefined where that is not known. */
+  zone?: ZoneStatus;
+}
+
 export interface DnsRecord {
-  /** `ALIAS` stands for whatever the provider calls it (ANAME, flattened CNAME): addresses in place of a CNAME. */
-  type: 'CNAME' | 'ALIAS' | 'TXT';
+  /** In the provider's words, where those are known; otherwise `ALIAS` stands for whatever leads to a name in place of a CNAME. */
+  type: 'CNAME' | 'ALIAS' | 'ANAME' | 'A' | 'AAAA' | 'TXT';
   /** Relative to the zone, `@` for the zone itself. */
   name: string;
   zone: Hostname;
   value: string;
   /** Seconds. */
   ttl: number;
+  /** What the provider makes of it at an apex. */
+  note?: string;
   /** Address records that do as well as an ALIAS, `A 192.0.2.1`; absent where the edge's addresses are not all known one by one. */
   alternatives?: string[];
 }
 
-const ttl = 3600;
+/** Of the records that a customer creates, in seconds. */
+export const ttl = 3600;
 
-/**
- * What the customer must create. A subdomain: a CNAME. An apex (a zone cut at the name, or the registrable name), where none
- * may stand (RFC 1034, 3.6.2), and a name that was proven otherwise (`by`): an ALIAS, and the TXT unless `by` says that
- * addresses alone were enough, or there is no token (platforms with `AddressOnly`). An apex is its own zone.
- */
-export function recordsFor(
-  question: Question,
-  apex: boolean,
-  edgeAddresses: readonly string[],
-  by?: Proof,
-): DnsRecord[] {
-  const {name, zone} = apex ? {name: '@', zone: question.hostname} : recordName(question.hostname);
-  if (by === 'CNAME' || (!apex && by === undefined)) return [{type: 'CNAME', name, zone, value: question.target, ttl}];
-  const listed = edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
-  const alias: DnsRecord = {
-    type: 'ALIAS',
-    name,
-    zone,
-    value: question.target,
-    ttl,
-    ...(listed && {alternatives: edgeAddresses.map(addressRecord).toSorted()}),
-  };
-  return canProveByTxt(question) && by !== 'Addresses' ? [alias, txtRecord(question, apex)] : [alias];
+/** A name as the provider's form asks for it: relative to the zone that DNS names, else to the registrable name. */
+export function inZone(hostname: Hostname, {apex, zone}: Place): {name: string; zone: Hostname} {
+  if (apex) return {name: '@', zone: hostname};
+  return zone ? {name: hostname.slice(0, -zone.name.length - 1), zone: zone.name} : recordName(hostname);
 }
 
 /** The TXT alone. */
-export function txtRecord(question: Question & {token: string}, apex: boolean): DnsRecord {
-  const {name, zone} = apex ? {name: '@', zone: question.hostname} : recordName(question.hostname);
+export function txtRecord(question: Question & {token: string}, place: Place): DnsRecord {
+  const {name, zone} = inZone(question.hostname, place);
   return {
     type: 'TXT',
     name: name === '@' ? challengeLabel : `${challengeLabel}.${name}`,
@@ -75,17 +69,16 @@ export function txtRecord(question: Question & {token: string}, apex: boolean): 
   };
 }
 
-const addressRecord = (address: string) => `${address.includes(':') ? 'AAAA' : 'A'} ${address}`;
-
-/** `CNAME docs -> HOST (TTL 3600) in the zone example.com`; several are joined by "and". At least one record. */
-export function sayRecords(records: readonly DnsRecord[]): string {
-  const each = records.map(({type, name, value, alternatives}) => {
-    const words = `${type === 'ALIAS' ? 'ALIAS or ANAME' : type} ${name} -> ${type === 'TXT' ? `"${value}"` : value}`;
-    return alternatives && alternatives.length > 0 ? `${words} (or ${alternatives.join(', ')})` : words;
+/**
+ * `CNAME docs -> HOST (TTL 3600) in the zone example.com at Cloudflare`, the provider where it is known; several are joined by "and".
+ * At least one record.
+ */
+export function sayRecords(records: readonly DnsRecord[], {zone}: Place): string {
+  const each = records.map(({type, name, value, note, alternatives}) => {
+    const words = `${type === 'ALIAS' && note === undefined ? 'ALIAS or ANAME' : type} ${name} -> ${type === 'TXT' ? `"${value}"` : value}`;
+    if (note !== undefined) return `${words} (${note})`;
+    return alternatives ? `${words} (or ${alternatives.join(', ')})` : words;
   });
-  return `${each.join(' and ')} (TTL ${ttl}) in the zone ${records[0]?.zone ?? ''}`;
+  const where = zone?.provider === undefined ? '' : ` at ${zone.provider}`;
+  return `${each.join(' and ')} (TTL ${ttl}) in the zone ${records[0]?.zone ?? ''}${where}`;
 }
-
-/** What the customer's admin types into the provider's form, in words. */
-export const instruction = (question: Question, apex: boolean, edgeAddresses: readonly string[]) =>
-  sayRecords(recordsFor(question, apex, edgeAddresses));

@@ -1,8 +1,10 @@
 import type {HostStatus, RedirectStatus} from '../api/custom-domain.ts';
+import type {CustomDomain, Project} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';
+import {objectNameOf} from './hostname.ts';
 
 /**
- * What should be routed, in a model of its own: `ingress.ts` is one rendering of it, Gateway API will be another.
+ * What should be routed, in a model of its own: `rendering/ingress.ts` is one rendering of it, Gateway API will be another.
  * Every route answers for one hostname; none carries anything that a user wrote but names that the schema has checked.
  */
 export interface Route {
@@ -31,44 +33,66 @@ export interface Redirector {
   port: number;
 }
 
-/** The namespace of a hostname's Certificate and of the route that it belongs to: the tenant's for what serves, Doorplate's for what redirects. */
-export const homeOf = (role: HostStatus['role'], tenants: string, redirector: Pick<Redirector, 'namespace'>): string =>
-  role === 'RedirectSource' ? redirector.namespace : tenants;
+/** What is made of a hostname: it serves a Service of the tenant's, or it redirects. */
+export type Use = 'serves' | 'redirects';
 
-/** A tenant's hostname that serves: HTTPS to the Service, in the tenant's namespace. */
-export const serve = (r: {
+export const useOf = (role: HostStatus['role']): Use => (role === 'RedirectSource' ? 'redirects' : 'serves');
+export const otherUse = (use: Use): Use => (use === 'serves' ? 'redirects' : 'serves');
+
+/** What stands in the cluster of a hostname's routes of one use. */
+export interface StandingRoutes {
+  /** When it was written, ms since the epoch. */
+  since: number;
+  /** All of them are there, and exactly as they should be. */
+  isWhole: boolean;
+}
+
+/** The namespace of a hostname's Certificate and of its main route: the tenant's where it serves, Doorplate's where it redirects. */
+export const homeOf = (use: Use, tenants: string, redirector: Pick<Redirector, 'namespace'>): string =>
+  use === 'redirects' ? redirector.namespace : tenants;
+
+const plainHttpName = (name: string): string => `${name}-http`;
+/** The names of the objects that a hostname may have, the one of its Certificate and of its route first. */
+export const objectNames = (name: string): string[] => [name, plainHttpName(name)];
+
+/** A hostname that is to be routed; `secretName` as in {@link Route}. */
+export interface Routed {
   name: string;
+  /** The tenant's. */
   namespace: string;
   host: Hostname;
   secretName?: string;
   service: {name: string; port: number | string};
-}): Route => ({
-  name: r.name,
-  namespace: r.namespace,
-  host: r.host,
-  listen: 'https',
-  secretName: r.secretName,
-  to: {service: r.service.name, port: r.service.port},
-});
+}
 
-/** Its plain HTTP: to the redirector, which answers 308 to HTTPS. In Doorplate's namespace: a route reaches only Services of its own. */
-export const httpToHttps = (r: {name: string; host: Hostname}, redirector: Redirector): Route => ({
-  name: `${r.name}-http`,
-  namespace: redirector.namespace,
-  host: r.host,
-  listen: 'http',
-  to: {service: redirector.service, port: redirector.port},
-});
-
-/** A hostname that redirects: both listeners to the redirector, its certificate beside it. */
-export const redirectFrom = (
-  r: {name: string; host: Hostname; secretName?: string},
+/** All routes of a hostname in one use. */
+export function routesOf(
+  use: Use,
+  {name, namespace, host, secretName, service}: Routed,
   redirector: Redirector,
-): Route => ({
-  name: r.name,
-  namespace: redirector.namespace,
-  host: r.host,
-  listen: 'both',
-  secretName: r.secretName,
-  to: {service: redirector.service, port: redirector.port},
-});
+): Route[] {
+  const own = {namespace: redirector.namespace, host, to: {service: redirector.service, port: redirector.port}};
+  // A hostname that redirects: both listeners to the redirector, its certificate beside it.
+  if (use === 'redirects') return [{...own, name, listen: 'both', secretName}];
+  return [
+    // HTTPS to the Service, in the tenant's namespace.
+    {name, namespace, host, listen: 'https', secretName, to: {service: service.name, port: service.port}},
+    // Plain HTTP to the redirector, which answers 308 to HTTPS: a route reaches only Services of its own namespace.
+    {...own, name: plainHttpName(name), listen: 'http'},
+  ];
+}
+
+/** All routes of a hostname of a CustomDomain in one use. `certificate`: the name of its Certificate, where that is not theirs. */
+export function routesOfHost(
+  domain: CustomDomain,
+  project: Project,
+  host: Hostname,
+  use: Use,
+  redirector: Redirector,
+  certificate?: string,
+): Route[] {
+  const {uid = '', namespace = ''} = domain.metadata;
+  const name = objectNameOf(uid, host);
+  const secretName = certificate ?? name;
+  return routesOf(use, {name, namespace, host, secretName, service: project.spec.serviceRef}, redirector);
+}

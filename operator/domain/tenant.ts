@@ -1,9 +1,13 @@
 /** Whose a namespace is and what that tenant may have: its Account's plan, or the platform's default plan. */
+
 import type {AccountStatus} from '../api/account.ts';
 import {accountLabel} from '../api/account.ts';
 import type {Account, Plan} from '../api/foreign.ts';
-import type {Refusal} from './acceptance.ts';
-import {withTimes} from './conditions.ts';
+import type {RateLimit} from '../api/plan.ts';
+import {notReady} from './health.ts';
+import type {Refusal} from './reasons.ts';
+import {reasons} from './reasons.ts';
+import {withTimes} from './times.ts';
 
 /** What is known of the tenant of a namespace. */
 export interface Tenant {
@@ -13,18 +17,28 @@ export interface Tenant {
   namespaceUID: string;
   /** The Plan, or why there is none: nobody knows then what the tenant may have. */
   plan: Plan | {missing: Refusal};
+  /** Requests that were agreed for the Account in place of the plan's. */
+  agreed?: RateLimit;
 }
+
+/** Where there is no plan to say so, as few as the plan `free` has as it is shipped. */
+const fewest: RateLimit = {requestsPerMinute: 60, requestsPerDay: 1000};
+
+/** How many requests a tenant has: what was agreed, or what its plan says. */
+export const quotaOf = ({plan, agreed}: Tenant): RateLimit =>
+  agreed ?? ('missing' in plan ? fewest : plan.spec.rateLimit);
 
 /** The Account that a namespace names by its label; an empty one names none. */
 export const accountOf = (labels: Readonly<Record<string, string>> | undefined): string | undefined =>
   labels?.[accountLabel] || undefined;
 
 const missing = (message: string): {missing: Refusal} => ({
-  missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'},
+  missing: {reason: 'PlanNotFound', message},
 });
 
 /** What a tenant waits in line under, the same for all its namespaces. */
-export const tenantKey = ({account, namespaceUID}: Tenant): string => account ?? namespaceUID;
+export const tenantKey = ({account, namespaceUID}: {account?: string; namespaceUID?: string}): string =>
+  account ?? namespaceUID ?? '';
 
 /** The tenant of a namespace: the Account that it names, if any. `account` and `plan` give the objects of these names. */
 export function tenantOf(
@@ -38,7 +52,8 @@ export function tenantOf(
       plan:
         plan(defaultPlan) ??
         missing(
-          `The namespace belongs to no Account, and the platform's default Plan ${defaultPlan} does not exist. The platform must create it.`,
+          `The namespace belongs to no Account, and the platform's default Plan ${defaultPlan} does not exist. ` +
+            'The platform must create it.',
         ),
     };
   }
@@ -48,13 +63,15 @@ export function tenantOf(
       account: name,
       namespaceUID,
       plan: missing(
-        `The namespace belongs to the Account ${name}, which does not exist. The platform must create it, or correct the label ${accountLabel}.`,
+        `The namespace belongs to the Account ${name}, which does not exist. ` +
+          `The platform must create it, or correct the label ${accountLabel}.`,
       ),
     };
   const planName = found.spec.planRef.name;
   return {
     account: name,
     namespaceUID,
+    ...(found.spec.rateLimit && {agreed: found.spec.rateLimit}),
     plan:
       plan(planName) ??
       missing(
@@ -69,12 +86,12 @@ export function decideAccount(account: Account, plan: Plan | undefined, now: num
   const {name} = account.spec.planRef;
   const claims = plan
     ? [{type: 'Ready', status: 'True' as const, reason: 'PlanFound', message: `The account is on the Plan ${name}.`}]
-    : (['Ready', 'Stalled'] as const).map((type) => ({
-        type,
-        status: type === 'Ready' ? ('False' as const) : ('True' as const),
+    : notReady(reasons.PlanNotFound.health, {
         reason: 'PlanNotFound',
-        message: `The Plan ${name} does not exist: nothing new is accepted in the namespaces of this account. Create it, or correct spec.planRef.`,
-      }));
+        message:
+          `The Plan ${name} does not exist: nothing new is accepted in the namespaces of this account. ` +
+          'Create it, or correct spec.planRef.',
+      });
   return {
     observedGeneration: generation,
     conditions: withTimes(claims, account.status?.conditions ?? [], generation, now),

@@ -3,7 +3,7 @@ import {hash} from 'node:crypto';
 import {isIP} from 'node:net';
 import type {TLSSocket} from 'node:tls';
 import {connect} from 'node:tls';
-import {timestamp} from '../domain/conditions.ts';
+import {timestamp} from '../domain/times.ts';
 import {answeredBy} from '../redirector/table.ts';
 
 export interface EdgeAddress {

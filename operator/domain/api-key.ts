@@ -1,0 +1,173 @@
+/**
+ * API keys: how their tokens are made, told from noise before anything is looked up, and hashed; and where a key stands.
+ * Pure but for the randomness of a new token.
+ *
+ *     dp_<namespace>.<name>_<secret><check>
+ *
+ * `_` is in no Kubernetes name and `.` in no namespace's, so a token names exactly one ApiKey. `secret` is 43 characters of
+ * base62 (256 bits), `check` the CRC32 (IEEE) of all that precedes it, in 6 characters of base62: what a person mistyped, or
+ * a scanner of leaked secrets found by chance, is seen without a look-up.
+ */
+import {createHash, randomInt} from 'node:crypto';
+import {crc32} from 'node:zlib';
+import type {ApiKeySpec, ApiKeyStatus} from '../api/api-key.ts';
+import {liftBanAnnotation} from '../api/api-key.ts';
+import type {ApiKey} from '../api/foreign.ts';
+import {notReady} from './health.ts';
+import type {ReasonName} from './reasons.ts';
+import {reasons} from './reasons.ts';
+import type {Claim} from './times.ts';
+import {timestamp, withTimes} from './times.ts';
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const secretLength = 43;
+const checkLength = 6;
+
+/**
+ * The shape of a token, published in docs/api-keys.md: without anything that RE2 could not read, and without groups, which
+ * gitleaks would take for the secret.
+ */
+export const tokenPattern =
+  /^dp_[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.[a-z0-9](?:[-a-z0-9.]{0,61}[a-z0-9])?_[0-9A-Za-z]{49}$/;
+/** Characters of the longest token. */
+export const longestToken = 3 + 63 + 1 + 63 + 1 + secretLength + checkLength;
+
+/** Which ApiKey a token is of. */
+export interface KeyName {
+  namespace: string;
+  name: string;
+}
+
+/** A CRC32 as 6 characters of base62, the most significant first. */
+function checkOf(text: string): string {
+  let [rest, check] = [crc32(text), ''];
+  for (let i = 0; i < checkLength; i++) {
+    check = digits[rest % 62]! + check;
+    rest = Math.floor(rest / 62);
+  }
+  return check;
+}
+
+/** A new token for the ApiKey. Throws a RangeError for names that no ApiKey has. */
+export function makeToken({namespace, name}: KeyName): string {
+  // randomInt is uniform: it draws again rather than taking a remainder.
+  const secret = Array.from({length: secretLength}, () => digits[randomInt(digits.length)]).join('');
+  const body = `dp_${namespace}.${name}_${secret}`;
+  const token = body + checkOf(body);
+  if (!tokenPattern.test(token))
+    throw new RangeError(
+      `no ApiKey has the name ${JSON.stringify(name)} in the namespace ${JSON.stringify(namespace)}`,
+    );
+  return token;
+}
+
+/** Which ApiKey the token names, if shape and check are right; whether it is that key's, its hash says. Never throws. */
+export function parseToken(token: string): KeyName | undefined {
+  if (token.length > longestToken || !tokenPattern.test(token)) return undefined;
+  if (checkOf(token.slice(0, -checkLength)) !== token.slice(-checkLength)) return undefined;
+  const [namespace = '', ...name] = token.slice('dp_'.length, token.lastIndexOf('_')).split('.');
+  return {namespace, name: name.join('.')};
+}
+
+/** What of a token is kept: its SHA-256, in lower-case hex. With 256 random bits in it, no slow hash is needed. */
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** What is known of a key beside its object. */
+export interface KeyFacts {
+  /** Until when a token is banned, by its hash; Unix seconds, undefined: it is not. */
+  bannedUntil: (hash: string) => number | undefined;
+  /** When the key was last used, ms since the epoch; undefined: not since this process began. */
+  lastUsedMs?: number;
+  /** The annotation that lifts a ban, as far as it has been acted on. */
+  liftedBan?: string;
+}
+
+interface Verdict {
+  reason: ReasonName;
+  message: string;
+}
+
+const hourMs = 3_600_000;
+const endOf = (time: string | undefined): number => (time === undefined ? Infinity : Date.parse(time));
+
+/** The tokens of a key that are accepted at a time (ms since the epoch) by what its spec says. */
+export const liveHashes = ({hashes, expireTime}: ApiKeySpec, now: number): string[] =>
+  endOf(expireTime) <= now ? [] : hashes.filter((h) => endOf(h.expireTime) > now).map((h) => h.sha256);
+
+/** When the key stops or has stopped being accepted, ms since the epoch; Infinity: never. */
+const expiryOf = ({hashes, expireTime}: ApiKeySpec): number =>
+  Math.min(endOf(expireTime), Math.max(...hashes.map((h) => endOf(h.expireTime))));
+
+function usable(key: ApiKey, live: readonly string[]): Verdict {
+  const expiry = expiryOf(key.spec);
+  const until = expiry === Infinity ? '' : ` until ${timestamp(expiry)}`;
+  const older = key.spec.hashes[1]?.expireTime;
+  const tokens =
+    live.length > 1 ? ` Its older token is accepted until ${timestamp(Math.min(endOf(older), expiry))}.` : '';
+  return {reason: 'KeyUsable', message: `The key is accepted${until}.${tokens}`};
+}
+
+function banned(
+  {metadata: {name, namespace}, spec}: ApiKey,
+  bans: readonly {hash: string; untilMs: number}[],
+): Verdict {
+  const newer = bans.some((b) => b.hash === spec.hashes[0]!.sha256);
+  const which =
+    spec.hashes.length === 1
+      ? 'The key'
+      : bans.length > 1
+        ? 'Both tokens of the key'
+        : `The ${newer ? 'newer' : 'older'} token`;
+  const until = timestamp(Math.max(...bans.map((b) => b.untilMs)));
+  return {
+    reason: 'KeyBanned',
+    message:
+      `${which} went on after being told to wait: refused until ${until}. ` +
+      'Have the client wait as Retry-After says. The platform lifts it by ' +
+      `kubectl annotate apikey ${name} -n ${namespace} ${liftBanAnnotation}=$(date -u +%FT%TZ) --overwrite.`,
+  };
+}
+
+function explain(key: ApiKey, {bannedUntil}: KeyFacts, now: number): Verdict {
+  const live = liveHashes(key.spec, now);
+  if (live.length === 0) {
+    return {
+      reason: 'KeyExpired',
+      message:
+        `The key expired at ${timestamp(expiryOf(key.spec))}: it is refused. ` +
+        'Write a later expireTime, or make a new key and delete this one.',
+    };
+  }
+  const bans = live
+    .map((hash) => ({hash, untilMs: (bannedUntil(hash) ?? 0) * 1000}))
+    .filter(({untilMs}) => untilMs > now);
+  return bans.length > 0 ? banned(key, bans) : usable(key, live);
+}
+
+/** Decides an ApiKey: whether it is accepted, and when it was last used. Pure. */
+export function decideApiKey(key: ApiKey, facts: KeyFacts, now: number): ApiKeyStatus {
+  const {generation = 0} = key.metadata;
+  const {lastUsedTime, lastHandledLiftBan, conditions = []} = key.status ?? {};
+  const {reason, message} = explain(key, facts, now);
+  const claims: Claim[] =
+    reason === 'KeyUsable'
+      ? [{type: 'Ready', status: 'True', reason, message}]
+      : notReady(reasons[reason].health, {reason, message});
+  // Another replica may know of a later use.
+  const used = Math.max(facts.lastUsedMs ?? 0, lastUsedTime === undefined ? 0 : Date.parse(lastUsedTime));
+  const lifted = facts.liftedBan ?? lastHandledLiftBan;
+  return {
+    observedGeneration: generation,
+    ...(used > 0 && {lastUsedTime: timestamp(Math.floor(used / hourMs) * hourMs)}),
+    ...(lifted !== undefined && {lastHandledLiftBan: lifted}),
+    conditions: withTimes(claims, conditions, generation, now),
+  };
+}
+
+/** When time alone changes what {@link decideApiKey} says, ms since the epoch; undefined: never. */
+export function nextChange({hashes, expireTime}: ApiKeySpec, {bannedUntil}: KeyFacts, now: number): number | undefined {
+  const ends = [expireTime, ...hashes.map((h) => h.expireTime)].map(endOf);
+  const bans = hashes.map((h) => (bannedUntil(h.sha256) ?? 0) * 1000);
+  const next = Math.min(...[...ends, ...bans].filter((t) => t > now));
+  return next === Infinity ? undefined : next;
+}

@@ -1,0 +1,66 @@
+/**
+ * How tools that wait take a status: the one table of it. Which row a reason is in, its own row in reasons/ says. The real tools are
+ * asked whether they agree: test/gitops.
+ */
+import type {Claim} from './times.ts';
+
+/** What kstatus says (Helm and Flux wait by it), Argo CD by the checks in examples/argocd, and Flux by those in examples/flux. */
+export interface HealthRow {
+  means: string;
+  /** The condition that stands beside Ready. */
+  condition?: 'Reconciling' | 'Stalled';
+  kstatus: 'InProgress' | 'Failed' | 'Current' | 'Terminating';
+  argoCD: 'Progressing' | 'Suspended' | 'Degraded' | 'Healthy';
+  flux: 'InProgress' | 'Failed' | 'Current';
+}
+
+export const healthRows = {
+  pending: {
+    means: 'It is on its way.',
+    condition: 'Reconciling',
+    kstatus: 'InProgress',
+    argoCD: 'Progressing',
+    flux: 'InProgress',
+  },
+  awaited: {
+    means: 'The DNS does not prove the hostname yet; the message names the record.',
+    condition: 'Reconciling',
+    kstatus: 'InProgress',
+    argoCD: 'Suspended',
+    flux: 'InProgress',
+  },
+  stalled: {
+    means: 'Somebody must act; it heals itself as soon as the cause is gone.',
+    condition: 'Stalled',
+    kstatus: 'Failed',
+    argoCD: 'Degraded',
+    flux: 'Failed',
+  },
+  ending: {
+    means: 'It is served, and will not be for ever: somebody must act before the time that the message names.',
+    kstatus: 'Current',
+    argoCD: 'Degraded',
+    flux: 'Failed',
+  },
+  done: {means: 'Nothing is left to do.', kstatus: 'Current', argoCD: 'Healthy', flux: 'Current'},
+  removing: {
+    means: 'It is being deleted.',
+    kstatus: 'Terminating',
+    argoCD: 'Progressing',
+    flux: 'InProgress',
+  },
+} as const satisfies Record<string, HealthRow>;
+
+export type Health = keyof typeof healthRows;
+
+/** What a reason is by itself: what is stalled is `ending` while it is served on. */
+export type ReasonHealth = Exclude<Health, 'ending'>;
+
+/** What is said of an object that is not Ready. kstatus reads Reconciling and Stalled before Ready: one of them stands, never both. */
+export function notReady(health: ReasonHealth, why: Pick<Claim, 'reason' | 'message'>): Claim[] {
+  const {condition}: HealthRow = healthRows[health];
+  return [
+    {type: 'Ready', status: 'False', ...why},
+    ...(condition ? [{type: condition, status: 'True' as const, ...why}] : []),
+  ];
+}

@@ -1,0 +1,52 @@
+/** Whether a hostname may be attached. */
+import type {HostStatus} from '../../api/custom-domain.ts';
+import type {Accepted, Host, Spared} from './stages.ts';
+import type {ReasonName, Refusal} from '../reasons.ts';
+import {reasonOf} from '../reasons.ts';
+import {timestamp} from '../times.ts';
+import type {World} from '../world.ts';
+
+/** A hostname that may be attached, or is spared; undefined: it is refused. */
+export function accept(host: Host): Accepted | undefined {
+  const {world, want, before} = host;
+  const {project} = world;
+  const target = project?.status?.host;
+  const spared = acceptance(world, before, want.refusals);
+  if (spared === 'Refused' || project === undefined || target === undefined) return undefined;
+  return {...host, project, target, ...(spared !== 'Accepted' && {spared})};
+}
+
+/** Why a hostname is refused: what comes first. */
+export const refusalOf = ({want, world}: Host): Refusal =>
+  want.refusals[0] ?? {
+    reason: 'ProjectNotFound',
+    message: `The Project ${world.domain.spec.projectRef.name} has no host yet.`,
+  };
+
+/** What a refusal leaves of a hostname that is proven. */
+const sparing = ({reason}: {reason: string}) => reasonOf(reason)?.sparesProven;
+
+/**
+ * Rule 8: what speaks against a hostname that is proven counts only when the grace time is over; or, while nobody knows what its
+ * tenant may have, not at all: then what was said before stands, and nothing ends.
+ */
+function acceptance(
+  world: World,
+  before: HostStatus | undefined,
+  refusals: readonly Refusal[],
+): 'Accepted' | 'Refused' | Spared {
+  const [first] = refusals;
+  if (!first) return 'Accepted';
+  if (before?.verifiedAt === undefined || refusals.some((r) => sparing(r) === undefined)) return 'Refused';
+  // That of a drift is not that of a downgrade.
+  const until = before.reason === 'DNSDrifted' ? undefined : before.servedUntil;
+  if (sparing(first) === 'Always') {
+    if (until === undefined) return 'Accepted';
+    const {reason, message} = sparing(before) === 'ForGraceTime' ? before : first;
+    return {refusal: {reason: reason as ReasonName, message}, servedUntil: until};
+  }
+  const servedUntil = until ?? timestamp(world.now + world.policy.graceTimeMs);
+  const ends = Date.parse(servedUntil);
+  if (world.now >= ends) return 'Refused';
+  return {refusal: first, servedUntil, ends};
+}

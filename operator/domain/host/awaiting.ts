@@ -1,0 +1,106 @@
+/** A hostname that is not proven: what its DNS says, or why that is not enough. */
+
+import {belongsTo, nextRivalLook} from '../claim.ts';
+import {placeOf} from './dns-records.ts';
+import type {Outcome} from './outcome.ts';
+import {say, sayAgain} from './outcome.ts';
+import type {Owned} from './stages.ts';
+import {messageAt} from '../proofs/message.ts';
+import {instruction} from '../proofs/proofs.ts';
+import type {Question} from '../records.ts';
+import {nextWaitingCheck, soonest} from '../schedule.ts';
+import {moment} from '../times.ts';
+import type {Look} from '../world.ts';
+
+const hour = 3_600_000;
+
+const wantedRecords = ({world, hostname, question, facts: {verdict}}: Owned) =>
+  instruction(question, placeOf(world, hostname, verdict), world.policy.edgeAddresses);
+
+/** When it is asked again, ms since the epoch; Infinity: not by itself. */
+function nextCheck({world: {now, policy}, addedAt, facts, asked, ownership: {standing}}: Owned): number {
+  const {checkedAt, earlier} = facts;
+  const scheduled = nextWaitingCheck(policy, Date.parse(addedAt), checkedAt, now, earlier) ?? Infinity;
+  const needed = 'lookAt' in standing ? (standing.lookAt ?? Infinity) : Infinity;
+  return Math.min(needed, soonest(scheduled, asked, checkedAt ?? earlier?.last, now));
+}
+
+function lookAt({world: {policy}, hostname}: Owned, question: Question, at: number): Look[] {
+  const caa = policy.caaIdentities.length > 0;
+  return at < Infinity ? [{hostname, what: 'dns', question, at, ...(caa && {caa})}] : [];
+}
+
+/** Its DNS is asked by the schedule, until that is over. */
+export function checkDns(host: Owned): Outcome {
+  const {world, addedAt, question} = host;
+  const {policy} = world;
+  const since = Date.parse(addedAt);
+  return {
+    looks: lookAt(host, question, nextCheck(host)),
+    wakeAt: [since + policy.propagationTimeMs, since + policy.verificationExpiresAfterMs],
+  };
+}
+
+/** It is proven, and attached elsewhere (rule 4): the right of the one who has it is looked at. */
+export function contestClaim(host: Owned): Outcome | undefined {
+  const {world, facts, ownership} = host;
+  const {now, policy} = world;
+  const {rival, checkedAt} = facts;
+  const {standing} = ownership;
+  if (standing.kind !== 'Claimed') return undefined;
+  const {contest} = standing;
+  const looks =
+    contest && rival
+      ? lookAt(host, rival.question, nextRivalLook(rival.looks, policy.takeoverConfirmationsMs, checkedAt ?? now))
+      : [];
+  return {looks, ...say('AwaitingVerification', {reason: 'HostnameClaimed', message: claimedMessage(host, contest)})};
+}
+
+/** Told only to who has proved, without a word about a holder who is somebody else (rule 4). */
+function claimedMessage(host: Owned, contest: boolean): string {
+  const proven = `${host.hostname} has the right record, but it is attached`;
+  const sibling = siblingOf(host);
+  if (sibling !== undefined) {
+    return `${proven} already: to ${sibling}, of the same account. Remove it there, and it passes over by itself; or remove it here.`;
+  }
+  const remedy = contest
+    ? 'It passes over once the DNS names that place no longer: remove what points there, such as an older TXT record. ' +
+      'This is watched.'
+    : 'Create the TXT record of status.dnsRecords, or ask the platform.';
+  return `${proven} elsewhere on this platform. ${remedy}`;
+}
+
+/** Where a hostname is attached that is this tenant's own already, in another object or another namespace of its Account. */
+function siblingOf({world: {tenant}, ownership: {claim}}: Owned): string | undefined {
+  const holder = claim?.status?.holder;
+  return holder && belongsTo(claim, tenant) ? `${holder.kind} ${holder.namespace}/${holder.name}` : undefined;
+}
+
+export function tellExpiry(host: Owned): Outcome | undefined {
+  if (nextCheck(host) < Infinity) return undefined;
+  const hours = Math.round(host.world.policy.verificationExpiresAfterMs / hour);
+  return say('AwaitingVerification', {
+    reason: 'VerificationExpired',
+    message:
+      `${host.hostname} was not verified within ${hours} hours; automatic checks have ended. ` +
+      `Create ${wantedRecords(host)}, then ask for a check (Verify).`,
+  });
+}
+
+export function tellVerdict({world: {now}, facts: {verdict, checkedAt}, before}: Owned): Outcome | undefined {
+  if (verdict === undefined || verdict.kind === 'Proven') return undefined;
+  return say('AwaitingVerification', {reason: verdict.reason, message: messageAt(verdict, checkedAt ?? now, before)});
+}
+
+/** After a restart the last answer stands. */
+export const keepLastAnswer = ({before}: Owned): Outcome | undefined =>
+  before?.phase === 'AwaitingVerification' ? sayAgain(before) : undefined;
+
+export function tellFirstCheck(host: Owned): Outcome {
+  const at = nextCheck(host);
+  const when =
+    at <= host.world.now
+      ? 'The first check follows at once.'
+      : `It was checked several times of late; the next check follows by ${moment(at)}.`;
+  return say('AwaitingVerification', {reason: 'CheckPending', message: `Create ${wantedRecords(host)}. ${when}`});
+}

@@ -1,0 +1,70 @@
+/** The DNS records of a hostname, as status has them: what the customer must create, and what was seen of it. */
+
+import type {DnsRecordStatus, ZoneStatus} from '../../api/custom-domain.ts';
+import type {Hostname} from '../hostname.ts';
+import {isApexByName} from '../hostname.ts';
+import {entryBefore} from '../hosts.ts';
+import type {Verdict} from '../proofs/proof.ts';
+import {proofByRecords, recordsFor} from '../proofs/proofs.ts';
+import type {Place, Question} from '../records.ts';
+import {told} from '../told.ts';
+import type {World} from '../world.ts';
+
+/** The records that the customer must create, and what was seen of them: the newest verdict, or what was said before it. */
+export function recordsOf(world: World, question: Question, verdict: Verdict | undefined): DnsRecordStatus[] {
+  const {hostname} = question;
+  const prior = priorRecords(world, hostname);
+  const by = verdict ? (verdict.kind === 'Proven' ? verdict.by : undefined) : proofByRecords(prior);
+  return recordsFor(question, placeOf(world, hostname, verdict), world.policy.edgeAddresses, by).map(
+    ({type, name, zone, value, ttl, note}): DnsRecordStatus => {
+      const before =
+        prior.find((r) => r.type === type && r.value === value) ??
+        prior.find((r) => (r.type === 'TXT') === (type === 'TXT'));
+      const seen =
+        verdict?.kind === 'Proven'
+          ? {state: 'Found' as const, observed: []}
+          : verdict?.kind === 'Refuted'
+            ? type === 'TXT'
+              ? (verdict.txt ?? {state: 'Unknown' as const, observed: []})
+              : verdict
+            : verdict
+              ? {state: 'Unknown' as const, observed: []}
+              : // Before the first check, and where what is known stands.
+                {state: before?.state ?? 'Unknown', observed: before?.observed ?? []};
+      return {
+        hostname,
+        type,
+        name,
+        zone,
+        value,
+        ttl,
+        ...(note !== undefined && {note}),
+        state: seen.state,
+        ...(seen.observed.length > 0 && {observed: seen.observed}),
+      };
+    },
+  );
+}
+
+/** Where the records of a hostname are made: by the newest verdict, by what was found before, or by its name. */
+export function placeOf(world: World, hostname: Hostname, verdict: Verdict | undefined): Place {
+  const zone = zoneOf(entryBefore(world.domain, hostname)?.zone, verdict);
+  const known = zone && {apex: zone.name === hostname, zone};
+  const prior = priorRecords(world, hostname).find((r) => r.type !== 'TXT' && r.type !== 'CNAME');
+  return known ?? {apex: verdict?.apex ?? (prior ? prior.name === '@' : isApexByName(hostname))};
+}
+
+/** The zone as it was found, or as it was told before while nobody knows. */
+export const zoneOf = (before: ZoneStatus | undefined, verdict: Verdict | undefined): ZoneStatus | undefined =>
+  verdict === undefined || verdict.kind === 'Unknown' ? (verdict?.zone ?? before) : verdict.zone;
+
+/**
+ * Of one zone, of one provider, with a server in common: told anew only when there is something else to tell. Where the parent and the
+ * zone itself list other servers, it depends on who was asked which of them are found.
+ */
+export const isAlike = (one: ZoneStatus, other: ZoneStatus) =>
+  one.name === other.name &&
+  one.provider === other.provider &&
+  one.nameServers.some((server) => other.nameServers.includes(server));
+
+const priorRecords = ({domain}: World, hostname: Hostname) => told(domain, hostname).records;

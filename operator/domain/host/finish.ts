@@ -1,0 +1,91 @@
+/** What was decided about one hostname, as its entry in status and as what is to be done. */
+import type {DnsRecordStatus, HostStatus, Party, ZoneStatus} from '../../api/custom-domain.ts';
+import {cut} from '../../api/rules.ts';
+import type {ClaimWrite} from '../claim-write.ts';
+import type {Routing} from '../hand-over.ts';
+import {isAlike} from './dns-records.ts';
+import type {Answer, Outcome} from './outcome.ts';
+import type {Host, Kept} from './stages.ts';
+import type {OrderWish} from '../issuance.ts';
+import type {ReasonName, Refusal} from '../reasons.ts';
+import {reasonOf, reasons} from '../reasons.ts';
+import {longestMessage, timestamp} from '../times.ts';
+import type {FreshAttempt, Look} from '../world.ts';
+
+export interface HostDecision extends Routing {
+  entry: HostStatus;
+  claims: ClaimWrite[];
+  freshAttempt?: FreshAttempt;
+  wish?: OrderWish;
+  records: DnsRecordStatus[];
+  /** What speaks against it, while it is spared. */
+  refusal?: Refusal;
+  /** It is served on although DNS proves it no longer. */
+  drifted: boolean;
+  /** The check that was asked for has not been made yet. */
+  asked: boolean;
+  looks: Look[];
+  /** ms since the epoch. */
+  wakeAt?: number;
+}
+
+/** `routing`: the objects that it needs, unless a step has said otherwise. */
+export function finish(
+  host: Host,
+  kept: Kept,
+  {answer, outcomes}: {answer: Answer; outcomes: readonly Outcome[]},
+  routing: Routing,
+): HostDecision {
+  const {world} = host;
+  const last = <K extends keyof Outcome>(what: K) => outcomes.findLast((o) => o[what] !== undefined)?.[what];
+  const [freshAttempt, wish] = [last('freshAttempt'), last('wish')];
+  const wakes = [...kept.ends, ...outcomes.flatMap((o) => o.wakeAt ?? [])].filter((at) => at > world.now);
+  const asked = host.asked || outcomes.some((o) => o.unanswered);
+  return {
+    entry: entryOf(host, kept, answer),
+    claims: kept.claims,
+    drifted: kept.drifted,
+    ...(last('routing') ?? routing),
+    ...(freshAttempt && {freshAttempt}),
+    ...(wish && {wish}),
+    ...(kept.refusal && {refusal: kept.refusal}),
+    records: kept.records,
+    asked: asked && answer.phase !== 'NotAccepted',
+    looks: outcomes.flatMap((o) => o.looks ?? []),
+    ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
+  };
+}
+
+function entryOf({world, hostname, role, before, facts}: Host, kept: Kept, answer: Answer): HostStatus {
+  const {phase, reason, message} = answer;
+  const {addedAt, verifiedAt, liveAt, servedUntil, redirect} = kept;
+  const unchanged = before?.phase === phase && isSameReason(before.reason, reason);
+  const zone = unchanged ? sameZone(before.zone, kept.zone) : kept.zone;
+  // One that rests is none of it before it is proven.
+  const {name, notAfter} =
+    (verifiedAt !== undefined || !facts.certificate?.resting ? facts.certificate : undefined) ?? {};
+  return {
+    hostname,
+    role,
+    phase,
+    reason,
+    message: cut(message, longestMessage),
+    since: unchanged ? before.since : timestamp(world.now),
+    ...(addedAt !== undefined && {addedAt}),
+    ...(verifiedAt !== undefined && {verifiedAt}),
+    ...(liveAt !== undefined && {liveAt}),
+    ...(zone && {zone}),
+    waitingFor: answer.waitingFor ?? (reasons[reason].waitingFor as Party),
+    ...(name !== undefined && {certificate: {name, ...(notAfter && {notAfter})}}),
+    ...(redirect && {redirect}),
+    ...(servedUntil !== undefined && {servedUntil}),
+  };
+}
+
+/** An edge that is now unreachable and now serves another certificate has been missing all the time. */
+const isSameReason = (before: string, now: ReasonName) =>
+  before === now || (reasonOf(before)?.stalledAfter === 'edgeGrace' && reasons[now].stalledAfter === 'edgeGrace');
+
+/** The zone in its former words, where there is nothing else to tell. */
+const sameZone = (before: ZoneStatus | undefined, now: ZoneStatus | undefined) =>
+  before && now && isAlike(now, before) ? before : now;

@@ -1,0 +1,71 @@
+/** From the order to the certificate, and its renewals. */
+import {none} from '../hand-over.ts';
+import {asksOf, wishOf} from './ordering.ts';
+import type {Outcome} from './outcome.ts';
+import {say} from './outcome.ts';
+import type {Planned} from './stages.ts';
+import type {IssuanceStep} from '../issuance.ts';
+import {afterOrder, expiryOf} from '../issuance.ts';
+import {obstacleRetryMs, tell} from '../obstacle.ts';
+import {timestamp} from '../times.ts';
+
+/** What has never been Live and is not acceptable keeps what it has, and gets nothing new. */
+export function keepOnHold({onHold, refusal, facts}: Planned): Outcome | undefined {
+  if (!onHold || !refusal) return undefined;
+  const has = facts.certificate && !facts.certificate.resting;
+  return {...(!has && {routing: none}), ...say('Verified', refusal)};
+}
+
+/** Its objects could not be written. */
+export function tellObstacle(host: Planned): Outcome | undefined {
+  const {world, facts} = host;
+  const {now} = world;
+  const {obstacle, certificate} = facts;
+  if (!obstacle) return undefined;
+  return {
+    wakeAt: [now + obstacleRetryMs],
+    ...(!certificate && {wish: wishOf(host, 'Wanted', timestamp(now))}),
+    ...say('Verified', tell(obstacle)),
+  };
+}
+
+/** What is said of the renewal of a certificate; `next`: when there is more to say. */
+export const renewalOf = ({issuance, facts: {certificate}}: Planned) =>
+  certificate ? expiryOf({...issuance, certificate}) : {};
+
+/** A renewal that is late is looked into; a certificate that has expired is of no use. */
+export function watchRenewal(host: Planned): Outcome {
+  const {world} = host;
+  const {now, policy} = world;
+  const {step, next} = renewalOf(host);
+  const asks = step ? asksOf(step, host) : {};
+  // What is farther away is met by the next check of its DNS.
+  const wakeAt = next !== undefined && next - now < policy.recheckIntervalMs ? [next] : [];
+  return {
+    ...asks,
+    wakeAt: [...wakeAt, ...(asks.wakeAt ?? [])],
+    ...(step?.reason === 'CertificateExpired' && say('Verified', step)),
+  };
+}
+
+/** A certificate is there, or it was Live with one. */
+export function awaitCertificate(host: Planned): Outcome | undefined {
+  const {world, hostname, facts, wasLive, issuance, changing, former} = host;
+  const {now, policy} = world;
+  const {certificate} = facts;
+  if (certificate && (certificate.ready || wasLive)) return undefined;
+  const step: IssuanceStep = certificate
+    ? afterOrder({...issuance, certificate})
+    : {
+        // Its Certificate has just been written.
+        reason: 'Issuing',
+        message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.`,
+        wish: 'Wanted',
+        wakeAt: now + policy.issuanceStalledAfterMs,
+      };
+  return {
+    ...asksOf(step, host),
+    ...(step.withhold && {routing: changing ? {...former, routed: false} : none}),
+    ...say('Verified', step),
+  };
+}

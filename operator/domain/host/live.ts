@@ -1,0 +1,96 @@
+/** From the routes to Live, and what is said of what is Live. */
+import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../edge.ts';
+import {renewalOf} from './issuing.ts';
+import type {Outcome} from './outcome.ts';
+import {say, sayAgain} from './outcome.ts';
+import type {Planned} from './stages.ts';
+import {reasonOf} from '../reasons.ts';
+import {nextEdgeLook} from '../schedule.ts';
+import {minuteOf} from '../times.ts';
+
+const waitForPrimary = ({hostname, primary}: Planned): Outcome =>
+  say('Verified', {
+    reason: 'WaitingForPrimary',
+    message: `${hostname} is ready and redirects as soon as ${primary.hostname} is Live.`,
+  });
+
+const lacksPrimary = ({role, redirect}: Planned) => role === 'RedirectSource' && !redirect;
+
+/** It was seen when it began to wait for the primary; it is looked at again once that is Live. */
+export const goOnWaitingForPrimary = (host: Planned): Outcome | undefined =>
+  lacksPrimary(host) && host.before?.phase === 'Verified' && host.before.reason === 'WaitingForPrimary'
+    ? waitForPrimary(host)
+    : undefined;
+
+/** Every edge has presented its certificate (rule 6). */
+export function awaitEdge({world, hostname, role, redirect, facts, before}: Planned): Outcome | undefined {
+  const {now} = world;
+  const waits = before?.phase === 'Verified' && reasonOf(before.reason)?.about === 'Edge';
+  const since = waits ? Date.parse(before.since) : now;
+  const faulty = waits && before.reason !== 'EdgePending';
+  // What it was must be gone from the edge, too, before what it becomes counts as seen.
+  const whoAnswers = role === 'Primary' && redirect !== undefined;
+  // A fault that was told was seen late enough: its own time does not begin another delay.
+  const countsFrom = whoAnswers && !faulty ? since + edgeDelayMs : 0;
+  const {edgeLookedAt} = facts;
+  const seen = (edgeLookedAt ?? 0) < countsFrom ? undefined : seenOnEdge(hostname, facts.certificate, facts.edge);
+  if (seen?.kind === 'Seen') return undefined;
+  const watch = (said: Outcome, again: number): Outcome => ({
+    looks: [{hostname, what: 'edge', whoAnswers, at: Math.max(countsFrom, nextEdgeLook(since, edgeLookedAt, now))}],
+    wakeAt: [since + again],
+    ...said,
+  });
+  if (seen && seen.kind !== 'Pending' && waits && (faulty || now - since >= edgeDelayMs))
+    return watch(say('Verified', {reason: seen.kind, message: seen.message}), edgeGraceMs);
+  // After a restart the last finding stands.
+  if (facts.edge === undefined && faulty) return watch(sayAgain(before), edgeGraceMs);
+  const message = `${hostname} has its certificate; the edge is being watched for it.`;
+  return watch(say('Verified', {reason: 'EdgePending', message}), edgeDelayMs);
+}
+
+export const beginWaitingForPrimary = (host: Planned): Outcome | undefined =>
+  lacksPrimary(host) ? waitForPrimary(host) : undefined;
+
+/** The redirector reads status: what it shall answer is published before the host is called Live. */
+export const publishRedirect = ({hostname, role, primary, before}: Planned): Outcome | undefined =>
+  role === 'RedirectSource' && !before?.redirect
+    ? say('Verified', {
+        reason: 'RoutesPending',
+        message: `${hostname} is ready; its redirect to ${primary.hostname} is being published.`,
+      })
+    : undefined;
+
+/** It is served although it is no longer acceptable (rule 8). */
+export const tellGraceOfDowngrade = ({refusal}: Planned): Outcome | undefined => refusal && say('Live', refusal);
+
+/** It is served although DNS proves it no longer (rule 3). */
+export function tellGraceOfDrift({hostname, drifted, facts, before, servedUntil}: Planned): Outcome | undefined {
+  if (!drifted) return undefined;
+  const {verdict} = facts;
+  const reason = 'DNSDrifted';
+  if (verdict?.kind !== 'Refuted' && before?.reason === reason) return say('Live', {reason, message: before.message});
+  const seen = verdict?.kind === 'Refuted' ? verdict.message : `${hostname} is proven no longer.`;
+  return say('Live', {reason, message: `${seen} ${hostname} is served until ${minuteOf(servedUntil ?? '')}.`});
+}
+
+export function tellLateRenewal(host: Planned): Outcome | undefined {
+  const {step} = renewalOf(host);
+  return step && say('Live', step);
+}
+
+export function tellServed({hostname, role, primary, redirect}: Planned): Outcome {
+  switch (role) {
+    case 'FormerPrimary':
+      return say('Live', {
+        reason: 'ServedUntilReplaced',
+        message: `${hostname} is served as before until ${primary.hostname} is Live.`,
+      });
+    case 'Primary':
+      return say('Live', {reason: 'Serving', message: `${hostname} is served over TLS.`});
+    case 'RedirectSource':
+      return say('Live', {
+        reason: 'Redirecting',
+        message: `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`,
+      });
+  }
+}

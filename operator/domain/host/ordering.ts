@@ -1,0 +1,180 @@
+/** What stands before an order: CAA records, budgets, the line, and the DNS that is read meanwhile. */
+
+import type {Certificate} from '../../api/foreign.ts';
+import type {CertificateFacts} from '../certificate.ts';
+import {isSameIssuer} from '../certificate.ts';
+import {none} from '../hand-over.ts';
+import type {Asks, Outcome} from './outcome.ts';
+import {say} from './outcome.ts';
+import {objectsOf} from './routing.ts';
+import type {Move, Owned, Planned} from './stages.ts';
+import {objectNameOf} from '../hostname.ts';
+import type {IssuanceStep, IssuanceWorld, OrderWish} from '../issuance.ts';
+import {attemptOf, beforeOrder} from '../issuance.ts';
+import type {ReasonName} from '../reasons.ts';
+import {reasonOf} from '../reasons.ts';
+import {homeOf, useOf} from '../routes.ts';
+import {lastCheckBefore, nextReading, nextWaitingCheck, soonest} from '../schedule.ts';
+import {timestamp} from '../times.ts';
+import type {FreshAttempt, Look} from '../world.ts';
+
+/** What holds an order back although the name is proven, and when DNS is looked at until then, ms since the epoch. */
+type Gate = IssuanceStep & {nextLook: number};
+
+const about = (reason: string) => reasonOf(reason)?.about;
+
+/** CAA records that forbid it, that could not be read, or were not yet. Where the platform's word is the proof, CAA is left to the CA. */
+function caaGate({world: {now, policy}, hostname, facts, before, ownership}: Owned): Gate | undefined {
+  const {verdict, checkedAt} = facts;
+  const caa = verdict?.kind === 'Proven' ? verdict.caa : undefined;
+  if (ownership.byPlatform || policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
+  const said = before?.phase === 'Verified' ? about(before.reason) : undefined;
+  const held = said === 'Caa' || (caa === undefined && said === 'Budget') ? before : undefined;
+  // A proof that came without them is of a check that was not asked for them: the Certificate stood then.
+  const nextLook =
+    verdict?.kind === 'Proven' && caa === undefined
+      ? now
+      : (nextWaitingCheck(policy, held ? Date.parse(held.since) : now, checkedAt, now) ??
+        (checkedAt ?? now) + policy.recheckIntervalMs);
+  if (caa?.kind === 'Blocked') return {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, nextLook};
+  if (caa) return {reason: 'CAALookupFailed', message: caa.message, nextLook};
+  // Not read by this process, or DNS could not be asked: what status said stands until they are, a place in line too.
+  if (held) {
+    const {reason, message, waitingFor} = held;
+    const wish = reason === 'IssuanceQueued' ? ({wish: 'Wanted'} as const) : {};
+    return {reason: reason as ReasonName, message, waitingFor, nextLook, ...wish};
+  }
+  const message = `${hostname} is verified; its CAA records are read before its certificate is ordered.`;
+  return {reason: 'Issuing', message, nextLook};
+}
+
+/** The budgets and the line before them. */
+function orderGate({world: {now, policy}, facts: {checkedAt = now}}: Owned, issuance: IssuanceWorld): Gate | undefined {
+  const step = beforeOrder(issuance);
+  if (!step) return undefined;
+  const since = step.reason === issuance.before?.reason ? Date.parse(issuance.before.since) : now;
+  return {...step, nextLook: nextWaitingCheck(policy, since, checkedAt, now) ?? checkedAt + policy.recheckIntervalMs};
+}
+
+/**
+ * Another issuer is another order, with CAA records and budgets before it, so hostnames move to it one after the other.
+ * Undefined: there is nothing to move, or this one may.
+ */
+export function moveOf(host: Owned, issuance: IssuanceWorld, onHold: boolean): Move | undefined {
+  const {world, facts} = host;
+  const {verdict, certificate} = facts;
+  const from = certificate?.issuerRef;
+  if (from === undefined) return undefined;
+  if (onHold) return {from, readsCaa: false};
+  if (isSameIssuer(from, world.policy.issuerRef)) return undefined;
+  const forbidden = caaGate(host);
+  const step = forbidden ?? beforeOrder(issuance);
+  // The next regular check reads them where DNS could not be asked, or says something else.
+  const unread = verdict === undefined || (verdict.kind === 'Proven' && verdict.caa === undefined);
+  return step && {from, step, readsCaa: forbidden !== undefined && unread};
+}
+
+/** A look at the DNS that proves it: at this time, or sooner where its proof is in doubt, or somebody asks. */
+function lookAgain(host: Owned, at: number, caa: boolean): Look {
+  const {world, hostname, facts, question, drifted, ownership} = host;
+  const {now, policy} = world;
+  const {checkedAt} = facts;
+  const {claim, drift} = ownership;
+  const doubted = drifted
+    ? nextWaitingCheck(policy, Date.parse(claim?.status?.negativeSince ?? timestamp(now)), checkedAt, now)
+    : drift?.nextLook;
+  const next = soonest(Math.min(at, doubted ?? Infinity), host.asked, checkedAt, now);
+  return {hostname, what: 'dns', question, at: next, ...(caa && {caa})};
+}
+
+/** No Certificate before CAA records allow it and the budgets have room. */
+export function holdOrderBack(host: Planned): Outcome | undefined {
+  const {facts, role, before, onHold, changing, former, liveAt, issuance} = host;
+  const gate = facts.certificate || onHold ? undefined : (caaGate(host) ?? orderGate(host, issuance));
+  if (!gate) return undefined;
+  const routing = changing
+    ? {...former, routed: false}
+    : // What has been served goes on: its Certificate is gone, the Secret may still stand.
+      liveAt !== undefined && !facts.occupied
+      ? {...objectsOf(host), certificates: []}
+      : none;
+  const serves = changing && role === 'RedirectSource' && before?.phase === 'Live';
+  return {
+    ...asksOf(gate, host),
+    looks: [lookAgain(host, gate.nextLook, true)],
+    routing,
+    ...say(serves ? 'Live' : 'Verified', gate),
+  };
+}
+
+/** The regular check of what proves it; with its CAA records where an order may follow. */
+export function recheckDns(host: Planned): Outcome {
+  const {world, hostname, facts, move, onHold} = host;
+  const {certificate, checkedAt} = facts;
+  const {now, policy} = world;
+  const regular = (checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs;
+  const caa = policy.caaIdentities.length > 0 && !onHold && (move !== undefined || !certificate?.ready);
+  return {looks: [lookAgain(host, move?.readsCaa ? now : regular, caa)]};
+}
+
+/** It moves to another issuer, when its turn has come. */
+export function moveToIssuer(host: Planned): Outcome | undefined {
+  const {world, move, facts} = host;
+  const {certificate} = facts;
+  if (move?.step) return asksOf(move.step, host);
+  const {askedOf, issuerRef} = certificate ?? {};
+  // It has moved, and cert-manager has not asked yet: what was granted counts until it does.
+  return askedOf && issuerRef && !isSameIssuer(askedOf, issuerRef)
+    ? {wish: wishOf(host, 'Ordered', timestamp(world.now))}
+    : undefined;
+}
+
+export function wishOf(host: Planned, state: OrderWish['state'], since: string): OrderWish {
+  const {world, hostname, role, move, facts} = host;
+  const {domain, policy} = world;
+  const {uid = '', namespace: tenants = ''} = domain.metadata;
+  const use = useOf(role);
+  const name = facts.certificateNames?.[use] ?? objectNameOf(uid, hostname);
+  const certificate = `${homeOf(use, tenants, policy.redirector)}/${name}`;
+  return {hostname, certificate, state: move?.step?.wish ?? state, since: Date.parse(since)};
+}
+
+/** What a step of the issuance asks for. */
+export function asksOf(step: IssuanceStep, host: Planned): Asks {
+  const {world, hostname, facts, before} = host;
+  const {certificate, diagnosis} = facts;
+  const {wakeAt, wish, unanswered, read, again} = step;
+  const queuedAt = before?.reason === 'IssuanceQueued' ? before.since : undefined;
+  const since = (wish === 'Ordered' ? certificate?.createdAt : queuedAt) ?? timestamp(world.now);
+  const freshAttempt = again && certificate && attemptAgain(host.routing.certificates, certificate);
+  const request = read && certificate?.request;
+  return {
+    ...(wakeAt !== undefined && {wakeAt: [wakeAt]}),
+    ...(wish && {wish: wishOf(host, wish, since)}),
+    ...(unanswered && {unanswered}),
+    ...(request && {
+      looks: [
+        {
+          hostname,
+          what: 'issuance',
+          at: diagnosis ? readAgainAt(certificate, facts.diagnosedAt ?? world.now) : world.now,
+          attempt: {id: attemptOf(certificate), namespace: request.namespace, request: request.uid},
+        },
+      ],
+    }),
+    ...(freshAttempt && {freshAttempt}),
+  };
+}
+
+/** Of an attempt that has ended nothing new is said. */
+const readAgainAt = ({failure, issuing, attemptAt, createdAt}: CertificateFacts, lastRead: number): number =>
+  failure !== undefined && !issuing
+    ? Infinity
+    : nextReading(Date.parse(attemptAt ?? createdAt ?? timestamp(lastRead)), lastRead);
+
+/** Its newest request goes; where cert-manager is not at it any more, the Certificate is marked. */
+function attemptAgain([made]: readonly Certificate[], {request, issuing}: CertificateFacts): FreshAttempt | undefined {
+  if (!made) return undefined;
+  const {namespace = '', name} = made.metadata;
+  return {certificate: {namespace, name}, ...(request && {request}), mark: !issuing};
+}

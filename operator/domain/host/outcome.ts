@@ -1,0 +1,57 @@
+/**
+ * The steps by which a hostname is decided, in the manner of cert-manager's policies (internal/controller/certificates/policies): a
+ * list is asked in its order, and the first step that answers ends it. A step may also ask for something (a look, an order, a time to
+ * decide again) and leave the answer to the next ones; what was asked for on the way counts, whoever answers.
+ */
+import type {HostStatus, Party, Phase} from '../../api/custom-domain.ts';
+import type {Routing} from '../hand-over.ts';
+import type {OrderWish} from '../issuance.ts';
+import type {ReasonName} from '../reasons.ts';
+import type {FreshAttempt, Look} from '../world.ts';
+
+/** What is said of a hostname. `waitingFor`: where it is not whom its reason waits for. */
+export interface Answer {
+  phase: Phase;
+  reason: ReasonName;
+  message: string;
+  waitingFor?: Party;
+}
+
+/** What a step asks for. */
+export interface Asks {
+  looks?: readonly Look[];
+  /** When to decide again, ms since the epoch. */
+  wakeAt?: readonly number[];
+  wish?: OrderWish;
+  freshAttempt?: FreshAttempt;
+  /** Who asked for a check gets the answer later. */
+  unanswered?: true;
+}
+
+/** What a step comes to. `routing`: in place of the objects that the hostname needs otherwise. */
+export interface Outcome extends Asks {
+  answer?: Answer;
+  routing?: Routing;
+}
+
+export type Step<H> = (host: H) => Outcome | undefined;
+
+export const say = (phase: Phase, {reason, message, waitingFor}: Omit<Answer, 'phase'>): {answer: Answer} => ({
+  answer: {phase, reason, message, ...(waitingFor && {waitingFor})},
+});
+
+/** What was said before, in the same words: after a restart it stands until more is known, so that nothing changes to and fro. */
+export const sayAgain = ({phase, reason, message}: HostStatus): {answer: Answer} =>
+  say(phase, {reason: reason as ReasonName, message});
+
+/** The outcomes of the steps up to the first that answers. Throws where none does. */
+export function run<H>(steps: readonly Step<H>[], host: H): {answer: Answer; outcomes: Outcome[]} {
+  const outcomes: Outcome[] = [];
+  for (const step of steps) {
+    const outcome = step(host);
+    if (!outcome) continue;
+    outcomes.push(outcome);
+    if (outcome.answer) return {answer: outcome.answer, outcomes};
+  }
+  throw new Error('no step answers');
+}

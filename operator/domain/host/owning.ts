@@ -1,0 +1,54 @@
+/** Whose a hostname is, and what of what it had stands. */
+
+import {recordsOf, zoneOf} from './dns-records.ts';
+import type {Accepted, Owned} from './stages.ts';
+import {ownershipOf, questionOf} from '../ownership.ts';
+import type {Refusal} from '../reasons.ts';
+import {minuteOf, timestamp} from '../times.ts';
+
+export function own(host: Accepted): Owned {
+  const {world, hostname, target, before, facts, spared} = host;
+  const {now} = world;
+  const ownership = ownershipOf(world, hostname, facts, before ?? {});
+  const {claims, standing, byPlatform, drift, verified, lost, servedUntil: driftEnds} = ownership;
+  // What was refused for a while begins anew: the time in which DNS may be awaited is not over before the first check.
+  const isNew = before?.phase === 'NotAccepted' || lost;
+  const addedAt = (isNew ? undefined : before?.addedAt) ?? timestamp(now);
+  const verifiedAt = verified ? before?.verifiedAt : undefined;
+  const liveAt = verified ? before?.liveAt : undefined;
+  const drifted = !spared && driftEnds !== undefined;
+  const servedUntil = spared?.servedUntil ?? (driftEnds === undefined ? undefined : timestamp(driftEnds));
+  const {verdict} = facts;
+  const isProven =
+    standing.kind === 'Held' &&
+    (verifiedAt !== undefined || byPlatform || (verdict?.kind === 'Proven' && !drift?.confirmed));
+  // What a proven name's servers say counts only when it is confirmed; that they could not be asked says nothing.
+  const doubtful = verdict?.kind === 'Unknown' || (verdict?.kind === 'Refuted' && !drifted);
+  const counts = isProven && doubtful ? undefined : verdict;
+  const question = questionOf(world, hostname, target, ownership.claim);
+  const zone = zoneOf(before?.zone, counts);
+  return {
+    ...host,
+    ownership,
+    question,
+    isProven,
+    addedAt,
+    ...(verifiedAt !== undefined && {verifiedAt}),
+    ...(liveAt !== undefined && {liveAt}),
+    ...(servedUntil !== undefined && {servedUntil}),
+    ...(zone && {zone}),
+    records: recordsOf(world, question, counts),
+    ...(spared && {refusal: refusalWhileSpared(host, liveAt !== undefined, driftEnds)}),
+    drifted,
+    claims,
+    ends: [driftEnds ?? [], spared?.ends ?? []].flat(),
+  };
+}
+
+/** What is said of a hostname that is spared: until when. The drift of its DNS may end that sooner. */
+function refusalWhileSpared({hostname, spared}: Accepted, isLive: boolean, driftEnds = Infinity): Refusal | undefined {
+  if (spared?.ends === undefined) return spared?.refusal;
+  const until = minuteOf(timestamp(Math.min(spared.ends, driftEnds)));
+  const {reason, message} = spared.refusal;
+  return {reason, message: `${message} ${hostname} ${isLive ? 'is served' : 'keeps what it has'} until ${until}.`};
+}

@@ -1,0 +1,60 @@
+/** What holds from the proof of a hostname on. */
+
+import type {HostStatus} from '../../api/custom-domain.ts';
+import {moveOf} from './ordering.ts';
+import type {Owned, Proven} from './stages.ts';
+import type {IssuanceWorld} from '../issuance.ts';
+import {otherUse, useOf} from '../routes.ts';
+import {timestamp} from '../times.ts';
+
+/** The hostname, where it is proven to be this tenant's. */
+export function prove(host: Owned): Proven | undefined {
+  if (!host.isProven) return undefined;
+  const {world, role, before, facts, liveAt} = host;
+  const wasLive = before?.phase === 'Live' && !(role === 'Primary' && before.role === 'RedirectSource');
+  const onHold = host.spared !== undefined && liveAt === undefined;
+  const issuance = issuanceOf(host, wasLive);
+  const move = moveOf(host, issuance, onHold);
+  return {
+    ...host,
+    verifiedAt: host.verifiedAt ?? timestamp(world.now),
+    wasLive,
+    onHold,
+    changing: facts.standing?.[otherUse(useOf(role))] !== undefined && !onHold,
+    redirect: redirectOf(host, wasLive),
+    issuance,
+    ...(move && {move}),
+  };
+}
+
+/**
+ * Redirects are in effect once the primary is Live; until then the last one stands. One that becomes the primary
+ * redirects until it is seen to serve.
+ */
+function redirectOf({role, primary, want, before}: Owned, wasLive: boolean): HostStatus['redirect'] {
+  if (role === 'RedirectSource') return primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
+  return wasLive ? undefined : before?.redirect;
+}
+
+function issuanceOf(
+  {world, hostname, before, facts, ownership, records, asked}: Owned,
+  wasLive: boolean,
+): IssuanceWorld {
+  const {verdict, grant, diagnosis} = facts;
+  return {
+    now: world.now,
+    hostname,
+    policy: world.policy,
+    before,
+    wasLive,
+    orders: ownership.orders,
+    ...(grant && {grant}),
+    ...(diagnosis && {diagnosis}),
+    checked: {
+      proven: verdict?.kind === 'Proven',
+      verifies: records.every((r) => r.state === 'Found'),
+      ...(verdict?.kind === 'Proven' && verdict.caa && {caa: verdict.caa}),
+    },
+    asked: world.request !== undefined && !asked,
+  };
+}

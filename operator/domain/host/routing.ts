@@ -1,0 +1,83 @@
+/** The objects of a proven hostname, and what is said until they stand. */
+
+import type {IssuerRef} from '../../api/foreign.ts';
+import {makeCertificate} from '../certificate.ts';
+import type {Routing} from '../hand-over.ts';
+import {handOver, none} from '../hand-over.ts';
+import type {Outcome} from './outcome.ts';
+import {say} from './outcome.ts';
+import type {Planned, Proven} from './stages.ts';
+import {objectNameOf} from '../hostname.ts';
+import type {Use} from '../routes.ts';
+import {homeOf, otherUse, routesOfHost, useOf} from '../routes.ts';
+
+/** The Certificate and the routes of a hostname: in the tenant's namespace where it serves, in Doorplate's where it redirects. */
+export function objectsOf(
+  {world, project, hostname, role, facts}: Proven,
+  {use = useOf(role), issuerRef = world.policy.issuerRef}: {use?: Use; issuerRef?: IssuerRef} = {},
+): Routing {
+  const {domain, policy} = world;
+  const {uid = '', namespace: tenants = ''} = domain.metadata;
+  const name = facts.certificateNames?.[use] ?? objectNameOf(uid, hostname);
+  const namespace = homeOf(use, tenants, policy.redirector);
+  return {
+    certificates: [makeCertificate({name, namespace, hostname, issuerRef})],
+    routes: routesOfHost(domain, project, hostname, use, policy.redirector, name),
+    routed: facts.standing?.[use]?.isWhole ?? false,
+  };
+}
+
+/** What a proven hostname needs; while it is changing, beside what it had. */
+export function plan(host: Proven): Planned {
+  const {facts, role, before, changing, move} = host;
+  const next = objectsOf(host, {issuerRef: move?.from});
+  const former = changing ? objectsOf(host, {use: otherUse(useOf(role))}) : none;
+  const {wakeAt: settlesAt, ...routing} = changing ? changeOver(host, former, next) : {...next, wakeAt: undefined};
+  const servesStill = changing && role === 'RedirectSource' && !routing.routed && before?.phase === 'Live';
+  return {
+    ...host,
+    // The routes of its former holder go first.
+    routing: facts.occupied && !servesStill ? {...routing, routes: [], routed: false} : routing,
+    former,
+    ...(settlesAt !== undefined && {settlesAt}),
+    servesStill,
+  };
+}
+
+function changeOver({world: {now}, facts, role, before, primary}: Proven, former: Routing, next: Routing) {
+  // The redirector reads status: what it shall answer is published before it is asked.
+  const published = role !== 'RedirectSource' || (primary.live && before?.redirect !== undefined);
+  const standing = facts.standing?.[useOf(role)];
+  return handOver(former, next, {ready: facts.certificate?.ready === true && published, standing, now});
+}
+
+/** What it was stands beside what it becomes. */
+export function serveUntilRedirected(host: Planned): Outcome {
+  const {hostname, primary, routing, settlesAt, servesStill} = host;
+  const message = `${hostname} is served as before until ${primary.hostname} is Live and its own redirect stands.`;
+  return {
+    ...(settlesAt !== undefined && {wakeAt: [settlesAt]}),
+    ...(servesStill && {...say('Live', {reason: 'Serving', message}), routing}),
+  };
+}
+
+/**
+ * Its routes take the place of those of its former role: another reason than what follows, so that the wait for the
+ * edge begins when they are gone.
+ */
+export const replaceRoutes = ({hostname, changing}: Planned): Outcome | undefined =>
+  changing
+    ? say('Verified', {
+        reason: 'RoutesPending',
+        message: `${hostname} has its certificate; its ingress rules take the place of the former ones.`,
+      })
+    : undefined;
+
+export function writeRoutes({hostname, facts, routing}: Planned): Outcome | undefined {
+  if (routing.routed) return undefined;
+  const when = facts.occupied ? 'follow when those of its former holder are gone' : 'are being written';
+  return say('Verified', {
+    reason: 'EdgePending',
+    message: `${hostname} has its certificate; its ingress rules ${when}.`,
+  });
+}

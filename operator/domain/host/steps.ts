@@ -1,0 +1,102 @@
+/**
+ * How one hostname is decided, by its own facts alone (rule 2): it is accepted or refused; then one list of steps is asked while it is
+ * not proven, and another from the proof on (see outcome.ts).
+ */
+import type {ClaimWrite} from '../claim-write.ts';
+import {none} from '../hand-over.ts';
+import {accept, refusalOf} from './accepting.ts';
+import {checkDns, contestClaim, keepLastAnswer, tellExpiry, tellFirstCheck, tellVerdict} from './awaiting.ts';
+import type {HostDecision} from './finish.ts';
+import {finish} from './finish.ts';
+import {awaitCertificate, keepOnHold, tellObstacle, watchRenewal} from './issuing.ts';
+import {
+  awaitEdge,
+  beginWaitingForPrimary,
+  goOnWaitingForPrimary,
+  publishRedirect,
+  tellGraceOfDowngrade,
+  tellGraceOfDrift,
+  tellLateRenewal,
+  tellServed,
+} from './live.ts';
+import {holdOrderBack, moveToIssuer, recheckDns} from './ordering.ts';
+import type {Step} from './outcome.ts';
+import {run, say} from './outcome.ts';
+import {own} from './owning.ts';
+import {prove} from './proving.ts';
+import {plan, replaceRoutes, serveUntilRedirected, writeRoutes} from './routing.ts';
+import type {Host, Owned, Planned} from './stages.ts';
+import {entryBefore, type Wanted} from '../hosts.ts';
+import {timestamp} from '../times.ts';
+import type {World} from '../world.ts';
+
+/** AwaitingVerification. */
+const untilProven: readonly Step<Owned>[] = [
+  checkDns,
+  contestClaim,
+  tellExpiry,
+  tellVerdict,
+  keepLastAnswer,
+  tellFirstCheck,
+];
+
+/** Verified, until there is a certificate. */
+const untilCertified: readonly Step<Planned>[] = [
+  holdOrderBack,
+  recheckDns,
+  moveToIssuer,
+  serveUntilRedirected,
+  keepOnHold,
+  tellObstacle,
+  watchRenewal,
+  awaitCertificate,
+];
+
+/** Verified, until it is seen on the edge (rule 6). Once seen it stays Live: a renewal swaps the leaf while it is served. */
+const untilSeen: readonly Step<Planned>[] = [
+  replaceRoutes,
+  writeRoutes,
+  goOnWaitingForPrimary,
+  awaitEdge,
+  beginWaitingForPrimary,
+  publishRedirect,
+];
+
+const whileLive: readonly Step<Planned>[] = [tellGraceOfDowngrade, tellGraceOfDrift, tellLateRenewal, tellServed];
+
+export function decideHost(world: World, want: Wanted, primary: Host['primary']): HostDecision {
+  const host = hostOf(world, want, primary);
+  const accepted = accept(host);
+  if (!accepted) return refuse(host);
+  const owned = own(accepted);
+  // Only what is proven is spared: what another has taken over meanwhile, or DNS proves no longer, has nothing left to keep.
+  if (want.refusals.length > 0 && !owned.ownership.verified) return refuse(host, owned.claims);
+  const proven = prove(owned);
+  if (!proven) return finish(owned, owned, run(untilProven, owned), none);
+  const planned = plan(proven);
+  const decided = run([...untilCertified, ...(planned.wasLive ? [] : untilSeen), ...whileLive], planned);
+  return finish(planned, decided.answer.phase === 'Live' ? onceLive(planned) : planned, decided, planned.routing);
+}
+
+function hostOf(world: World, want: Wanted, primary: Host['primary']): Host {
+  const {hostname, role} = want;
+  const facts = world.facts.get(hostname) ?? {};
+  const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
+  const before = entryBefore(world.domain, hostname);
+  return {world, want, hostname, role, facts, before, primary, asked};
+}
+
+function refuse(host: Host, claims: ClaimWrite[] = []): HostDecision {
+  const refusal = refusalOf(host);
+  // Who waits for a place comes after all who have one, whatever becomes of them meanwhile.
+  const waits = refusal.reason === 'HostnameLimitReached';
+  const addedAt = host.before?.addedAt ?? timestamp(host.world.now);
+  const kept = {...(!waits && {addedAt}), records: [], drifted: false, claims, ends: []};
+  return finish(host, kept, {...say('NotAccepted', refusal), outcomes: []}, none);
+}
+
+/** What serves redirects no more, and is Live since now unless it was. */
+function onceLive(host: Planned): Planned {
+  const {world, role, wasLive, liveAt = wasLive ? undefined : timestamp(world.now), redirect} = host;
+  return {...host, ...(liveAt !== undefined && {liveAt}), redirect: role === 'RedirectSource' ? redirect : undefined};
+}

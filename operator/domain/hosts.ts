@@ -1,0 +1,109 @@
+/** The hostnames of a CustomDomain, in the order of its status. */
+import {domainToUnicode} from 'node:url';
+import type {HostStatus, RedirectStatus} from '../api/custom-domain.ts';
+import type {CustomDomain} from '../api/foreign.ts';
+import {fold} from '../api/hostname-rules.ts';
+import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
+import type {Hostname} from './hostname.ts';
+import {normalise} from './hostname.ts';
+import type {Refusal} from './reasons.ts';
+import {byText} from './text.ts';
+import {told} from './told.ts';
+import type {Policy, World} from './world.ts';
+
+export interface Named {
+  hostname: Hostname;
+  written: string;
+  role: HostStatus['role'];
+  status: RedirectStatus;
+  refusal?: Refusal;
+}
+
+/** `refusals`: all that speaks against it, the first counts. */
+export interface Wanted extends Named {
+  refusals: Refusal[];
+}
+
+/**
+ * The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. `hosts` is a map
+ * by hostname; the spelling of a twin is its key there (CEL has seen to it that none is given twice), or the Unicode form.
+ */
+export function named(domain: CustomDomain, policy: Policy): Named[] {
+  const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): Named => ({
+    hostname: normalise(written) ?? fold(written),
+    written,
+    role,
+    status,
+    refusal: acceptHostname(written, policy),
+  });
+  const primary = entry(domain.spec.primary, 'Primary', 301);
+  const out = new Map([[primary.hostname, primary]]);
+  const sources = (domain.spec.redirects ?? [])
+    .map((r) => entry(r.from, 'RedirectSource', r.status))
+    .toSorted((a, b) =>
+      a.hostname === b.hostname ? byText(fold(a.written), fold(b.written)) : byText(a.hostname, b.hostname),
+    );
+  for (const source of sources) {
+    const twin = out.get(source.hostname);
+    if (!twin) {
+      out.set(source.hostname, source);
+      continue;
+    }
+    const key = [fold(source.written), domainToUnicode(source.hostname)].find((k) => !out.has(k));
+    if (key === undefined) continue;
+    out.set(key, {
+      ...source,
+      hostname: key,
+      refusal: {
+        reason: 'DuplicateHostname',
+        message:
+          `${JSON.stringify(source.written)} is the same hostname as ${JSON.stringify(twin.written)}, in another ` +
+          'spelling. Remove one of the two.',
+      },
+    });
+  }
+  return [...out.values()];
+}
+
+/** The primary that the spec names no more and that is served still: until the new one is Live. */
+export function formerPrimary(domain: CustomDomain): Hostname | undefined {
+  return domain.status?.hosts?.find(
+    (h) =>
+      (h.role === 'Primary' || h.role === 'FormerPrimary') &&
+      h.phase === 'Live' &&
+      ![domain.spec.primary, ...(domain.spec.redirects ?? []).map((r) => r.from)].some(
+        (written) => normalise(written) === h.hostname,
+      ),
+  )?.hostname;
+}
+
+/** The hostnames of the spec with all that speaks against them, in the order in which it counts. */
+export function wanted(world: World): Wanted[] {
+  const {domain, project, first, tenant, policy} = world;
+  const input = {domain, project, first, tenant};
+  const [whole, rest] = [acceptWhole(input), acceptRest(input)];
+  const names = named(domain, policy);
+  const struck = strikeNewest(
+    names
+      .filter((n) => !n.refusal)
+      .map(({hostname, role}) => ({hostname, role, before: entryBefore(domain, hostname)})),
+    tenant,
+  );
+  const former = formerPrimary(domain);
+  return [
+    ...names.map((n) => ({...n, refusals: [...whole, n.refusal ?? [], rest, struck.get(n.hostname) ?? []].flat()})),
+    ...(former === undefined
+      ? []
+      : [
+          {
+            hostname: former,
+            written: former,
+            role: 'FormerPrimary' as const,
+            status: 301 as const,
+            refusals: [...whole, rest].flat(),
+          },
+        ]),
+  ];
+}
+
+export const entryBefore = (domain: CustomDomain, hostname: Hostname) => told(domain, hostname).entry;

@@ -1,0 +1,139 @@
+/** Whose a hostname is, by its claim and by what DNS says of it now. */
+
+import type {DomainClaim} from '../api/foreign.ts';
+import type {Order} from './budget.ts';
+import {mergeOrders, toRemember} from './budget.ts';
+import type {CertificateFacts} from './certificate.ts';
+import type {ClaimWrite} from './claim-write.ts';
+import type {Standing} from './claim.ts';
+import {standingOf, tokenFor} from './claim.ts';
+import type {Drift} from './drift.ts';
+import {driftOf} from './drift.ts';
+import type {Hostname} from './hostname.ts';
+import {within} from './hostname.ts';
+import {failureOf} from './issuance.ts';
+import type {Verdict} from './proofs/proof.ts';
+import type {Question} from './records.ts';
+import type {HostFacts, World} from './world.ts';
+
+export interface Ownership {
+  claim: DomainClaim | undefined;
+  /** To be written. */
+  claims: ClaimWrite[];
+  standing: Standing;
+  /** The platform's word is the proof. */
+  byPlatform: boolean;
+  /** All that were made for it, as far as anybody remembers. */
+  orders: readonly Order[];
+  /** What the claim remembers of a proof that DNS gives no longer. */
+  drift: Drift | undefined;
+  /** It was proven before, and that stands. */
+  verified: boolean;
+  /** It does not stand any more, by DNS: a new proof is awaited. */
+  lost: boolean;
+  /** It is served all the same until then, ms since the epoch. */
+  servedUntil?: number;
+}
+
+/** What must be found in DNS for a hostname to be this tenant's. */
+export const questionOf = (
+  {policy, tenant}: Pick<World, 'policy' | 'tenant'>,
+  hostname: Hostname,
+  target: Hostname,
+  claim: DomainClaim | undefined,
+): Question => ({
+  hostname,
+  target,
+  token: tokenFor(policy.installation, tenant, hostname, claim),
+});
+
+export function ownershipOf(
+  world: World,
+  hostname: Hostname,
+  facts: HostFacts,
+  {verifiedAt, liveAt}: {verifiedAt?: string; liveAt?: string},
+): Ownership {
+  const {now, policy} = world;
+  const {verdict, checkedAt, certificate, diagnosis} = facts;
+  const claims: ClaimWrite[] = [];
+  const claim = world.claims.get(hostname);
+  const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
+  const orders = mergeOrders(
+    claim?.status?.orders ?? [],
+    [...(facts.orders ?? []), failure ?? []].flat(),
+    policy.budgets,
+    now,
+  );
+  // Nothing is won by a proof before the claim is written, and what another has taken over is lost at once.
+  const standing = standingOf({
+    now,
+    installation: policy.installation,
+    hostname,
+    holder: world.domain,
+    tenant: world.tenant,
+    claim,
+    verdict,
+    checkedAt,
+    orders,
+    verified: verifiedAt !== undefined,
+    rival: facts.rival?.looks ?? [],
+    takeoverConfirmationsMs: policy.takeoverConfirmationsMs,
+  });
+  if (standing.kind === 'Winning') claims.push(standing.write);
+  const byPlatform = standing.kind === 'Held' && standing.byPlatform;
+  if (standing.kind === 'Claimed' || standing.kind === 'Unproven') verifiedAt = undefined;
+
+  // Drift: a proof stands until an authoritative negative is confirmed (rule 3).
+  const drift =
+    standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
+      ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs)
+      : undefined;
+  if (drift?.write) claims.push(drift.write);
+  if (standing.kind === 'Held' && claim && claims.length === 0)
+    claims.push(...rememberOrders(claim, orders, certificate));
+  const ends = drift?.confirmed ? driftEnds(world, claim, verdict, liveAt) : undefined;
+  const lost = ends !== undefined && now >= ends;
+  return {
+    claim,
+    claims,
+    standing,
+    byPlatform,
+    orders,
+    drift,
+    lost,
+    verified: verifiedAt !== undefined && !lost,
+    ...(ends !== undefined && !lost && {servedUntil: ends}),
+  };
+}
+
+/** What no CertificateRequest will tell any more is remembered, before anything is done that follows from it. */
+function rememberOrders(
+  claim: DomainClaim,
+  orders: readonly Order[],
+  certificate: CertificateFacts | undefined,
+): ClaimWrite[] {
+  const {spec, status, metadata} = claim;
+  const remembered = toRemember(orders, status?.orders ?? [], certificate);
+  if (!remembered) return [];
+  return [{hostname: metadata.name, before: claim, spec, status: {generation: 0, ...status, orders: remembered}}];
+}
+
+/**
+ * Until when a Live hostname is served whose negative is confirmed, ms since the epoch: the grace time from then; no time at all
+ * where DNS now names another Project here.
+ */
+function driftEnds(
+  {now, policy}: World,
+  claim: DomainClaim | undefined,
+  verdict: Verdict | undefined,
+  liveAt: string | undefined,
+): number {
+  if (liveAt === undefined) return now;
+  if (
+    verdict?.kind === 'Refuted' &&
+    verdict.observed.some((o) => o.startsWith('CNAME ') && within(o.slice('CNAME '.length), policy.zone))
+  )
+    return now;
+  const confirmedAt = claim?.status?.negativeAt;
+  return (confirmedAt === undefined ? now : Date.parse(confirmedAt)) + policy.graceTimeMs;
+}

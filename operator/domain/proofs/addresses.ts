@@ -1,0 +1,119 @@
+/** Addresses of the edge, in place of a CNAME. They prove no tenant; alone they prove an apex where `AddressOnly` says so. */
+import {BlockList, isIPv4, isIPv6} from 'node:net';
+import {shown} from '../hostname.ts';
+import type {Case, Finding, ProofKind, Refuted, Rules} from './proof.ts';
+import {bounded, refuted, wildcardWords} from './proof.ts';
+import {apexNote, atApexOf} from '../providers.ts';
+import type {DnsRecord, Place, Question} from '../records.ts';
+import {inZone, ttl} from '../records.ts';
+import {printable} from '../text.ts';
+
+export const addresses: ProofKind = {
+  records: inPlaceOfCname,
+
+  judge(c, found) {
+    const {question, rules, place, wildcard, wanted} = c;
+    const {by, instead} = wildcardWords(c);
+    const name = shown(question.hostname);
+    const seen = addressesOf(found);
+    if (seen.length === 0) {
+      const message = `${name} has no ${place.apex ? 'address' : 'record'}. Create ${wanted}.`;
+      return refuted(
+        c,
+        'RecordMissing',
+        {state: 'Missing', observed: []},
+        message,
+        found.negativeTtlSeconds ?? found.ttlSeconds,
+      );
+    }
+    const strange = [found.a, found.aaaa].map((family) => family.filter((a) => !isOfEdge(a, rules))) as [
+      string[],
+      string[],
+    ];
+    if (strange.some((family) => family.length > 0)) {
+      const conflicting = {state: 'Conflicting', observed: bounded(seen)} as const;
+      if (place.apex) return strangeAtApex(c, found, conflicting, strange);
+      const remedy = wildcard ? 'Create' : `Delete ${seen.length > 1 ? 'them' : 'it'} and create`;
+      const message = `${name} has ${few(seen)}${by} and no CNAME. ${remedy} ${wanted}${instead}.`;
+      return refuted(c, 'ConflictingRecord', conflicting, message, found.ttlSeconds);
+    }
+    return place.apex && rules.addressOnly ? {kind: 'Proven', by: 'Addresses', ...place} : undefined;
+  },
+};
+
+function strangeAtApex(
+  c: Case,
+  {ttlSeconds}: Finding,
+  seen: Pick<Refuted, 'state' | 'observed'>,
+  [a, aaaa]: [string[], string[]],
+): Refuted {
+  const [reason, type, wrong] =
+    a.length > 0 ? (['ConflictingA', 'A', a] as const) : (['ConflictingAAAA', 'AAAA', aaaa] as const);
+  const named = few(wrong.map((address) => `${type} ${printable(address)}`).toSorted());
+  const [are, them] = wrong.length > 1 ? ['are', 'them'] : ['is', 'it'];
+  const name = shown(c.question.hostname);
+  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}; needed there: ${c.wanted}.`;
+  return refuted(c, reason, seen, message, ttlSeconds);
+}
+
+/** All addresses of a name, in words, sorted. */
+export const addressesOf = ({a, aaaa}: Finding): string[] =>
+  [...a.map((address) => `A ${printable(address)}`), ...aaaa.map((address) => `AAAA ${printable(address)}`)].toSorted();
+
+export const few = (records: string[]) =>
+  records.slice(0, 4).join(', ') + (records.length > 4 ? ` and ${records.length - 4} more` : '');
+
+/** Addresses and CIDRs, of each family on its own: a BlockList takes an IPv4-mapped IPv6 address for the IPv4 one. */
+interface Edge {
+  v4: BlockList;
+  v6: BlockList;
+}
+const edges = new WeakMap<readonly string[], Edge>();
+function edgeOf(listed: readonly string[]): Edge {
+  let edge = edges.get(listed);
+  if (!edge) {
+    edge = {v4: new BlockList(), v6: new BlockList()};
+    for (const written of listed) {
+      const [address = '', prefix] = written.split('/');
+      const [list, family, bits] = address.includes(':')
+        ? ([edge.v6, 'ipv6', 128] as const)
+        : ([edge.v4, 'ipv4', 32] as const);
+      list.addSubnet(address, prefix === undefined ? bits : Number(prefix), family);
+    }
+    edges.set(listed, edge);
+  }
+  return edge;
+}
+
+/** Whether an address is the edge's. */
+export function isOfEdge(address: string, {edgeAddresses}: Rules): boolean {
+  if (isIPv4(address)) return edgeOf(edgeAddresses).v4.check(address, 'ipv4');
+  return isIPv6(address) && edgeOf(edgeAddresses).v6.check(address, 'ipv6');
+}
+
+/** What stands for a CNAME where none may stand. */
+export function inPlaceOfCname(question: Question, place: Place, edgeAddresses: readonly string[]): DnsRecord[] {
+  const to = {...inZone(question.hostname, place), ttl};
+  return recordsOfProvider(question, place, edgeAddresses).map((record) => ({...to, ...record}));
+}
+
+type Instead = Pick<DnsRecord, 'type' | 'value' | 'note' | 'alternatives'>;
+
+/** The edge's addresses where the provider follows no name at an apex and they are all known one by one. */
+function recordsOfProvider({target}: Question, {apex, zone}: Place, edgeAddresses: readonly string[]): Instead[] {
+  const isListed = edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
+  const listed = isListed ? edgeAddresses.map(addressRecord).toSorted(byText) : [];
+  const provider = apex ? zone?.provider : undefined;
+  const has = atApexOf(provider);
+  if (provider === undefined || has === undefined) {
+    return [{type: 'ALIAS', value: target, ...(listed.length > 0 && {alternatives: listed.map(textOf)})}];
+  }
+  const note = apexNote(provider);
+  if (has !== 'Addresses') return [{type: has, value: target, note}];
+  if (listed.length === 0) return [{type: 'ALIAS', value: target, note: `${note}: ask the platform for its addresses`}];
+  return listed.map((record, i) => ({...record, ...(i === 0 && {note})}));
+}
+
+const addressRecord = (value: string) => ({type: value.includes(':') ? ('AAAA' as const) : ('A' as const), value});
+const textOf = ({type, value}: Instead) => `${type} ${value}`;
+const byText = (a: Instead, b: Instead) => (textOf(a) < textOf(b) ? -1 : 1);

@@ -1,0 +1,128 @@
+/** What is known and said of the proof that a name is a tenant's: findings of DNS, and verdicts over them. */
+import type {CaaVerdict} from '../caa.ts';
+import type {ReasonName} from '../reasons.ts';
+import type {DnsRecord, Place, Proof, Question} from '../records.ts';
+
+/** What one DNS server said about a name; `operator/dns/client.ts` finds it. Names lower case, without trailing dot. */
+export interface Finding {
+  server: {address: string; port?: number; name?: string};
+  failure?: string;
+  cname: string[];
+  a: string[];
+  aaaa: string[];
+  chain: string[];
+  /** Values of TXT records, where those were asked for. */
+  txt?: string[];
+  /** Seconds for which resolvers may repeat this negative answer (RFC 2308). */
+  negativeTtlSeconds?: number;
+  /** Seconds for which resolvers may repeat this positive answer. */
+  ttlSeconds?: number;
+}
+
+/** What was found out about a name; `failure` where no server could be asked at all. */
+export interface Observation {
+  zone?: string;
+  /** Names of that zone's servers, as it is delegated. */
+  nameServers?: readonly string[];
+  findings: Finding[];
+  failure?: {failure: string; detail: string};
+  /** What stands at {@link challengeName}, where that was asked for. */
+  challenge?: Observation;
+  /** A name beside it that nobody made has the same records: they come of a wildcard (RFC 4592). */
+  wildcard?: boolean;
+  /** For how long resolvers may repeat that something was not there: by the SOA that the zone's own servers have (RFC 2308, 5). */
+  negativeTtlSeconds?: number;
+}
+
+/** What the platform has laid down about proofs. */
+export interface Rules {
+  /** The edge's own: addresses, or CIDRs where an ALIAS rotates. */
+  edgeAddresses: readonly string[];
+  /** `apexOwnership: AddressOnly`, of a platform with one tenant: the edge's addresses at an apex prove it. */
+  addressOnly: boolean;
+}
+
+export type RecordState = 'Missing' | 'Wrong' | 'Conflicting' | 'Found' | 'Unknown';
+
+/**
+ * The answer to "is this name the tenant's?". `Unknown` is never "no": whoever holds a proof keeps it (rule 3); of what is
+ * `Refuted`, only what {@link denies} counts against it. `observed` is sorted and bounded, so that an equal answer is an
+ * equal verdict. Its place decides which records are needed (recordsFor).
+ */
+export type Verdict = ProvenBy | Refuted | Unknown;
+
+export interface ProvenBy extends Place {
+  kind: 'Proven';
+  by: Proof;
+  caa?: CaaVerdict;
+}
+
+export interface Refuted extends Place {
+  kind: 'Refuted';
+  reason: ReasonName;
+  /** Without a time: {@link messageAt} adds until when resolvers may repeat the old answer. */
+  message: string;
+  /** Of the CNAME or the ALIAS. */
+  state: RecordState;
+  observed: string[];
+  /** Of the TXT, where that was asked for. */
+  txt?: {state: RecordState; observed: string[]};
+  /** For how long from the check on resolvers may repeat what was seen, by the zone's own servers. */
+  oldAnswerSeconds?: number;
+}
+
+export interface Unknown extends Place {
+  kind: 'Unknown';
+  reason: ReasonName;
+  message: string;
+}
+
+/** Whether a verdict is the zone's own "no": what most resolvers do not see yet is none. */
+export const denies = (verdict: Verdict) => verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending';
+
+/** What is judged, and what is known of it whoever answers. */
+export interface Case {
+  question: Question;
+  rules: Rules;
+  place: Place;
+  wildcard: boolean;
+  /** The records that prove it, in words. */
+  wanted: string;
+}
+
+/** What was seen of the TXT: values, a CNAME in its place, or why nothing could be. Undefined: not asked. */
+export type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknown, 'reason' | 'message'>} | undefined;
+
+/** A way to prove a name. */
+export interface ProofKind {
+  /** What the customer must create for it. */
+  records(question: Question, place: Place, edgeAddresses: readonly string[]): DnsRecord[];
+  /** Whether the TXT has to be asked for, beside what was found at the name itself. */
+  needs?(question: Question, rules: Rules, isApex: boolean, found: Finding): boolean;
+  /** The verdict over what one server answered; undefined: another kind of proof decides. */
+  judge(c: Case, found: Finding, challenge: Challenge): Verdict | undefined;
+}
+
+/** `seconds`: for how long resolvers may repeat what was found. */
+export const refuted = (
+  {place}: Case,
+  reason: ReasonName,
+  {state, observed}: Pick<Refuted, 'state' | 'observed'>,
+  message: string,
+  seconds?: number,
+): Refuted => ({
+  kind: 'Refuted',
+  reason,
+  message,
+  state,
+  observed,
+  ...place,
+  ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
+});
+
+const mostObserved = 16;
+export const bounded = (records: string[]) => records.toSorted().slice(0, mostObserved);
+
+/** How a wildcard record is told of: a record at the name itself counts before it (RFC 4592, 2.2.1), so nothing has to go. */
+export const wildcardWords = ({wildcard}: Case) =>
+  wildcard ? {by: ' by a wildcard record', instead: '; it counts before the wildcard'} : {by: '', instead: ''};

@@ -1,0 +1,53 @@
+/**
+ * The ways to prove that a name was set for a Project, in the order in which they are looked for.
+ *
+ *   CNAME to exactly the host                              Proven by CNAME
+ *   edge's addresses, no CNAME   + TXT with the token      Proven by TXT (an apex; a flattened or private-suffix name)
+ *                                an apex, AddressOnly      Proven by Addresses
+ *   anything else that is there, or isn't                  Refuted, with what to do
+ */
+
+import {addresses} from './addresses.ts';
+import {cname} from './cname.ts';
+import type {Case, Challenge, Finding, ProofKind, Rules, Verdict} from './proof.ts';
+import {txt} from './txt.ts';
+import type {DnsRecord, Place, Proof, Question} from '../records.ts';
+import {sayRecords} from '../records.ts';
+
+const proofs: Record<Proof, ProofKind> = {CNAME: cname, Addresses: addresses, TXT: txt};
+
+/** The verdict over what one server answered. */
+export function judge(c: Case, found: Finding, challenge: Challenge): Verdict {
+  for (const kind of Object.values(proofs)) {
+    const verdict = kind.judge(c, found, challenge);
+    if (verdict) return verdict;
+  }
+  throw new Error('no proof decides');
+}
+
+/** Whether a verdict over what was found depends on the TXT. */
+export const needsTxt = (question: Question, rules: Rules, isApex: boolean, found: Finding): boolean =>
+  Object.values(proofs).some((kind) => kind.needs?.(question, rules, isApex, found));
+
+/**
+ * What the customer must create. A subdomain: a CNAME. An apex (a zone cut at the name, or the registrable name), where none
+ * may stand (RFC 1034, 3.6.2): what the provider has in its place, and the TXT. `by`: by what it was proven.
+ */
+export const recordsFor = (
+  question: Question,
+  place: Place,
+  edgeAddresses: readonly string[],
+  by: Proof = place.apex ? 'TXT' : 'CNAME',
+): DnsRecord[] => proofs[by].records(question, place, edgeAddresses);
+
+/** By what a name was proven, by the records that status has of it; undefined where it has none. */
+export function proofByRecords(records: readonly {type: string; note?: string}[]): Proof | undefined {
+  const [first] = records;
+  if (first === undefined) return undefined;
+  if (records.some((r) => r.type === 'TXT')) return 'TXT';
+  return first.type === 'CNAME' && first.note === undefined ? 'CNAME' : 'Addresses';
+}
+
+/** What the customer's admin types into the provider's form, in words. */
+export const instruction = (question: Question, place: Place, edgeAddresses: readonly string[]) =>
+  sayRecords(recordsFor(question, place, edgeAddresses), place);

@@ -1,0 +1,171 @@
+/**
+ * The best known DNS providers, by their name servers, and what each has at an apex in place of a CNAME. Sources: the provider's
+ * own pages, as given; otherwise DNSControl (github.com/StackExchange/dnscontrol, providers/NAME), which says of each provider
+ * whether its API has an ALIAS. Checked in November 2026. `docs/dns-providers.md` is made of this table.
+ */
+
+/** What the provider calls the record that leads to a name at an apex; `Addresses`: it has none that leads out of itself. */
+type AtApex = 'ALIAS' | 'ANAME' | 'CNAME' | 'Addresses';
+
+interface Provider {
+  name: string;
+  /** Its name servers have one of these names, or stand below one. */
+  servers: readonly string[];
+  /** Undefined: not known for sure. */
+  atApex?: AtApex;
+  /** Where it says so otherwise than others, {@link apexNote}. */
+  note?: string;
+  /** Who says what it has at an apex. */
+  source?: string;
+}
+
+/** The names that a pattern makes with each number in place of its `#`, both ends included. */
+const numbered = (pattern: string, from: number, to: number, digits = 1): string[] =>
+  Array.from({length: to - from + 1}, (_, i) => pattern.replace('#', String(from + i).padStart(digits, '0')));
+
+const ovhServers = [
+  'dns#.ovh.net',
+  'ns#.ovh.net',
+  'dns#.ovh.ca',
+  'ns#.ovh.ca',
+  'dns#.anycast.me',
+  'ns#.anycast.me',
+].flatMap((pattern) => [...numbered(pattern, 10, 20), ...numbered(pattern, 100, 120), ...numbered(pattern, 200, 200)]);
+
+/** DNSControl's folders of a provider. */
+const dnscontrol = (...folders: string[]): string =>
+  folders.map((folder) => `github.com/StackExchange/dnscontrol/tree/main/providers/${folder}`).join(', ');
+
+/** Its alias leads to its own resources alone. */
+const addressesBut = (name: string, own: string) => ({
+  atApex: 'Addresses' as const,
+  note: `${name} follows only names of ${own} at an apex`,
+});
+
+export const providers: readonly Provider[] = [
+  // An alias record set points to a resource of Azure.
+  {
+    name: 'Azure DNS',
+    servers: ['azure-dns.com', 'azure-dns.net', 'azure-dns.org', 'azure-dns.info'],
+    ...addressesBut('Azure DNS', 'Azure'),
+    source: 'learn.microsoft.com/azure/dns/dns-alias',
+  },
+  // It flattens a CNAME.
+  {name: 'bunny.net', servers: ['coco.bunny.net', 'kiki.bunny.net'], atApex: 'CNAME', source: dnscontrol('bunnydns')},
+  {
+    name: 'Cloudflare',
+    servers: ['ns.cloudflare.com'],
+    atApex: 'CNAME',
+    source: 'developers.cloudflare.com/dns/cname-flattening',
+  },
+  {name: 'ClouDNS', servers: ['cloudns.net'], atApex: 'ALIAS', source: dnscontrol('cloudns')},
+  {
+    name: 'Constellix',
+    servers: ['constellix.com', 'constellix.net'],
+    atApex: 'ANAME',
+    source: 'support.constellix.com, "ANAME Records"',
+  },
+  {name: 'deSEC', servers: ['desec.io', 'desec.org'], atApex: 'Addresses', source: dnscontrol('desec')},
+  {
+    name: 'DigitalOcean',
+    servers: numbered('ns#.digitalocean.com', 1, 3),
+    atApex: 'Addresses',
+    source: dnscontrol('digitalocean'),
+  },
+  // Constellix says that ANAME records came from there.
+  {
+    name: 'DNS Made Easy',
+    servers: ['dnsmadeeasy.com'],
+    atApex: 'ANAME',
+    source: 'support.constellix.com, "ANAME Records"',
+  },
+  {
+    name: 'DNSimple',
+    servers: ['dnsimple.com', 'dnsimple-edge.net', 'dnsimple-edge.org'],
+    atApex: 'ALIAS',
+    source: 'support.dnsimple.com/articles/alias-record',
+  },
+  {name: 'Dynadot', servers: ['dyna-ns.net']},
+  // An ALIAS at the apex only.
+  {name: 'Gandi', servers: ['gandi.net'], atApex: 'ALIAS', source: dnscontrol('gandiv5')},
+  // It names others that have it; not GoDaddy itself.
+  {
+    name: 'GoDaddy',
+    servers: ['domaincontrol.com'],
+    atApex: 'Addresses',
+    source: 'godaddy.com/help/cname-flattening-41266',
+  },
+  // Squarespace has taken over Google Domains, whose servers have names like those of Google Cloud DNS.
+  {name: 'Google Cloud DNS or Squarespace', servers: ['googledomains.com']},
+  {
+    name: 'Hetzner',
+    servers: ['ns.hetzner.com', 'ns.hetzner.de'],
+    atApex: 'Addresses',
+    source: dnscontrol('hetzner', 'hetznerv2'),
+  },
+  {name: 'Hover', servers: ['hover.com']},
+  {name: 'Hurricane Electric', servers: numbered('ns#.he.net', 1, 5), atApex: 'ALIAS', source: dnscontrol('hedns')},
+  {name: 'INWX', servers: ['inwx.de', 'inwx.eu', 'inwx.com', 'inwx.net'], atApex: 'ALIAS', source: dnscontrol('inwx')},
+  // "Name servers": ns1NNN.ui-dns.de, .biz, .org, .com
+  {
+    name: 'IONOS',
+    servers: ['ui-dns.com', 'ui-dns.de', 'ui-dns.biz', 'ui-dns.org'],
+    atApex: 'Addresses',
+    source: 'ionos.com/help, "Configuring a CNAME Record for a Subdomain"',
+  },
+  {name: 'Linode', servers: numbered('ns#.linode.com', 1, 5), atApex: 'Addresses', source: dnscontrol('linode')},
+  {
+    name: 'name.com',
+    servers: ['name.com'],
+    atApex: 'ANAME',
+    source: 'name.dev/learn, "CNAME Records: When to Use Them"',
+  },
+  {name: 'Namecheap', servers: ['registrar-servers.com'], atApex: 'ALIAS', source: dnscontrol('namecheap')},
+  // Netlify's zones stand on NS1's servers.
+  {name: 'NS1 or Netlify', servers: ['nsone.net'], atApex: 'ALIAS', source: dnscontrol('ns1', 'netlify')},
+  // Its customers' own machines have had names below ovh.net too.
+  {name: 'OVH', servers: ovhServers, atApex: 'Addresses', source: dnscontrol('ovh')},
+  {name: 'Porkbun', servers: ['ns.porkbun.com'], atApex: 'ALIAS', source: dnscontrol('porkbun')},
+  {
+    name: 'Route 53',
+    servers: ['com', 'net', 'org', 'co.uk'].flatMap((tld) => numbered(`awsdns-#.${tld}`, 0, 63, 2)),
+    ...addressesBut('Route 53', 'AWS'),
+    source: 'docs.aws.amazon.com/Route53, "Choosing between alias and non-alias records"',
+  },
+  {name: 'Squarespace', servers: ['squarespacedns.com']},
+  {
+    name: 'TransIP',
+    servers: ['ns0.transip.net', 'ns1.transip.nl', 'ns2.transip.eu'],
+    atApex: 'ALIAS',
+    source: dnscontrol('transip'),
+  },
+  {name: 'Vercel', servers: ['vercel-dns.com'], atApex: 'ALIAS', source: dnscontrol('vercel')},
+  {name: 'Vultr', servers: numbered('ns#.vultr.com', 1, 2), atApex: 'Addresses', source: dnscontrol('vultr')},
+  {name: 'Wix', servers: ['wixdns.net']},
+];
+
+const byServer = new Map(providers.flatMap((provider) => provider.servers.map((at) => [at, provider] as const)));
+const byName = new Map(providers.map((provider) => [provider.name, provider]));
+
+/** Of one name server, by its name or a name above it: by whole labels, so that a name that only ends alike is nobody's. */
+function providerOfServer(server: string): Provider | undefined {
+  const labels = server.split('.');
+  return labels.map((_, i) => byServer.get(labels.slice(i).join('.'))).find((provider) => provider !== undefined);
+}
+
+/** Who runs all these name servers; undefined where nobody known does, or several do. */
+export function providerOf(nameServers: readonly string[]): string | undefined {
+  const [first, ...others] = nameServers.map(providerOfServer);
+  return others.every((other) => other === first) ? first?.name : undefined;
+}
+
+/** What a provider has at an apex in place of a CNAME; undefined where that is not known. */
+export const atApexOf = (provider: string | undefined): AtApex | undefined => byName.get(provider ?? '')?.atApex;
+
+/** The provider's record at an apex in a few words, without a full stop. */
+export function apexNote(provider: string): string {
+  const {atApex, note} = byName.get(provider) ?? {};
+  if (note !== undefined) return note;
+  if (atApex === 'Addresses') return `${provider} has no record that follows a name at an apex`;
+  return atApex === 'CNAME' ? `${provider} flattens it at an apex` : `${provider} follows it at an apex`;
+}

@@ -1,0 +1,126 @@
+/** What DNS says of a hostname, and whose it is. */
+import type {Reason} from './reason.ts';
+
+export const proofReasons = {
+  CheckPending: {
+    means: 'The DNS has not been asked yet.',
+    remedy: 'Nothing: the first check follows at once.',
+    waitingFor: 'Nobody',
+    health: 'awaited',
+    conditions: {Verified: 'Unknown'},
+  },
+  RecordMissing: {
+    means: 'There is no record at the name.',
+    remedy: 'Create the CNAME record that the message names.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    isNegativeAnswer: true,
+  },
+  TargetMismatch: {
+    means: 'The CNAME has another value.',
+    remedy: 'Correct its value; it must match exactly.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    mayBeWildcard: true,
+  },
+  IndirectCNAME: {
+    means: "The CNAME reaches the project's host by way of another name, which proves nothing about who set it.",
+    remedy: 'Point the CNAME straight to the host.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    mayBeWildcard: true,
+  },
+  ConflictingRecord: {
+    means: 'There are address records at the name, which block the CNAME.',
+    remedy: 'Delete them and create the CNAME.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    mayBeWildcard: true,
+  },
+  ProxiedOrFlattened: {
+    means: "The name has the edge's own addresses and no CNAME: a proxy or a flattened record hides the proof.",
+    remedy:
+      'Switch the proxy or the flattening off and create a plain CNAME; or leave it and create the TXT record that the message names.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    isNegativeAnswer: true,
+    mayBeWildcard: true,
+  },
+  ConflictingA: {
+    means: "The apex has an A record that is not the edge's.",
+    remedy:
+      'Delete it; the record that the message names in its place (an ALIAS, an ANAME, a flattened CNAME, or the ' +
+      "edge's addresses) and the TXT are needed.",
+    waitingFor: 'Customer',
+    health: 'awaited',
+  },
+  ConflictingAAAA: {
+    means:
+      "The apex has an AAAA record that is not the edge's: who has IPv6 would go elsewhere, the certificate authority too.",
+    remedy: 'Delete it.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+  },
+  TXTMissing: {
+    means: "The name has the edge's addresses, which prove no tenant, and no TXT record.",
+    remedy: 'Create the TXT record that the message names.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    isNegativeAnswer: true,
+  },
+  TXTMismatch: {
+    means: 'The TXT record has another value than the token of this tenant, or there is a CNAME in its place.',
+    remedy: 'Correct its value; it must match exactly. Other values may stand beside it.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+  },
+  PropagationPending: {
+    means: "The zone's own servers have the record, most resolvers do not see it yet.",
+    remedy: 'Nothing: old answers expire from the caches.',
+    waitingFor: 'Nobody',
+    health: 'awaited',
+  },
+  AuthoritativeUnreachable: {
+    means: "None of the zone's own servers could be reached.",
+    remedy:
+      "The zone's owner: mend the name servers. The platform: allow port 53 outward, or set dns.mode: RecursiveOnly.",
+    waitingFor: 'Platform',
+    health: 'stalled',
+    conditions: {Verified: 'Unknown'},
+  },
+  AuthoritativeFailure: {
+    means: "The zone's own servers answer with an error, or not for this zone.",
+    remedy: 'Mend the zone at the DNS provider: its servers refuse or fail to answer for it.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    conditions: {Verified: 'Unknown'},
+  },
+  DNSSECBroken: {
+    means:
+      'The DNSSEC chain of the zone is broken: resolvers that validate refuse the name, and so would the certificate authority.',
+    remedy: 'Correct or remove the DS record at the registrar, or have the DNS provider sign the zone anew.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    conditions: {Verified: 'Unknown'},
+  },
+  ResolverFailure: {
+    means: 'The recursive resolvers gave no usable answer.',
+    remedy: 'The platform: check the resolvers in dns.recursive.',
+    waitingFor: 'Platform',
+    health: 'awaited',
+    conditions: {Verified: 'Unknown'},
+  },
+  HostnameClaimed: {
+    means: 'The hostname is proven here and attached elsewhere on this platform; the proof that stands there decides.',
+    remedy:
+      'Remove the records that point to the other place, such as an older TXT record; the hostname then passes over by itself.',
+    waitingFor: 'Customer',
+    health: 'stalled',
+  },
+  VerificationExpired: {
+    means: 'The record did not appear in time; automatic checks have ended.',
+    remedy: 'Create the record, then ask for a check (Verify).',
+    waitingFor: 'Customer',
+    health: 'stalled',
+  },
+} as const satisfies Record<string, Reason>;

@@ -1,0 +1,68 @@
+/** What is Live, or was; and what conditions say that have no reason of a hostname to show. */
+import type {Reason} from './reason.ts';
+
+export const servingReasons = {
+  // Live.
+  Serving: {
+    means: 'It is served with its own certificate; the edge was seen to do so.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'done',
+  },
+  Redirecting: {
+    means: 'It redirects to the primary; the edge was seen to present its certificate.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'done',
+  },
+  RenewalOverdue: {
+    means:
+      'It is served, but its certificate should have been renewed by now: ' +
+      'a quarter of the time between the renewal and the expiry is over.',
+    remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).',
+    waitingFor: 'Platform',
+    health: 'stalled',
+    conditions: {CertificateReady: 'False'},
+  },
+  CertificateExpired: {
+    means: 'Its certificate has expired: browsers refuse it. Its routes stay.',
+    remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).',
+    waitingFor: 'Platform',
+    health: 'stalled',
+    conditions: {CertificateReady: 'False'},
+  },
+  ServedUntilReplaced: {
+    means: 'It was the primary; it is served as before until the new primary is Live.',
+    remedy: 'See the primary.',
+    waitingFor: 'Nobody',
+    health: 'done',
+  },
+  DNSDrifted: {
+    means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
+    remedy: 'Put the record back.',
+    waitingFor: 'Customer',
+    health: 'stalled',
+  },
+  Removing: {
+    means: 'It is being removed; its routes are gone.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'removing',
+  },
+  // Conditions that have no reason of a hostname to show.
+  Accepted: {
+    means: 'The hostname may be attached to this Project.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'done',
+  },
+  Proven: {means: 'DNS names the host of this Project.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Issued: {means: 'The certificate is there.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Routed: {means: 'The ingress rules are written.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  RoutesPending: {
+    means: 'The ingress rules are being written.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'pending',
+  },
+} as const satisfies Record<string, Reason>;

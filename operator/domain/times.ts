@@ -1,0 +1,51 @@
+/** Times as status has them and as people read them. */
+import type {Condition} from '../api/rules.ts';
+import {cut} from '../api/rules.ts';
+
+/** RFC 3339 without fractions, as Kubernetes writes times. */
+export const timestamp = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** Of an RFC 3339 time, for people: `2026-03-08 13:00 UTC`. */
+export const minuteOf = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
+
+/** A point in time for people, rounded up to the minute. The date always: the text must not change as the time comes near. */
+export const moment = (ms: number) => minuteOf(timestamp(Math.ceil(ms / 60_000) * 60_000));
+
+/** A time span for people. */
+export const span = (ms: number) =>
+  ms < 120_000
+    ? `${Math.round(ms / 1000)} seconds`
+    : ms < 7_200_000
+      ? `${Math.round(ms / 60_000)} minutes`
+      : ms < 172_800_000
+        ? `${Math.round(ms / 3_600_000)} hours`
+        : `${Math.round(ms / 86_400_000)} days`;
+
+/** Characters of a message, as the schema bounds it. */
+export const longestMessage = 2048;
+
+/** What a condition says, without its times. */
+export interface Claim {
+  type: string;
+  status: Condition['status'];
+  reason: string;
+  message: string;
+}
+
+/** Conditions with their times: `lastTransitionTime` moves only when `status` does (api-conventions). */
+export function withTimes(
+  claims: readonly Claim[],
+  previous: readonly Condition[],
+  generation: number,
+  now: number,
+): Condition[] {
+  return claims.map((claim) => {
+    const before = previous.find((c) => c.type === claim.type);
+    return {
+      ...claim,
+      message: cut(claim.message, longestMessage),
+      observedGeneration: generation,
+      lastTransitionTime: before?.status === claim.status ? before.lastTransitionTime : timestamp(now),
+    };
+  });
+}

@@ -1,0 +1,169 @@
+/** What a decision about a CustomDomain depends on, and what it says: plain data, nothing of which can be asked. */
+
+import type {CustomDomainStatus} from '../api/custom-domain.ts';
+import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
+import type {Budgets, Grant, Order} from './budget.ts';
+import type {CertificateFacts} from './certificate.ts';
+import type {ClaimWrite} from './claim-write.ts';
+import type {Diagnosis} from './diagnosis.ts';
+import type {Hostname} from './hostname.ts';
+import type {OrderWish} from './issuance.ts';
+import type {Obstacle} from './obstacle.ts';
+import type {Verdict} from './proofs/proof.ts';
+import type {Question} from './records.ts';
+import type {Redirector, Route, StandingRoutes, Use} from './routes.ts';
+import type {Tenant} from './tenant.ts';
+
+/** What the platform has set, as far as decisions need it. All times in milliseconds. */
+export interface Policy {
+  installation: string;
+  zone: Hostname;
+  tls: 'Wildcard' | 'PerProject';
+  issuerRef: IssuerRef;
+  ingressClassName: string;
+  edgeAddresses: readonly string[];
+  redirector: Redirector;
+  /** The CA's names in CAA records; empty: nobody knows them, CAA is not looked at. */
+  caaIdentities: readonly Hostname[];
+  deniedNames: readonly Hostname[];
+  waitSchedule: readonly {everyMs: number; forMs: number}[];
+  recheckIntervalMs: number;
+  /** Rule 3: times after the first negative at which it must be seen again. */
+  driftConfirmationsMs: readonly number[];
+  /** The same where another has proven the hostname. */
+  takeoverConfirmationsMs: readonly number[];
+  quarantineTimeMs: number;
+  propagationTimeMs: number;
+  verificationExpiresAfterMs: number;
+  issuanceStalledAfterMs: number;
+  budgets: Budgets;
+  graceTimeMs: number;
+  defaultPlan: string;
+}
+
+/** What one address of the edge presented for a hostname: a leaf, or nothing. */
+export interface EdgeFinding {
+  edge: {address: string; port: number};
+  leafSha256?: string;
+  subjectAltNames?: string;
+  /** RFC 3339, whole seconds, as in a Certificate's status. */
+  notAfter?: string;
+  unreachable?: string;
+  /** Where that was asked: our redirector answered. */
+  redirector?: boolean;
+}
+
+/** Checks of a hostname for its tenant of late, by whatever object. */
+export interface EarlierChecks {
+  /** The first of them. */
+  since: number;
+  last: number;
+  /** How many of them were the first of an object, or of an entry of its spec, after those of another. */
+  anew: number;
+}
+
+/** What was gathered about one hostname. */
+export interface HostFacts {
+  /** The newest verdict of this process; undefined before the first check. */
+  verdict?: Verdict;
+  /** When it was made, ms since the epoch. */
+  checkedAt?: number;
+  /** When its DNS was asked of late for this tenant, by whatever object. */
+  earlier?: EarlierChecks;
+  certificate?: CertificateFacts;
+  /** Names of its Certificates that have rested and kept the names that a former owner gave them. */
+  certificateNames?: Partial<Record<Use, string>>;
+  /** Its orders of the last days, by time, as far as this process knows. */
+  orders?: readonly Order[];
+  /** What was said to its wish for an order. */
+  grant?: Grant;
+  /** What cert-manager says of the attempt that is stuck. */
+  diagnosis?: Diagnosis;
+  /** When that was read, ms since the epoch. */
+  diagnosedAt?: number;
+  /** Its claim is another's: what proves that one's right, and what DNS has said of it, newest last. */
+  rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]};
+  /** What stands of its routes. */
+  standing?: Partial<Record<Use, StandingRoutes>>;
+  /** A route of another's stands for it still. */
+  occupied?: boolean;
+  /** Why its routes or its certificate could not be written. */
+  obstacle?: Obstacle;
+  /** The newest look at the edge. */
+  edge?: EdgeFinding[];
+  edgeLookedAt?: number;
+}
+
+/** Everything that a decision depends on. */
+export interface World {
+  now: number;
+  domain: CustomDomain;
+  project: Project | undefined;
+  /** The first of the CustomDomains that name the same Project: this one, or the one that has the Project. */
+  first: Pick<CustomDomain, 'metadata'>;
+  tenant: Tenant;
+  policy: Policy;
+  facts: ReadonlyMap<Hostname, HostFacts>;
+  /** The claims that there are, whoever holds them. */
+  claims: ReadonlyMap<Hostname, DomainClaim>;
+  /** When this process began to decide, ms since the epoch: a standby, when it began to lead. */
+  startedAt: number;
+  /** A check that was asked for (Verify, Re-verify) and is not answered yet: the annotation's value, and when it was first seen. */
+  request?: {value: string; seenAt: number};
+}
+
+/**
+ * A look at the world that is due: a DNS check (of what proves our right, or the present holder's), a probe of the edge, or what
+ * cert-manager says of an attempt. At Infinity: what is known is needed still, and nothing is asked.
+ */
+export type Look = {hostname: Hostname; at: number} &
+  /** `caa`: with its CAA records, because an order would follow. */
+  (
+    | {what: 'dns'; question: Question; caa?: boolean}
+    /** `whoAnswers`: whether that is our redirector is asked, too. */
+    | {what: 'edge'; whoAnswers: boolean; question?: undefined; caa?: undefined}
+    | {
+        what: 'issuance';
+        attempt: {id: string; namespace: string; request: string};
+        question?: undefined;
+        caa?: undefined;
+      }
+  );
+
+/**
+ * Another attempt at a certificate, because somebody asked (Re-verify) while it is stalled or has failed: the newest
+ * CertificateRequest is deleted, Order and Challenge go with it. Where cert-manager is not at it any more, the Certificate is
+ * marked for issuance, as `cmctl renew` does; that alone would not do, since a request that has failed in the same second counts
+ * as the answer (cert-manager: requestmanager, deleteCurrentFailedRequests).
+ */
+export interface FreshAttempt {
+  certificate: {namespace: string; name: string};
+  request?: {namespace: string; name: string; uid: string};
+  mark: boolean;
+}
+
+/** What should be. */
+export interface Decision {
+  status: CustomDomainStatus;
+  /**
+   * A hostname counts as proven, or as Live, and did not before. Status is written before anything is made of that: the process that
+   * comes after a crash knows both by status alone, and would remove what it knows no proof of; and what was served in place of what
+   * is Live now stops when that can be read, not sooner.
+   */
+  publishFirst: boolean;
+  /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
+  claims: ClaimWrite[];
+  certificates: Certificate[];
+  /** Those of them (`namespace/name`) that come back from their rest, and are not made anew. */
+  returning: string[];
+  /** Hostnames whose proof or acceptance is over: their Certificates go and do not rest. */
+  forfeited: Hostname[];
+  routes: Route[];
+  freshAttempts: FreshAttempt[];
+  /** Who wants an order, or has one under way. */
+  wishes: OrderWish[];
+  /** The looks that the next decision waits for. */
+  looks: Look[];
+  /** When to decide again although nothing has happened, ms since the epoch. */
+  wakeAt?: number;
+}
