@@ -3,58 +3,84 @@
  * Pod knows, checked once, then frozen. A bad value stops the start, and the message names it.
  */
 import {readFileSync} from 'node:fs';
-import {isIP} from 'node:net';
 import {parse} from 'yaml';
 import {z} from 'zod';
 import {normalise} from './domain/hostname.ts';
-import type {Policy} from './domain/lifecycle.ts';
+import type {Policy} from './domain/world.ts';
+import {addresses, endpoint, hostname, limits, link, origin, quota, span} from './setting-values.ts';
 
-const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
-
-/** A time span as written in YAML, such as 15s, 30m, 6h or 7d; in milliseconds after parsing. */
-const span = (fallback: string) =>
-  z
+/** The page on which customers manage their domains: whose it looks like. */
+const page = z.strictObject({
+  enabled: z.boolean().default(true),
+  name: z.string().max(60).default(''),
+  logo: z
     .string()
-    .regex(/^0*[1-9][0-9]*(ms|s|m|h|d)$/, 'must be a number above 0 and a unit: ms, s, m, h or d')
-    .default(fallback)
-    .transform((s) => Number.parseInt(s, 10) * units[/[a-z]+$/.exec(s)![0] as keyof typeof units]);
-/** At most so many in any time span of that length. */
-const limits = (...fallback: {limit: number; per: string}[]) =>
-  z
-    .array(z.strictObject({limit: z.int().min(1), per: span('1h')}))
-    .min(1)
-    .prefault(fallback);
-const hostname = z
-  .string()
-  .transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));
+    .default('')
+    .refine(
+      (url) => url === '' || URL.parse(url)?.protocol === 'https:',
+      'must be a URL such as https://www.example.com/logo.svg',
+    ),
+  colour: z
+    .string()
+    .regex(/^(#[0-9a-fA-F]{6})?$/, 'must be a colour such as #2456a6')
+    .default(''),
+  supportUrl: link.default(''),
+  offeredPlans: z.array(z.string().min(1).max(253)).default(['free', 'pro', 'business', 'enterprise']),
+  frameAncestors: z.array(origin).default([]),
+});
 
-/** An IP address, or a network of them in CIDR notation. */
-const addresses = z.string().refine((text) => {
-  const [address = '', prefix, ...more] = text.split('/');
-  const bits = {0: -1, 4: 32, 6: 128}[isIP(address)] ?? -1;
-  return (
-    bits > 0 &&
-    more.length === 0 &&
-    (prefix === undefined || (/^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bits))
-  );
-}, 'must be an IP address, or a network such as 192.0.2.0/24');
-
-/** `address` or `address:port`, `[address]:port` for IPv6. */
-const endpoint = (port: number) =>
-  z.string().transform((text, ctx) => {
-    const [, v6, v4, p] = /^(?:\[([^\]]+)\]|([^:]+))(?::([0-9]+))?$/.exec(text) ?? [];
-    const address = v6 ?? v4 ?? text;
-    if (isIP(address) === 0) {
-      ctx.addIssue(`${JSON.stringify(text)} must be ADDRESS or ADDRESS:PORT, with an IP address`);
-      return z.NEVER;
-    }
-    const number = p === undefined ? port : Number(p);
-    if (number < 1 || number > 65_535) {
-      ctx.addIssue(`${JSON.stringify(text)} must have a port from 1 to 65535`);
-      return z.NEVER;
-    }
-    return {address, port: number};
+/** The API, its limits for callers without a key, and where it keeps what was used. */
+const api = z
+  .strictObject({
+    enabled: z.boolean().default(false),
+    // Empty: reached inside the cluster only.
+    host: z
+      .string()
+      .default('')
+      .transform((h, ctx) =>
+        h === '' ? h : (normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER)),
+      ),
+    trustedProxies: z
+      .array(
+        addresses.refine(
+          (a) => !a.endsWith('/0'),
+          'must not be a network of all addresses: anybody could then say what their own address is',
+        ),
+      )
+      .default([]),
+    withoutKey: quota({requestsPerMinute: 60, requestsPerDay: 1000}),
+    // Of the tokens of ServiceAccounts.
+    audience: z.string().min(1).max(253).default('doorplate'),
+    perServiceAccount: quota({requestsPerMinute: 6000, requestsPerDay: 1_000_000}),
+    bans: z.strictObject({enabled: z.boolean().default(true)}).prefault({}),
+    authorize: z
+      .strictObject({enabled: z.boolean().default(false), acceptOutages: z.boolean().default(false)})
+      .prefault({}),
+    replicas: z.int().min(1).default(1),
+    storage: z
+      .strictObject({path: z.string().startsWith('/', 'must be an absolute path').default('/var/lib/doorplate')})
+      .prefault({}),
+    page: page.prefault({}),
+  })
+  .refine((a) => !a.enabled || a.host === '' || a.trustedProxies.length > 0, {
+    path: ['trustedProxies'],
+    message:
+      'must name the addresses of the ingress controller, since api.host is served by it: only from these is X-Forwarded-For believed',
   });
+
+const valkey = z.strictObject({
+  url: z
+    .string()
+    .default('')
+    .refine(
+      (url) => url === '' || /^rediss?:$/.test(URL.parse(url)?.protocol ?? ''),
+      'must be a URL such as redis://valkey.valkey:6379, or rediss:// with TLS',
+    )
+    .refine(
+      (url) => !URL.parse(url)?.password,
+      'must hold no password, since it stands in a ConfigMap: name its Secret in valkey.passwordSecret',
+    ),
+});
 
 const schema = z
   .strictObject({
@@ -120,7 +146,17 @@ const schema = z
     defaultPlan: z.string().min(1).max(253).default('free'),
     caaIdentities: z.array(hostname).default([]),
     deniedNames: z.array(hostname).default([]),
+    api: api.prefault({}),
+    valkey: valkey.prefault({}),
     redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
+    // The chart makes it; the operator says what it leaves open.
+    admissionPolicy: z
+      .strictObject({
+        enabled: z.boolean().default(true),
+        mode: z.enum(['Audit', 'Warn', 'Deny']).default('Deny'),
+        scope: z.enum(['Accounts', 'All']).default('Accounts'),
+      })
+      .prefault({}),
     leaderElection: z
       .strictObject({
         enabled: z.boolean().default(true),
@@ -139,6 +175,25 @@ const schema = z
   .refine((s) => s.apexOwnership !== 'AddressOnly' || s.singleTenant, {
     path: ['apexOwnership'],
     message: 'may be AddressOnly only where singleTenant is true: addresses prove no tenant',
+  })
+  .refine((s) => `.${s.api.host}`.endsWith(`.${s.platform.zone}`) === false, {
+    path: ['api', 'host'],
+    message:
+      "must not be platform.zone nor stand below it, where projects' sites are: they would be same-site with its pages",
+  })
+  .refine(
+    ({api: {enabled, authorize, replicas}}) =>
+      !enabled || !authorize.enabled || authorize.acceptOutages || replicas > 1,
+    {
+      path: ['api', 'authorize'],
+      message:
+        "needs api.replicas of 2 or more: with one the platform's own APIs are out, or without limits, " +
+        'whenever it restarts. acceptOutages: true accepts that',
+    },
+  )
+  .refine((s) => !s.api.enabled || s.api.replicas === 1 || s.valkey.url !== '', {
+    path: ['valkey', 'url'],
+    message: 'is needed where api.replicas is above 1: the replicas count there together',
   });
 
 export type Settings = Readonly<z.output<typeof schema>>;
@@ -150,6 +205,10 @@ export interface Config {
   /** Doorplate's own namespace, and this Pod. */
   namespace: string;
   pod: string;
+  /** Of this Pod; `kubectl describe` finds its Events by it. */
+  podUid?: string;
+  /** Of Valkey; never in the file. */
+  valkeyPassword?: string;
 }
 
 /** The configuration does not hold; the message lists what to change. */
@@ -182,7 +241,7 @@ export function parseSettings(yaml: string, where = 'configuration'): Settings {
   return freeze(result.data);
 }
 
-/** Reads the file that DOORPLATE_CONFIG names, and POD_NAMESPACE and POD_NAME. */
+/** Reads the file that DOORPLATE_CONFIG names, POD_NAMESPACE, POD_NAME, and, where they are there, POD_UID and VALKEY_PASSWORD. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const need = (name: string) =>
     env[name] ||
@@ -198,7 +257,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const settings = parseSettings(text, file);
   const namespace = need('POD_NAMESPACE');
-  return freeze({settings, namespace, pod: need('POD_NAME'), policy: toPolicy(settings, namespace)});
+  const {POD_UID: podUid, VALKEY_PASSWORD: valkeyPassword} = env;
+  return freeze({
+    settings,
+    namespace,
+    pod: need('POD_NAME'),
+    policy: toPolicy(settings, namespace),
+    ...(podUid !== undefined && {podUid}),
+    ...(valkeyPassword !== undefined && {valkeyPassword}),
+  });
 }
 
 const toLimits = (written: readonly {limit: number; per: number}[]) =>
@@ -215,7 +282,8 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     edgeAddresses: s.edge.addresses,
     redirector: {namespace, ...s.redirector},
     caaIdentities: s.caaIdentities,
-    deniedNames: s.deniedNames,
+    // A hostname of the platform's own, like the zone.
+    deniedNames: s.api.host === '' ? s.deniedNames : [...s.deniedNames, s.api.host],
     waitSchedule: s.dns.waitSchedule.map((step) => ({everyMs: step.every, forMs: step.for})),
     recheckIntervalMs: s.dns.recheckInterval,
     driftConfirmationsMs: s.dns.driftConfirmations,

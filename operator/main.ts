@@ -6,19 +6,27 @@ import {ConfigError, loadConfig} from './config.ts';
 import {makeLog} from './observability/log.ts';
 import {makeRegistry} from './observability/metrics.ts';
 import {healthServer} from './observability/server.ts';
-import type {Parts} from './roles.ts';
-import {operator, redirector} from './roles.ts';
+import {operator} from './roles/operator.ts';
+import type {Parts} from './roles/parts.ts';
+import {redirector} from './roles/redirector.ts';
 
-const roles: Record<string, (parts: Parts) => Manager> = {operator, redirector};
+const roles: Record<string, (parts: Parts) => Manager | Promise<Manager>> = {
+  operator,
+  redirector,
+  // Only here: the others have no use for an HTTP framework.
+  api: async (parts) => (await import('./roles/api.ts')).api(parts),
+};
 
 const usage = `usage: doorplate ROLE
 
   operator     watches Projects and CustomDomains, verifies, orders certificates, writes routes and status
   redirector   answers redirects: hostnames that redirect, and HTTP to HTTPS
+  api          the platform's API: projects, domains and keys over HTTP, limited per plan
 
 Settings are read from the file that DOORPLATE_CONFIG names (default /etc/doorplate/config.yaml; the chart writes it).
 POD_NAMESPACE and POD_NAME say where it runs. Outside a cluster KUBECONFIG says which API server to use.
-Ports: 8081 for /healthz, /readyz and /metrics; the redirector answers on 8080.
+Ports: 8081 for /healthz, /readyz and /metrics; the redirector answers on 8080, the api on 8082, and where
+it decides for the platform's own APIs on 8083 (gRPC) and 8084 (HTTP).
 `;
 
 async function main(argv: readonly string[]): Promise<number | undefined> {
@@ -38,8 +46,9 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   const log = makeLog(role, config.settings.log.level);
   const registry = makeRegistry();
   const metrics = kitMetrics(registry);
-  const client = await Client.load({metrics});
-  const manager = make({config, client, log, registry, metrics});
+  // The API server takes the part before the slash for the field manager of a write that names none.
+  const client = await Client.load({metrics, userAgent: `doorplate/${role}`});
+  const manager = await make({config, client, log, registry, metrics});
   const port = Number(process.env.HEALTH_PORT ?? 8081);
   manager.addServer(healthServer({port, health: () => manager.health(), registry}));
 

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import type {Kind} from './crd.ts';
 import {rateLimit} from './plan.ts';
-import {conditions, objectName} from './rules.ts';
+import {conditions, objectName, observedGeneration} from './rules.ts';
 
 /** On a Namespace: the Account to which it belongs. Only the platform sets it. */
 export const accountLabel = 'doorplate.dev/account';
@@ -15,9 +15,7 @@ const spec = z
 
 const status = z
   .object({
-    observedGeneration: z
-      .int32()
-      .describe('The generation of the spec that this status speaks of; -1 before the first look.'),
+    observedGeneration,
     conditions: conditions(['Ready', 'Stalled'], 'Whether the account can be used: its plan exists.').optional(),
   })
   .describe('Where the account stands; written by Doorplate only.');
@@ -31,7 +29,9 @@ export const accountKind = {
   singular: 'account',
   shortNames: [],
   scope: 'Cluster',
-  description: `A customer of the platform: its plan and what was agreed. Namespaces belong to it by their label ${accountLabel}. Written by the platform.`,
+  description:
+    'A customer of the platform: its plan and what was agreed. Namespaces belong to it by their label ' +
+    `${accountLabel}. Written by the platform.`,
   columns: [
     {name: 'PLAN', jsonPath: '.spec.planRef.name'},
     {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},

@@ -23,7 +23,7 @@ export interface Kind {
   plural: string;
   singular: string;
   shortNames: string[];
-  /** Namespaced unless told. */
+  /** Namespaced by default. */
   scope?: 'Cluster';
   description: string;
   columns: Column[];

@@ -1,6 +1,7 @@
 import {z} from 'zod';
 import type {Kind} from './crd.ts';
-import {celFold, checked, conditions, fold, hostname, objectName, text, time} from './rules.ts';
+import {celFold, fold} from './hostname-rules.ts';
+import {checked, conditions, hostname, objectName, observedGeneration, text, time} from './rules.ts';
 
 /** What a CustomDomain's status always says, in this order; Reconciling or Stalled follow while true. */
 export const customDomainConditions = [
@@ -70,7 +71,9 @@ const spec = checked(specShape, [
   {
     cel: `!has(self.redirects) || self.redirects.filter(r, ${celFold('r.from')} != r.from).size() <= ${mostUnfolded}`,
     holds: (s) => (s.redirects ?? []).filter((r) => fold(r.from) !== r.from).length <= mostUnfolded,
-    message: `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot: write the others in lower case, without it`,
+    message:
+      `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot: write the ` +
+      'others in lower case, without it',
   },
   {
     // Names as they are compared are distinct already, as keys of the list. Each other one is sought among all: 500 x 500
@@ -87,7 +90,10 @@ const spec = checked(specShape, [
 const dnsRecord = z
   .object({
     hostname: text(253, 'The hostname that the record is for.'),
-    type: text(16, 'Type of the record.'),
+    type: text(
+      16,
+      'Type of the record: CNAME, TXT, A, AAAA, ALIAS or ANAME. At an apex it is what the DNS provider has; ALIAS where that is not known.',
+    ),
     name: text(
       253,
       "Name of the record as a DNS provider's form asks for it, relative to the zone; @ is the zone itself.",
@@ -95,10 +101,12 @@ const dnsRecord = z
     zone: text(253, 'The zone (the domain at the provider) in which to create it.'),
     value: text(253, 'Value of the record; it must match exactly.'),
     ttl: z.int32().describe('Time to live in seconds.'),
+    note: text(200, 'What the DNS provider makes of such a record at an apex.').optional(),
     state: z
       .enum(['Missing', 'Wrong', 'Conflicting', 'Found', 'Unknown'])
       .describe(
-        'What was seen: Missing (no record), Wrong (another value), Conflicting (a record that must be deleted first), Found, Unknown (not asked yet, or no answer).',
+        'What was seen: Missing (no record), Wrong (another value), Conflicting (a record that must be ' +
+          'deleted first), Found, Unknown (not asked yet, or no answer).',
       ),
     observed: z
       .array(text(300, 'A record that was seen, as TYPE value.'))
@@ -108,23 +116,43 @@ const dnsRecord = z
   })
   .describe('A DNS record that the customer must create.');
 
+const zone = z
+  .object({
+    name: text(253, 'The zone: the hostname itself or a name above it.'),
+    nameServers: z
+      .array(text(253, 'Name of a name server: lower case, no trailing dot.'))
+      .max(8)
+      .describe('Its name servers, sorted; the first 8 of more.'),
+    provider: text(
+      64,
+      'The DNS provider that runs them; absent where they are not of one that Doorplate knows.',
+    ).optional(),
+  })
+  .describe(
+    "The zone in which the hostname's records are made, as the DNS delegates it; absent until it was " +
+      'found, and with dns.mode RecursiveOnly.',
+  );
+
 const host = z
   .object({
     hostname: text(253, 'The hostname: lower case, A-labels (RFC 5890), no trailing dot.'),
     role: z
       .enum(['Primary', 'RedirectSource', 'FormerPrimary'])
       .describe(
-        'Primary serves the project, RedirectSource redirects to the primary, FormerPrimary (no longer in spec) is served until the new primary is Live.',
+        'Primary serves the project, RedirectSource redirects to the primary, FormerPrimary (no longer in ' +
+          'spec) is served until the new primary is Live.',
       ),
     phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
     reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),
     message: text(2048, 'What was seen, what to do, and until when.'),
     since: time('Since when it has had this reason.'),
     addedAt: time(
-      "When Doorplate first accepted this hostname here (first saw it, while it is not accepted); absent while the plan's limit holds it back.",
+      'When Doorplate first accepted this hostname here (first saw it, while it is not accepted); absent ' +
+        "while the plan's limit holds it back.",
     ).optional(),
     verifiedAt: time('When DNS proved it.').optional(),
     liveAt: time('When it was first seen served with its certificate.').optional(),
+    zone: zone.optional(),
     waitingFor: z.enum(parties).describe('Whose turn it is: Customer, Platform, CertificateAuthority or Nobody.'),
     certificate: z
       .object({
@@ -144,17 +172,18 @@ const host = z
   })
   .describe('Where one hostname stands.');
 
+/** Annotations whose new value asks for a check at once. */
+export const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
+
 const status = z
   .object({
-    observedGeneration: z
-      .int32()
-      .describe('The generation of the spec that this status speaks of; -1 before the first look.'),
+    observedGeneration,
     phase: z
       .enum(phases)
       .optional()
       .describe('Phase of the primary: NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
     hostsLive: text(16, 'Hostnames that are Live, of all hostnames.').optional(),
-    dnsRecords: z.array(dnsRecord).max(1024).optional().describe('The DNS records that the customer must create.'),
+    dnsRecords: z.array(dnsRecord).max(2560).optional().describe('The DNS records that the customer must create.'),
     hosts: z
       .array(host)
       .max(512)
@@ -175,6 +204,7 @@ const status = z
 export type CustomDomainSpec = z.output<typeof spec>;
 export type CustomDomainStatus = z.output<typeof status>;
 export type HostStatus = z.output<typeof host>;
+export type ZoneStatus = z.output<typeof zone>;
 export type DnsRecordStatus = z.output<typeof dnsRecord>;
 
 export const customDomainKind = {

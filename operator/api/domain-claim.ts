@@ -26,7 +26,8 @@ const spec = z
       .enum(proofs)
       .default('Platform')
       .describe(
-        "How it was proven. Platform (default): by this object, written by the platform; no record is needed. DNS: by the customer's records; written by Doorplate.",
+        'How it was proven. Platform (default): by this object, written by the platform; no record is needed. ' +
+          "DNS: by the customer's records; written by Doorplate.",
       ),
   })
   .describe('Who holds the hostname that is the name of this object.');
@@ -85,7 +86,8 @@ export const domainClaimKind = {
   shortNames: ['dclaim'],
   scope: 'Cluster',
   description:
-    'Who holds a hostname; its name is the hostname (lower case, A-labels). Written by Doorplate when DNS has proven it; one that the platform writes counts as proof.',
+    'Who holds a hostname; its name is the hostname (lower case, A-labels). Written by Doorplate when DNS ' +
+    'has proven it; one that the platform writes counts as proof.',
   columns: [
     {name: 'ACCOUNT', jsonPath: '.spec.tenant.account'},
     {name: 'NAMESPACE', jsonPath: '.status.holder.namespace'},

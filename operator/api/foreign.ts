@@ -1,6 +1,8 @@
-/** The parts of other projects' kinds that Doorplate reads or writes, and our own kinds as objects. */
-import type {KubeObject} from '../kube/objects.ts';
+/** Our own kinds as objects, those of Kubernetes, and of cert-manager's the parts that Doorplate reads or writes. */
+import type {V1Endpoint, V1Ingress, V1IngressClass, V1Service} from '@kubernetes/client-node';
+import type {Kind, KubeObject} from '../kube/objects.ts';
 import type {AccountSpec, AccountStatus} from './account.ts';
+import type {ApiKeySpec, ApiKeyStatus} from './api-key.ts';
 import type {CustomDomainSpec, CustomDomainStatus} from './custom-domain.ts';
 import type {DomainClaimSpec, DomainClaimStatus} from './domain-claim.ts';
 import type {PlanSpec} from './plan.ts';
@@ -18,6 +20,10 @@ export interface Project extends KubeObject {
   spec: ProjectSpec;
   status?: ProjectStatus;
 }
+export interface ApiKey extends KubeObject {
+  spec: ApiKeySpec;
+  status?: ApiKeyStatus;
+}
 export interface CustomDomain extends KubeObject {
   spec: CustomDomainSpec;
   status?: CustomDomainStatus;
@@ -28,31 +34,17 @@ export interface DomainClaim extends KubeObject {
   status?: DomainClaimStatus;
 }
 
-export interface ServicePort {
-  name?: string;
-  port: number;
-}
-export interface Service extends KubeObject {
-  spec: {ports?: ServicePort[]; type?: string};
-}
+export type Service = Kind<V1Service>;
+/** `ready` absent means ready (KEP-752). */
+export type EndpointSlice = KubeObject & {endpoints?: Pick<V1Endpoint, 'conditions'>[]};
+export type Ingress = Kind<V1Ingress>;
+export type IngressClass = Kind<V1IngressClass>;
 
-/** discovery.k8s.io/v1. `ready` absent means ready (KEP-752). */
-export interface EndpointSlice extends KubeObject {
-  endpoints?: {conditions?: {ready?: boolean}}[];
-}
-
-export interface IngressBackend {
-  service: {name: string; port: {number?: number; name?: string}};
-}
-export interface Ingress extends KubeObject {
-  spec: {
-    ingressClassName: string;
-    tls?: {hosts: string[]; secretName?: string}[];
-    rules: {host: string; http: {paths: {path: string; pathType: 'Prefix' | 'Exact'; backend: IngressBackend}[]}}[];
-  };
-}
-export interface IngressClass extends KubeObject {
-  spec?: {controller?: string};
+/** Which issuer of cert-manager; kind and group may be left out by others. */
+export interface IssuerRef {
+  name: string;
+  kind?: string;
+  group?: string;
 }
 
 /** cert-manager.io/v1; the status as far as it is read. */
@@ -60,12 +52,15 @@ export interface Certificate extends KubeObject {
   spec: {
     secretName: string;
     dnsNames: string[];
-    issuerRef: {name: string; kind: string; group: string};
+    issuerRef: IssuerRef;
     privateKey: {algorithm: 'ECDSA'; size: 256; rotationPolicy: 'Always'};
+    /** A duration as Go writes it; undefined: by percentage of the lifetime. */
+    renewBefore?: string;
   };
   status?: {conditions?: Condition[]; revision?: number; notAfter?: string; renewalTime?: string};
 }
 export interface CertificateRequest extends KubeObject {
+  spec?: {issuerRef?: IssuerRef};
   status?: {conditions?: Condition[]; certificate?: string; failureTime?: string};
 }
 

@@ -1,26 +1,41 @@
 /**
- * Writes `crds/` and the chart's copies from the schemas, and `docs/reasons.md` from the table of reasons: `make crds`. With `--check` it writes nothing and fails when a
- * file is out of step.
+ * Writes `crds/` and the chart's copies from the schemas, and the pages of `docs/` that are made of tables in the source: `make crds`.
+ * With `--check` it writes nothing and fails when a file is out of step.
  */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {stringify} from 'yaml';
 import {accountKind} from './account.ts';
+import {apiKeyKind} from './api-key.ts';
 import {crd, group, type Kind} from './crd.ts';
 import {customDomainKind} from './custom-domain.ts';
 import {domainClaimKind} from './domain-claim.ts';
+import {kindsPage} from './kinds-page.ts';
 import {planKind} from './plan.ts';
+import {describeApi} from '../http/description.ts';
+import {httpApiPage} from '../http/http-api-page.ts';
+import {problemsPage} from '../http/problems-page.ts';
+import {metricsPage} from '../observability/metrics-page.ts';
 import {projectKind} from './project.ts';
+import {providersPage} from './providers-page.ts';
 import {reasonsPage} from './reasons-page.ts';
 
 // Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
-const kinds: Kind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind];
+const kinds: Kind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const files = new Map<string, string>([['docs/reasons.md', reasonsPage()]]);
+const files = new Map<string, string>([
+  ['docs/reasons.md', reasonsPage()],
+  ['docs/problems.md', problemsPage()],
+  ['docs/kinds.md', kindsPage(kinds)],
+  ['docs/http-api.md', httpApiPage(await describeApi())],
+  ['docs/metrics.md', metricsPage()],
+  ['docs/dns-providers.md', providersPage()],
+]);
 for (const kind of kinds) {
-  const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false})}`;
+  const yaml = stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false});
+  const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${yaml}`;
   for (const folder of ['crds', 'charts/doorplate-crds/templates'])
     files.set(`${folder}/${group}_${kind.plural}.yaml`, text);
 }

@@ -43,10 +43,19 @@ const spec = z
   .object({
     rateLimit: rateLimit("Requests to the platform's API that each account on this plan has."),
     customDomains,
+    maxProjects: z
+      .int32()
+      .min(0)
+      .max(1_000_000)
+      .optional()
+      .describe(
+        'How many Projects an account on this plan may have, in all its namespaces; the oldest are within. Without it there is no limit.',
+      ),
   })
   .describe('What an account on this plan may have.');
 
 export type PlanSpec = z.output<typeof spec>;
+export type RateLimit = PlanSpec['rateLimit'];
 
 export const planKind = {
   kind: 'Plan',
@@ -58,6 +67,7 @@ export const planKind = {
   columns: [
     {name: 'DOMAINS', jsonPath: '.spec.customDomains.allowed', type: 'boolean'},
     {name: 'HOSTNAMES', jsonPath: '.spec.customDomains.maxHostnamesPerProject', type: 'integer'},
+    {name: 'PROJECTS', jsonPath: '.spec.maxProjects', type: 'integer'},
     {name: 'PER-MINUTE', jsonPath: '.spec.rateLimit.requestsPerMinute', type: 'integer'},
     {name: 'PER-DAY', jsonPath: '.spec.rateLimit.requestsPerDay', type: 'integer'},
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},

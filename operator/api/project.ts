@@ -1,8 +1,8 @@
 import {z} from 'zod';
 import type {Kind} from './crd.ts';
-import {checked, conditions, objectName, text, time} from './rules.ts';
+import {checked, conditions, observedGeneration, serviceName, text, time} from './rules.ts';
 
-/** What a Project's status always says, in this order. */
+/** What a Project's status always says, in this order; Reconciling or Stalled follow while true. */
 export const projectConditions = ['Deployed', 'RoutesReady', 'Ready'] as const;
 
 /** What an Ingress takes for the name of a port (RFC 6335, 5.1). */
@@ -27,7 +27,7 @@ const spec = z
   .object({
     serviceRef: z
       .object({
-        name: objectName('Name of a Service in the same namespace that serves the project.'),
+        name: serviceName('Name of a Service in the same namespace that serves the project.'),
         port: port.describe('Port of the Service: its number or its name.'),
       })
       .describe('The Service that serves the project.'),
@@ -36,16 +36,15 @@ const spec = z
       .default('Serve')
       .describe(
         'What the default host does. Serve: it serves the project. RedirectToPrimary: it redirects to the primary custom domain ' +
-          '(307, path and query kept) once that is Live, and serves until then. Disabled: it is not routed; it stays valid as a CNAME target.',
+          '(307, path and query kept) once that is Live, and serves until then. Disabled: it is not routed; it ' +
+          'stays valid as a CNAME target.',
       ),
   })
   .describe('What the project is.');
 
 const status = z
   .object({
-    observedGeneration: z
-      .int32()
-      .describe('The generation of the spec that this status speaks of; -1 before the first look.'),
+    observedGeneration,
     host: text(
       253,
       'The default host: a subdomain of the platform, and the exact value of the CNAME records of custom domains. It never changes.',
@@ -54,6 +53,9 @@ const status = z
     firstDeployTime: time(
       'When the Service first had a ready endpoint. Kept for ever: a later outage does not take it back.',
     ).optional(),
+    servedUntil: time(
+      "Until when the project is served although the tenant's plan no longer allows it (ProjectLimitReached).",
+    ).optional(),
     redirect: z
       .object({
         to: text(253, 'Where the default host redirects to.'),
@@ -61,7 +63,7 @@ const status = z
       })
       .optional()
       .describe('The redirect of the default host that is in effect.'),
-    conditions: conditions(projectConditions, 'Where the project stands.').optional(),
+    conditions: conditions([...projectConditions, 'Reconciling', 'Stalled'], 'Where the project stands.').optional(),
   })
   .describe('Where the project stands; written by Doorplate only.');
 

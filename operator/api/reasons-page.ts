@@ -1,6 +1,8 @@
 /** `docs/reasons.md` out of the one table of reasons. */
-import type {Reason} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
+import type {HealthRow} from '../domain/health.ts';
+import {healthRows} from '../domain/health.ts';
+import type {Reason} from '../domain/reasons/reason.ts';
 
 const parties: Readonly<Record<Reason['waitingFor'], string>> = {
   Customer: 'the customer',
@@ -9,17 +11,24 @@ const parties: Readonly<Record<Reason['waitingFor'], string>> = {
   Nobody: '-',
 };
 
+/** What tools that wait make of a status: one row of the table. */
+const kind = ([name, {means, condition, kstatus, argoCD, flux}]: [string, HealthRow]): string =>
+  `| *${name}* | ${means} | ${kstatus === 'Current' ? 'True' : 'False'} | ${condition ?? '-'} | ${kstatus} | ${argoCD} | ${flux} |\n`;
+
 const intro = `<!-- Generated from operator/domain/reasons.ts by \`make crds\`. Do not edit. -->
 # Reasons
 
 Every reason that a status may give: in \`status.hosts[].reason\` and in \`status.conditions[].reason\` of a CustomDomain, and in
-\`status.conditions[].reason\` of a Project or an Account. \`kubectl get customdomain NAME -o yaml\` shows them, each with a message that names what was
-seen and what to do.
+\`status.conditions[].reason\` of a Project, an Account or an ApiKey. \`kubectl get customdomain NAME -o yaml\` shows them, each
+with a message that names what was seen and what to do.
 
-**Kind** is how a tool that waits should take it. *pending*: the condition \`Reconciling\` stands, it is on its way. *stalled*: the condition
-\`Stalled\` stands, somebody must act; it heals itself as soon as the cause is gone. *done*: neither. What is pending becomes stalled when it
-lasts: a DNS record that is awaited after 48 hours (\`propagationTime\`), \`EdgeUnreachable\` and \`EdgeNotServing\` after 2 minutes.
+**Kind** is how a tool that waits takes it; \`Reconciling\` and \`Stalled\` are conditions that stand beside \`Ready\`. What is awaited
+becomes stalled after 48 hours (\`propagationTime\`), \`EdgeUnreachable\` and \`EdgeNotServing\` do after 2 minutes; what is stalled is
+*ending* while the hostname is served on. Argo CD and Flux judge so with the checks of [gitops.md](gitops.md).
 
+| Kind | Means | Ready | Beside it | kstatus (Helm) | Argo CD | Flux |
+|---|---|---|---|---|---|---|
+${Object.entries(healthRows).map(kind).join('')}
 | Reason | Means | What to do | Whose turn | Kind |
 |---|---|---|---|---|
 `;

@@ -1,20 +1,26 @@
 /** Account: says in its status whether its plan exists. */
-import type {Account, Plan} from '../api/foreign.ts';
 import {decideAccount} from '../domain/tenant.ts';
-import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import type {Result} from '../kube/controller.ts';
 import type {EventRecorder} from '../kube/events.ts';
 import type {Key} from '../kube/objects.ts';
 import {writeStatus} from '../kube/status.ts';
+import {by, itself, on, type Wake, whenNewOrGone} from '../kube/wake.ts';
+import type {Caches} from './caches.ts';
+import {nameOf} from './relations.ts';
 import {accounts} from './resources.ts';
+import {eventOfCondition} from './status-events.ts';
 
-export interface AccountDeps {
+export interface AccountDeps extends Pick<Caches, 'accounts' | 'plans'> {
   client: Client;
-  accounts: Cache<Account, Account>;
-  plans: Cache<Plan, Plan>;
   events: EventRecorder;
 }
+
+/** What wakes an Account. */
+export const wakeAccounts = (c: Caches): Wake[] => [
+  on(c.accounts, itself),
+  on(c.plans, whenNewOrGone(by(c.accounts, 'plan', nameOf))),
+];
 
 export class AccountReconciler {
   readonly #deps: AccountDeps;
@@ -32,10 +38,8 @@ export class AccountReconciler {
     const written = await writeStatus(client, accounts, account, status);
     if (!written) return 'awaitChange';
     cache.observe(written);
-    const [now, before] = [status.conditions?.[0], account.status?.conditions?.[0]];
-    if (now?.status === 'False' && before?.message !== now.message) {
-      events.record({regarding: account, type: 'Warning', reason: now.reason, action: 'Reconcile', note: now.message});
-    }
+    const event = eventOfCondition(account.status?.conditions, status.conditions);
+    if (event) events.record({regarding: account, ...event});
     return 'awaitChange';
   }
 }

@@ -1,30 +1,25 @@
 /** Keeps the {@link OrderBook} by what stands in the cluster. */
-import type {Certificate, CertificateRequest, CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
+import type {Certificate, CustomDomain, Project} from '../api/foreign.ts';
 import type {Order} from '../domain/budget.ts';
 import type {IssuedRequest} from '../domain/certificate.ts';
 import type {Hostname} from '../domain/hostname.ts';
-import {objectNameOf} from '../domain/hostname.ts';
-import {homeOf} from '../domain/routes.ts';
+import {isObjectName, objectNameOf} from '../domain/hostname.ts';
+import type {OrderWish} from '../domain/issuance.ts';
+import {homeOf, useOf} from '../domain/routes.ts';
 import {tenantKey} from '../domain/tenant.ts';
-import type {Cache, Syncable} from '../kube/cache.ts';
-import {keyOf} from '../kube/objects.ts';
-import {ownerLabel} from './children.ts';
+import type {Syncable} from '../kube/cache.ts';
+import {type HasMeta, keyOf} from '../kube/objects.ts';
+import type {Caches} from './caches.ts';
 import type {OrderBook} from './order-book.ts';
+import {orderOwner, ownerOf} from './relations.ts';
 import type {Tenants} from './tenants.ts';
 
 export interface BookSources {
   book: OrderBook;
-  requests: Cache<IssuedRequest, CertificateRequest>;
-  certificates: Cache<Certificate, Certificate>;
-  /** Indexed by `uid`. */
-  domains: Cache<CustomDomain, CustomDomain>;
-  /** Indexed by `uid`. */
-  projects: Cache<Project, Project>;
-  claims: Cache<DomainClaim, DomainClaim>;
+  caches: Pick<Caches, 'requests' | 'certificates' | 'domains' | 'projects' | 'claims'>;
   tenants: Tenants;
   /** Doorplate's own namespace. */
   namespace: string;
-  waitFor: readonly Syncable[];
 }
 
 /** The order that a CertificateRequest stands for. */
@@ -34,84 +29,124 @@ export const orderOf = ({metadata, failure, leafSha256, endedAt}: IssuedRequest)
   ...(endedAt !== undefined && {endedAt}),
 });
 
-/**
- * Enters all that stands when the caches have synced, then every change; synced when the book is whole, so that no order is
- * granted on half of it. A request counts when it is of a Certificate that is one of ours: tenants may be allowed to create
- * CertificateRequests, and those use up nobody's budget.
- */
-export function keepBook({
-  book,
-  requests,
-  certificates,
-  domains,
-  projects,
-  claims,
-  tenants,
-  namespace,
-  waitFor,
-}: BookSources): Syncable {
-  /** The hostname that a Certificate of ours is for: the owner that it names has proved it, and would have one of that name there. */
-  const hostnameOf = ({metadata, spec}: Certificate): Hostname | undefined => {
-    const uid = metadata.labels?.[ownerLabel] ?? '';
-    const [hostname = ''] = spec.dnsNames;
-    if (metadata.name !== objectNameOf(uid, hostname)) return undefined;
-    const [domain] = domains.by('uid', uid);
-    const [project] = projects.by('uid', uid);
-    const home = (domain ?? project)?.metadata.namespace;
-    const holds = domain
-      ? book.grant(`${metadata.namespace}/${metadata.name}`)?.kind === 'Granted' ||
-        domain.status?.hosts?.some((h) => h.hostname === hostname && h.verifiedAt !== undefined)
-      : project?.status?.host === hostname;
-    return holds && home !== undefined && [home, namespace].includes(metadata.namespace ?? '') ? hostname : undefined;
-  };
-  const tell = (request: IssuedRequest): void => {
-    const {namespace: home, annotations, ownerReferences} = request.metadata;
-    const key = `${home}/${annotations?.['cert-manager.io/certificate-name']}`;
-    const certificate = certificates.get(key);
-    if (!certificate || !ownerReferences?.some((o) => o.uid === certificate.metadata.uid)) return;
-    const hostname = hostnameOf(certificate);
-    if (hostname !== undefined) book.observe(key, hostname, orderOf(request), request.ordered ?? false);
-  };
+/** The hostnames that a CustomDomain has proven, by its status. */
+const provenBy = ({status}: CustomDomain): string[] =>
+  (status?.hosts ?? []).filter((h) => h.verifiedAt !== undefined).map((h) => h.hostname);
 
-  let isSynced = false;
-  requests.onChange((now) => {
-    if (now && isSynced) tell(now);
-  });
-  // Its requests may have been told of first.
-  certificates.onChange((now, before) => {
-    if (now && !before && isSynced)
-      for (const request of requests.by('owner', now.metadata.labels?.[ownerLabel] ?? '')) tell(request);
-  });
-  const whole = async (): Promise<void> => {
-    await Promise.all(waitFor.map((c) => c.synced));
-    for (const request of requests.list()) tell(request);
-    for (const {
-      metadata: {name},
-      status,
-    } of claims.list())
-      book.recall(name, status?.orders ?? []);
-    for (const domain of domains.list()) {
-      const {namespace: home = '', uid = ''} = domain.metadata;
-      const tenant = tenants.of(home);
-      // Its namespace is gone, and it goes with it.
-      if (!tenant) continue;
-      for (const host of domain.status?.hosts ?? []) {
-        if (host.reason !== 'IssuanceQueued') continue;
-        const certificate = `${homeOf(host.role, home, {namespace})}/${objectNameOf(uid, host.hostname)}`;
-        book.enter(keyOf(domain), tenantKey(tenant), {
-          hostname: host.hostname,
-          certificate,
-          state: 'Wanted',
-          since: Date.parse(host.since),
-        });
-      }
+const hostOf = ({status}: Project): string[] => (status?.host === undefined ? [] : [status.host]);
+
+/**
+ * Enters all that stands when this process begins to lead, then every change; synced when the book is whole, so that no order is
+ * granted on half of it. Not before: until then another grants, and moves the line. A request counts when it is of a Certificate
+ * that is one of ours: tenants may be allowed to create CertificateRequests, and those use up nobody's budget.
+ */
+export class BookKeeper implements Syncable {
+  readonly synced: Promise<void>;
+  #resolveSynced: () => void = () => {};
+  #isSynced = false;
+  readonly #sources: BookSources;
+
+  constructor(sources: BookSources) {
+    this.#sources = sources;
+    const {book, caches} = sources;
+    const {requests, certificates} = caches;
+    requests.onChange((now) => {
+      if (now && this.#isSynced) this.#enter(now);
+    });
+    // Its requests may have been seen before it,
+    certificates.onChange((now, before) => {
+      if (now && !before && this.#isSynced) this.#enterThoseOf(now);
+    });
+    // or before its owner's status said that the hostname is the owner's.
+    const owners =
+      <T extends HasMeta>(held: (owner: T) => readonly string[]) =>
+      (now?: T, before?: T) => {
+        const had = new Set(before && held(before));
+        if (!now || !this.#isSynced || held(now).every((hostname) => had.has(hostname))) return;
+        for (const certificate of certificates.by('owner', now.metadata.uid ?? '')) this.#enterThoseOf(certificate);
+      };
+    caches.domains.onChange(owners(provenBy));
+    caches.projects.onChange(owners(hostOf));
+    caches.claims.onChange((now, before) => book.pass((now ?? before)!.metadata.name));
+    this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Once, when this process leads and all caches have synced. */
+  begin(): void {
+    this.#enterAll();
+    this.#isSynced = true;
+    this.#resolveSynced();
+  }
+
+  #enterAll(): void {
+    const {book, caches} = this.#sources;
+    for (const request of caches.requests.list()) this.#enter(request);
+    for (const {metadata, status} of caches.claims.list()) book.recall(metadata.name, status?.orders ?? []);
+    for (const domain of caches.domains.list()) this.#lineUpDomain(domain);
+    for (const project of caches.projects.list()) this.#lineUpProject(project);
+  }
+
+  #enterThoseOf(certificate: Certificate): void {
+    for (const request of this.#sources.caches.requests.by('certificate', keyOf(certificate))) this.#enter(request);
+  }
+
+  #enter(request: IssuedRequest): void {
+    const {namespace, annotations, ownerReferences} = request.metadata;
+    const key = `${namespace}/${annotations?.['cert-manager.io/certificate-name']}`;
+    const certificate = this.#sources.caches.certificates.get(key);
+    if (!certificate || !ownerReferences?.some((o) => o.uid === certificate.metadata.uid)) return;
+    const hostname = this.#hostnameOf(certificate);
+    if (hostname === undefined) return;
+    this.#sources.book.observe(key, hostname, orderOf(request), request.ordered ?? false);
+  }
+
+  /**
+   * The hostname that a Certificate of ours is for: the owner that it names has proved it, and would have one there; of this name, or
+   * of the one that a former owner gave it.
+   */
+  #hostnameOf(certificate: Certificate): Hostname | undefined {
+    const {book, caches, namespace} = this.#sources;
+    const [uid = ''] = ownerOf(certificate);
+    const [hostname = ''] = certificate.spec.dnsNames;
+    if (!isObjectName(certificate.metadata.name, hostname)) return undefined;
+    const [domain] = caches.domains.by('uid', uid);
+    const [project] = caches.projects.by('uid', uid);
+    const home = (domain ?? project)?.metadata.namespace;
+    if (home === undefined || ![home, namespace].includes(certificate.metadata.namespace ?? '')) return undefined;
+    const holds = domain ? provenBy(domain) : project ? hostOf(project) : [];
+    return holds.includes(hostname) || book.grant(keyOf(certificate))?.kind === 'Granted' ? hostname : undefined;
+  }
+
+  /** Each hostname that waited for its order before a restart, where it stood. */
+  #lineUpDomain(domain: CustomDomain): void {
+    const {namespace: home = '', uid = ''} = domain.metadata;
+    for (const {hostname, role, reason, since, certificate: had} of domain.status?.hosts ?? []) {
+      if (reason !== 'IssuanceQueued') continue;
+      const name = had?.name ?? objectNameOf(uid, hostname);
+      const certificate = `${homeOf(useOf(role), home, this.#sources)}/${name}`;
+      this.#lineUp(keyOf(domain), home, {hostname, certificate, since: Date.parse(since)});
     }
-    isSynced = true;
-  };
-  return {
-    synced: whole(),
-    get isSynced() {
-      return isSynced;
-    },
-  };
+  }
+
+  #lineUpProject(project: Project): void {
+    const {namespace: home = '', uid = ''} = project.metadata;
+    const {host, redirect, conditions = []} = project.status ?? {};
+    const waiting = conditions.find(({reason}) => reason === 'IssuanceQueued');
+    if (host === undefined || !waiting) return;
+    // Where it redirects its certificate stands in Doorplate's namespace; what it is to do is known when it is decided.
+    const certificate = `${redirect ? this.#sources.namespace : home}/${objectNameOf(uid, host)}`;
+    const since = Date.parse(waiting.lastTransitionTime);
+    this.#lineUp(orderOwner(keyOf(project)), home, {hostname: host, certificate, since});
+  }
+
+  #lineUp(owner: string, namespace: string, wish: Omit<OrderWish, 'state'>): void {
+    const {book, tenants} = this.#sources;
+    const tenant = tenants.of(namespace);
+    // Without one its namespace is gone, and it goes with it.
+    if (tenant) book.enter(owner, tenantKey(tenant), {...wish, state: 'Wanted'});
+  }
 }

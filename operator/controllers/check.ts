@@ -2,15 +2,16 @@
  * A check of one name: the zone's own servers are asked, then the resolvers, then what only matters then.
  *
  *   authoritative: CNAME, A, AAAA -> TXT where addresses of the edge leave it open -> a name beside it where a wildcard may be behind
+ *                  -> where a missing record often stands by mistake
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
  *   proven by both, and an order would follow: CAA
  */
 import {randomBytes} from 'node:crypto';
 import type {DnsClient, Wanted} from '../dns/client.ts';
+import {Inquiry} from '../dns/inquiry.ts';
 import type {CertificateAuthority} from '../domain/caa.ts';
 import {judgeCaa} from '../domain/caa.ts';
-import {challengeName} from '../domain/records.ts';
-import type {Observation, Question, Rules, Verdict} from '../domain/verification.ts';
+import type {Observation, Rules, Verdict} from '../domain/proofs/proof.ts';
 import {
   isWildcard,
   judgeAuthoritative,
@@ -18,7 +19,10 @@ import {
   judgeRecursive,
   mayBeWildcard,
   needsChallenge,
-} from '../domain/verification.ts';
+} from '../domain/proofs/verdict.ts';
+import type {Question} from '../domain/records.ts';
+import {challengeName} from '../domain/records.ts';
+import {straysOf, withStray} from '../domain/stray.ts';
 
 /** Whether the zone's own servers are asked, or (where port 53 outward is closed) recursive resolvers alone. */
 export type DnsMode = 'Authoritative' | 'RecursiveOnly';
@@ -30,16 +34,19 @@ export interface CheckOptions {
   ca: CertificateAuthority;
 }
 
-/** Checks one name; `caa`: with its CAA records when it is proven. Rejects only for a fault of ours. */
+/**
+ * Checks one name; `caa`: with its CAA records when it is proven. All of it is one inquiry: what is not known when that ends is told
+ * as a timeout, with what was asked. Rejects only for a fault of ours.
+ */
 export async function check(
   {dns, rules, mode, ca}: CheckOptions,
   question: Question,
   caa: boolean,
-  signal?: AbortSignal,
+  inquiry = new Inquiry(),
 ): Promise<Verdict> {
   const {hostname} = question;
-  const authoritatively = (name: string, wanted: Wanted) => dns.askAuthoritative(name, wanted, signal);
-  const recursively = (name: string, wanted: Wanted) => dns.askRecursive(name, wanted, signal);
+  const authoritatively = (name: string, wanted: Wanted) => dns.askAuthoritative(name, wanted, inquiry);
+  const recursively = (name: string, wanted: Wanted) => dns.askRecursive(name, wanted, inquiry);
 
   let verdict: Verdict;
   if (mode === 'RecursiveOnly') {
@@ -53,11 +60,12 @@ export async function check(
     );
     verdict = authoritative.verdict;
     if (verdict.kind === 'Proven') {
-      const recursive: Observation = await recursively(hostname, 'Host');
-      if (verdict.by === 'TXT') recursive.challenge = await recursively(challengeName(hostname), 'TXT');
+      const atHost = await recursively(hostname, 'Host');
+      const recursive: Observation =
+        verdict.by === 'TXT' ? {...atHost, challenge: await recursively(challengeName(hostname), 'TXT')} : atHost;
       verdict = judgeBoth(question, rules, authoritative.seen, recursive);
       if (verdict.kind === 'Refuted' && authoritative.seen.zone !== undefined) {
-        const negativeTtlSeconds = await dns.askNegativeTtl(authoritative.seen.zone, signal);
+        const negativeTtlSeconds = await dns.askNegativeTtl(authoritative.seen.zone, inquiry);
         if (negativeTtlSeconds !== undefined)
           verdict = judgeBoth(question, rules, {...authoritative.seen, negativeTtlSeconds}, recursive);
       }
@@ -65,13 +73,15 @@ export async function check(
   }
   // CAA before the order: the CA is never asked in vain.
   return verdict.kind === 'Proven' && caa
-    ? {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, signal), ca)}
+    ? {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, inquiry), ca)}
     : verdict;
 }
 
-/** What a group of servers says, with the TXT and the name beside it where the verdict depends on them. */
+type Ask = (name: string, wanted: Wanted) => Promise<Observation>;
+
+/** What a group of servers says, with whatever else its verdict depends on. */
 async function look(
-  ask: (name: string, wanted: Wanted) => Promise<Observation>,
+  ask: Ask,
   judge: (seen: Observation) => Verdict,
   question: Question,
   rules: Rules,
@@ -79,13 +89,20 @@ async function look(
   let seen = await ask(question.hostname, 'Host');
   if (needsChallenge(question, rules, seen))
     seen = {...seen, challenge: await ask(challengeName(question.hostname), 'TXT')};
-  const verdict = judge(seen);
-  if (!mayBeWildcard(verdict)) return {seen, verdict};
-  const beside = await ask(
-    `${randomBytes(8).toString('hex')}${question.hostname.slice(question.hostname.indexOf('.'))}`,
-    'Host',
-  );
-  if (!isWildcard(seen, beside)) return {seen, verdict};
-  seen = {...seen, wildcard: true};
-  return {seen, verdict: judge(seen)};
+  if (mayBeWildcard(judge(seen))) {
+    const label = randomBytes(8).toString('hex');
+    const beside = await ask(`${label}${question.hostname.slice(question.hostname.indexOf('.'))}`, 'Host');
+    if (isWildcard(seen, beside)) seen = {...seen, wildcard: true};
+  }
+  return {seen, verdict: await misplaced(ask, question, judge(seen))};
+}
+
+/** A verdict with where the missing record stands instead, if it is found there. */
+async function misplaced(ask: Ask, question: Question, verdict: Verdict): Promise<Verdict> {
+  if (verdict.kind !== 'Refuted') return verdict;
+  for (const stray of straysOf(question, verdict)) {
+    const {findings} = await ask(stray.name, stray.wanted);
+    if (findings.some((f) => f.failure === undefined && stray.is(f))) return withStray(verdict, stray);
+  }
+  return verdict;
 }

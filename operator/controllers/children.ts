@@ -1,20 +1,24 @@
-import type {Certificate, CertificateRequest, Ingress} from '../api/foreign.ts';
+import type {Certificate, CertificateRequest} from '../api/foreign.ts';
 import type {CertificateFacts, IssuedRequest} from '../domain/certificate.ts';
-import {certificateFacts} from '../domain/certificate.ts';
-import type {FreshAttempt} from '../domain/lifecycle.ts';
-import {timestamp} from '../domain/conditions.ts';
+import {certificateFacts, isResting} from '../domain/certificate.ts';
+import type {Hostname} from '../domain/hostname.ts';
+import {objectNameOf} from '../domain/hostname.ts';
+import type {Obstacle} from '../domain/obstacle.ts';
+import type {Rest} from '../domain/resting.ts';
+import type {Tenant} from '../domain/tenant.ts';
+import {timestamp} from '../domain/times.ts';
+import type {FreshAttempt} from '../domain/world.ts';
 import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
-import type {KubeObject, ObjectMeta, Resource} from '../kube/objects.ts';
+import {isRefusal, StaleReadError} from '../kube/errors.ts';
+import type {KubeObject, ObjectMeta} from '../kube/objects.ts';
 import {keyOf, ownerReference} from '../kube/objects.ts';
-import {certificateRequests, certificates, ingresses} from './resources.ts';
-
-/** On every object that Doorplate writes: whose it is. The value is the owner's UID. */
-export const ownerLabel = 'doorplate.dev/owner-uid';
-export const managedBy = {'app.kubernetes.io/managed-by': 'doorplate'} as const;
-/** Selects what Doorplate wrote, for caches. cert-manager copies a Certificate's labels to its CertificateRequests. */
-export const ownedSelector = `app.kubernetes.io/managed-by=doorplate,${ownerLabel}`;
+import {doAll, settleAll} from '../kube/side-by-side.ts';
+import {forAnnotation, managedBy, ownerLabel} from './labels.ts';
+import type {RouteObject} from './rendering.ts';
+import type {Resting} from './resting.ts';
+import {certificateRequests, certificates} from './resources.ts';
 
 export interface Owner {
   apiVersion: string;
@@ -22,69 +26,114 @@ export interface Owner {
   metadata: ObjectMeta;
 }
 
-/** Under what an Ingress is found by its hostname. */
-export const byHost = {host: (i: Ingress) => i.spec.rules.map((r) => r.host)};
-
 interface Desired {
   certificates: readonly Certificate[];
-  ingresses: readonly Ingress[];
+  /** Those of them (`namespace/name`) that come back from their rest. */
+  returning: readonly string[];
+  routes: readonly RouteObject[];
+}
+
+/** What becomes of a Certificate that is no longer desired: it rests so, or (undefined) it is deleted. */
+export type Leaving = (certificate: Certificate) => Rest | undefined;
+
+/** Where a hostname's Certificate is to be found, and for whom. */
+export interface Place {
+  owner: Owner;
+  hostname: Hostname;
+  namespace: string;
+  /** Undefined: the hostname is not held, so that none may come back from its rest. */
+  tenant: Tenant | undefined;
+  /** ms since the epoch. */
+  now: number;
 }
 
 /** What applying has come to. */
 export interface Applied {
   /** Something was written: what was gathered before is out of date. */
   changed: boolean;
-  /** By the name of an object that could not be written because somebody else's has its name. */
-  inTheWay: ReadonlyMap<string, string>;
+  /** Not all that differs was tried: the rest is for another turn, after others had theirs. */
+  unfinished: boolean;
+  /** By the name of an object that could not be written: why. */
+  obstacles: ReadonlyMap<string, Obstacle>;
+}
+
+/** What one turn of applying has come to so far. */
+interface Turn {
+  written: number;
+  unfinished: boolean;
+  obstacles: Map<string, Obstacle>;
+}
+
+/** When so many objects of one owner have been written, the rest waits for another turn. A default host has five. */
+export const writesPerTurn = 100;
+
+export interface ChildrenDeps {
+  client: Client;
+  applier: Applier;
+  certificates: Cache<Certificate, Certificate>;
+  routes: Cache<RouteObject, RouteObject>;
+  requests: Cache<IssuedRequest, CertificateRequest>;
+  resting: Resting;
+  /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
+  beforeCertificatesGo: (hostnames: readonly string[]) => Promise<void>;
 }
 
 /**
- * The objects that one of ours stands for: Certificates and Ingresses, in its own namespace (then owned by it, so that
+ * The objects that one of ours stands for: Certificates and routes, in its own namespace (then owned by it, so that
  * Kubernetes collects them too) or in Doorplate's (found by the label, removed by the finalizer).
  */
 export class Children {
   readonly #client: Client;
   readonly #applier: Applier;
   readonly #certificates: Cache<Certificate, Certificate>;
-  readonly #ingresses: Cache<Ingress, Ingress>;
+  readonly #routes: Cache<RouteObject, RouteObject>;
   readonly #requests: Cache<IssuedRequest, CertificateRequest>;
+  readonly #resting: Resting;
+  readonly #beforeCertificatesGo: ChildrenDeps['beforeCertificatesGo'];
 
-  constructor(p: {
-    client: Client;
-    applier: Applier;
-    certificates: Cache<Certificate, Certificate>;
-    ingresses: Cache<Ingress, Ingress>;
-    requests: Cache<IssuedRequest, CertificateRequest>;
-  }) {
+  constructor(p: ChildrenDeps) {
     this.#client = p.client;
     this.#applier = p.applier;
     this.#certificates = p.certificates;
-    this.#ingresses = p.ingresses;
+    this.#routes = p.routes;
     this.#requests = p.requests;
+    this.#resting = p.resting;
+    this.#beforeCertificatesGo = p.beforeCertificatesGo;
   }
 
-  /** The facts about an owner's Certificate, if it stands. */
-  certificate(owner: Owner, key: string): CertificateFacts | undefined {
-    const certificate = this.#certificates.get(key);
-    return certificate && this.#isOurs(owner)(certificate)
-      ? certificateFacts(certificate, this.#requests.by('owner', owner.metadata.uid ?? ''))
-      : undefined;
+  /** The facts about the Certificate of an owner's hostname: its own, or else one that rests there for its tenant. */
+  certificate({owner, hostname, namespace, tenant, now}: Place): CertificateFacts | undefined {
+    const own = this.#certificates
+      .by('hostname', hostname)
+      .filter((c) => c.metadata.namespace === namespace && !isResting(c) && this.#isOurs(owner)(c));
+    const name = objectNameOf(owner.metadata.uid ?? '', hostname);
+    const certificate =
+      own.find((c) => c.metadata.name === name) ??
+      own[0] ??
+      (tenant && this.#resting.find(hostname, namespace, tenant, now));
+    return certificate && certificateFacts(certificate, this.#requests.by('certificate', keyOf(certificate)));
   }
 
-  /** Whether an Ingress stands in the cluster exactly as desired. */
-  stands(owner: Owner, desired: Ingress): boolean {
-    return this.#applier.stands(this.#labelled(owner, desired), this.#ingresses.get(keyOf(desired)));
+  /** Whether a route stands in the cluster exactly as desired. */
+  stands(owner: Owner, desired: RouteObject): boolean {
+    return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)));
   }
 
-  /** Writes what differs, then removes what is no longer desired: routes before certificates. */
-  async apply(owner: Owner, desired: Desired): Promise<Applied> {
-    const inTheWay = new Map<string, string>();
-    const written = [
-      ...(await this.#applyAll(owner, certificates, this.#certificates, desired.certificates, inTheWay)),
-      ...(await this.#applyAll(owner, ingresses, this.#ingresses, desired.ingresses, inTheWay)),
+  /**
+   * Removes what is no longer desired, routes before certificates, then writes what differs: no write that fails keeps anything
+   * standing, or another from being tried, but where each would meet the same. Removals are done whole; of writes, those that come
+   * after {@link writesPerTurn} are left for another turn. Throws the first error that is no refusal, when nothing is under way any more.
+   */
+  async apply(owner: Owner, desired: Desired, leaving: Leaving): Promise<Applied> {
+    const removed = await this.#removeAllBut(owner, desired, leaving);
+    const turn: Turn = {written: 0, unfinished: false, obstacles: new Map()};
+    const outcomes = [
+      ...(await this.#applyAll(owner, this.#certificates, desired.certificates, turn, desired.returning)),
+      ...(await this.#applyAll(owner, this.#routes, desired.routes, turn)),
     ];
-    const removed = await this.#removeAllBut(owner, desired);
-    return {changed: removed || written.includes(true), inTheWay};
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+    return {changed: removed || turn.written > 0, unfinished: turn.unfinished, obstacles: turn.obstacles};
   }
 
   /** Begins an attempt anew. Throws a conflict where the Certificate has changed meanwhile. */
@@ -120,20 +169,18 @@ export class Children {
 
   /** Whether there is a route for a hostname: of this owner, or (`others`) of any but this one. */
   routes(uid: string, hostname: string, {others = false} = {}): boolean {
-    return this.#ingresses.by('host', hostname).some((i) => (i.metadata.labels?.[ownerLabel] === uid) !== others);
+    return this.#routes.by('host', hostname).some((r) => (r.metadata.labels?.[ownerLabel] === uid) !== others);
   }
 
-  /** Since when an Ingress of an owner's stands under this key, ms since the epoch; undefined: none does. */
+  /** Since when a route of an owner's stands under this key, ms since the epoch; undefined: none does. */
   since(owner: Owner, key: string): number | undefined {
-    const ingress = this.#ingresses.get(key);
-    return ingress && this.#isOurs(owner)(ingress)
-      ? Date.parse(ingress.metadata.creationTimestamp ?? '') || 0
-      : undefined;
+    const route = this.#routes.get(key);
+    return route && this.#isOurs(owner)(route) ? Date.parse(route.metadata.creationTimestamp ?? '') || 0 : undefined;
   }
 
   /** Removes everything: the routes first (traffic stops), then the certificates. */
-  async remove(owner: {metadata: Pick<ObjectMeta, 'uid'>}): Promise<void> {
-    await this.#removeAllBut(owner, {certificates: [], ingresses: []});
+  async remove(owner: {metadata: Pick<ObjectMeta, 'uid'>}, leaving: Leaving = () => undefined): Promise<void> {
+    await this.#removeAllBut(owner, {certificates: [], returning: [], routes: []}, leaving);
   }
 
   #isOurs =
@@ -148,7 +195,7 @@ export class Children {
       metadata: {
         ...object.metadata,
         labels: {...object.metadata.labels, ...managedBy, [ownerLabel]: owner.metadata.uid ?? ''},
-        annotations: {...object.metadata.annotations, 'doorplate.dev/for': `${owner.kind} ${keyOf(owner)}`},
+        annotations: {...object.metadata.annotations, [forAnnotation]: `${owner.kind} ${keyOf(owner)}`},
         ...(object.metadata.namespace === owner.metadata.namespace && {
           ownerReferences: [ownerReference(owner, {controller: true, blockOwnerDeletion: true})],
         }),
@@ -158,42 +205,67 @@ export class Children {
 
   async #applyAll<T extends KubeObject>(
     owner: Owner,
-    resource: Resource<T>,
     cache: Cache<T, T>,
     desired: readonly T[],
-    inTheWay: Map<string, string>,
-  ): Promise<boolean[]> {
-    return Promise.all(
-      desired.map(async (object) => {
-        const result = await this.#applier.apply(resource, this.#labelled(owner, object), {
-          existing: cache.get(keyOf(object)),
-          isOurs: this.#isOurs(owner),
+    turn: Turn,
+    returning: readonly string[] = [],
+  ): Promise<PromiseSettledResult<void>[]> {
+    const {resource} = cache;
+    return settleAll(desired, async (intent) => {
+      const {name} = intent.metadata;
+      const object = `${resource.kind} ${keyOf(intent)}`;
+      const labelled = this.#labelled(owner, intent);
+      const existing = cache.get(keyOf(intent));
+      if (turn.written >= writesPerTurn) {
+        turn.unfinished ||= !this.#applier.stands(labelled, existing);
+        return;
+      }
+      try {
+        // What comes back is taken as it is, or not at all: a new one would be an order that nothing has held back.
+        const returns = returning.includes(keyOf(intent));
+        if (returns && !existing) throw new StaleReadError(`${object} rested, and is gone`);
+        const {outcome} = await this.#applier.apply(resource, labelled, {
+          existing,
+          isOurs: returns ? (o) => o.metadata.uid === existing?.metadata.uid : this.#isOurs(owner),
+          onlyExisting: returns,
           cache,
         });
-        if (result.outcome === 'NotOurs') inTheWay.set(object.metadata.name, `${resource.kind} ${keyOf(object)}`);
-        return result.outcome === 'Created' || result.outcome === 'Applied';
-      }),
-    );
+        if (outcome === 'NotOurs') turn.obstacles.set(name, {kind: 'NameTaken', object});
+        if (outcome === 'Created' || outcome === 'Applied') turn.written++;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        turn.obstacles.set(name, {kind: 'WriteRefused', object, says: error.says});
+      }
+    });
   }
 
-  async #removeAllBut(owner: {metadata: Pick<ObjectMeta, 'uid'>}, desired: Desired): Promise<boolean> {
+  async #removeAllBut(
+    owner: {metadata: Pick<ObjectMeta, 'uid'>},
+    desired: Desired,
+    leaving: Leaving,
+  ): Promise<boolean> {
     const uid = owner.metadata.uid ?? '';
-    const remove = async <T extends KubeObject>(
-      resource: Resource<T>,
-      cache: Cache<T, T>,
-      keep: readonly T[],
-    ): Promise<boolean> => {
+    const undesired = <T extends KubeObject>(cache: Cache<T, T>, keep: readonly T[]): T[] => {
       const kept = new Set(keep.map(keyOf));
-      const outcomes = await Promise.all(
-        cache
-          .by('owner', uid)
-          .filter((o) => !kept.has(keyOf(o)))
-          .map((o) => this.#applier.remove(resource, o)),
-      );
+      return cache.by('owner', uid).filter((o) => !kept.has(keyOf(o)));
+    };
+    const remove = async <T extends KubeObject>({resource}: Cache<T, T>, going: readonly T[]): Promise<boolean> => {
+      const outcomes = await doAll(going, (o) => this.#applier.remove(resource, o));
       return outcomes.some((outcome) => outcome !== 'Going');
     };
-    const routes = await remove(ingresses, this.#ingresses, desired.ingresses);
-    const certs = await remove(certificates, this.#certificates, desired.certificates);
+    const routes = await remove(this.#routes, undesired(this.#routes, desired.routes));
+    const certs = await this.#leave(undesired(this.#certificates, desired.certificates), leaving);
     return routes || certs;
+  }
+
+  /** Certificates go, or rest. Returns whether that has changed anything. */
+  async #leave(certs: readonly Certificate[], leaving: Leaving): Promise<boolean> {
+    if (certs.length > 0) await this.#beforeCertificatesGo(certs.flatMap((c) => c.spec.dnsNames));
+    const changed = await doAll(certs, async (c) => {
+      const rest = leaving(c);
+      if (rest) return this.#resting.lay(c, rest);
+      return (await this.#applier.remove(this.#certificates.resource, c)) !== 'Going';
+    });
+    return changed.includes(true);
   }
 }

@@ -1,58 +1,73 @@
 /** DomainClaims: written on behalf of who holds them, released when that is gone, and dropped when their quarantine is over. */
-import type {CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
+import type {Certificate, CustomDomain, DomainClaim} from '../api/foreign.ts';
+import type {Order} from '../domain/budget.ts';
 import {mergeOrders} from '../domain/budget.ts';
-import type {ClaimWrite} from '../domain/claim.ts';
-import {release} from '../domain/claim.ts';
-import {normalise} from '../domain/hostname.ts';
-import type {Policy} from '../domain/lifecycle.ts';
-import type {Cache} from '../kube/cache.ts';
+import {isResting} from '../domain/certificate.ts';
+import type {ClaimWrite} from '../domain/claim-write.ts';
+import {gives, keptForMs, release, remember} from '../domain/claim.ts';
+import type {Policy} from '../domain/world.ts';
+import type {Cache, Change} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import type {Result} from '../kube/controller.ts';
 import {isAlreadyExists, isConflict} from '../kube/errors.ts';
 import type {HasMeta, Key} from '../kube/objects.ts';
+import {doAll} from '../kube/side-by-side.ts';
+import {by, each, itself, type KeysOf, on, type Wake, whenGone, whenNewOrGone} from '../kube/wake.ts';
+import type {Caches} from './caches.ts';
 import type {Children} from './children.ts';
 import type {OrderBook} from './order-book.ts';
+import {certificateOf, hostnamesOf, namesOf, uidOf} from './relations.ts';
+import {hostsOf} from './rendering.ts';
 import {customDomains, domainClaims, projects} from './resources.ts';
-
-export type ClaimCache = Cache<DomainClaim, DomainClaim>;
-
-/** Under what claims are found again: the UID of their holder. */
-export const claimsByHolder = {holder: (c: DomainClaim) => [c.status?.holder?.uid ?? []].flat()};
-
-/** The hostnames that a CustomDomain's spec names, normalised. */
-export const hostnamesOf = ({spec: {primary, redirects = []}}: CustomDomain): string[] =>
-  [primary, ...redirects.map((r) => r.from)].flatMap((h) => normalise(h) ?? []);
+import type {Resting} from './resting.ts';
 
 /** How often what follows from claims is decided anew before the queue's back-off takes over. */
 const rounds = 4;
 
+/** Before a hostname becomes a tenant's: what rests of it for others goes. */
+type MakeWay = (hostname: string, tenant: DomainClaim['spec']['tenant']) => Promise<void>;
+
 /** Writes claims: each write succeeds against what was read, or not at all. */
 export class Claims {
   readonly #client: Client;
-  readonly #cache: ClaimCache;
+  readonly #cache: Cache<DomainClaim, DomainClaim>;
+  readonly #makeWay: MakeWay;
 
-  constructor(client: Client, cache: ClaimCache) {
+  constructor(client: Client, cache: Cache<DomainClaim, DomainClaim>, makeWay: MakeWay) {
     this.#client = client;
     this.#cache = cache;
+    this.#makeWay = makeWay;
   }
 
   of = (hostname: string): DomainClaim | undefined => this.#cache.get(hostname);
 
   /**
    * Decides, writes the claims that the decision asks for, and decides anew, until it asks for none: only then is anything else
-   * done. Where another was quicker, the next round sees that one's claim.
+   * done. Where another was quicker, the next round sees that one's claim. `confirm` is waited for before a hostname becomes
+   * somebody's: it throws where the tenant that was decided for is not who it was.
    */
-  async settle<D extends {claims: readonly ClaimWrite[]}>(decide: () => D): Promise<D> {
+  async settle<D extends {claims: readonly ClaimWrite[]}>(decide: () => D, confirm: () => Promise<void>): Promise<D> {
     for (let round = 0; round < rounds; round++) {
       const decision = decide();
       if (decision.claims.length === 0) return decision;
-      await Promise.all(decision.claims.map((write) => this.write(write)));
+      if (decision.claims.some(gives)) await confirm();
+      await doAll(decision.claims, (write) => this.write(write));
     }
     throw new Error('claims keep changing while they are decided upon');
   }
 
+  /** Sees to it that the claims of these hostnames know the orders that `ordersOf` tells of. */
+  async remember(hostnames: readonly string[], ordersOf: (claim: DomainClaim) => readonly Order[]): Promise<void> {
+    const standing = () => hostnames.flatMap((hostname) => this.of(hostname) ?? []);
+    await this.settle(
+      () => ({claims: standing().flatMap((claim) => remember(claim, ordersOf(claim)) ?? [])}),
+      () => Promise.resolve(),
+    );
+  }
+
   /** Throws what the API server throws, but where another was quicker: then the cache has what stands. */
   async write({hostname, before, spec, status}: ClaimWrite): Promise<void> {
+    await this.#makeWay(hostname, spec.tenant);
     try {
       this.#cache.observe(
         before === undefined
@@ -83,17 +98,51 @@ export class Claims {
   }
 }
 
-export interface ClaimDeps {
+export interface ClaimDeps extends Pick<Caches, 'domains' | 'projects'> {
   client: Client;
   policy: Policy;
   claims: Claims;
-  /** Indexed by `uid`. */
-  domains: Cache<CustomDomain, CustomDomain>;
-  projects: Cache<Project, Project>;
   children: Children;
+  resting: Resting;
   orders: OrderBook;
   now?: () => number;
 }
+
+/** The hostnames that a CustomDomain has in its spec or its status. */
+const namedBy = (domain: CustomDomain): string[] => [
+  ...hostnamesOf(domain),
+  ...(domain.status?.hosts ?? []).map((h) => h.hostname),
+];
+
+/** The hostnames that a CustomDomain holds and no longer names: no other change of it is a claim's. */
+const droppedBy =
+  (claims: Caches['claims']): KeysOf<Change<CustomDomain>> =>
+  (now, before) => {
+    if (!now || !before) return [];
+    const names = new Set(namedBy(now));
+    const isHeld = (hostname: string) => claims.get(hostname)?.status?.holder?.uid === now.metadata.uid;
+    return namedBy(before).filter((hostname) => !names.has(hostname) && isHeld(hostname));
+  };
+
+/**
+ * What wakes a claim: a change of it, of a Certificate that rests for it (or of its request), that who holds it comes, goes or drops
+ * the hostname, and the end of a route. Its key is the hostname, whether there is a claim or not.
+ */
+export const wakeClaims = (c: Caches): Wake[] => [
+  on(c.claims, itself),
+  on(c.domains, whenNewOrGone(by(c.claims, 'holder', uidOf)), droppedBy(c.claims)),
+  on(c.projects, whenNewOrGone(by(c.claims, 'holder', uidOf))),
+  on(c.routes, whenGone(each(hostsOf))),
+  on(c.certificates, each(restingNames)),
+  on(
+    c.requests,
+    each((request: HasMeta) => certificateOf(request).flatMap((key) => restingNames(c.certificates.get(key)))),
+  ),
+];
+
+/** The hostname of a Certificate that rests. */
+const restingNames = (certificate: Certificate | undefined): string[] =>
+  certificate && isResting(certificate) ? namesOf(certificate) : [];
 
 export class ClaimReconciler {
   readonly #deps: ClaimDeps;
@@ -102,34 +151,45 @@ export class ClaimReconciler {
     this.#deps = deps;
   }
 
-  /** Brings one claim to what it should be. Throws what the API server throws; the queue tries again. */
+  /**
+   * Brings one claim to what it should be, and the Certificates that rest for it. Throws what the API server throws; the queue tries
+   * again.
+   */
   async reconcile(hostname: Key): Promise<Result> {
-    const {claims, client, policy, orders} = this.#deps;
+    const {claims, resting} = this.#deps;
+    const now = (this.#deps.now ?? Date.now)();
+    const restEnds = await resting.tend(hostname, claims.of(hostname), now);
+    const result = await this.#reconcileClaim(hostname, now, restEnds);
+    const next = Math.min(restEnds - now, result === 'awaitChange' ? Infinity : result.requeueAfterMs, 86_400_000);
+    return restEnds === Infinity ? result : {requeueAfterMs: Math.max(1000, next)};
+  }
+
+  async #reconcileClaim(hostname: Key, now: number, restEnds: number): Promise<Result> {
+    const {claims, client, policy, orders, resting} = this.#deps;
     const claim = claims.of(hostname);
     if (!claim || claim.metadata.deletionTimestamp) return 'awaitChange';
-    const now = (this.#deps.now ?? Date.now)();
+    const drop = async (): Promise<Result> => {
+      await resting.end(hostname);
+      const {uid, resourceVersion} = claim.metadata;
+      await client.delete(domainClaims, hostname, {uid, resourceVersion});
+      return 'awaitChange';
+    };
     const {holder, quarantinedUntil} = claim.status ?? {};
     if (!holder) {
       if (quarantinedUntil === undefined || claim.spec.proof === 'Platform') return 'awaitChange';
       const left = Date.parse(quarantinedUntil) - now;
       if (left > 0) return {requeueAfterMs: Math.min(left, 86_400_000)};
-      const {uid, resourceVersion} = claim.metadata;
-      await client.delete(domainClaims, hostname, {uid, resourceVersion});
-      return 'awaitChange';
+      return drop();
     }
     if (await this.#stands(hostname, holder)) return 'awaitChange';
-    await claims.write(
-      release(
-        claim,
-        now,
-        policy.quarantineTimeMs,
-        mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now),
-      ),
-    );
+    const known = mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now);
+    const keepMs = keptForMs(claim, policy, {orders: known, restEnds, now});
+    if (keepMs === 0) return drop();
+    await claims.write(release(claim, now, keepMs, known));
     return 'awaitChange';
   }
 
-  /** Whether the holder is there and names the hostname still, or has routes for it. What it has left behind is removed. */
+  /** Whether the holder exists and still names the hostname, or has routes for it. The routes of one that is gone are removed. */
   async #stands(
     hostname: string,
     {kind, uid, namespace, name}: NonNullable<NonNullable<DomainClaim['status']>['holder']>,

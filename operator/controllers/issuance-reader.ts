@@ -3,7 +3,7 @@ import type {Diagnosis, Said} from '../domain/diagnosis.ts';
 import type {Client} from '../kube/client.ts';
 import {ApiError} from '../kube/errors.ts';
 import type {KubeObject} from '../kube/objects.ts';
-import {ownerLabel} from './children.ts';
+import {ownerLabel} from './labels.ts';
 import {acmeChallenges, acmeOrders} from './resources.ts';
 
 /** The attempt that is asked about: the UID of its CertificateRequest, and of the owner whose label it bears. */
@@ -39,7 +39,7 @@ const said =
 export class IssuanceReader {
   readonly #client: Client;
   readonly #running = new Map<string, Promise<unknown>>();
-  readonly #coming = new Map<string, Promise<Read>>();
+  readonly #coming = new Map<string, {read: Promise<Read>; wanted: Wanted}>();
 
   constructor(client: Client) {
     this.#client = client;
@@ -59,16 +59,20 @@ export class IssuanceReader {
     return {said: [...challenges.map(said('Challenge')), ...orders.map(said('Order'))].slice(0, mostSaid)};
   }
 
-  /** The read that begins after the one that is under way; all who ask until then share it. */
+  /** The read that begins after the one that is under way; all who ask until then share it. It ends when none of them waits for it. */
   #next(namespace: string, owner: string, signal: AbortSignal): Promise<Read> {
     const key = `${namespace} ${owner}`;
     const coming = this.#coming.get(key);
-    if (coming) return coming;
-    const next = (this.#running.get(key) ?? Promise.resolve())
+    if (coming && !coming.wanted.signal.aborted) {
+      coming.wanted.by(signal);
+      return coming.read;
+    }
+    const wanted = new Wanted(signal);
+    const read = (this.#running.get(key) ?? Promise.resolve())
       .catch(() => {})
       .then(() => {
-        this.#coming.delete(key);
-        const run = this.#read(namespace, owner, signal);
+        if (this.#coming.get(key)?.wanted === wanted) this.#coming.delete(key);
+        const run = this.#read(namespace, owner, wanted.signal);
         this.#running.set(key, run);
         void run
           .catch(() => {})
@@ -77,8 +81,8 @@ export class IssuanceReader {
           });
         return run;
       });
-    this.#coming.set(key, next);
-    return next;
+    this.#coming.set(key, {read, wanted});
+    return read;
   }
 
   async #read(namespace: string, owner: string, signal: AbortSignal): Promise<Read> {
@@ -88,5 +92,28 @@ export class IssuanceReader {
       this.#client.list(acmeChallenges, {namespace, signal}),
     ]);
     return {orders: orders.items, challenges: challenges.items};
+  }
+}
+
+/** A signal that fires when all have given up who wanted the same. */
+class Wanted {
+  readonly #abort = new AbortController();
+  #by = 0;
+
+  constructor(first: AbortSignal) {
+    this.by(first);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  by(signal: AbortSignal): void {
+    this.#by++;
+    const leave = () => {
+      if (--this.#by === 0) this.#abort.abort(signal.reason);
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, {once: true});
   }
 }

@@ -1,5 +1,5 @@
 import type {Logger} from 'pino';
-import type {Certificate} from '../api/foreign.ts';
+import type {IssuerRef} from '../api/foreign.ts';
 import {caaIdentities} from '../acme/directory.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import type {Syncable} from '../kube/cache.ts';
@@ -15,13 +15,11 @@ const startWaitsMs = 3_000;
 
 export interface IssuerOptions {
   client: Pick<Client, 'get'>;
-  issuerRef: Certificate['spec']['issuerRef'];
+  issuerRef: IssuerRef;
   /** Doorplate's own: where a namespaced Issuer is read. */
   namespace: string;
   /** What the platform has set; then the directory is not asked. */
   configured: readonly Hostname[];
-  /** Called when the names have changed. */
-  onChange: () => void;
   log: Logger;
   /** {@link caaIdentities}, or a stand-in. */
   ask?: typeof caaIdentities;
@@ -29,8 +27,8 @@ export interface IssuerOptions {
 
 /**
  * Knows what CAA records must say: the CA's names, by the setting or by the directory of the ACME server that the issuer names, and
- * the platform's account there (RFC 8657), by the issuer's status; read once an hour. A failure never stops anything: what was known stays, and until something is known CAA is left to the CA, which
- * looks at it anyway (RFC 8659, 3).
+ * the platform's account there (RFC 8657), by the issuer's status; read once an hour. A failure never stops anything: what
+ * was known stays, and until something is known CAA is left to the CA, which looks at it anyway (RFC 8659, 3).
  */
 export class Issuer implements Syncable {
   /** Resolves when the first answer is there, or is not after 3 s. */
@@ -41,6 +39,7 @@ export class Issuer implements Syncable {
   #accountUri: string | undefined;
   #pauseMs = firstPauseMs;
   readonly #options: IssuerOptions;
+  readonly #handlers: (() => void)[] = [];
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
@@ -66,6 +65,11 @@ export class Issuer implements Syncable {
     return this.#accountUri;
   }
 
+  /** Calls when the names or the account have changed. */
+  onChange(handler: () => void): void {
+    this.#handlers.push(handler);
+  }
+
   start(): void {
     if (this.#options.issuerRef.group !== 'cert-manager.io') {
       this.#begun();
@@ -89,7 +93,7 @@ export class Issuer implements Syncable {
   }
 
   async #refresh(): Promise<void> {
-    const {log, issuerRef, onChange} = this.#options;
+    const {log, issuerRef} = this.#options;
     let next = periodMs;
     try {
       const {identities, accountUri} = await this.#read();
@@ -103,7 +107,7 @@ export class Issuer implements Syncable {
             ? 'the CA names itself for CAA records'
             : 'the CA names itself nowhere: CAA is not looked at',
         );
-        onChange();
+        for (const handler of this.#handlers) handler();
       }
     } catch (error) {
       if (this.#stop.signal.aborted) return;

@@ -2,20 +2,48 @@
  * Looks at the outside world for the controllers: DNS checks, probes of the edge. A reconcile never waits for one: it
  * says when the next look is due, reads the newest result, and is called again when there is one. So a dead DNS server
  * delays nothing but its own name (rule 2), and a removal is never queued behind a time-out.
+ *
+ *   due() --timer, rate--> in line, by tenant (fair-queue.ts) --a seat--> under way, with all others at the same subject --> a result
+ *
+ * Whatever is forgotten leaves wherever it is. A look that is under way is aborted when nobody waits for it any more.
  */
+import {isDeepEqual} from '../kube/equality.ts';
+import {FairQueue, type FairQueueOptions, type Ticket} from './fair-queue.ts';
+
 export interface Looked<R> {
   result: R;
   at: number;
 }
 
-interface Entry<R> {
+/** Who waits for a look: the key of an object, and the tenant whose turn it takes. */
+export interface Owner {
+  key: string;
+  tenant: string;
+}
+
+interface Entry<Q, R> {
+  owner: Owner;
+  question: Q;
   timer?: NodeJS.Timeout;
   dueAt?: number;
-  running: boolean;
+  /** From here on it may be made with another at the same subject. */
+  earliest: number;
+  /** It is due, and waits for the rate of its subject. */
+  isHeldBack?: true;
+  /** While it is in line. */
+  ticket?: Ticket<Entry<Q, R>>;
+  /** While it is under way. */
+  turn?: Turn<Entry<Q, R>>;
   /** The newest last; a few. */
   looked: Looked<R>[];
   /** After a look that threw: not again before this. */
   notBefore?: number;
+}
+
+/** Looks that are made together, as long as somebody waits for one of them. */
+interface Turn<E> {
+  waitedFor: Set<E>;
+  abort: AbortController;
 }
 
 /** How many results of a key are remembered. */
@@ -25,118 +53,186 @@ const jitter = 0.2;
 const pauseAfterErrorMs = 5_000;
 
 export interface ObserverOptions<Q, R> {
-  /** One look. A thrown error counts as no look; the next one waits 5 s. */
-  look: (question: Q, signal: AbortSignal) => Promise<R>;
-  /** Called when a look has ended, with a result or without. */
-  onResult: (owner: string) => void;
+  /**
+   * Looks at one subject, made together: a result for each question, in their order. One that rejects counts as no look; the
+   * next one waits 5 s. The signal fires when nobody waits for any of them.
+   */
+  look: (questions: readonly Q[], signal: AbortSignal) => Promise<R>[];
   onError: (error: unknown, question: Q) => void;
-  /** Looks at once. */
-  concurrency: number;
+  /** Calls with each look that begins, and when; `isFirst`: nothing is known yet of what is asked. */
+  onBegin?: (tenant: string, question: Q, at: number, isFirst: boolean) => void;
+  /** What a question is about. */
+  subject: (question: Q) => string;
+  /** When a tenant may look, in ms since the epoch: now or later. Asked once for each look, when it is due. Default: now. */
+  mayBegin?: (tenant: string, question: Q, now: number) => number;
+  /** Who may look when, of many tenants. */
+  queue: FairQueueOptions;
   now?: () => number;
 }
 
 /** Looks by owner and key: one at a time per key, a bounded number at once, the earliest due time wins. */
-export class Observer<Q, R> {
+export class Observer<Q, R, K extends string = string> {
   readonly #options: ObserverOptions<Q, R>;
-  readonly #owners = new Map<string, Map<string, Entry<R>>>();
-  readonly #waiting: {owner: string; key: string; entry: Entry<R>; question: Q}[] = [];
-  readonly #stop = new AbortController();
-  #running = 0;
+  readonly #owners = new Map<string, Map<K, Entry<Q, R>>>();
+  readonly #bySubject = new Map<string, Set<Entry<Q, R>>>();
+  readonly #queue: FairQueue<Entry<Q, R>>;
+  readonly #handlers: ((owner: string) => void)[] = [];
+  #stopped = false;
 
   constructor(options: ObserverOptions<Q, R>) {
     this.#options = options;
+    this.#queue = new FairQueue(options.queue);
+  }
+
+  /** Calls with the owner of each look that has ended, with a result or without. */
+  onChange(handler: (owner: string) => void): void {
+    this.#handlers.push(handler);
   }
 
   /** The newest result for a key. */
-  latest(owner: string, key: string): Looked<R> | undefined {
+  latest(owner: string, key: K): Looked<R> | undefined {
     return this.recent(owner, key).at(-1);
   }
 
   /** The last results for a key, the newest last. */
-  recent(owner: string, key: string): readonly Looked<R>[] {
+  recent(owner: string, key: K): readonly Looked<R>[] {
     return this.#owners.get(owner)?.get(key)?.looked ?? [];
   }
 
   /**
-   * Sees to it that a look begins at `at` (ms since the epoch; past means now). A look that is already under way answers
-   * for it; a later due time is replaced by an earlier one.
+   * Sees to it that a look begins at `at` (ms since the epoch; past means now), as soon as it is its tenant's turn. A look that
+   * is in line, or under way, answers for it; a later due time is replaced by an earlier one.
    */
-  due(owner: string, key: string, question: Q, at: number): void {
-    if (this.#stop.signal.aborted) return;
-    const keys = this.#owners.get(owner) ?? new Map<string, Entry<R>>();
-    this.#owners.set(owner, keys);
-    const entry: Entry<R> = keys.get(key) ?? {running: false, looked: []};
-    keys.set(key, entry);
-    if (entry.running || (entry.dueAt !== undefined && entry.dueAt <= at)) return;
-    const delay = Math.max(0, Math.max(at, entry.notBefore ?? 0) - this.#now());
+  due(owner: Owner, key: K, question: Q, at: number): void {
+    if (this.#stopped) return;
+    const entry = this.#entry(owner, key, question);
+    if (entry.isHeldBack || entry.ticket || entry.turn || (entry.dueAt !== undefined && entry.dueAt <= at)) return;
+    const now = this.#now();
+    const delay = Math.max(0, Math.max(at, entry.notBefore ?? 0) - now);
     clearTimeout(entry.timer);
     entry.dueAt = at;
+    entry.earliest = now + delay * (1 - jitter);
     // Jitter only ever shortens: a look is never later than it was promised.
-    entry.timer = setTimeout(
-      () => this.#begin(owner, key, question),
-      Math.min(delay * (1 - jitter * Math.random()), 2 ** 31 - 1),
-    );
+    entry.timer = setTimeout(() => this.#ask(entry), Math.min(delay * (1 - jitter * Math.random()), 2 ** 31 - 1));
     entry.timer.unref();
   }
 
   /** Drops what is known about all keys of an owner that are not among `keep`. */
-  forget(owner: string, keep?: ReadonlySet<string>): void {
+  forget(owner: string, keep?: ReadonlySet<K>): void {
     const keys = this.#owners.get(owner);
     if (!keys) return;
     for (const [key, entry] of keys) {
       if (keep?.has(key)) continue;
-      clearTimeout(entry.timer);
       keys.delete(key);
+      this.#drop(entry);
     }
     if (keys.size === 0) this.#owners.delete(owner);
+    this.#next();
   }
 
   /** Ends all timers and looks. */
   stop(): void {
-    this.#stop.abort();
+    this.#stopped = true;
     for (const owner of this.#owners.keys()) this.forget(owner);
-    this.#waiting.length = 0;
   }
 
   #now() {
     return (this.#options.now ?? Date.now)();
   }
 
-  #begin(owner: string, key: string, question: Q): void {
-    const entry = this.#owners.get(owner)?.get(key);
-    if (!entry || entry.running) return;
-    entry.running = true;
-    this.#waiting.push({owner, key, entry, question});
+  /** What is known of a key, with what is asked of it now. */
+  #entry(owner: Owner, key: K, question: Q): Entry<Q, R> {
+    const keys = this.#owners.get(owner.key) ?? new Map<K, Entry<Q, R>>();
+    this.#owners.set(owner.key, keys);
+    const known = keys.get(key);
+    if (known) return Object.assign(known, {owner, question});
+    const entry: Entry<Q, R> = {owner, question, earliest: Infinity, looked: []};
+    keys.set(key, entry);
+    const subject = this.#options.subject(question);
+    this.#bySubject.set(subject, (this.#bySubject.get(subject) ?? new Set()).add(entry));
+    return entry;
+  }
+
+  /** It is due: it waits until its rate lets it in line. */
+  #ask(entry: Entry<Q, R>): void {
+    const now = this.#now();
+    const wait = (this.#options.mayBegin?.(entry.owner.tenant, entry.question, now) ?? now) - now;
+    if (wait <= 0) return this.#enter(entry);
+    entry.isHeldBack = true;
+    entry.timer = setTimeout(() => this.#enter(entry), wait);
+    entry.timer.unref();
+  }
+
+  #enter(entry: Entry<Q, R>): void {
+    delete entry.timer;
+    delete entry.isHeldBack;
+    entry.ticket = this.#queue.add(entry.owner.tenant, entry);
     this.#next();
   }
 
   #next(): void {
-    while (this.#running < this.#options.concurrency) {
-      const next = this.#waiting.shift();
-      if (!next) return;
-      // Forgotten while it waited, and perhaps asked for anew.
-      if (this.#owners.get(next.owner)?.get(next.key) !== next.entry) continue;
-      this.#running++;
-      void this.#look(next.owner, next.entry, next.question).finally(() => {
-        this.#running--;
-        this.#next();
-      });
-    }
+    for (let ticket = this.#stopped ? undefined : this.#queue.take(); ticket; ticket = this.#queue.take())
+      void this.#take(ticket);
   }
 
-  async #look(owner: string, entry: Entry<R>, question: Q): Promise<void> {
-    // The time at which it began: a record that changes while it runs may have been missed.
+  /** Looks for the one whose turn it is, and for everybody whose look at the same subject may be made by now. */
+  async #take(ticket: Ticket<Entry<Q, R>>): Promise<void> {
     const at = this.#now();
+    const others = [...(this.#bySubject.get(this.#options.subject(ticket.item.question)) ?? [])];
+    const entries = [ticket.item, ...others.filter((e) => e !== ticket.item && !e.turn && e.earliest <= at)];
+    const turn: Turn<Entry<Q, R>> = {waitedFor: new Set(entries), abort: new AbortController()};
+    for (const entry of entries) {
+      clearTimeout(entry.timer);
+      if (entry.ticket && entry.ticket !== ticket) this.#queue.release(entry.ticket);
+      delete entry.timer;
+      delete entry.isHeldBack;
+      delete entry.ticket;
+      entry.turn = turn;
+      this.#options.onBegin?.(entry.owner.tenant, entry.question, at, entry.looked.length === 0);
+    }
+    const results = this.#options.look(
+      entries.map((e) => e.question),
+      turn.abort.signal,
+    );
+    await Promise.all(entries.map((entry, i) => this.#see(entry, turn, results[i]!, at)));
+    this.#queue.release(ticket);
+    this.#next();
+  }
+
+  /** `at`: the time at which it began. A record that changes while it runs may have been missed. */
+  async #see(entry: Entry<Q, R>, turn: Turn<Entry<Q, R>>, coming: Promise<R>, at: number): Promise<void> {
+    const {question} = entry;
     try {
-      const result = await this.#options.look(question, this.#stop.signal);
-      entry.looked = [...entry.looked, {result, at}].slice(-mostRemembered);
+      const result = await coming;
+      const before = entry.looked.at(-1)?.result;
+      // What says the same is kept once, however often it was looked at.
+      entry.looked = [...entry.looked, {result: isDeepEqual(before, result) ? (before as R) : result, at}].slice(
+        -mostRemembered,
+      );
       entry.notBefore = undefined;
     } catch (error) {
       entry.notBefore = this.#now() + pauseAfterErrorMs;
-      if (!this.#stop.signal.aborted) this.#options.onError(error, question);
+      if (entry.turn === turn) this.#options.onError(error, question);
     }
-    entry.running = false;
-    entry.dueAt = undefined;
-    if (!this.#stop.signal.aborted) this.#options.onResult(owner);
+    if (entry.turn !== turn) return;
+    delete entry.turn;
+    delete entry.dueAt;
+    entry.earliest = Infinity;
+    for (const handler of this.#handlers) handler(entry.owner.key);
+  }
+
+  /** Takes a look out of wherever it is. */
+  #drop(entry: Entry<Q, R>): void {
+    const subject = this.#options.subject(entry.question);
+    const looks = this.#bySubject.get(subject);
+    looks?.delete(entry);
+    if (looks?.size === 0) this.#bySubject.delete(subject);
+    clearTimeout(entry.timer);
+    if (entry.ticket) this.#queue.release(entry.ticket);
+    const {turn} = entry;
+    delete entry.ticket;
+    delete entry.turn;
+    turn?.waitedFor.delete(entry);
+    if (turn?.waitedFor.size === 0) turn.abort.abort();
   }
 }

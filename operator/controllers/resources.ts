@@ -5,6 +5,7 @@ import type {
   AcmeChallenge,
   AcmeIssuer,
   AcmeOrder,
+  ApiKey,
   Certificate,
   CertificateRequest,
   CustomDomain,
@@ -27,6 +28,7 @@ export const accounts = defineResource<Account>({
   kind: 'Account',
   namespaced: false,
 });
+export const apiKeys = defineResource<ApiKey>({group, version, plural: 'apikeys', kind: 'ApiKey', namespaced: true});
 export const projects = defineResource<Project>({
   group,
   version,

@@ -1,53 +1,88 @@
+import type {Logger} from 'pino';
 import type {Account, CustomDomain, Plan} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {accountOf, tenantOf} from '../domain/tenant.ts';
-import type {Cache} from '../kube/cache.ts';
+import {Cache} from '../kube/cache.ts';
+import type {Client} from '../kube/client.ts';
+import {StaleReadError} from '../kube/errors.ts';
 import type {HasMeta, KubeObject} from '../kube/objects.ts';
+import {bare, identity} from './kept.ts';
+import {accounts, namespaces, plans} from './resources.ts';
 
-/** What is kept of a Namespace: whose it is. */
-export interface TenantNamespace extends HasMeta {
+/** What is kept of a Namespace: whose it is, and since when it is being deleted. */
+interface TenantNamespace extends HasMeta {
   account?: string;
 }
 
-export const tenantNamespace = ({metadata: {name, uid, resourceVersion, labels}}: KubeObject): TenantNamespace => {
+const tenantNamespace = ({metadata}: KubeObject): TenantNamespace => {
+  const {labels, deletionTimestamp} = metadata;
   const account = accountOf(labels);
-  return {metadata: {name, uid, resourceVersion}, ...(account !== undefined && {account})};
+  return {
+    metadata: {...identity(metadata), ...(deletionTimestamp !== undefined && {deletionTimestamp})},
+    ...(account !== undefined && {account}),
+  };
 };
 
-/** Under what a Namespace is found again: its Account, or `''` without one. */
-export const namespacesByAccount = {account: (n: TenantNamespace) => [n.account ?? '']};
-export const accountsByPlan = {plan: (a: Account) => [a.spec.planRef.name]};
+/** What {@link Tenants} reads. */
+export const tenantCaches = (client: Client, log: Logger) => ({
+  namespaces: new Cache<TenantNamespace, KubeObject>(client, namespaces, {
+    log,
+    project: tenantNamespace,
+    // '' for a Namespace without an Account.
+    indexes: {account: (n) => [n.account ?? '']},
+  }),
+  accounts: new Cache<Account, Account>(client, accounts, {
+    log,
+    project: bare,
+    indexes: {plan: (a) => [a.spec.planRef.name]},
+  }),
+  plans: new Cache<Plan, Plan>(client, plans, {log, project: bare}),
+});
+
+type TenantCaches = ReturnType<typeof tenantCaches>;
+
+/**
+ * Resolves when the API server itself says that a namespace is this tenant's. Throws a StaleReadError where it says otherwise: a
+ * Namespace that has been made anew is judged by the copy of the old one until the watch tells of it.
+ */
+export async function confirmTenant(
+  client: Pick<Client, 'get'>,
+  namespace: string,
+  {account, namespaceUID}: Tenant,
+): Promise<void> {
+  const live = await client.get(namespaces, namespace);
+  if (live?.metadata.uid !== namespaceUID || accountOf(live.metadata.labels) !== account) {
+    throw new StaleReadError(
+      `Namespace ${namespace} is no longer what was read of it: another, gone, or of another Account`,
+    );
+  }
+}
 
 /** Says whose a namespace is, out of three caches, and tells of the namespaces for which that has changed. */
 export class Tenants {
-  readonly #namespaces: Cache<TenantNamespace, KubeObject>;
-  readonly #accounts: Cache<Account, Account>;
-  readonly #plans: Cache<Plan, Plan>;
+  readonly #caches: TenantCaches;
   readonly #defaultPlan: string;
 
-  /** Indexed by {@link namespacesByAccount} and {@link accountsByPlan}. */
-  constructor(p: {
-    namespaces: Cache<TenantNamespace, KubeObject>;
-    accounts: Cache<Account, Account>;
-    plans: Cache<Plan, Plan>;
-    defaultPlan: string;
-  }) {
-    this.#namespaces = p.namespaces;
-    this.#accounts = p.accounts;
-    this.#plans = p.plans;
-    this.#defaultPlan = p.defaultPlan;
+  constructor(caches: TenantCaches, defaultPlan: string) {
+    this.#caches = caches;
+    this.#defaultPlan = defaultPlan;
   }
 
-  /** Undefined while the Namespace has not been seen: it will be told of. */
+  /** Undefined while the Namespace has not been seen; `onChange` names it when it is. */
   of(namespace: string): Tenant | undefined {
-    const found = this.#namespaces.get(namespace);
+    const found = this.#caches.namespaces.get(namespace);
     return (
       found &&
       tenantOf({account: found.account, uid: found.metadata.uid ?? ''}, this.#defaultPlan, {
-        account: (name) => this.#accounts.get(name),
-        plan: (name) => this.#plans.get(name),
+        account: (name) => this.#caches.accounts.get(name),
+        plan: (name) => this.#caches.plans.get(name),
       })
     );
+  }
+
+  /** Whether a namespace is being deleted: the API server takes nothing new into it, and deletes what is in it in any order. */
+  isGoing(namespace: string): boolean {
+    return this.#caches.namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined;
   }
 
   /** How many of these are in a namespace whose Account, or its Plan, does not exist. */
@@ -61,23 +96,27 @@ export class Tenants {
     return domains.reduce((sum, d) => sum + (lost.get(d.metadata.namespace ?? '') ?? 0), 0);
   }
 
-  /** Calls with each namespace whose tenant, or what that may have, is another than before. */
+  /** Calls with each namespace whose tenant, or what that may have, is another than before, or which is being deleted. */
   onChange(handler: (namespace: string) => void): void {
     const ofAccount = (account: string) => {
-      for (const n of this.#namespaces.by('account', account)) handler(n.metadata.name);
+      for (const n of this.#caches.namespaces.by('account', account)) handler(n.metadata.name);
     };
-    this.#namespaces.onChange((now, before) => {
-      if (!now || !before || now.account !== before.account || now.metadata.uid !== before.metadata.uid)
-        handler((now ?? before)!.metadata.name);
+    this.#caches.namespaces.onChange((now, before) => {
+      const same =
+        now?.account === before?.account &&
+        now?.metadata.uid === before?.metadata.uid &&
+        now?.metadata.deletionTimestamp === before?.metadata.deletionTimestamp;
+      if (!same) handler((now ?? before)!.metadata.name);
     });
-    this.#accounts.onChange((now, before) => {
+    this.#caches.accounts.onChange((now, before) => {
       if (now?.spec.planRef.name !== before?.spec.planRef.name) ofAccount((now ?? before)!.metadata.name);
     });
-    this.#plans.onChange((now, before) => {
+    this.#caches.plans.onChange((now, before) => {
       const [a, b] = [now?.spec.customDomains, before?.spec.customDomains];
-      if (a?.allowed === b?.allowed && a?.maxHostnamesPerProject === b?.maxHostnamesPerProject) return;
+      const sameProjects = now?.spec.maxProjects === before?.spec.maxProjects;
+      if (a?.allowed === b?.allowed && a?.maxHostnamesPerProject === b?.maxHostnamesPerProject && sameProjects) return;
       const {name} = (now ?? before)!.metadata;
-      for (const account of this.#accounts.by('plan', name)) ofAccount(account.metadata.name);
+      for (const account of this.#caches.accounts.by('plan', name)) ofAccount(account.metadata.name);
       if (name === this.#defaultPlan) ofAccount('');
     });
   }

@@ -1,4 +1,5 @@
 import type {CustomDomain, Project} from '../api/foreign.ts';
+import {phaseRows} from '../domain/phases.ts';
 import type {RedirectRule} from './table.ts';
 
 /** HTTP of a hostname that serves goes to HTTPS, method and body kept. */
@@ -21,10 +22,10 @@ export function rulesOfProject({metadata, status: said}: Project): RedirectRule[
 export function rulesOfDomain({metadata, status: said}: CustomDomain): RedirectRule[] {
   if (metadata.deletionTimestamp !== undefined) return [];
   return (said?.hosts ?? []).flatMap((h): RedirectRule[] => {
-    if (h.phase !== 'Verified' && h.phase !== 'Live') return [];
+    if (!phaseRows[h.phase].isProven) return [];
     if (h.redirect) return [{host: h.hostname, to: h.redirect.to, status: status(h.redirect.status)}];
     // A source without a redirect that is Live was the primary and serves still.
-    return h.role !== 'RedirectSource' || h.phase === 'Live' ? [toHttps(h.hostname)] : [];
+    return h.role !== 'RedirectSource' || phaseRows[h.phase].isLive ? [toHttps(h.hostname)] : [];
   });
 }
 

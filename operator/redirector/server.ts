@@ -1,7 +1,8 @@
 /** The redirector's HTTP server around the pure table. Its table comes from elsewhere (a watch) and is read anew at every request. */
 import {createServer} from 'node:http';
-import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {setTimeout as sleep} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {answer, plain} from './table.ts';
 import type {RedirectRule, Response} from './table.ts';
@@ -14,13 +15,18 @@ export interface RedirectorOptions {
   /** False until the table is complete: until then every request gets 503, because an unknown host may be a known one. */
   ready: () => boolean;
   log: Pick<Logger, 'info' | 'warn'>;
-  /** How long close() lets requests finish. */
+  /** How long close() serves on before it stops listening: the edge hears only later that it shall send no more. */
+  lingerMs: number;
+  /** How long close() lets requests finish after that. */
   drainMs: number;
 }
 
 export interface Redirector {
   port: number;
-  /** Stops listening, lets requests in flight finish for `drainMs`, then ends what is left. Safe to call twice. */
+  /**
+   * Serves on for `lingerMs`, each answer the last on its connection; then stops listening, lets requests in flight finish for
+   * `drainMs`, and ends what is left. Safe to call twice.
+   */
   close(): Promise<void>;
 }
 
@@ -65,16 +71,20 @@ export async function startRedirector(opts: RedirectorOptions): Promise<Redirect
     port,
     close() {
       draining = true;
-      closed ??= new Promise<void>((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), opts.drainMs);
-        server.close(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+      closed ??= sleep(opts.lingerMs).then(() => stopListening(server, opts.drainMs));
       return closed;
     },
   };
+}
+
+function stopListening(server: Server, drainMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 function requestOf(req: IncomingMessage): {host: string | undefined; url: string; forwardedProto: string | undefined} {

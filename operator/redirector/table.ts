@@ -16,7 +16,7 @@ export interface Response {
 }
 
 /**
- * Browsers keep a 301 or 308 for ever unless told otherwise (RFC 9110, 15.4.2), and a customer who removes a redirect could not
+ * Browsers keep a 301 or 308 for ever by default otherwise (RFC 9110, 15.4.2), and a customer who removes a redirect could not
  * reach the browsers that have seen it. Five minutes is soon enough to take it back.
  */
 const PERMANENT_CACHE_CONTROL = 'max-age=300';

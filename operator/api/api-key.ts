@@ -1,0 +1,137 @@
+import {core, z} from 'zod';
+import type {Kind} from './crd.ts';
+import {rateLimit} from './plan.ts';
+import {checked, conditions, observedGeneration, text, time} from './rules.ts';
+
+/** On an ApiKey: lifts the bans of its tokens, once for each new value. Only the platform sets it (admission policy). */
+export const liftBanAnnotation = 'doorplate.dev/lift-ban';
+
+/** What a key may do with Doorplate's own API; any other `word:word` is the platform's. */
+export const ownScopes = ['domains:read', 'domains:write', 'keys:write'] as const;
+
+/** Characters of an ApiKey's name: it stands in the token beside the namespace's, which has as many at most. */
+export const longestKeyName = 63;
+
+/** The SHA-256 of a token, in hex. */
+export const hashPattern = '^[0-9a-f]{64}$';
+export const scopePattern = '^[a-z][a-z0-9-]{0,30}:[a-z][a-z0-9-]{0,30}$';
+// RFC 3339 in whole seconds, with days that exist. No `format`: it would let times without a zone pass.
+const timePattern = core.regexes.datetime({precision: 0, offset: true}).source;
+
+const celPattern = (pattern: string) => `self.matches('${pattern.replaceAll('\\', '\\\\')}')`;
+
+const expireTime = (description: string) =>
+  checked(z.string().min(1).max(32), [
+    {
+      cel: celPattern(timePattern),
+      holds: (t) => new RegExp(timePattern).test(t),
+      message: 'must be a time in whole seconds with its zone, such as 2027-01-31T00:00:00Z (RFC 3339)',
+    },
+  ]).describe(description);
+
+const sha256 = checked(z.string().min(1).max(64), [
+  {
+    cel: celPattern(hashPattern),
+    holds: (h) => new RegExp(hashPattern).test(h),
+    message:
+      'must be the SHA-256 of the whole token: 64 digits and lower-case letters a to f. Never write the token itself here',
+  },
+]).describe('SHA-256 of the whole token, in lower-case hex. The token itself is kept nowhere.');
+
+const scope = checked(z.string().min(1).max(63), [
+  {
+    cel: celPattern(scopePattern),
+    holds: (s) => new RegExp(scopePattern).test(s),
+    message:
+      'must be two words with a colon between them, such as domains:read: lower-case letters, digits and hyphens, at most 31 in a word',
+  },
+]).describe(`Something that the key may do: ${ownScopes.join(', ')}, or a word:word of the platform's own APIs.`);
+
+const spec = z
+  .object({
+    hashes: checked(
+      z
+        .array(
+          z
+            .object({
+              sha256,
+              expireTime: expireTime(
+                'From when on this token is refused. The older of two tokens must have one.',
+              ).optional(),
+            })
+            .describe('A token that is accepted.'),
+        )
+        .min(1)
+        .max(2)
+        .meta({'x-kubernetes-list-type': 'atomic'}),
+      [
+        {
+          cel: 'self.size() < 2 || self[0].sha256 != self[1].sha256',
+          holds: (hashes) => hashes.length < 2 || hashes[0]!.sha256 !== hashes[1]!.sha256,
+          message: 'the two hashes are the same: remove one of them',
+        },
+        {
+          cel: 'self.size() < 2 || has(self[1].expireTime)',
+          holds: (hashes) => hashes.length < 2 || hashes[1]!.expireTime !== undefined,
+          message: 'the second hash is of the older token and needs an expireTime: the newer one stands first',
+        },
+      ],
+    ).describe(
+      'The tokens that are accepted: one, or during a rotation two, the newer one first and the older one with an end.',
+    ),
+    scopes: checked(z.array(scope).min(1).max(32).meta({'x-kubernetes-list-type': 'atomic'}), [
+      {
+        cel: 'self.all(s, self.exists_one(t, t == s))',
+        holds: (scopes) => new Set(scopes).size === scopes.length,
+        message: 'a scope may stand here only once: remove the repeated one',
+      },
+    ]).describe('What the key may do, in its own namespace only.'),
+    expireTime: expireTime('From when on the key is refused, whichever token is used. Default: never.').optional(),
+    rateLimit: rateLimit('A cap for this key alone, below what its tenant has together.').optional(),
+  })
+  .describe('What the key is and may do.');
+
+const status = z
+  .object({
+    observedGeneration,
+    lastUsedTime: time('When the key was last used, in whole hours.').optional(),
+    lastHandledLiftBan: text(
+      256,
+      `The value of the annotation ${liftBanAnnotation} that was last acted on.`,
+    ).optional(),
+    conditions: conditions(
+      ['Ready', 'Stalled'],
+      'Whether the key can be used: it has not expired and is not banned.',
+    ).optional(),
+  })
+  .describe('Where the key stands; written by Doorplate only.');
+
+export type ApiKeySpec = z.output<typeof spec>;
+export type ApiKeyStatus = z.output<typeof status>;
+
+export const apiKeyKind = {
+  kind: 'ApiKey',
+  plural: 'apikeys',
+  singular: 'apikey',
+  shortNames: ['akey'],
+  description:
+    "A key to the platform's API. It reaches the Projects of its own namespace. Only hashes of its tokens are kept: it may lie in Git.",
+  columns: [
+    {name: 'SCOPES', jsonPath: '.spec.scopes'},
+    {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},
+    {name: 'REASON', jsonPath: '.status.conditions[?(@.type=="Ready")].reason'},
+    {name: 'LAST-USED', jsonPath: '.status.lastUsedTime', type: 'date'},
+    {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
+    {name: 'EXPIRES', jsonPath: '.spec.expireTime', wide: true},
+    {name: 'MESSAGE', jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true},
+  ],
+  spec,
+  status,
+  rules: [
+    {
+      cel: `self.metadata.name.size() <= ${longestKeyName}`,
+      message: `the name of an ApiKey has at most ${longestKeyName} characters: it is a part of the token`,
+    },
+  ],
+  examples: [`spec: {hashes: [{sha256: ${'0123456789abcdef'.repeat(4)}}], scopes: ['domains:read']}`],
+} satisfies Kind;

@@ -1,0 +1,62 @@
+/** What a hostname must be that anybody writes. No library is needed to check it: the page does so while somebody types. */
+
+/**
+ * A rule that a value must obey, said twice: once for zod (tests, the page, the API) and once in CEL, because a zod
+ * refinement never reaches a CRD. `test/crds/accept-refuse.test.ts` runs one table through both.
+ */
+export interface Rule<T> {
+  /** A CEL expression over `self` (RE2 in `matches`), as `x-kubernetes-validations` takes it. */
+  readonly cel: string;
+  /** The same in TypeScript. */
+  readonly holds: (value: T) => boolean;
+  /** What is wrong and what to write instead; shown by the API server. */
+  readonly message: string;
+}
+
+const label = String.raw`[\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?`;
+const shape = String.raw`^(${label}\.)+${label}\.?$`;
+const longLabel = String.raw`[^.]{64}`;
+const numericEnd = String.raw`(^|\.)[0-9]+\.?$`;
+const reservedEnd = String.raw`(^|\.)(localhost|local|arpa|onion)\.?$`;
+const cel = (pattern: string) => `'${pattern.replaceAll('\\', '\\\\')}'`;
+
+/** Whether a name stands under one that is nobody's in the public DNS; again after UTS #46, which folds other letters into these. */
+export const isReserved = (h: string) => new RegExp(reservedEnd, 'iu').test(h);
+
+export const hostnameRules: readonly Rule<string>[] = [
+  {
+    cel: `self.matches(${cel(shape)})`,
+    holds: (h) => new RegExp(shape, 'u').test(h),
+    message:
+      'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; ' +
+      'no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label',
+  },
+  {
+    cel: `!self.matches(${cel(longLabel)})`,
+    holds: (h) => !new RegExp(longLabel, 'u').test(h),
+    message: 'every label (the part between two dots) has at most 63 characters (RFC 1035)',
+  },
+  {
+    cel: `self.size() <= (self.endsWith('.') ? 254 : 253)`,
+    holds: (h) => [...h].length <= (h.endsWith('.') ? 254 : 253),
+    message: 'a hostname has at most 253 characters (RFC 1035)',
+  },
+  {
+    cel: `!self.matches(${cel(numericEnd)})`,
+    holds: (h) => !new RegExp(numericEnd, 'u').test(h),
+    message: 'must be a hostname, not an IP address: create a DNS name for it and give that',
+  },
+  {
+    cel: `!self.lowerAscii().matches(${cel(reservedEnd)})`,
+    holds: (h) => !isReserved(h),
+    message:
+      'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)',
+  },
+];
+
+/** CEL for the form in which hostnames are compared: no trailing dot, lower case. `domain/hostname.ts` goes on to A-labels. */
+export const celFold = (expression: string) =>
+  `(${expression}.endsWith('.') ? ${expression}.substring(0, ${expression}.size() - 1) : ${expression}).lowerAscii()`;
+
+/** {@link celFold} in TypeScript. */
+export const fold = (h: string) => (h.endsWith('.') ? h.slice(0, -1) : h).replace(/[A-Z]/g, (c) => c.toLowerCase());

@@ -1,0 +1,125 @@
+/**
+ * For proxies that ask by HTTP (nginx's auth_request, Traefik's forwardAuth, Envoy's http_service): every method and path below
+ * /authorize/<scope>/. The scope is read there and nowhere else. No body is read.
+ */
+import {createServer} from 'node:http';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {BlockList, isIPv6} from 'node:net';
+import type {AddressInfo, Socket} from 'node:net';
+import {answerBrokenRequest} from '../http/broken-requests.ts';
+import {Problem} from '../http/problems.ts';
+import type {Server} from '../kube/manager.ts';
+import {isScope} from './authorizer.ts';
+import type {Authorizer, Decision} from './authorizer.ts';
+
+/** As much as nginx passes on as it comes (large_client_header_buffers), and some more. */
+const headerBytes = 64 << 10;
+/** nginx passes on no answer but 2xx, 401 and 403; it asks by this header for 403 in place of any other refusal. */
+const refuseWith = 'doorplate-refuse-with';
+
+/** Listens on the port, 0 for any free one. `trustedProxies`: addresses and networks whose X-Forwarded-For is believed. */
+export function authorizeServer({
+  authorizer,
+  port,
+  trustedProxies,
+}: {
+  authorizer: Authorizer;
+  port: number;
+  trustedProxies: readonly string[];
+}): Server & {port: () => number} {
+  const trusted = blockListOf(trustedProxies);
+  const server = createServer(
+    {
+      maxHeaderSize: headerBytes,
+      headersTimeout: 10_000,
+      requestTimeout: 20_000,
+      keepAliveTimeout: 100_000,
+      connectionsCheckingInterval: 2000,
+    },
+    (request, response) => {
+      // A connection that is in use ends with its answer.
+      if (!server.listening) response.setHeader('connection', 'close');
+      void answer(authorizer, trusted, request, response);
+    },
+  );
+  server.on('clientError', (error, socket) =>
+    answerBrokenRequest(error, socket as Socket, (address) => authorizer.headersFor(address)),
+  );
+  return {
+    start: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject).listen(port, '::', resolve);
+      }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+    port: () => (server.address() as AddressInfo).port,
+  };
+}
+
+async function answer(
+  authorizer: Authorizer,
+  trusted: BlockList,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const address = clientOf(request, trusted);
+  const [, scope] = /^\/authorize\/([^/?#]+)(?:[/?#]|$)/.exec(request.url ?? '') ?? [];
+  const decision =
+    scope !== undefined && isScope(scope)
+      ? await authorizer.decide({authorization: request.headers.authorization, address, scope})
+      : nowhere(authorizer.headersFor(address));
+  const {status, headers, identity = {}, problem, body = ''} = decision;
+  const shown = status > 401 && status < 500 && request.headers[refuseWith] === '403' ? 403 : status;
+  const absent = Object.keys(identity).filter((name) => identity[name as keyof typeof identity] === '');
+  response
+    .writeHead(shown, {
+      ...headers,
+      ...identity,
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      'x-doorplate-status': String(status),
+      ...(problem !== undefined && {'x-doorplate-problem': problem}),
+      // Envoy's http_service leaves a client's header where ours is empty.
+      ...(absent.length > 0 && {'x-envoy-auth-headers-to-remove': absent.join(',')}),
+    })
+    .end(request.method === 'HEAD' ? undefined : body);
+}
+
+function nowhere(headers: Record<string, string>): Omit<Decision, 'identity'> & {identity?: Decision['identity']} {
+  const problem = new Problem('not-found', 'There is /authorize/<scope>/, with a scope such as reports:read, or any.');
+  return {
+    status: problem.status,
+    headers: {...headers, 'content-type': 'application/problem+json'},
+    body: JSON.stringify(problem.body),
+  };
+}
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+/** The last address on the way here that is nobody's whose X-Forwarded-For is believed. */
+function clientOf({socket, headers}: IncomingMessage, trusted: BlockList): string {
+  const way = [
+    ...String(headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+    plain(socket.remoteAddress ?? ''),
+  ];
+  const stranger = way.findLastIndex((address) => !trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'));
+  return way[Math.max(stranger, 0)] ?? '';
+}
+
+/** An IPv4 address in IPv6 as IPv4. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');

@@ -1,0 +1,158 @@
+/** What would become of hostnames: gathered, foreseen, told. Nothing is written. */
+import type {CustomDomain} from '../../api/foreign.ts';
+import type {Settings} from '../../config.ts';
+import {check as askDns} from '../../controllers/check.ts';
+import {customDomains, projects} from '../../controllers/resources.ts';
+import {DnsClient} from '../../dns/client.ts';
+import {systemResolvers} from '../../dns/resolvers.ts';
+import {older} from '../../domain/acceptance.ts';
+import {type HostView, hostsOf} from '../../http/views.ts';
+import {keyOf} from '../../kube/objects.ts';
+import type {Call} from '../command.ts';
+import type {Attached} from '../domains.ts';
+import {CommandError, UsageError} from '../errors.ts';
+import {type ExitCode, exitCodeOf, exitCodeOfAll, exitCodes} from '../exit-code.ts';
+import {explainHost, sayExplanation} from '../explain.ts';
+import {json, table} from '../output.ts';
+import {publishedSettings} from '../settings.ts';
+import type {Connection} from '../surroundings.ts';
+import type {Options} from './options.ts';
+import {Foresight} from './foresee.ts';
+import {type Known, knownOf} from './known.ts';
+import {type Subject, subjectsIn, withHostnames} from './subjects.ts';
+
+/** What would become of one hostname; `next`: after what refuses it now. */
+interface Foreseen extends Attached {
+  next?: HostView;
+}
+
+export async function check(connection: Connection, call: Call<Options>): Promise<ExitCode> {
+  const {client} = connection;
+  const {settings: place, resolver} = call.options;
+  const settings = await publishedSettings(client, place, resolver);
+  if (!settings) {
+    throw new CommandError(
+      `the platform's settings could not be read: there is no ConfigMap ${place}, or you may not read it. ` +
+        'Name the one of your platform (--settings NAMESPACE/NAME)',
+    );
+  }
+  const [home = ''] = place.split('/');
+  const foreseen: Foreseen[] = [];
+  const notChecked = new Set<string>();
+  for (const subject of await subjectsOf(connection, call)) {
+    const known = await knownOf(client, subject, {settings, home, now: call.now()});
+    for (const note of known.notChecked) notChecked.add(note);
+    foreseen.push(...(await foresee(subject, known, {settings, now: call.now})));
+  }
+  // They come in the order in which the API server answers.
+  tell(foreseen, [...notChecked].toSorted(), call);
+  return exitCodeOfAll(
+    foreseen.filter((one) => !isClear(one.host)).flatMap(({host, next}) => [host, next ?? []].flat()),
+  );
+}
+
+async function subjectsOf(
+  {client, namespace}: Connection,
+  {options, operands, read}: Call<Options>,
+): Promise<Subject[]> {
+  if (options.filename) {
+    const texts = await Promise.all(options.filename.map(async (file) => ({file, text: await textOf(file, read)})));
+    return subjectsIn(texts, namespace);
+  }
+  const project = options.project ?? (await onlyProject({client, namespace}));
+  const all = (await client.list(customDomains, {namespace})).items;
+  const [standing] = all.filter(({spec}) => spec.projectRef.name === project).toSorted(older);
+  return [withHostnames(operands, {namespace, project, standing})];
+}
+
+async function textOf(file: string, read: Call<Options>['read']): Promise<string> {
+  try {
+    return await read(file);
+  } catch (error) {
+    throw new CommandError(`${file} can't be read: ${(error as Error).message}`);
+  }
+}
+
+async function onlyProject({client, namespace}: Connection): Promise<string> {
+  const names = (await client.list(projects, {namespace})).items.map(({metadata}) => metadata.name);
+  const [only, ...more] = names;
+  if (only !== undefined && more.length === 0) return only;
+  throw new UsageError(
+    only === undefined
+      ? `there is no Project in the namespace ${namespace}: name the one that will be (--project)`
+      : `name the project (--project): ${names.join(', ')}`,
+  );
+}
+
+async function foresee(
+  {domains}: Subject,
+  known: Known,
+  {settings, now}: {settings: Settings; now: () => number},
+): Promise<Foreseen[]> {
+  const {dns, edge, apexOwnership} = settings;
+  const recursive = dns.recursive.length > 0 ? [...dns.recursive] : systemResolvers();
+  const checking = {
+    dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
+    rules: {edgeAddresses: edge.addresses, addressOnly: apexOwnership === 'AddressOnly'},
+    mode: dns.mode,
+    ca: {identities: known.policy.caaIdentities, accountUri: known.accountUri, zone: known.policy.zone},
+  };
+  const isCaaKnown = known.policy.caaIdentities.length > 0;
+  const foresight = new Foresight(known, {ask: (question) => askDns(checking, question, isCaaKnown), now});
+  const foreseen: Foreseen[] = [];
+  for (const {metadata} of domains) {
+    const domain = known.domains.find((other) => keyOf(other) === keyOf({metadata}))!;
+    const hosts = hostsOf({...domain, status: await foresight.of(domain)});
+    const isRefused = hosts.some(({phase}) => phase === 'NotAccepted');
+    const next = isRefused ? hostsOf({...domain, status: await foresight.ofAccepted(domain)}) : [];
+    foreseen.push(...hosts.map((host) => ({...attached(domain, host), ...nextOf(host, next)})));
+  }
+  return foreseen;
+}
+
+const attached = ({metadata: {namespace = '', name}}: CustomDomain, host: HostView): Attached => ({
+  namespace,
+  customDomain: name,
+  host,
+});
+
+/** What comes after a refusal, where that is something else and not yet clear. */
+function nextOf(host: HostView, nexts: readonly HostView[]): Pick<Foreseen, 'next'> {
+  const next = nexts.find(({hostname}) => hostname === host.hostname);
+  return host.phase !== 'NotAccepted' || !next || next.reason === host.reason || isClear(next) ? {} : {next};
+}
+
+/** Proven, and nobody has to act: a certificate would be ordered, or is there. */
+const isClear = (host: HostView): boolean =>
+  host.phase === 'Live' ||
+  (host.phase === 'Verified' && (exitCodeOf(host) === exitCodes.Waiting || exitCodeOf(host) === exitCodes.Done));
+
+function tell(foreseen: readonly Foreseen[], notChecked: readonly string[], call: Call<Options>): void {
+  if (call.options.output === 'json') {
+    const hosts = foreseen.map(({host, next, ...of}) => ({...of, clear: isClear(host), ...host, ...(next && {next})}));
+    call.out(json({hosts, notChecked}));
+    return;
+  }
+  call.out(tableOf(foreseen, call.colours));
+  for (const {next, ...one} of foreseen.filter(({host}) => !isClear(host))) {
+    call.out(`\n${said(one, call)}`);
+    if (next) call.out(`Then\n${said({...one, host: next}, call)}`);
+  }
+  if (notChecked.length > 0) call.tell(`\nNot checked: ${notChecked.join('; ')}.\n`);
+}
+
+const said = (one: Attached, {now, colours}: Call<Options>): string => {
+  const {since: _, ...why} = explainHost(one);
+  return sayExplanation(why, {now: now(), colours});
+};
+
+const tableOf = (foreseen: readonly Foreseen[], colours: boolean): string =>
+  table(
+    ['HOSTNAME', 'ROLE', 'WOULD-BE', 'REASON', 'WAITING-FOR'],
+    foreseen.map(({host}) => {
+      const clear = isClear(host);
+      const becomes = {text: clear ? 'Live' : host.phase, style: clear ? ('green' as const) : ('yellow' as const)};
+      return [host.hostname, host.role, becomes, clear ? '-' : host.reason, clear ? '-' : host.waitingFor];
+    }),
+    colours,
+  );

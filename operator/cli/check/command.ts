@@ -1,0 +1,44 @@
+/** `kubectl doorplate check`: what would become of hostnames, before anything is applied. */
+import type {Command} from 'commander';
+import {type Act, describe} from '../command.ts';
+import {UsageError} from '../errors.ts';
+import {outputOption} from '../output.ts';
+import {defaultPlace} from '../settings.ts';
+import {connected} from '../surroundings.ts';
+import type {Options} from './options.ts';
+
+const several = (value: string, before: string[] = []): string[] => [...before, value];
+
+export function addCheck(program: Command, act: Act): void {
+  const command = describe(program, 'check', {
+    summary: 'what would become of hostnames, before anything is applied: plan, DNS, CAA, claims. Writes nothing',
+    examples: [
+      'kubectl doorplate check docs.example.com',
+      'kubectl doorplate check docs.example.com old.example.com --project docs',
+      'kubectl doorplate check -f custom-domain.yaml',
+      'kubectl kustomize . | kubectl doorplate check -f - -o json',
+    ],
+  })
+    .argument('[host...]', 'the first becomes the primary where the project has none')
+    .option(
+      '-f, --filename <file>',
+      'CustomDomains and Projects as they would be applied; - is stdin; may be repeated',
+      several,
+    )
+    .option('--project <name>', 'that the hostnames are for; default: the only one of the namespace')
+    .option(
+      '--resolver <address>',
+      "recursive resolvers to ask; may be repeated. Default: the platform's, else this machine's",
+      several,
+    )
+    .option('--settings <namespace/name>', "the platform's ConfigMap", defaultPlace)
+    .addOption(outputOption(['text', 'json']));
+  act<Options>(command, async (call) => {
+    const {options, operands} = call;
+    if (options.filename && (operands.length > 0 || options.project)) throw new UsageError('hostnames, or files (-f)');
+    if (!options.filename && operands.length === 0) throw new UsageError('name a hostname, or a file (-f)');
+    // Only here: it brings all of the operator's decisions along, which no other command needs.
+    const {check} = await import('./check.ts');
+    return connected(options, call, (connection) => check(connection, call));
+  });
+}

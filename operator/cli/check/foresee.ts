@@ -1,0 +1,146 @@
+/**
+ * What the operator would decide, without anything being written: it gathers and decides by the operator's own functions, over what
+ * is known here, and the claims that a decision asks for stand in memory alone.
+ */
+import type {CustomDomainStatus} from '../../api/custom-domain.ts';
+import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
+import {type Sources, gather} from '../../controllers/gather.ts';
+import {dnsKey} from '../../controllers/looks.ts';
+import {projectKey} from '../../controllers/relations.ts';
+import type {ClaimWrite} from '../../domain/claim-write.ts';
+import {older} from '../../domain/acceptance.ts';
+import {identityOf} from '../../domain/claim.ts';
+import {projectHost} from '../../domain/hostname.ts';
+import {decide} from '../../domain/lifecycle.ts';
+import type {Verdict} from '../../domain/proofs/proof.ts';
+import type {Question} from '../../domain/records.ts';
+import {timestamp} from '../../domain/times.ts';
+import type {Look} from '../../domain/world.ts';
+import {anyPlan, type Known} from './known.ts';
+
+/** One look at DNS, with the CAA records. */
+export type AskDns = (question: Question) => Promise<Verdict>;
+
+/** A claim, a look and a look at the present holder: each may be followed by another decision. */
+const mostRounds = 8;
+const looksAtOnce = 32;
+/** Times on objects are whole seconds: what is seen now counts against a claim of this second only when that is over. */
+const aSecondMs = 1000;
+
+export class Foresight {
+  readonly #known: Known;
+  readonly #ask: AskDns;
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  readonly #looked = new Map<string, {result: Verdict; at: number}>();
+
+  constructor(known: Known, {ask, now}: {ask: AskDns; now: () => number}) {
+    this.#known = known;
+    this.#ask = ask;
+    this.#now = () => now() + aSecondMs;
+    this.#startedAt = this.#now();
+  }
+
+  /** The status that a CustomDomain of `known.domains` would get. */
+  of(domain: CustomDomain): Promise<CustomDomainStatus> {
+    return this.#decide(domain, this.#known);
+  }
+
+  /** The same as if all but its hostnames were accepted: what would come next, where that is refused. */
+  ofAccepted(domain: CustomDomain): Promise<CustomDomainStatus> {
+    return this.#decide(domain, cleared(this.#known, domain, this.#startedAt));
+  }
+
+  async #decide(domain: CustomDomain, known: Known): Promise<CustomDomainStatus> {
+    const claims = new Map(known.claims);
+    const sources = this.#sources(known, claims);
+    for (let round = 0; round < mostRounds; round++) {
+      const now = this.#now();
+      const moment = {now, domain, tenant: known.tenant, request: undefined, obstacles: new Map()};
+      const decision = decide(gather(sources, moment));
+      const due = decision.looks.filter(
+        (look) => isDnsLook(look) && look.at <= now && !this.#looked.has(dnsKey(look.question)),
+      );
+      if (decision.claims.length === 0 && due.length === 0) return decision.status;
+      for (const write of decision.claims) claims.set(write.hostname, written(write));
+      for (let i = 0; i < due.length; i += looksAtOnce) {
+        await Promise.all(due.slice(i, i + looksAtOnce).map((look) => this.#look(look.question!)));
+      }
+    }
+    throw new Error('what would be decided keeps changing');
+  }
+
+  async #look(question: Question): Promise<void> {
+    const at = this.#now();
+    this.#looked.set(dnsKey(question), {result: await this.#ask(question), at});
+  }
+
+  #sources(known: Known, claims: ReadonlyMap<string, DomainClaim>): Sources {
+    const {policy, domains, projects} = known;
+    const by = (index: string, value: string): CustomDomain[] =>
+      domains.filter((domain) => (index === 'uid' ? domain.metadata.uid : projectKey(domain)) === value);
+    // A look at a present holder's right counts as confirmed at once: nothing else is known that would take it back.
+    const confirmed = [0, ...policy.takeoverConfirmationsMs].toReversed();
+    return {
+      policy,
+      issuer: {identities: policy.caaIdentities},
+      domains: {by},
+      firsts: {of: (project) => by('project', project).toSorted(older)[0]},
+      projects: {get: (key) => projects.get(key)},
+      ingressClasses: {get: () => undefined},
+      claims: {of: (hostname) => claims.get(hostname)},
+      children: {certificate: () => undefined, routes: () => false, since: () => undefined, stands: () => false},
+      dns: {
+        latest: (_owner, key) => this.#looked.get(key),
+        recent: (_owner, key) => {
+          const looked = this.#looked.get(key);
+          return looked ? confirmed.map((ms) => ({result: looked.result, at: this.#startedAt - ms})) : [];
+        },
+      },
+      edge: {latest: () => undefined},
+      issuance: {latest: () => undefined},
+      orders: {orders: () => [], grant: () => undefined},
+      checks: {of: () => undefined},
+      startedAt: () => this.#startedAt,
+    };
+  }
+}
+
+const isDnsLook = (look: Look): look is Look & {question: Question} => look.what === 'dns';
+
+const written = ({hostname, spec, status}: ClaimWrite): DomainClaim => ({
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'DomainClaim',
+  metadata: {name: hostname},
+  spec,
+  status,
+});
+
+/** The same where the plan allows all, the Project is there and deployed, and no other CustomDomain belongs to it. */
+function cleared({projects, domains, tenant, ...known}: Known, domain: CustomDomain, now: number): Known {
+  const {installation, zone} = known.policy;
+  const {namespace = ''} = domain.metadata;
+  const {name} = domain.spec.projectRef;
+  const key = projectKey(domain);
+  const project = projects.get(key);
+  const status = {
+    observedGeneration: 0,
+    host: projectHost({installation, zone, tenant: identityOf(tenant), namespace, name}),
+    firstDeployTime: timestamp(now),
+    ...project?.status,
+  };
+  const deployed: Project = {...(project ?? projectToBe(namespace, name)), status};
+  return {
+    ...known,
+    tenant: {...tenant, plan: anyPlan},
+    projects: new Map([...projects, [key, deployed]]),
+    domains: domains.filter((other) => other === domain || projectKey(other) !== key),
+  };
+}
+
+const projectToBe = (namespace: string, name: string): Project => ({
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'Project',
+  metadata: {namespace, name},
+  spec: {serviceRef: {name, port: 80}, defaultHost: 'Serve'},
+});

@@ -1,0 +1,245 @@
+/**
+ * What the user's own rights let them know of what the operator would decide by. What they may not read is assumed not to stand
+ * in the way, and told as not checked: nobody is told of others' claims who may not read them anyway.
+ */
+import {pino} from 'pino';
+import type {Account, CustomDomain, DomainClaim, EndpointSlice, Plan, Project, Service} from '../../api/foreign.ts';
+import {toPolicy} from '../../config.ts';
+import type {Settings} from '../../config.ts';
+import {Issuer} from '../../controllers/issuer.ts';
+import {hostnamesOf, projectKey} from '../../controllers/relations.ts';
+import {
+  accounts,
+  customDomains,
+  domainClaims,
+  endpointSlices,
+  namespaces,
+  plans,
+  projects,
+  services,
+} from '../../controllers/resources.ts';
+import {identityOf} from '../../domain/claim.ts';
+import {defaultHostOf, hostsByClaim} from '../../domain/default-host.ts';
+import {type Hostname, projectHost} from '../../domain/hostname.ts';
+import {decideProject} from '../../domain/project.ts';
+import {type Tenant, accountOf, tenantOf} from '../../domain/tenant.ts';
+import {timestamp} from '../../domain/times.ts';
+import type {Policy} from '../../domain/world.ts';
+import type {Client} from '../../kube/client.ts';
+import {type Key, keyOf} from '../../kube/objects.ts';
+import {CommandError, isForbidden} from '../errors.ts';
+import type {Subject} from './subjects.ts';
+
+export interface Known {
+  policy: Policy;
+  accountUri: string | undefined;
+  tenant: Tenant;
+  /** By key: those of the namespace, and those of others' claims. */
+  projects: Map<Key, Project>;
+  domains: CustomDomain[];
+  claims: Map<Hostname, DomainClaim>;
+  /** What could not be, as sentences without a full stop. */
+  notChecked: string[];
+}
+
+/** Of a Project or a CustomDomain that is not there yet. */
+const uidToBe = 'not-made-yet';
+
+/** A plan that stands in nobody's way. */
+export const anyPlan: Plan = {
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'Plan',
+  metadata: {name: 'any'},
+  spec: {
+    rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000},
+    customDomains: {allowed: true, maxHostnamesPerProject: 500},
+  },
+};
+
+/** Asks for all of it. Throws CommandError, and what the API server says of what nothing can be checked without. */
+export async function knownOf(
+  client: Client,
+  subject: Subject,
+  {settings, home, now}: {settings: Settings; home: string; now: number},
+): Promise<Known> {
+  const asker = new Asker(client);
+  const {namespace} = subject;
+  const [tenant, standing, ca, claims] = await Promise.all([
+    asker.tenant(namespace, settings.defaultPlan),
+    client.list(customDomains, {namespace}),
+    asker.certificateAuthority(settings, home),
+    asker.claims(subject),
+  ]);
+  const domains = overlaid(standing.items, subject.domains, now);
+  const known: Known = {
+    policy: {...toPolicy(settings, home), caaIdentities: ca.identities},
+    accountUri: ca.accountUri,
+    tenant,
+    projects: new Map(),
+    domains,
+    claims,
+    notChecked: asker.notChecked,
+  };
+  for (const name of new Set(subject.domains.map(({spec}) => spec.projectRef.name))) {
+    const project = await asker.project(subject, name, {...known, now});
+    if (project) known.projects.set(`${namespace}/${name}`, project);
+  }
+  await asker.addHolders(known);
+  return known;
+}
+
+/** What stands, with what would be applied in its place. */
+function overlaid(standing: readonly CustomDomain[], wanted: readonly CustomDomain[], now: number): CustomDomain[] {
+  const kept = standing.filter((domain) => !wanted.some((want) => keyOf(want) === keyOf(domain)));
+  const creationTimestamp = timestamp(now);
+  return [
+    ...kept,
+    ...wanted.map((want): CustomDomain => {
+      const before = standing.find((domain) => keyOf(domain) === keyOf(want));
+      if (before) return {...before, spec: want.spec};
+      const metadata = {...want.metadata, uid: `${uidToBe}-${want.metadata.name}`, creationTimestamp, generation: 1};
+      return {...want, metadata};
+    }),
+  ];
+}
+
+const unknownPlan = (unread: string): string => `the plan, as you may not read ${unread}`;
+
+/** Reads with the user's rights; what they do not have is noted. */
+class Asker {
+  readonly notChecked: string[] = [];
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** What was asked for; where that is forbidden, a note. */
+  async #allowed<T>(asked: Promise<T>, note: string): Promise<T | undefined | 'forbidden'> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      if (!this.notChecked.includes(note)) this.notChecked.push(note);
+      return 'forbidden';
+    }
+  }
+
+  async tenant(namespace: string, defaultPlan: string): Promise<Tenant> {
+    const found = await this.#client.get(namespaces, namespace);
+    if (!found) throw new CommandError(`there is no namespace ${namespace}. Name another one (-n), or create it`);
+    const [account, uid] = [accountOf(found.metadata.labels), found.metadata.uid ?? ''];
+    const read: Account | undefined | 'forbidden' =
+      account === undefined
+        ? undefined
+        : await this.#allowed(this.#client.get(accounts, account), unknownPlan(`the Account ${account}`));
+    const planName = account === undefined ? defaultPlan : read === 'forbidden' ? undefined : read?.spec.planRef.name;
+    const plan =
+      planName === undefined
+        ? undefined
+        : await this.#allowed(this.#client.get(plans, planName), unknownPlan(`the Plan ${planName}`));
+    if (read === 'forbidden' || plan === 'forbidden') {
+      return {namespaceUID: uid, plan: anyPlan, ...(account !== undefined && {account})};
+    }
+    return tenantOf({uid, ...(account !== undefined && {account})}, defaultPlan, {
+      account: () => read,
+      plan: () => plan,
+    });
+  }
+
+  /** The names in CAA records, as the operator has them: those that are set, or else those that the CA's directory tells. */
+  async certificateAuthority(
+    settings: Settings,
+    namespace: string,
+  ): Promise<Pick<Issuer, 'identities' | 'accountUri'>> {
+    const log = pino({level: 'silent'});
+    const {caaIdentities: configured, issuerRef} = settings;
+    const issuer = new Issuer({client: this.#client, issuerRef, namespace, configured, log});
+    issuer.start();
+    await issuer.synced;
+    issuer.stop();
+    if (issuer.identities.length === 0) {
+      this.notChecked.push('CAA records, as the names of the certificate authority are not known (caaIdentities)');
+    }
+    return issuer;
+  }
+
+  /** Of the hostnames, by hostname: all of them, or none. */
+  claims({domains}: Subject): Promise<Map<Hostname, DomainClaim>> {
+    return this.#claimsOf(domains.flatMap(hostnamesOf));
+  }
+
+  async #claimsOf(hostnames: readonly Hostname[]): Promise<Map<Hostname, DomainClaim>> {
+    const claims = new Map<Hostname, DomainClaim>();
+    for (const hostname of new Set(hostnames)) {
+      const note = 'whether somebody else has a hostname, as you may not read DomainClaims';
+      const claim = await this.#allowed(this.#client.get(domainClaims, hostname), note);
+      if (claim === 'forbidden') return new Map();
+      if (claim) claims.set(hostname, claim);
+    }
+    return claims;
+  }
+
+  /** A Project as it stands, or as it would once it is applied and deployed; undefined: there is none. */
+  async project(
+    {namespace, projects: written}: Subject,
+    name: string,
+    {policy, tenant, now}: Pick<Known, 'policy' | 'tenant'> & {now: number},
+  ): Promise<Project | undefined> {
+    const standing = await this.#client.get(projects, `${namespace}/${name}`);
+    const want = written.find(({metadata}) => metadata.name === name);
+    if (standing?.status?.host !== undefined) return standing;
+    if (!want) return standing;
+    const project: Project = {...want, metadata: {...want.metadata, uid: uidToBe}};
+    const parts = {installation: policy.installation, zone: policy.zone, namespace, name};
+    const claims = await this.#claimsOf([
+      projectHost({...parts, tenant: identityOf(tenant)}),
+      ...hostsByClaim(parts, tenant, () => undefined),
+    ]);
+    const {status} = decideProject({
+      now,
+      project,
+      ...(await this.#service(project)),
+      domains: [],
+      tenant,
+      ahead: 0,
+      ...defaultHostOf(project, tenant, policy, (host) => claims.get(host)),
+      orders: [],
+      facts: {serves: {}, redirects: {}},
+      policy,
+    });
+    if (status.firstDeployTime !== undefined) return {...project, status};
+    this.notChecked.push(`whether the Project ${name} is deployed, as it is not there yet`);
+    return {...project, status: {...status, firstDeployTime: timestamp(now)}};
+  }
+
+  async #service({
+    metadata: {namespace = ''},
+    spec,
+  }: Project): Promise<{service: Service | undefined; slices: EndpointSlice[]}> {
+    const {name} = spec.serviceRef;
+    const labelSelector = `kubernetes.io/service-name=${name}`;
+    const note = `whether the Service ${name} has a ready endpoint, as you may not read it`;
+    const [service, slices] = await Promise.all([
+      this.#allowed(this.#client.get(services, `${namespace}/${name}`), note),
+      this.#allowed(this.#client.list(endpointSlices, {namespace, labelSelector}), note),
+    ]);
+    const areRead = service !== 'forbidden' && slices !== 'forbidden';
+    return {service: areRead ? service : undefined, slices: areRead ? (slices?.items ?? []) : []};
+  }
+
+  /** Of claims that are others': the CustomDomains that hold them, and their Projects. */
+  async addHolders(known: Known): Promise<void> {
+    for (const claim of known.claims.values()) {
+      const holder = claim.status?.holder;
+      if (holder?.kind !== 'CustomDomain' || known.domains.some(({metadata}) => metadata.uid === holder.uid)) continue;
+      const note = `whether ${claim.metadata.name} would pass over, as you may not read what it is attached to`;
+      const domain = await this.#allowed(this.#client.get(customDomains, `${holder.namespace}/${holder.name}`), note);
+      if (!domain || domain === 'forbidden' || domain.metadata.uid !== holder.uid) continue;
+      known.domains.push(domain);
+      const key = projectKey(domain);
+      const project = await this.#allowed(this.#client.get(projects, key), note);
+      if (project && project !== 'forbidden') known.projects.set(key, project);
+    }
+  }
+}

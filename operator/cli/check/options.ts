@@ -1,0 +1,8 @@
+/** What `kubectl doorplate check` is told; `settings`: where the platform's are, `namespace/name`. */
+export interface Options {
+  filename?: string[];
+  project?: string;
+  resolver?: string[];
+  settings: string;
+  output: string;
+}

@@ -1,0 +1,114 @@
+/**
+ * What may come next on a command line. kubectl's own completion (bash, zsh, fish, PowerShell) asks kubectl_complete-doorplate
+ * for it, which is to answer as Cobra does: a line each, `VALUE<tab>DESCRIPTION`, and the directive last.
+ */
+import type {Command, Option} from 'commander';
+import {ownScopes} from '../api/api-key.ts';
+import {apiKeys, customDomains, namespaces, projects} from '../controllers/resources.ts';
+import type {Client} from '../kube/client.ts';
+import type {Resource} from '../kube/objects.ts';
+import type {ClusterOptions, Surroundings} from './surroundings.ts';
+import {connected} from './surroundings.ts';
+
+/** Cobra's ShellCompDirective. */
+const [files, noFiles] = [0, 4] as const;
+/** For so long somebody who has pressed the tab key waits for names. */
+const patienceMs = 2000;
+
+/** Whose names complete the operands of a command, by its words. */
+const operands: Readonly<Record<string, Resource>> = {
+  status: customDomains,
+  records: customDomains,
+  verify: customDomains,
+  why: customDomains,
+  'key revoke': apiKeys,
+};
+/** The same of options. */
+const values: Readonly<Record<string, Resource>> = {namespace: namespaces, project: projects};
+const ofFiles: ReadonlySet<string> = new Set(['filename', 'kubeconfig', 'token-file']);
+/** Commands whose operand is a file. */
+const readFiles: ReadonlySet<string> = new Set(['policy audit']);
+
+interface Candidate {
+  value: string;
+  description?: string;
+}
+
+/** Where a command line stands before its last word. */
+interface Place {
+  command: Command;
+  /** An option that still lacks its value. */
+  option?: Option;
+  isOperand: boolean;
+  given: ClusterOptions & {namespace?: string};
+}
+
+/** The answer to kubectl. `words`: what stands behind `kubectl doorplate`, the last one as far as it is written. */
+export async function complete(program: Command, words: readonly string[], around: Surroundings): Promise<string> {
+  const place = placeOf(program, words.slice(0, -1));
+  const begun = words.at(-1) ?? '';
+  if (isOfFile(place, begun)) return `:${files}\n`;
+  const all = await candidates(place, begun, around);
+  const fitting = all.filter(({value}) => value.startsWith(begun));
+  return `${fitting.map(({value, description = ''}) => `${value}\t${description}\n`).join('')}:${noFiles}\n`;
+}
+
+const isOfFile = ({command, option}: Place, begun: string): boolean =>
+  option ? ofFiles.has(longOf(option)) : !begun.startsWith('-') && readFiles.has(wordsOf(command));
+const longOf = (option: Option): string => option.long?.slice(2) ?? '';
+const wordsOf = (command: Command): string =>
+  command.parent?.parent ? `${wordsOf(command.parent)} ${command.name()}` : command.name();
+/** Those of a command and of all above it. */
+const optionsOf = (command: Command): readonly Option[] => [
+  ...command.options,
+  ...(command.parent ? optionsOf(command.parent) : []),
+];
+
+function placeOf(program: Command, words: readonly string[]): Place {
+  const place: Place = {command: program, isOperand: false, given: {}};
+  for (const word of words) {
+    if (place.option) {
+      Object.assign(place.given, {[longOf(place.option)]: word});
+      delete place.option;
+    } else if (word.startsWith('-')) {
+      const option = optionsOf(place.command).find(({long, short}) => word === long || word === short);
+      if (option?.required) place.option = option;
+    } else {
+      const below = place.isOperand ? undefined : place.command.commands.find((command) => command.name() === word);
+      if (below) place.command = below;
+      else place.isOperand = true;
+    }
+  }
+  return place;
+}
+
+async function candidates({command, option, given}: Place, begun: string, around: Surroundings): Promise<Candidate[]> {
+  if (option) {
+    if (option.argChoices) return option.argChoices.map((value) => ({value}));
+    if (longOf(option) === 'scope') return ownScopes.map((value) => ({value}));
+    return namesOf(values[longOf(option)], given, around);
+  }
+  if (begun.startsWith('-')) {
+    return optionsOf(command).map(({long = '', description}) => ({value: long, description}));
+  }
+  if (command.commands.length > 0) {
+    return command.commands.map((below) => ({value: below.name(), description: below.description()}));
+  }
+  return namesOf(operands[wordsOf(command)], given, around);
+}
+
+/** Whoever presses the tab key is told of no error. */
+async function namesOf(kind: Resource | undefined, given: Place['given'], around: Surroundings): Promise<Candidate[]> {
+  if (!kind) return [];
+  try {
+    return await connected(given, around, ({client, namespace}) => listed(client, kind, namespace));
+  } catch {
+    return [];
+  }
+}
+
+async function listed(client: Client, kind: Resource, namespace: string): Promise<Candidate[]> {
+  const signal = AbortSignal.timeout(patienceMs);
+  const {items} = await client.list(kind, {signal, ...(kind.namespaced && {namespace})});
+  return items.map(({metadata}) => ({value: metadata.name}));
+}

@@ -1,0 +1,63 @@
+import {group} from '../api/crd.ts';
+import {ApiError, NoAnswerError} from '../kube/errors.ts';
+
+/** Told to whoever ran the command, without a stack: what is wrong and what to do. */
+export class CommandError extends Error {
+  override name = 'CommandError';
+}
+
+/** The command was not written as it must be. */
+export class UsageError extends CommandError {
+  override name = 'UsageError';
+}
+
+/**
+ * A refusal by the API server, its silence, or that it could not be asked, in the words of whoever has to act. What is a
+ * fault of ours is thrown again.
+ */
+export function explain(error: unknown): CommandError {
+  if (error instanceof NoAnswerError) {
+    return new CommandError(
+      `the API server does not answer (${error.message}). ` +
+        'Is the cluster up, and the context the right one? kubectl config current-context',
+    );
+  }
+  if (error instanceof ApiError) return new CommandError(refusal(error));
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) throw error;
+  // Such as a credential plugin of the kubeconfig that failed.
+  return new CommandError(`the API server could not be asked: ${String(error)}`);
+}
+
+/** Whether somebody may not do what they asked for. */
+export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
+
+/** What the authorizer says, such as `User "x" cannot list resource "apikeys" in API group "doorplate.dev" in the namespace "acme"`. */
+const missingRight = /cannot (\w+) resource "([^"]+)"(?: in API group "([^"]*)")?(?:.* in the namespace "([^"]+)")?/;
+
+function refusal(error: ApiError): string {
+  const {status, says, reason, details} = error;
+  switch (status) {
+    case 401:
+      return 'the API server does not know who you are: log in again, or choose another one (--context)';
+    case 403:
+      return forbidden(says);
+    case 404:
+      return details.kind === 'namespaces'
+        ? `there is no namespace ${details.name}. Name another one (-n), or create it`
+        : `the cluster does not know that kind of ${group}: is the chart doorplate-crds installed, in this version? (${says})`;
+    case 409:
+      if (reason !== 'AlreadyExists') break;
+      return `${says}. Choose another name, or delete that one first: kubectl delete ${details.kind} ${details.name}`;
+  }
+  return `refused: ${says}`;
+}
+
+function forbidden(says: string): string {
+  const [, verb, plural = '', apiGroup, namespace] = missingRight.exec(says) ?? [];
+  // Else an admission policy's own words, or a namespace that is going.
+  if (verb === undefined) return `refused: ${says}`;
+  const kind = apiGroup ? `${plural}.${apiGroup}` : plural;
+  const [where, flag] = namespace === undefined ? ['', ''] : [` in the namespace ${namespace}`, ` -n ${namespace}`];
+  const role = verb === 'get' || verb === 'list' || verb === 'watch' ? 'view' : 'edit';
+  return `you may not ${verb} ${plural}${where}. Ask for the role ${role} there; what you may: kubectl auth can-i ${verb} ${kind}${flag}`;
+}

@@ -1,0 +1,38 @@
+/** What a command ends with, so that scripts need not read what it says. */
+import type {Party} from '../api/custom-domain.ts';
+import {type ReasonName, reasons} from '../domain/reasons.ts';
+
+export const exitCodes = {Done: 0, Failed: 1, Usage: 2, Waiting: 3, Customer: 4, Platform: 5} as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** As --help says them. */
+export const exitCodesHelp = `Exit codes:
+  0  done; with why, verify --wait and check: nothing is left to do
+  1  refused, or not reached
+  2  wrong usage
+  3  it is on its way, and nobody has to act
+  4  the customer has to act
+  5  the platform has to act`;
+
+/** What somebody may have to do something about: a hostname, a Project, a key. */
+export interface Standing {
+  reason: string;
+  waitingFor: Party;
+}
+
+/** Whether nothing is left to do. A reason of a newer Doorplate counts as something. */
+const isDone = ({reason}: Standing): boolean => reasons[reason as ReasonName]?.health === 'done';
+
+export const exitCodeOf = (standing: Standing): ExitCode => {
+  if (isDone(standing)) return exitCodes.Done;
+  const {waitingFor} = standing;
+  return waitingFor === 'Customer' || waitingFor === 'Platform' ? exitCodes[waitingFor] : exitCodes.Waiting;
+};
+
+const gravest = [exitCodes.Customer, exitCodes.Platform, exitCodes.Waiting];
+
+/** Of several: who runs the command is most often the customer, who should hear of what is theirs first. */
+export function exitCodeOfAll(standings: readonly Standing[]): ExitCode {
+  const codes = new Set(standings.map(exitCodeOf));
+  return gravest.find((code) => codes.has(code)) ?? exitCodes.Done;
+}

@@ -1,0 +1,2 @@
+/** As whom the plugin writes: `metadata.managedFields` tells what came by it. */
+export const fieldManager = 'kubectl-doorplate';

@@ -1,0 +1,23 @@
+/** `kubectl doorplate`. */
+import {readFile} from 'node:fs/promises';
+import {text} from 'node:stream/consumers';
+import {setTimeout as wait} from 'node:timers/promises';
+import {clusterOf} from './cluster.ts';
+import {complete} from './complete.ts';
+import {programFor, run} from './program.ts';
+import type {Surroundings} from './surroundings.ts';
+
+const around: Surroundings = {
+  out: (said) => process.stdout.write(said),
+  tell: (said) => process.stderr.write(said),
+  // It heeds NO_COLOR, FORCE_COLOR and TERM (node:tty).
+  colours: process.stdout.isTTY && process.stdout.hasColors(),
+  read: (file) => (file === '-' ? text(process.stdin) : readFile(file, 'utf8')),
+  cluster: clusterOf,
+  now: Date.now,
+  wait: (ms) => wait(ms),
+};
+
+const [first, ...words] = process.argv.slice(2);
+if (first === '__complete') around.out(await complete(programFor(around), words, around));
+else process.exitCode = await run(process.argv.slice(2), around);

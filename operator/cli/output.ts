@@ -1,0 +1,55 @@
+/** How answers are written: tables for people, JSON for programs. */
+import {styleText} from 'node:util';
+import {Option} from 'commander';
+
+export type Style = 'green' | 'yellow' | 'red' | 'bold';
+
+/** A text in a table, and how it looks on a terminal with colours. */
+export type Cell = string | {text: string; style: Style};
+
+const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
+
+export const styled = (text: string, style: Style, colours: boolean): string =>
+  colours ? styleText(style, text, {validateStream: false}) : text;
+
+/** Columns as wide as their longest cell, three blanks between them, as kubectl has it. */
+export function table(head: readonly string[], rows: readonly (readonly Cell[])[], colours: boolean): string {
+  const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => textOf(row[i] ?? '').length)));
+  const line = (cells: readonly Cell[]): string => {
+    const padded = cells.map((cell, i) => {
+      const text = textOf(cell);
+      const blanks = i === cells.length - 1 ? '' : ' '.repeat(widths[i]! - text.length + 3);
+      return (typeof cell === 'string' ? text : styled(text, cell.style, colours)) + blanks;
+    });
+    return `${padded.join('').trimEnd()}\n`;
+  };
+  return [head, ...rows].map(line).join('');
+}
+
+/** Two spaces, as kubectl has it. */
+export const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+export interface OutputOptions {
+  output: string;
+}
+
+/** `-o` with these forms; the first is what people read. */
+export const outputOption = (forms: readonly [string, ...string[]]): Option =>
+  new Option('-o, --output <form>', 'how it is written').choices(forms).default(forms[0]);
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+
+/** A time span in the largest unit of which it has two, or of which it has any: `3d`, `47h`, `90m`. */
+export function span(ms: number): string {
+  const [unit, length] = units.find(([, each]) => ms >= 2 * each) ?? units[3];
+  return `${Math.floor(Math.max(0, ms) / length)}${unit}`;
+}
+
+/** How long ago a time of an object was; `-` where there is none. */
+export const ago = (time: string | undefined, now: number): string =>
+  time === undefined ? '-' : span(now - Date.parse(time));

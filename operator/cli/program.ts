@@ -1,0 +1,59 @@
+/** `kubectl doorplate` whole: its commands, and what is told when one fails. */
+import {Command, CommanderError} from 'commander';
+import {addCheck} from './check/command.ts';
+import {actWith} from './command.ts';
+import {CommandError, explain} from './errors.ts';
+import {type ExitCode, exitCodes, exitCodesHelp} from './exit-code.ts';
+import {addKeyCreate} from './key-create.ts';
+import {addKeyList} from './key-list.ts';
+import {addKeyRevoke} from './key-revoke.ts';
+import {addPolicy} from './policy/command.ts';
+import {addRecords} from './records.ts';
+import {addStatus} from './status.ts';
+import type {Surroundings} from './surroundings.ts';
+import {addVerify} from './verify.ts';
+import {addWhy} from './why.ts';
+
+/** The commands, none of which has run. `end` is told the exit code of the one that does. */
+export function programFor(around: Surroundings, end: (code: ExitCode) => void = () => {}): Command {
+  const act = actWith(around, end);
+  const program = new Command('kubectl doorplate')
+    .description('Custom domains: where they stand, what is missing, and who has to act.')
+    .option('-n, --namespace <name>', 'default: the namespace of the context')
+    .option('--context <name>', 'of the kubeconfig; default: the current one')
+    .option('--kubeconfig <file>', 'default: KUBECONFIG, else ~/.kube/config')
+    .helpCommand(false)
+    .configureHelp({showGlobalOptions: true})
+    .configureOutput({writeOut: around.out, writeErr: around.tell})
+    .exitOverride()
+    .addHelpText('afterAll', `\n${exitCodesHelp}`)
+    .showHelpAfterError('See: kubectl doorplate --help');
+  addStatus(program, act);
+  addRecords(program, act);
+  addVerify(program, act);
+  addWhy(program, act);
+  addCheck(program, act);
+  const key = program.command('key').description('API keys').helpCommand(false);
+  addKeyCreate(key, act);
+  addKeyList(key, act);
+  addKeyRevoke(key, act);
+  addPolicy(program, act);
+  return program;
+}
+
+/** Runs the command that the arguments name. Resolves with the exit code; what went wrong is told. */
+export async function run(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.Done;
+  const program = programFor(around, (ended) => {
+    code = ended;
+  });
+  try {
+    await program.parseAsync(argv.length === 0 ? ['--help'] : [...argv], {from: 'user'});
+    return code;
+  } catch (error) {
+    // It has told that already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.Done : exitCodes.Usage;
+    around.tell(`error: ${(error instanceof CommandError ? error : explain(error)).message}\n`);
+    return exitCodes.Failed;
+  }
+}

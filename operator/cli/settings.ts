@@ -1,0 +1,44 @@
+/** The platform's settings as far as tenants may know them: the chart publishes them in a ConfigMap. */
+import {parse, stringify} from 'yaml';
+import {type Settings, parseSettings} from '../config.ts';
+import type {Client} from '../kube/client.ts';
+import {defineResource, type KubeObject} from '../kube/objects.ts';
+import {CommandError, isForbidden} from './errors.ts';
+
+const configMaps = defineResource<KubeObject & {data?: Record<string, string>}>({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
+
+/** Where the chart puts them when it is installed as the README says. */
+export const defaultPlace = 'doorplate-system/doorplate-public';
+
+/**
+ * Undefined where there are none, or none that may be read. `resolvers` are asked in place of the platform's. Throws CommandError
+ * where they are of another version.
+ */
+export async function publishedSettings(
+  client: Client,
+  place = defaultPlace,
+  resolvers?: readonly string[],
+): Promise<Settings | undefined> {
+  const found = await client.get(configMaps, place).catch((error: unknown) => {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  });
+  const text = found?.data?.['config.yaml'];
+  if (text === undefined) return undefined;
+  try {
+    return parseSettings(resolvers ? withResolvers(text, resolvers) : text, `ConfigMap ${place}`);
+  } catch (error) {
+    throw new CommandError(`${(error as Error).message}. Is this plugin of the same version as Doorplate?`);
+  }
+}
+
+function withResolvers(text: string, recursive: readonly string[]): string {
+  const settings = parse(text) as {dns?: object};
+  return stringify({...settings, dns: {...settings.dns, recursive}});
+}

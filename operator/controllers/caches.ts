@@ -1,0 +1,139 @@
+/** The copies of the cluster that the operator's controllers read: what is kept of each kind, and by what it is found again. */
+import type {Logger} from 'pino';
+import type {
+  Certificate,
+  CertificateRequest,
+  CustomDomain,
+  DomainClaim,
+  EndpointSlice,
+  IngressClass,
+  Project,
+  Service,
+} from '../api/foreign.ts';
+import type {IssuedRequest} from '../domain/certificate.ts';
+import {Cache} from '../kube/cache.ts';
+import type {Client} from '../kube/client.ts';
+import type {HasMeta, Resource} from '../kube/objects.ts';
+import {issuedRequest} from './issued-request.ts';
+import {bare, bareChild, bareOwner, identity} from './kept.ts';
+import {ownedSelector} from './labels.ts';
+import {hostsOf, type RouteObject} from './rendering.ts';
+import {
+  certificateOf,
+  holderOf,
+  hostnamesOf,
+  namesOf,
+  namespaceOf,
+  ownerOf,
+  projectOf,
+  servedProjectOf,
+  serviceOf,
+  serviceOfSlice,
+  uidOf,
+} from './relations.ts';
+import {
+  certificateRequests,
+  certificates,
+  customDomains,
+  domainClaims,
+  endpointSlices,
+  ingressClasses,
+  projects,
+  services,
+} from './resources.ts';
+import {tenantCaches} from './tenants.ts';
+
+/** Whether a slice has any ready endpoint, and no more: a Service of a thousand Pods is kept as one. */
+export interface Readiness extends HasMeta {
+  endpoints: {conditions: {ready: true}}[];
+}
+
+const portsOf = ({apiVersion, kind, metadata, spec}: Service): Service => ({
+  apiVersion,
+  kind,
+  metadata: identity(metadata),
+  spec: {ports: spec.ports?.map(({name, port}) => ({name, port})), ...(spec.type !== undefined && {type: spec.type})},
+});
+
+/** The API server sends `endpoints: null` for none, whatever its types say. */
+const readinessOf = ({metadata, endpoints}: EndpointSlice): Readiness => ({
+  metadata: {
+    ...identity(metadata),
+    labels: {'kubernetes.io/service-name': metadata.labels?.['kubernetes.io/service-name'] ?? ''},
+  },
+  endpoints: (endpoints as EndpointSlice['endpoints'] | null)?.some((e) => e.conditions?.ready !== false)
+    ? [{conditions: {ready: true}}]
+    : [],
+});
+
+/** Who asks for addresses or URIs alone may leave out the DNS names. */
+const withNames = (certificate: Certificate): Certificate => {
+  const {dnsNames} = certificate.spec as Partial<Certificate['spec']>;
+  return bareChild(dnsNames ? certificate : {...certificate, spec: {...certificate.spec, dnsNames: []}});
+};
+
+const withoutStatus = (object: RouteObject): RouteObject => {
+  const {status: _, ...kept} = object;
+  return bareChild(kept);
+};
+
+const controllerOf = ({apiVersion, kind, metadata, spec: {controller}}: IngressClass): IngressClass => ({
+  apiVersion,
+  kind,
+  metadata: identity(metadata),
+  spec: {controller},
+});
+
+/** One cache a kind. A Manager starts them. `routeObjects`: the kind of object as which routes are written. */
+export function makeCaches(client: Client, log: Logger, routeObjects: Resource<RouteObject>) {
+  const ofOurs = {log, labelSelector: ownedSelector};
+  const byOwner = {owner: ownerOf};
+  return {
+    claims: new Cache<DomainClaim, DomainClaim>(client, domainClaims, {
+      log,
+      project: bare,
+      indexes: {holder: holderOf},
+    }),
+    ...tenantCaches(client, log),
+    domains: new Cache<CustomDomain, CustomDomain>(client, customDomains, {
+      log,
+      project: bareOwner,
+      indexes: {
+        project: projectOf,
+        servedProject: servedProjectOf,
+        namespace: namespaceOf,
+        uid: uidOf,
+        hostname: hostnamesOf,
+      },
+    }),
+    projects: new Cache<Project, Project>(client, projects, {
+      log,
+      project: bareOwner,
+      indexes: {service: serviceOf, namespace: namespaceOf, uid: uidOf},
+    }),
+    services: new Cache<Service, Service>(client, services, {log, project: portsOf}),
+    slices: new Cache<Readiness, EndpointSlice>(client, endpointSlices, {
+      log,
+      project: readinessOf,
+      indexes: {service: serviceOfSlice},
+    }),
+    ingressClasses: new Cache<IngressClass, IngressClass>(client, ingressClasses, {log, project: controllerOf}),
+    routes: new Cache<RouteObject, RouteObject>(client, routeObjects, {
+      ...ofOurs,
+      project: withoutStatus,
+      indexes: {...byOwner, host: hostsOf},
+    }),
+    certificates: new Cache<Certificate, Certificate>(client, certificates, {
+      ...ofOurs,
+      project: withNames,
+      indexes: {...byOwner, hostname: namesOf},
+    }),
+    requests: new Cache<IssuedRequest, CertificateRequest>(client, certificateRequests, {
+      ...ofOurs,
+      project: issuedRequest,
+      indexes: {certificate: certificateOf},
+    }),
+  };
+}
+
+export type Caches = ReturnType<typeof makeCaches>;

@@ -1,0 +1,51 @@
+import type {OrderTimes} from '../domain/budget.ts';
+import {SortedList} from './sorted-list.ts';
+
+/** When an order counts as made, ms since the epoch. Not heard of: by then at the latest, and until then as the newest of all. */
+export interface Counted {
+  at: number;
+  heard: boolean;
+}
+
+const ascending = (a: number, b: number) => a - b;
+
+/** Orders that a budget counts. All takes O(log n). */
+export class CountedOrders implements OrderTimes {
+  readonly #made = new SortedList<number>(ascending);
+  readonly #unheard = new SortedList<number>(ascending);
+
+  get size(): number {
+    return this.#made.size + this.#unheard.size;
+  }
+
+  /** When the next that is not heard of counts as made; Infinity where there is none. */
+  get unheardUntil(): number {
+    return this.#unheard.at(0) ?? Infinity;
+  }
+
+  add({at, heard}: Counted): void {
+    (heard ? this.#made : this.#unheard).add(at);
+  }
+
+  remove({at, heard}: Counted): void {
+    if (heard || !this.#unheard.remove(at)) this.#made.remove(at);
+  }
+
+  /** These orders as of a time, which must not be earlier than any before. */
+  asOf(now: number): OrderTimes {
+    for (let at = this.unheardUntil; at <= now; at = this.unheardUntil) {
+      this.#unheard.remove(at);
+      this.#made.add(at);
+    }
+    return this;
+  }
+
+  newest(but: number): number | undefined {
+    if (but < 0) return undefined;
+    return but < this.#unheard.size ? Infinity : this.#made.at(this.#unheard.size - but - 1);
+  }
+
+  after(time: number): number {
+    return this.#unheard.size + this.#made.countAfter(time);
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * All that is known of the hostnames of a CustomDomain, for one decision: of the caches, of the newest looks at DNS, edge and
+ * cert-manager, of the order book. It asks nobody and changes nothing.
+ */
+import type {DomainClaim} from '../api/foreign.ts';
+import type {CertificateFacts} from '../domain/certificate.ts';
+import {isHeldBy} from '../domain/claim.ts';
+import type {Hostname} from '../domain/hostname.ts';
+import {objectNameOf} from '../domain/hostname.ts';
+import {formerPrimary, named} from '../domain/hosts.ts';
+import {attemptOf} from '../domain/issuance.ts';
+import type {Obstacle} from '../domain/obstacle.ts';
+import {questionOf} from '../domain/ownership.ts';
+import type {Question} from '../domain/records.ts';
+import type {Use} from '../domain/routes.ts';
+import {homeOf, objectNames, routesOfHost, useOf} from '../domain/routes.ts';
+import {type Tenant, tenantKey} from '../domain/tenant.ts';
+import type {HostFacts, Policy, World} from '../domain/world.ts';
+import {type EdgeSources, render} from './rendering.ts';
+import type {HostStatus} from '../api/custom-domain.ts';
+import type {CustomDomain, Project} from '../api/foreign.ts';
+import type {Cache} from '../kube/cache.ts';
+import {keyOf} from '../kube/objects.ts';
+import type {CheckTimes} from './check-times.ts';
+import type {Children} from './children.ts';
+import type {Claims} from './claims.ts';
+import type {FirstDomains} from './first-domains.ts';
+import {dnsKey, edgeKey, issuanceKey, type Looks} from './looks.ts';
+import type {OrderBook} from './order-book.ts';
+import {projectKey} from './relations.ts';
+
+/** Where it is known. */
+export interface Sources extends EdgeSources {
+  policy: Policy;
+  /** The CA's names in CAA records, as far as they are known by now. */
+  issuer: {readonly identities: readonly Hostname[]};
+  domains: Pick<Cache<CustomDomain, CustomDomain>, 'by'>;
+  firsts: Pick<FirstDomains, 'of'>;
+  projects: Pick<Cache<Project, Project>, 'get'>;
+  claims: Pick<Claims, 'of'>;
+  children: Pick<Children, 'certificate' | 'routes' | 'since' | 'stands'>;
+  dns: Pick<Looks['dns'], 'latest' | 'recent'>;
+  edge: Pick<Looks['edge'], 'latest'>;
+  issuance: Pick<Looks['issuance'], 'latest'>;
+  orders: Pick<OrderBook, 'orders' | 'grant'>;
+  checks: Pick<CheckTimes, 'of'>;
+  /** {@link World.startedAt}. */
+  startedAt(): number;
+}
+
+/** What is gathered for. */
+export interface Moment {
+  now: number;
+  domain: CustomDomain;
+  tenant: Tenant;
+  request: World['request'];
+  /** By the name of an object that the last write could not write. */
+  obstacles: ReadonlyMap<string, Obstacle>;
+}
+
+export function gather(sources: Sources, {now, domain, tenant, request, obstacles}: Moment): World {
+  const {policy, issuer, firsts, projects, claims, startedAt} = sources;
+  const project = projects.get(projectKey(domain));
+  const known = {
+    now,
+    domain,
+    project,
+    // One that is not in the copy yet is alone in it, or comes after those that are.
+    first: firsts.of(projectKey(domain)) ?? domain,
+    tenant,
+    policy: {...policy, caaIdentities: issuer.identities},
+    startedAt: startedAt(),
+    request,
+  };
+  const former = formerPrimary(domain);
+  const hosts = [
+    ...named(domain, policy).filter(({refusal}) => !refusal),
+    ...(former === undefined ? [] : [{hostname: former, role: 'FormerPrimary' as const}]),
+  ];
+  return {
+    ...known,
+    claims: new Map(hosts.flatMap(({hostname}) => claimEntry(hostname, claims.of(hostname)))),
+    facts: new Map(hosts.map(({hostname, role}) => [hostname, factsOf(sources, known, hostname, role, obstacles)])),
+  };
+}
+
+const claimEntry = (hostname: Hostname, claim: DomainClaim | undefined): [Hostname, DomainClaim][] =>
+  claim ? [[hostname, claim]] : [];
+
+function factsOf(
+  sources: Sources,
+  known: Pick<World, 'now' | 'domain' | 'project' | 'policy' | 'tenant'>,
+  hostname: Hostname,
+  role: HostStatus['role'],
+  obstacles: Moment['obstacles'],
+): HostFacts {
+  const {policy, dns, edge, issuance, children, orders, claims, checks} = sources;
+  const {now, domain, project, tenant} = known;
+  const {namespace = '', uid = ''} = domain.metadata;
+  const key = keyOf(domain);
+  const name = objectNameOf(uid, hostname);
+  const home = (use: Use) => homeOf(use, namespace, policy.redirector);
+  const target = project?.status?.host;
+  const checked =
+    target === undefined
+      ? undefined
+      : dns.latest(key, dnsKey(questionOf(known, hostname, target, claims.of(hostname))));
+  const earlier = checks.of(tenantKey(tenant), hostname, now);
+  const looked = edge.latest(key, edgeKey(hostname));
+  const isHeld = isHeldBy(claims.of(hostname), domain);
+  const certificateOf = (use: Use) =>
+    children.certificate({owner: domain, hostname, namespace: home(use), tenant: isHeld ? tenant : undefined, now});
+  const certificates = {serves: certificateOf('serves'), redirects: certificateOf('redirects')};
+  const certificateNames = renamed(certificates, name);
+  const nameOf = (use: Use) => certificateNames?.[use] ?? name;
+  const certificate = certificates[useOf(role)];
+  const read = certificate && issuance.latest(key, issuanceKey(hostname, attemptOf(certificate)));
+  const grant = orders.grant(`${home(useOf(role))}/${nameOf(useOf(role))}`);
+  const [obstacle] = [...objectNames(name), nameOf(useOf(role))].flatMap((object) => obstacles.get(object) ?? []);
+  const standing = (use: Use): HostFacts['standing'] => {
+    const since = children.since(domain, `${home(use)}/${name}`);
+    if (since === undefined) return {};
+    const routes = project && routesOfHost(domain, project, hostname, use, policy.redirector, nameOf(use));
+    const isWhole = routes !== undefined && render(routes, sources).every((i) => children.stands(domain, i));
+    return {[use]: {since, isWhole}};
+  };
+  const rival = rivalQuestion(sources, hostname, domain);
+  return {
+    ...(checked && {verdict: checked.result, checkedAt: checked.at}),
+    ...(earlier && {earlier}),
+    ...(looked && {edge: looked.result, edgeLookedAt: looked.at}),
+    certificate,
+    ...(certificateNames && {certificateNames}),
+    orders: orders.orders(hostname),
+    ...(grant && {grant}),
+    ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
+    standing: {...standing('serves'), ...standing('redirects')},
+    ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
+    ...(rival && {
+      rival: {
+        question: rival,
+        looks: dns.recent(key, dnsKey(rival)).map(({result, at}) => ({verdict: result, at})),
+      },
+    }),
+    ...(obstacle && {obstacle}),
+  };
+}
+
+/** The names that Certificates of a hostname have, where they are not `name`. */
+function renamed(certificates: Record<Use, CertificateFacts | undefined>, name: string): HostFacts['certificateNames'] {
+  const others = Object.entries(certificates).filter(([, c]) => c && c.name !== name);
+  return others.length === 0 ? undefined : Object.fromEntries(others.map(([use, c]) => [use, c!.name]));
+}
+
+/** What would prove the right of the one that holds a hostname now; undefined where none does, or this one. */
+function rivalQuestion(
+  {claims, domains, projects}: Pick<Sources, 'claims' | 'domains' | 'projects'>,
+  hostname: Hostname,
+  domain: CustomDomain,
+): Question | undefined {
+  const claim = claims.of(hostname);
+  if (claim?.status?.holder === undefined || isHeldBy(claim, domain)) return undefined;
+  const [holder] = domains.by('uid', claim.status.holder.uid);
+  const target = holder && projects.get(projectKey(holder))?.status?.host;
+  // Without a Project there is no host that a CNAME could name.
+  const {token} = claim.status;
+  return {hostname, target: target ?? 'none.invalid', ...(token !== undefined && {token})};
+}

@@ -1,0 +1,122 @@
+/**
+ * What caches keep of the metadata of objects. Whoever may write an object can fill its labels, annotations, finalizers and owners up to
+ * 1.5 MiB; a few hundred of these, kept whole, would be all of a process's memory. So only what is read is kept, and that is bounded.
+ */
+import {liftBanAnnotation} from '../api/api-key.ts';
+import {requestAnnotations} from '../api/custom-domain.ts';
+import {cut} from '../api/rules.ts';
+import {restingLabel} from '../domain/certificate.ts';
+import {entryPointsAnnotation} from '../domain/rendering/ingress.ts';
+import {restsForAnnotation, restsUntilAnnotation} from '../domain/resting.ts';
+import {keptFinalizers} from '../kube/finalizer.ts';
+import type {HasMeta, ObjectMeta} from '../kube/objects.ts';
+import {forAnnotation, intentAnnotation, managedBy, ownerLabel} from './labels.ts';
+
+/** On a Project or a CustomDomain while Doorplate has something to take down when it goes. */
+export const finalizer = 'doorplate.dev/routes';
+
+/** Characters of the value by which somebody asks for a check. */
+export const longestRequest = 256;
+/** Characters of the value that lifts a ban. */
+export const longestLift = 256;
+
+/** Which object it is, and as of when. */
+export const identity = ({name, namespace, uid, resourceVersion}: ObjectMeta): ObjectMeta => ({
+  name,
+  namespace,
+  uid,
+  resourceVersion,
+});
+
+const withAge = ({generation, creationTimestamp, deletionTimestamp, ...rest}: ObjectMeta): ObjectMeta => ({
+  ...identity(rest),
+  ...(generation !== undefined && {generation}),
+  ...(creationTimestamp !== undefined && {creationTimestamp}),
+  ...(deletionTimestamp !== undefined && {deletionTimestamp}),
+});
+
+type Texts = Readonly<Record<string, string>> | undefined;
+
+/** The members of these names, cut to so many characters; undefined where there is none. */
+function only(all: Texts, names: readonly string[], longest: number): Record<string, string> | undefined {
+  const found = names.flatMap((name): [string, string][] => {
+    const value = all?.[name];
+    return value === undefined ? [] : [[name, value.length <= longest ? value : copied(cut(value, longest))]];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+}
+
+/** A part of a text that is no longer a part of it: V8 keeps the whole in memory as long as there is a part. */
+const copied = (part: string): string => Buffer.from(part).toString();
+
+const members = (labels: Record<string, string> | undefined, annotations: Record<string, string> | undefined) => ({
+  ...(labels && {labels}),
+  ...(annotations && {annotations}),
+});
+
+/** An object without what nobody here reads of its metadata. */
+export const bare = <T extends HasMeta>(object: T): T => ({...object, metadata: withAge(object.metadata)});
+
+/** The same of a Project or a CustomDomain: with its finalizers, and with what asks for a check. */
+export function bareOwner<T extends HasMeta>(object: T): T {
+  const {annotations, finalizers} = object.metadata;
+  const kept = keptFinalizers(finalizers, finalizer);
+  return {
+    ...object,
+    metadata: {
+      ...withAge(object.metadata),
+      ...members(undefined, only(annotations, requestAnnotations, longestRequest)),
+      ...(kept && {finalizers: kept}),
+    },
+  };
+}
+
+/** The same of an ApiKey: with what lifts its ban. */
+export const bareKey = <T extends HasMeta>(key: T): T => ({
+  ...key,
+  metadata: {
+    ...withAge(key.metadata),
+    ...members(undefined, only(key.metadata.annotations, [liftBanAnnotation], longestLift)),
+  },
+});
+
+/** Characters of what Doorplate and cert-manager write themselves into the metadata of an object. */
+const longestOwn = 512;
+/** An object of ours has one owner; more are somebody's attempt. */
+const mostOwners = 8;
+/** These hold a removal up, and are taken off by one (kube/apply.ts). */
+const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
+
+const childLabels = [...Object.keys(managedBy), ownerLabel, restingLabel];
+const childAnnotations = [
+  forAnnotation,
+  intentAnnotation,
+  entryPointsAnnotation,
+  restsForAnnotation,
+  restsUntilAnnotation,
+];
+
+/** The same of what Doorplate has written: with all that it has written, and what holds up its removal. */
+export function bareChild<T extends HasMeta>(object: T): T {
+  const {labels, annotations, ownerReferences, finalizers = []} = object.metadata;
+  const held = finalizers.filter((name) => collectors.has(name));
+  return {
+    ...object,
+    metadata: {
+      ...withAge(object.metadata),
+      ...members(only(labels, childLabels, longestOwn), only(annotations, childAnnotations, longestOwn)),
+      ...(ownerReferences && {ownerReferences: ownerReferences.slice(0, mostOwners)}),
+      ...(held.length > 0 && {finalizers: held}),
+    },
+  };
+}
+
+/** By these a CertificateRequest says of which attempt at which Certificate it is. */
+const requestOf = ['cert-manager.io/certificate-name', 'cert-manager.io/certificate-revision'] as const;
+
+/** The metadata of a CertificateRequest. */
+export const requestMeta = ({labels, annotations, ownerReferences, ...metadata}: ObjectMeta): ObjectMeta => ({
+  ...withAge(metadata),
+  ...members(only(labels, [ownerLabel], longestOwn), only(annotations, requestOf, longestOwn)),
+  ...(ownerReferences && {ownerReferences: ownerReferences.slice(0, mostOwners)}),
+});

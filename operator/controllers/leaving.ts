@@ -1,0 +1,21 @@
+/** Which Certificates rest when their owner needs them no more (domain/resting.ts). */
+import type {Hostname} from '../domain/hostname.ts';
+import {hostnameOf, restOf} from '../domain/resting.ts';
+import type {Tenant} from '../domain/tenant.ts';
+import type {Policy} from '../domain/world.ts';
+import type {Leaving} from './children.ts';
+import type {Claims} from './claims.ts';
+
+/** Those of a tenant's hostnames, but for what is forfeited. `tenant` undefined: none. */
+export const leavingFor =
+  (
+    {claims, policy, now = Date.now}: {claims: Pick<Claims, 'of'>; policy: Policy; now?: () => number},
+    tenant: Tenant | undefined,
+    {forfeited}: {forfeited: readonly Hostname[]} = {forfeited: []},
+  ): Leaving =>
+  (certificate) => {
+    const hostname = hostnameOf(certificate);
+    if (!tenant || forfeited.includes(hostname)) return undefined;
+    const {quarantineTimeMs} = policy;
+    return restOf(certificate, {now: now(), tenant, claim: claims.of(hostname), quarantineTimeMs});
+  };

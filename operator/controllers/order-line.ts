@@ -1,0 +1,154 @@
+/**
+ * Who wants an order, tenant by tenant. Tenants take turns, so a short line of one passes a long one of another; and who has had
+ * a share of the account's budget comes after all who have not. All takes O(log n), amortised.
+ *
+ * A place is counted in two rounds. In the first each tenant has as many as are left of its share, one at a time; in the second
+ * all that are over, one at a time. So `k` of a tenant's first round have `k` of each other's first round before them, or as many as
+ * there are; that is a sum of numbers, each cut to `k` ({@link CutSum}).
+ */
+import {Heap} from '../kube/heap.ts';
+import {CutSum} from './cut-sum.ts';
+import type {Share} from './order-ledger.ts';
+import {SortedList} from './sorted-list.ts';
+
+export interface InLine {
+  readonly tenant: string;
+  /** Who came earlier goes first, ms since the epoch; of two of one time, who was entered first. */
+  readonly arrival: number;
+  readonly entered: number;
+}
+
+interface Lane<W> {
+  tenant: string;
+  order: number;
+  waiting: SortedList<W>;
+  /** As of the last time at which it was asked. */
+  share?: Share;
+  /** How many wait in the first round, and in the second. */
+  first: number;
+  second: number;
+  /** When it had its last turn, as a number that grows. */
+  turn: number;
+}
+
+export class OrderLine<W extends InLine> {
+  readonly #shareOf: (tenant: string, now: number) => Share;
+  readonly #lanes = new Map<string, Lane<W>>();
+  /** Those that wait, who is next in front. */
+  readonly #turns = new SortedList<Lane<W>>(byTurn);
+  readonly #firstRound = new CutSum();
+  readonly #secondRound = new CutSum();
+  /** Lanes that have changed since they were sorted and summed up; none of them is in `#turns`. */
+  readonly #changed = new Set<Lane<W>>();
+  /** When shares are to be asked anew. */
+  readonly #ends = new Heap<{tenant: string; until: number}>((a, b) => a.until < b.until);
+  /** When each tenant had its last turn, until nobody waits. */
+  readonly #lastTurns = new Map<string, number>();
+  #turn = 0;
+  #lanesMade = 0;
+  #size = 0;
+
+  constructor(shareOf: (tenant: string, now: number) => Share) {
+    this.#shareOf = shareOf;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  enter(one: W): void {
+    const {tenant} = one;
+    const known = this.#lanes.get(tenant);
+    const waiting = new SortedList<W>(byArrival);
+    const lane = known ?? {tenant, order: this.#lanesMade++, waiting, first: 0, second: 0, turn: 0};
+    if (known) this.#change(lane);
+    else this.#changed.add(lane);
+    this.#lanes.set(tenant, lane);
+    if (lane.waiting.size === 0) lane.turn = this.#lastTurns.get(tenant) ?? 0;
+    lane.waiting.add(one);
+    this.#size++;
+  }
+
+  leave(one: W): void {
+    const lane = this.#lanes.get(one.tenant);
+    if (!lane) return;
+    this.#change(lane);
+    if (lane.waiting.remove(one)) this.#size--;
+    if (this.#size === 0) this.#lastTurns.clear();
+  }
+
+  /** Who is next. */
+  next(now: number): W | undefined {
+    this.#settle(now);
+    return this.#turns.at(0)?.waiting.at(0);
+  }
+
+  /** A tenant has had its turn. */
+  served(tenant: string): void {
+    if (this.#size === 0) return;
+    this.#lastTurns.set(tenant, ++this.#turn);
+    const lane = this.#lanes.get(tenant);
+    if (!lane) return;
+    this.#change(lane);
+    lane.turn = this.#turn;
+  }
+
+  /** The share of a tenant has changed. */
+  shareChanged(tenant: string): void {
+    const lane = this.#lanes.get(tenant);
+    if (!lane) return;
+    this.#change(lane);
+    delete lane.share;
+  }
+
+  /** The place of one that waits, from 1. */
+  place(one: W, now: number): number {
+    this.#settle(now);
+    const {waiting, first} = this.#lanes.get(one.tenant)!;
+    const own = waiting.countBefore(one) + 1;
+    return own <= first ? this.#firstRound.cut(own) : this.#firstRound.sum + this.#secondRound.cut(own - first);
+  }
+
+  /** Before a lane changes in what it is sorted by. */
+  #change(lane: Lane<W>): void {
+    if (this.#changed.has(lane)) return;
+    this.#turns.remove(lane);
+    this.#changed.add(lane);
+  }
+
+  #settle(now: number): void {
+    for (let end = this.#ends.peek(); end && end.until <= now; end = this.#ends.peek()) {
+      this.#ends.pop();
+      this.shareChanged(end.tenant);
+    }
+    for (const lane of this.#changed) this.#sum(lane, now);
+    this.#changed.clear();
+  }
+
+  #sum(lane: Lane<W>, now: number): void {
+    const {tenant, waiting} = lane;
+    const {left} = (lane.share ??= this.#ask(tenant, now));
+    const first = Math.min(waiting.size, left);
+    const second = waiting.size - first;
+    this.#firstRound.change(lane.first, first);
+    this.#secondRound.change(lane.second, second);
+    Object.assign(lane, {first, second});
+    if (waiting.size > 0) this.#turns.add(lane);
+    else this.#lanes.delete(tenant);
+  }
+
+  #ask(tenant: string, now: number): Share {
+    const share = this.#shareOf(tenant, now);
+    if (share.until < Infinity) this.#ends.push({tenant, until: share.until});
+    return share;
+  }
+}
+
+const byArrival = (a: InLine, b: InLine): number => a.arrival - b.arrival || a.entered - b.entered;
+
+/** Who has a share left; whose last turn is the longest ago; who came first. */
+function byTurn<W extends InLine>(a: Lane<W>, b: Lane<W>): number {
+  const later = (lane: Lane<W>) => (lane.share?.left === 0 ? 1 : 0);
+  const arrival = (lane: Lane<W>) => lane.waiting.at(0)!.arrival;
+  return later(a) - later(b) || a.turn - b.turn || arrival(a) - arrival(b) || a.order - b.order;
+}

@@ -1,0 +1,30 @@
+/**
+ * Routes as the objects that the platform's edge reads: the one place of the controllers that knows which kinds these are. How a kind
+ * is written stands in `domain/rendering/`.
+ */
+import type {Ingress, IngressClass} from '../api/foreign.ts';
+import {hostsOfIngress, ingressesOf} from '../domain/rendering/ingress.ts';
+import type {Route} from '../domain/routes.ts';
+import type {Policy} from '../domain/world.ts';
+import type {Cache} from '../kube/cache.ts';
+
+/** An object that routes a hostname. */
+export type RouteObject = Ingress;
+
+/** The hostnames that such an object routes. */
+export const hostsOf = (object: RouteObject): string[] => hostsOfIngress(object);
+
+/** Where it is known what the edge is. */
+export interface EdgeSources {
+  policy: Pick<Policy, 'ingressClassName'>;
+  ingressClasses: Pick<Cache<IngressClass, IngressClass>, 'get'>;
+}
+
+/** Traefik is the one that can bind an Ingress to a listener. */
+const traefik = 'traefik.io/ingress-controller';
+
+export const render = (routes: readonly Route[], {policy, ingressClasses}: EdgeSources): RouteObject[] =>
+  ingressesOf(routes, {
+    ingressClassName: policy.ingressClassName,
+    traefik: ingressClasses.get(policy.ingressClassName)?.spec?.controller === traefik,
+  });

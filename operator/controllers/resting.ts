@@ -1,0 +1,94 @@
+/** Certificates that rest (domain/resting.ts): laid down, found again, and deleted when that is over. */
+import type {Certificate, CertificateRequest, DomainClaim} from '../api/foreign.ts';
+import type {DomainClaimSpec} from '../api/domain-claim.ts';
+import type {IssuedRequest} from '../domain/certificate.ts';
+import {isReordered, isResting} from '../domain/certificate.ts';
+import type {Hostname} from '../domain/hostname.ts';
+import type {Rest} from '../domain/resting.ts';
+import {hostnameOf, mayRest, mayReturn, restEnds, restingCertificate, restsFor} from '../domain/resting.ts';
+import type {Tenant} from '../domain/tenant.ts';
+import type {Applier} from '../kube/apply.ts';
+import type {Cache} from '../kube/cache.ts';
+import {isRefusal} from '../kube/errors.ts';
+import {keyOf} from '../kube/objects.ts';
+import {forAnnotation, managedBy, ownerLabel} from './labels.ts';
+import {certificates} from './resources.ts';
+
+export interface RestingDeps {
+  applier: Applier;
+  certificates: Pick<Cache<Certificate, Certificate>, 'by' | 'observe'>;
+  requests: Pick<Cache<IssuedRequest, CertificateRequest>, 'by'>;
+  /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
+  beforeCertificatesGo: (hostnames: readonly Hostname[]) => Promise<void>;
+}
+
+export class Resting {
+  readonly #deps: RestingDeps;
+
+  constructor(deps: RestingDeps) {
+    this.#deps = deps;
+  }
+
+  of(hostname: Hostname): Certificate[] {
+    return this.#deps.certificates.by('hostname', hostname).filter(isResting);
+  }
+
+  /** The one in a namespace that a tenant may take back for a hostname that it holds; of several the one that is good for longest. */
+  find(hostname: Hostname, namespace: string, tenant: Tenant, now: number): Certificate | undefined {
+    return this.of(hostname)
+      .filter((c) => c.metadata.namespace === namespace && mayReturn(c, tenant, now))
+      .toSorted((a, b) => restEnds(b) - restEnds(a) || a.metadata.name.localeCompare(b.metadata.name))[0];
+  }
+
+  /** Lays a Certificate of ours down. Returns whether it rests: where the API server refuses that, it is deleted. */
+  async lay(certificate: Certificate, rest: Rest): Promise<boolean> {
+    const {applier, certificates: cache} = this.#deps;
+    const {uid, labels, annotations} = certificate.metadata;
+    const intent = restingCertificate(certificate, rest);
+    const {metadata} = intent;
+    const kept = {
+      labels: {...metadata.labels, ...managedBy, [ownerLabel]: labels?.[ownerLabel] ?? ''},
+      annotations: {...metadata.annotations, [forAnnotation]: annotations?.[forAnnotation] ?? ''},
+    };
+    try {
+      const {outcome} = await applier.apply(
+        certificates,
+        {...intent, metadata: {...metadata, ...kept}},
+        {existing: certificate, isOurs: (o) => o.metadata.uid === uid, cache, onlyExisting: true},
+      );
+      return outcome === 'Applied';
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await applier.remove(certificates, certificate);
+      return false;
+    }
+  }
+
+  /** Before a hostname becomes a tenant's: what rests of it for others goes. */
+  async makeWay(hostname: Hostname, identity: DomainClaimSpec['tenant']): Promise<void> {
+    await this.#remove(this.of(hostname).filter((c) => !restsFor(c, identity)));
+  }
+
+  /** Everything that rests of a hostname goes. */
+  async end(hostname: Hostname): Promise<void> {
+    await this.#remove(this.of(hostname));
+  }
+
+  /** What may not rest any longer goes. Returns when the next one's time is over, ms since the epoch; Infinity: there is none. */
+  async tend(hostname: Hostname, claim: DomainClaim | undefined, now: number): Promise<number> {
+    const {requests} = this.#deps;
+    const all = Map.groupBy(this.of(hostname), (c) =>
+      mayRest(c, {now, claim, reordered: isReordered(c, requests.by('certificate', keyOf(c)))}),
+    );
+    await this.#remove(all.get(false) ?? []);
+    return Math.min(Infinity, ...(all.get(true) ?? []).map(restEnds));
+  }
+
+  async #remove(over: readonly Certificate[]): Promise<void> {
+    const {applier, beforeCertificatesGo} = this.#deps;
+    const going = over.filter((c) => c.metadata.deletionTimestamp === undefined);
+    if (going.length === 0) return;
+    await beforeCertificatesGo(going.map(hostnameOf));
+    for (const certificate of going) await applier.remove(certificates, certificate);
+  }
+}

@@ -1,0 +1,28 @@
+import type {z} from 'zod';
+import {problems, problemSchema} from './problems.ts';
+import type {ProblemName} from './problems.ts';
+
+/** What any path may answer, whatever it does. */
+const always: readonly ProblemName[] = [
+  'malformed-request',
+  'request-timeout',
+  'rate-limited',
+  'headers-too-large',
+  'internal-error',
+  'unavailable',
+];
+/** What a path that needs a key may answer as well. */
+const withKey: readonly ProblemName[] = ['credentials-wrong', 'scope-missing'];
+
+/**
+ * The `response` part of a route's schema: its good answers, and the errors by name. Those that any path has are added, and
+ * those of paths that need a key unless `open`.
+ */
+export function answers(
+  good: Record<number, z.ZodType>,
+  errors: readonly ProblemName[] = [],
+  {open = false} = {},
+): Record<number, z.ZodType> {
+  const names = [...always, ...(open ? [] : withKey), ...errors];
+  return {...Object.fromEntries(names.map((name) => [problems[name].status, problemSchema])), ...good};
+}

@@ -1,0 +1,57 @@
+/** Who sends a request: what each may, and what their requests are charged to. */
+import type {FastifyRequest} from 'fastify';
+import type {ApiKey} from '../api/foreign.ts';
+import type {Tenant} from '../domain/tenant.ts';
+import {quotaOf, tenantKey} from '../domain/tenant.ts';
+import type {Pool} from '../limits/limiter.ts';
+import type {NotRecognised} from './auth.ts';
+import {Problem} from './problems.ts';
+import type {ServiceAccount} from './service-accounts.ts';
+import type {Session} from './session/sessions.ts';
+
+/** Somebody in a namespace. `pools`: what their requests are charged to. */
+interface InNamespace {
+  namespace: string;
+  tenant: Tenant;
+  pools: readonly Pool[];
+}
+
+/** The holder of a key. */
+export type KeyCaller = InNamespace & {kind: 'key'; key: ApiKey; hash: string};
+/** A program of the platform's, in the namespace that its request names; it has the right that the path needs there. */
+export type BackendCaller = InNamespace & {kind: 'backend'; account: ServiceAccount};
+/** The page, for somebody who signed in. */
+export type SessionCaller = InNamespace & {kind: 'session'; session: Session};
+/** Whoever may act in a namespace. */
+export type Actor = KeyCaller | BackendCaller | SessionCaller;
+/** Who sent a request; somebody at an address is known no closer. */
+export type Caller = Actor | {kind: 'service-account'; account: ServiceAccount; pools: readonly Pool[]} | Stranger;
+/** Somebody at an address, and why they are no closer known. */
+export type Stranger = {kind: 'address'; pools: readonly Pool[]; why: NotRecognised};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller;
+  }
+}
+
+/** Who acts, and where. Only for paths that name a scope: the gate lets nobody else through to them. */
+export const callerOf = (request: FastifyRequest): Actor => request.caller as Actor;
+
+/** The pool that all keys of a tenant share. */
+export const poolOf = (tenant: Tenant): Pool => ({id: `tenant:${tenantKey(tenant)}`, quota: quotaOf(tenant)});
+
+/** Whether a scope is the caller's. What a ServiceAccount may, Kubernetes' roles say: it was asked when it came in. */
+export const hasScope = (caller: Actor, scope: string): boolean =>
+  caller.kind === 'backend' ||
+  scope === 'any' ||
+  (caller.kind === 'key' ? caller.key.spec.scopes : caller.session.scopes).includes(scope);
+
+/** Throws where somebody would get more than they have. */
+export function refuseMore(caller: Actor, scopes: readonly string[]): void {
+  const more = scopes.find((scope) => !hasScope(caller, scope));
+  if (more !== undefined)
+    throw new Problem('scope-missing', `Who asks has no scope ${more}, and can hand out none that they lack.`, {
+      scope: more,
+    });
+}

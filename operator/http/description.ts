@@ -1,0 +1,20 @@
+import {fastify} from 'fastify';
+import {serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
+import type {Description} from './docs-page.ts';
+import {addDocs} from './openapi.ts';
+import {addEvents} from './routes/events.ts';
+import {addKeys} from './routes/keys.ts';
+import {addReads} from './routes/reads.ts';
+import {addWrites} from './routes/writes.ts';
+import {addSessions} from './session/routes.ts';
+
+/** What `GET /openapi.json` answers, without a server that runs: paths are described when they are added, and none is called. */
+export async function describeApi(): Promise<Description> {
+  const server = fastify().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
+  await addDocs(server);
+  for (const add of [addReads, addWrites, addKeys, addEvents, addSessions]) add(server, {} as never);
+  await server.ready();
+  const description = server.swagger() as unknown as Description;
+  await server.close();
+  return description;
+}

@@ -1,0 +1,90 @@
+/** The reference page: one HTML document without a script, made of the OpenAPI description. */
+
+export interface Schema {
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  anyOf?: Schema[];
+}
+
+export interface Operation {
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  parameters?: {name: string; in: string; required?: boolean; schema?: Schema; description?: string}[];
+  requestBody?: {content?: Record<string, {schema?: Schema}>};
+  responses?: Record<string, {description?: string; content?: Record<string, {schema?: Schema}>}>;
+}
+
+export interface Description {
+  info: {title: string; version: string; description?: string};
+  paths?: Record<string, Record<string, Operation>>;
+}
+
+const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
+const escape = (text: unknown): string => String(text).replace(/[&<>"']/g, (c) => entities[c]!);
+/** A text with its `code`. */
+const inline = (text = ''): string => escape(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+const prose = (text = ''): string =>
+  text
+    .split('\n\n')
+    .map((p) => `<p>${inline(p)}</p>`)
+    .join('');
+
+export function typeOf({type, enum: values, items, anyOf}: Schema): string {
+  if (values) return values.map((v) => JSON.stringify(v)).join(' | ');
+  if (anyOf) return anyOf.map(typeOf).join(' | ');
+  if (items) return `${typeOf(items)}[]`;
+  return [type ?? 'any'].flat().join(' | ');
+}
+
+const item = (name: string, type: string, required = false): string =>
+  `<li><code>${escape(name)}</code> <i>${escape(type)}</i>${required ? '' : ' (optional)'}`;
+
+/** The fields of an object as a list, and theirs below them. */
+function fields(schema: Schema): string {
+  const of = schema.items ?? schema.anyOf?.find((s) => s.properties) ?? schema;
+  const rows = Object.entries(of.properties ?? {}).map(
+    ([name, field]) =>
+      `${item(name, typeOf(field), of.required?.includes(name))} ${inline(field.description)}${fields(field)}</li>`,
+  );
+  return rows.length > 0 ? `<ul>${rows.join('')}</ul>` : '';
+}
+
+const bodyOf = (content: Record<string, {schema?: Schema}> = {}): string =>
+  Object.values(content)
+    .map(({schema}) => (schema ? fields(schema) : ''))
+    .join('');
+
+function operation(method: string, path: string, op: Operation): string {
+  const parameters = (op.parameters ?? []).map(
+    ({name, in: where, required, description, schema}) =>
+      `${item(name, `${where}, ${typeOf(schema ?? {})}`, required)} ${inline(description ?? schema?.description)}</li>`,
+  );
+  const [good, bad] = [true, false].map((wanted) =>
+    Object.entries(op.responses ?? {}).filter(([status]) => Number(status) < 400 === wanted),
+  );
+  const answers = good!.map(
+    ([status, {content, description}]) => `<h4>${escape(status)} ${inline(description)}</h4>${bodyOf(content)}`,
+  );
+  const title = `<h3><code>${escape(method.toUpperCase())} ${escape(path)}</code></h3>`;
+  const errors = `<p>Errors: ${bad!.map(([status]) => escape(status)).join(', ')}</p>`;
+  return `<section>${title}<p>${escape(op.summary ?? '')}</p>${prose(op.description)}
+${parameters.length > 0 ? `<h4>Parameters</h4><ul>${parameters.join('')}</ul>` : ''}
+${op.requestBody ? `<h4>Body</h4>${bodyOf(op.requestBody.content)}` : ''}${answers.join('')}${errors}</section>`;
+}
+
+const style = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem}
+section{border-top:1px solid #8886;margin-top:2rem}code{font-size:.95em}h3{overflow-wrap:anywhere}li{margin:.2rem 0}`;
+
+export function docsPage({info, paths = {}}: Description): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, op]) => operation(method, path, op)),
+  );
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(info.title)} API</title><style>${style}</style></head><body><h1>${escape(info.title)} API ${escape(info.version)}</h1>
+${prose(info.description)}<p><a href="/openapi.json">openapi.json</a> has the same for programs.</p>${operations.join('\n')}</body></html>`;
+}

@@ -1,0 +1,340 @@
+/**
+ * What every request passes first: who is it, may it go on, how many are left. So the headers of the limit are on every
+ * answer, whatever becomes of the request.
+ */
+import type {FastifyReply, FastifyRequest} from 'fastify';
+import type {ApiKey} from '../api/foreign.ts';
+import type {Tenant} from '../domain/tenant.ts';
+import {tenantKey} from '../domain/tenant.ts';
+import type {Bans} from '../limits/bans.ts';
+import {banHeaders, limitHeaders} from '../limits/headers.ts';
+import type {Limiter, Pool, Quota} from '../limits/limiter.ts';
+import {networkOf} from './address.ts';
+import {recognise} from './auth.ts';
+import type {NotRecognised} from './auth.ts';
+import {
+  type BackendCaller,
+  type Caller,
+  hasScope,
+  type KeyCaller,
+  poolOf,
+  type SessionCaller,
+  type Stranger,
+} from './caller.ts';
+import {namespaceHeader, namespaceOf} from './namespace-header.ts';
+import {Problem} from './problems.ts';
+import {jwtOf} from './service-accounts.ts';
+import type {Right, ServiceAccounts} from './service-accounts.ts';
+import {readCookie} from './session/cookie.ts';
+import {checkSameOrigin} from './session/same-origin.ts';
+import type {Sessions} from './session/sessions.ts';
+
+/** Takes headers for the answer; the last of a name counts. */
+type Tell = (headers: Record<string, string>) => void;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the key must be allowed; `any` for every key. Absent where nobody needs one. */
+    scope?: string;
+    /** What a ServiceAccount needs, where scope and method do not say it: see {@link rightFor}. */
+    right?: Partial<Right>;
+    /** Whether a request never uses the plan's quota: it has a small one of its own, so that a drained plan locks nobody out. */
+    ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);
+    /** A file of the page: anybody may have it, and a quota of its own counts it. */
+    isFile?: boolean;
+  }
+}
+
+export interface GateDeps {
+  /** Counts for plans, keys and ServiceAccounts. */
+  limiter: Pick<Limiter, 'take' | 'look'>;
+  /** Counts for addresses, and for what costs no plan: in memory alone. */
+  local: Pick<Limiter, 'take' | 'look'>;
+  bans: Pick<Bans, 'until' | 'refused'>;
+  findKey: (key: string) => ApiKey | undefined;
+  tenantOf: (namespace: string) => Tenant | undefined;
+  serviceAccounts: Pick<ServiceAccounts, 'audience' | 'remembered' | 'recognise' | 'may'>;
+  /** Absent where there is no page. */
+  sessions?: Pick<Sessions, 'find'>;
+  /** Where the page stands, `https://HOST`; undefined: wherever it is asked for. */
+  pageOrigin?: string;
+  /** Quota of an address without a valid key. */
+  addressQuota: Quota;
+  /** Quota of each ServiceAccount. */
+  serviceAccountQuota: Quota;
+  /** Unix ms. */
+  now: () => number;
+  /** A key was used, at that time. */
+  used: (key: ApiKey, atMs: number) => void;
+  refused: (why: 'rate-limited' | 'key-banned') => void;
+}
+
+const nobody: NotRecognised = {problem: 'credentials-missing', detail: 'Send an API key: Authorization: Bearer dp_...'};
+
+/** For what a client needs when its plan's quota is used up: to see the account, and to revoke its key. */
+const ownQuota: Quota = {requestsPerMinute: 60, requestsPerDay: 10_000};
+
+/** Of the page, for all who use it in one namespace: whatever the plan, and however much of that is used up. */
+const pageQuota: Quota = {requestsPerMinute: 600, requestsPerDay: 100_000};
+/** Of the page's files, for each address. */
+const filesQuota: Quota = {requestsPerMinute: 1200, requestsPerDay: 200_000};
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+const unknown = ({problem, detail}: NotRecognised): Problem =>
+  new Problem(problem, detail, {headers: {'www-authenticate': 'Bearer realm="doorplate"'}});
+
+const verbs: Readonly<Record<string, Right['verb']>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  DELETE: 'delete',
+};
+
+/** What a ServiceAccount must be allowed in the namespace, by the path's scope and the method. */
+const rightFor = (scope: string, method: string, right: Partial<Right> = {}): Right => ({
+  verb: verbs[method] ?? 'update',
+  resource: scope.startsWith('keys:') ? 'apikeys' : 'customdomains',
+  ...right,
+});
+
+export class Gate {
+  readonly #deps: GateDeps;
+
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
+  }
+
+  /** Charges the request and sets the headers of the limit. Throws the {@link Problem} that ends it. */
+  async pass(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const jwt = jwtOf(request.headers.authorization);
+    const tell: Tell = (headers) => void reply.headers(headers);
+    if (jwt === undefined) await this.#passOther(request, tell);
+    else await this.#passToken(jwt, request, tell);
+    const {scope} = request.routeOptions.config;
+    if (scope === undefined) return;
+    const {caller} = request;
+    if (caller.kind === 'address') throw unknown(caller.why);
+    if (caller.kind === 'session') checkSameOrigin(request, this.#deps.pageOrigin);
+    const named = namespaceOf(request);
+    if (caller.kind === 'service-account') request.caller = await this.#enter(caller, named, request, tell);
+    else if (!hasScope(caller, scope)) throw new Problem('scope-missing', `This needs the scope ${scope}.`, {scope});
+  }
+
+  /**
+   * For the platform's own APIs: charges a request that came with this header `Authorization`, and tells the headers of the limit.
+   * Whose key it is; throws the {@link Problem} that ends the request.
+   */
+  async passKey(
+    {authorization, address}: {authorization: string | undefined; address: string},
+    tell: Tell,
+  ): Promise<KeyCaller> {
+    const caller = this.#byKey(authorization, address);
+    await this.#charge(caller, false, tell);
+    if (caller.kind === 'address') throw unknown(caller.why);
+    return caller;
+  }
+
+  /**
+   * Whether who opened a stream may go on: a key that is still good, a ServiceAccount that still has the right. "Could not
+   * ask" ends nothing.
+   */
+  async mayGoOn(request: FastifyRequest): Promise<boolean> {
+    const {findKey, bans, now, serviceAccounts} = this.#deps;
+    const {
+      caller,
+      headers: {authorization},
+      routeOptions: {
+        config: {scope = '', right},
+      },
+    } = request;
+    if (caller.kind === 'key') {
+      const who = recognise(authorization, findKey, now());
+      return 'key' in who && who.key.metadata.uid === caller.key.metadata.uid && bans.until(who.hash) === undefined;
+    }
+    if (caller.kind === 'session') return this.#sessionGoesOn(request);
+    const token = jwtOf(authorization);
+    if (caller.kind !== 'backend' || token === undefined) return false;
+    try {
+      const remembered = serviceAccounts.remembered(token);
+      const account = remembered === undefined ? await serviceAccounts.recognise(token) : remembered;
+      return (
+        account !== null &&
+        (await serviceAccounts.may(account, rightFor(scope, request.method, right), caller.namespace))
+      );
+    } catch {
+      return true;
+    }
+  }
+
+  async #sessionGoesOn({headers: {cookie}}: FastifyRequest): Promise<boolean> {
+    try {
+      return !('problem' in (await this.#deps.sessions!.find(readCookie(cookie) ?? '')));
+    } catch {
+      return true;
+    }
+  }
+
+  /** The headers for an answer to somebody of whose request nothing could be read. */
+  headersFor(address: string): Record<string, string> {
+    const {local, now} = this.#deps;
+    return limitHeaders({windows: local.look([this.#poolOfAddress(address)]), nowSeconds: seconds(now())});
+  }
+
+  #poolOfAddress(address: string): Pool {
+    return {id: `address:${networkOf(address)}`, quota: this.#deps.addressQuota};
+  }
+
+  #stranger(address: string, why: NotRecognised): Stranger {
+    return {kind: 'address', pools: [this.#poolOfAddress(address)], why};
+  }
+
+  /** By a key where one is sent, else by the cookie of the page; files need neither. */
+  async #passOther(request: FastifyRequest, tell: Tell): Promise<void> {
+    const {
+      headers: {authorization, cookie},
+      routeOptions: {
+        config: {isFile, ownQuota: own},
+      },
+      ip,
+    } = request;
+    if (isFile) {
+      request.caller = {...this.#stranger(ip, nobody), pools: [{id: `files:${networkOf(ip)}`, quota: filesQuota}]};
+      return this.#take(this.#deps.local, request.caller.pools, tell);
+    }
+    const token = authorization === undefined ? readCookie(cookie) : undefined;
+    const caller =
+      token !== undefined && this.#deps.sessions
+        ? await this.#bySession(token, request, tell)
+        : this.#byKey(authorization, ip);
+    request.caller = caller;
+    await this.#charge(
+      caller,
+      typeof own === 'function' ? caller.kind === 'key' && own(caller, request) : own === true,
+      tell,
+    );
+  }
+
+  async #bySession(token: string, request: FastifyRequest, tell: Tell): Promise<SessionCaller | Stranger> {
+    const stranger = this.#stranger(request.ip, nobody);
+    request.caller = stranger;
+    const session = await this.#deps.sessions!.find(token).catch(async (error: unknown) => {
+      // Whose it is cannot be asked: the address is charged, and told.
+      await this.#take(this.#deps.local, stranger.pools, tell);
+      throw error;
+    });
+    if ('problem' in session) return this.#stranger(request.ip, session);
+    const {namespace} = session;
+    const tenant = this.#deps.tenantOf(namespace)!;
+    return {kind: 'session', session, namespace, tenant, pools: [{id: `page:${namespace}`, quota: pageQuota}]};
+  }
+
+  #byKey(authorization: string | undefined, address: string): KeyCaller | Stranger {
+    const {findKey, tenantOf, now} = this.#deps;
+    const who = recognise(authorization, findKey, now());
+    if ('problem' in who) return this.#stranger(address, who);
+    const {key, hash} = who;
+    const {namespace = '', uid = ''} = key.metadata;
+    const tenant = tenantOf(namespace);
+    // The key was seen before its namespace: for a moment, while this process starts.
+    if (!tenant)
+      return this.#stranger(address, {
+        problem: 'credentials-wrong',
+        detail: 'The namespace of this key is not known yet. Try again.',
+      });
+    const pools: Pool[] = [poolOf(tenant)];
+    if (key.spec.rateLimit) pools.push({id: `key:${uid}`, quota: key.spec.rateLimit});
+    return {kind: 'key', key, hash, namespace, tenant, pools};
+  }
+
+  async #charge(caller: KeyCaller | SessionCaller | Stranger, isOwn: boolean, tell: Tell): Promise<void> {
+    const {bans, limiter, local, now, used, refused} = this.#deps;
+    if (caller.kind !== 'key') return this.#take(local, caller.pools, tell);
+    const until = bans.until(caller.hash);
+    if (until !== undefined) {
+      refused('key-banned');
+      tell(banHeaders(until, limiter.look(caller.pools), seconds(now())));
+      throw new Problem(
+        'key-banned',
+        `This key is banned until ${new Date(until * 1000).toISOString()}, because it went on sending ` +
+          'requests although it was told to wait. Wait as long as Retry-After says.',
+      );
+    }
+    used(caller.key, now());
+    if (isOwn) return this.#take(local, [{id: `own:${caller.key.metadata.uid}`, quota: ownQuota}], tell);
+    return this.#take(limiter, caller.pools, tell, (endSeconds) => bans.refused(caller.hash, endSeconds));
+  }
+
+  /**
+   * By the token of a ServiceAccount. Each question to the API server is charged to the address: nobody makes it busy by
+   * made-up tokens.
+   */
+  async #passToken(token: string, request: FastifyRequest, tell: Tell): Promise<void> {
+    const {serviceAccounts, limiter, local, serviceAccountQuota} = this.#deps;
+    const {audience} = serviceAccounts;
+    const stranger = this.#stranger(request.ip, {
+      problem: 'credentials-wrong',
+      detail: `The token is not valid: it has expired, its ServiceAccount is gone, or it was not made for the audience ${audience}.`,
+    });
+    request.caller = stranger;
+    const remembered = serviceAccounts.remembered(token);
+    if (!remembered) await this.#take(local, stranger.pools, tell);
+    const account = remembered === undefined ? await serviceAccounts.recognise(token) : remembered;
+    if (!account) return;
+    const pools = [{id: `service-account:${account.username}`, quota: serviceAccountQuota}];
+    request.caller = {kind: 'service-account', account, pools};
+    await this.#take(limiter, pools, tell);
+  }
+
+  /** Into the namespace that the request names. One without the right is answered as one that does not exist. */
+  async #enter(
+    {account, pools}: Extract<Caller, {kind: 'service-account'}>,
+    namespace: string | undefined,
+    request: FastifyRequest,
+    tell: Tell,
+  ): Promise<BackendCaller> {
+    const {serviceAccounts, tenantOf} = this.#deps;
+    if (namespace === undefined) {
+      const message = 'a ServiceAccount must say which namespace the request is about';
+      throw new Problem('invalid-input', `${namespaceHeader}: ${message}`, {
+        errors: [{field: `headers.${namespaceHeader}`, message}],
+      });
+    }
+    const {scope = '', right, ownQuota: isOwn} = request.routeOptions.config;
+    const {verb, resource} = rightFor(scope, request.method, right);
+    const allowed = await serviceAccounts.may(account, {verb, resource}, namespace);
+    const tenant = tenantOf(namespace);
+    if (!allowed || !tenant)
+      throw new Problem(
+        'not-found',
+        `There is no namespace ${namespace} in which this ServiceAccount may ${verb} ${resource}.doorplate.dev.`,
+      );
+    const home = tenantOf(account.username.split(':')[2] ?? '');
+    // A tenant's own program: as many ServiceAccounts as it may make, it has one plan.
+    if (isOwn !== true && home && tenantKey(home) === tenantKey(tenant))
+      await this.#take(this.#deps.limiter, [poolOf(tenant)], tell);
+    return {kind: 'backend', account, namespace, tenant, pools};
+  }
+
+  async #take(
+    limiter: GateDeps['limiter'],
+    pools: readonly Pool[],
+    tell: Tell,
+    onRefusal?: (endSeconds: number) => void,
+  ): Promise<void> {
+    const verdict = await limiter.take(pools);
+    tell(limitHeaders(verdict));
+    if (verdict.allowed) return;
+    const {
+      exhausted: {name, limit, resetAtSeconds},
+      retryAfterSeconds,
+    } = verdict;
+    this.#deps.refused('rate-limited');
+    onRefusal?.(resetAtSeconds);
+    throw new Problem(
+      'rate-limited',
+      `All ${limit} requests of this ${name} have been made. Try again in ${retryAfterSeconds} s.`,
+    );
+  }
+}

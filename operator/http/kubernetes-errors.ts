@@ -1,0 +1,30 @@
+import {ApiError, isConflict, isInvalid, NoAnswerError, retryAfterMs} from '../kube/errors.ts';
+import {Problem} from './problems.ts';
+
+/**
+ * What a failure of the API server is to a caller: refused input in its own words, or `kubernetes-failed` (it answered with an
+ * error) and `unavailable` (it did not answer) with `Retry-After`, without a word about the cluster. Undefined for other errors.
+ */
+export function fromKubernetes(error: unknown): Problem | undefined {
+  if (isInvalid(error)) return new Problem('refused', causesOf(error));
+  const retryAfter = String(Math.max(1, Math.ceil((retryAfterMs(error) ?? 5000) / 1000)));
+  const headers = {'retry-after': retryAfter};
+  if (isConflict(error))
+    return new Problem('unavailable', 'Somebody else is changing the same thing. Try again.', {
+      headers: {'retry-after': '1'},
+    });
+  if (error instanceof NoAnswerError)
+    return new Problem('unavailable', "The platform's cluster does not answer now. Try again.", {headers});
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.status === 429 || error.status === 503)
+    return new Problem('unavailable', "The platform's cluster is busy. Try again.", {headers});
+  return new Problem('kubernetes-failed', "The platform's cluster could not do this. Try again.", {headers});
+}
+
+/** The messages of the rules that were broken, each once. */
+function causesOf(error: ApiError): string {
+  const messages = (error.details.causes ?? []).map(({message = ''}) =>
+    message.replace(/^Invalid value: .*?: (?=[^:]*$)/s, ''),
+  );
+  return [...new Set(messages)].filter(Boolean).join('; ') || "The platform's rules refuse it.";
+}

@@ -1,0 +1,20 @@
+import type {FastifyRequest} from 'fastify';
+import {z} from 'zod';
+import {Problem} from './problems.ts';
+
+/** The header by which a ServiceAccount, which has rights in many, names the namespace of a request. A key names its own. */
+export const namespaceHeader = 'doorplate-namespace';
+export const namespaceSchema = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
+
+/** The namespace that a request names, undefined where it names none. Throws `invalid-input` for what is no name, whoever sent it. */
+export function namespaceOf({headers}: FastifyRequest): string | undefined {
+  const parsed = namespaceSchema.optional().safeParse(headers[namespaceHeader]);
+  if (parsed.success) return parsed.data;
+  const message = 'must be the name of a namespace';
+  throw new Problem('invalid-input', `${namespaceHeader}: ${message}`, {
+    errors: [{field: `headers.${namespaceHeader}`, message}],
+  });
+}

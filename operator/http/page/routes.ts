@@ -1,0 +1,57 @@
+/** The paths of the page: its document wherever a person may have come to, and its files. */
+import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
+import type {Brand} from './brand.ts';
+import {contentSecurityPolicy} from './brand.ts';
+import type {Page, PageFile} from './files.ts';
+
+/** Where the document is answered: what stands in the address bar. */
+export const views = ['/', '/sign-in', '/projects/:project', '/keys', '/usage'] as const;
+
+const config = {isFile: true};
+
+export function addPage(server: FastifyInstance, {page, brand}: {page: Page; brand: Brand}): void {
+  const policy = {
+    'content-security-policy': contentSecurityPolicy(brand),
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  };
+  for (const url of views) {
+    server.get(url, {config, schema: {hide: true}}, async (request, reply) =>
+      send(request, reply.headers({...policy, 'cache-control': 'no-cache'}), page.document),
+    );
+  }
+  for (const [url, file] of page.assets) {
+    server.get(url, {config, schema: {hide: true}}, async (request, reply) =>
+      send(
+        request,
+        reply.headers({
+          'cache-control': 'public, max-age=31536000, immutable',
+          'cross-origin-resource-policy': 'same-origin',
+        }),
+        file,
+      ),
+    );
+  }
+}
+
+/** In the smallest form that the client takes; nothing where it has that already. */
+function send(
+  {headers}: FastifyRequest,
+  reply: FastifyReply,
+  {type, body, gzip, brotli, etag}: PageFile,
+): FastifyReply {
+  void reply.headers({etag, vary: 'Accept-Encoding'});
+  if (headers['if-none-match'] === etag) return reply.status(304).send();
+  const accepted = String(headers['accept-encoding'] ?? '')
+    .split(',')
+    .map((each) => each.trim());
+  const [encoding, bytes] = accepted.includes('br')
+    ? (['br', brotli] as const)
+    : accepted.includes('gzip')
+      ? (['gzip', gzip] as const)
+      : ([undefined, body] as const);
+  if (encoding) void reply.header('content-encoding', encoding);
+  return reply.type(type).send(bytes);
+}

@@ -1,0 +1,241 @@
+/**
+ * Every error of the API, once, as RFC 9457 has them. Each has a `type` that never changes: programs compare it, people follow
+ * it. docs/problems.md is generated from this table (`make crds`).
+ */
+import {z} from 'zod';
+
+/** What all types begin with. */
+export const problemBase = 'https://doorplate.dev/problems/';
+
+interface ProblemType {
+  status: number;
+  title: string;
+  means: string;
+  remedy: string;
+}
+
+const table = {
+  'malformed-request': {
+    status: 400,
+    title: 'The request cannot be read',
+    means: 'It is not HTTP, its path is not a valid one, or its body is not JSON.',
+    remedy: 'Correct the request; `detail` says where it ends to make sense.',
+  },
+  'invalid-input': {
+    status: 400,
+    title: 'The input is not valid',
+    means: 'A field of the body, of the query or of the path is missing, unknown, or has a value that it cannot have.',
+    remedy: 'Correct the fields that `errors` lists.',
+  },
+  'credentials-missing': {
+    status: 401,
+    title: 'An API key is needed',
+    means: 'The request carries no API key, and no token of a ServiceAccount.',
+    remedy: "Send `Authorization: Bearer dp_...`. The project's administrators make keys.",
+  },
+  'credentials-wrong': {
+    status: 401,
+    title: 'The API key or the token is not valid',
+    means:
+      'There is no such key: it is misspelled, cut off, or was revoked. Or the token of a ServiceAccount has expired, was not ' +
+      "made for this API's audience, or its ServiceAccount is gone.",
+    remedy: 'Compare the key with what was shown when it was made, or make a new one. Make a token with `--audience`.',
+  },
+  'key-expired': {
+    status: 401,
+    title: 'The API key has expired',
+    means: 'The key, or this token of a key that was rotated, has reached its end.',
+    remedy: 'Use the newer token, or make a new key.',
+  },
+  'link-used': {
+    status: 401,
+    title: 'The link leads nowhere any more',
+    means: 'A link of the page signs in once, within five minutes of being made.',
+    remedy: 'Go back to the platform and follow its link to the page again.',
+  },
+  'session-ended': {
+    status: 401,
+    title: 'The session has ended',
+    means:
+      'Its time is over, somebody signed out, or the API key that opened it was revoked, has expired or is banned.',
+    remedy: 'Sign in again.',
+  },
+  'cross-site': {
+    status: 403,
+    title: 'Another site has sent this',
+    means:
+      'With the cookie of the page only the page itself may change anything: `Origin` and `Sec-Fetch-Site` ' +
+      'say that this came from elsewhere.',
+    remedy: 'Use the page; programs send an API key.',
+  },
+  'scope-missing': {
+    status: 403,
+    title: 'The API key may not do this',
+    means: 'The key lacks the scope that `scope` names.',
+    remedy: 'Use a key that has it, or make one.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'There is nothing here',
+    means: "There is no such path, namespace, project, hostname or key, or it is not the caller's to see.",
+    remedy:
+      "Check the names. A key reaches the projects of one namespace; a ServiceAccount what Kubernetes' roles allow it.",
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'This method is not possible here',
+    means: 'The path exists, and answers other methods.',
+    remedy: 'Use one of those that the header `Allow` names.',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'The request took too long to arrive',
+    means: 'Its head or its body was not complete in time.',
+    remedy: 'Send it again on a new connection.',
+  },
+  'hostname-exists': {
+    status: 409,
+    title: 'The hostname is there already',
+    means: 'The project has this hostname. Nothing was changed.',
+    remedy: 'Read it, or change it with PUT.',
+  },
+  'primary-has-redirects': {
+    status: 409,
+    title: 'The primary still has redirects',
+    means: 'Other hostnames of the project redirect to this one.',
+    remedy: 'Make another hostname the primary, or remove the redirects first.',
+  },
+  'managed-elsewhere': {
+    status: 409,
+    title: 'The domains are managed elsewhere',
+    means:
+      "Somebody else owns the project's CustomDomain: a Git repository, or somebody with kubectl. What is written here " +
+      'would be undone there. Verify works all the same.',
+    remedy: 'Change it there; `manager` names who owns it.',
+  },
+  'key-exists': {
+    status: 409,
+    title: 'A key of that name is there already',
+    means:
+      'The namespace has an API key of this name with other properties. Nothing was changed, and a token is shown once only.',
+    remedy: 'Choose another name, rotate that key, or revoke it first.',
+  },
+  'changed-meanwhile': {
+    status: 412,
+    title: 'It has changed meanwhile',
+    means: 'The header `If-Match` does not fit what stands now.',
+    remedy: 'Read it again, and decide anew.',
+  },
+  'body-too-large': {
+    status: 413,
+    title: 'The body is too large',
+    means: 'No request of this API needs so many bytes.',
+    remedy: 'Send less.',
+  },
+  'media-type': {
+    status: 415,
+    title: 'The body must be JSON',
+    means: 'The header `Content-Type` names something else.',
+    remedy: 'Send `Content-Type: application/json`.',
+  },
+  refused: {
+    status: 422,
+    title: 'The hostname cannot be attached',
+    means: 'The rules of the platform refuse what was asked for; `detail` is their own message.',
+    remedy: 'Follow `detail`.',
+  },
+  'rate-limited': {
+    status: 429,
+    title: 'The rate limit is used up',
+    means: 'All requests of this minute or this day have been made. All keys of an account share one pool.',
+    remedy: 'Wait as long as `Retry-After` says; then back off exponentially. A higher plan has a higher limit.',
+  },
+  'key-banned': {
+    status: 429,
+    title: 'The API key is banned for a while',
+    means: 'It went on sending requests although it was told to wait.',
+    remedy: 'Wait as long as `Retry-After` says, and mend the client: each further ban lasts twice as long.',
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'The headers are too large',
+    means: 'No request of this API needs so many bytes of headers.',
+    remedy: 'Send fewer or shorter headers.',
+  },
+  'internal-error': {
+    status: 500,
+    title: 'Something went wrong here',
+    means: 'The fault is on this side.',
+    remedy: 'Try again later; tell the platform the id in `X-Request-Id`.',
+  },
+  'kubernetes-failed': {
+    status: 502,
+    title: 'The platform could not do this',
+    means: "The platform's own cluster answered with an error.",
+    remedy: 'Try again after `Retry-After`.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'The service is not available now',
+    means: "It is starting, or the platform's own cluster cannot be reached.",
+    remedy: 'Try again after `Retry-After`.',
+  },
+} as const satisfies Record<string, ProblemType>;
+
+export type ProblemName = keyof typeof table;
+export const problems: Readonly<Record<ProblemName, ProblemType>> = table;
+
+/** The body of every error, `application/problem+json`. */
+export const problemSchema = z
+  .object({
+    type: z.string().describe('What kind of problem it is: a URI that never changes, and leads to its page.'),
+    title: z.string().describe('The kind in words; the same for all of a type.'),
+    status: z.int().describe('The HTTP status.'),
+    detail: z.string().describe('What happened here, and what to do.'),
+    errors: z
+      .array(
+        z.object({
+          field: z.string().describe('Where: body.hostname, query.limit.'),
+          message: z.string().describe('What is wrong with it.'),
+        }),
+      )
+      .optional()
+      .describe('The fields that are wrong.'),
+    scope: z.string().optional().describe('The scope that is missing.'),
+    manager: z
+      .string()
+      .optional()
+      .describe('Who owns what was to be changed, as Kubernetes calls them (field manager).'),
+  })
+  .describe('An error (RFC 9457).')
+  .meta({id: 'Problem'});
+
+type Members = Omit<z.output<typeof problemSchema>, 'type' | 'title' | 'status' | 'detail'>;
+
+/** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly type: ProblemName;
+  readonly members: Members;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    type: ProblemName,
+    detail: string,
+    {headers = {}, ...members}: Members & {headers?: Record<string, string>} = {},
+  ) {
+    super(detail);
+    this.type = type;
+    this.members = members;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return table[this.type].status;
+  }
+
+  get body(): z.output<typeof problemSchema> {
+    const {status, title} = table[this.type];
+    return {type: problemBase + this.type, title, status, detail: this.message, ...this.members};
+  }
+}

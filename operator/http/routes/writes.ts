@@ -1,0 +1,234 @@
+/** The paths that change a project's domains. */
+import type {FastifyInstance, FastifyRequest} from 'fastify';
+import {z} from 'zod';
+import type {CustomDomain, Project} from '../../api/foreign.ts';
+import {hostname} from '../../api/rules.ts';
+import type {Hostname} from '../../domain/hostname.ts';
+import {normalise} from '../../domain/hostname.ts';
+import {answers} from '../answers.ts';
+import {type App, typed} from '../app.ts';
+import {callerOf} from '../caller.ts';
+import {add, makePrimary, put, remove} from '../changes.ts';
+import {etagOf} from '../preconditions.ts';
+import {Problem} from '../problems.ts';
+import * as schemas from '../schemas.ts';
+import type {Store} from '../store.ts';
+import type {HostView} from '../views.ts';
+import {domainsView, hostsOf, nameOf} from '../views.ts';
+import type {Change, DomainWriter} from '../writer.ts';
+import {hostParams, projectParams} from './reads.ts';
+
+export interface WriteDeps {
+  store: Store;
+  writer: DomainWriter;
+  /** Resolves with the CustomDomain when its status speaks of its spec, or as it stands when that takes too long. */
+  settled: (domain: CustomDomain) => Promise<CustomDomain>;
+  /** Why a hostname can never be attached here, in words for who asked; undefined where it may be. */
+  notAllowed: (written: string) => string | undefined;
+  now: () => Date;
+}
+
+const tags = ['Domains'];
+const ifMatch = z.object({
+  'if-match': z.string().max(1000).optional().describe('Only where the domains are at this `ETag`.'),
+});
+const config = {scope: 'domains:write'};
+const errors = [
+  'invalid-input',
+  'not-found',
+  'hostname-exists',
+  'changed-meanwhile',
+  'body-too-large',
+  'media-type',
+  'refused',
+  'kubernetes-failed',
+] as const;
+const putBody = z
+  .strictObject({status: schemas.newDomain.shape.status})
+  .describe('How it redirects, where it is a redirect source.');
+
+export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
+  const app = typed(server);
+  addHostname(app, deps);
+  putHostname(app, deps);
+  removeHostname(app, deps);
+  makeItPrimary(app, deps);
+  verify(app, deps);
+}
+
+const projectOf = (store: Store, request: FastifyRequest<{Params: {project: string}}>): Project =>
+  store.project(callerOf(request).namespace, request.params.project);
+
+/** A hostname that is to be attached, as it is compared. Throws where it cannot be. */
+function attachable({notAllowed}: WriteDeps, written: string): Hostname {
+  const shape = hostname('').safeParse(written);
+  if (!shape.success) {
+    const wrong = shape.error.issues.map(({message}) => ({field: 'hostname', message}));
+    throw new Problem('invalid-input', wrong.map((e) => e.message).join('; '), {errors: wrong});
+  }
+  const why = notAllowed(written);
+  if (why !== undefined) throw new Problem('refused', why);
+  return normalise(written)!;
+}
+
+/** Changes the domains of a project, and gives where the hostname stands then. */
+async function changed(
+  {writer, settled}: WriteDeps,
+  project: Project,
+  tag: string | undefined,
+  name: Hostname,
+  change: Change,
+): Promise<{view: HostView; etag: string}> {
+  const domain = await settled((await writer.change(project, tag, change))!);
+  return {view: viewOf(domain, name), etag: etagOf(domain)};
+}
+
+const viewOf = (domain: CustomDomain, name: Hostname): HostView => hostsOf(domain).find((h) => h.hostname === name)!;
+
+function addHostname(app: App, deps: WriteDeps): void {
+  app.post(
+    '/v1/projects/:project/domains',
+    {
+      config,
+      schema: {
+        summary: 'Add a hostname',
+        tags,
+        params: projectParams,
+        headers: ifMatch,
+        body: schemas.newDomain,
+        description: 'The first becomes the primary, others redirect to it. The answer has the DNS records to create.',
+        querystring: z.object({
+          dryRun: z
+            .enum(['true', 'false'])
+            .default('false')
+            .describe('`true`: everything is checked and nothing written; 200 then.'),
+        }),
+        response: answers({200: schemas.host, 201: schemas.host}, errors),
+      },
+    },
+    async (request, reply) => {
+      const project = projectOf(deps.store, request);
+      const name = attachable(deps, request.body.hostname);
+      const [tag, change] = [request.headers['if-match'], add(name, request.body.status)];
+      if (request.query.dryRun === 'true') {
+        const would = await deps.writer.change(project, tag, change, {dryRun: true});
+        return reply.send(viewOf(would!, name));
+      }
+      const {view, etag} = await changed(deps, project, tag, name, change);
+      return reply
+        .status(201)
+        .headers({etag, location: `/v1/projects/${project.metadata.name}/domains/${name}`})
+        .send(view);
+    },
+  );
+}
+
+function putHostname(app: App, deps: WriteDeps): void {
+  app.put(
+    '/v1/projects/:project/domains/:hostname',
+    {
+      config,
+      schema: {
+        summary: 'Add a hostname, or set how it redirects',
+        tags,
+        params: hostParams,
+        headers: ifMatch,
+        body: putBody,
+        description: 'As often as you like: the second time changes nothing.',
+        response: answers({200: schemas.host}, errors),
+      },
+    },
+    async (request, reply) => {
+      const project = projectOf(deps.store, request);
+      const name = attachable(deps, request.params.hostname);
+      const {view, etag} = await changed(
+        deps,
+        project,
+        request.headers['if-match'],
+        name,
+        put(name, request.body.status),
+      );
+      return reply.headers({etag}).send(view);
+    },
+  );
+}
+
+function removeHostname(app: App, {store, writer}: WriteDeps): void {
+  app.delete(
+    '/v1/projects/:project/domains/:hostname',
+    {
+      config,
+      schema: {
+        summary: 'Remove a hostname: its traffic stops at once',
+        tags,
+        params: hostParams,
+        headers: ifMatch,
+        description:
+          'The primary can be removed last: while others redirect to it, make another one the primary first.',
+        response: answers({204: z.null()}, errors),
+      },
+    },
+    async (request, reply) => {
+      await writer.change(
+        projectOf(store, request),
+        request.headers['if-match'],
+        remove(nameOf(request.params.hostname)),
+      );
+      return reply.status(204).send(null);
+    },
+  );
+}
+
+function makeItPrimary(app: App, {store, writer}: WriteDeps): void {
+  app.post(
+    '/v1/projects/:project/domains/:hostname/make-primary',
+    {
+      config: {...config, right: {verb: 'update'}},
+      schema: {
+        summary: 'Make a hostname the primary',
+        tags,
+        params: hostParams,
+        headers: ifMatch,
+        description: 'The primary of before redirects to it. Both are served all the while.',
+        response: answers({200: schemas.domains}, errors),
+      },
+    },
+    async (request, reply) => {
+      const project = projectOf(store, request);
+      const domain = await writer.change(
+        project,
+        request.headers['if-match'],
+        makePrimary(nameOf(request.params.hostname)),
+      );
+      return reply.header('etag', etagOf(domain)).send(domainsView(project.metadata.name, domain, undefined));
+    },
+  );
+}
+
+function verify(app: App, {store, writer, now}: WriteDeps): void {
+  app.post(
+    '/v1/projects/:project/domains/:hostname/verify',
+    {
+      config: {...config, right: {verb: 'update'}},
+      schema: {
+        summary: 'Verify, or re-verify, now',
+        tags,
+        params: hostParams,
+        description:
+          'One check at once of all hostnames of the project; where a certificate is overdue, a fresh attempt. ' +
+          'Read the hostname, or its events, for what came of it.',
+        response: answers({202: z.object({requestedAt: z.string().describe('When it was asked for.')})}, [
+          'not-found',
+          'kubernetes-failed',
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const domain = store.domainOf(projectOf(store, request));
+      const name = nameOf(request.params.hostname);
+      if (!domain || !hostsOf(domain).some((h) => h.hostname === name))
+        throw new Problem('not-found', 'The project has no such hostname.');
+      return reply.status(202).send({requestedAt: await writer.verify(domain, now())});
+    },
+  );
+}

@@ -1,0 +1,204 @@
+/**
+ * The API's HTTP server: fastify, with zod schemas that check what comes in and what goes out. Every answer, whatever becomes of
+ * the request, carries the headers of the limit and an id; every error is a {@link Problem}.
+ */
+import {randomUUID} from 'node:crypto';
+import {METHODS} from 'node:http';
+import {fastify, LogController} from 'fastify';
+import type {FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
+import {hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
+import type {Logger} from 'pino';
+import {answerBrokenRequest} from './broken-requests.ts';
+import type {Caller} from './caller.ts';
+import type {Gate} from './gate.ts';
+import {addDocs} from './openapi.ts';
+import {Problem} from './problems.ts';
+import type {ProblemName} from './problems.ts';
+import {fromKubernetes} from './kubernetes-errors.ts';
+
+export interface ServerOptions {
+  log: Logger;
+  gate: Gate;
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
+  /** False until all caches have synced: until then every request gets 503. */
+  ready: () => boolean;
+  /** Called with each answer: the path as it was registered, or `none`. */
+  onAnswer?: (answer: {method: string; route: string; status: number; seconds: number}) => void;
+  /** Who has not read an answer to its end by then is cut: 60 s by default. */
+  answerReadWithinMs?: number;
+  /** Adds the paths. */
+  routes: (server: FastifyInstance) => void;
+}
+
+/** What a request may cost before anybody knows who sent it. */
+export const bounds = {
+  headerBytes: 16 << 10,
+  bodyBytes: 16 << 10,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 20_000,
+  /** Longer than the idle time of the edges (nginx 60 s, Traefik 90 s), so it is never us who close under a request being sent. */
+  keepAliveTimeoutMs: 100_000,
+  connections: 10_000,
+  answerReadWithinMs: 60_000,
+} as const;
+
+/** The server, ready to listen. */
+export async function makeServer(options: ServerOptions): Promise<FastifyInstance> {
+  const {log, gate, trustedProxies, ready, routes, answerReadWithinMs = bounds.answerReadWithinMs} = options;
+  const server: FastifyInstance = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({disableRequestLogging: true}),
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    bodyLimit: bounds.bodyBytes,
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
+    http: {
+      maxHeaderSize: bounds.headerBytes,
+      headersTimeout: bounds.headersTimeoutMs,
+      connectionsCheckingInterval: 2000,
+    },
+    routerOptions: {maxParamLength: 512},
+    // A request that comes while we stop is answered; the connection then closes.
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, (address) => gate.headersFor(address)),
+    frameworkErrors: (error, request, reply) =>
+      void refuseEarly(gate, error, request as FastifyRequest, reply as unknown as FastifyReply),
+  });
+  server.server.maxConnections = bounds.connections;
+  // Nothing but JSON is read.
+  server.removeContentTypeParser('text/plain');
+  server.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
+  server.decorateRequest('caller');
+  server.addHook('onRequest', async (request, reply) => {
+    void reply
+      .header('x-request-id', request.id)
+      .header('cache-control', 'no-store')
+      .header('x-content-type-options', 'nosniff');
+    // No key is known before: it would be told that it is wrong.
+    if (!ready()) {
+      void reply.headers(gate.headersFor(request.ip));
+      throw new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}});
+    }
+    await gate.pass(request, reply);
+  });
+  // An event stream is not among these: it is cut by what it leaves unread.
+  server.addHook('onSend', async (_, {raw}) => {
+    const timer = setTimeout(() => raw.destroy(), answerReadWithinMs);
+    raw.once('close', () => clearTimeout(timer));
+  });
+  server.addHook('onResponse', async (request, reply) => answered(options, request, reply));
+  server.setErrorHandler((error: FastifyError, request, reply) => send(reply, toProblem(error, request)));
+  server.setNotFoundHandler(() => {
+    throw new Problem('not-found', 'There is no such path. GET /openapi.json lists them.');
+  });
+  for (const method of METHODS)
+    if (!server.supportedMethods.includes(method) && method !== 'CONNECT') server.addHttpMethod(method);
+  const methods = collectMethods(server);
+  await addDocs(server);
+  routes(server);
+  refuseOtherMethods(server, methods);
+  await server.ready();
+  return server;
+}
+
+/** For an error before any hook ran, such as a path that cannot be decoded. */
+async function refuseEarly(
+  gate: Gate,
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  void reply.header('x-request-id', request.id).headers(gate.headersFor(request.ip));
+  await send(reply, toProblem(error, request));
+}
+
+function send(reply: FastifyReply, problem: Problem): FastifyReply {
+  return reply
+    .status(problem.status)
+    .headers({...problem.headers})
+    .header('content-type', 'application/problem+json')
+    .serializer(JSON.stringify)
+    .send(problem.body);
+}
+
+const byCode: Record<string, [ProblemName, string]> = {
+  FST_ERR_BAD_URL: ['malformed-request', 'The path cannot be decoded: a % must be followed by two hex digits.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', `A body has at most ${bounds.bodyBytes} bytes.`],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['media-type', 'Send the body as JSON: Content-Type: application/json.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed-request', 'The body is not JSON.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed-request', 'The body is empty; it must be JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed-request', 'The body has another length than Content-Length says.'],
+};
+
+function toProblem(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const {validationContext = 'request', validation} = error;
+    const errors = validation.map(({instancePath, message = 'is not valid'}) => ({
+      field: [validationContext, ...instancePath.split('/').filter(Boolean)].join('.'),
+      message,
+    }));
+    return new Problem('invalid-input', errors.map((e) => `${e.field}: ${e.message}`).join('; '), {errors});
+  }
+  const {code = '', statusCode = 500} = error as FastifyError;
+  const known = byCode[code];
+  if (known) return new Problem(...known);
+  const kubernetes = fromKubernetes(error);
+  if (kubernetes) {
+    request.log.warn({err: error, requestId: request.id}, 'Kubernetes failed');
+    return kubernetes;
+  }
+  if (statusCode >= 400 && statusCode < 500) return new Problem('malformed-request', 'The request cannot be read.');
+  request.log.error({err: error, requestId: request.id}, 'a request failed');
+  return new Problem('internal-error', `Something went wrong here. Tell the platform this id: ${request.id}`);
+}
+
+/** The methods of each path, as paths are added. */
+function collectMethods(server: FastifyInstance): ReadonlyMap<string, Set<string>> {
+  const methods = new Map<string, Set<string>>();
+  server.addHook('onRoute', ({url, method}) => {
+    const known = methods.get(url) ?? new Set();
+    for (const one of [method].flat()) known.add(one);
+    methods.set(url, known);
+  });
+  return methods;
+}
+
+/** 405 with `Allow` (RFC 9110, 15.5.6) for every other method of a path. */
+function refuseOtherMethods(server: FastifyInstance, methods: ReadonlyMap<string, Set<string>>): void {
+  // A copy: the routes that are added here are told of too.
+  for (const [url, known] of new Map(methods)) {
+    const allow = [...known].toSorted().join(', ');
+    const refuse = async (): Promise<never> => {
+      throw new Problem('method-not-allowed', `This path answers ${allow}.`, {headers: {allow}});
+    };
+    // Before a body is looked at: it would be refused for another reason.
+    server.route({
+      url,
+      method: server.supportedMethods.filter((m) => !known.has(m)),
+      exposeHeadRoute: false,
+      schema: {hide: true},
+      onRequest: refuse,
+      handler: refuse,
+    });
+  }
+}
+
+/** Whose request it was, as far as a log may say. */
+function whoIs(caller: Caller | undefined): object {
+  if (caller === undefined || caller.kind === 'address') return {};
+  if (caller.kind === 'session') return {session: caller.namespace};
+  return caller.kind === 'key'
+    ? {key: `${caller.namespace}/${caller.key.metadata.name}`}
+    : {serviceAccount: caller.account.username};
+}
+
+function answered({log, onAnswer}: ServerOptions, request: FastifyRequest, reply: FastifyReply): void {
+  const {method, id: requestId, caller} = request;
+  const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none');
+  const {statusCode: status, elapsedTime} = reply;
+  log.info({requestId, method, route, status, ms: Math.round(elapsedTime), ...whoIs(caller)}, 'answered');
+  onAnswer?.({method, route, status, seconds: elapsedTime / 1000});
+}

@@ -1,0 +1,179 @@
+/**
+ * The platform's own programs: each comes with a token of its ServiceAccount that was made for this API (TokenReview with an
+ * audience, KEP-1205), and may do what Kubernetes' roles allow it (SubjectAccessReview). What the API server says is kept for a
+ * moment, never for longer than the token lives; "could not ask" is no answer, and throws.
+ */
+import {createHash} from 'node:crypto';
+import {z} from 'zod';
+import type {Client} from '../kube/client.ts';
+import {NoAnswerError} from '../kube/errors.ts';
+import {defineResource} from '../kube/objects.ts';
+import type {KubeObject, Resource} from '../kube/objects.ts';
+
+/** Who a token is of, as the API server told it. */
+export interface ServiceAccount {
+  /** system:serviceaccount:NAMESPACE:NAME */
+  username: string;
+  uid?: string;
+  groups?: string[];
+  extra?: Record<string, string[]>;
+}
+
+/** What somebody is to be allowed, in the words of Kubernetes' roles. */
+export interface Right {
+  verb: 'get' | 'create' | 'update' | 'delete';
+  resource: 'customdomains' | 'apikeys';
+}
+
+type TokenReview = KubeObject & {
+  spec: {token: string; audiences: string[]};
+  status?: {authenticated?: boolean; audiences?: string[]; user?: ServiceAccount};
+};
+type AccessReview = KubeObject & {spec: object; status?: {allowed?: boolean}};
+type Review = TokenReview | AccessReview;
+
+const tokenReviews = defineResource<TokenReview>({
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  plural: 'tokenreviews',
+  kind: 'TokenReview',
+  namespaced: false,
+});
+const accessReviews = defineResource<AccessReview>({
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  plural: 'subjectaccessreviews',
+  kind: 'SubjectAccessReview',
+  namespaced: false,
+});
+
+/** How long an answer is believed. */
+const goodForMs = 10_000;
+const badForMs = 2000;
+/** A request does not wait for longer. */
+const answerWithinMs = 3000;
+/** Answers that are kept at most; the oldest goes first. */
+const atMost = 10_000;
+
+interface Known<T> {
+  answer: T;
+  untilMs: number;
+}
+
+export class ServiceAccounts {
+  readonly audience: string;
+  readonly #client: Pick<Client, 'create'>;
+  readonly #now: () => number;
+  readonly #withinMs: number;
+  readonly #known = new Map<string, Known<unknown>>();
+  readonly #asking = new Map<string, Promise<unknown>>();
+
+  /** `now`: Unix ms. */
+  constructor(p: {client: Pick<Client, 'create'>; audience: string; now: () => number; answerWithinMs?: number}) {
+    this.#client = p.client;
+    this.audience = p.audience;
+    this.#now = p.now;
+    this.#withinMs = p.answerWithinMs ?? answerWithinMs;
+  }
+
+  /** Whose token it is, as far as that is known without asking: null where it is nobody's, undefined where it must be asked. */
+  remembered(token: string): ServiceAccount | null | undefined {
+    return claimsOf(token)?.aud.includes(this.audience) ? this.#recall<ServiceAccount | null>(keyOf(token)) : null;
+  }
+
+  /** Whose token it is, null where it is nobody's. Throws where the API server gives no answer. */
+  async recognise(token: string): Promise<ServiceAccount | null> {
+    const key = keyOf(token);
+    return this.#ask(key, async () => {
+      const {status} = await this.#review<TokenReview>(tokenReviews, {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenReview',
+        metadata: {name: ''},
+        spec: {token, audiences: [this.audience]},
+      });
+      const {authenticated, audiences, user} = status ?? {};
+      // An API server that knows no audiences names none: it would let any token pass.
+      const good =
+        authenticated === true &&
+        audiences?.includes(this.audience) &&
+        user?.username.startsWith('system:serviceaccount:');
+      const leftMs = (claimsOf(token)?.exp ?? 0) * 1000 - this.#now();
+      return good ? {answer: user!, forMs: Math.min(goodForMs, leftMs)} : {answer: null, forMs: badForMs};
+    });
+  }
+
+  /** Whether Kubernetes' roles allow it. Throws where the API server gives no answer. */
+  async may(
+    {username: user, uid, groups, extra}: ServiceAccount,
+    {verb, resource}: Right,
+    namespace: string,
+  ): Promise<boolean> {
+    const key = `${user} ${uid} ${verb} ${resource} ${namespace}`;
+    return (
+      this.#recall<boolean>(key) ??
+      this.#ask(key, async () => {
+        const resourceAttributes = {namespace, verb, group: 'doorplate.dev', resource};
+        const {status} = await this.#review<AccessReview>(accessReviews, {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SubjectAccessReview',
+          metadata: {name: ''},
+          spec: {user, uid, groups, extra, resourceAttributes},
+        });
+        const answer = status?.allowed === true;
+        return {answer, forMs: answer ? goodForMs : badForMs};
+      })
+    );
+  }
+
+  #recall<T>(key: string): T | undefined {
+    const known = this.#known.get(key);
+    return known && known.untilMs > this.#now() ? (known.answer as T) : undefined;
+  }
+
+  /** Asks once for all that wait for the same answer, and keeps it. */
+  #ask<T>(key: string, ask: () => Promise<{answer: T; forMs: number}>): Promise<T> {
+    const asking = this.#asking.get(key) ?? this.#keep(key, ask).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asking);
+    return asking as Promise<T>;
+  }
+
+  async #keep<T>(key: string, ask: () => Promise<{answer: T; forMs: number}>): Promise<T> {
+    const {answer, forMs} = await ask();
+    this.#known.delete(key);
+    this.#known.set(key, {answer, untilMs: this.#now() + forMs});
+    if (this.#known.size > atMost) this.#known.delete(this.#known.keys().next().value!);
+    return answer;
+  }
+
+  async #review<T extends Review>(resource: Resource<T>, review: T): Promise<T> {
+    const signal = AbortSignal.timeout(this.#withinMs);
+    try {
+      return await this.#client.create(resource, review, {signal});
+    } catch (error) {
+      throw signal.aborted
+        ? new NoAnswerError(`POST ${resource.plural}`, new Error(`none within ${this.#withinMs} ms`))
+        : error;
+    }
+  }
+}
+
+/** A JSON Web Token (RFC 7519) of an Authorization header; an API key is none. */
+export const jwtOf = (header: string | undefined): string | undefined =>
+  /^Bearer +(eyJ[\w-]+\.[\w-]+\.[\w-]+)$/i.exec(header ?? '')?.[1];
+
+const claimsSchema = z.object({
+  aud: z.union([z.string().transform((one) => [one]), z.array(z.string())]),
+  exp: z.number(),
+});
+
+/** What a token says of itself, which nobody has checked: enough to ask the API server no question in vain. */
+function claimsOf(token: string): z.output<typeof claimsSchema> | undefined {
+  try {
+    return claimsSchema.safeParse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tokens themselves are not kept. */
+const keyOf = (token: string): string => createHash('sha256').update(token).digest('hex');

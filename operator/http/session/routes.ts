@@ -1,0 +1,192 @@
+/** Signing in and out of the page: links for the platform's backend, and the page's own session. */
+import type {FastifyInstance} from 'fastify';
+import {z} from 'zod';
+import {scopePattern} from '../../api/api-key.ts';
+import type {ApiKey} from '../../api/foreign.ts';
+import {timestamp} from '../../domain/times.ts';
+import {answers} from '../answers.ts';
+import {type App, typed} from '../app.ts';
+import type {NotRecognised, Recognised} from '../auth.ts';
+import {callerOf, refuseMore} from '../caller.ts';
+import {Problem} from '../problems.ts';
+import * as schemas from '../schemas.ts';
+import {clearCookie, readCookie, setCookie} from './cookie.ts';
+import {checkSameOrigin} from './same-origin.ts';
+import type {Grant, Session, Sessions} from './sessions.ts';
+
+export interface SessionRoutesDeps {
+  sessions: Sessions;
+  /** Whose key a token is. */
+  recognise: (token: string) => Recognised | NotRecognised;
+  /** Until when a token is banned, by its hash: Unix seconds. */
+  bannedUntil: (hash: string) => number | undefined;
+  namespaceUID: (namespace: string) => string | undefined;
+  /** Unix ms. */
+  now: () => number;
+  /** `https://HOST`; undefined: wherever it is asked for. */
+  pageOrigin?: string;
+}
+
+const web = z.url({protocol: /^https?$/, hostname: z.regexes.hostname}).max(2048);
+const scopes = z
+  .array(z.string().regex(new RegExp(scopePattern)))
+  .min(1)
+  .max(32);
+const newLink = z
+  .strictObject({
+    scopes: scopes
+      .default(['domains:read', 'domains:write'])
+      .describe('What it lets somebody do; never more than the caller may.'),
+    returnUrl: web.optional().describe('Where the page leads back to: a URL of the platform.'),
+    project: schemas.projectName
+      .optional()
+      .describe('The project whose domains it opens; default: the list of projects.'),
+  })
+  .describe('What the link is for.');
+const madeLink = z
+  .object({
+    url: z.string().describe("Send the customer's browser there. It works once, within five minutes."),
+    expires: z.string().describe('Until when it must have been followed. RFC 3339, UTC.'),
+  })
+  .describe('A link that signs in.');
+const signIn = z.union([z.strictObject({link: z.string().max(100)}), z.strictObject({key: z.string().max(300)})]);
+const signedIn = z.object({
+  namespace: z.string(),
+  scopes: z.array(z.string()),
+  project: z.string().nullable(),
+  returnUrl: z.string().nullable(),
+  key: z.string().nullable(),
+  ends: z.string(),
+});
+
+const view = ({
+  namespace,
+  scopes: granted,
+  project,
+  returnUrl,
+  key,
+  endsSeconds,
+}: Session): z.output<typeof signedIn> => ({
+  namespace,
+  scopes: [...granted],
+  project: project ?? null,
+  returnUrl: returnUrl ?? null,
+  key: key?.name ?? null,
+  ends: timestamp(endsSeconds * 1000),
+});
+
+export function addSessions(server: FastifyInstance, deps: SessionRoutesDeps): void {
+  const app = typed(server);
+  makeLink(app, deps);
+  startSession(app, deps);
+  readSession(app);
+  endSession(app, deps);
+}
+
+function makeLink(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
+  app.post(
+    '/v1/sessions',
+    {
+      config: {scope: 'keys:write'},
+      schema: {
+        summary: 'Make a link that signs in to the page',
+        tags: ['Page'],
+        body: newLink,
+        description:
+          "For the platform's backend, which knows who its customer is: it sends their browser to the link. " +
+          'The page then reaches this namespace alone.',
+        response: answers({201: madeLink}, ['invalid-input', 'body-too-large', 'media-type']),
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      refuseMore(caller, request.body.scopes);
+      if (caller.kind === 'session')
+        throw new Problem('scope-missing', "A link is made by the platform's backend or by a key, not by the page.");
+      const key = caller.kind === 'key' ? keyOf(caller.key, caller.hash) : undefined;
+      const grant: Grant = {
+        ...request.body,
+        namespace: caller.namespace,
+        namespaceUID: caller.tenant.namespaceUID,
+        ...(key && {key}),
+      };
+      const {token, endsSeconds} = await sessions.makeLink(grant);
+      const origin = pageOrigin ?? `${request.protocol}://${request.host}`;
+      // After the #: no server's log has it, and no program that looks at links uses it up.
+      return reply.status(201).send({url: `${origin}/sign-in#${token}`, expires: timestamp(endsSeconds * 1000)});
+    },
+  );
+}
+
+function startSession(app: App, deps: SessionRoutesDeps): void {
+  app.post(
+    '/session',
+    {
+      schema: {
+        hide: true,
+        body: signIn,
+        response: answers({200: signedIn}, ['invalid-input', 'link-used', 'key-banned'], {open: true}),
+      },
+    },
+    async (request, reply) => {
+      checkSameOrigin(request, deps.pageOrigin);
+      const opened =
+        'link' in request.body
+          ? await deps.sessions.open(request.body.link)
+          : await deps.sessions.start(grantOf(deps, request.body.key));
+      // Who signs in as somebody else is no longer who they were.
+      const before = readCookie(request.headers.cookie);
+      if (before !== undefined) await deps.sessions.end(before);
+      return reply.header('set-cookie', setCookie(opened.token)).send(view(opened.session));
+    },
+  );
+}
+
+function readSession(app: App): void {
+  app.get(
+    '/session',
+    {config: {scope: 'any'}, schema: {hide: true, response: answers({200: signedIn})}},
+    async (request) => {
+      const caller = callerOf(request);
+      if (caller.kind !== 'session')
+        throw new Problem('not-found', 'This is for the page. GET /v1/account says who you are.');
+      return view(caller.session);
+    },
+  );
+}
+
+function endSession(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
+  app.delete(
+    '/session',
+    {schema: {hide: true, response: answers({204: z.null()}, [], {open: true})}},
+    async (request, reply) => {
+      checkSameOrigin(request, pageOrigin);
+      const token = readCookie(request.headers.cookie);
+      if (token !== undefined) await sessions.end(token);
+      return reply.header('set-cookie', clearCookie).status(204).send(null);
+    },
+  );
+}
+
+/** What a key that was typed in grants. Throws where it is none, or is banned. */
+function grantOf({recognise, bannedUntil, namespaceUID, now}: SessionRoutesDeps, token: string): Grant {
+  const who = recognise(token);
+  if ('problem' in who) throw new Problem(who.problem, who.detail);
+  const {namespace = ''} = who.key.metadata;
+  const until = bannedUntil(who.hash);
+  if (until !== undefined) {
+    throw new Problem(
+      'key-banned',
+      `This key is banned until ${timestamp(until * 1000)}, because it went on sending requests although it was told to wait.`,
+      {headers: {'retry-after': String(Math.max(1, until - Math.floor(now() / 1000)))}},
+    );
+  }
+  return {
+    namespace,
+    namespaceUID: namespaceUID(namespace) ?? '',
+    scopes: who.key.spec.scopes,
+    key: keyOf(who.key, who.hash),
+  };
+}
+
+const keyOf = ({metadata: {name, uid = ''}}: ApiKey, hash: string): NonNullable<Grant['key']> => ({name, uid, hash});

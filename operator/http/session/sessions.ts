@@ -1,0 +1,131 @@
+/**
+ * Who uses the page without a key in hand: a link that the platform's backend asked for, or a key that was typed in once, becomes a
+ * session. Link and cookie are 256 random bits; only their SHA-256 is kept, where quota is kept, so sessions outlive a restart.
+ *
+ *   backend --makeLink--> link, 5 minutes --open, once--> session, 8 hours --end, or the end of the key behind it--> nothing
+ */
+import {createHash, randomBytes} from 'node:crypto';
+import type {RecordStore} from '../../limits/records.ts';
+import type {NotRecognised} from '../auth.ts';
+import {Problem} from '../problems.ts';
+
+/** What somebody may do, and on whose word. */
+export interface Grant {
+  namespace: string;
+  /** Of the namespace: one of the same name that comes after it inherits nothing. */
+  namespaceUID: string;
+  scopes: readonly string[];
+  /** Where the page leads back to: a URL of the platform. */
+  returnUrl?: string;
+  /** The project that the page opens first. */
+  project?: string;
+  /** The key that it ends with; without one it is on the platform's own word. */
+  key?: {name: string; uid: string; hash: string};
+}
+
+export interface Session extends Grant {
+  /** Names it without letting anybody in: the hash of its cookie. */
+  id: string;
+  /** Unix seconds. */
+  endsSeconds: number;
+}
+
+export interface SessionsDeps {
+  records: RecordStore;
+  /** Unix ms. */
+  now: () => number;
+  /** Why a session of this key goes on no longer; undefined while it does. */
+  keyEnded: (grant: Grant) => string | undefined;
+  /** The UID of a namespace that exists. */
+  namespaceUID: (namespace: string) => string | undefined;
+  /** A session was ended here, by its id. */
+  onEnd: (id: string) => void;
+}
+
+export const linkSeconds = 5 * 60;
+export const sessionSeconds = 8 * 3600;
+/** A request does not wait for longer for the store. */
+const answerWithinMs = 2000;
+
+const newToken = (): string => randomBytes(32).toString('base64url');
+const tokenShape = /^[\w-]{43}$/;
+const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+const ended = (detail: string): NotRecognised => ({problem: 'session-ended', detail});
+
+export class Sessions {
+  readonly #deps: SessionsDeps;
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** A token that opens a session once. Rejects with `unavailable` while the store cannot be asked, as all methods do. */
+  async makeLink(grant: Grant): Promise<{token: string; endsSeconds: number}> {
+    return this.#keep('link', grant, linkSeconds);
+  }
+
+  /** Uses a link up. Throws `link-used` where it was used before, is over, or never was. */
+  async open(link: string): Promise<{token: string; session: Session}> {
+    const text = tokenShape.test(link) ? await this.#asked(this.#deps.records.take(`link:${idOf(link)}`)) : undefined;
+    if (text === undefined)
+      throw new Problem(
+        'link-used',
+        "This link was used before, or is older than five minutes. Follow the platform's link again.",
+      );
+    const grant = JSON.parse(text) as Grant;
+    const why = this.#whyEnded(grant);
+    if (why) throw new Problem(why.problem, why.detail);
+    return this.start(grant);
+  }
+
+  async start(grant: Grant): Promise<{token: string; session: Session}> {
+    const {token, endsSeconds} = await this.#keep('session', grant, sessionSeconds);
+    return {token, session: {...grant, id: idOf(token), endsSeconds}};
+  }
+
+  /** The session of a cookie, or why there is none. */
+  async find(token: string): Promise<Session | NotRecognised> {
+    const id = idOf(token);
+    const text = tokenShape.test(token) ? await this.#asked(this.#deps.records.get(`session:${id}`)) : undefined;
+    if (text === undefined) return ended('The session has ended. Sign in again.');
+    const session = {...(JSON.parse(text) as Grant & {endsSeconds: number}), id};
+    return this.#whyEnded(session) ?? session;
+  }
+
+  async end(token: string): Promise<void> {
+    await this.#asked(this.#deps.records.take(`session:${idOf(token)}`));
+    this.#deps.onEnd(idOf(token));
+  }
+
+  #whyEnded(grant: Grant): NotRecognised | undefined {
+    if (this.#deps.namespaceUID(grant.namespace) !== grant.namespaceUID)
+      return ended('The session has ended with its namespace.');
+    const why = grant.key && this.#deps.keyEnded(grant);
+    return why === undefined ? undefined : ended(why);
+  }
+
+  async #keep(kind: 'link' | 'session', grant: Grant, seconds: number): Promise<{token: string; endsSeconds: number}> {
+    const nowMs = this.#deps.now();
+    const [token, endsSeconds] = [newToken(), Math.floor(nowMs / 1000) + seconds];
+    await this.#asked(
+      this.#deps.records.put(
+        {name: `${kind}:${idOf(token)}`, text: JSON.stringify({...grant, endsSeconds}), endsSeconds},
+        nowMs,
+      ),
+    );
+    return {token, endsSeconds};
+  }
+
+  /** Not to be able to ask ends no session. */
+  async #asked<T>(answer: Promise<T>): Promise<T> {
+    const {promise: silence, reject} = Promise.withResolvers<never>();
+    const timer = setTimeout(reject, answerWithinMs, new Error('no answer'));
+    try {
+      return await Promise.race([answer, silence]);
+    } catch {
+      throw new Problem('unavailable', 'Sessions cannot be looked up now. Try again.', {headers: {'retry-after': '2'}});
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

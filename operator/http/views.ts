@@ -1,0 +1,178 @@
+/** What the API shows of objects. Pure; the words are those of their status. */
+import type {z} from 'zod';
+import type {DnsRecordStatus, HostStatus, RedirectStatus} from '../api/custom-domain.ts';
+import type {ApiKey, CustomDomain, Plan, Project} from '../api/foreign.ts';
+import type {Condition} from '../api/rules.ts';
+import type {Hostname} from '../domain/hostname.ts';
+import {normalise} from '../domain/hostname.ts';
+import {quotaOf} from '../domain/tenant.ts';
+import type {WindowState} from '../limits/limiter.ts';
+import type {Actor} from './caller.ts';
+import type * as schemas from './schemas.ts';
+
+export type HostView = z.output<typeof schemas.host>;
+export type DomainsView = z.output<typeof schemas.domains>;
+export type ProjectView = z.output<typeof schemas.project>;
+export type AccountView = z.output<typeof schemas.account>;
+export type KeyView = z.output<typeof schemas.key>;
+
+/** A hostname as it is compared and shown; one without such a form stays as it is written, and its status says so. */
+export const nameOf = (written: string): Hostname => normalise(written) ?? written;
+
+const recordView = ({
+  type,
+  name,
+  zone,
+  value,
+  ttl,
+  note,
+  state,
+  observed = [],
+}: DnsRecordStatus): HostView['records'][number] => ({
+  type,
+  name,
+  zone,
+  value,
+  ttl,
+  ...(note !== undefined && {note}),
+  state,
+  observed: [...observed],
+});
+
+function hostView(host: HostStatus, records: readonly DnsRecordStatus[]): HostView {
+  const {certificate, redirect, ...rest} = host;
+  return {
+    ...rest,
+    ...(certificate?.notAfter !== undefined && {certificateExpires: certificate.notAfter}),
+    ...(redirect && {redirect}),
+    records: records.filter((r) => r.hostname === host.hostname).map(recordView),
+  };
+}
+
+/** A hostname of the spec of which the status says nothing yet. */
+const unseen = (hostname: Hostname, role: HostView['role']): HostView => ({
+  hostname,
+  role,
+  phase: 'AwaitingVerification',
+  reason: 'CheckPending',
+  message: `${hostname} was added just now and is looked at next.`,
+  waitingFor: 'Nobody',
+  records: [],
+});
+
+/** One of an object that has no room for its status: what the whole says. */
+const unsaid = (hostname: Hostname, role: HostView['role'], {reason, message}: Condition): HostView => ({
+  hostname,
+  role,
+  phase: 'NotAccepted',
+  reason,
+  message,
+  waitingFor: 'Customer',
+  records: [],
+});
+
+/** Every hostname of a CustomDomain: those of its status, and what the spec has beyond them. */
+export function hostsOf(domain: CustomDomain): HostView[] {
+  const {spec, status} = domain;
+  const known = (status?.hosts ?? []).map((host) => hostView(host, status?.dnsRecords ?? []));
+  const missing = (name: string): boolean => !known.some((h) => h.hostname === nameOf(name));
+  const full = status?.conditions?.find((c) => c.type === 'Ready' && c.reason === 'StatusTooLarge');
+  const told = (name: string, role: HostView['role']): HostView =>
+    full ? unsaid(nameOf(name), role, full) : unseen(nameOf(name), role);
+  return [
+    ...(missing(spec.primary) ? [told(spec.primary, 'Primary')] : []),
+    ...known,
+    ...(spec.redirects ?? []).filter((r) => missing(r.from)).map((r) => told(r.from, 'RedirectSource')),
+  ];
+}
+
+/** The domains of a project; `domain` is undefined while it has none. */
+export function domainsView(
+  project: string,
+  domain: CustomDomain | undefined,
+  managedBy: string | undefined,
+): DomainsView {
+  const primary = domain ? nameOf(domain.spec.primary) : null;
+  return {
+    project,
+    domains: {
+      primary,
+      redirects: (domain?.spec.redirects ?? []).map((r) => ({
+        from: nameOf(r.from),
+        to: primary!,
+        status: r.status as RedirectStatus,
+      })),
+    },
+    hosts: domain ? hostsOf(domain) : [],
+    checkedFor: domain?.status?.lastHandledReconcileAt ?? null,
+    managedBy: managedBy ?? null,
+  };
+}
+
+export function projectView(project: Project, domain: CustomDomain | undefined): ProjectView {
+  const {status} = project;
+  const ready = status?.conditions?.find((c) => c.type === 'Ready');
+  const hosts = domain ? hostsOf(domain) : [];
+  return {
+    name: project.metadata.name,
+    host: status?.host ?? null,
+    url: status?.url ?? null,
+    deployed: status?.firstDeployTime !== undefined,
+    ...(status?.firstDeployTime !== undefined && {firstDeployTime: status.firstDeployTime}),
+    ready: ready?.status === 'True',
+    reason: ready?.reason ?? 'Pending',
+    message: ready?.message ?? 'The project was made just now and is looked at next.',
+    domains: {
+      primary: domain ? nameOf(domain.spec.primary) : null,
+      live: hosts.filter((h) => h.phase === 'Live').length,
+      total: hosts.length,
+    },
+  };
+}
+
+const usage = ({limit, remaining, resetAtSeconds}: WindowState): AccountView['usage']['day'] => ({
+  limit,
+  used: limit - remaining,
+  remaining,
+  reset: resetAtSeconds,
+});
+
+const ownKeyView = ({metadata: {name}, spec: {scopes, expireTime}}: ApiKey): AccountView['key'] => ({
+  name,
+  scopes: [...scopes],
+  expires: expireTime ?? null,
+});
+
+/** `windows` are those of the tenant's pool, `offered` the plans that the platform offers. */
+export function accountView(caller: Actor, windows: readonly WindowState[], offered: readonly Plan[]): AccountView {
+  const {namespace, tenant} = caller;
+  const plan = 'missing' in tenant.plan ? undefined : tenant.plan;
+  const [minute, day] = (['minute', 'day'] as const).map((name) => usage(windows.find((w) => w.name === name)!));
+  return {
+    account: tenant.account ?? null,
+    namespace,
+    plan: plan?.metadata.name ?? null,
+    rateLimit: {...quotaOf(tenant)},
+    usage: {minute: minute!, day: day!},
+    customDomains: plan?.spec.customDomains ?? {allowed: false, maxHostnamesPerProject: 0},
+    key: caller.kind === 'key' ? ownKeyView(caller.key) : null,
+    offeredPlans: offered.map(({metadata: {name}, spec: {rateLimit, customDomains}}) => ({
+      name,
+      rateLimit: {...rateLimit},
+      customDomains: {...customDomains},
+    })),
+  };
+}
+
+export function keyView(key: ApiKey): KeyView {
+  const ready = key.status?.conditions?.find((c) => c.type === 'Ready');
+  return {
+    name: key.metadata.name,
+    scopes: [...key.spec.scopes],
+    expires: key.spec.expireTime ?? null,
+    rateLimit: key.spec.rateLimit ?? null,
+    lastUsed: key.status?.lastUsedTime ?? null,
+    ready: ready?.status === 'True',
+    reason: ready?.reason ?? 'Pending',
+  };
+}

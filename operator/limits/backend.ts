@@ -1,0 +1,37 @@
+/**
+ * What stands behind a FallbackStore: it counts windows and keeps bans for longer than a process lives, and may fail.
+ */
+import type {Ban} from './bans.ts';
+import type {TimeMark} from './clock.ts';
+import type {Claim, Grant} from './store.ts';
+
+/** What a backend holds when it is opened. */
+export interface Held {
+  windows: {window: string; endSeconds: number; taken: number}[];
+  bans: Ban[];
+  records: StoredRecord[];
+  /** When something was written last; absent where that is not known, or does not matter. */
+  mark?: TimeMark;
+}
+
+/** A text, kept under a name until its end. */
+export interface StoredRecord {
+  name: string;
+  text: string;
+  /** Unix seconds. */
+  endsSeconds: number;
+}
+
+export type RecordChange = {put: StoredRecord} | {remove: string};
+
+/** A ban, or that there is none any more. */
+export type BanChange = {save: Ban} | {remove: string};
+
+/** Each call rejects with what is wrong and what to do about it. */
+export interface Backend {
+  open(): Promise<Held>;
+  /** The grants, by the rule of `grantAll`, once they are where a crash of this process does not reach them. */
+  reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]>;
+  changeBans(changes: readonly BanChange[]): Promise<void>;
+  close(): Promise<void>;
+}

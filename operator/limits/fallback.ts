@@ -1,0 +1,274 @@
+/**
+ * The store that a limiter uses where quota is to outlive the process: it asks a backend, and counts by itself while
+ * that
+ * cannot be asked. No request waits longer than a timeout for a backend, and none fails because of it.
+ *
+ *   Up: each claim goes to the backend ---- it fails, or is silent ----> Down: this process grants what is its share
+ *    ^                                                                     |
+ *    +---- it answers again, and has been told what was granted meanwhile -+  tried every second
+ */
+import {type Clock, systemClock} from '../kube/clock.ts';
+import type {Ban, BanStore} from './bans.ts';
+import type {Backend, BanChange, Held} from './backend.ts';
+import {type Claim, type Grant, grantAll, type Store} from './store.ts';
+
+export interface FallbackOptions {
+  backend: Backend;
+  /** So many processes share the backend: while it is down, each grants at most this part of a limit. */
+  replicas?: number;
+  /** A backend that is silent for so long is down. */
+  timeoutMs?: number;
+  retryMs?: number;
+  timers?: Clock;
+  /** Called when the backend is opened, before anything is granted. */
+  onOpen?: (held: Held) => void;
+  onDown?: (error: Error) => void;
+  onUp?: () => void;
+}
+
+/** What this process knows of a window. */
+interface Page {
+  endSeconds: number;
+  /** Taken by everybody, when the backend last answered. */
+  known: number;
+  /** Granted to this process, by whomever. */
+  own: number;
+  /** Granted without the backend, and not told to it yet. Below 0: it granted too much, and is told that. */
+  owed: number;
+  /** The same, told and not answered yet. */
+  telling: number;
+}
+
+const sweepEveryMs = 60_000;
+const timeoutSteps = 10;
+/** Windows told at once when the backend is back. */
+const tellAtOnce = 200;
+
+const nothing = (): void => {};
+
+export class FallbackStore implements Store, BanStore {
+  readonly #options: Required<FallbackOptions>;
+  readonly #pages = new Map<string, Page>();
+  /** Changes of bans that the backend does not know yet; the last one of each key counts. */
+  readonly #unsaved = new Map<string, BanChange>();
+  #saving: Promise<void> | undefined;
+  #opened = false;
+  #down = true;
+  #retry: unknown;
+  #stopped = false;
+  #sweptMs = 0;
+  #nowMs = 0;
+  /** Times that the backend went down. */
+  failures = 0;
+
+  constructor(options: FallbackOptions) {
+    const callbacks = {onOpen: nothing, onDown: nothing, onUp: nothing};
+    this.#options = {replicas: 1, timeoutMs: 2000, retryMs: 1000, timers: systemClock, ...callbacks, ...options};
+  }
+
+  get isDown(): boolean {
+    return this.#down;
+  }
+
+  /** Opens the backend. Never rejects: a backend that cannot be opened is down, and tried again. */
+  async start(): Promise<void> {
+    try {
+      await this.#comeUp();
+    } catch (error) {
+      this.#goDown(error as Error, true);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#options.timers.clearTimeout(this.#retry);
+    await this.#saveBans();
+    await this.#options.backend.close().catch(() => {});
+  }
+
+  taken(window: string): number {
+    const page = this.#pages.get(window);
+    return page ? page.known + page.owed + page.telling : 0;
+  }
+
+  reserve(claims: readonly Claim[], nowMs: number): Grant[] | Promise<Grant[]> {
+    this.#nowMs = nowMs;
+    this.#sweep(nowMs);
+    return this.#down ? this.#grant(claims) : this.#ask(claims, nowMs);
+  }
+
+  saveBan(ban: Ban): void {
+    this.#unsaved.set(ban.hash, {save: ban});
+    void this.#saveBans();
+  }
+
+  removeBan(hash: string): void {
+    this.#unsaved.set(hash, {remove: hash});
+    void this.#saveBans();
+  }
+
+  /** What the backend holds of bans, with the changes that it does not know yet. */
+  withChanges(held: readonly Ban[]): Ban[] {
+    const bans = new Map(held.map((ban) => [ban.hash, ban]));
+    for (const [hash, change] of this.#unsaved) {
+      if ('save' in change) bans.set(hash, change.save);
+      else bans.delete(hash);
+    }
+    return [...bans.values()];
+  }
+
+  #page({window, endSeconds}: Pick<Claim, 'window' | 'endSeconds'>): Page {
+    let page = this.#pages.get(window);
+    if (!page) this.#pages.set(window, (page = {endSeconds, known: 0, own: 0, owed: 0, telling: 0}));
+    return page;
+  }
+
+  async #ask(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+    try {
+      return await this.#tell(claims, nowMs);
+    } catch (error) {
+      this.#goDown(error as Error);
+      return this.#grant(claims);
+    }
+  }
+
+  /**
+   * Asks the backend, and tells it what it does not know. An answer that comes too late still counts: what it granted
+   * pays for what was granted without it. Whether a call that failed was counted is not known: what it told is told
+   * again, which admits too few at worst.
+   */
+  async #tell(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+    const pages = claims.map((claim) => this.#page(claim));
+    const owed = pages.map((page) => page.owed);
+    for (const page of pages) [page.telling, page.owed] = [page.telling + page.owed, 0];
+    const told = claims.map((claim, i) => ({...claim, known: pages[i]!.known, owed: owed[i]!}));
+    let late = false;
+    const answered = async (): Promise<Grant[]> => {
+      try {
+        const grants = await this.#options.backend.reserve(told, nowMs);
+        for (const [i, page] of pages.entries()) {
+          page.known = Math.max(page.known, grants[i]!.taken);
+          if (late) page.owed -= grants[i]!.granted;
+          else page.own += grants[i]!.granted;
+        }
+        return grants;
+      } catch (error) {
+        for (const [i, page] of pages.entries()) page.owed += owed[i]!;
+        throw error;
+      } finally {
+        for (const [i, page] of pages.entries()) page.telling -= owed[i]!;
+      }
+    };
+    return this.#inTime(answered(), () => {
+      late = true;
+    });
+  }
+
+  /** Grants without the backend: the share of this process, of what was left when the backend was last heard. */
+  #grant(claims: readonly Claim[]): Grant[] {
+    const pages = claims.map((claim) => this.#page(claim));
+    const taken = claims.map(({limit}, i) => {
+      const {known, own, owed, telling} = pages[i]!;
+      // One process alone has all that those before it have left.
+      if (this.#options.replicas === 1) return known + owed + telling;
+      const share = Math.min(limit, Math.max(1, Math.floor(limit / this.#options.replicas)));
+      return Math.max(known + owed + telling, limit - Math.max(0, share - own));
+    });
+    return grantAll(claims, taken).map((grant, i) => {
+      pages[i]!.own += grant.granted;
+      pages[i]!.owed += grant.granted;
+      return {...grant, provisional: true};
+    });
+  }
+
+  #goDown(error: Error, atStart = false): void {
+    if (this.#stopped || (this.#down && !atStart)) return;
+    this.#down = true;
+    this.failures++;
+    this.#options.onDown(error);
+    this.#tryAgain();
+  }
+
+  #tryAgain(): void {
+    if (this.#stopped) return;
+    this.#retry = this.#options.timers.setTimeout(async () => {
+      try {
+        await this.#comeUp();
+      } catch {
+        this.#tryAgain();
+      }
+    }, this.#options.retryMs);
+  }
+
+  async #comeUp(): Promise<void> {
+    const {backend, onOpen, onUp} = this.#options;
+    if (!this.#opened) {
+      const held = await this.#inTime(backend.open());
+      this.#opened = true;
+      for (const {taken, ...each} of held.windows) {
+        const page = this.#page(each);
+        page.known = Math.max(page.known, taken);
+      }
+      onOpen(held);
+    }
+    // It answers in the order of the questions: what it owes an answer for is known once it has answered this one.
+    await this.#inTime(backend.reserve([], this.#nowMs));
+    const owing = [...this.#pages]
+      .filter(([, page]) => page.owed !== 0)
+      .map(([window, {endSeconds}]) => ({window, endSeconds, limit: 0, want: 0, least: 0}));
+    for (let i = 0; i < owing.length; i += tellAtOnce) await this.#tell(owing.slice(i, i + tellAtOnce), this.#nowMs);
+    this.#down = false;
+    onUp();
+    void this.#saveBans();
+  }
+
+  async #saveBans(): Promise<void> {
+    if (this.#down || this.#unsaved.size === 0) return;
+    this.#saving ??= this.#saveAll();
+    await this.#saving;
+  }
+
+  async #saveAll(): Promise<void> {
+    try {
+      while (this.#unsaved.size > 0) {
+        const changes = [...this.#unsaved];
+        await this.#inTime(this.#options.backend.changeBans(changes.map(([, change]) => change)));
+        for (const [hash, change] of changes) if (this.#unsaved.get(hash) === change) this.#unsaved.delete(hash);
+      }
+    } catch (error) {
+      this.#goDown(error as Error);
+    } finally {
+      this.#saving = undefined;
+    }
+  }
+
+  /**
+   * The answer, or an error when there is none in time. The time is counted in steps, a turn of the event loop at
+   * least between
+   * two: where this process was too busy to read an answer that has come, it reads it before the next step.
+   */
+  async #inTime<T>(answer: Promise<T>, onSilence = nothing): Promise<T> {
+    const {timers, timeoutMs} = this.#options;
+    let timer: unknown;
+    const silence = new Promise<never>((_, reject) => {
+      const step = (left: number): void => {
+        if (left === 0) {
+          onSilence();
+          reject(new Error(`no answer within ${timeoutMs} ms`));
+        } else timer = timers.setTimeout(() => step(left - 1), timeoutMs / timeoutSteps);
+      };
+      step(timeoutSteps);
+    });
+    try {
+      return await Promise.race([answer, silence]);
+    } finally {
+      timers.clearTimeout(timer);
+    }
+  }
+
+  #sweep(nowMs: number): void {
+    if (nowMs - this.#sweptMs < sweepEveryMs) return;
+    this.#sweptMs = nowMs;
+    for (const [window, {endSeconds}] of this.#pages) if (endSeconds * 1000 <= nowMs) this.#pages.delete(window);
+  }
+}

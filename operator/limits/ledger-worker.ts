@@ -1,0 +1,165 @@
+/**
+ * The thread that writes the ledger (ledger.ts): here an fsync blocks nobody. One message, one transaction, one
+ * answer.
+ */
+import {DatabaseSync} from 'node:sqlite';
+import {parentPort, workerData} from 'node:worker_threads';
+import type {Ban} from './bans.ts';
+import type {BanChange, Held, RecordChange} from './backend.ts';
+import type {TimeMark} from './clock.ts';
+import {type Claim, type Grant, grantAll} from './store.ts';
+
+export type LedgerRequest =
+  | {open: true}
+  | {
+      commit: {
+        calls: (readonly Claim[])[];
+        bans: readonly BanChange[];
+        records: readonly RecordChange[];
+        mark: TimeMark;
+      };
+    }
+  | {close: true};
+
+/** `errcode` is SQLite's result code (sqlite.org/rescode.html), where it is SQLite that failed. */
+export type LedgerAnswer = {held: Held} | {grants: Grant[][]} | {error: {message: string; errcode?: number}};
+
+/** Raised with every change that an older Doorplate cannot read. */
+const schemaVersion = 1;
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS windows (window TEXT PRIMARY KEY, ends INTEGER NOT NULL, taken INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS bans (hash TEXT PRIMARY KEY, until INTEGER NOT NULL, times INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS mark (only INTEGER PRIMARY KEY, at REAL NOT NULL, uptime REAL NOT NULL, boot TEXT) STRICT;
+  CREATE TABLE IF NOT EXISTS records (name TEXT PRIMARY KEY, text TEXT NOT NULL, ends INTEGER NOT NULL) STRICT;
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+const sweepEveryMs = 60_000;
+
+interface MarkRow {
+  at: number;
+  uptime: number;
+  boot: string | null;
+}
+
+type Commit = Extract<LedgerRequest, {commit: unknown}>['commit'];
+
+class LedgerFile {
+  readonly #db: DatabaseSync;
+  #sweptMs = 0;
+
+  /**
+   * Every commit is on disk when it returns: a write-ahead log with an fsync each
+   * (sqlite.org/pragma.html#pragma_synchronous).
+   */
+  constructor(path: string) {
+    this.#db = new DatabaseSync(path, {timeout: 2000});
+    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    const {user_version: version} = this.#db.prepare('PRAGMA user_version').get() as {user_version: number};
+    if (version > schemaVersion) throw new Error(`a newer Doorplate wrote it, in format ${version}`);
+    // A table that an older Doorplate does not know is none of its business.
+    this.#db.exec(schema);
+  }
+
+  held(): Held {
+    const windows = this.#db.prepare('SELECT window, ends AS endSeconds, taken FROM windows').all() as Held['windows'];
+    const bans = this.#db.prepare('SELECT hash, until AS untilSeconds, times FROM bans').all() as unknown as Ban[];
+    const records = this.#db
+      .prepare('SELECT name, text, ends AS endsSeconds FROM records')
+      .all() as unknown as Held['records'];
+    const mark = this.#db.prepare('SELECT at, uptime, boot FROM mark').get() as MarkRow | undefined;
+    return {
+      windows,
+      bans,
+      records,
+      mark: mark && {atMs: mark.at, uptimeMs: mark.uptime, bootId: mark.boot ?? undefined},
+    };
+  }
+
+  commit({calls, bans, records, mark}: Commit): Grant[][] {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const grants = calls.map((claims) => this.#grant(claims));
+      this.#changeBans(bans);
+      this.#changeRecords(records);
+      const {atMs, uptimeMs, bootId = null} = mark;
+      this.#db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?, ?)').run(atMs, uptimeMs, bootId);
+      this.#sweep(atMs);
+      this.#db.exec('COMMIT');
+      return grants;
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #grant(claims: readonly Claim[]): Grant[] {
+    const read = this.#db.prepare('SELECT taken FROM windows WHERE window = ?');
+    const write = this.#db.prepare('INSERT OR REPLACE INTO windows VALUES (?, ?, ?)');
+    const taken = claims.map(({window}) => (read.get(window) as {taken: number} | undefined)?.taken ?? 0);
+    const grants = grantAll(claims, taken);
+    for (const [i, {window, endSeconds}] of claims.entries()) write.run(window, endSeconds, grants[i]!.taken);
+    return grants;
+  }
+
+  #changeBans(changes: readonly BanChange[]): void {
+    const remove = this.#db.prepare('DELETE FROM bans WHERE hash = ?');
+    const save = this.#db.prepare('INSERT OR REPLACE INTO bans VALUES (?, ?, ?)');
+    for (const change of changes) {
+      if ('remove' in change) remove.run(change.remove);
+      else save.run(change.save.hash, change.save.untilSeconds, change.save.times);
+    }
+  }
+
+  #changeRecords(changes: readonly RecordChange[]): void {
+    const remove = this.#db.prepare('DELETE FROM records WHERE name = ?');
+    const put = this.#db.prepare('INSERT OR REPLACE INTO records VALUES (?, ?, ?)');
+    for (const change of changes) {
+      if ('remove' in change) remove.run(change.remove);
+      else put.run(change.put.name, change.put.text, change.put.endsSeconds);
+    }
+  }
+
+  #sweep(nowMs: number): void {
+    if (nowMs - this.#sweptMs < sweepEveryMs) return;
+    this.#sweptMs = nowMs;
+    for (const table of ['windows', 'records']) {
+      this.#db.prepare(`DELETE FROM ${table} WHERE ends <= ?`).run(Math.floor(nowMs / 1000));
+    }
+  }
+}
+
+let file: LedgerFile | undefined;
+
+function answer(request: LedgerRequest): LedgerAnswer | undefined {
+  try {
+    if ('close' in request) return end();
+    file ??= new LedgerFile(workerData as string);
+    return 'open' in request ? {held: file.held()} : {grants: file.commit(request.commit)};
+  } catch (error) {
+    // The next request opens it anew: what was wrong with the volume may be over then.
+    try {
+      file?.close();
+    } catch {
+      /* it is lost already */
+    }
+    file = undefined;
+    const {message, errcode} = error as Error & {errcode?: number};
+    return {error: {message, errcode}};
+  }
+}
+
+function end(): undefined {
+  file?.close();
+  parentPort!.close();
+}
+
+parentPort!.on('message', (request: LedgerRequest) => {
+  const reply = answer(request);
+  if (reply) parentPort!.postMessage(reply, []);
+});

@@ -1,0 +1,305 @@
+/** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
+import {type Claim, type Grant, MemoryStore, type Store} from './store.ts';
+import {hashBelow, lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
+
+export interface Quota {
+  requestsPerMinute: number;
+  requestsPerDay: number;
+}
+
+/**
+ * What a request is charged to: the tenant's pool, and the key's own cap where it has one. Ids are opaque, as
+ * `tenant:acme`.
+ */
+export interface Pool {
+  id: string;
+  quota: Quota;
+}
+
+export interface WindowState {
+  name: WindowName;
+  limit: number;
+  /** Requests that would still be admitted in this window, if nobody else asked. */
+  remaining: number;
+  /** Unix seconds, by the trusted clock. */
+  resetAtSeconds: number;
+  lengthSeconds: number;
+}
+
+/**
+ * `windows`: minute and day of each pool, in the order of the pools. `nowSeconds`: when it was decided, Unix seconds
+ * by the trusted
+ * clock. `exhausted`: the exhausted window that ends last.
+ */
+export type Verdict = {windows: readonly WindowState[]; nowSeconds: number} & (
+  | {allowed: true}
+  | {allowed: false; exhausted: WindowState; retryAfterSeconds: number}
+);
+
+/** At most so much of a window is reserved and not yet used: what a crash loses. */
+export const blockShare = 0.05;
+export const blockOf = (limit: number): number => Math.max(1, Math.floor(limit * blockShare));
+
+/** Who had to wait for a day's end does not come back in the same second as everybody else. */
+export const dayJitterSeconds = 60;
+
+/** One window of a pool, as far as this process is concerned. */
+interface Counter {
+  name: WindowName;
+  lengthSeconds: number;
+  endSeconds: number;
+  key: string;
+  /** By everybody, with what this process has reserved. */
+  taken: number;
+  /** Reserved by this process and not used yet. */
+  left: number;
+  provisional: boolean;
+}
+
+interface PoolState {
+  id: string;
+  phase: number;
+  minute: Counter;
+  day: Counter;
+  refill?: Promise<void>;
+  /** Asked for since the last look for what to forget. */
+  recent: boolean;
+}
+
+export interface LimiterOptions {
+  /** The trusted clock. */
+  clock: {nowMs(): number};
+  store?: Store;
+  /**
+   * Pools held at once; one that is forgotten gives up what it had reserved, and what it used is known to the store.
+   */
+  atMost?: number;
+}
+
+export class Limiter {
+  readonly #clock: {nowMs(): number};
+  readonly #store: Store;
+  readonly #atMost: number;
+  readonly #pools = new Map<string, PoolState>();
+  /** Since the start. */
+  readonly decisions = {admitted: 0, refused: 0};
+
+  constructor({clock, store = new MemoryStore(), atMost = 100_000}: LimiterOptions) {
+    this.#clock = clock;
+    this.#store = store;
+    this.#atMost = atMost;
+  }
+
+  /**
+   * Charges one request to every pool, or to none. Answers at once where what is reserved has room, or where it is
+   * known that
+   * nothing is left; else when the store has answered. Never throws, never rejects.
+   */
+  take(pools: readonly Pool[]): Verdict | Promise<Verdict> {
+    const nowMs = this.#clock.nowMs();
+    const states = this.#states(pools, nowMs);
+    const verdict = this.#decide(pools, states, nowMs, false);
+    if (verdict) return verdict;
+    const refill = this.#refill(pools, states, nowMs);
+    if (refill) return this.#wait(pools, refill);
+    // A store that answers at once leaves nothing to wait for.
+    return this.#decide(pools, states, nowMs, true) ?? this.#wait(pools);
+  }
+
+  /** The same windows without charging. */
+  look(pools: readonly Pool[]): readonly WindowState[] {
+    const nowMs = this.#clock.nowMs();
+    return windowsOf(pools, this.#states(pools, nowMs));
+  }
+
+  async #wait(pools: readonly Pool[], refill?: Promise<void>): Promise<Verdict> {
+    for (;;) {
+      await refill;
+      const nowMs = this.#clock.nowMs();
+      const states = this.#states(pools, nowMs);
+      const verdict = this.#decide(pools, states, nowMs, true);
+      if (verdict) return verdict;
+      refill = this.#refill(pools, states, nowMs);
+    }
+  }
+
+  /**
+   * The verdict, and the charge; undefined when the store must be asked first. What is taken never sinks in a window,
+   * so an
+   * exhausted one is known to be; only a provisional answer is asked for again, once (`asked`).
+   */
+  #decide(pools: readonly Pool[], states: readonly PoolState[], nowMs: number, asked: boolean): Verdict | undefined {
+    let mustAsk = false;
+    let spent: Spent | undefined;
+    for (let i = 0; i < pools.length; i++) {
+      const pool = pools[i]!;
+      const {minute, day} = states[i]!;
+      const ofMinute = standing(minute, pool.quota.requestsPerMinute, asked);
+      const ofDay = standing(day, pool.quota.requestsPerDay, asked);
+      mustAsk ||= ofMinute === 'MustAsk' || ofDay === 'MustAsk';
+      if (ofMinute === 'Spent') spent = later(spent, minute, pool);
+      if (ofDay === 'Spent') spent = later(spent, day, pool);
+    }
+    if (spent) {
+      this.decisions.refused++;
+      return refusal(pools, states, spent, nowMs);
+    }
+    if (mustAsk) return undefined;
+    let runsLow = false;
+    for (let i = 0; i < pools.length; i++) {
+      const state = states[i]!;
+      state.minute.left--;
+      state.day.left--;
+      runsLow ||= state.refill === undefined && wants(state, pools[i]!.quota);
+    }
+    this.decisions.admitted++;
+    const windows = windowsOf(pools, states);
+    // The next block is asked for while half of this one is left, so that requests rarely wait.
+    if (runsLow) this.#refill(pools, states, nowMs);
+    return {allowed: true, windows, nowSeconds: nowMs / 1000};
+  }
+
+  /**
+   * Asks the store for what runs out. A promise when the answer has to be waited for; one question per pool at a
+   * time.
+   */
+  #refill(pools: readonly Pool[], states: readonly PoolState[], nowMs: number): Promise<void> | undefined {
+    const underWay = states.find((state) => state.refill !== undefined)?.refill;
+    if (underWay) return underWay;
+    const asked: Counter[] = [];
+    const claims: Claim[] = [];
+    for (const [i, pool] of pools.entries()) {
+      for (const counter of [states[i]!.minute, states[i]!.day]) {
+        const claim = claimOf(counter, limitOf(pool.quota, counter.name));
+        if (!claim) continue;
+        asked.push(counter);
+        claims.push(claim);
+      }
+    }
+    const apply = (grants: readonly Grant[]): void => {
+      for (const [i, counter] of asked.entries()) {
+        counter.left += grants[i]!.granted;
+        counter.taken = grants[i]!.taken;
+        counter.provisional = grants[i]!.provisional ?? false;
+      }
+    };
+    const answer = this.#store.reserve(claims, nowMs);
+    if (Array.isArray(answer)) {
+      apply(answer);
+      return undefined;
+    }
+    const applied = async (): Promise<void> => {
+      const grants = await answer;
+      for (const state of states) state.refill = undefined;
+      apply(grants);
+    };
+    const refill = applied();
+    for (const state of states) state.refill = refill;
+    return refill;
+  }
+
+  #states(pools: readonly Pool[], nowMs: number): PoolState[] {
+    const states: PoolState[] = [];
+    for (const {id} of pools) states.push(this.#current(id, nowMs));
+    return states;
+  }
+
+  /** A pool's state with the windows of now. */
+  #current(id: string, nowMs: number): PoolState {
+    let state = this.#pools.get(id);
+    if (!state) {
+      if (this.#pools.size >= this.#atMost) this.#forget();
+      const phase = minutePhase(id);
+      const minute = this.#counter('minute', phase, id, nowMs);
+      state = {id, phase, minute, day: this.#counter('day', 0, id, nowMs), recent: true};
+      this.#pools.set(id, state);
+      return state;
+    }
+    state.recent = true;
+    if (nowMs >= state.minute.endSeconds * 1000) state.minute = this.#counter('minute', state.phase, id, nowMs);
+    if (nowMs >= state.day.endSeconds * 1000) state.day = this.#counter('day', 0, id, nowMs);
+    return state;
+  }
+
+  #counter(name: WindowName, phase: number, id: string, nowMs: number): Counter {
+    const endSeconds = windowEnd(lengthSeconds[name], phase, nowMs);
+    const key = windowKey(name, endSeconds, id);
+    return {
+      name,
+      lengthSeconds: lengthSeconds[name],
+      endSeconds,
+      key,
+      taken: this.#store.taken(key),
+      left: 0,
+      provisional: false,
+    };
+  }
+
+  /** Makes room for one: the first that nobody asked for since it was last passed over (the clock algorithm). */
+  #forget(): void {
+    for (const [id, state] of this.#pools) {
+      this.#pools.delete(id);
+      if (!state.recent) return;
+      state.recent = false;
+      this.#pools.set(id, state);
+    }
+  }
+}
+
+/** An exhausted window. */
+interface Spent {
+  counter: Counter;
+  pool: Pool;
+}
+
+const later = (spent: Spent | undefined, counter: Counter, pool: Pool): Spent =>
+  spent && spent.counter.endSeconds >= counter.endSeconds ? spent : {counter, pool};
+
+function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {
+  // What is no limit admits nothing.
+  if (counter.taken - counter.left < limit) return counter.left === 0 ? 'MustAsk' : 'HasRoom';
+  return counter.provisional && !asked ? 'MustAsk' : 'Spent';
+}
+
+const limitOf = ({requestsPerMinute, requestsPerDay}: Quota, name: WindowName): number =>
+  name === 'minute' ? requestsPerMinute : requestsPerDay;
+
+const runsOut = (counter: Counter, limit: number): boolean =>
+  counter.left <= blockOf(limit) / 2 && (counter.taken < limit || counter.provisional);
+
+const wants = (state: PoolState, quota: Quota): boolean =>
+  runsOut(state.minute, quota.requestsPerMinute) || runsOut(state.day, quota.requestsPerDay);
+
+function claimOf(counter: Counter, limit: number): Claim | undefined {
+  if (!runsOut(counter, limit)) return undefined;
+  const {key: window, endSeconds, left} = counter;
+  return {window, endSeconds, limit, want: blockOf(limit) - left, least: left === 0 ? 1 : 0};
+}
+
+function stateOf(counter: Counter, limit: number): WindowState {
+  return {
+    name: counter.name,
+    limit,
+    remaining: Math.max(0, limit - (counter.taken - counter.left)),
+    resetAtSeconds: counter.endSeconds,
+    lengthSeconds: counter.lengthSeconds,
+  };
+}
+
+function windowsOf(pools: readonly Pool[], states: readonly PoolState[]): WindowState[] {
+  const windows: WindowState[] = [];
+  for (let i = 0; i < pools.length; i++) {
+    const {quota} = pools[i]!;
+    windows.push(stateOf(states[i]!.minute, quota.requestsPerMinute), stateOf(states[i]!.day, quota.requestsPerDay));
+  }
+  return windows;
+}
+
+/** Told to wait for the exhausted window that ends last: what ends before leaves the other one exhausted. */
+function refusal(pools: readonly Pool[], states: readonly PoolState[], {counter, pool}: Spent, nowMs: number): Verdict {
+  const exhausted = stateOf(counter, limitOf(pool.quota, counter.name));
+  const jitter = counter.name === 'day' ? hashBelow(`${counter.endSeconds}:${pool.id}`, dayJitterSeconds + 1) : 0;
+  const nowSeconds = nowMs / 1000;
+  const retryAfterSeconds = Math.ceil(counter.endSeconds - nowSeconds) + jitter;
+  return {allowed: false, windows: windowsOf(pools, states), nowSeconds, exhausted, retryAfterSeconds};
+}

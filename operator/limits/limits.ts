@@ -1,0 +1,128 @@
+/** The parts of this folder put together, as a role of the image needs them. */
+import type {Logger} from 'pino';
+import type {Registry} from 'prom-client';
+import {type Ban, type BanRules, Bans, defaultBanRules} from './bans.ts';
+import {TrustedClock} from './clock.ts';
+import {type FallbackOptions, FallbackStore} from './fallback.ts';
+import {Ledger} from './ledger.ts';
+import {Limiter} from './limiter.ts';
+import {limitMetrics} from './metrics.ts';
+import {HeldRecords, type RecordStore} from './records.ts';
+import {MemoryStore} from './store.ts';
+
+/** Where quota and bans outlive the process; `Memory`: nowhere. */
+export type LimitsStore =
+  | {kind: 'Memory'}
+  | {kind: 'Ledger'; path: string}
+  | {kind: 'Valkey'; url: string; replicas: number; prefix?: string};
+
+export interface LimitsOptions {
+  store: LimitsStore;
+  bans?: Partial<BanRules>;
+  /** Without an answer for so long a store counts as down; by default 2 s for a ledger, 1 s for Valkey. */
+  storeTimeoutMs?: number;
+  log: Logger;
+  registry: Registry;
+}
+
+export interface Limits {
+  clock: TrustedClock;
+  /** For tenants and keys: what a pool used outlives the process. */
+  limiter: Limiter;
+  /** For addresses: in memory alone, since strangers can make as many pools as they like. */
+  addresses: Limiter;
+  bans: Bans;
+  /** Sessions and the like, where quota is kept too. */
+  records: RecordStore;
+  stop(): Promise<void>;
+}
+
+/** Never rejects because of a store: without it quota is counted in memory, which the log and a metric say. */
+export async function startLimits({
+  store: where,
+  bans: rules,
+  storeTimeoutMs,
+  log,
+  registry,
+}: LimitsOptions): Promise<Limits> {
+  const clock = new TrustedClock();
+  const {store, records} = await makeStore(where, {clock, log, storeTimeoutMs, bans: () => bans});
+  const kept = store instanceof FallbackStore ? store : undefined;
+  const bans = new Bans({clock, store: kept, rules: {...defaultBanRules, ...rules}});
+  if (kept) await kept.start();
+  else log.warn('quota is in memory only: a restart gives every tenant a new one, and ends all bans');
+  const limiter = new Limiter({clock, store});
+  limitMetrics(registry, {
+    decisions: () => limiter.decisions,
+    storeIsDown: () => kept?.isDown ?? true,
+    storeFailures: () => kept?.failures ?? 0,
+    bansBegun: () => bans.begun,
+    activeBans: () => bans.active(),
+    clockOffsetMs: () => clock.offsetMs(),
+  });
+  return {
+    clock,
+    limiter,
+    addresses: new Limiter({clock}),
+    bans,
+    records,
+    stop: async () => {
+      await kept?.stop();
+    },
+  };
+}
+
+interface Stores {
+  store: FallbackStore | MemoryStore;
+  records: RecordStore;
+}
+
+interface Parts {
+  clock: TrustedClock;
+  log: Logger;
+  storeTimeoutMs: number | undefined;
+  bans: () => Bans;
+}
+
+async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans}: Parts): Promise<Stores> {
+  if (where.kind === 'Memory') return {store: new MemoryStore(), records: new HeldRecords({clock})};
+  const onBans = (read: Ban[] | undefined): void => {
+    if (read) bans().replaceAll(store.withChanges(read));
+    // It has lost them: this process has not.
+    else for (const ban of bans().all()) store.saveBan(ban);
+  };
+  const {records, ...behind} = await makeBackend(where, clock, onBans);
+  const store: FallbackStore = new FallbackStore({
+    ...behind,
+    ...(storeTimeoutMs !== undefined && {timeoutMs: storeTimeoutMs}),
+    onOpen: (held) => {
+      // A ledger that is opened late must not set time back under what is counted already.
+      if (held.mark && (store.failures === 0 || held.mark.atMs > clock.nowMs())) clock.goOnFrom(held.mark);
+      const offsetSeconds = Math.round(clock.offsetMs() / 1000);
+      if (offsetSeconds !== 0) log.warn({offsetSeconds}, 'the clock was set since the last start: it is not believed');
+      onBans(held.bans);
+      if (records instanceof HeldRecords) records.load(held.records);
+    },
+    onDown: (error) => log.error({err: error}, 'quota is in memory only, until its store answers again'),
+    onUp: () => log.info({store: where.kind}, 'quota is reserved in its store'),
+  });
+  return {store, records};
+}
+
+type Behind = Pick<FallbackOptions, 'backend' | 'replicas' | 'timeoutMs'> & {records: RecordStore};
+
+async function makeBackend(
+  where: Exclude<LimitsStore, {kind: 'Memory'}>,
+  clock: TrustedClock,
+  onBans: (bans: Ban[] | undefined) => void,
+): Promise<Behind> {
+  if (where.kind === 'Ledger') {
+    const backend = new Ledger({path: where.path, clock});
+    const records = new HeldRecords({clock, write: (changes) => backend.changeRecords(changes)});
+    return {backend, records, replicas: 1, timeoutMs: 2000};
+  }
+  // Loaded where it is used only: its client is large.
+  const {Valkey} = await import('./valkey.ts');
+  const backend = new Valkey({...where, onBans});
+  return {backend, records: backend, replicas: where.replicas, timeoutMs: 1000};
+}

@@ -1,0 +1,171 @@
+/**
+ * The backend for several replicas: Valkey, or Redis 7. One script takes what all claims of a call ask for, or
+ * nothing. Bans are in
+ * one hash, which every replica reads again when it has changed; it looks once a second.
+ */
+import {hash, randomUUID} from 'node:crypto';
+import {createClient} from '@redis/client';
+import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
+import type {Ban} from './bans.ts';
+import type {RecordStore} from './records.ts';
+import type {Claim, Grant} from './store.ts';
+
+/**
+ * The rule of `grantAll`, where nothing can come in between. Five arguments for each key: limit, want, least, what is
+ * taken for sure,
+ * seconds to keep it; and what is owed. Answers granted and taken, in turn. A key lives by a span and not to a time:
+ * the server's
+ * clock is not ours.
+ */
+const reserveScript = `
+  local width = 6
+  local function arg(i, nth) return tonumber(ARGV[(i - 1) * width + nth]) end
+  local taken, enough, answer = {}, true, {}
+  for i, key in ipairs(KEYS) do
+    taken[i] = math.max(tonumber(redis.call('GET', key) or '0'), arg(i, 4)) + arg(i, 5)
+    if arg(i, 1) - taken[i] < arg(i, 3) then enough = false end
+  end
+  for i, key in ipairs(KEYS) do
+    local granted = 0
+    if enough then granted = math.max(0, math.min(arg(i, 2), arg(i, 1) - taken[i])) end
+    redis.call('SET', key, taken[i] + granted, 'EX', arg(i, 6))
+    table.insert(answer, granted)
+    table.insert(answer, taken[i] + granted)
+  end
+  return answer
+`;
+const reserveSha = hash('sha1', reserveScript);
+
+/** A window is kept for longer than it lasts: clocks of replicas differ. */
+const keepSeconds = 60;
+const lookForBansMs = 1000;
+
+export interface ValkeyOptions {
+  /** redis://user:password@host:port/db, or rediss:// for TLS. */
+  url: string;
+  /** What its keys begin with: installations that share a server must differ. */
+  prefix?: string;
+  /** Called with all bans when they have changed there; with nothing when the server has lost what it held. */
+  onBans?: (bans: Ban[] | undefined) => void;
+}
+
+export class Valkey implements Backend, RecordStore {
+  readonly #client;
+  readonly #prefix: string;
+  readonly #onBans: (bans: Ban[] | undefined) => void;
+  #connecting: Promise<unknown> | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  /** Of the bans that were read last; null when the server had none. */
+  #version: string | null | undefined;
+
+  constructor({url, prefix = 'doorplate', onBans = () => {}}: ValkeyOptions) {
+    this.#onBans = onBans;
+    // All keys of one slot: a script may touch no others in a cluster.
+    this.#prefix = `{${prefix}}`;
+    this.#client = createClient({
+      url,
+      // What cannot be sent fails at once: FallbackStore knows what to do.
+      disableOfflineQueue: true,
+      socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
+    });
+    // Each call fails by itself; without a listener the process would end.
+    this.#client.on('error', () => {});
+  }
+
+  async open(): Promise<Held> {
+    this.#connecting ??= this.#connect();
+    await this.#connecting;
+    const held = {windows: [], bans: await this.#readBans(), records: []};
+    this.#looking ??= setInterval(() => void this.#look(), lookForBansMs).unref();
+    return held;
+  }
+
+  async reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+    if (claims.length === 0) {
+      await this.#client.ping();
+      return [];
+    }
+    const answer = await this.#run(
+      claims.map(({window}) => `${this.#prefix}:${window}`),
+      claims.flatMap((claim) => {
+        const seconds = Math.max(1, Math.ceil(claim.endSeconds - nowMs / 1000)) + keepSeconds;
+        return [claim.limit, claim.want, claim.least, claim.known ?? 0, claim.owed ?? 0, seconds].map(String);
+      }),
+    );
+    return claims.map((_, i) => ({granted: answer[2 * i]!, taken: answer[2 * i + 1]!}));
+  }
+
+  async changeBans(changes: readonly BanChange[]): Promise<void> {
+    const all = this.#client.multi();
+    for (const change of changes) {
+      if ('remove' in change) all.hDel(this.#key('bans'), change.remove);
+      else all.hSet(this.#key('bans'), change.save.hash, JSON.stringify(change.save));
+    }
+    await all.set(this.#key('version'), randomUUID()).exec();
+  }
+
+  async get(name: string): Promise<string | undefined> {
+    return (await this.#client.get(this.#recordKey(name))) ?? undefined;
+  }
+
+  async put({name, text, endsSeconds}: StoredRecord, nowMs: number): Promise<void> {
+    await this.#client.set(this.#recordKey(name), text, {
+      expiration: {type: 'EX', value: Math.max(1, Math.ceil(endsSeconds - nowMs / 1000))},
+    });
+  }
+
+  async take(name: string): Promise<string | undefined> {
+    return (await this.#client.getDel(this.#recordKey(name))) ?? undefined;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#looking);
+    this.#client.destroy();
+  }
+
+  #key(name: 'bans' | 'version'): string {
+    return `${this.#prefix}:${name}`;
+  }
+
+  #recordKey(name: string): string {
+    return `${this.#prefix}:record:${name}`;
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      await this.#client.connect();
+    } catch (error) {
+      this.#connecting = undefined;
+      throw error;
+    }
+  }
+
+  async #run(keys: string[], args: string[]): Promise<number[]> {
+    const options = {keys, arguments: args};
+    try {
+      return (await this.#client.evalSha(reserveSha, options)) as number[];
+    } catch (error) {
+      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+      return (await this.#client.eval(reserveScript, options)) as number[];
+    }
+  }
+
+  async #readBans(): Promise<Ban[]> {
+    this.#version = await this.#client.get(this.#key('version'));
+    return Object.values(await this.#client.hGetAll(this.#key('bans'))).map((text) => JSON.parse(text) as Ban);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const version = await this.#client.get(this.#key('version'));
+      if (version === this.#version) return;
+      if (version === null) {
+        this.#version = null;
+        return this.#onBans(undefined);
+      }
+      this.#onBans(await this.#readBans());
+    } catch {
+      /* it is down: it is read again when it answers */
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** The fixed windows of a pool: when they begin and end, and how they are named in a store. */
+import {hash} from 'node:crypto';
+
+export type WindowName = 'minute' | 'day';
+
+export const lengthSeconds: Readonly<Record<WindowName, number>> = {minute: 60, day: 86_400};
+
+/** A number from 0 to `below` - 1 that follows from the text alone, spread evenly. */
+export function hashBelow(text: string, below: number): number {
+  return Number.parseInt(hash('sha256', text).slice(0, 8), 16) % below;
+}
+
+/**
+ * The second of each minute, 0 to 59, at which a pool's minute begins. It follows from the pool's id, so that the
+ * minutes of
+ * many tenants do not end together, and a restart changes none of them. A day is UTC's: its phase is 0.
+ */
+export const minutePhase = (poolId: string): number => hashBelow(poolId, lengthSeconds.minute);
+
+/** Unix seconds at which the window that holds `nowMs` (Unix ms) ends. It began `length` seconds before. */
+export function windowEnd(length: number, phase: number, nowMs: number): number {
+  return (Math.floor((nowMs / 1000 - phase) / length) + 1) * length + phase;
+}
+
+/** What a store calls one window of a pool: no two windows share it. */
+export const windowKey = (name: WindowName, endSeconds: number, poolId: string): string =>
+  `${name}:${endSeconds}:${poolId}`;

@@ -1,0 +1,27 @@
+/** What the operator says while the chart's admission policy refuses less than it could. The API server does what the policy says. */
+import type {Settings} from '../config.ts';
+import type {EventRecord} from '../kube/events.ts';
+
+type AdmissionPolicy = Settings['admissionPolicy'];
+
+/** Whether others' routes, certificates and Secrets of hostnames are refused: in namespaces of an Account, and in all others. */
+export function denies({enabled, mode, scope}: AdmissionPolicy): {account: boolean; other: boolean} {
+  const account = enabled && mode === 'Deny';
+  return {account, other: account && scope === 'All'};
+}
+
+const whatFollows = 'whoever may write an Ingress can have any hostname';
+
+function gapOf({enabled, mode}: AdmissionPolicy): string {
+  if (!enabled) return `The admission policy is off (admissionPolicy.enabled): ${whatFollows}`;
+  return mode === 'Deny'
+    ? `Others' routes are refused in namespaces of an Account alone (admissionPolicy.scope is Accounts): in all others ${whatFollows}`
+    : `Others' routes are refused nowhere (admissionPolicy.mode is ${mode}): ${whatFollows}`;
+}
+
+/** The Event for each start of an operator, while not all is refused that could be. */
+export function eventOfPolicy(policy: AdmissionPolicy): Omit<EventRecord, 'regarding'> | undefined {
+  if (denies(policy).other) return undefined;
+  const note = `${gapOf(policy)}. What mode Deny with scope All would refuse of what stands: kubectl doorplate policy check.`;
+  return {type: 'Warning', reason: 'OthersRoutesAllowed', action: 'Start', note};
+}

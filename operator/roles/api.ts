@@ -1,0 +1,267 @@
+/** What the role `api` is made of: caches of what it shows, the limits, the keys' status, and the HTTP server. */
+import {join} from 'node:path';
+import type {FastifyInstance} from 'fastify';
+import type {ApiKey} from '../api/foreign.ts';
+import type {AuthorizerDeps} from '../authorize/authorizer.ts';
+import type {Config} from '../config.ts';
+import {ApiKeyReconciler} from '../controllers/api-key.ts';
+import {tenantCaches, Tenants} from '../controllers/tenants.ts';
+import {acceptHostname} from '../domain/acceptance.ts';
+import {recognise, whyKeyEnded} from '../http/auth.ts';
+import {banTopic, EventHub, sessionTopic} from '../http/event-hub.ts';
+import {Gate, type GateDeps} from '../http/gate.ts';
+import {KeyWriter} from '../http/key-writer.ts';
+import {loadPage, type Page as PageFiles} from '../http/page/files.ts';
+import {addPage} from '../http/page/routes.ts';
+import {addEvents} from '../http/routes/events.ts';
+import {addKeys} from '../http/routes/keys.ts';
+import {addReads} from '../http/routes/reads.ts';
+import {addWrites} from '../http/routes/writes.ts';
+import {httpServer} from '../http/listen.ts';
+import {makeServer} from '../http/server.ts';
+import {ServiceAccounts} from '../http/service-accounts.ts';
+import {addSessions} from '../http/session/routes.ts';
+import {Sessions} from '../http/session/sessions.ts';
+import {Settling} from '../http/settled.ts';
+import {type OwnedKey, Store, storeCaches} from '../http/store.ts';
+import {DomainWriter} from '../http/writer.ts';
+import {Controller} from '../kube/controller.ts';
+import {EventRecorder} from '../kube/events.ts';
+import {Manager} from '../kube/manager.ts';
+import type {Server} from '../kube/manager.ts';
+import {keyOf} from '../kube/objects.ts';
+import {asIs, by, itself, on} from '../kube/wake.ts';
+import type {Limits, LimitsStore} from '../limits/limits.ts';
+import {startLimits} from '../limits/limits.ts';
+import {apiMetrics} from '../observability/metrics.ts';
+import type {Parts} from './parts.ts';
+
+export interface ApiOptions {
+  /** 8082 by default; 0 for any free one. */
+  port?: number;
+  /** For the platform's own APIs, where they are on: 8083 for gRPC and 8084 for HTTP by default. */
+  authorizePorts?: {grpc: number; http: number};
+  /** How long it serves on after it was told to stop: 3 s by default. */
+  lingerMs?: number;
+  /** How often an event stream says that it lives: 15 s by default. */
+  heartbeatMs?: number;
+  /** How long a change waits for the operator to say what it makes of it: 15 s by default. */
+  settleWithinMs?: number;
+}
+
+/** Where quota and bans outlive the process: in Valkey where there is one, else on the volume. */
+function storeOf({
+  settings: {
+    api: {storage, replicas},
+    valkey,
+  },
+  policy,
+  valkeyPassword,
+}: Config): LimitsStore {
+  if (valkey.url === '') return {kind: 'Ledger', path: join(storage.path, 'ledger.sqlite')};
+  const url = new URL(valkey.url);
+  if (valkeyPassword !== undefined) url.password = encodeURIComponent(valkeyPassword);
+  return {kind: 'Valkey', url: url.href, replicas, prefix: `doorplate:${policy.installation}`};
+}
+
+/** A manager, and where its API listens; `authorizePorts` only where that is on. */
+export type ApiRole = Manager & {port: () => number; authorizePorts: () => {grpc: number; http: number}};
+
+/**
+ * The API: reads from caches, writes specs, keeps the status of ApiKeys. It needs no lease: what it writes has
+ * preconditions.
+ */
+export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRole> {
+  const {config, client, log, registry, metrics} = parts;
+  const {port = 8082, authorizePorts = {grpc: 8083, http: 8084}, lingerMs = 3000} = options;
+  const {authorize, page: brand, trustedProxies} = config.settings.api;
+  const counters = apiMetrics(registry);
+  const events = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: config.pod, log, metrics});
+  const limits = await startLimits({store: storeOf(config), bans: config.settings.api.bans, log, registry});
+  const shared = share(parts, limits);
+  const all = Object.values(shared.caches);
+  const keys = keepKeys(parts, shared, events);
+  const page = brand.enabled ? {files: await loadPage(brand), sessions: makeSessions(shared)} : undefined;
+  const gate = makeGate(parts, shared, page?.sessions, {
+    used: keys.used,
+    refused: (why) => counters.refusals.inc({why}),
+  });
+  const ready = (): boolean => all.every((cache) => cache.isSynced);
+  const beside = authorize.enabled
+    ? await authorizeServers(
+        {gate, ready, log, onDecision: ({status, seconds}) => counters.decisions.observe({status}, seconds)},
+        authorizePorts,
+        trustedProxies,
+      )
+    : undefined;
+  const http = httpServer({
+    port,
+    lingerMs,
+    beside: beside ? [beside.grpc, beside.http] : [],
+    endStreams: () => shared.hub.close(),
+    closed: limits.stop,
+    make: () =>
+      makeServer({
+        log,
+        gate,
+        trustedProxies,
+        ready,
+        routes: (server) => addRoutes(server, parts, shared, {...options, gate, page}),
+        onAnswer: ({method, route, status, seconds}) => counters.answers.observe({method, route, status}, seconds),
+      }),
+  });
+  const manager = new Manager({client, log, events})
+    .addServer(http)
+    .addCache(...all)
+    .addController(keys.controller);
+  return Object.assign(manager, {
+    port: http.port,
+    authorizePorts: () => ({grpc: beside!.grpc.port(), http: beside!.http.port()}),
+  });
+}
+
+type Shared = ReturnType<typeof share>;
+interface Page {
+  files: PageFiles;
+  sessions: Sessions;
+}
+
+/** What the parts of the API have in common. */
+function share({config, client, log}: Parts, limits: Limits) {
+  const caches = {...storeCaches(client, log), ...tenantCaches(client, log)};
+  const tenants = new Tenants(caches, config.policy.defaultPlan);
+  const {host} = config.settings.api;
+  return {
+    caches,
+    tenants,
+    limits,
+    store: new Store(caches),
+    hub: new EventHub({...caches, tenants}),
+    pageOrigin: host === '' ? undefined : `https://${host}`,
+    now: (): number => limits.clock.nowMs(),
+    findKey: (key: string): OwnedKey | undefined => caches.keys.get(key),
+    bannedUntil: (hash: string): number | undefined => limits.bans.until(hash),
+    namespaceUID: (namespace: string): string | undefined => caches.namespaces.get(namespace)?.metadata.uid,
+  };
+}
+
+/** Keeps the status of ApiKeys; `used`: to be called with each use of one. */
+function keepKeys(
+  {client, log, metrics}: Parts,
+  {caches, hub, limits: {bans}, now}: Shared,
+  events: EventRecorder,
+): {controller: Controller; used: (key: ApiKey, atMs: number) => void} {
+  const lastUsed = new Map<string, number>();
+  const reconciler = new ApiKeyReconciler({
+    client,
+    apiKeys: caches.keys,
+    bans,
+    lastUsed: (uid) => lastUsed.get(uid),
+    events,
+    now,
+  });
+  caches.keys.onChange((key, before) => {
+    if (!key) lastUsed.delete(before?.metadata.uid ?? '');
+  });
+  bans.onChange((hash) => hub.tell(banTopic(hash)));
+  const controller = new Controller({
+    name: 'apikey',
+    reconcile: (key) => reconciler.reconcile(key),
+    wokenBy: [on(caches.keys, itself), on(bans, by(caches.keys, 'hash', asIs))],
+    waitFor: Object.values(caches),
+    metrics,
+    log,
+  });
+  const used = (key: ApiKey, atMs: number): void => {
+    const {uid = ''} = key.metadata;
+    const before = lastUsed.get(uid);
+    lastUsed.set(uid, atMs);
+    // The status tells the hour.
+    if (before === undefined || Math.floor(before / 3_600_000) !== Math.floor(atMs / 3_600_000))
+      controller.enqueue(keyOf(key));
+  };
+  return {controller, used};
+}
+
+const makeSessions = ({limits: {records}, hub, now, namespaceUID, findKey, bannedUntil}: Shared): Sessions =>
+  new Sessions({
+    records,
+    now,
+    namespaceUID,
+    keyEnded: ({namespace, key}) => whyKeyEnded({namespace, ...key!}, {findKey, bannedUntil, now: now()}),
+    onEnd: (id) => hub.tell(sessionTopic(id)),
+  });
+
+function makeGate(
+  {config, client}: Parts,
+  {limits, tenants, findKey, now, pageOrigin}: Shared,
+  sessions: Sessions | undefined,
+  counted: Pick<GateDeps, 'used' | 'refused'>,
+): Gate {
+  const {audience, withoutKey, perServiceAccount} = config.settings.api;
+  return new Gate({
+    ...counted,
+    limiter: limits.limiter,
+    local: limits.addresses,
+    bans: limits.bans,
+    findKey,
+    tenantOf: (namespace) => tenants.of(namespace),
+    ...(sessions && {sessions, pageOrigin}),
+    serviceAccounts: new ServiceAccounts({client, audience, now}),
+    addressQuota: withoutKey,
+    serviceAccountQuota: perServiceAccount,
+    now,
+  });
+}
+
+function addRoutes(
+  server: FastifyInstance,
+  {config, client}: Parts,
+  shared: Shared,
+  {gate, page, heartbeatMs, settleWithinMs = 15_000}: ApiOptions & {gate: Gate; page: Page | undefined},
+): void {
+  const {caches, store, limits, hub, now, findKey} = shared;
+  const {page: brand} = config.settings.api;
+  const settling = new Settling(caches.domains);
+  addReads(server, {
+    store,
+    limiter: limits.limiter,
+    offeredPlans: () => brand.offeredPlans.flatMap((name) => caches.plans.get(name) ?? []),
+  });
+  addWrites(server, {
+    store,
+    writer: new DomainWriter({client, store, domains: caches.domains}),
+    settled: (domain) => settling.wait(domain, settleWithinMs),
+    notAllowed: (written) => acceptHostname(written, config.policy)?.message,
+    now: () => new Date(now()),
+  });
+  addKeys(server, {store, writer: new KeyWriter({client, keys: caches.keys}), now});
+  addEvents(server, {store, hub, mayGoOn: (request) => gate.mayGoOn(request), heartbeatMs});
+  if (!page) return;
+  addSessions(server, {
+    ...shared,
+    sessions: page.sessions,
+    recognise: (token) => recognise(`Bearer ${token}`, findKey, now()),
+  });
+  addPage(server, {page: page.files, brand});
+}
+
+type Listening = Server & {port: () => number};
+
+/** What the platform's own proxies ask. Loaded where it is on: nobody else has a use for gRPC. */
+async function authorizeServers(
+  deps: AuthorizerDeps,
+  ports: {grpc: number; http: number},
+  trustedProxies: readonly string[],
+): Promise<{grpc: Listening; http: Listening}> {
+  const [{Authorizer}, {envoyServer}, {authorizeServer}] = await Promise.all([
+    import('../authorize/authorizer.ts'),
+    import('../authorize/envoy.ts'),
+    import('../authorize/http.ts'),
+  ]);
+  const authorizer = new Authorizer(deps);
+  return {
+    grpc: envoyServer({authorizer, port: ports.grpc}),
+    http: authorizeServer({authorizer, port: ports.http, trustedProxies}),
+  };
+}

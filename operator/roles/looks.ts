@@ -1,0 +1,124 @@
+/** How the operator looks at the outside: who is asked, how many at once, and what is counted. */
+import {check, type CheckOptions} from '../controllers/check.ts';
+import type {CheckTimes} from '../controllers/check-times.ts';
+import {IssuanceReader} from '../controllers/issuance-reader.ts';
+import type {Issuer} from '../controllers/issuer.ts';
+import type {DnsQuestion, EdgeQuestion, Looks} from '../controllers/looks.ts';
+import {Observer} from '../controllers/observer.ts';
+import {DnsClient} from '../dns/client.ts';
+import {Inquiry} from '../dns/inquiry.ts';
+import {Rate} from '../dns/rate.ts';
+import {systemResolvers} from '../dns/resolvers.ts';
+import {registrableName} from '../domain/hostname.ts';
+import type {Verdict} from '../domain/proofs/proof.ts';
+import type {EdgeFinding} from '../domain/world.ts';
+import {probeEdge} from '../edge/probe.ts';
+import type {domainMetrics} from '../observability/metrics.ts';
+import type {Parts} from './parts.ts';
+
+const edgeTimeoutMs = 3000;
+
+/** For each kind of look. A tenant alone has every seat; while another waits, a quarter of them at most. */
+const queue = {seats: 64, share: 16, spare: 64};
+
+/** Checks of one tenant below one registrable domain, a customer's zones on a customer's servers: a Project of 50 hostnames at once. */
+const checksOfDomain = {perSecond: 10, burst: 50};
+
+type Counters = ReturnType<typeof domainMetrics>;
+
+export function makeLooks(
+  parts: Pick<Parts, 'config' | 'client' | 'log'>,
+  counters: Counters,
+  issuer: Issuer,
+  checks: CheckTimes,
+): Looks {
+  const reader = new IssuanceReader(parts.client);
+  const onError = (error: unknown) => {
+    counters.lookErrors.inc();
+    parts.log.error({err: error}, 'a look at the outside failed');
+  };
+  const rate = new Rate(checksOfDomain);
+  return {
+    dns: new Observer({
+      look: lookAtDns(parts, counters, issuer),
+      onError,
+      onBegin: (tenant, {hostname}, at, isFirst) => checks.note(tenant, hostname, at, isFirst),
+      mayBegin: (tenant, {hostname}, now) => {
+        // Not by the clock of the machine, which may be set back.
+        const elapsed = performance.now();
+        return now + rate.next(`${tenant} ${registrableName(hostname)}`, elapsed) - elapsed;
+      },
+      subject: ofHostname,
+      queue,
+    }),
+    edge: new Observer({look: each(lookAtEdge(parts, counters)), onError, subject: ofHostname, queue}),
+    issuance: new Observer({
+      look: each((question, signal) => reader.read(question, signal)),
+      onError,
+      subject: ({request}) => request,
+      queue,
+    }),
+  };
+}
+
+const ofHostname = ({hostname}: {hostname: string}) => hostname;
+
+type Look<Question, Result> = (questions: readonly Question[], signal: AbortSignal) => Promise<Result>[];
+
+const each =
+  <Q, R>(look: (question: Q, signal: AbortSignal) => Promise<R>): Look<Q, R> =>
+  (questions, signal) =>
+    questions.map((question) => look(question, signal));
+
+function lookAtDns(
+  {config, log}: Pick<Parts, 'config' | 'log'>,
+  {dnsChecks}: Counters,
+  issuer: Issuer,
+): Look<DnsQuestion, Verdict> {
+  const {
+    settings: {dns, edge, apexOwnership},
+    policy: {zone},
+  } = config;
+  const recursive = dns.recursive.length > 0 ? dns.recursive : systemResolvers();
+  const options: CheckOptions = {
+    dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
+    rules: {edgeAddresses: edge.addresses, addressOnly: apexOwnership === 'AddressOnly'},
+    mode: dns.mode,
+    // The CA may name itself otherwise one day: read with each check.
+    ca: {
+      get identities() {
+        return issuer.identities;
+      },
+      get accountUri() {
+        return issuer.accountUri;
+      },
+      zone,
+    },
+  };
+  const one = async ({caa, ...question}: DnsQuestion, inquiry: Inquiry) => {
+    const found = await check(options, question, caa, inquiry);
+    const verdict = found.kind === 'Proven' ? 'Proven' : found.reason;
+    dnsChecks.inc({verdict});
+    log.debug({hostname: question.hostname, verdict}, 'DNS checked');
+    return found;
+  };
+  return (questions, signal) => {
+    const inquiry = new Inquiry({signal});
+    const checks = questions.map((question) => one(question, inquiry));
+    void Promise.allSettled(checks).then(() => inquiry.end());
+    return checks;
+  };
+}
+
+function lookAtEdge(
+  {config: {settings}}: Pick<Parts, 'config'>,
+  {edgeProbes}: Counters,
+): (question: EdgeQuestion, signal: AbortSignal) => Promise<EdgeFinding[]> {
+  const {probe, addresses} = settings.edge;
+  const edges = probe.length > 0 ? [...probe] : addresses.map((address) => ({address, port: 443}));
+  return async ({hostname, whoAnswers}, signal) => {
+    const findings = await probeEdge(hostname, edges, {timeoutMs: edgeTimeoutMs, signal, whoAnswers});
+    for (const f of findings) edgeProbes.inc({result: 'unreachable' in f ? 'unreachable' : 'presented'});
+    return findings;
+  };
+}

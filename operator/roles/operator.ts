@@ -1,0 +1,158 @@
+/** The operator: watches, decides, writes. */
+import {AccountReconciler, wakeAccounts} from '../controllers/account.ts';
+import {BookKeeper} from '../controllers/book-keeping.ts';
+import {type Caches, makeCaches} from '../controllers/caches.ts';
+import {CheckTimes} from '../controllers/check-times.ts';
+import {Children} from '../controllers/children.ts';
+import {ClaimReconciler, Claims, wakeClaims} from '../controllers/claims.ts';
+import {CustomDomainReconciler, wakeDomains} from '../controllers/custom-domain.ts';
+import {FirstDomains} from '../controllers/first-domains.ts';
+import {Issuer} from '../controllers/issuer.ts';
+import {intentAnnotation} from '../controllers/labels.ts';
+import {OrderBook} from '../controllers/order-book.ts';
+import {ProjectPlaces} from '../controllers/project-places.ts';
+import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
+import {ingresses} from '../controllers/resources.ts';
+import {Resting} from '../controllers/resting.ts';
+import {Tenants} from '../controllers/tenants.ts';
+import type {DomainClaim} from '../api/foreign.ts';
+import type {Order} from '../domain/budget.ts';
+import {mergeOrders} from '../domain/budget.ts';
+import {tenantKey} from '../domain/tenant.ts';
+import {Applier} from '../kube/apply.ts';
+import type {Client} from '../kube/client.ts';
+import type {Syncable} from '../kube/cache.ts';
+import {Controller, type Reconcile} from '../kube/controller.ts';
+import {EventRecorder} from '../kube/events.ts';
+import {Elector} from '../kube/leader.ts';
+import {Manager} from '../kube/manager.ts';
+import type {Wake} from '../kube/wake.ts';
+import {denies, eventOfPolicy} from '../observability/admission.ts';
+import {domainMetrics} from '../observability/metrics.ts';
+import {makeLooks} from './looks.ts';
+import type {Parts} from './parts.ts';
+
+export function operator(parts: Parts): Manager {
+  const {config, client, log, registry} = parts;
+  const caches = makeCaches(client, log, ingresses);
+  const {policy, namespace} = config;
+  const issuer = new Issuer({client, issuerRef: policy.issuerRef, namespace, configured: policy.caaIdentities, log});
+  const counters = domainMetrics(registry);
+  const tenants = new Tenants(caches, policy.defaultPlan);
+  const events = eventRecorder(parts, tenants);
+  const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
+    mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
+  const {claims, children, resting} = writers(client, caches, ordersOf);
+  const checks = new CheckTimes();
+  const looks = makeLooks(parts, counters, issuer, checks);
+  const orders: OrderBook = new OrderBook({
+    budgets: policy.budgets,
+    unheardAfterMs: policy.issuanceStalledAfterMs,
+    tenantOf: (hostname) => {
+      const tenant = claims.of(hostname)?.spec.tenant;
+      return tenant && tenantKey(tenant);
+    },
+  });
+  const all = Object.values(caches);
+  const book = new BookKeeper({book: orders, caches, tenants, namespace});
+  const elector = electorOf(parts);
+  measure(counters, {caches, tenants, orders, leads: () => elector?.isLeading ?? true});
+  counters.admissionPolicy(denies(config.settings.admissionPolicy));
+  const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
+  const sources = {tenants, issuer, looks, orders, checks, firsts, places};
+  const writes = {claims, children, resting, events};
+  let startedAt = Infinity;
+  const deps = {...caches, ...looks, ...sources, ...writes, client, policy, startedAt: () => startedAt};
+  const controller = controllers(parts, all);
+  return (
+    new Manager({client, log, events, elector})
+      .addCache(...all)
+      .addController(
+        controller('customdomain', new CustomDomainReconciler(deps), wakeDomains(caches, sources), book, issuer),
+        controller('project', new ProjectReconciler(deps), wakeProjects(caches, sources), book),
+        controller('domainclaim', new ClaimReconciler(deps), wakeClaims(caches), book),
+        controller('account', new AccountReconciler(deps), wakeAccounts(caches)),
+      )
+      .whenLeading(() => {
+        startedAt = Date.now();
+        book.begin();
+        tellWhatIsOpen(parts, events);
+      })
+      // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
+      .addServer({
+        start: async () => issuer.start(),
+        stop: async () => [...Object.values(looks), orders, issuer].forEach((part) => part.stop()),
+      })
+  );
+}
+
+/** What writes claims, Certificates and routes. `ordersOf`: those of a claim's hostname. */
+function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) => readonly Order[]) {
+  const claims: Claims = new Claims(client, caches.claims, (hostname, tenant) => resting.makeWay(hostname, tenant));
+  const writes = {
+    ...caches,
+    applier: new Applier(client, {fieldManager: 'doorplate', hashAnnotation: intentAnnotation}),
+    beforeCertificatesGo: (hostnames: readonly string[]) => claims.remember(hostnames, ordersOf),
+  };
+  const resting: Resting = new Resting(writes);
+  return {claims, resting, children: new Children({...writes, client, resting})};
+}
+
+/** Makes controllers, all of which wait for these. */
+const controllers =
+  ({metrics, log}: Parts, waitFor: readonly Syncable[]) =>
+  (name: string, reconciler: {reconcile: Reconcile}, wokenBy: Wake[], ...alsoWaitFor: Syncable[]) =>
+    new Controller({
+      name,
+      reconcile: (key) => reconciler.reconcile(key),
+      wokenBy,
+      waitFor: [...waitFor, ...alsoWaitFor],
+      metrics,
+      log,
+    });
+
+/** What is counted when somebody looks: by the one that leads, so that a sum over all replicas counts nothing twice. */
+function measure(
+  counters: ReturnType<typeof domainMetrics>,
+  {caches, tenants, orders, leads}: {caches: Caches; tenants: Tenants; orders: OrderBook; leads: () => boolean},
+): void {
+  const domains = () => (leads() ? caches.domains.list() : []);
+  counters.domainsWithoutPlan(() => tenants.countWithoutPlan(domains()));
+  counters.ordersWaiting(() => orders.waiting);
+  counters.certificates(() => domains().flatMap((d) => d.status?.hosts ?? []));
+}
+
+/** On this Pod, since nothing that it reconciles is at fault. */
+function tellWhatIsOpen({config, log}: Parts, events: EventRecorder): void {
+  const event = eventOfPolicy(config.settings.admissionPolicy);
+  if (!event) return;
+  const {pod: name, podUid: uid, namespace} = config;
+  events.record({regarding: {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace, uid}}, ...event});
+  log.warn(event.note);
+}
+
+const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) =>
+  new EventRecorder(client, {
+    controller: 'doorplate.dev/operator',
+    instance: config.pod,
+    log,
+    metrics,
+    isGoing: (namespace) => tenants.isGoing(namespace),
+  });
+
+/** Undefined where the settings say that there is one process only. */
+function electorOf({config, client, metrics, log}: Parts): Elector | undefined {
+  const {enabled, lease, leaseDuration, renewDeadline, retryPeriod} = config.settings.leaderElection;
+  if (!enabled) return undefined;
+  return new Elector({
+    // Renewals have connections of their own.
+    client: client.apart({connections: 2}),
+    namespace: config.namespace,
+    name: lease,
+    metrics,
+    log,
+    // The Deployment's Pods never have one another's names: a container that starts again in its Pod leads at once.
+    instance: config.pod,
+    times: {leaseDurationMs: leaseDuration, renewDeadlineMs: renewDeadline, retryPeriodMs: retryPeriod},
+  });
+}

@@ -1,0 +1,14 @@
+import type {Logger} from 'pino';
+import type {Registry} from 'prom-client';
+import type {Config} from '../config.ts';
+import type {Client} from '../kube/client.ts';
+import type {KitMetrics} from '../kube/metrics.ts';
+
+/** What every role is given. */
+export interface Parts {
+  config: Config;
+  client: Client;
+  log: Logger;
+  registry: Registry;
+  metrics: KitMetrics;
+}

@@ -1,0 +1,41 @@
+/** The redirector: a table out of status, and an HTTP server that answers by it. */
+import type {CustomDomain, Project} from '../api/foreign.ts';
+import {identity} from '../controllers/kept.ts';
+import {customDomains, projects} from '../controllers/resources.ts';
+import {Cache} from '../kube/cache.ts';
+import {Manager} from '../kube/manager.ts';
+import type {HasMeta} from '../kube/objects.ts';
+import {keyOf} from '../kube/objects.ts';
+import {rulesOfDomain, rulesOfProject, Table} from '../redirector/rules.ts';
+import {startRedirector} from '../redirector/server.ts';
+import type {RedirectRule} from '../redirector/table.ts';
+import type {Parts} from './parts.ts';
+
+/** What is kept of an object: what it tells the redirector. */
+interface Rules extends HasMeta {
+  rules: RedirectRule[];
+}
+
+export function redirector({client, log}: Parts, {port = 8080, lingerMs = 5_000} = {}): Manager {
+  const table = new Table();
+  const domainCache = new Cache<Rules, CustomDomain>(client, customDomains, {
+    log,
+    project: (d) => ({metadata: identity(d.metadata), rules: rulesOfDomain(d)}),
+  });
+  const projectCache = new Cache<Rules, Project>(client, projects, {
+    log,
+    project: (p) => ({metadata: identity(p.metadata), rules: rulesOfProject(p)}),
+  });
+  for (const cache of [domainCache, projectCache]) {
+    cache.onChange((now, before) => table.set(`${cache.resource.kind} ${keyOf((now ?? before)!)}`, now?.rules ?? []));
+  }
+  const ready = () => domainCache.isSynced && projectCache.isSynced;
+  let server: Awaited<ReturnType<typeof startRedirector>> | undefined;
+  const http = {
+    start: async () => {
+      server = await startRedirector({port, table: () => table.rules, ready, log, lingerMs, drainMs: 15_000});
+    },
+    stop: async () => server?.close(),
+  };
+  return new Manager({client, log}).addServer(http).addCache(domainCache, projectCache);
+}

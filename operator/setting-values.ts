@@ -1,0 +1,74 @@
+/** How values are written in the settings, and what they become. */
+import {isIP} from 'node:net';
+import {z} from 'zod';
+import {normalise} from './domain/hostname.ts';
+
+const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
+
+/** A time span as written in YAML, such as 15s, 30m, 6h or 7d; in milliseconds after parsing. */
+export const span = (fallback: string) =>
+  z
+    .string()
+    .regex(/^0*[1-9][0-9]*(ms|s|m|h|d)$/, 'must be a number above 0 and a unit: ms, s, m, h or d')
+    .default(fallback)
+    .transform((s) => Number.parseInt(s, 10) * units[/[a-z]+$/.exec(s)![0] as keyof typeof units]);
+/** At most so many in any time span of that length. */
+export const limits = (...fallback: {limit: number; per: string}[]) =>
+  z
+    .array(z.strictObject({limit: z.int().min(1), per: span('1h')}))
+    .min(1)
+    .prefault(fallback);
+export const hostname = z
+  .string()
+  .transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));
+
+/** An IP address, or a network of them in CIDR notation. */
+export const addresses = z.string().refine((text) => {
+  const [address = '', prefix, ...more] = text.split('/');
+  const bits = {0: -1, 4: 32, 6: 128}[isIP(address)] ?? -1;
+  return (
+    bits > 0 &&
+    more.length === 0 &&
+    (prefix === undefined || (/^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bits))
+  );
+}, 'must be an IP address, or a network such as 192.0.2.0/24');
+
+/** `address` or `address:port`, `[address]:port` for IPv6. */
+export const endpoint = (port: number) =>
+  z.string().transform((text, ctx) => {
+    const [, v6, v4, p] = /^(?:\[([^\]]+)\]|([^:]+))(?::([0-9]+))?$/.exec(text) ?? [];
+    const address = v6 ?? v4 ?? text;
+    if (isIP(address) === 0) {
+      ctx.addIssue(`${JSON.stringify(text)} must be ADDRESS or ADDRESS:PORT, with an IP address`);
+      return z.NEVER;
+    }
+    const number = p === undefined ? port : Number(p);
+    if (number < 1 || number > 65_535) {
+      ctx.addIssue(`${JSON.stringify(text)} must have a port from 1 to 65535`);
+      return z.NEVER;
+    }
+    return {address, port: number};
+  });
+
+export const quota = ({requestsPerMinute, requestsPerDay}: {requestsPerMinute: number; requestsPerDay: number}) =>
+  z
+    .strictObject({
+      requestsPerMinute: z.int().min(1).default(requestsPerMinute),
+      requestsPerDay: z.int().min(1).default(requestsPerDay),
+    })
+    .refine((l) => l.requestsPerDay >= l.requestsPerMinute, {
+      path: ['requestsPerDay'],
+      message: 'must be at least requestsPerMinute',
+    })
+    .prefault({});
+
+/** What Content-Security-Policy takes for an origin: nothing else may get into that header. */
+export const origin = z
+  .string()
+  .regex(/^https?:\/\/(\*\.)?[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be an origin such as https://www.example.com');
+export const link = z
+  .string()
+  .refine(
+    (url) => url === '' || /^(https?|mailto):$/.test(URL.parse(url)?.protocol ?? ''),
+    'must be a URL such as https://www.example.com/help',
+  );
