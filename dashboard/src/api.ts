@@ -1,0 +1,132 @@
+/** The API as the page uses it: with the session's cookie. Shapes and errors are the server's own. */
+import type {z} from 'zod';
+import type * as schemas from '../../operator/http/schemas.ts';
+
+export type Host = z.output<typeof schemas.host>;
+export type DnsRecord = Host['records'][number];
+export type Project = z.output<typeof schemas.project>;
+export type Account = z.output<typeof schemas.account>;
+export type ApiKey = z.output<typeof schemas.key>;
+export interface Domains {
+  view: z.output<typeof schemas.domains>;
+  /** Of what stands: a change is made only where nobody made another since. */
+  etag: string;
+}
+
+export interface Session {
+  namespace: string;
+  scopes: string[];
+  project: string | null;
+  returnUrl: string | null;
+  /** Name of the API key that signed in; null: the platform's link did. */
+  key: string | null;
+  ends: string;
+}
+
+/** The server has answered with an error (RFC 9457). The message is the server's own. */
+export class Refused extends Error {
+  readonly status: number;
+  /** The last part of its `type`. */
+  readonly problem: string;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, {type, detail}: {type: string; detail: string}, retryAfter: string | null) {
+    super(detail);
+    this.status = status;
+    this.problem = type.slice(type.lastIndexOf('/') + 1);
+    this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter);
+  }
+}
+
+/** No answer has come: offline, or the server is away. */
+export class Unreachable extends Error {
+  constructor(cause: unknown) {
+    super('The server cannot be reached.', {cause});
+  }
+}
+
+/** Whether the same request may succeed a little later. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof Unreachable || (error instanceof Refused && (error.status >= 500 || error.status === 429));
+
+interface Ask {
+  body?: object;
+  ifMatch?: string;
+  signal?: AbortSignal;
+}
+
+export async function ask<T>(
+  method: string,
+  path: string,
+  {body, ifMatch, signal}: Ask = {},
+): Promise<{value: T; etag: string}> {
+  let answer: Response;
+  let text: string;
+  try {
+    answer = await fetch(path, {
+      method,
+      signal,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      headers: {...(body && {'content-type': 'application/json'}), ...(ifMatch !== undefined && {'if-match': ifMatch})},
+      body: body && JSON.stringify(body),
+    });
+    text = await answer.text();
+  } catch (error) {
+    throw new Unreachable(error);
+  }
+  const json = answer.headers.get('content-type')?.includes('json') ? (JSON.parse(text) as unknown) : undefined;
+  if (!answer.ok) {
+    // Not ours: a proxy between has answered.
+    const problem = (json ?? {type: 'unavailable', detail: 'The server cannot be reached.'}) as {
+      type: string;
+      detail: string;
+    };
+    throw new Refused(answer.status, problem, answer.headers.get('retry-after'));
+  }
+  return {value: json as T, etag: answer.headers.get('etag') ?? ''};
+}
+
+const inProject = (project: string, ...rest: string[]): string =>
+  ['/v1/projects', ...[project, ...rest].map(encodeURIComponent)].join('/');
+
+export const api = {
+  session: async (signal?: AbortSignal) => (await ask<Session>('GET', '/session', {signal})).value,
+  signIn: async (by: {link: string} | {key: string}) => (await ask<Session>('POST', '/session', {body: by})).value,
+  signOut: () => ask('DELETE', '/session'),
+  projects: async (signal?: AbortSignal) =>
+    (await ask<{items: Project[]}>('GET', '/v1/projects?limit=500', {signal})).value.items,
+  project: async (name: string, signal?: AbortSignal) => (await ask<Project>('GET', inProject(name), {signal})).value,
+  domains: async (project: string, signal?: AbortSignal): Promise<Domains> => {
+    const {value: view, etag} = await ask<Domains['view']>('GET', inProject(project, 'domains'), {signal});
+    return {view, etag};
+  },
+  account: async (signal?: AbortSignal) => (await ask<Account>('GET', '/v1/account', {signal})).value,
+  add: (
+    project: string,
+    hostname: string,
+    status: number,
+    {dryRun = false, signal}: {dryRun?: boolean; signal?: AbortSignal} = {},
+  ) =>
+    ask<Host>('POST', `${inProject(project, 'domains')}${dryRun ? '?dryRun=true' : ''}`, {
+      body: {hostname, status},
+      signal,
+    }),
+  remove: (project: string, hostname: string, ifMatch: string) =>
+    ask('DELETE', inProject(project, 'domains', hostname), {ifMatch}),
+  makePrimary: (project: string, hostname: string, ifMatch: string) =>
+    ask('POST', inProject(project, 'domains', hostname, 'make-primary'), {ifMatch}),
+  verify: async (project: string, hostname: string) =>
+    (await ask<{requestedAt: string}>('POST', inProject(project, 'domains', hostname, 'verify'))).value,
+  keys: async (signal?: AbortSignal) =>
+    (await ask<{items: ApiKey[]}>('GET', '/v1/keys?limit=500', {signal})).value.items,
+  makeKey: async (wanted: {name: string; scopes: string[]; expires?: string}) =>
+    (await ask<ApiKey & {token: string | null}>('POST', '/v1/keys', {body: wanted})).value,
+  rotateKey: async (name: string, overlapSeconds: number) =>
+    (
+      await ask<ApiKey & {token: string}>('POST', `/v1/keys/${encodeURIComponent(name)}/rotate`, {
+        body: {overlapSeconds},
+      })
+    ).value,
+  revokeKey: (name: string) => ask('DELETE', `/v1/keys/${encodeURIComponent(name)}`),
+};

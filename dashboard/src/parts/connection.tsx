@@ -1,0 +1,41 @@
+/** Says when what is shown may be old. It lies above the page, so that nothing moves when it comes and goes. */
+import {useSyncExternalStore} from 'react';
+import {Refused} from '../api.ts';
+import type {LiveState} from '../live.ts';
+import {client} from '../queries.ts';
+
+const subscribe = (changed: () => void): (() => void) => {
+  window.addEventListener('online', changed);
+  window.addEventListener('offline', changed);
+  return () => {
+    window.removeEventListener('online', changed);
+    window.removeEventListener('offline', changed);
+  };
+};
+
+const queries = client.getQueryCache();
+
+/** What is shown is read again only when requests are left. */
+const isOverQuota = (): boolean =>
+  queries
+    .getAll()
+    .some(
+      ({state: {data, fetchFailureReason: why}}) => data !== undefined && why instanceof Refused && why.status === 429,
+    );
+
+export function Connection({state}: {state: LiveState}) {
+  const overQuota = useSyncExternalStore((changed) => queries.subscribe(changed), isOverQuota);
+  const online = useSyncExternalStore(subscribe, () => navigator.onLine);
+  const text = !online
+    ? 'You are offline. What you see may be old; it goes on when you are back.'
+    : state === 'lost'
+      ? 'The connection is lost. What you see may be old; connecting again …'
+      : overQuota
+        ? 'Too many requests this minute. What you see may be old until the next one.'
+        : '';
+  return (
+    <div className="connection" role="status">
+      {text !== '' && <p>{text}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+/** Where the page itself has failed it says so, instead of going blank. */
+import {Component} from 'react';
+import type {ReactNode} from 'react';
+import {Page} from './page.tsx';
+import {Shell} from './shell.tsx';
+
+/** Most often code that cannot be had: the network is gone, or a new release has replaced it. */
+export class Failure extends Component<{children: ReactNode}, {failed: boolean}> {
+  override state = {failed: false};
+
+  static getDerivedStateFromError = (): {failed: boolean} => ({failed: true});
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <Shell>
+        <Page title="Load this page again">
+          <div className="notice bad" role="alert">
+            <p>A part of this page could not be loaded or shown. Your domains are not affected.</p>
+          </div>
+          <p>
+            <button type="button" className="primary" onClick={() => location.reload()}>
+              Reload
+            </button>
+          </p>
+        </Page>
+      </Shell>
+    );
+  }
+}

@@ -1,0 +1,170 @@
+/** One hostname: where it stands, what it needs, what can be done with it. */
+import {useMutation} from '@tanstack/react-query';
+import {Suspense, useEffect, useState} from 'react';
+import {api} from '../api.ts';
+import type {Host} from '../api.ts';
+import {client, domainsQuery} from '../queries.ts';
+import {partyOf, spaced, when} from '../words.ts';
+import {later} from './later.ts';
+import {Problem} from './problem.tsx';
+import {Records} from './records.tsx';
+import {Timeline} from './timeline.tsx';
+
+const Confirm = later(() => import('./dialog.tsx'));
+
+export interface HostProps {
+  project: string;
+  host: Host;
+  /** The hostname that serves the project. */
+  primary: string | null;
+  etag: string;
+  readOnly: boolean;
+  mayVerify: boolean;
+  /** The last Verify that was acted on. */
+  checkedFor: string | null;
+}
+
+const toneOf = ({phase, waitingFor, servedUntil, reason}: Host): string => {
+  if (reason === 'CertificateExpired' || phase === 'NotAccepted') return 'bad';
+  if (servedUntil !== undefined || reason === 'RenewalOverdue') return 'wait';
+  if (phase === 'Live') return 'good';
+  return waitingFor === 'Customer' || waitingFor === 'Platform' ? 'wait' : 'plain';
+};
+
+const roleOf = ({role, redirect}: Host, primary: string | null): string => {
+  if (role === 'Primary') return 'Primary';
+  if (role === 'FormerPrimary') return 'Was the primary';
+  return redirect
+    ? `Redirects to ${redirect.to} (${redirect.status})`
+    : `Will redirect${primary === null ? '' : ` to ${primary}`}`;
+};
+
+/** Where what had the focus has gone, it is at the heading: not lost. */
+function giveFocusBack(): void {
+  if (document.activeElement === document.body) document.querySelector('h1')?.focus({preventScroll: true});
+}
+
+export function HostCard(props: HostProps) {
+  const {host, primary, readOnly, mayVerify} = props;
+  const {hostname, phase, message, waitingFor, records, reason} = host;
+  useEffect(() => giveFocusBack, []);
+  const open =
+    phase === 'Live' || phase === 'Removing' ? records.some((r) => r.state !== 'Found' && r.state !== 'Unknown') : true;
+  return (
+    <li className="card host" data-hostname={hostname}>
+      <div className="row">
+        <h2>
+          {phase === 'Live' ? (
+            <a href={`https://${hostname}`} rel="noreferrer">
+              {hostname}
+            </a>
+          ) : (
+            hostname
+          )}
+        </h2>
+        <p className="tail">
+          <span className="badge" data-tone={toneOf(host)}>
+            {spaced(phase)}
+          </span>
+        </p>
+      </div>
+      <p className="note">
+        {roleOf(host, primary)} · {spaced(reason)}
+        {waitingFor !== 'Nobody' && (
+          <>
+            {' '}
+            · waiting for <b>{partyOf(waitingFor)}</b>
+          </>
+        )}
+      </p>
+      <p className="message">{message}</p>
+      {host.servedUntil !== undefined && (
+        <p className="message">
+          Served until <time dateTime={host.servedUntil}>{when(host.servedUntil)}</time>.
+        </p>
+      )}
+      {open ? (
+        <Records host={host} />
+      ) : (
+        records.length > 0 && (
+          <details>
+            <summary>DNS records</summary>
+            <Records host={host} />
+          </details>
+        )
+      )}
+      <Timeline host={host} />
+      {(mayVerify || !readOnly) && phase !== 'Removing' && <Actions {...props} />}
+    </li>
+  );
+}
+
+function Actions({project, host: {hostname, role, phase}, etag, readOnly, mayVerify, checkedFor}: HostProps) {
+  const [asking, setAsking] = useState(false);
+  const read = (): Promise<void> => client.invalidateQueries(domainsQuery(project));
+  const verify = useMutation({mutationFn: () => api.verify(project, hostname)});
+  const primary = useMutation({mutationFn: () => api.makePrimary(project, hostname, etag), onSettled: read});
+  const remove = useMutation({
+    mutationFn: () => api.remove(project, hostname, etag),
+    onSettled: read,
+    onSuccess: () => setAsking(false),
+  });
+  const checking =
+    verify.isPending || (verify.data !== undefined && (checkedFor === null || checkedFor < verify.data.requestedAt));
+  const error = verify.error ?? primary.error;
+  return (
+    <>
+      {error && <Problem error={error} />}
+      <div className="actions">
+        {mayVerify && (
+          <button type="button" disabled={checking} onClick={() => verify.mutate()}>
+            {checking
+              ? 'Checking …'
+              : phase === 'AwaitingVerification' || phase === 'NotAccepted'
+                ? 'Verify'
+                : 'Re-verify'}
+            <span className="hidden"> {hostname}</span>
+          </button>
+        )}
+        {!readOnly && role === 'RedirectSource' && (
+          <button type="button" disabled={primary.isPending} onClick={() => primary.mutate()}>
+            Make primary<span className="hidden"> {hostname}</span>
+          </button>
+        )}
+        {!readOnly && role !== 'FormerPrimary' && (
+          <button
+            type="button"
+            className="quiet danger-text"
+            onClick={() => {
+              remove.reset();
+              setAsking(true);
+            }}
+          >
+            Remove<span className="hidden"> {hostname}</span>
+          </button>
+        )}
+      </div>
+      {asking && (
+        <Suspense>
+          <Confirm
+            title={`Remove ${hostname}?`}
+            does="Remove"
+            dangerous
+            busy={remove.isPending}
+            error={remove.error}
+            onConfirm={() => remove.mutate()}
+            onClose={() => setAsking(false)}
+          >
+            <p>
+              Its traffic stops at once: whoever opens <b>{hostname}</b> gets an error from then on.
+            </p>
+            <p className="note">
+              The hostname is kept for you for a while: adding it again needs no new proof as long as the DNS stays as
+              it is.
+            </p>
+          </Confirm>
+        </Suspense>
+      )}
+    </>
+  );
+}

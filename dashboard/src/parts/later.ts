@@ -1,0 +1,31 @@
+/** Code that the first view does without: fetched when it is shown, and again while the server is away. */
+import {lazy} from 'react';
+import type {ComponentType, LazyExoticComponent} from 'react';
+
+/** Of a server that answers, so often: what it does not have then, a new release has replaced. */
+const mostTries = 4;
+const longestWaitMs = 3000;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function isThere(): Promise<boolean> {
+  try {
+    return (await fetch('/', {method: 'HEAD', cache: 'no-store'})).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** As React's `lazy`, which would keep the first failure for ever. Where it gives up it throws: see failure.tsx. */
+export function later<P>(load: () => Promise<{default: ComponentType<P>}>): LazyExoticComponent<ComponentType<P>> {
+  return lazy(async () => {
+    for (let tries = 0, waitMs = 300; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      try {
+        return await load();
+      } catch (error) {
+        if ((await isThere()) && ++tries === mostTries) throw error;
+        await pause(waitMs);
+      }
+    }
+  });
+}

@@ -1,0 +1,89 @@
+/** What the page has read, kept up to date by events. */
+import {type Query, QueryCache, QueryClient, queryOptions} from '@tanstack/react-query';
+import {api, mayPass, Refused} from './api.ts';
+import type {Session} from './api.ts';
+import type {Changed} from './live.ts';
+
+/** Nobody is signed in; `why` where somebody was. */
+export interface SignedOut {
+  signedOut: true;
+  why?: string;
+}
+export const signedOut: SignedOut = {signedOut: true};
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({signal}): Promise<Session | SignedOut> => {
+    try {
+      return await api.session(signal);
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 401) throw error;
+      return {signedOut: true, ...(error.problem === 'session-ended' && {why: error.message})};
+    }
+  },
+  staleTime: Infinity,
+});
+
+const longestWaitMs = 10_000;
+
+export const client = new QueryClient({
+  queryCache: new QueryCache({
+    // Whatever was asked: who asked is no longer signed in.
+    onError: (error, {queryKey}) => {
+      if (error instanceof Refused && error.status === 401 && queryKey[0] !== 'session')
+        void client.invalidateQueries(sessionQuery);
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: Infinity,
+      refetchOnWindowFocus: false,
+      retry: (_, error) => mayPass(error),
+      retryDelay: (attempt, error) =>
+        Math.min(
+          error instanceof Refused && error.retryAfterSeconds ? error.retryAfterSeconds * 1000 : 500 * 2 ** attempt,
+          longestWaitMs,
+        ),
+    },
+  },
+});
+
+export const projectsQuery = queryOptions({queryKey: ['projects'], queryFn: ({signal}) => api.projects(signal)});
+export const projectQuery = (name: string) =>
+  queryOptions({queryKey: ['project', name], queryFn: ({signal}) => api.project(name, signal)});
+export const domainsQuery = (name: string) =>
+  queryOptions({queryKey: ['domains', name], queryFn: ({signal}) => api.domains(name, signal)});
+export const accountQuery = queryOptions({queryKey: ['account'], queryFn: ({signal}) => api.account(signal)});
+export const keysQuery = queryOptions({queryKey: ['keys'], queryFn: ({signal}) => api.keys(signal)});
+
+/** Somebody else is signed in now, or nobody: nothing that was read is theirs. */
+export async function setSession(session: Session | SignedOut): Promise<void> {
+  // An answer that is on its way is about who was signed in before.
+  await client.cancelQueries();
+  client.removeQueries({predicate: ({queryKey}) => queryKey[0] !== 'session'});
+  client.setQueryData<Session | SignedOut>(sessionQuery.queryKey, session);
+}
+
+function again(...keys: readonly (readonly string[])[]): void {
+  for (const queryKey of keys) void renew(queryKey);
+}
+
+const isEmpty = ({state}: Query) => state.data === undefined;
+
+/**
+ * A first answer that is on its way may be of before the change, and TanStack Query would take it for new (it begins again only
+ * where it has data): such a one is awaited, and asked for once more.
+ */
+async function renew(queryKey: readonly string[]): Promise<void> {
+  const first = client.getQueryCache().findAll({queryKey, fetchStatus: 'fetching', predicate: isEmpty});
+  await client.invalidateQueries({queryKey});
+  if (first.length > 0) await client.invalidateQueries({queryKey});
+}
+
+/** Reads again what is shown of what has changed. */
+export function take(changed: Changed): void {
+  if ('project' in changed) again(['projects'], ['project', changed.project], ['domains', changed.project]);
+  else if ('keys' in changed) again(['keys']);
+  else if ('account' in changed) again(['account']);
+  else again(['projects'], ['project'], ['domains'], ['account'], ['keys']);
+}

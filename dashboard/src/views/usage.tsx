@@ -1,0 +1,95 @@
+import {useQuery} from '@tanstack/react-query';
+import type {Account} from '../api.ts';
+import {Bar} from '../parts/bar.tsx';
+import {Page, Skeleton} from '../parts/page.tsx';
+import {Problem} from '../parts/problem.tsx';
+import {accountQuery} from '../queries.ts';
+import {count, when} from '../words.ts';
+
+const everyMs = 10_000;
+
+export default function UsageView() {
+  const {data, error, failureReason} = useQuery({...accountQuery, refetchInterval: everyMs});
+  const reason = error ?? failureReason;
+  return (
+    <Page title="Plan and usage">
+      {data === undefined ? (
+        reason ? (
+          <Problem error={reason} trying={error === null} />
+        ) : (
+          <Skeleton />
+        )
+      ) : (
+        <Body account={data} />
+      )}
+    </Page>
+  );
+}
+
+function Body({
+  account: {
+    account,
+    plan,
+    usage: {minute, day},
+    customDomains: {allowed, maxHostnamesPerProject},
+    offeredPlans,
+  },
+}: {
+  account: Account;
+}) {
+  return (
+    <>
+      <section className="card stack" aria-labelledby="plan">
+        <h2 id="plan">{plan === null ? 'No plan' : `Plan ${plan}`}</h2>
+        <p>
+          {account === null ? 'This namespace belongs to no account.' : `Account ${account}.`}{' '}
+          {allowed
+            ? `Up to ${count(maxHostnamesPerProject)} hostnames of your own for each project.`
+            : 'No custom domains.'}
+        </p>
+      </section>
+      <section className="card stack" aria-labelledby="requests">
+        <h2 id="requests">Requests to the API</h2>
+        <p className="note">All keys of the account share these. This page uses none of them.</p>
+        <Bar
+          label="This minute"
+          used={minute.used}
+          limit={minute.limit}
+          note={`Begins anew at ${when(minute.reset * 1000)}`}
+        />
+        <Bar label="Today (UTC)" used={day.used} limit={day.limit} note={`Begins anew at ${when(day.reset * 1000)}`} />
+      </section>
+      {offeredPlans.length > 0 && (
+        <div className="card stack">
+          <h2 id="plans">Plans</h2>
+          <div className="scroll" role="region" aria-labelledby="plans" tabIndex={0}>
+            <table className="list">
+              <thead>
+                <tr>
+                  {['Plan', 'Hostnames a project', 'Requests a minute', 'Requests a day'].map((h) => (
+                    <th key={h} scope="col">
+                      {h}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {offeredPlans.map((p) => (
+                  <tr key={p.name} aria-current={p.name === plan ? 'true' : undefined}>
+                    <th scope="row">
+                      {p.name}
+                      {p.name === plan && ' (yours)'}
+                    </th>
+                    <td>{p.customDomains.allowed ? count(p.customDomains.maxHostnamesPerProject) : 'none'}</td>
+                    <td>{count(p.rateLimit.requestsPerMinute)}</td>
+                    <td>{count(p.rateLimit.requestsPerDay)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </div>
+      )}
+    </>
+  );
+}

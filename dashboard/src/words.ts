@@ -1,0 +1,43 @@
+/** Words and times for people. What a status says is shown as it is. */
+
+/** `AwaitingVerification` as "Awaiting verification", `TXTMissing` as "TXT missing". */
+export const spaced = (word: string): string =>
+  (word.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+/g) ?? [word])
+    .map((part, i) => (i === 0 || (part.length > 1 && part === part.toUpperCase()) ? part : part.toLowerCase()))
+    .join(' ');
+
+const parties: Record<string, string> = {
+  Customer: 'you',
+  Platform: 'the platform',
+  CertificateAuthority: 'the certificate authority',
+  Nobody: 'nobody',
+};
+export const partyOf = (party: string): string => parties[party] ?? party;
+
+const dateAndTime = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'short'});
+export const when = (time: string | number): string => dateAndTime.format(new Date(time));
+
+const timeAlone = new Intl.DateTimeFormat(undefined, {timeStyle: 'short'});
+/** Without the day where that is the same as before. */
+export const whenAfter = (time: string, before: string): string =>
+  new Date(time).toDateString() === new Date(before).toDateString() ? timeAlone.format(new Date(time)) : when(time);
+
+const number = new Intl.NumberFormat();
+export const count = (n: number): string => number.format(n);
+
+/** A span as its two largest units: "3 min 12 s". */
+export function span(fromTime: string, toTime: string): string {
+  let rest = Math.max(0, Math.round((Date.parse(toTime) - Date.parse(fromTime)) / 1000));
+  const parts: string[] = [];
+  for (const [name, seconds] of [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+    ['s', 1],
+  ] as const) {
+    const n = Math.floor(rest / seconds);
+    rest -= n * seconds;
+    if (n > 0) parts.push(`${n} ${name}`);
+  }
+  return parts.slice(0, 2).join(' ') || 'under 1 s';
+}
