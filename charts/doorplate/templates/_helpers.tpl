@@ -6,7 +6,8 @@ app.kubernetes.io/part-of: doorplate
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
-{{- define "doorplate.config" -}}
+{{/* What tenants may know: `kubectl doorplate check` decides by it as the operator does. Nothing that opens anything belongs here. */}}
+{{- define "doorplate.public" -}}
 platform:
   zone: {{ .Values.platform.zone | quote }}
   {{- with .Values.platform.installation }}
@@ -20,7 +21,6 @@ dns: {{ .Values.dns | toJson }}
 propagationTime: {{ .Values.propagationTime }}
 verificationExpiresAfter: {{ .Values.verificationExpiresAfter }}
 issuanceStalledAfter: {{ .Values.issuanceStalledAfter }}
-budgets: {{ .Values.budgets | toJson }}
 graceTime: {{ .Values.graceTime }}
 quarantineTime: {{ .Values.quarantineTime }}
 apexOwnership: {{ .Values.apexOwnership }}
@@ -29,13 +29,35 @@ defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ .Release.Name }}-redirector, port: 80}
+{{- end }}
+
+{{- define "doorplate.config" -}}
+{{ include "doorplate.public" . }}
+budgets: {{ .Values.budgets | toJson }}
+api:
+  {{- with .Values.api }}
+  enabled: {{ .enabled }}
+  host: {{ .host | quote }}
+  trustedProxies: {{ .trustedProxies | toJson }}
+  withoutKey: {{ .withoutKey | toJson }}
+  audience: {{ .audience | quote }}
+  perServiceAccount: {{ .perServiceAccount | toJson }}
+  bans: {{ .bans | toJson }}
+  authorize: {{ .authorize | toJson }}
+  replicas: {{ .replicas }}
+  storage: {path: /var/lib/doorplate}
+  page: {{ .page | toJson }}
+  {{- end }}
+valkey: {url: {{ .Values.valkey.url | quote }}}
 leaderElection: {{ .Values.leaderElection | toJson }}
+admissionPolicy: {{ pick .Values.admissionPolicy "enabled" "mode" "scope" | toJson }}
 log: {{ .Values.log | toJson }}
 {{- end }}
 
-{{/* A Pod of Doorplate. Arguments: root, role, ports. */}}
+{{/* A Pod of Doorplate. Arguments: root, role, resources. */}}
 {{- define "doorplate.pod" -}}
 {{- $root := .root }}
+{{- $isApi := eq .role "api" }}
 metadata:
   labels:
     {{- include "doorplate.labels" $root | nindent 4 }}
@@ -47,8 +69,13 @@ spec:
   {{- with $root.Values.imagePullSecrets }}
   imagePullSecrets: {{ toJson . }}
   {{- end }}
-  securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}}
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}{{ if $isApi }}, fsGroup: 65532{{ end }}}
   terminationGracePeriodSeconds: 30
+  topologySpreadConstraints: # on several nodes where there are several
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ $root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}}
   containers:
     - name: {{ .role }}
       image: "{{ $root.Values.image.repository }}:{{ $root.Values.image.tag | default $root.Chart.AppVersion }}"
@@ -58,18 +85,65 @@ spec:
         - {name: DOORPLATE_CONFIG, value: /etc/doorplate/config.yaml}
         - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+        - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
+        {{- with $root.Values.valkey.passwordSecret }}
+        {{- if and $isApi .name }}
+        - {name: VALKEY_PASSWORD, valueFrom: {secretKeyRef: {{ toJson . }}}}
+        {{- end }}
+        {{- end }}
       ports:
         - {name: health, containerPort: 8081}
         {{- if eq .role "redirector" }}
         - {name: http, containerPort: 8080}
         {{- end }}
+        {{- if $isApi }}
+        - {name: api, containerPort: 8082}
+        {{- if $root.Values.api.authorize.enabled }}
+        - {name: authorize-grpc, containerPort: 8083}
+        - {name: authorize-http, containerPort: 8084}
+        {{- end }}
+        {{- end }}
       livenessProbe: {httpGet: {path: /healthz, port: health}, initialDelaySeconds: 10, periodSeconds: 10, timeoutSeconds: 5}
       readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, timeoutSeconds: 5}
       securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
       resources: {{ toJson .resources }}
-      volumeMounts: [{name: config, mountPath: /etc/doorplate, readOnly: true}]
+      volumeMounts:
+        - {name: config, mountPath: /etc/doorplate, readOnly: true}
+        {{- if $isApi }}
+        - {name: ledger, mountPath: /var/lib/doorplate}
+        {{- end }}
   volumes:
     - {name: config, configMap: {name: {{ $root.Release.Name }}-config}}
+    {{- if $isApi }}
+    {{- if include "doorplate.api.claim" $root }}
+    - {name: ledger, persistentVolumeClaim: {claimName: {{ $root.Release.Name }}-api}}
+    {{- else }}
+    - {name: ledger, emptyDir: {sizeLimit: {{ $root.Values.api.storage.size }}}}
+    {{- end }}
+    {{- end }}
+{{- end }}
+
+{{/* What an eviction leaves of a role: all but one. Of a single Pod nothing, or no node could be drained. Arguments: root, role, replicas. */}}
+{{- define "doorplate.disruption" -}}
+{{- if gt (int .replicas) 1 }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ .root.Release.Name }}-{{ .role }}
+  labels:
+    {{- include "doorplate.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .role }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ .root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}
+{{- end }}
+{{- end }}
+
+{{/* Whether the ledger of the API outlives its Pod; with Valkey there is none. */}}
+{{- define "doorplate.api.claim" -}}
+{{- if and .Values.api.storage.className (not .Values.valkey.url) }}yes{{ end }}
 {{- end }}
 
 {{/* The namespaces in which the platform itself writes: its own label can't be had by a tenant (see the policy "namespaces"). */}}
@@ -79,7 +153,7 @@ matchExpressions:
   - {key: doorplate.dev/admission, operator: NotIn, values: [except]}
 {{- end }}
 
-{{/* Who a write is not by, before it is looked at. Kubernetes' own controllers need no exception: all they write passes as unchanged. They also delete, see below. */}}
+{{/* Who a write is not by, before it is looked at. The garbage collector may update all there is, Accounts too, and so counts as the platform. */}}
 {{- define "doorplate.admission.writers" -}}
 {{- $users := list (printf "system:serviceaccount:%s:%s-operator" .Release.Namespace .Release.Name) }}
 {{- range .Values.admissionPolicy.certManager.serviceAccounts }}
@@ -102,6 +176,11 @@ matchExpressions:
     !authorizer.group('doorplate.dev').resource('accounts').check('update').allowed()
 {{- end }}
 
+{{/* A route that cert-manager made to answer a challenge (its pkg/issuer/acme/http, podLabels). Nobody else takes the label off. */}}
+{{- define "doorplate.admission.solver" -}}
+'acme.cert-manager.io/http01-solver' in oldObject.metadata.?labels.orValue({})
+{{- end }}
+
 {{- define "doorplate.admission.collectors" -}}
 - name: not-collected-by-kubernetes # the garbage collector, the end of a Namespace
   expression: >-
@@ -110,8 +189,9 @@ matchExpressions:
 {{- end }}
 
 {{/*
-What an update may change: managedFields, ownerReferences, and the status of kinds whose status nobody trusts. Finalizers
-may go, never come: a route with a stranger's finalizer would be served on after it was removed.
+What an update may change: the status of kinds whose status nobody trusts, and what the API server keeps of each write. An owner that
+is gone would have the garbage collector delete the object; with another owner cert-manager would not know its route again, and with a
+finalizer a route would be served on after it was removed.
 */}}
 {{- define "doorplate.admission.unchanged" -}}
 - name: sameContent
@@ -122,14 +202,46 @@ may go, never come: a route with a stranger's finalizer would be served on after
   expression: >-
     request.?subResource.orValue('') != 'status' || !(request.resource.group in ['cert-manager.io', 'acme.cert-manager.io', 'doorplate.dev'])
     || dyn(object).?status == dyn(oldObject).?status
-- name: sameLabels
-  expression: object.metadata.?labels.orValue({}) == oldObject.metadata.?labels.orValue({})
-- name: sameAnnotations
-  expression: object.metadata.?annotations.orValue({}) == oldObject.metadata.?annotations.orValue({})
-- name: noNewFinalizer
-  expression: object.metadata.?finalizers.orValue([]).all(f, f in oldObject.metadata.?finalizers.orValue([]))
-- name: unchanged
+- name: sameMetadata
   expression: >-
-    request.operation == 'UPDATE' && variables.sameContent && variables.sameStatus
-    && variables.sameLabels && variables.sameAnnotations && variables.noNewFinalizer
+    dyn(object.metadata).all(k, k in ['managedFields', 'generation'] || (k in dyn(oldObject.metadata) && dyn(object.metadata)[k] == dyn(oldObject.metadata)[k]))
+    && dyn(oldObject.metadata).all(k, k in ['managedFields', 'generation'] || k in dyn(object.metadata))
+- name: unchanged
+  expression: request.operation == 'UPDATE' && variables.sameContent && variables.sameStatus && variables.sameMetadata
+{{- end }}
+
+{{/*
+The bindings of a policy that meets what other teams write: one by mode, where scope says; and one for the rest of the cluster, which
+refuses nothing and says nothing, but to the audit log and the API server's metrics. Arguments: root, policy, except (API groups, optional).
+*/}}
+{{- define "doorplate.admission.bindings" -}}
+{{- $root := .root }}
+{{- $actions := dict "Audit" (list "Audit") "Warn" (list "Warn" "Audit") "Deny" (list "Deny") }}
+{{- $byMode := dict "name" .policy "actions" (get $actions $root.Values.admissionPolicy.mode) }}
+{{- $bindings := list $byMode }}
+{{- if eq $root.Values.admissionPolicy.scope "Accounts" }}
+{{- $elsewhere := dict "name" (printf "%s-elsewhere" .policy) "actions" (list "Audit") "match" "DoesNotExist" }}
+{{- $bindings = list (set $byMode "match" "Exists") $elsewhere }}
+{{- end }}
+{{- range $bindings }}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ $root.Release.Namespace }}-{{ $root.Release.Name }}-{{ .name }}
+  labels:
+    {{- include "doorplate.labels" $root | nindent 4 }}
+spec:
+  policyName: {{ $root.Release.Namespace }}-{{ $root.Release.Name }}-{{ $.policy }}
+  validationActions: {{ toJson .actions }}
+  {{- if or .match $.except }}
+  matchResources:
+    {{- with .match }}
+    namespaceSelector: {matchExpressions: [{key: doorplate.dev/account, operator: {{ . }}}]}
+    {{- end }}
+    {{- with $.except }}
+    excludeResourceRules: [{operations: ["*"], apiGroups: {{ toJson . }}, apiVersions: ["*"], resources: ["*/*"]}]
+    {{- end }}
+  {{- end }}
+{{- end }}
 {{- end }}
