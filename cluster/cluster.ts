@@ -10,7 +10,10 @@ import {connect as tlsConnect} from 'node:tls';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {KubeConfig} from '@kubernetes/client-node';
+import {parseAllDocuments} from 'yaml';
 import {Client} from '../operator/kube/client.ts';
+import type {KubeObject, Resource} from '../operator/kube/objects.ts';
+import {defineResource} from '../operator/kube/objects.ts';
 
 const run = promisify(execFile);
 export const root = fileURLToPath(new URL('../', import.meta.url));
@@ -65,12 +68,6 @@ export async function sh(
 
 export const kubectl = (args: readonly string[], options?: Parameters<typeof sh>[2]) => sh('kubectl', args, options);
 
-/** Applies YAML, or objects. */
-export const apply = (manifest: string | readonly object[]) =>
-  kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], {
-    input: typeof manifest === 'string' ? manifest : JSON.stringify({apiVersion: 'v1', kind: 'List', items: manifest}),
-  });
-
 /** A client of the operator's own kit, with the administrator's rights. */
 export function adminClient(): Client {
   const config = new KubeConfig();
@@ -82,11 +79,35 @@ let shared: Client | undefined;
 /** One such client of the process, which nobody closes: for what is asked over and over. */
 export const api = (): Client => (shared ??= adminClient());
 
+const served = new Map<string, Promise<{resources: {name: string; kind: string; namespaced: boolean}[]}>>();
+
+/** Where objects of a kind live, by the API server's own word. Throws while it serves none such. */
+async function resourceOf({apiVersion, kind}: KubeObject): Promise<Resource> {
+  const known =
+    served.get(apiVersion) ?? api().raw(apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
+  served.set(apiVersion, known);
+  const found = (await known.catch(() => undefined))?.resources.find((r) => r.kind === kind && !r.name.includes('/'));
+  if (!found) {
+    served.delete(apiVersion);
+    throw new Error(`the API server serves no ${kind} of ${apiVersion}`);
+  }
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  return defineResource({group, version, plural: found.name, kind, namespaced: found.namespaced});
+}
+
+/** Applies YAML, or objects, one after the other: `kubectl apply --server-side --force-conflicts`, and not a process each time. */
+export async function apply(manifest: string | readonly object[], {dryRun = false} = {}): Promise<void> {
+  const objects = typeof manifest === 'string' ? parseAllDocuments(manifest).map((d) => d.toJS() as unknown) : manifest;
+  for (const object of objects.filter((o) => o !== null) as KubeObject[]) {
+    await api().applyPatch(await resourceOf(object), object, {fieldManager: 'kubectl', force: true, dryRun});
+  }
+}
+
 /** Replaces the records of a zone: seen within half a second. Further zones come into being so. */
 export const setZone = (zone: string, records: readonly string[]) => sh('cluster/dns.sh', ['set', zone, ...records]);
 
-/** Installs or upgrades both charts as a user would, and waits for the Pods. Values are added to those of the demo. */
-export async function install(sets: readonly string[] = []): Promise<void> {
+/** Installs or upgrades both charts as a user would, and waits for the Pods. Sets are added to the values, those of the demo unless told. */
+export async function install(sets: readonly string[] = [], values = 'examples/demo/values.yaml'): Promise<void> {
   const tag = readFileSync(`${root}dist/image.tag`, 'utf8').trim();
   await sh('helm', [
     'upgrade',
@@ -108,7 +129,7 @@ export async function install(sets: readonly string[] = []): Promise<void> {
     '-n',
     'doorplate-system',
     '-f',
-    'examples/demo/values.yaml',
+    values,
     '--set-string',
     `image.tag=${tag}`,
     ...sets.flatMap((s) => ['--set', s]),
@@ -159,7 +180,13 @@ export interface Reply {
 /** One request at the edge, on a connection of its own. `ca` verifies the certificate; without it any is taken. */
 export function fetchEdge(
   url: string,
-  {method = 'GET', ca, timeoutMs = 30_000}: {method?: string; ca?: string; timeoutMs?: number} = {},
+  {
+    method = 'GET',
+    ca,
+    timeoutMs = 30_000,
+    headers = {},
+    body,
+  }: {method?: string; ca?: string; timeoutMs?: number; headers?: Record<string, string>; body?: string} = {},
 ): Promise<Reply> {
   const {protocol, hostname, pathname, search} = new URL(url);
   const https = protocol === 'https:';
@@ -169,7 +196,7 @@ export function fetchEdge(
       ...at,
       method,
       path: pathname + search,
-      headers: {host: hostname},
+      headers: {host: hostname, ...headers},
       agent: false,
       timeout: timeoutMs,
     };
@@ -178,20 +205,25 @@ export function fetchEdge(
       : httpRequest(options);
     req
       .on('response', (res) => {
-        let body = '';
+        let received = '';
         res
           .setEncoding('utf8')
           .on('data', (chunk: string) => {
-            body += chunk;
+            received += chunk;
           })
           .on('end', () =>
-            resolve({status: res.statusCode ?? 0, location: res.headers.location, headers: res.headers, body}),
+            resolve({
+              status: res.statusCode ?? 0,
+              location: res.headers.location,
+              headers: res.headers,
+              body: received,
+            }),
           )
           .on('error', reject);
       })
       .on('timeout', () => req.destroy(new Error('timeout')))
       .on('error', reject)
-      .end();
+      .end(body);
   });
 }
 
@@ -261,7 +293,7 @@ export interface AuditEvent {
   requestReceivedTimestamp: string;
   user: {username: string};
   objectRef?: {resource: string; subresource?: string; namespace?: string; name?: string; apiGroup?: string};
-  responseStatus?: {code?: number};
+  responseStatus?: {code?: number; message?: string};
   userAgent?: string;
   /** What was sent, of the kinds that the audit policy names. */
   requestObject?: unknown;

@@ -6,6 +6,7 @@ import {readFileSync} from 'node:fs';
 import {customDomains} from '../operator/controllers/resources.ts';
 import {Cache} from '../operator/kube/cache.ts';
 import type {CustomDomain} from '../operator/api/foreign.ts';
+import {apiHost, driveOverLimit, showApi, showPage} from './demo-api.ts';
 import {
   acmeRoot,
   adminClient,
@@ -61,6 +62,9 @@ async function demo(): Promise<void> {
     ['free', 'pro', 'business', 'enterprise'].every((p) => shipped.includes(p)),
     'the chart ships the plans free, pro, business and enterprise',
   );
+
+  step('The API answers, and an account on the plan free uses up its minute');
+  const servedAgain = await driveOverLimit({show, assert});
 
   step('A customer publishes a project: a Service and a Project of that name (examples/demo/project.yaml)');
   await kubectl(['delete', 'customdomain', '-n', namespace, name, '--ignore-not-found', '--timeout=60s']);
@@ -277,6 +281,13 @@ async function demo(): Promise<void> {
     `${primary} is served as before, and its CustomDomain was not written`,
   );
 
+  step(`The customer's programs use the API, https://${apiHost}, by a key`);
+  await servedAgain();
+  const key = await showApi({show, assert}, namespace, name, primary);
+
+  step(`Whoever has no program uses the page, https://${apiHost}, by a link that the platform's backend asks for`);
+  const link = await showPage({show, assert}, namespace, name);
+
   const {edgeHttps, edgeHttp} = env();
   step('It is yours to look at:');
   show(`. .cluster/env                                    # kubectl and helm, and where they find the cluster
@@ -289,6 +300,10 @@ cluster/dns.sh show customer.test                 # the customer's DNS; \`set\` 
 curl -k --connect-to ::${edgeHttps} https://${primary}/
 curl -k --connect-to ::${edgeHttps} -i 'https://${source}/a/b?c=d'
 curl --connect-to ::${edgeHttp} -i http://${primary}/
+curl -k --connect-to ::${edgeHttps} -i https://${apiHost}/v1/projects/${name}/domains -H 'Authorization: Bearer ${key}'
+curl -k --connect-to ::${edgeHttps} https://${apiHost}/docs        # the API's reference; /openapi.json for programs
+chromium --ignore-certificate-errors --user-data-dir=/tmp/doorplate-page --host-resolver-rules='MAP * ${edgeHttps}' '${link}'
+                                                  # the page; the link works once, within five minutes. It also takes the key above
 make cluster-down                                 # the end of it`);
   console.log(`\n${seconds()} ${color(32, 'the demo holds')}`);
 }

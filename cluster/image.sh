@@ -6,7 +6,7 @@ cd "$ROOT"
 context=dist/image entry=${IMAGE_ENTRY:-operator/main.ts}
 node=$(readlink -f node_modules/.bin/node) || die "node_modules is missing: npm ci"
 [ -f "$entry" ] || die "$entry is missing"
-rm -rf "$context/app"; mkdir -p "$context/app"
+rm -rf "$context/app"
 
 # --- the first layer: changes with the version of Node.js only
 libs=$(ldd "$node" | grep -oE '/[^ ]+') # linux-vdso has no path
@@ -24,15 +24,11 @@ if [ "$rootfs_key" != "$(cat dist/rootfs.key 2>/dev/null)" ]; then
   say "staged Node.js $("$node" --version)"
 fi
 
-# --- the second: the bundle; what is imported only when needed (a kubeconfig's client) is a file of its own. Dependencies that are CommonJS find `require` through the banner.
-node_modules/.bin/esbuild "$entry" --bundle --splitting --platform=node --format=esm --target=node24 --sourcemap=linked --sources-content=true \
-  --log-level=warning --legal-comments=none --outdir="$context/app" --entry-names=main \
-  --banner:js="import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" \
-  || die "esbuild"
-echo '{"type":"module"}' >"$context/app/package.json"
+# --- the second: the bundle
+"$HERE/bundle.sh" "$context/app" "$entry" || die "esbuild"
 say "bundled $(($(stat -c %s "$context/app/main.js") / 1024)) KiB, and $(($(cat "$context"/app/chunk-*.js "$context"/app/dist-*.js 2>/dev/null | wc -c) / 1024)) KiB that a Pod does not load"
 
-tag=$(cat Dockerfile dist/rootfs.sums "$context"/app/* | sha256sum | cut -c1-12)
+tag=$(find Dockerfile dist/rootfs.sums "$context/app" -type f -print0 | sort -z | xargs -0 cat | sha256sum | cut -c1-12)
 ref=localhost/doorplate:$tag archive=dist/doorplate-$tag.tar
 if [ ! -f "$archive" ]; then
   rm -f dist/doorplate-*.tar

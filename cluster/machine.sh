@@ -16,9 +16,6 @@ missing() { # as lacking, and only a static busybox can stand alone in an image
   [ -z "$out" ] || { echo "$out"; return 1; }
 }
 packages=$(missing) || install_packages "$packages" missing
-need_go() { # only when there is something to build
-  command -v go >/dev/null || die "Go is missing: install Go $(awk '$1 == "go" {print $2}' "$HERE/modules/kubernetes/go.mod") or newer (from go.dev/dl) and put it on PATH"
-}
 
 unshare --net --mount --pid --fork --mount-proc true 2>/dev/null || die "namespaces cannot be made here: CAP_SYS_ADMIN is needed
   (in a container: start it with --privileged --cgroupns=host)"

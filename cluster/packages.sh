@@ -23,3 +23,7 @@ install_packages() {
   exec 5>&-
   packages=$("$@") || die "still missing after '$command', see $CACHE/log/apt-get.log: $packages"
 }
+
+need_go() { # only when there is something to build
+  command -v go >/dev/null || die "Go is missing: install Go $(awk '$1 == "go" {print $2}' "$HERE/modules/kubernetes/go.mod") or newer (from go.dev/dl) and put it on PATH"
+}

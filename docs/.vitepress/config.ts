@@ -1,0 +1,73 @@
+/** The site of the docs: `make docs` builds it into dist/docs. Its pages are Markdown files of the repository, as they stand. */
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {defineConfig, type MarkdownRenderer} from 'vitepress';
+import {publish} from './files.ts';
+import {addressOf, resolveLink} from './links.ts';
+import {sections} from './sidebar.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const pages = new Set(sections.flatMap((section) => section.pages.map(([page]) => page)));
+/** What pages link to beside pages. */
+const linked = new Set<string>();
+
+/** Links are resolved before VitePress sees them; it then refuses those that lead to no page of the site. */
+function repositoryLinks(md: MarkdownRenderer): void {
+  md.core.ruler.push('repository-links', ({tokens, env}) => {
+    // The index of the search renders pages too, and knows their one path only.
+    const {realPath, path} = env as {realPath?: string; path: string};
+    const page = (realPath ?? path).slice(root.length);
+    for (const token of tokens.flatMap(({children}) => children ?? [])) {
+      const href = token.type === 'link_open' ? token.attrGet('href') : null;
+      if (href === null) continue;
+      const target = resolveLink(decodeURI(href), {page, root, isPage: (name) => pages.has(name)});
+      if (target.kind === 'as it is') continue;
+      token.attrSet('href', target.href);
+      if (target.kind === 'page') continue;
+      linked.add(target.path);
+      // The site's router leaves these to the browser.
+      token.attrSet('target', '_blank');
+    }
+  });
+}
+
+/** Indented blocks look as fenced ones do. */
+function indentedBlocks(md: MarkdownRenderer): void {
+  md.core.ruler.push('indented-blocks', ({tokens}) => {
+    for (const token of tokens) if (token.type === 'code_block') Object.assign(token, {type: 'fence', markup: '```'});
+  });
+}
+
+export default defineConfig({
+  title: 'Doorplate',
+  description: "Custom domains for a platform's customers, on Kubernetes",
+  srcDir: '..',
+  outDir: '../dist/docs',
+  cacheDir: '../dist/.vitepress',
+  srcExclude: ['dist/**', 'test/**'],
+  rewrites: addressOf,
+  // Else it takes every config.ts of the checkout for one of its own.
+  additionalConfig: {},
+  ignoreDeadLinks: [/^\/files\//],
+  cleanUrls: true,
+  markdown: {
+    config: (md) => {
+      repositoryLinks(md);
+      indentedBlocks(md);
+    },
+  },
+  themeConfig: {
+    search: {provider: 'local'},
+    outline: [2, 3],
+    sidebar: sections.map(({text, pages: of}) => ({
+      text,
+      items: of.map(([page, title]) => ({
+        text: title,
+        link: `/${addressOf(page).replace(/(index)?\.md$/, '')}`,
+      })),
+    })),
+  },
+  buildEnd: ({outDir}) => {
+    for (const file of linked) publish(file, {from: root, to: join(outDir, 'files')});
+  },
+});

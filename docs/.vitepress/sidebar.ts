@@ -1,0 +1,67 @@
+/** The pages by who reads them. Paths of the checkout, each with its title here; every page stands here once. */
+export interface Section {
+  /** Whose it is. */
+  text: string;
+  pages: readonly (readonly [path: string, title: string])[];
+}
+
+export const sections: readonly Section[] = [
+  {
+    text: 'The platform: install and run',
+    pages: [
+      ['README.md', 'What it is'],
+      ['docs/install.md', 'Install'],
+      ['docs/first-domain.md', 'The first domain'],
+      ['charts/doorplate/README.md', 'The chart'],
+      ['charts/doorplate-crds/README.md', 'The chart of the kinds'],
+      ['docs/ingress-classes.md', 'Ingress classes'],
+      ['docs/letsencrypt.md', "Let's Encrypt in production"],
+      ['docs/quotas.md', 'How much a tenant may have'],
+      ['docs/security.md', 'Threats, and what stops them'],
+      ['docs/metrics.md', 'Metrics'],
+      ['docs/scaling.md', 'Many domains'],
+      ['docs/backup.md', 'Backup and restore'],
+      ['docs/upgrade.md', 'Upgrade'],
+      ['docs/uninstall.md', 'Uninstall'],
+      ['docs/support.md', 'What was tested'],
+    ],
+  },
+  {
+    text: 'Tenants: domains in YAML',
+    pages: [
+      ['docs/kubectl-doorplate.md', 'kubectl doorplate'],
+      ['docs/gitops.md', 'GitOps'],
+      ['docs/redirects.md', 'Old URLs and several regions'],
+      ['docs/dns-providers.md', 'DNS providers'],
+      ['docs/reasons.md', 'Reasons'],
+      ['docs/kinds.md', 'The kinds'],
+    ],
+  },
+  {
+    text: 'Programs: the API',
+    pages: [
+      ['docs/api.md', 'The API'],
+      ['docs/http-api.md', 'Reference'],
+      ['docs/api-keys.md', 'API keys'],
+      ['docs/problems.md', 'Errors'],
+      ['docs/limit-your-api.md', 'Limit your own APIs'],
+    ],
+  },
+  {
+    text: "Customers' admins: the page",
+    pages: [['docs/page.md', 'The Domains page']],
+  },
+  {
+    text: 'How it is built',
+    pages: [
+      ['docs/architecture.md', 'Architecture'],
+      ['docs/rules.md', 'The rules that never bend'],
+      ['docs/guarantees.md', 'What shows that they hold'],
+      ['docs/performance.md', 'Performance'],
+      ['operator/kube/README.md', 'The runtime kit'],
+      ['operator/limits/README.md', 'The limits'],
+      ['cluster/README.md', 'The local cluster'],
+      ['CONTRIBUTING.md', 'Working on it'],
+    ],
+  },
+];

@@ -1,0 +1,18 @@
+-- Each state is explained in docs/gitops.md of Doorplate.
+local health = {status = "Progressing", message = "Doorplate has not looked at this yet"}
+if obj.status == nil or obj.status.conditions == nil or obj.status.observedGeneration ~= obj.metadata.generation then
+  return health
+end
+
+for _, condition in ipairs(obj.status.conditions) do
+  if condition.type == "Ready" then
+    health.message = condition.message
+    if condition.status == "True" then
+      -- What the plan no longer allows will not be served for ever.
+      health.status = condition.reason == "ProjectLimitReached" and "Degraded" or "Healthy"
+    end
+  elseif condition.type == "Stalled" and condition.status == "True" then
+    health.status = "Degraded"
+  end
+end
+return health
