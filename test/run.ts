@@ -1,6 +1,7 @@
 /**
  * `make test`: everything that CI runs, on one cluster. Prints a line for each suite and, last, the sum as
- * `N passed, N failed`; exits 1 when anything failed or could not be run. Nothing is ever skipped.
+ * `N passed, N failed`; exits 1 when anything failed or could not be run. Nothing is ever skipped: where the cluster or the demo
+ * fails, what has not begun counts as failed.
  *
  *   node test/run.ts [SUITE...]      only these suites (with the cluster where they need it)
  *
@@ -12,6 +13,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {install} from '../cluster/cluster.ts';
+import {twoEdges} from './support/edges.ts';
 import {hurry} from './support/hurried.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -19,11 +21,14 @@ const node = process.execPath;
 const started = Date.now();
 const scratch = mkdtempSync(join(tmpdir(), 'doorplate-test-'));
 const children = new Set<ReturnType<typeof spawn>>();
+/** Somebody has ended this run: what runs is ended, and nothing begins. */
+let interrupted = false;
 
 const say = (text: string) => console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(7)}s] ${text}`);
 
 /** Runs a command; its output is shown, or kept and shown when it has ended. Resolves with its exit code. */
 function run(command: string, args: readonly string[], {keep = false} = {}): Promise<number> {
+  if (interrupted) return Promise.resolve(130);
   return new Promise((resolve) => {
     const child = spawn(command, [...args], {
       cwd: root,
@@ -50,34 +55,36 @@ interface Counts {
   failed: number;
 }
 
+/** Why nothing more begins. */
+let givenUp: string | undefined;
+
 /** A command that is one test: it passes when it exits 0. */
 const command =
-  (name: string, ...line: [string, ...string[]]) =>
+  (name: string, line: readonly string[], {niced = 0} = {}) =>
   async (): Promise<Counts> => {
-    const code = await run(line[0], line.slice(1));
+    const [first = '', ...rest] = niced ? ['nice', '-n', `${niced}`, ...line] : line;
+    const code = await run(first, rest);
     say(`${code === 0 ? 'passed' : 'FAILED'}: ${name}`);
     return code === 0 ? {passed: 1, failed: 0} : {passed: 0, failed: 1};
   };
 
-/** Jest over folders; a suite that could not be loaded, and a run without a test, count as failed. */
+/** Jest over folders. `niced`, here and below: it takes what the others leave of the processor. A suite that could not be loaded, and a run without a test, count as failed. */
 const jest =
-  (folders: readonly string[], {flags = [] as string[], keep = false} = {}) =>
+  (folders: readonly string[], {workers = 2, keep = false, niced = 0} = {}) =>
   async (): Promise<Counts> => {
     const outputFile = join(scratch, `${folders[0]?.replaceAll('/', '-')}.json`);
-    const code = await run(
-      node,
-      [
-        '--experimental-vm-modules',
-        '--disable-warning=ExperimentalWarning',
-        'node_modules/jest/bin/jest.js',
-        ...folders,
-        ...flags,
-        '--json',
-        `--outputFile=${outputFile}`,
-        '--ci',
-      ],
-      {keep},
-    );
+    const line = [
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      'node_modules/jest/bin/jest.js',
+      ...folders,
+      `--maxWorkers=${workers}`,
+      ...(keep ? [] : ['--verbose']),
+      '--json',
+      `--outputFile=${outputFile}`,
+      '--ci',
+    ];
+    const code = await (niced ? run('nice', ['-n', `${niced}`, node, ...line], {keep}) : run(node, line, {keep}));
     if (!existsSync(outputFile)) return {passed: 0, failed: 1};
     const {numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, numRuntimeErrorTestSuites} =
       JSON.parse(readFileSync(outputFile, 'utf8')) as Record<
@@ -100,78 +107,126 @@ async function all(...parts: (() => Promise<Counts>)[]): Promise<Counts> {
   return sum;
 }
 
-/** A suite while Doorplate is installed with these values; the usual installation comes back after it. */
-const installed = (values: readonly string[], suite: () => Promise<Counts>) => async (): Promise<Counts> => {
-  try {
-    await install(values);
-    const counts = await suite();
-    await install();
-    return counts;
-  } catch (e) {
-    say(`FAILED: ${e instanceof Error ? e.message : String(e)}`);
-    return {passed: 0, failed: 1};
-  }
-};
+/** A suite while Doorplate is installed with these values, in place of some or of all; the usual installation comes back after it. */
+const installed =
+  (values: () => readonly string[] | string, suite: () => Promise<Counts>) => async (): Promise<Counts> => {
+    if (interrupted) return {passed: 0, failed: 1};
+    try {
+      const given = values();
+      await (typeof given === 'string' ? install([], given) : install(given));
+      const counts = await suite();
+      await install();
+      return counts;
+    } catch (e) {
+      say(`FAILED: ${e instanceof Error ? e.message : String(e)}`);
+      return {passed: 0, failed: 1};
+    }
+  };
 
 const bin = (name: string) => `node_modules/.bin/${name}`;
 
 interface Suite {
   name: string;
   run: () => Promise<Counts>;
-  /** It begins when these have ended; what waits for nothing common runs side by side. */ after: readonly string[];
+  /** It begins when these have ended; what waits for nothing common runs side by side. */
+  after: readonly string[];
   cluster?: boolean;
+  /** When it fails, nothing more begins. */
+  vital?: boolean;
 }
 
 /**
- * The cluster is waited for more than it works: what needs none runs beside, its output kept until it has ended. Alone on the
- * cluster are the demo, the quiet test (two minutes in which nobody may touch it), and what restarts that on which others stand.
+ * The cluster is waited for more than it works: its tests run many at a time, and what needs none runs beside them, its
+ * output kept until it has ended; mutants take what is left of the processor. Alone are the demo, and what restarts that on
+ * which others stand.
  */
 const suites: Suite[] = [
-  {name: 'demo', after: [], cluster: true, run: command('make demo', node, 'cluster/demo.ts')},
   {
     name: 'checks',
-    after: ['demo'],
+    after: [],
     run: () =>
       all(
-        command('types', bin('tsc'), '--noEmit'),
-        command('lint', bin('oxlint'), '--deny-warnings'),
-        command('generated files are in step', node, 'operator/api/generate.ts', '--check'),
+        command('types', [bin('tsc'), '--noEmit']),
+        command('types of the page', [bin('tsc'), '--noEmit', '-p', 'dashboard']),
+        command('the page is built', [bin('vite'), 'build', 'dashboard', '--logLevel', 'warn']),
+        command('the docs are built, and no link is dead', [bin('vitepress'), 'build', 'docs']),
+        command('lint', [bin('oxlint'), '--deny-warnings']),
+        command('formatted: else `make format`', [bin('oxfmt'), '--check']),
+        command('generated files are in step', [node, 'operator/api/generate.ts', '--check']),
+        command('every mutant applies', [node, 'test/mutants/run.ts', '--check']),
       ),
   },
-  {name: 'quiet', after: ['demo'], cluster: true, run: jest(['test/faults/quiet'])},
-  {name: 'unit', after: ['checks'], run: jest(['test/unit'], {keep: true})},
-  {name: 'dns', after: ['unit'], run: jest(['test/dns'], {keep: true})},
+  {name: 'dns', after: ['checks'], run: jest(['test/dns'], {keep: true})},
+  // They compute; what the cluster's tests wait for comes first.
+  {name: 'unit', after: ['dns'], run: jest(['test/unit'], {keep: true, niced: 5})},
   {
     name: 'mutants',
     after: ['dns'],
-    run: command('every mutant turns its test red', 'nice', node, 'test/mutants/run.ts'),
+    run: command('every mutant turns its test red', [node, 'test/mutants/run.ts'], {niced: 19}),
   },
-  {
-    name: 'cluster',
-    after: ['quiet', 'dns'],
-    cluster: true,
-    run: jest(['test/cluster'], {flags: ['--maxWorkers=4', '--verbose']}),
-  },
-  {
-    name: 'crds',
-    after: ['cluster', 'dns'],
-    cluster: true,
-    run: jest(['test/crds'], {flags: ['--maxWorkers=2'], keep: true}),
-  },
+  {name: 'demo', after: [], cluster: true, vital: true, run: command('make demo', [node, 'cluster/demo.ts'])},
+  {name: 'cluster', after: ['demo'], cluster: true, run: jest(['test/cluster'], {workers: 12})},
   {
     name: 'hurried',
     after: ['cluster'],
     cluster: true,
-    run: installed(hurry, jest(['test/hurried'], {flags: ['--maxWorkers=4', '--verbose']})),
+    run: installed(() => hurry, jest(['test/hurried'], {workers: 12})),
+  },
+  {
+    name: 'shipped',
+    after: ['hurried'],
+    cluster: true,
+    run: installed(() => 'test/shipped/values.yaml', jest(['test/shipped'])),
   },
   {
     name: 'faults',
-    after: ['hurried', 'crds'],
+    after: ['shipped'],
     cluster: true,
-    run: jest(['test/faults'], {flags: ['--runInBand', '--verbose', '--testPathIgnorePatterns=test/faults/quiet']}),
+    run: () =>
+      all(
+        jest(['test/faults/expiry', 'test/faults/restart']),
+        installed(twoEdges, jest(['test/faults/two-edges'])),
+        jest(['test/faults/kills'], {workers: 1}),
+      ),
   },
+  // The largest objects keep the API server busy: after what waits for it by the second.
+  {name: 'crds', after: ['faults'], cluster: true, run: jest(['test/crds'], {keep: true})},
+  // A process and an API server of its own for each file: beside the cluster's tests, which wait for seconds, they would be in the way.
+  {name: 'limits', after: ['faults', 'unit'], run: jest(['test/limits'], {keep: true})},
+  {name: 'api', after: ['limits'], run: jest(['test/api'], {keep: true, workers: 3})},
+  {name: 'page', after: ['limits'], run: jest(['test/page'], {keep: true})},
+  // They compute as much as the two before them.
+  {name: 'operator', after: ['api', 'page'], run: jest(['test/operator'], {keep: true})},
+  {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops'], {keep: true})},
+  // Proxies with timeouts of a second: after what keeps the processor busy.
+  {name: 'authorize', after: ['operator', 'gitops'], run: jest(['test/authorize'], {keep: true})},
+  // Four minutes at a few hundred requests a second.
+  {name: 'load', after: ['authorize'], run: jest(['test/load'], {keep: true})},
   // By what the suites before it have made the operator write.
-  {name: 'reasons', after: ['faults'], cluster: true, run: command('every reason came up', node, 'test/reasons.ts')},
+  {
+    name: 'log',
+    after: ['crds', 'dns'],
+    cluster: true,
+    run: () =>
+      all(
+        command('every reason came up', [node, 'test/reasons.ts', scratch]),
+        command('tools that wait understand every status that was written', [node, 'test/gitops/written.ts']),
+        command('the operator did nothing that it should not', [node, 'test/invariants.ts']),
+      ),
+  },
+  // It puts other kinds and policies in place of those on which the suites before it stand.
+  {name: 'upgrade', after: ['log'], cluster: true, run: jest(['test/upgrade'], {keep: true})},
+  // By jest's reports of all suites that have run.
+  {
+    name: 'evidence',
+    after: ['load', 'crds'],
+    run: command('what the docs name has passed', [
+      node,
+      'test/evidence.ts',
+      scratch,
+      ...(process.argv.length > 2 ? [] : ['--all']),
+    ]),
+  },
 ];
 
 async function main(): Promise<number> {
@@ -182,13 +237,12 @@ async function main(): Promise<number> {
     return 2;
   }
   const wanted = suites.filter((s) => only.length === 0 || only.includes(s.name));
-  let broken = false;
   const ours = wanted.some((s) => s.cluster) && !existsSync(`${root}.cluster/env.json`);
   if (wanted.some((s) => s.cluster)) {
     say('the cluster and the image');
     if ((await run('cluster/up.sh', [])) !== 0 || (await run('cluster/image.sh', [])) !== 0) {
-      say('FAILED: the cluster could not be started: see above, and cluster/README.md');
-      broken = true;
+      givenUp = 'the cluster could not be started: see above, and cluster/README.md';
+      say(`FAILED: ${givenUp}`);
     }
   }
   const lines: string[] = [];
@@ -199,13 +253,16 @@ async function main(): Promise<number> {
     suites.filter((s) => after.includes(s.name)).flatMap((s) => ended.get(s.name) ?? before(s));
   const begin = async (suite: Suite): Promise<void> => {
     await Promise.all(before(suite));
-    say(`suite ${suite.name}`);
-    const began = Date.now();
-    const counts = suite.cluster && broken ? {passed: 0, failed: 1} : await suite.run();
+    const [began, unrun] = [Date.now(), givenUp];
+    if (unrun === undefined) say(`suite ${suite.name}`);
+    const counts = unrun === undefined ? await suite.run() : {passed: 0, failed: 1};
+    if (suite.vital && counts.failed > 0) givenUp ??= `${suite.name} failed`;
     total.passed += counts.passed;
     total.failed += counts.failed;
+    const took =
+      unrun === undefined ? `${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s` : `not run: ${unrun}`;
     lines.push(
-      `${suite.name.padEnd(8)} ${String(counts.passed).padStart(5)} passed, ${String(counts.failed).padStart(3)} failed  ${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s`,
+      `${suite.name.padEnd(8)} ${String(counts.passed).padStart(5)} passed, ${String(counts.failed).padStart(3)} failed  ${took}`,
     );
     say(lines.at(-1) ?? '');
   };
@@ -219,6 +276,8 @@ async function main(): Promise<number> {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
+    interrupted = true;
+    givenUp ??= `ended by ${signal}`;
     for (const child of children) child.kill(signal);
   });
 process.exitCode = await main();

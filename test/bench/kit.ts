@@ -90,9 +90,7 @@ export const run: Row = async ({say, long}) => {
       // Pages cost round trips that one long answer does not; a promise is only that this stays small.
       kept.push(sync.ratio < 1.5, rss.ratio < 1);
     }
-    console.log();
     printTable(lines);
-    console.log();
     const well = kept.every(Boolean);
     say(`kit: ${well ? 'reached' : 'MISSED'}: more requests a second, less memory, at most 1.5 × the time to sync`);
     return well;

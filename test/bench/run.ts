@@ -1,42 +1,82 @@
-/**
- * `make bench`: what DESIGN.md promises in figures, measured beside peers in the same run.
- *
- *   node test/bench/run.ts [ROW...]      ROW=kit for some rows only; LONG=1 for the sizes that CI has no time for
- *
- * A row is a file of this folder that exports `run`. It prints a table and answers whether it reached what it had to.
- */
-import {availableParallelism, cpus, totalmem} from 'node:os';
-import type {Row} from './table.ts';
+/** `make bench`: what is promised in figures, measured beside peers in the same run. */
+import {availableParallelism, cpus, loadavg, totalmem} from 'node:os';
+import {Fixture} from './fixture.ts';
+import {rows, rowsOf} from './rows.ts';
+import type {BenchContext} from './table.ts';
 
-/** In order. Loaded when wanted: a row may need what others do not. */
-const rows: Record<string, () => Promise<{run: Row}>> = {
-  kit: () => import('./kit.ts'),
-};
+const words = process.argv.slice(2);
+const usage = `usage: make bench [ROW=ROW,...] [LONG=1] [DOMAINS=NUMBER]
 
-const wanted = process.argv
-  .slice(2)
-  .flatMap((word) => word.split(/[\s,]+/))
-  .filter(Boolean);
-const unknown = wanted.find((name) => !(name in rows));
-if (unknown !== undefined) {
-  console.error(`there is no row ${JSON.stringify(unknown)}; there are ${Object.keys(rows).join(', ')}`);
-  process.exit(2);
+Measures these rows, or all: each prints a table, beside a peer or a floor where there is one, and says whether it reached what it had to.
+
+${Object.entries(rows)
+  .map(([name, {what}]) => `  ${name.padEnd(8)}${what}`)
+  .join('\n')}
+
+DOMAINS   how many, where a row is about many: 1,000 unless told, 10,000 with LONG=1
+LONG=1    the large sizes and long times, for which CI has no time
+
+P2 to P7 share one platform of Live domains, which is kept in dist/bench/DOMAINS: one that was ended goes on where it was.
+To begin anew remove that folder.
+`;
+
+function settingsOf(env: NodeJS.ProcessEnv): Omit<BenchContext, 'say'> {
+  const long = Boolean(env.LONG);
+  const domains = Number(env.DOMAINS || (long ? 10_000 : 1000));
+  if (!Number.isInteger(domains) || domains < 10) throw new Error('DOMAINS must be a number of 10 or more');
+  return {long, domains};
 }
+
 const started = Date.now();
 const say = (text: string): void => console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s] ${text}`);
+let fixture: Fixture | undefined;
 
-console.log(
-  `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`,
-);
-let missed = 0;
-for (const name of wanted.length > 0 ? wanted : Object.keys(rows)) {
-  say(`row ${name}`);
-  const {run} = await rows[name]!();
+async function measure(name: string, context: BenchContext): Promise<boolean> {
+  const {run} = rows[name]!;
+  if ('alone' in run) return (await run.alone())(context);
+  fixture ??= await Fixture.make(context);
+  return (await run.onFixture())(context, fixture);
+}
+
+/** Ends the platform of Live domains; false when something is wrong with what stands. */
+async function endFixture(): Promise<boolean> {
+  if (!fixture) return true;
+  const wrong = await fixture.wrong();
+  const well = 'every domain Ready, no double order, no failed reconcile';
+  say(`the end state: ${wrong.length === 0 ? well : `WRONG: ${wrong.join(', ')}`}`);
+  await fixture.world.stop();
+  fixture = undefined;
+  return wrong.length === 0;
+}
+
+/** How many promises were not kept. */
+async function main(): Promise<number> {
+  const wanted = rowsOf(words);
+  const context = {...settingsOf(process.env), say};
+  const machine = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), ${(totalmem() / 2 ** 30).toFixed(0)} GiB`;
+  console.log(`${machine}, Node ${process.version}, load ${loadavg()[0]!.toFixed(1)} at the start`);
+  const lastOnFixture = wanted.findLast((name) => 'onFixture' in rows[name]!.run);
+  const missed: string[] = [];
+  for (const name of wanted) {
+    say(`row ${name}: ${rows[name]!.what}`);
+    try {
+      if (!(await measure(name, context))) missed.push(name);
+    } catch (error) {
+      missed.push(name);
+      say(`row ${name} FAILED: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+    if (name === lastOnFixture && !(await endFixture())) missed.push('the end state');
+  }
+  say(missed.length === 0 ? `all ${wanted.length} rows reached` : `missed: ${missed.join(', ')}`);
+  return missed.length;
+}
+
+if (words.some((word) => word === '--help' || word === 'help')) console.log(usage);
+else {
   try {
-    if (!(await run({say, long: Boolean(process.env.LONG)}))) missed++;
+    process.exitCode = (await main()) > 0 ? 1 : 0;
   } catch (error) {
-    missed++;
-    say(`row ${name} FAILED: ${error instanceof Error ? error.stack : String(error)}`);
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    process.exitCode = 2;
   }
 }
-process.exitCode = missed > 0 ? 1 : 0;

@@ -1,13 +1,14 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {acmeRoot, api, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
-import {certificateRequests, certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
+import {acmeRoot, api, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
-import {objectNameOf} from '../../operator/domain/hostname.ts';
+import {statusesOf} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
 import {redirected} from '../support/visitor.ts';
 
-/** For what takes a second on a machine of one's own: the figures are printed. */
-const generousMs = 30_000;
+/** For what takes some 0.1 s on a machine of one's own (the figures are printed), and minutes where nothing but a timer sees to it. */
+const atOnceMs = 60_000;
+const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
 
 let tenant: Tenant;
 let ca: string;
@@ -90,16 +91,16 @@ describe('a CustomDomain from its creation to its removal', () => {
           '--field-selector',
           'involvedObject.kind=CustomDomain,involvedObject.name=site',
           '-o',
-          'jsonpath={range .items[*]}{.reason}{"\\n"}{end}',
+          'jsonpath={range .items[*]}{.reason} {.message}{"\\n"}{end}',
         ])
       )
         .trim()
         .split('\n');
-    // Written after the status, in order.
-    await eventually('the last Event is there', async () => (await told()).filter((r) => r === 'Live').length === 2);
-    const events = await told();
-    // Before that, what the first check saw, where it came before the records.
-    expect(events.slice(events.indexOf('Verified')).toSorted()).toEqual(['Live', 'Live', 'Verified', 'Verified']);
+    // Written after the status: one for all that has changed in it.
+    const tells = (phase: string, label: string) => async () =>
+      (await told()).some((event) => event.includes(phase) && event.includes(tenant.host(label)));
+    for (const phase of ['Verified', 'Live'])
+      for (const label of ['www', 'old']) await eventually(`an Event says ${phase} of ${label}`, tells(phase, label));
   });
 
   test('a request on the challenge path of a host that redirects is never redirected', async () => {
@@ -110,7 +111,7 @@ describe('a CustomDomain from its creation to its removal', () => {
   });
 
   test('a check that is asked for is answered, once for each new value', async () => {
-    const before = (await tenant.get('site'))!;
+    const [before, began] = [(await tenant.get('site'))!, new Date()];
     await kubectl([
       'annotate',
       'customdomain',
@@ -134,11 +135,28 @@ describe('a CustomDomain from its creation to its removal', () => {
       'reconcile.fluxcd.io/requestedAt=2026-01-02T00:00:00Z',
     ]);
     await handled('2026-01-02T00:00:00Z');
-    const after = (await tenant.get('site'))!;
-    expect(after.status?.hosts).toEqual(before.status?.hosts);
+    // Taking the annotations off asks for nothing.
+    await kubectl([
+      'annotate',
+      'customdomain',
+      '-n',
+      tenant.namespace,
+      'site',
+      'doorplate.dev/requestedAt-',
+      'reconcile.fluxcd.io/requestedAt-',
+    ]);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2000);
+    });
+    const written = await statusesOf(`${tenant.namespace}/site`, began);
+    expect(written.map((w) => w.status.lastHandledReconcileAt)).toEqual([
+      '2026-01-01T00:00:00Z',
+      '2026-01-02T00:00:00Z',
+    ]);
+    expect(written.map((w) => w.status.hosts)).toEqual([before.status?.hosts, before.status?.hosts]);
   });
 
-  test('an edited or deleted Ingress or Certificate is restored within a second', async () => {
+  test('an edited or deleted Ingress or Certificate is restored at once', async () => {
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
     const edits = {
       ingresses: ['/spec/rules/0/host', 'evil.example.com'],
@@ -162,7 +180,7 @@ describe('a CustomDomain from its creation to its removal', () => {
           await eventually(
             `${resource.kind} ${key} is as it was`,
             async () => (await spec()) === wanted,
-            generousMs,
+            undefined,
             10,
           );
           took.push(Date.now() - began);
@@ -171,9 +189,10 @@ describe('a CustomDomain from its creation to its removal', () => {
     }
     console.log(`restored after ${took.toSorted((a, b) => a - b).join(', ')} ms`);
     expect(took).toHaveLength(10);
+    expect(median(took)).toBeLessThan(atOnceMs);
   });
 
-  test('deleting it stops the traffic within a second and leaves no Ingress and no Certificate', async () => {
+  test('deleting it stops the traffic at once and leaves no Ingress and no Certificate', async () => {
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
     expect(await tenant.children(uid, ingresses)).toHaveLength(3);
     expect(await tenant.children(uid, certificates)).toHaveLength(2);
@@ -186,171 +205,12 @@ describe('a CustomDomain from its creation to its removal', () => {
     expect(await served()).toBe(true);
     const began = Date.now();
     await api().delete(customDomains, `${tenant.namespace}/site`);
-    await eventually('the edge serves neither', async () => !(await served()), generousMs, 10);
+    await eventually('the edge serves neither', async () => !(await served()), undefined, 10);
     const ms = Date.now() - began;
     console.log(`the edge stopped serving ${ms} ms after the deletion was sent (ingress throttle 100 ms)`);
+    expect(ms).toBeLessThan(atOnceMs);
     await kubectl(['wait', 'customdomain/site', '-n', tenant.namespace, '--for=delete', '--timeout=300s']);
     expect(await tenant.children(uid, ingresses)).toEqual([]);
     expect(await tenant.children(uid, certificates)).toEqual([]);
   });
-});
-
-test('a hostname whose CertificateRequest has been cleaned away goes Live all the same, with no second order', async () => {
-  const [www, old] = [tenant.host('lost'), tenant.host('old-lost')];
-  await tenant.record('old-lost', tenant.proof);
-  await tenant.attach('lost', www, [{from: old}]);
-  const {
-    metadata: {uid = ''},
-  } = await tenant.hosts('lost', [`${www} AwaitingVerification RecordMissing`, `${old} Verified WaitingForPrimary`]);
-  const [key = ''] = await tenant.children(uid, certificates);
-  await kubectl([
-    'wait',
-    `certificate/${key.split('/')[1]}`,
-    '-n',
-    key.split('/')[0]!,
-    '--for=condition=Ready',
-    '--timeout=300s',
-  ]);
-  const [request = ''] = await tenant.children(uid, certificateRequests);
-  await api().delete(certificateRequests, request);
-  await tenant.record('lost', tenant.proof);
-  await tenant.verify('lost');
-  await tenant.hosts('lost', [`${www} Live Serving`, `${old} Live Redirecting`]);
-  await redirected(`https://${old}/x`, 301, `https://${www}/x`, ca);
-  // The primary's.
-  expect(await tenant.children(uid, certificateRequests)).toEqual([expect.stringMatching(`^${tenant.namespace}/`)]);
-  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'lost']);
-});
-
-test('an Ingress whose deletion a tenant holds up goes all the same when its CustomDomain is deleted', async () => {
-  const [www, old] = [tenant.host('held'), tenant.host('kept')];
-  await tenant.records({held: tenant.proof, kept: tenant.proof});
-  await tenant.attach('held', www, [{from: old}]);
-  await tenant.wait('held', 'Ready');
-  const uid = (await tenant.get('held'))?.metadata.uid ?? '';
-  const name = (await tenant.children(uid, ingresses)).find((i) => i.startsWith(tenant.namespace))?.split('/')[1] ?? '';
-  const get = () => kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'json', '--ignore-not-found']);
-  // A dependent that never goes: deleted in the foreground, its owner waits for it.
-  const ingress = JSON.parse(await get()) as {apiVersion: string; kind: string; metadata: {name: string; uid: string}};
-  await apply([
-    {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: {
-        name: 'holds',
-        namespace: tenant.namespace,
-        finalizers: ['test.doorplate.dev/held'],
-        ownerReferences: [
-          {
-            apiVersion: ingress.apiVersion,
-            kind: ingress.kind,
-            name,
-            uid: ingress.metadata.uid,
-            blockOwnerDeletion: true,
-          },
-        ],
-      },
-    },
-  ]);
-  await new Promise((resolve) => {
-    setTimeout(resolve, 2000);
-  }); // The garbage collector reads of it by a watch of its own.
-  try {
-    await eventually('the Ingress waits for its dependent', async () => {
-      await kubectl(['delete', 'ingress', '-n', tenant.namespace, name, '--cascade=foreground', '--wait=false']);
-      return (
-        await kubectl(['get', 'ingress', '-n', tenant.namespace, name, '-o', 'jsonpath={.metadata.finalizers}'])
-      ).includes('foregroundDeletion');
-    });
-    expect((await fetchEdge(`https://${www}/`, {ca})).status).toBe(200);
-    await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'held']);
-    await eventually('the edge stops serving it', async () => (await fetchEdge(`https://${www}/`)).status === 404);
-    expect(await get()).toBe('');
-  } finally {
-    await kubectl([
-      'patch',
-      'configmap',
-      '-n',
-      tenant.namespace,
-      'holds',
-      '--type=merge',
-      '-p',
-      '{"metadata":{"finalizers":null}}',
-    ]);
-  }
-});
-
-test('an object of the name that Doorplate will need, made by somebody else, is left alone and reported; when it goes, the hostname goes on', async () => {
-  const www = tenant.host('taken');
-  await tenant.attach('taken', www);
-  const uid = (await tenant.reason('taken', 'RecordMissing')).metadata.uid ?? '';
-  const name = objectNameOf(uid, www);
-  const theirs = {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'Ingress',
-    metadata: {name, namespace: tenant.namespace},
-    spec: {defaultBackend: {service: {name: 'web', port: {number: 80}}}},
-  };
-  await kubectl(['create', '-f', '-'], {input: JSON.stringify(theirs)});
-  // The edge may write its status.
-  const content = () =>
-    kubectl([
-      'get',
-      'ingress',
-      '-n',
-      tenant.namespace,
-      name,
-      '-o',
-      'jsonpath={.metadata.uid} {.metadata.generation} {.metadata.labels} {.metadata.annotations} {.metadata.ownerReferences}',
-    ]);
-  const before = await content();
-  await tenant.record('taken', tenant.proof);
-  const domain = await tenant.reason('taken', 'NameTaken');
-  expect(domain.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform'});
-  expect(domain.status?.hosts?.[0]?.message).toContain(`Ingress ${tenant.namespace}/${name}`);
-  expect(await content()).toBe(before);
-  await kubectl(['delete', 'ingress', '-n', tenant.namespace, name]);
-  await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'taken', 'doorplate.dev/requestedAt=again']);
-  await tenant.wait('taken', 'Ready');
-  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'taken']);
-});
-
-test('one that somebody else holds up by a finalizer says Removing: its routes and certificates are gone all the same', async () => {
-  const uid = await (async () => {
-    await tenant.record('kept', tenant.proof);
-    await tenant.attach('kept', tenant.host('kept'));
-    await tenant.wait('kept', 'Ready');
-    return (await tenant.get('kept'))?.metadata.uid ?? '';
-  })();
-  await kubectl([
-    'patch',
-    'customdomain',
-    '-n',
-    tenant.namespace,
-    'kept',
-    '--type=json',
-    '-p',
-    '[{"op":"add","path":"/metadata/finalizers/-","value":"test.doorplate.dev/held"}]',
-  ]);
-  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'kept', '--wait=false']);
-  const domain = await tenant.hosts('kept', [`${tenant.host('kept')} Removing Removing`]);
-  expect(domain.status).toMatchObject({phase: 'Removing', hostsLive: '0/1'});
-  expect(domain.status?.conditions?.every((c) => c.status === 'False' && c.reason === 'Removing')).toBe(true);
-  // Said first, then let go.
-  await eventually(
-    'only the other finalizer is left',
-    async () => (await tenant.get('kept'))?.metadata.finalizers?.join() === 'test.doorplate.dev/held',
-  );
-  expect(await tenant.children(uid, certificates, ingresses)).toEqual([]);
-  await kubectl([
-    'patch',
-    'customdomain',
-    '-n',
-    tenant.namespace,
-    'kept',
-    '--type=merge',
-    '-p',
-    '{"metadata":{"finalizers":null}}',
-  ]);
-  await eventually('it is gone', async () => (await tenant.get('kept')) === undefined);
 });

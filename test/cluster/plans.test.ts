@@ -1,30 +1,31 @@
 /** What a tenant may have: plans, the limit of hostnames, a downgrade; and what tenants may write at all. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import type {Account} from '../../operator/api/foreign.ts';
 import {may} from '../support/rights.ts';
 import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
 let ca: string;
-const two = `two-${Date.now().toString(36)}`;
+const [one, two] = ['one', 'two'].map((name) => `${name}-${Date.now().toString(36)}`) as [string, string];
+const planNamed = (name: string, more: object = {}): object => ({
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'Plan',
+  metadata: {name},
+  spec: {
+    rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
+    customDomains: {allowed: true, maxHostnamesPerProject: 2},
+    ...more,
+  },
+});
 beforeAll(async () => {
-  await apply([
-    {
-      apiVersion: 'doorplate.dev/v1alpha1',
-      kind: 'Plan',
-      metadata: {name: two},
-      spec: {
-        rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
-        customDomains: {allowed: true, maxHostnamesPerProject: 2},
-      },
-    },
-  ]);
+  await apply([planNamed(two)]);
   tenant = await Tenant.create('plans');
   ca = await acmeRoot();
 });
 afterAll(async () => {
   await tenant?.remove();
-  await kubectl(['delete', 'plan', two, '--ignore-not-found']);
+  await kubectl(['delete', 'plan', one, two, '--ignore-not-found']);
 });
 
 const remove = (name: string) => kubectl(['delete', 'customdomain', '-n', tenant.namespace, name]);
@@ -145,6 +146,33 @@ describe('what is not accepted, and heals itself', () => {
     await remove('lost');
   });
 
+  test('more Projects than the plan allows: the newest is refused in words, until the plan allows it', async () => {
+    const says = (reason: string) =>
+      eventually(`the newer Project says ${reason}`, async () =>
+        (await tenant.getProject('extra'))?.status?.conditions?.some((c) => c.type === 'Ready' && c.reason === reason),
+      );
+    // A plan of its own: when the Account is found to be on it, the operator knows both.
+    await apply([planNamed(one, {maxProjects: 1})]);
+    await tenant.onPlan(one);
+    await eventually('the Account is on it', async () => {
+      const {metadata, status} = JSON.parse(
+        await kubectl(['get', 'account', tenant.namespace, '-o', 'json']),
+      ) as Account;
+      return status?.observedGeneration === metadata.generation && status?.conditions?.[0]?.status === 'True';
+    });
+    await apply([tenant.project('extra', {serviceRef: {name: 'web', port: 80}, defaultHost: 'Disabled'})]);
+    await says('ProjectLimitReached');
+    const refused = await tenant.getProject('extra');
+    expect(refused?.status?.host).toBeUndefined();
+    expect(refused?.status?.conditions?.find((c) => c.type === 'Ready')?.message).toBe(
+      `The plan ${one} allows 1 project, and older ones have taken it. Delete a project, or upgrade the plan.`,
+    );
+    await kubectl(['patch', 'plan', one, '--type=merge', '-p', '{"spec":{"maxProjects":null}}']);
+    await says('DefaultHostDisabled');
+    await kubectl(['delete', 'project', '-n', tenant.namespace, 'extra']);
+    await tenant.onPlan('enterprise');
+  });
+
   test('more hostnames than the plan allows: the newest wait for a place, and get it', async () => {
     const [a, b, c] = [tenant.host('a'), tenant.host('b'), tenant.host('c')];
     await tenant.attach('many', b, [{from: c}]);
@@ -191,7 +219,7 @@ describe('what is not accepted, and heals itself', () => {
   });
 });
 
-test('a downgrade: what is Live is served on, without a failed request, and upgraded again it is as if nothing had been', async () => {
+test('a downgrade: Live hostnames are served on without a failed request, and an upgrade leaves no trace of it', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
   await tenant.records({www: tenant.proof, old: tenant.proof});
   await tenant.attach('site', www, [{from: old}]);
@@ -241,12 +269,19 @@ test('a downgrade: what is Live is served on, without a failed request, and upgr
   await tenant.attach('site', www, [{from: old}]);
   const again = await tenant.hosts('site', [`${www} Live PlanUpgradeRequired`, `${old} Live PlanUpgradeRequired`]);
   expect(again.status?.hosts?.map((h) => h.servedUntil)).toEqual([until, until]);
-  // A Plan that is missing neither ends that nor heals it.
+  // An Account that is missing neither ends that nor heals it: decided when a newcomer is told that it is missing.
   await tenant.onPlan(undefined);
-  await new Promise((resolve) => {
-    setTimeout(resolve, 1500);
+  await apply([tenant.project('other', {serviceRef: {name: 'web', port: 80}})]);
+  await tenant.attach('other', tenant.host('other'), [], 'other');
+  await tenant.reason('other', 'PlanNotFound');
+  await tenant.verify('site');
+  const asked = again.status?.lastHandledReconcileAt;
+  const lost = await eventually('it is decided anew', async () => {
+    const now = await tenant.get('site');
+    return now?.status?.lastHandledReconcileAt !== asked && now!;
   });
-  await tenant.hosts('site', [`${www} Live PlanUpgradeRequired`, `${old} Live PlanUpgradeRequired`]);
+  expect({...lost.status, lastHandledReconcileAt: asked}).toEqual(again.status);
+  await remove('other');
 
   await tenant.onPlan('pro');
   const healed = await tenant.hosts('site', [`${www} Live Serving`, `${old} Live Redirecting`]);
@@ -313,7 +348,7 @@ describe('what a tenant may write', () => {
   const writes = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
   test.each<[string, string, readonly string[], string]>([
-    ...['projects', 'customdomains'].flatMap((kind): [string, string, readonly string[], string][] => [
+    ...['projects', 'customdomains', 'apikeys'].flatMap((kind): [string, string, readonly string[], string][] => [
       ...roles.map((role): [string, string, readonly string[], string] => [role, kind, reads, 'yes']),
       ['view', kind, writes, 'no'],
       ['edit', kind, writes, 'yes'],

@@ -5,8 +5,19 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {parseAllDocuments} from 'yaml';
 import {apply, eventually, kubectl, sh} from '../../cluster/cluster.ts';
-import {admin} from '../support/kube-api.ts';
-import {Api, outcome, placeOf, routeKinds, rows, standing, standIn, who} from '../support/policy.ts';
+import {admin} from '../support/admin.ts';
+import {
+  Api,
+  outcome,
+  placeOf,
+  policies,
+  routeKinds,
+  rows,
+  solverLabels,
+  standing,
+  standIn,
+  who,
+} from '../support/policy.ts';
 
 interface Rendered {
   kind: string;
@@ -24,7 +35,7 @@ const get = (...args: string[]) => kubectl(['get', '-n', place.tenant, '--ignore
 
 beforeAll(async () => {
   await apply(routeKinds.map(standIn));
-  await eventually('the kinds are served', () => apply(standing(place)));
+  await eventually('the kinds are served', () => apply(standing(place)).then(() => true));
   await eventually('the roles have taken Doorplate’s up', async () => {
     const {status} = await api.send(
       {
@@ -80,6 +91,11 @@ describe('who writes what', () => {
       'only Doorplate and cert-manager write Certificate here. Attach the hostname with a CustomDomain instead',
     ],
     [
+      'a deletion',
+      'a tenant can’t delete an Ingress by which a challenge is answered',
+      'only cert-manager deletes Ingress here, by which the CA is answered: it goes by itself when that is done. To be rid of the hostname',
+    ],
+    [
       'a status',
       'a tenant can’t write the status of a CustomDomain',
       'only its controller writes the status of CustomDomain here, because others trust it. Change the spec of the CustomDomain or Project instead',
@@ -92,7 +108,7 @@ describe('who writes what', () => {
     [
       'a Secret',
       'a tenant can’t have a certificate issued anew by deleting its Secret',
-      'only cert-manager writes and deletes the Secrets of hostnames, whose names end in a hyphen and 13 characters. Choose another name',
+      'only cert-manager writes and deletes the Secrets of hostnames, whose names end in a hyphen and 13 characters, and those with the label cert-manager.io/next-private-key. Choose another name',
     ],
     [
       'an Account',
@@ -100,11 +116,16 @@ describe('who writes what', () => {
       'only the platform sets, changes or removes the label doorplate.dev/account, which says whose hostnames these are. Ask who may update Accounts',
     ],
     [
+      'a lifted ban',
+      'a tenant can’t lift the ban of their ApiKey',
+      'only the platform sets the annotation doorplate.dev/lift-ban, which lifts the ban of an API key. The ban ends by itself',
+    ],
+    [
       'an exception',
       'a tenant can’t except their Namespace from the policy',
       "only the platform sets, changes or removes the label doorplate.dev/admission, which excepts a namespace from Doorplate's admission policy. Ask who may update Accounts",
     ],
-  ])('who is refused %s is told what to do instead', async (_, title, said) => {
+  ])('the refusal of %s says what to do instead', async (_, title, said) => {
     const row = rows.find((r) => r.title === title);
     expect(await outcome(api, place, row!)).toEqual({
       refusedBy: row!.refusedBy,
@@ -127,7 +148,7 @@ const rendered = (...sets: string[]) =>
   ]);
 
 describe('what the platform sets', () => {
-  test('who else writes, and which further kinds are routes, the API server takes', async () => {
+  test('lists of further writers and further kinds of routes are accepted by the API server', async () => {
     const chart = await rendered(
       "admissionPolicy.exceptUsers={system:serviceaccount:gateway:controller,it's <me>}",
       'admissionPolicy.exceptGroups={trusted,"quoted"}',
@@ -138,12 +159,10 @@ describe('what the platform sets', () => {
     );
     const documents = parseAllDocuments(chart)
       .map((d) => d.toJS() as Rendered | null)
-      .filter((o) => o?.kind === 'ValidatingAdmissionPolicy');
-    expect(documents).toHaveLength(4);
-    await kubectl(['apply', '--dry-run=server', '-f', '-'], {
-      input: JSON.stringify({apiVersion: 'v1', kind: 'List', items: documents}),
-    });
-    const routes = documents.find((o) => o!.metadata.name.endsWith('-routes'))!.spec;
+      .filter((o) => o?.kind === 'ValidatingAdmissionPolicy') as Rendered[];
+    expect(documents).toHaveLength(policies.length);
+    await apply(documents, {dryRun: true});
+    const routes = documents.find((o) => o.metadata.name.endsWith('-routes'))!.spec;
     expect(routes.matchConstraints.resourceRules.at(-1)).toMatchObject({
       apiGroups: ['projectcontour.io'],
       resources: ['httpproxies'],
@@ -159,23 +178,18 @@ describe('what the platform sets', () => {
       expect(conditions).toContain(name);
     expect(conditions).not.toContain('cert-manager:cert-manager');
   });
-
-  test('switched off, there is no policy and no binding', async () => {
-    expect(await rendered('admissionPolicy.enabled=false')).not.toContain('ValidatingAdmissionPolicy');
-    expect((await rendered()).match(/kind: ValidatingAdmissionPolicyBinding/g)).toHaveLength(5);
-  });
 });
 
-/** An Ingress of Doorplate's that belongs to a ConfigMap. */
-const owned = (owner: string, uid: string) => [
+/** An Ingress with these labels that belongs to a ConfigMap. */
+const owned = (owner: string, uid: string, its: Record<string, string>) => [
   {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
     metadata: {
       name: owner,
       namespace: place.tenant,
-      labels,
-      ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: owner, uid}],
+      labels: its,
+      ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: owner, uid, blockOwnerDeletion: true}],
     },
     spec: {
       rules: [
@@ -188,12 +202,16 @@ const owned = (owner: string, uid: string) => [
   },
 ];
 
-const ownerOf = async (name: string) => {
-  await apply([{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace: place.tenant}}]);
-  await apply(owned(name, await get('configmap', name, '-o', 'jsonpath={.metadata.uid}')));
-  await new Promise((resolve) => {
+/** The garbage collector reads by watches of its own. */
+const heard = () =>
+  new Promise((resolve) => {
     setTimeout(resolve, 2000);
-  }); // The garbage collector reads of them by a watch of its own.
+  });
+
+const ownerOf = async (name: string, its: Record<string, string> = labels) => {
+  await apply([{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace: place.tenant}}]);
+  await apply(owned(name, await get('configmap', name, '-o', 'jsonpath={.metadata.uid}'), its));
+  await heard();
 };
 
 describe('what Kubernetes itself does to Doorplate’s objects', () => {
@@ -211,14 +229,58 @@ describe('what Kubernetes itself does to Doorplate’s objects', () => {
     ).resolves.toBe(true);
   });
 
+  test('an Ingress by which a challenge is answered waits for nothing that a tenant has hung on it: it goes when cert-manager deletes it', async () => {
+    await ownerOf('answers', solverLabels);
+    const uid = await get('ingress', 'answers', '-o', 'jsonpath={.metadata.uid}');
+    const hung = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: 'hung',
+        namespace: place.tenant,
+        finalizers: ['test.doorplate.dev/held'],
+        ownerReferences: [
+          {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'answers', uid, blockOwnerDeletion: true},
+        ],
+      },
+    };
+    expect(
+      await api.send(
+        {method: 'POST', path: `/api/v1/namespaces/${place.tenant}/configmaps`, body: hung},
+        who.tenant(place),
+      ),
+    ).toMatchObject({status: 201});
+    await heard();
+    await kubectl(['delete', 'configmap', '-n', place.tenant, 'answers', '--cascade=foreground', '--wait=false']);
+    await heard();
+    expect(await get('ingress', 'answers', '-o', 'jsonpath={.metadata.name}{.metadata.finalizers}')).toBe('answers');
+    // As cert-manager does it: how the dependents go is left open.
+    expect(
+      await api.send(
+        {method: 'DELETE', path: `/apis/networking.k8s.io/v1/namespaces/${place.tenant}/ingresses/answers`, body: {}},
+        who.certManager(),
+      ),
+    ).toMatchObject({status: 200});
+    expect(await get('ingress', 'answers', '-o', 'name')).toBe('');
+    await kubectl([
+      'patch',
+      'configmap',
+      '-n',
+      place.tenant,
+      'hung',
+      '--type=merge',
+      '-p',
+      '{"metadata":{"finalizers":null}}',
+    ]);
+  });
+
   test('a Namespace is deleted with all of it', async () => {
     for (const ns of [place.tenant, place.excepted]) {
       for (const held of ['ingress/solver', 'configmap/ours'])
         await kubectl(['patch', held, '-n', ns, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
     }
-    await kubectl(['delete', 'namespace', place.tenant, place.excepted]);
-    expect(await kubectl(['get', 'namespace', place.tenant, place.excepted, '--ignore-not-found', '-o', 'name'])).toBe(
-      '',
-    );
+    const namespaces = [place.tenant, place.excepted, place.labelled];
+    await kubectl(['delete', 'namespace', ...namespaces]);
+    expect(await kubectl(['get', 'namespace', ...namespaces, '--ignore-not-found', '-o', 'name'])).toBe('');
   });
 });

@@ -6,12 +6,20 @@ import {redirected} from '../support/visitor.ts';
 let tenant: Tenant;
 let ca: string;
 beforeAll(async () => {
-  tenant = await Tenant.create('project');
+  tenant = await Tenant.create('project', {});
   ca = await acmeRoot();
 });
 afterAll(async () => {
   await tenant?.remove();
 });
+
+/** Waits until a Project is not ready for this reason. */
+const says = (name: string, reason: string) =>
+  eventually(`the Project ${name} says ${reason}`, async () =>
+    (await tenant.getProject(name))?.status?.conditions?.some(
+      (c) => c.type === 'Ready' && c.status === 'False' && c.reason === reason,
+    ),
+  );
 
 const ready = () => kubectl(['wait', 'project/web', '-n', tenant.namespace, '--for=condition=Ready', '--timeout=300s']);
 
@@ -46,6 +54,9 @@ test('a deploy is remembered: without any endpoint the Project stays Deployed', 
     ]);
     return !slices.includes('true');
   });
+  // One that has never been deployed tells that the operator knows it, too.
+  await apply([tenant.project('never', {serviceRef: {name: 'web', port: 80}})]);
+  await says('never', 'NoReadyEndpoint');
   const project = await tenant.getProject('web');
   expect(project?.status?.firstDeployTime).toBe(before);
   expect(project?.status?.conditions?.find((c) => c.type === 'Deployed')?.status).toBe('True');
@@ -56,7 +67,7 @@ test('a deploy is remembered: without any endpoint the Project stays Deployed', 
 test('defaultHost RedirectToPrimary redirects once the primary is Live, and Disabled takes the route away', async () => {
   await apply([tenant.project('web', {defaultHost: 'RedirectToPrimary'})]);
   await ready();
-  await eventually('it serves until then', async () => (await fetchEdge(`https://${tenant.target}/`)).status === 200);
+  expect((await fetchEdge(`https://${tenant.target}/`, {ca})).status).toBe(200);
 
   await tenant.record('www', tenant.proof);
   await tenant.attach('site', tenant.host('www'));
@@ -77,7 +88,7 @@ test('defaultHost RedirectToPrimary redirects once the primary is Live, and Disa
   expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).status).toBe(200);
 });
 
-test('a Service that is missing, or has no such port, is told', async () => {
+test('a Service that is missing, or has no such port, is told; put right, the Project is served', async () => {
   await apply([
     {
       apiVersion: 'doorplate.dev/v1alpha1',
@@ -86,11 +97,7 @@ test('a Service that is missing, or has no such port, is told', async () => {
       spec: {serviceRef: {name: 'nowhere', port: 80}},
     },
   ]);
-  const expectReason = (wanted: string) =>
-    eventually(`the Project says ${wanted}`, async () =>
-      (await tenant.getProject('lost'))?.status?.conditions?.some((c) => c.type === 'Ready' && c.reason === wanted),
-    );
-  await expectReason('ServiceNotFound');
+  await says('lost', 'ServiceNotFound');
   await apply([
     {
       apiVersion: 'doorplate.dev/v1alpha1',
@@ -99,7 +106,8 @@ test('a Service that is missing, or has no such port, is told', async () => {
       spec: {serviceRef: {name: 'web', port: 'grpc'}},
     },
   ]);
-  await expectReason('ServicePortNotFound');
+  await says('lost', 'ServicePortNotFound');
+  expect((await tenant.getProject('lost'))?.status?.firstDeployTime).toBeUndefined();
   await apply([
     {
       apiVersion: 'doorplate.dev/v1alpha1',
@@ -108,8 +116,11 @@ test('a Service that is missing, or has no such port, is told', async () => {
       spec: {serviceRef: {name: 'web', port: 'http'}},
     },
   ]);
+  await kubectl(['wait', 'project/lost', '-n', tenant.namespace, '--for=condition=Ready', '--timeout=300s']);
+  const project = await tenant.getProject('lost');
+  expect(project?.status?.firstDeployTime).toBeDefined();
   await eventually(
-    'it is deployed',
-    async () => (await tenant.getProject('lost'))?.status?.firstDeployTime !== undefined,
+    'its default host answers',
+    async () => (await fetchEdge(`https://${project?.status?.host}/`, {ca})).status === 200,
   );
 });

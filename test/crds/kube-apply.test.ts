@@ -4,15 +4,8 @@ import {Applier} from '../../operator/kube/apply.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {type KubeObject, keyOf, ownerReference} from '../../operator/kube/objects.ts';
-import {
-  adminClient,
-  type ConfigMap,
-  configMaps,
-  eventually,
-  makeNamespace,
-  makeWidgets,
-  type Widget,
-} from '../support/kube-api.ts';
+import {adminClient} from '../support/admin.ts';
+import {type ConfigMap, configMaps, eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
 
 type Managed = ConfigMap & {metadata: {managedFields?: {manager: string; operation: string}[]}};
 
@@ -87,7 +80,7 @@ describe('the first write', () => {
     expect(await live()).toEqual(before);
   });
 
-  test('takes up what is ours, though the cache did not know it', async () => {
+  test('updates an object of ours that the cache did not know', async () => {
     await applier.apply(configMaps, intent({a: '1', b: '1'}), {existing: undefined, isOurs});
     const result = await applier.apply(configMaps, intent({a: '2'}), {existing: undefined, isOurs});
     expect(result).toMatchObject({outcome: 'Applied', conflicts: []});

@@ -1,10 +1,13 @@
 import {setTimeout as wait} from 'node:timers/promises';
 import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
 import pino from 'pino';
+import {Registry} from 'prom-client';
 import {Cache, type CacheOptions} from '../../operator/kube/cache.ts';
 import {Client} from '../../operator/kube/client.ts';
+import {kitMetrics} from '../../operator/kube/metrics.ts';
 import type {WatchState} from '../../operator/kube/watch.ts';
-import {admin, type ConfigMap, configMaps, eventually, makeNamespace} from '../support/kube-api.ts';
+import {admin} from '../support/admin.ts';
+import {type ConfigMap, configMaps, eventually, makeNamespace} from '../support/kube-api.ts';
 import {FaultProxy, type Fate, type Seen} from '../support/kube-proxy.ts';
 
 interface Small {
@@ -23,12 +26,14 @@ let stop: AbortController;
 let cache: Cache<Small, ConfigMap>;
 let changes: string[];
 let logged: string[];
+let registry: Registry;
 
 beforeEach(async () => {
   proxy = new FaultProxy(admin());
   await proxy.listen();
   direct = new Client(admin());
-  client = new Client(proxy.credentials);
+  registry = new Registry();
+  client = new Client(proxy.credentials, {metrics: kitMetrics(registry)});
   stop = new AbortController();
   changes = [];
   logged = [];
@@ -49,7 +54,7 @@ function make(watcher: CacheOptions<Small, ConfigMap>['watcher'] = {}): Cache<Sm
     namespace,
     log,
     labelSelector: 'kit=test',
-    project: ({metadata, data}) => ({metadata, a: data?.a}),
+    project: ({metadata, data}) => ({metadata, a: readable(data?.a)}),
     indexes: {a: ({a}) => (a === undefined ? [] : [a])},
     watcher: {backoff: {baseMs: 50, capMs: 400}, ...watcher},
   });
@@ -58,6 +63,13 @@ function make(watcher: CacheOptions<Small, ConfigMap>['watcher'] = {}): Cache<Sm
   );
   return cache;
 }
+
+function readable(a: string | undefined): string | undefined {
+  if (a === 'unreadable') throw new Error('nothing can be made of this');
+  return a;
+}
+
+const unreadable = async () => (await registry.getSingleMetric('cache_unreadable_objects')!.get()).values[0]?.value;
 
 const object = (name: string, a: string): ConfigMap => ({
   apiVersion: 'v1',
@@ -116,6 +128,23 @@ describe('a copy', () => {
     await direct.patch(configMaps, `${namespace}/${leaves.metadata.name}`, {metadata: {labels: null}}, {type: 'merge'});
     await eventually(() => at('leaves') === undefined);
     expect(content()).toBe('stays=1');
+  });
+
+  test('passes over an object of which nothing can be made, in a list and in a watch, and counts it until it is put right', async () => {
+    await create('listed', 'unreadable');
+    await create('one', '1');
+    make();
+    await started();
+    expect([content(), await unreadable()]).toEqual(['one=1', 1]);
+    await create('watched', 'unreadable');
+    await create('two', '2');
+    await eventually(() => at('two') === '2');
+    expect([content(), await unreadable()]).toEqual(['one=1 two=2', 2]);
+    await change('listed', '3');
+    await destroy('watched');
+    await eventually(() => cache.unreadable === 0);
+    expect([content(), await unreadable()]).toEqual(['listed=3 one=1 two=2', 0]);
+    expect(logged.filter((line) => line.includes('nothing can be made of an object'))).toHaveLength(2);
   });
 
   test('goes on when a handler throws, and the other handlers are told', async () => {
@@ -225,6 +254,9 @@ function purpose({isWatch, url}: Seen): 'watch' | 'list' | 'check' {
   if (isWatch) return 'watch';
   return url.searchParams.get('limit') === '1' ? 'check' : 'list';
 }
+
+/** By which a page of a list is asked for; null for the first. */
+const token = ({url}: Seen) => url.searchParams.get('continue');
 
 /** What the copy's requests were for, after its first list and watch. */
 function later(): string[] {
@@ -365,13 +397,37 @@ describe('a fault', () => {
     await eventually(() => at('comes') === '1');
   });
 
-  test('(pages that expire midway) makes it list everything at once', async () => {
+  test.each([
+    {how: 'once', times: 1, limits: ['5', '5', '5', '5', '5']},
+    {how: 'twice', times: 2, limits: ['5', '5', '5', '5', 'all']},
+  ])(
+    '(pages that expire midway, $how) makes it list in pages again, then everything at once',
+    async ({times, limits}) => {
+      for (let i = 0; i < 12; i++) await create(`o-${i}`, '1');
+      make({pageSize: 5});
+      let left = times;
+      proxy.fate = ({url}) =>
+        url.searchParams.has('continue') && left-- > 0 ? {status: 410, body: status(410, 'Expired')} : 'forward';
+      await started();
+      expect(cache.size).toBe(12);
+      expect(proxy.seen.filter(({isWatch}) => !isWatch).map(({url}) => url.searchParams.get('limit') ?? 'all')).toEqual(
+        limits,
+      );
+    },
+  );
+
+  test('(a page that can not be read) costs that page once more, after the wait that the server asks for', async () => {
     for (let i = 0; i < 12; i++) await create(`o-${i}`, '1');
     make({pageSize: 5});
-    proxy.fate = once(({url}) => url.searchParams.has('continue'), {status: 410, body: status(410, 'Expired')});
+    const fates: Fate[] = ['cut', {status: 429, body: '', headers: {'retry-after': '2'}}];
+    const page = (seen: Seen) => [...new Set(proxy.seen.map(token))].indexOf(token(seen));
+    proxy.fate = (seen) => (page(seen) === 2 ? (fates.shift() ?? 'forward') : 'forward');
     await started();
     expect(cache.size).toBe(12);
-    expect(proxy.seen.map(({url}) => url.searchParams.get('limit') ?? 'all').slice(0, 3)).toEqual(['5', '5', 'all']);
+    expect(changes).toHaveLength(12);
+    const lists = proxy.seen.filter(({isWatch}) => !isWatch);
+    expect(lists.map(page)).toEqual([0, 1, 2, 2, 2]);
+    expect(lists[4]!.at - lists[3]!.at).toBeGreaterThanOrEqual(1990);
   });
 
   test('(nobody there at the start) delays the sync and no more', async () => {

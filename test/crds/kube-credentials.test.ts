@@ -8,7 +8,8 @@ import {inCluster} from '../../operator/kube/credentials.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import {VirtualClock} from '../support/kube-clock.ts';
-import {admin, adminClient, makeNamespace} from '../support/kube-api.ts';
+import {admin, adminClient} from '../support/admin.ts';
+import {makeNamespace} from '../support/kube-api.ts';
 
 interface Review extends KubeObject {
   status: {userInfo: {username: string}};

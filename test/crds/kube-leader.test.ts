@@ -8,7 +8,8 @@ import {Registry} from 'prom-client';
 import {Cache} from '../../operator/kube/cache.ts';
 import {Client} from '../../operator/kube/client.ts';
 import {WriteRefusedError} from '../../operator/kube/errors.ts';
-import {Elector, type ElectorOptions, leases} from '../../operator/kube/leader.ts';
+import {Elector, type ElectorOptions} from '../../operator/kube/leader.ts';
+import {leases} from '../../operator/kube/lease.ts';
 import {Manager} from '../../operator/kube/manager.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {type ConfigMap, configMaps, eventually} from '../support/kube-api.ts';
@@ -132,14 +133,14 @@ describe('of two processes with the usual 15 s, 10 s and 2 s', () => {
     expect(holder).toMatch(/^two_/);
   });
 
-  test('the second leads when the lease of the first, that was killed, has run out', async () => {
+  test('the second leads when the lease of the killed first has expired', async () => {
     const {afterMs, end, writers} = await stories.crash;
     console.log(`after SIGKILL: ${Math.round(afterMs)} ms (17 s on a machine of one's own)`);
     expect(afterMs).toBeLessThan(60_000);
     expect({end, writers}).toEqual({end: 'SIGKILL', writers: ['one', 'two']});
   });
 
-  test('the second leads when the lease of the first, that was stopped, has run out, and the first, going on, writes nothing more and ends with 1', async () => {
+  test('the second leads when the lease of the frozen first has expired; the first, thawed, writes nothing more and ends with 1', async () => {
     const {afterMs, end, writers, said, holder} = await stories.pause;
     console.log(`after SIGSTOP: ${Math.round(afterMs)} ms (17 s on a machine of one's own)`);
     expect(afterMs).toBeLessThan(60_000);

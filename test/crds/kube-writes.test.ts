@@ -1,11 +1,14 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import {Registry} from 'prom-client';
 import type {Client} from '../../operator/kube/client.ts';
 import {isConflict} from '../../operator/kube/errors.ts';
 import {EventRecorder} from '../../operator/kube/events.ts';
 import {ensureFinalizer, removeFinalizer} from '../../operator/kube/finalizer.ts';
+import {type KitMetrics, kitMetrics} from '../../operator/kube/metrics.ts';
 import {defineResource, type KubeObject, keyOf, type Resource} from '../../operator/kube/objects.ts';
 import {writeStatus} from '../../operator/kube/status.ts';
-import {adminClient, eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
+import {adminClient} from '../support/admin.ts';
+import {eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
 
 const finalizer = 'kit.test/clean-up';
 
@@ -15,6 +18,20 @@ let namespace: string;
 let undo: (() => Promise<unknown>)[];
 let widget: Widget;
 let serial = 0;
+
+/** How many Events were not written. */
+const dropped = async (metrics: KitMetrics) => (await metrics.eventsDropped.get()).values[0]?.value;
+/** A recorder, and what counts for it. */
+const makeRecorder = (capacity?: number) => {
+  const metrics = kitMetrics(new Registry());
+  const recorder = new EventRecorder(client, {
+    controller: 'kit.test/controller',
+    instance: 'pod-1',
+    metrics,
+    ...(capacity !== undefined && {capacity}),
+  });
+  return {recorder, metrics};
+};
 
 beforeAll(async () => {
   client = adminClient();
@@ -41,7 +58,7 @@ const read = async (): Promise<Widget> => (await client.get(widgets, keyOf(widge
 const stale = expect.objectContaining({status: 409, reason: 'Conflict'});
 
 describe('status', () => {
-  test('is written whole: members that are no longer said go', async () => {
+  test('is written whole: members that are left out are removed', async () => {
     const first = await writeStatus(client, widgets, widget, {seen: 1, words: ['a']});
     expect(first!.status).toEqual({seen: 1, words: ['a']});
     const second = await writeStatus(client, widgets, first!, {seen: 2});
@@ -49,7 +66,7 @@ describe('status', () => {
     expect((await read()).spec).toEqual({size: 1});
   });
 
-  test('costs no request when it is so already', async () => {
+  test('costs no request when it is already as wanted', async () => {
     const written = await writeStatus(client, widgets, widget, {words: ['a'], seen: 1});
     expect(await writeStatus(client, widgets, written!, {seen: 1, words: ['a'], more: undefined})).toBeUndefined();
     expect((await read()).metadata.resourceVersion).toBe(written!.metadata.resourceVersion);
@@ -86,14 +103,14 @@ describe('a finalizer', () => {
     await client.patch(widgets, keyOf(widget), {metadata: {finalizers: null}}, {type: 'merge'});
   });
 
-  test('that was decided on a stale read loses nobody’s', async () => {
+  test('that was decided on a stale read removes nobody else’s', async () => {
     await client.patch(widgets, keyOf(widget), {metadata: {finalizers: ['other.test/x']}}, {type: 'merge'});
     await expect(ensureFinalizer(client, widgets, widget, finalizer)).rejects.toEqual(stale);
     expect((await read()).metadata.finalizers).toEqual(['other.test/x']);
     await client.patch(widgets, keyOf(widget), {metadata: {finalizers: null}}, {type: 'merge'});
   });
 
-  test('holds the object until it is taken off, and is not put on one that goes', async () => {
+  test('holds the object until it is taken off, and is not added to one that is being deleted', async () => {
     const held = await ensureFinalizer(client, widgets, widget, finalizer);
     await client.delete(widgets, keyOf(widget));
     const going = await read();
@@ -123,7 +140,7 @@ describe('an Event', () => {
   });
 
   test('is accepted by the API server, its note cut to a kilobyte', async () => {
-    const recorder = new EventRecorder(client, {controller: 'kit.test/controller', instance: 'pod-1'});
+    const {recorder, metrics} = makeRecorder();
     for (let i = 0; i < 3; i++)
       recorder.record({
         regarding: widget,
@@ -133,7 +150,7 @@ describe('an Event', () => {
         note: `${i} ${'€'.repeat(1000)}`,
       });
     await recorder.flush(60_000);
-    expect(recorder.dropped).toBe(0);
+    expect(await dropped(metrics)).toBe(0);
     const {items} = await client.list(events, {namespace, fieldSelector: `regarding.name=${widget.metadata.name}`});
     expect(items.map(({note}) => note.slice(0, 3)).toSorted()).toEqual(['0 €', '1 €', '2 €']);
     expect(items[0]).toMatchObject({
@@ -144,26 +161,27 @@ describe('an Event', () => {
     expect(items[0]!.eventTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  test('that the API server refuses is dropped, and harms nobody', async () => {
-    const recorder = new EventRecorder(client, {controller: 'kit.test/controller', instance: 'pod-1'});
-    recorder.record({
-      regarding: {...widget, metadata: {...widget.metadata, namespace: 'no-such-namespace'}},
-      type: 'Normal',
-      reason: 'Tried',
-      action: 'Try',
-      note: 'x',
-    });
+  test('that the API server refuses is dropped, and harms nobody; of a namespace that is gone it is nobody’s', async () => {
+    const {recorder, metrics} = makeRecorder();
+    for (const change of [{name: 'Not_a_name'}, {namespace: 'no-such-namespace'}])
+      recorder.record({
+        regarding: {...widget, metadata: {...widget.metadata, ...change}},
+        type: 'Normal',
+        reason: 'Tried',
+        action: 'Try',
+        note: 'x',
+      });
     recorder.record({regarding: widget, type: 'Warning', reason: 'Failed', action: 'Try', note: 'after'});
     await recorder.flush(60_000);
-    expect(recorder.dropped).toBe(1);
+    expect(await dropped(metrics)).toBe(1);
     await eventually(async () => (await client.list(events, {namespace})).items.some(({note}) => note === 'after'));
   });
 
-  test('beyond the buffer is dropped at once', () => {
-    const recorder = new EventRecorder(client, {controller: 'kit.test/controller', instance: 'pod-1', capacity: 2});
+  test('beyond the buffer is dropped at once', async () => {
+    const {recorder, metrics} = makeRecorder(2);
     for (let i = 0; i < 5; i++)
       recorder.record({regarding: widget, type: 'Normal', reason: 'Tried', action: 'Try', note: `${i}`});
-    expect(recorder.dropped).toBe(2);
-    return recorder.flush(60_000);
+    expect(await dropped(metrics)).toBe(2);
+    await recorder.flush(60_000);
   });
 });

@@ -238,6 +238,9 @@ export const projects: Row[] = [
   row('serviceRef: without a port', {serviceRef: {name: 'web'}}, 'spec.serviceRef.port'),
   row('serviceRef: without a name', {serviceRef: {port: 80}}, 'spec.serviceRef.name'),
   row('serviceRef: an empty name', {serviceRef: {name: '', port: 80}}, 'spec.serviceRef.name'),
+  row('serviceRef: a name with a dot', {serviceRef: {name: 'a.b', port: 80}}, 'spec.serviceRef.name'),
+  row('serviceRef: a name of 63', {serviceRef: {name: 'a'.repeat(63), port: 80}}),
+  row('serviceRef: a name of 64', {serviceRef: {name: 'a'.repeat(64), port: 80}}, 'spec.serviceRef.name'),
   row('serviceRef: a name in capitals', {serviceRef: {name: 'Web', port: 80}}, 'spec.serviceRef.name'),
 ];
 
@@ -302,6 +305,16 @@ export const plans: Row[] = [
     'spec.customDomains.maxHostnamesPerProject',
   ),
   row('customDomains: left out', {rateLimit: limits}, 'spec.customDomains'),
+  ...[0, 1, 1_000_000].map((maxProjects) =>
+    row(`maxProjects: ${maxProjects}`, {rateLimit: limits, customDomains: domainsOf(false, 0), maxProjects}),
+  ),
+  ...[-1, 1_000_001, '10', 1.5].map((maxProjects) =>
+    row(
+      `maxProjects: ${JSON.stringify(maxProjects)}`,
+      {rateLimit: limits, customDomains: domainsOf(false, 0), maxProjects},
+      'spec.maxProjects',
+    ),
+  ),
 ];
 
 export const domainClaims: Row[] = [
@@ -335,4 +348,123 @@ export const accounts: Row[] = [
   row('planRef: an empty name', {planRef: {name: ''}}, 'spec.planRef.name'),
   row('planRef: a name in capitals', {planRef: {name: 'Pro'}}, 'spec.planRef.name'),
   row('planRef: a word', {planRef: 'pro'}, 'spec.planRef'),
+];
+
+const [newer, older] = ['a'.repeat(64), '0123456789abcdef'.repeat(4)];
+const hashes = [{sha256: newer}];
+const scopes = ['domains:read'];
+const soon = '2027-01-31T00:00:00Z';
+const notAHash =
+  'must be the SHA-256 of the whole token: 64 digits and lower-case letters a to f. Never write the token itself here';
+const notATime = 'must be a time in whole seconds with its zone, such as 2027-01-31T00:00:00Z (RFC 3339)';
+const notAScope =
+  'must be two words with a colon between them, such as domains:read: lower-case letters, digits and hyphens, at most 31 in a word';
+const needsEnd = 'the second hash is of the older token and needs an expireTime: the newer one stands first';
+const apiKeyRow = (name: string, change: object, refusedAt?: string, message?: string): Row =>
+  row(name, {hashes, scopes, ...change}, refusedAt, message);
+const hashOf = (name: string, sha256: unknown, message?: string): Row =>
+  apiKeyRow(`sha256: ${name}`, {hashes: [{sha256}]}, 'spec.hashes[0].sha256', message);
+
+export const apiKeys: Row[] = [
+  apiKeyRow('one hash and one scope', {}),
+  apiKeyRow('an end, and a cap of its own', {expireTime: soon, rateLimit: limits}),
+  apiKeyRow('hashes: one with an end', {hashes: [{sha256: newer, expireTime: soon}]}),
+  apiKeyRow('hashes: two, the older one with an end', {hashes: [{sha256: newer}, {sha256: older, expireTime: soon}]}),
+  apiKeyRow('hashes: two with an end', {
+    hashes: [
+      {sha256: newer, expireTime: soon},
+      {sha256: older, expireTime: soon},
+    ],
+  }),
+  apiKeyRow('hashes: none', {hashes: []}, 'spec.hashes'),
+  apiKeyRow('hashes: left out', {hashes: undefined}, 'spec.hashes'),
+  apiKeyRow(
+    'hashes: three',
+    {hashes: [newer, older, 'b'.repeat(64)].map((sha256) => ({sha256, expireTime: soon}))},
+    'spec.hashes',
+  ),
+  apiKeyRow(
+    'hashes: the older one without an end',
+    {hashes: [{sha256: newer}, {sha256: older}]},
+    'spec.hashes',
+    needsEnd,
+  ),
+  apiKeyRow(
+    'hashes: only the newer one with an end',
+    {hashes: [{sha256: newer, expireTime: soon}, {sha256: older}]},
+    'spec.hashes',
+    needsEnd,
+  ),
+  apiKeyRow(
+    'hashes: the same twice',
+    {hashes: [{sha256: newer}, {sha256: newer, expireTime: soon}]},
+    'spec.hashes',
+    'the two hashes are the same: remove one of them',
+  ),
+  apiKeyRow('hashes: without a hash', {hashes: [{expireTime: soon}]}, 'spec.hashes[0].sha256'),
+  apiKeyRow('hashes: a text', {hashes: newer}, 'spec.hashes'),
+  hashOf('one digit too few', newer.slice(1), notAHash),
+  hashOf('one digit too many', `${newer}a`),
+  hashOf('in capitals', newer.toUpperCase(), notAHash),
+  hashOf('in base64', `${'a'.repeat(43)}=`, notAHash),
+  hashOf('with a line break', `${newer.slice(1)}\n`, notAHash),
+  hashOf('the token itself', `dp_a.b_${'x'.repeat(49)}`, notAHash),
+  hashOf('empty', ''),
+  hashOf('a number', 1),
+  ...['domains:write', 'keys:write', 'invoices:read', 'a:b', 'a-1:b-2', `${'a'.repeat(31)}:${'b'.repeat(31)}`].map(
+    (s) => apiKeyRow(`scopes: ${s}`, {scopes: [s]}),
+  ),
+  apiKeyRow('scopes: 32', {scopes: Array.from({length: 32}, (_, i) => `word:w${i}`)}),
+  ...[
+    'domains',
+    'domains:',
+    ':read',
+    'domains:read:all',
+    'Domains:read',
+    'domains:*',
+    'domains read',
+    'a/b:c',
+    '1a:b',
+    `${'a'.repeat(32)}:b`,
+  ].map((s) => apiKeyRow(`scopes: ${s}`, {scopes: ['domains:read', s]}, 'spec.scopes[1]', notAScope)),
+  apiKeyRow('scopes: an empty one', {scopes: ['']}, 'spec.scopes[0]'),
+  apiKeyRow('scopes: one that is too long', {scopes: [`a:${'b'.repeat(62)}`]}, 'spec.scopes[0]'),
+  apiKeyRow('scopes: none', {scopes: []}, 'spec.scopes'),
+  apiKeyRow('scopes: left out', {scopes: undefined}, 'spec.scopes'),
+  apiKeyRow('scopes: 33', {scopes: Array.from({length: 33}, (_, i) => `word:w${i}`)}, 'spec.scopes'),
+  apiKeyRow(
+    'scopes: one twice',
+    {scopes: ['a:b', 'domains:read', 'a:b']},
+    'spec.scopes',
+    'a scope may stand here only once: remove the repeated one',
+  ),
+  ...['2027-01-31T00:00:00+01:00', '2028-02-29T23:59:59Z', '1970-01-01T00:00:00Z'].map((t) =>
+    apiKeyRow(`expireTime: ${t}`, {expireTime: t}),
+  ),
+  ...[
+    '2027-01-31',
+    '2027-01-31T00:00:00',
+    '2027-01-31T00:00Z',
+    '2027-01-31T00:00:00.5Z',
+    '2027-01-31 00:00:00Z',
+    '2027-02-29T00:00:00Z',
+    '2027-01-31T24:00:00Z',
+    '2027-13-01T00:00:00Z',
+    '90d',
+    'never',
+    '1801353600',
+  ].flatMap((t) => [
+    apiKeyRow(`expireTime: ${t}`, {expireTime: t}, 'spec.expireTime', notATime),
+    apiKeyRow(
+      `expireTime of a hash: ${t}`,
+      {hashes: [{sha256: newer, expireTime: t}]},
+      'spec.hashes[0].expireTime',
+      notATime,
+    ),
+  ]),
+  apiKeyRow('expireTime: empty', {expireTime: ''}, 'spec.expireTime'),
+  apiKeyRow('expireTime: a number', {expireTime: 1_801_353_600}, 'spec.expireTime'),
+  ...rates.map(([name, rateLimit, at, message]) =>
+    apiKeyRow(`rateLimit: ${name}`, {rateLimit}, at === undefined ? undefined : `spec.rateLimit${at}`, message),
+  ),
 ];

@@ -7,11 +7,12 @@ import type {CheckOptions} from '../../operator/controllers/check.ts';
 import {check as checkName} from '../../operator/controllers/check.ts';
 import {DnsClient} from '../../operator/dns/client.ts';
 import {ask} from '../../operator/dns/wire.ts';
-import {decide} from '../../operator/domain/lifecycle.ts';
-import {t0, world} from '../support/world.ts';
 import {judgeCaa} from '../../operator/domain/caa.ts';
-import type {Question, Verdict} from '../../operator/domain/verification.ts';
-import {told} from '../../operator/domain/verification.ts';
+import {decide} from '../../operator/domain/lifecycle.ts';
+import {messageAt} from '../../operator/domain/proofs/message.ts';
+import type {Verdict} from '../../operator/domain/proofs/proof.ts';
+import type {Question} from '../../operator/domain/records.ts';
+import {t0, world} from '../support/world.ts';
 import {fakeServer, record, reply, soa} from '../unit/dns/fake-servers.ts';
 import type {FakeServer} from '../unit/dns/fake-servers.ts';
 import {Servers} from './servers.ts';
@@ -70,6 +71,7 @@ const zones = {
         'apex4',
         'apex6',
         'notxt',
+        'attheapex',
         'othertxt',
         'xn--bcher-kva',
         'platform',
@@ -101,6 +103,13 @@ const zones = {
       ns1,
       cname,
       'elsewhere IN CNAME www.example.net.',
+      `appended IN CNAME ${target}`,
+      `twice.customer.test IN CNAME ${target}.`,
+      'strange.customer.test IN CNAME www.example.net.',
+      'flattwice IN A 203.0.113.2',
+      `_doorplate-challenge.flattwice.customer.test IN TXT "${token}"`,
+      'flatquoted IN A 203.0.113.2',
+      `_doorplate-challenge.flatquoted IN TXT "\\"${token}\\""`,
       `detour IN CNAME docs`,
       'old IN A 198.51.100.7',
       'old6 IN AAAA 2001:db8:bad::7',
@@ -141,6 +150,7 @@ const zones = {
     records: [ns1, '@ IN A 203.0.113.4', '@ IN AAAA 2001:db8:bad::1', `_doorplate-challenge IN TXT "${token}"`],
   },
   'notxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', 'empty IN A 203.0.113.4']},
+  'attheapex.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', `@ IN TXT "${token}"`]},
   'othertxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '_doorplate-challenge IN TXT "zzz"']},
   'xn--bcher-kva.test': {at: [first], records: [ns1, cname]},
   'split.test@127.0.0.51': {at: [first], records: [ns1, ns2, cname]},
@@ -150,7 +160,7 @@ const zones = {
     records: ['@ IN NS ns6.test.', cname, 'only IN AAAA 2001:db8::9', `_doorplate-challenge.only IN TXT "${token}"`],
   },
   'half.test': {at: [first], records: ['@ IN NS nobody.test.', ns1, cname]},
-  'signed.test': {at: [first], signed: 'Well' as const, records: [ns1, cname]},
+  'signed.test': {at: [first], signed: 'Well' as const, records: [ns1, cname, '@ IN CAA 0 issue "ca1.example.net"']},
   'broken.test': {
     at: [first],
     signed: 'BrokenDs' as const,
@@ -181,6 +191,8 @@ const zones = {
       'y IN CNAME own',
       'own IN CAA 0 issue "ca2.example.org"',
       'twice IN CNAME y',
+      'tree IN DNAME planted',
+      'leaf.planted IN CAA 0 issue "ca2.example.org"',
     ],
   },
   'lying.test': {at: [first], records: [ns1, '@ IN NS ns3.test.', cname]},
@@ -266,9 +278,38 @@ describe('A check of', () => {
         message: `a.xn--bcher-kva.test (a.bücher.test) has no record. Create ${create('a', 'xn--bcher-kva.test')}.`,
       },
     ],
-    ['nothing, in a zone that nobody has', 'docs.unregistered.test', {reason: 'RecordMissing'}],
+    [
+      'nothing, below a zone cut below the registrable name',
+      'docs.shop.customer.test',
+      {
+        reason: 'RecordMissing',
+        zone: {name: 'shop.customer.test', nameServers: ['ns1.test']},
+        message: `docs.shop.customer.test has no record. Create ${create('docs', 'shop.customer.test')}.`,
+      },
+    ],
+    [
+      'nothing, in a zone that nobody has',
+      'docs.unregistered.test',
+      {
+        reason: 'RecordMissing',
+        message: `docs.unregistered.test has no record. Create ${create('docs', 'unregistered.test')}.`,
+      },
+    ],
     ['another target', 'elsewhere.customer.test', {reason: 'TargetMismatch', observed: ['CNAME www.example.net']}],
     ['a detour', 'detour.customer.test', {reason: 'IndirectCNAME', observed: ['CNAME docs.customer.test']}],
+    [
+      'the target without the dot at its end, so that the zone is behind it',
+      'appended.customer.test',
+      {
+        reason: 'TargetMismatch',
+        message: `appended.customer.test is a CNAME to ${target}.customer.test: the DNS provider has put the zone behind the value. Write it with a dot at its end, ${target}., so that it is: ${create('appended')}.`,
+      },
+    ],
+    [
+      'a flattened name with its TXT in quotes of its own',
+      'flatquoted.customer.test',
+      {reason: 'TXTMismatch', txt: {state: 'Wrong', observed: [`TXT "${token}"`]}},
+    ],
     ['a loop', 'loop.customer.test', {reason: 'TargetMismatch', observed: ['CNAME loop2.customer.test']}],
     ['twenty hops', 'hop0.customer.test', {reason: 'TargetMismatch', observed: ['CNAME hop1.customer.test']}],
     [
@@ -327,6 +368,39 @@ describe('A check of', () => {
       {reason: 'TXTMissing', state: 'Found', apex: true, txt: {state: 'Missing', observed: []}},
     ],
     ['an apex with another TXT', 'othertxt.test', {reason: 'TXTMismatch', apex: true}],
+    [
+      'the CNAME with the zone twice in its name',
+      'twice.customer.test',
+      {
+        reason: 'RecordMissing',
+        message: `twice.customer.test has no record. Create ${create('twice')}. The CNAME stands at twice.customer.test.customer.test instead: move it, with twice alone as its name.`,
+      },
+    ],
+    [
+      'another CNAME with the zone twice in its name',
+      'strange.customer.test',
+      {reason: 'RecordMissing', message: `strange.customer.test has no record. Create ${create('strange')}.`},
+    ],
+    [
+      'a flattened name whose TXT has the zone twice in its name',
+      'flattwice.customer.test',
+      {
+        reason: 'ProxiedOrFlattened',
+        message: expect.stringMatching(
+          / The TXT stands at _doorplate-challenge\.flattwice\.customer\.test\.customer\.test instead: move it, with _doorplate-challenge\.flattwice alone as its name\.$/,
+        ),
+      },
+    ],
+    [
+      'an apex with the TXT at itself',
+      'attheapex.test',
+      {
+        reason: 'TXTMissing',
+        message: expect.stringMatching(
+          / The TXT stands at attheapex\.test instead: move it, with _doorplate-challenge alone as its name\.$/,
+        ),
+      },
+    ],
     ['an apex without an address', 'signed.test', {reason: 'RecordMissing', apex: true}],
     ['a zone whose servers disagree: any may be asked next', 'docs.split.test', {reason: 'RecordMissing'}],
     ['a zone whose server refuses', 'docs.lame.test', {kind: 'Unknown', reason: 'AuthoritativeFailure'}],
@@ -346,7 +420,7 @@ describe('A check of', () => {
     expect(await check(options, about(hostname), false)).toMatchObject(expected);
   });
 
-  test("a zone whose servers disagree, after its parent's server has been asked, which holds it too and doesn't refer to it", async () => {
+  test("a zone asks the zone's own servers, although its parent's server holds it too and gives no referral", async () => {
     const dns = client(resolvers.map(({address}) => address));
     expect(await dns.askAuthoritative('docs.unregistered.test', 'Host')).toMatchObject({zone: 'test'});
     const seen = await dns.askAuthoritative('docs.split.test', 'Host');
@@ -355,6 +429,15 @@ describe('A check of', () => {
       [first, true],
       [second, false],
     ]);
+  });
+
+  test('a zone returns its name and its name servers in sorted order, and nothing where there is no such zone', async () => {
+    expect((await check(options, about('docs.split.test'), false)).zone).toEqual({
+      name: 'split.test',
+      nameServers: ['ns1.test', 'ns2.test'],
+    });
+    expect((await check(options, about('docs.unregistered.test'), false)).zone).toBeUndefined();
+    expect((await check({...options, mode: 'RecursiveOnly'}, about('docs.customer.test'), false)).zone).toBeUndefined();
   });
 
   test("another tenant's token is no proof", async () => {
@@ -372,13 +455,13 @@ describe('A check of', () => {
 });
 
 describe('A broken DNSSEC chain', () => {
-  test('is told with the resolvers that refuse it and the remedy', async () => {
+  test('is reported with the resolvers that refuse it and the remedy', async () => {
     expect(messageOf(await check(options, about('docs.broken.test'), false))).toBe(
       'docs.broken.test has the right record at its own servers, but resolvers that validate refuse it (127.0.0.61, 127.0.0.62): the DNSSEC chain of broken.test is broken, and the certificate authority would refuse it too. ' +
         'At the registrar correct the DS record of broken.test, or remove it; or have the DNS provider sign the zone anew.',
     );
   });
-  test('is none to a resolver that does not validate', async () => {
+  test('is not seen by a resolver that does not validate', async () => {
     expect(
       ends(await check({...options, dns: client([resolvers[2]!.address])}, about('docs.broken.test'), false)),
     ).toBe('by CNAME');
@@ -386,7 +469,7 @@ describe('A broken DNSSEC chain', () => {
 });
 
 describe('Negative caching', () => {
-  test("of what was asked for too early holds a correct record up: for the time of the zone's SOA, and until when is told once", async () => {
+  test("of a name that was looked up too early delays a correct record for the time in the zone's SOA, and the message says until when, once", async () => {
     await Promise.all(resolvers.map(({address}) => asked(address, 'early.customer.test')));
     await servers.change('customer.test', [...zones['customer.test'].records, `early IN CNAME ${target}.`]);
     const verdict = await check(options, about('early.customer.test'), false);
@@ -396,20 +479,21 @@ describe('Negative caching', () => {
       state: 'Found',
       observed: [],
       apex: false,
+      zone: {name: 'customer.test', nameServers: ['ns1.test']},
       oldAnswerSeconds: 900,
       message:
         'early.customer.test has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.',
     });
     const at = Date.parse('2026-03-01T14:17:00Z');
-    const message = told(verdict as Exclude<Verdict, {kind: 'Proven'}>, at);
+    const message = messageAt(verdict as Exclude<Verdict, {kind: 'Proven'}>, at);
     expect(message).toMatch(/ Resolvers may repeat the old answer until 14:32 UTC\.$/);
     const again = await check(options, about('early.customer.test'), false);
     expect(
-      told(again as Exclude<Verdict, {kind: 'Proven'}>, at + 60_000, {reason: 'PropagationPending', message}),
+      messageAt(again as Exclude<Verdict, {kind: 'Proven'}>, at + 60_000, {reason: 'PropagationPending', message}),
     ).toBe(message);
   });
 
-  test('is not brought about by our own checks: what is created between two is seen at once', async () => {
+  test('is not caused by our own checks: a record that is created between two of them is seen at once', async () => {
     for (const [hostname, line] of [
       ['fresh.customer.test', `fresh IN CNAME ${target}.`],
       ['new.fresh2.customer.test', `new.fresh2 IN CNAME ${target}.`],
@@ -420,14 +504,14 @@ describe('Negative caching', () => {
     }
   });
 
-  test('of the TXT is not brought about either', async () => {
+  test('of the TXT is not caused by them either', async () => {
     expect(ends(await check(options, about('notxt.test'), false))).toBe('TXTMissing');
     await servers.change('notxt.test', [...zones['notxt.test'].records, `_doorplate-challenge IN TXT "${token}"`]);
     expect(ends(await check(options, about('notxt.test'), false))).toBe('by TXT');
     await servers.change('notxt.test', zones['notxt.test'].records);
   });
 
-  test('ends: an old record is seen by resolvers until its time is over', async () => {
+  test('and old records end: resolvers see the new record when the TTL of the old one is over', async () => {
     await Promise.all(resolvers.map(({address}) => asked(address, 'docs.brief.test', 'A')));
     await servers.change('brief.test', [ns1, cname]);
     const came: string[] = [];
@@ -439,7 +523,7 @@ describe('Negative caching', () => {
     expect([...new Set(came)]).toEqual(['PropagationPending', 'by CNAME']);
   });
 
-  test('of most resolvers counts, of one it does not', async () => {
+  test('of most resolvers counts, that of one does not', async () => {
     await asked(resolvers[0]!.address, 'one.customer.test');
     await asked(resolvers[1]!.address, 'two.customer.test');
     await asked(resolvers[0]!.address, 'two.customer.test');
@@ -469,12 +553,12 @@ describe('Resolvers alone (RecursiveOnly)', () => {
   ])('judge %s: %s', async (hostname, expected) => {
     expect(ends(await check({...options, mode: 'RecursiveOnly'}, about(hostname), false))).toBe(expected);
   });
-  test('say so where a wildcard is behind', async () => {
+  test('say so where the answer comes from a wildcard', async () => {
     expect(
       messageOf(await check({...options, mode: 'RecursiveOnly'}, about('any.wild.customer.test'), false)),
     ).toContain('by a wildcard record');
   });
-  test('are not enough when one of them is all that answers', async () => {
+  test('are not enough when only one of them answers', async () => {
     expect(
       ends(
         await check(
@@ -488,7 +572,7 @@ describe('Resolvers alone (RecursiveOnly)', () => {
 });
 
 describe('Resolvers that cannot be asked', () => {
-  test('leave what the zone says unknown, when it is all of them', async () => {
+  test('leave the verdict unknown when it is all of them', async () => {
     const cached = client([resolvers[0]!.address]);
     expect(ends(await check({...options, dns: cached}, about('docs.customer.test'), false))).toBe('by CNAME');
     expect(
@@ -547,7 +631,7 @@ describe('A server that lies (a fake)', () => {
     expect(await check(options, about('docs.lying.test'), false)).toMatchObject({kind: 'Proven'});
   });
 
-  test('about names that are not its own is not believed: neither its referral nor its records beside the answer', async () => {
+  test('is not believed about names outside its zone: neither its referral nor its additional records', async () => {
     const liar = await fakeServer(
       (query) => [
         reply(query, {
@@ -591,14 +675,19 @@ describe('CAA before an order, by the resolvers', () => {
     ['twice.climb.test', 'ca2.example.org'],
     ['deep.below.climb.test', 'ca1.example.net'],
     ['a.target.climb.test', 'ca2.example.org'],
-  ])('climbs from the name, through its CNAME and no further (RFC 8659, 3): %s', async (name, ca) => {
+    ['leaf.tree.climb.test', 'ca2.example.org'],
+    ['tree.climb.test', 'ca1.example.net'],
+    ['missing.tree.climb.test', 'ca1.example.net'],
+  ])('climbs from the name, through its CNAME or a DNAME and no further (RFC 8659, 3): %s', async (name, ca) => {
     expect(await allowed(name)).toEqual([ca]);
   });
-  test('that fail validation, or that nobody serves, are not "none"', async () => {
+  test('that fail validation, or that no server answers for, do not count as absent', async () => {
     expect(await options.dns.askCaa('docs.dead.test')).toMatchObject({failure: {name: 'docs.dead.test'}});
-    expect(await client(resolvers.slice(0, 2).map(({address}) => address)).askCaa('docs.expired.test')).toMatchObject({
+    // Two of the three validate. The third, which would answer, is not believed before them.
+    expect(await client(resolvers.toReversed().map(({address}) => address)).askCaa('docs.expired.test')).toMatchObject({
       failure: {failure: 'BrokenDnssec'},
     });
+    expect(await client([resolvers[2]!.address]).askCaa('docs.expired.test')).toEqual({});
     // Nothing is ordered then, and whoever owns the zone is told.
     const [hostname, identities] = ['docs.dead.test', ['ca1.example.net']];
     const caa = judgeCaa(hostname, await options.dns.askCaa(hostname), {identities, zone: 'platform.test'});
@@ -609,20 +698,33 @@ describe('CAA before an order, by the resolvers', () => {
         facts: {[hostname]: {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa}, checkedAt: t0}},
       }),
     );
+    given.add(d.status.hosts?.[0]?.reason ?? '');
     expect([d.status.hosts?.[0], d.certificates]).toMatchObject([
       {phase: 'Verified', reason: 'CAALookupFailed', waitingFor: 'Customer'},
       [],
     ]);
   });
-  test('is not read of what is not proven', async () => {
+  test('that a resolver has validated are preferred to those of one that does not validate', async () => {
+    const seen = await client(resolvers.toReversed().map(({address}) => address)).askCaa('docs.signed.test');
+    expect(seen).toEqual({
+      of: 'signed.test',
+      foundAt: 'signed.test',
+      records: [{flags: 0, tag: 'issue', value: 'ca1.example.net'}],
+      validated: true,
+    });
+    expect(await client([resolvers[2]!.address]).askCaa('docs.signed.test')).not.toHaveProperty('validated');
+  });
+  test('is not looked up for a hostname that is not proven', async () => {
     expect(await check(options, about('never.customer.test'), true)).not.toHaveProperty('caa');
   });
 });
 
-test('Every reason that DNS can give has been given here', () => {
-  expect([...given].toSorted()).toEqual([
+// Last: test/reasons.ts takes these titles, where they have passed, for the reasons that come up here.
+describe('The verdicts of DNS', () => {
+  const said = [
     'AuthoritativeFailure',
     'AuthoritativeUnreachable',
+    'CAALookupFailed',
     'ConflictingA',
     'ConflictingAAAA',
     'ConflictingRecord',
@@ -638,5 +740,11 @@ test('Every reason that DNS can give has been given here', () => {
     'by Addresses',
     'by CNAME',
     'by TXT',
-  ]);
+  ];
+  test.each(said)('%s has come from real servers', (reason) => {
+    expect(given).toContain(reason);
+  });
+  test('are no others', () => {
+    expect([...given].filter((reason) => !said.includes(reason))).toEqual([]);
+  });
 });

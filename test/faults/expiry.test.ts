@@ -3,13 +3,16 @@ import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {certificates} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
+import {turn} from '../support/turn.ts';
 
 let tenant: Tenant;
+let endTurn: (() => void) | undefined;
 beforeAll(async () => {
   tenant = await Tenant.create('expiry');
 });
 afterAll(async () => {
   await certManager(1);
+  endTurn?.();
   await tenant?.remove();
 });
 
@@ -24,6 +27,7 @@ test('a certificate that is not renewed in time is overdue, then expired, with E
   const ca = await acmeRoot();
   const [key = ''] = await tenant.children((await tenant.get('late'))?.metadata.uid ?? '', certificates);
   const [namespace = '', name = ''] = key.split('/');
+  endTurn = await turn();
   await certManager(0);
   await eventually(
     'cert-manager is away',

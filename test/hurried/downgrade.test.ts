@@ -1,9 +1,11 @@
 /** Rule 8, to its end: a platform whose grace time is short. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {certificates, ingresses} from '../../operator/controllers/resources.ts';
-import {acmeRoot, eventually, fetchEdge, kubectl, sh} from '../../cluster/cluster.ts';
+import {acmeRoot, eventually, fetchEdge, sh} from '../../cluster/cluster.ts';
 import {hurried} from '../support/hurried.ts';
+import {deletions, statusesOf} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
+import {constantClient} from '../support/visitor.ts';
 
 let tenant: Tenant;
 beforeAll(async () => {
@@ -19,32 +21,39 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
   await tenant.records({www: tenant.proof, old: tenant.proof});
   await tenant.attach('site', www, [{from: old}]);
   await tenant.wait('site', 'Ready');
-  const ca = await acmeRoot();
+  const [ca, began] = [await acmeRoot(), new Date()];
   const uid = (await tenant.get('site'))?.metadata.uid ?? '';
+  const children = await tenant.children(uid, certificates, ingresses);
+  expect(children).toHaveLength(5);
+  const visitor = await constantClient([www, old], ca, {everyMs: 100});
 
   await tenant.onPlan('free');
   const served = await tenant.hosts('site', [`${www} Live PlanUpgradeRequired`, `${old} Live PlanUpgradeRequired`]);
-  const until = Date.parse(served.status?.hosts?.[0]?.servedUntil ?? '');
+  const untils = served.status?.hosts?.map((h) => h.servedUntil);
+  const until = Date.parse(untils?.[0] ?? '');
   // Another process knows it too, by status.
   await sh('cluster/ctl.sh', ['kill-container', 'doorplate-system', 'app.kubernetes.io/component=operator']);
-  let last = 0;
-  for (;;) {
-    const asked = Date.now();
-    const [domain, ...replies] = await Promise.all([
-      tenant.get('site'),
-      fetchEdge(`https://${www}/`, {ca}),
-      fetchEdge(`https://${old}/`, {ca}),
-    ]);
-    if (Date.now() >= until) break;
-    expect(replies.map((r) => r.status)).toEqual([200, 301]);
-    expect(domain?.status?.hosts?.map((h) => h.servedUntil)).toEqual(served.status?.hosts?.map((h) => h.servedUntil));
-    last = asked;
-  }
-  expect(until - last).toBeLessThan(10_000);
   const gone = await tenant.hosts('site', [
     `${www} NotAccepted PlanUpgradeRequired`,
     `${old} NotAccepted PlanUpgradeRequired`,
   ]);
+  const {failed, lastAnswered} = await visitor.stop();
+
+  // Nothing was taken away before its time: whatever a request met that was under way at that moment.
+  const removed = await deletions(children, began);
+  expect(new Set(removed.map((r) => r.key))).toEqual(new Set(children));
+  expect(removed.filter((r) => r.at < until)).toEqual([]);
+  const said = (await statusesOf(`${tenant.namespace}/site`, began)).filter(
+    (s) => s.at < until && s.status.hosts?.[0]?.servedUntil !== undefined,
+  );
+  expect(said.length).toBeGreaterThan(0);
+  expect(
+    said.filter(({status: {hosts}}) => hosts?.some((h, i) => h.phase !== 'Live' || h.servedUntil !== untils?.[i])),
+  ).toEqual([]);
+  // And it was served.
+  expect(failed.filter((f) => f.ended < until)).toEqual([]);
+  expect([...lastAnswered].filter(([, at]) => until - at > 15_000)).toEqual([]);
+
   expect(gone.status).toMatchObject({phase: 'NotAccepted', hostsLive: '0/2', dnsRecords: []});
   expect(gone.status?.conditions?.map((c) => `${c.type}=${c.status}`)).toEqual([
     'Accepted=False',
@@ -75,22 +84,4 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
   await tenant.onPlan('pro');
   await tenant.wait('site', 'Ready');
   await eventually('it is served', async () => (await fetchEdge(`https://${www}/`, {ca})).status === 200);
-});
-
-test('what is struck by the limit ends alone: the older hostname is served as ever', async () => {
-  const name = `one-${tenant.namespace}`;
-  const [www, old] = [tenant.host('www'), tenant.host('old')];
-  const spec = {
-    rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
-    customDomains: {allowed: true, maxHostnamesPerProject: 1},
-  };
-  await kubectl(['apply', '--server-side', '-f', '-'], {
-    input: JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'Plan', metadata: {name}, spec}),
-  });
-  await tenant.onPlan(name);
-  await tenant.hosts('site', [`${www} Live Serving`, `${old} Live HostnameLimitReached`]);
-  await tenant.hosts('site', [`${www} Live Serving`, `${old} NotAccepted HostnameLimitReached`]);
-  await eventually('the redirect is gone', async () => (await fetchEdge(`https://${old}/`)).status === 404);
-  expect((await fetchEdge(`https://${www}/`, {ca: await acmeRoot()})).status).toBe(200);
-  await kubectl(['delete', 'plan', name]);
 });

@@ -1,49 +1,35 @@
 /**
- * `make mutants`: each patch beside this file breaks one rule of the design in a way that somebody could; the test that it
- * names must turn red by it, and must be green without it. Works on copies of the checkout as it stands, uncommitted
- * changes among it; the checkout itself is not touched.
+ * `make mutants`: each mutant (its form: mutant.ts) breaks one rule of the design in a way that somebody could; the test that it
+ * names must turn red by it, by an assertion, and must be green without it. Works on copies of the checkout as it stands,
+ * uncommitted changes among it; the checkout itself is not touched.
  *
- *   node test/mutants/run.ts [NAME...]      only the patches whose names contain one of these
- *
- * A patch is a unified diff (git apply -p1 -C1: what stands around a change may have changed) under two lines:
- *   # breaks: <the rule>
- *   # red: <test file> › <describe> › <test>
- * Those of the admission policy name a row of its table, `test/cluster/policy.test.ts › <row>`: see policy.ts.
+ *   node test/mutants/run.ts [NAME...]      only the mutants whose names contain one of these
+ *   node test/mutants/run.ts --check        does each of them still apply? Runs no test
  */
 import {execFile} from 'node:child_process';
-import {cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
+import {cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync} from 'node:fs';
 import {availableParallelism, tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
+import {type ApiServer, lentServer} from '../support/kube-server.ts';
+import {Platform} from '../support/platform.ts';
+import {brokenPolicies, renderPolicies} from './manifests.ts';
+import {JestProcess} from './jest-process.ts';
+import {isOfPolicy, type Mutant, mustApply, mutants} from './mutant.ts';
 import {judgePolicies} from './policy.ts';
+import {judge} from './red.ts';
 
 const run = promisify(execFile);
-const here = fileURLToPath(new URL('./', import.meta.url));
-const root = join(here, '../..');
-const scratch = mkdtempSync(join(tmpdir(), 'doorplate-mutants-'));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const started = Date.now();
-
-interface Mutant {
-  name: string;
-  file: string;
-  breaks: string;
-  test: string;
-  title: string;
-}
-
-function read(name: string): Mutant {
-  const file = join(here, name);
-  const head = readFileSync(file, 'utf8');
-  const breaks = /^# breaks: (.+)$/m.exec(head)?.[1];
-  const [test, ...title] = /^# red: (.+)$/m.exec(head)?.[1]?.split(' › ') ?? [];
-  if (breaks === undefined || test === undefined || title.length === 0)
-    throw new Error(`${name}: it must say "# breaks: RULE" and "# red: FILE › TEST"`);
-  return {name: name.replace(/\.patch$/, ''), file, breaks, test, title: title.join(' › ')};
-}
+const isPure = ({test}: Mutant) => test.startsWith('test/unit/');
+/** So many mutants of one test file follow each other, and share the run of its tests without one. */
+const mostInARow = 12;
 
 /** Everything that git would take, as it stands on disk, and the dependencies by a link. */
-async function copy(to: string): Promise<void> {
+async function copy(to: string): Promise<string> {
+  mkdirSync(to);
   const {stdout} = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
     maxBuffer: 1 << 26,
@@ -54,139 +40,105 @@ async function copy(to: string): Promise<void> {
     cpSync(join(root, path), join(to, path));
   }
   symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
+  return to;
 }
 
-type Verdicts = ReadonlyMap<string, string>;
-
-/** What became of the tests of a file that have these titles. Empty where the file does not load. */
-async function jest(copyOf: string, test: string, titles: readonly string[]): Promise<Verdicts> {
-  const report = join(copyOf, 'mutants-report.json');
-  rmSync(report, {force: true});
-  const only = [
-    '-t',
-    `^(${titles.map((t) => t.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})$`,
-  ];
-  const flags = [
-    '--testTimeout=120000',
-    '--runInBand',
-    '--silent',
-    '--ci',
-    '--json',
-    `--outputFile=${report}`,
-    '--cacheDirectory',
-    join(scratch, 'cache'),
-  ];
-  await run(
-    process.execPath,
-    [
-      '--experimental-vm-modules',
-      '--disable-warning=ExperimentalWarning',
-      'node_modules/jest/bin/jest.js',
-      '--rootDir',
-      copyOf,
-      '--runTestsByPath',
-      join(copyOf, test),
-      ...only,
-      ...flags,
-    ],
-    {cwd: copyOf, maxBuffer: 1 << 26, timeout: 300_000},
-  ).catch(() => {});
-  if (!existsSync(report)) return new Map();
-  const {testResults} = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: {assertionResults: {ancestorTitles: string[]; title: string; status: string}[]}[];
-  };
-  return new Map(
-    testResults.flatMap((r) =>
-      r.assertionResults.map((a): [string, string] => [[...a.ancestorTitles, a.title].join(' › '), a.status]),
-    ),
+/** Works on all items, some at a time, each worker with what it has made for itself. */
+async function abreast<T, W>(
+  workers: number,
+  items: readonly T[],
+  make: (worker: number) => Promise<W>,
+  work: (item: T, by: W) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  await Promise.all(
+    Array.from({length: Math.min(queue.length, workers)}, async (_, i) => {
+      const own = await make(i);
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item, own);
+    }),
   );
 }
 
-const baselines = new Map<string, Promise<Verdicts>>();
+type Tell = (mutant: Mutant, wrong: string | undefined) => void;
 
-/** What is wrong with a mutant, or undefined when its test turns red by it and by nothing else. */
-async function judge(mutant: Mutant, copyOf: string): Promise<string | undefined> {
-  // One baseline for all mutants of a file, of a copy that nothing else changes meanwhile.
-  let baseline = baselines.get(mutant.test);
-  if (!baseline)
-    baselines.set(
-      mutant.test,
-      (baseline = jest(copyOf, mutant.test, [
-        ...new Set(mutants.filter((m) => m.test === mutant.test).map((m) => m.title)),
-      ])),
-    );
-  const before = (await baseline).get(mutant.title);
-  if (before !== 'passed')
-    return before === undefined
-      ? `there is no such test: ${mutant.test} › ${mutant.title}`
-      : `its test is ${before} without it: ${mutant.title}`;
-  let after: string | undefined;
-  try {
-    await broken(mutant, copyOf, async () => {
-      after = (await jest(copyOf, mutant.test, [mutant.title])).get(mutant.title);
-    });
-  } catch (e) {
-    return (e as Error).message;
-  }
-  if (after === undefined) return `its test did not run: ${mutant.test} does not load with it`;
-  return after === 'failed' ? undefined : `SURVIVED: ${mutant.title}`;
+/** Mutants of one test file each, and the larger ones first, so that the last to end is a small one. */
+function byTest(all: readonly Mutant[]): Mutant[][] {
+  const files = Map.groupBy(all, ({test}) => test);
+  return [...files.values()]
+    .flatMap((of) => Array.from({length: Math.ceil(of.length / mostInARow)}, (_, i) => part(of, i)))
+    .toSorted((a, b) => b.length - a.length);
 }
 
-/** Does something while a mutant is applied to a copy. Throws when it does not apply. */
-async function broken({file}: Mutant, copyOf: string, work: () => Promise<void>): Promise<void> {
-  const git = (...args: string[]) =>
-    run('git', ['apply', ...args, '-p1', '-C1', file], {
-      cwd: copyOf,
-      env: {...process.env, GIT_CEILING_DIRECTORIES: scratch},
-    });
-  await git().catch((e: {stderr?: string}) => {
-    throw new Error(`does not apply: ${e.stderr?.trim().split('\n')[0] ?? String(e)}`);
-  });
+const part = (of: readonly Mutant[], i: number) => of.slice(i * mostInARow, (i + 1) * mostInARow);
+
+async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), 'doorplate-mutants-'));
+  const [servers, processes]: [ApiServer[], JestProcess[]] = [[], []];
+  const rest = all.filter((m) => !isOfPolicy(m));
+  const cache = join(scratch, 'cache');
+  const workers = Math.max(2, availableParallelism());
   try {
-    await work();
+    const start = async (name: string, env: Record<string, string> = {}): Promise<JestProcess> => {
+      const jest = new JestProcess({root: await copy(join(scratch, name)), cache, env});
+      processes.push(jest);
+      return jest;
+    };
+    // A copy has no history of its own, out of which the release comes from which an upgrade is tried.
+    const {stdout: history} = await run('git', ['rev-parse', '--absolute-git-dir'], {cwd: root});
+    // An API server takes longer to start than a test to turn red: a worker's mutants have one in common.
+    const startWithServer = async (name: string): Promise<JestProcess> => {
+      const server = await Platform.lendServer();
+      servers.push(server);
+      return start(name, {[lentServer]: server.dir, GIT_DIR: history.trim()});
+    };
+    const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
+    // First what only computes: four API servers more would starve the cluster that other suites have beside this.
+    await abreast(workers, byTest(rest.filter(isPure)), (i) => start(`pure-${i}`), judgeThese);
+    // These wait more than they work.
+    const waiting = byTest(rest.filter((m) => !isPure(m)));
+    await abreast(2 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
+    await judgePolicies(root, all.filter(isOfPolicy), tell);
   } finally {
-    await git('-R');
+    await Promise.all([...processes, ...servers].map(async (o) => o.stop()));
+    rmSync(scratch, {recursive: true, force: true});
   }
 }
 
-function tell({name, breaks}: Mutant, wrong: string | undefined): void {
-  if (wrong === undefined) passed++;
-  else failed++;
-  console.log(
-    `[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s] ${wrong === undefined ? 'red' : 'NOT RED'}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`,
-  );
+/** Tells of each mutant why it can't be applied to the checkout, or undefined. */
+async function checkAll(all: readonly Mutant[], tell: Tell): Promise<void> {
+  const rendered = all.some(isOfPolicy) ? await renderPolicies(root) : [];
+  for (const mutant of all)
+    try {
+      if (!existsSync(join(root, mutant.test))) throw new Error(`there is no ${mutant.test}`);
+      if (isOfPolicy(mutant)) brokenPolicies(rendered, mutant.edits);
+      else mustApply(mutant, root);
+      tell(mutant, undefined);
+    } catch (e) {
+      tell(mutant, (e as Error).message);
+    }
 }
 
-const wanted = process.argv.slice(2);
-let [passed, failed] = [0, 0];
-let mutants: Mutant[] = [];
-try {
-  mutants = readdirSync(here)
-    .filter((f) => f.endsWith('.patch'))
-    .toSorted()
-    .map(read)
-    .filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
-  if (mutants.length === 0) throw new Error('there is no such patch');
-  const ofPolicy = mutants.filter((m) => m.test === 'test/cluster/policy.test.ts');
-  const queue = mutants.filter((m) => !ofPolicy.includes(m));
-  const workers = Array.from({length: Math.min(queue.length, Math.max(2, availableParallelism()))}, async (_, i) => {
-    const copyOf = join(scratch, String(i));
-    mkdirSync(copyOf);
-    await copy(copyOf);
-    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) tell(mutant, await judge(mutant, copyOf));
-  });
-  await Promise.all(workers);
-  if (ofPolicy.length > 0) {
-    const copyOf = join(scratch, 'policy');
-    mkdirSync(copyOf);
-    await copy(copyOf);
-    await judgePolicies(copyOf, ofPolicy, (mutant, work) => broken(mutant, copyOf, work), tell);
-  }
-} catch (e) {
-  failed++;
+async function main(args: readonly string[]): Promise<number> {
+  const check = args.includes('--check');
+  const wanted = args.filter((a) => a !== '--check');
+  const all = mutants().filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
+  if (all.length === 0) throw new Error('there is no such mutant');
+  let failed = 0;
+  const tell: Tell = ({name, breaks}, wrong) => {
+    if (wrong !== undefined) failed++;
+    if (wrong === undefined && check) return;
+    const took = `[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s]`;
+    console.log(
+      `${took} ${wrong === undefined ? 'red' : 'NOT RED'}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`,
+    );
+  };
+  if (check) await checkAll(all, tell);
+  else await judgeAll(all, tell);
+  console.log(`${all.length - failed} passed, ${failed} failed`);
+  return failed > 0 ? 1 : 0;
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch((e: unknown) => {
   console.error(e instanceof Error ? e.message : e);
-} finally {
-  rmSync(scratch, {recursive: true, force: true});
-}
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : 0;
+  return 1;
+});

@@ -1,5 +1,7 @@
 import {spawn} from 'node:child_process';
-import {root, sh} from '../../cluster/cluster.ts';
+import type {CertificateRequest, DomainClaim} from '../../operator/api/foreign.ts';
+import {eventually, kubectl, root, sh} from '../../cluster/cluster.ts';
+import type {Tenant} from './tenant.ts';
 
 /** The fake of failing-dns.ts, inside the cluster at an address of its own; resolves with what ends it. */
 export async function failingDns(address: string, rcode: number): Promise<() => Promise<void>> {
@@ -52,4 +54,26 @@ export async function cutOffTheCA(hostname: string): Promise<() => Promise<void>
   return async () => {
     await rule('-D');
   };
+}
+
+/** The failed orders of a hostname, as its claim remembers them. cert-manager sometimes takes its first request back after a second: that one counts, and has no outcome. */
+export const failuresOf = async (hostname: string) =>
+  (
+    (JSON.parse(await kubectl(['get', 'domainclaim', hostname, '-o', 'json'])) as DomainClaim).status?.orders ?? []
+  ).filter((o) => o.outcome === 'Failed');
+
+/** Attaches `site` with the CA cut off from its hostname, and waits until its CertificateRequest has failed. */
+export async function failingOrder(
+  tenant: Tenant,
+): Promise<{hostname: string; mend: () => Promise<void>; failed: CertificateRequest}> {
+  const hostname = tenant.host('www');
+  const mend = await cutOffTheCA(hostname);
+  await tenant.record('www', tenant.proof);
+  await tenant.attach('site', hostname);
+  const failed = await eventually(`the request in ${tenant.namespace} has failed`, async () =>
+    (await tenant.requests('site')).find((r) =>
+      r.status?.conditions?.some((c) => c.type === 'Ready' && c.reason === 'Failed'),
+    ),
+  );
+  return {hostname, mend, failed};
 }

@@ -1,8 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {setTimeout as wait} from 'node:timers/promises';
-import {KubeConfig} from '@kubernetes/client-node';
-import {Client, type ClientOptions} from '../../operator/kube/client.ts';
-import {type Credentials, fromKubeConfig} from '../../operator/kube/credentials.ts';
+import type {Client} from '../../operator/kube/client.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 
 export interface ConfigMap extends KubeObject {
@@ -34,17 +32,6 @@ const crds = defineResource<KubeObject>({
   kind: 'CustomResourceDefinition',
   namespaced: false,
 });
-
-/** The test cluster's administrator: KUBECONFIG, else this checkout's cluster. */
-export function admin(): Credentials {
-  const config = new KubeConfig();
-  config.loadFromFile(process.env.KUBECONFIG || new URL('../../.cluster/kubeconfig', import.meta.url).pathname);
-  return fromKubeConfig(config);
-}
-
-export function adminClient(options?: ClientOptions): Client {
-  return new Client(admin(), options);
-}
 
 /** A namespace of a test's own, and what removes it. */
 export async function makeNamespace(client: Client): Promise<{namespace: string; remove: () => Promise<unknown>}> {

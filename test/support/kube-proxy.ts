@@ -1,13 +1,18 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import {request} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
+import {buffer} from 'node:stream/consumers';
 import {setTimeout as wait} from 'node:timers/promises';
 import type {Credentials} from '../../operator/kube/credentials.ts';
 
-/** What happens to a request: an answer of ours, a connection that is cut, its way to the API server, the same later (Infinity: never). */
+/**
+ * What happens to a request: an answer of ours, a connection that is cut, its way to the API server, the same later (Infinity: never),
+ * the same with the connection cut in place of the answer.
+ */
 export type Fate =
   | 'forward'
   | 'cut'
+  | 'unanswered'
   | {delayMs: number}
   | {status: number; body?: string; headers?: Record<string, string>};
 
@@ -22,11 +27,14 @@ export interface Seen {
 export class FaultProxy {
   /** Decides about each request when it comes. */
   fate: (request: Seen) => Fate = () => 'forward';
+  /** Called when the API server has answered a request, and nobody has been told yet. */
+  onAnswer: (request: Seen) => void = () => {};
   readonly seen: Seen[] = [];
   readonly #credentials: Credentials;
   readonly #sockets = new Set<Socket>();
-  readonly #watches = new Set<ServerResponse>();
+  readonly #watches = new Map<ServerResponse, Seen>();
   readonly #held = new Map<ServerResponse, Buffer[]>();
+  readonly #writes = new Set<Promise<void>>();
   #server: Server | undefined;
   #port = 0;
 
@@ -65,14 +73,19 @@ export class FaultProxy {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Into every open watch: these bytes, and then the end of the stream. */
-  endWatches(lastBytes: string): void {
-    for (const watch of this.#watches) watch.end(lastBytes);
+  /** Resolves when the API server has answered every write that is on its way: none is called back, whoever has gone meanwhile. */
+  async settled(): Promise<void> {
+    while (this.#writes.size > 0) await Promise.all(this.#writes);
   }
 
-  /** From now on the watches that are open bring nothing more, and nobody is told: a half-open connection. */
-  holdWatches(): void {
-    for (const watch of this.#watches) this.#held.set(watch, []);
+  /** Into every open watch: these bytes, and then the end of the stream. */
+  endWatches(lastBytes: string): void {
+    for (const watch of this.#watches.keys()) watch.end(lastBytes);
+  }
+
+  /** From now on the watches that are open, or these of them, bring nothing more, and nobody is told: a half-open connection. */
+  holdWatches(which: (watch: Seen) => boolean = () => true): void {
+    for (const [watch, seen] of this.#watches) if (which(seen)) this.#held.set(watch, []);
   }
 
   /** What was held back comes after all. */
@@ -98,35 +111,62 @@ export class FaultProxy {
     if (typeof fate === 'object' && 'delayMs' in fate) {
       if (fate.delayMs === Infinity) return;
       await wait(fate.delayMs);
-    } else if (fate !== 'forward') {
+    } else if (typeof fate === 'object') {
       outgoing.writeHead(fate.status, {'content-type': 'application/json', ...fate.headers});
       outgoing.end(fate.body ?? '');
       return;
     }
-    const {tls, headers} = await this.#credentials.read();
+    const sent = this.#send(incoming, outgoing, {seen, answered: fate !== 'unanswered'});
+    if (seen.method === 'GET') return;
+    this.#writes.add(sent);
+    void sent.finally(() => this.#writes.delete(sent));
+  }
+
+  /** Resolves when the API server's answer has ended, or will not come. */
+  async #send(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    {seen, answered}: {seen: Seen; answered: boolean},
+  ): Promise<void> {
+    // Whole, or not at all; and not to a server that is gone, its certificates with it.
+    const [secrets, body] = await Promise.all([this.#credentials.read(), buffer(incoming)]).catch(() => []);
+    if (!secrets || !body || outgoing.destroyed) {
+      outgoing.destroy();
+      return;
+    }
+    const {tls, headers} = secrets;
     const target = new URL(incoming.url!, this.#credentials.server);
-    const onward = request(
-      target,
-      {...tls, method: incoming.method, headers: {...incoming.headers, ...headers, host: target.host}} as object,
-      (answer) => {
-        outgoing.writeHead(answer.statusCode!, answer.headers);
-        outgoing.flushHeaders();
-        if (seen.isWatch) this.#watches.add(outgoing);
-        answer.on('data', (chunk: Buffer) => {
-          const held = this.#held.get(outgoing);
-          if (held) held.push(chunk);
-          else outgoing.write(chunk);
-        });
-        answer.on('end', () => outgoing.end());
-        answer.on('error', () => outgoing.destroy());
-      },
-    );
-    onward.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => {
-      this.#watches.delete(outgoing);
-      this.#held.delete(outgoing);
-      onward.destroy();
+    await new Promise<void>((resolve) => {
+      const onward = request(
+        target,
+        {...tls, method: incoming.method, headers: {...incoming.headers, ...headers, host: target.host}} as object,
+        (answer) => {
+          this.onAnswer(seen);
+          if (answered) this.#relay(answer, outgoing, seen);
+          else answer.resume().on('end', () => incoming.socket.destroy());
+        },
+      );
+      onward.on('close', resolve);
+      onward.on('error', () => outgoing.destroy());
+      outgoing.on('close', () => {
+        this.#watches.delete(outgoing);
+        this.#held.delete(outgoing);
+        if (seen.method === 'GET') onward.destroy();
+      });
+      onward.end(body);
     });
-    incoming.pipe(onward);
+  }
+
+  #relay(answer: IncomingMessage, outgoing: ServerResponse, seen: Seen): void {
+    outgoing.writeHead(answer.statusCode!, answer.headers);
+    outgoing.flushHeaders();
+    if (seen.isWatch) this.#watches.set(outgoing, seen);
+    answer.on('data', (chunk: Buffer) => {
+      const held = this.#held.get(outgoing);
+      if (held) held.push(chunk);
+      else outgoing.write(chunk);
+    });
+    answer.on('end', () => outgoing.end());
+    answer.on('error', () => outgoing.destroy());
   }
 }

@@ -1,7 +1,8 @@
 import {type ChildProcess, execFile, spawn} from 'node:child_process';
 import {generateKeyPairSync, randomBytes, randomUUID} from 'node:crypto';
 import {once} from 'node:events';
-import {cp, mkdtemp, open, readFile, rm, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {cp, mkdir, mkdtemp, open, readFile, rm, writeFile} from 'node:fs/promises';
 import {createServer, type AddressInfo} from 'node:net';
 import {homedir, tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -13,9 +14,34 @@ import type {KubeObject} from '../../operator/kube/objects.ts';
 import {configMaps} from './kube-api.ts';
 
 const run = promisify(execFile);
-/** Where the cluster's binaries stand (`make tools`). */
-export const bin = join(process.env.DOORPLATE_CACHE || join(homedir(), '.cache/doorplate'), 'bin');
-const startWithinMs = 60_000;
+/** The cache of `make tools`. */
+export const cache = process.env.DOORPLATE_CACHE || join(homedir(), '.cache/doorplate');
+/** Where the cluster's binaries stand. */
+export const bin = join(cache, 'bin');
+const startWithinMs = 300_000;
+/** The environment's name for the folder of an API server that is lent. */
+export const lentServer = 'DOORPLATE_LENT_SERVER';
+const lentFile = 'lent.json';
+/** Who wrote what and when, without the objects. */
+const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection']}, {level: 'None'}],
+};
+
+export interface ApiServerOptions {
+  rbac?: boolean;
+  /** Writes are told in `audit.log` of its folder, a line each. */
+  audit?: boolean;
+  /** A folder that outlives it: started there again, it holds what it held. */
+  dir?: string;
+}
+/** What a borrower must know: the keys are those that stay. */
+interface Lent {
+  ports: {api: number; etcd: number; peer: number};
+  keys: string[];
+}
 
 /**
  * An etcd and a kube-apiserver of a test's own, on loopback, with nothing else: no controllers, no nodes, everybody may do all
@@ -26,23 +52,26 @@ export class ApiServer {
   readonly dir: string;
   readonly url: string;
   readonly #ports: {api: number; etcd: number; peer: number};
-  readonly #rbac: boolean;
+  readonly #options: ApiServerOptions;
+  #borrowed = false;
   readonly #children = new Map<'etcd' | 'kube-apiserver', ChildProcess>();
 
-  private constructor(dir: string, ports: {api: number; etcd: number; peer: number}, rbac: boolean) {
+  private constructor(dir: string, ports: {api: number; etcd: number; peer: number}, options: ApiServerOptions) {
     this.dir = dir;
-    this.#rbac = rbac;
+    this.#options = options;
     this.#ports = ports;
     this.url = `https://127.0.0.1:${ports.api}`;
   }
 
   /** Answers requests when this resolves. */
-  static async start({rbac = false} = {}): Promise<ApiServer> {
-    const dir = await mkdtemp(join(tmpdir(), 'kit-api-'));
+  static async start(options: ApiServerOptions = {}): Promise<ApiServer> {
+    const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'kit-api-')));
     const [api, etcd, peer] = await freePorts(3);
-    const server = new ApiServer(dir, {api: api!, etcd: etcd!, peer: peer!}, rbac);
+    const server = new ApiServer(dir, {api: api!, etcd: etcd!, peer: peer!}, options);
     try {
-      await server.#makeKeys();
+      await mkdir(dir, {recursive: true});
+      if (!existsSync(join(dir, 'admin.crt'))) await server.#makeKeys();
+      if (options.audit) await writeFile(join(dir, 'audit.json'), JSON.stringify(auditPolicy));
       await server.startEtcd();
       await server.startApi();
     } catch (error) {
@@ -52,10 +81,29 @@ export class ApiServer {
     return server;
   }
 
-  /** Ends both and removes what they wrote. */
+  /** One that another process has started and lends (see {@link lend}), as it was when it was lent; `stop` leaves it alone. */
+  static async borrow(dir: string): Promise<ApiServer> {
+    const {ports, keys} = JSON.parse(await readFile(join(dir, lentFile), 'utf8')) as Lent;
+    const server = new ApiServer(dir, ports, {});
+    server.#borrowed = true;
+    const kept = new Set(keys);
+    for (const key of await server.#keys()) if (!kept.has(key)) await server.#etcd('deleterange', {key: base64(key)});
+    return server;
+  }
+
+  /** From now on other processes, one at a time, may `borrow` it by its folder: each finds what it holds now, and nothing of the others. */
+  async lend(): Promise<void> {
+    await writeFile(
+      join(this.dir, lentFile),
+      JSON.stringify({ports: this.#ports, keys: await this.#keys()} satisfies Lent),
+    );
+  }
+
+  /** Ends both and removes what they wrote, unless the folder is the caller's. */
   async stop(): Promise<void> {
+    if (this.#borrowed) return;
     await Promise.all([this.kill('kube-apiserver'), this.kill('etcd')]);
-    await rm(this.dir, {recursive: true, force: true});
+    if (this.#options.dir === undefined) await rm(this.dir, {recursive: true, force: true});
   }
 
   /** SIGKILL; resolves when it is gone. */
@@ -124,10 +172,19 @@ export class ApiServer {
       '--service-cluster-ip-range',
       '10.96.0.0/16',
       '--authorization-mode',
-      this.#rbac ? 'RBAC' : 'AlwaysAllow',
+      this.#options.rbac ? 'RBAC' : 'AlwaysAllow',
       '--disable-admission-plugins',
       'ServiceAccount',
       '--profiling=false',
+      ...(this.#options.audit
+        ? [
+            '--audit-policy-file',
+            file('audit.json'),
+            '--audit-log-path',
+            file('audit.log'),
+            '--audit-log-maxsize=10240',
+          ]
+        : []),
     ]);
     const client = this.client();
     try {
@@ -186,12 +243,56 @@ export class ApiServer {
           requestPut: {key: base64(`/registry/configmaps/${namespace}/${name}`), value: base64(JSON.stringify(value))},
         };
       });
-      const answer = await fetch(`http://127.0.0.1:${this.#ports.etcd}/v3/kv/txn`, {
-        method: 'POST',
-        body: JSON.stringify({success}),
-      });
-      if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+      await this.#etcd('txn', {success});
     }
+  }
+
+  /** What etcd holds of each resource, key and value together: `doorplate.dev/customdomains`, `ingress`. */
+  async stored(): Promise<Map<string, {count: number; bytes: number}>> {
+    const sizes = new Map<string, {count: number; bytes: number}>();
+    const end = base64('/registry0');
+    for (let from = '/registry/', more = true; more;) {
+      const page = (await this.#etcd('range', {key: base64(from), range_end: end, limit: 1000})) as {
+        kvs?: {key: string; value?: string}[];
+        more?: boolean;
+      };
+      for (const {key, value = ''} of page.kvs ?? []) {
+        const path = Buffer.from(key, 'base64').toString();
+        const [first = '', second = ''] = path.split('/').slice(2);
+        const resource = first.includes('.') ? `${first}/${second}` : first;
+        const size = sizes.get(resource) ?? {count: 0, bytes: 0};
+        size.count++;
+        size.bytes += path.length + Buffer.byteLength(value, 'base64');
+        sizes.set(resource, size);
+        from = `${path}\0`;
+      }
+      more = page.more ?? false;
+    }
+    return sizes;
+  }
+
+  /** The process of either, to be measured. */
+  pidOf(name: 'etcd' | 'kube-apiserver'): number | undefined {
+    return this.#children.get(name)?.pid;
+  }
+
+  /** Of all that etcd holds for the API server. */
+  async #keys(): Promise<string[]> {
+    const {kvs = []} = (await this.#etcd('range', {
+      key: base64('/registry/'),
+      range_end: base64('/registry0'),
+      keys_only: true,
+    })) as {kvs?: {key: string}[]};
+    return kvs.map(({key}) => Buffer.from(key, 'base64').toString());
+  }
+
+  async #etcd(what: 'txn' | 'range' | 'deleterange', body: object): Promise<unknown> {
+    const answer = await fetch(`http://127.0.0.1:${this.#ports.etcd}/v3/kv/${what}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+    return answer.json();
   }
 
   /** What etcd holds now, to be put back by `restore`. Both are down for a moment. */
@@ -248,7 +349,7 @@ export class ApiServer {
   async #issue(name: string, subject: string, days: number): Promise<void> {
     await writeFile(
       join(this.dir, 'extensions'),
-      'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n',
+      'subjectAltName=IP:127.0.0.1,DNS:kubernetes.default.svc\nextendedKeyUsage=serverAuth,clientAuth\n',
     );
     await this.#openssl('req', '-new', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
     await this.#openssl(
@@ -307,7 +408,7 @@ const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-n
 const namespaceOf = {...configMaps, plural: 'namespaces', kind: 'Namespace', namespaced: false};
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({length: count}, () => createServer());
   const ports = await Promise.all(
     servers.map(async (server) => {

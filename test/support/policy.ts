@@ -5,12 +5,16 @@
  * Every row is a dry run: the API server decides as it would, and nothing is written.
  */
 import {Agent} from 'undici';
+import {liftBanAnnotation} from '../../operator/api/api-key.ts';
+import {restingLabel} from '../../operator/domain/certificate.ts';
 import type {Credentials} from '../../operator/kube/credentials.ts';
 
 /** Where rows are run: two namespaces of one tenant with the same in both, the second excepted from the policy, and a release of the chart. */
 export interface Place {
   tenant: string;
   excepted: string;
+  /** Empty, and labelled like the second, with another value. */
+  labelled: string;
   release: {namespace: string; name: string};
   /** On all Namespaces of the place, those that rows create among them. */
   scope: Record<string, string>;
@@ -18,6 +22,7 @@ export interface Place {
 export const placeOf = (prefix: string, release: Place['release'], scope: Place['scope'] = {}): Place => ({
   tenant: `${prefix}-tenant`,
   excepted: `${prefix}-excepted`,
+  labelled: `${prefix}-labelled`,
   release,
   scope,
 });
@@ -36,6 +41,8 @@ export interface Manifest {
 
 const ownerUid = '00000000-0000-4000-8000-000000000001';
 const labels = {'app.kubernetes.io/managed-by': 'doorplate', 'doorplate.dev/owner-uid': ownerUid};
+/** Of one that the operator of a cluster does not take for its own: it would delete what rests without a claim. */
+const restingLabels = {'doorplate.dev/owner-uid': ownerUid, [restingLabel]: 'true'};
 const group = (what: string) => `policy-test-${what}`;
 const serviceAccount = (namespace: string, name: string) => ({
   'Impersonate-User': `system:serviceaccount:${namespace}:${name}`,
@@ -46,6 +53,9 @@ export const who = {
   /** Bound to `admin` in the release's namespace and in kube-system too. */
   tenant: (p: Place) => serviceAccount(p.tenant, 'tenant'),
   operator: (p: Place) => serviceAccount(p.release.namespace, `${p.release.name}-operator`),
+  api: (p: Place) => serviceAccount(p.release.namespace, `${p.release.name}-api`),
+  /** A tenant's ServiceAccount of the API's name. */
+  apiNamesake: (p: Place) => serviceAccount(p.tenant, `${p.release.name}-api`),
   redirector: (p: Place) => serviceAccount(p.release.namespace, `${p.release.name}-redirector`),
   /** A tenant's ServiceAccount of the operator's name. */
   namesake: (p: Place) => serviceAccount(p.tenant, `${p.release.name}-operator`),
@@ -86,7 +96,7 @@ export const certificateKinds = [
 
 function pluralOf(kind: string): string {
   const lower = kind.toLowerCase();
-  return lower.endsWith('s') ? `${lower}es` : lower.endsWith('y') ? `${lower.slice(0, -1)}ies` : `${lower}s`;
+  return lower.endsWith('s') ? `${lower}es` : /[^aeiou]y$/.test(lower) ? `${lower.slice(0, -1)}ies` : `${lower}s`;
 }
 
 /** A kind without a schema, to stand in for one. */
@@ -118,43 +128,57 @@ export function standIn({apiVersion, kind}: {apiVersion: string; kind: string}):
 }
 
 const backend = {service: {name: 'web', port: {number: 80}}};
-const ruleOf = (host?: string, path = '/') => ({
+export const ruleOf = (host?: string, path = '/') => ({
   ...(host !== undefined && {host}),
   http: {paths: [{path, pathType: 'Prefix', backend}]},
 });
-const ingress = (name: string, spec: object, metadata: object = {}): Manifest => ({
+export const ingress = (name: string, spec: object, metadata: object = {}): Manifest => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'Ingress',
   metadata: {name, ...metadata},
   spec: {ingressClassName: 'traefik', ...spec},
 });
-const certificate = (name: string, dnsName: string, metadata: object = {}): Manifest => ({
+export const certificate = (name: string, dnsName: string, metadata: object = {}): Manifest => ({
   apiVersion: 'cert-manager.io/v1',
   kind: 'Certificate',
   metadata: {name, ...metadata},
   spec: {secretName: name, dnsNames: [dnsName], issuerRef: {name: 'nobody'}},
 });
-const configMap = (name: string, metadata: object = {}): Manifest => ({
+export const configMap = (name: string, metadata: object = {}): Manifest => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: {name, ...metadata},
   data: {a: 'b'},
 });
-const customDomain = (name: string, hostname: string, metadata: object = {}): Manifest => ({
+export const customDomain = (name: string, hostname: string, metadata: object = {}): Manifest => ({
   apiVersion: 'doorplate.dev/v1alpha1',
   kind: 'CustomDomain',
   metadata: {name, ...metadata},
   spec: {projectRef: {name: 'none'}, primary: hostname},
 });
+export const apiKey = (name: string, metadata: object = {}): Manifest => ({
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'ApiKey',
+  metadata: {name, ...metadata},
+  spec: {hashes: [{sha256: 'a'.repeat(64)}], scopes: ['domains:read']},
+});
 /** Such a name as Doorplate gives to what belongs to a hostname. */
 const secretName = 'own-customer-test-0123456789abc';
-const secret = (name: string, crt = 'YQ=='): Manifest => ({
+/** On what cert-manager makes to answer a challenge. */
+export const solverLabels = {'acme.cert-manager.io/http01-solver': 'true'};
+const nextKeyLabel = 'cert-manager.io/next-private-key';
+/** The key of a certificate that is being issued, as cert-manager names and labels it. */
+const nextKeyName = `${secretName}-x7k2p`;
+const nextKey = (name: string): Manifest => ({...secret(name), metadata: {name, labels: {[nextKeyLabel]: 'true'}}});
+export const secret = (name: string, crt = 'YQ=='): Manifest => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: {name},
   type: 'kubernetes.io/tls',
   data: {'tls.crt': crt, 'tls.key': 'YQ=='},
 });
+/** An owner that does not exist: the garbage collector deletes what belongs to it alone. */
+const nobodys = {metadata: {ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: ownerUid}]}};
 const namespaceOf = (name: string, p: Place, more: object = {}): Manifest => ({
   apiVersion: 'v1',
   kind: 'Namespace',
@@ -206,6 +230,8 @@ export function standing(p: Place): Manifest[] {
   const writers: Who[] = [
     'tenant',
     'operator',
+    'api',
+    'apiNamesake',
     'redirector',
     'namesake',
     'certManager',
@@ -217,6 +243,7 @@ export function standing(p: Place): Manifest[] {
   return [
     namespaceOf(p.tenant, p, {'doorplate.dev/account': 'acme'}),
     namespaceOf(p.excepted, p, {'doorplate.dev/admission': 'except'}),
+    namespaceOf(p.labelled, p, {'doorplate.dev/admission': 'excepted'}),
     // What a careless platform grants on top of `admin`: every route, every status, namespaces.
     role('careless', [
       {
@@ -224,7 +251,11 @@ export function standing(p: Place): Manifest[] {
         resources: ['*'],
         verbs: ['*'],
       },
-      {apiGroups: ['doorplate.dev'], resources: ['projects/status', 'customdomains/status'], verbs: ['*']},
+      {
+        apiGroups: ['doorplate.dev'],
+        resources: ['projects/status', 'customdomains/status', 'apikeys/status'],
+        verbs: ['*'],
+      },
       {apiGroups: ['networking.k8s.io'], resources: ['ingresses', 'ingresses/status'], verbs: ['*']},
       {apiGroups: [''], resources: ['services/status'], verbs: ['*']},
     ]),
@@ -244,7 +275,7 @@ export function standing(p: Place): Manifest[] {
       },
       {
         apiGroups: ['doorplate.dev'],
-        resources: ['plans', 'projects', 'customdomains', 'accounts/status'],
+        resources: ['plans', 'projects', 'customdomains', 'apikeys', 'accounts/status'],
         verbs: ['update'],
       },
     ]),
@@ -252,6 +283,7 @@ export function standing(p: Place): Manifest[] {
       bind('policy-test-admins', ns, 'admin', ...writers),
       bind('policy-test-careless', ns, group('careless'), ...writers),
     ]),
+    bind('policy-test-admins', p.labelled, 'admin', 'tenant'),
     ...[p.release.namespace, 'kube-system'].map((ns) => bind(`${p.tenant}-admin`, ns, 'admin', 'tenant')),
     bind(`${p.tenant}-namespaces`, undefined, group('namespaces'), 'tenant', 'engineer', 'auditor'),
     bind(group('platform'), undefined, group('platform'), 'engineer'),
@@ -274,9 +306,12 @@ export function standing(p: Place): Manifest[] {
           {rules: [ruleOf('ours.example')]},
           {labels: {app: 'solver'}, annotations: {'example.com/a': 'b'}, finalizers: ['test.doorplate.dev/held']},
         ),
+        ingress('solving', {rules: [ruleOf('ours.example', '/.well-known/acme-challenge/x')]}, {labels: solverLabels}),
         certificate('plain', 'ours.example'),
         certificate('ours', 'ours.example', {labels}),
+        certificate('resting', 'ours.example', {labels: restingLabels}),
         secret(secretName),
+        nextKey(nextKeyName),
         {apiVersion: 'acme.cert-manager.io/v1', kind: 'Order', metadata: {name: 'plain'}, spec: certificateSpecs.Order},
         {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'full'}, spec: {a: 'b'}},
         {apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: {name: 'bare'}},
@@ -289,6 +324,8 @@ export function standing(p: Place): Manifest[] {
           spec: {selector: {app: 'web'}, ports: [{port: 80}]},
         },
         customDomain('own', `${namespace}.customer.test`),
+        apiKey('own'),
+        apiKey('lifted', {annotations: {[liftBanAnnotation]: '2026-01-01T00:00:00Z'}}),
       ].map((o: Manifest) => ({...o, metadata: {...o.metadata, namespace}})),
     ),
   ];
@@ -308,7 +345,7 @@ const pathOf = (apiVersion: string, kind: string, namespace: string | undefined,
     pluralOf(kind),
     ...rest,
   ].join('/');
-const create = (namespace: string | undefined, object: Manifest): Write => ({
+export const create = (namespace: string | undefined, object: Manifest): Write => ({
   method: 'POST',
   path: pathOf(object.apiVersion, object.kind, namespace),
   body: {...object, metadata: {...object.metadata, ...(namespace !== undefined && {namespace})}},
@@ -320,7 +357,7 @@ export const serverSideApply = (object: Manifest): Write => ({
   contentType: 'application/apply-patch+yaml',
 });
 /** A merge patch, of the object or of one of its subresources. */
-const patch = (
+export const patch = (
   namespace: string | undefined,
   apiVersion: string,
   kind: string,
@@ -334,12 +371,18 @@ const patch = (
   contentType: 'application/merge-patch+json',
 });
 /** Of one object, or without a name of all. A dry run by its body: where there is one, the query does not count. */
-const remove =
-  (apiVersion: string, kind: string, ...name: string[]) =>
+const remove = (apiVersion: string, kind: string, ...name: string[]) => removeAs({}, apiVersion, kind, ...name);
+const removeAs =
+  (
+    options: {propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'},
+    apiVersion: string,
+    kind: string,
+    ...name: string[]
+  ) =>
   (p: Place): Write => ({
     method: 'DELETE',
     path: pathOf(apiVersion, kind, p.tenant, ...name),
-    body: {apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All']},
+    body: {apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All'], ...options},
   });
 const [ingressApi, certificateApi] = ['networking.k8s.io/v1', 'cert-manager.io/v1'];
 const patchIngress =
@@ -347,13 +390,19 @@ const patchIngress =
   (p: Place) =>
     patch(p.tenant, 'networking.k8s.io/v1', 'Ingress', name, body, ...subresource);
 const patchConfigMap = (name: string, body: object) => (p: Place) => patch(p.tenant, 'v1', 'ConfigMap', name, body);
+const patchApiKey =
+  (name: string, body: object, ...subresource: string[]) =>
+  (p: Place) =>
+    patch(p.tenant, 'doorplate.dev/v1alpha1', 'ApiKey', name, body, ...subresource);
+export const liftBan = (value: string | null) => ({metadata: {annotations: {[liftBanAnnotation]: value}}});
 const patchNamespace =
   (labelsOf: object, ...subresource: string[]) =>
   (p: Place) =>
     patch(undefined, 'v1', 'Namespace', p.tenant, {metadata: {labels: labelsOf}}, ...subresource);
 
 /** The policies of the chart, by the last part of their names. */
-export type Policy = 'routes' | 'labels' | 'secrets' | 'namespaces';
+export const policies = ['routes', 'waits', 'labels', 'secrets', 'namespaces', 'bans'] as const;
+export type Policy = (typeof policies)[number];
 
 /** `refusedBy`: by which policy; undefined where the write passes. */
 export interface Row {
@@ -373,6 +422,7 @@ const victim = ingress('x', {rules: [ruleOf('victim.example')]});
 export const rows: Row[] = [
   ...refused('routes', 'tenant', {
     'a tenant can’t write an Ingress for somebody else’s hostname': here(victim),
+    'a tenant can’t write an Ingress in a Namespace whose label does not say except': (p) => create(p.labelled, victim),
     'a tenant can’t write an Ingress by server-side apply': (p) =>
       serverSideApply({...victim, metadata: {name: 'x', namespace: p.tenant}}),
     'a tenant can’t write an Ingress for a hostname of their own, unproven': here(
@@ -440,6 +490,9 @@ export const rows: Row[] = [
       {metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']}},
       'status',
     ),
+    'a tenant can’t take a finalizer off an Ingress': patchIngress('solver', {metadata: {finalizers: null}}),
+    'a tenant can’t have an Ingress deleted by giving it to an owner that is gone': patchIngress('solver', nobodys),
+    'a tenant can’t have an Ingress deleted through its status': patchIngress('solver', nobodys, 'status'),
     ...Object.fromEntries(
       routeKinds.map(({apiVersion, kind}) => [
         `a tenant can’t write a ${kind} of ${apiVersion.split('/')[0]}`,
@@ -460,6 +513,10 @@ export const rows: Row[] = [
     ),
     'a tenant can’t change the hostname of a Certificate': (p) =>
       patch(p.tenant, 'cert-manager.io/v1', 'Certificate', 'plain', {spec: {dnsNames: ['victim.example']}}),
+    'a tenant can’t have a certificate ordered anew by giving an Order to an owner that is gone': (p) =>
+      patch(p.tenant, 'acme.cert-manager.io/v1', 'Order', 'plain', nobodys),
+    'a tenant can’t have a certificate issued anew by giving a Certificate to an owner that is gone': (p) =>
+      patch(p.tenant, certificateApi, 'Certificate', 'plain', nobodys),
     'a tenant can’t have a certificate issued anew through the status of a Certificate': (p) =>
       patch(
         p.tenant,
@@ -469,10 +526,35 @@ export const rows: Row[] = [
         {status: {conditions: [{type: 'Issuing', status: 'True'}]}},
         'status',
       ),
+    'a tenant can’t delete an Ingress by which a challenge is answered': remove(ingressApi, 'Ingress', 'solving'),
+    'a tenant can’t delete all Ingresses by which challenges are answered': (p) => {
+      const all = remove(ingressApi, 'Ingress')(p);
+      return {...all, path: `${all.path}?labelSelector=${encodeURIComponent(Object.keys(solverLabels).join())}`};
+    },
+    'a tenant can’t leave the Ingress of a challenge behind by deleting that': removeAs(
+      {propagationPolicy: 'Orphan'},
+      'acme.cert-manager.io/v1',
+      'Order',
+      'plain',
+    ),
     'a tenant can’t write the status of an Order': (p) =>
       patch(p.tenant, 'acme.cert-manager.io/v1', 'Order', 'plain', {status: {state: 'valid'}}, 'status'),
     'a tenant can’t write the status of a CustomDomain': (p) =>
       patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {status: {phase: 'Live'}}, 'status'),
+    'a tenant can’t write the status of an ApiKey': patchApiKey('own', {status: {lastHandledLiftBan: 'x'}}, 'status'),
+  }),
+  ...refused('routes', 'api', {
+    'Doorplate’s API can’t write an Ingress': here(victim),
+    'Doorplate’s API can’t write a Certificate': here(certificate('x', 'victim.example')),
+    'Doorplate’s API can’t write the status of a CustomDomain': (p) =>
+      patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {status: {phase: 'Live'}}, 'status'),
+  }),
+  ...refused('routes', 'apiNamesake', {
+    'a tenant’s ServiceAccount of the API’s name can’t write the status of an ApiKey': patchApiKey(
+      'own',
+      {status: {lastHandledLiftBan: 'x'}},
+      'status',
+    ),
   }),
   ...refused('routes', 'redirector', {'Doorplate’s redirector can’t write an Ingress': here(victim)}),
   ...refused('routes', 'namesake', {
@@ -480,7 +562,9 @@ export const rows: Row[] = [
   }),
   ...refused('routes', 'cainjector', {'a ServiceAccount beside cert-manager’s can’t write an Ingress': here(victim)}),
   ...refused('routes', 'edge', {'the edge can’t write an Ingress': here(victim)}),
-  ...refused('routes', 'auditor', {'who may all but update Accounts can’t write an Ingress': here(victim)}),
+  ...refused('routes', 'auditor', {
+    'somebody with all rights but to update Accounts can’t write an Ingress': here(victim),
+  }),
 
   ...refused('labels', 'tenant', {
     'a tenant can’t make an object with Doorplate’s labels': here(configMap('x', {labels})),
@@ -500,6 +584,12 @@ export const rows: Row[] = [
     'a tenant can’t change what has the label of Doorplate’s management alone': patchConfigMap('managed-only', {
       data: {a: 'c'},
     }),
+    'a tenant can’t delete what has the label of an owner alone': remove('v1', 'ConfigMap', 'owner-only'),
+    'a tenant can’t delete what has the label of Doorplate’s management alone': remove(
+      'v1',
+      'ConfigMap',
+      'managed-only',
+    ),
     'a tenant can’t take Doorplate’s labels off': patchConfigMap('ours', {
       metadata: {labels: {'app.kubernetes.io/managed-by': null, 'doorplate.dev/owner-uid': null}},
     }),
@@ -514,17 +604,31 @@ export const rows: Row[] = [
       'Certificate',
       'ours',
     ),
+    'a tenant can’t delete a Certificate that rests': remove(certificateApi, 'Certificate', 'resting'),
+    'a tenant can’t make an object that rests': here(configMap('x', {labels: restingLabels})),
     'a tenant can’t keep what Doorplate made by a finalizer': patchConfigMap('ours', {
       metadata: {finalizers: ['test.doorplate.dev/held', 'test.doorplate.dev/mine']},
     }),
+    'a tenant can’t have what Doorplate made deleted by giving it to an owner that is gone': patchConfigMap(
+      'ours',
+      nobodys,
+    ),
+    'a tenant can’t take a finalizer off what Doorplate made': patchConfigMap('ours', {metadata: {finalizers: null}}),
   }),
   ...refused('labels', 'namesake', {
     'a tenant’s ServiceAccount of the operator’s name can’t make an object with Doorplate’s labels': here(
       configMap('x', {labels}),
     ),
   }),
+  ...refused('labels', 'api', {
+    'Doorplate’s API can’t make an object with Doorplate’s labels': here(
+      customDomain('x', 'x.customer.test', {labels}),
+    ),
+  }),
   ...refused('labels', 'auditor', {
-    'who may all but update Accounts can’t make an object with Doorplate’s labels': here(configMap('x', {labels})),
+    'somebody with all rights but to update Accounts can’t make an object with Doorplate’s labels': here(
+      configMap('x', {labels}),
+    ),
   }),
 
   ...refused('secrets', 'tenant', {
@@ -533,12 +637,27 @@ export const rows: Row[] = [
     'a tenant can’t make the Secret of a hostname before cert-manager does': here(
       secret('next-customer-test-0123456789abc'),
     ),
+    'a tenant can’t make the Secret of a hostname whose hash has no letter': here(
+      secret('next-customer-test-0123456789012'),
+    ),
     'a tenant can’t have a certificate issued anew by deleting its Secret': remove('v1', 'Secret', secretName),
+    'a tenant can’t have a certificate ordered again and again by deleting its next key': remove(
+      'v1',
+      'Secret',
+      nextKeyName,
+    ),
+    'a tenant can’t take the label off the next key, to delete it then': (p) =>
+      patch(p.tenant, 'v1', 'Secret', nextKeyName, {metadata: {labels: null}}),
+    'a tenant can’t make the next key of a certificate': here(nextKey('own-next-key')),
+    'a tenant can’t have a certificate issued anew by giving its Secret to an owner that is gone': (p) =>
+      patch(p.tenant, 'v1', 'Secret', secretName, nobodys),
+    'a tenant can’t have a certificate ordered again and again by giving its next key to an owner that is gone': (p) =>
+      patch(p.tenant, 'v1', 'Secret', nextKeyName, nobodys),
     'a tenant can’t keep the Secret of a hostname by a finalizer': (p) =>
       patch(p.tenant, 'v1', 'Secret', secretName, {metadata: {finalizers: ['test.doorplate.dev/mine']}}),
   }),
   ...refused('secrets', 'auditor', {
-    'who may all but update Accounts can’t write the Secret of a hostname': here(
+    'somebody with all rights but to update Accounts can’t write the Secret of a hostname': here(
       secret('next-customer-test-0123456789abc'),
     ),
   }),
@@ -570,15 +689,40 @@ export const rows: Row[] = [
       patch(undefined, 'v1', 'Namespace', p.excepted, {metadata: {labels: {'doorplate.dev/account': 'rich'}}}),
   }),
   ...refused('namespaces', 'auditor', {
-    'who may all but update Accounts can’t give a Namespace to an Account': patchNamespace({
+    'somebody with all rights but to update Accounts can’t give a Namespace to an Account': patchNamespace({
       'doorplate.dev/account': 'rich',
     }),
-    'who may all but update Accounts can’t except a Namespace from the policy': patchNamespace({
+    'somebody with all rights but to update Accounts can’t except a Namespace from the policy': patchNamespace({
       'doorplate.dev/admission': 'except',
     }),
   }),
 
+  ...refused('bans', 'tenant', {
+    'a tenant can’t lift the ban of their ApiKey': patchApiKey('own', liftBan('2026-01-02T00:00:00Z')),
+    'a tenant can’t lift a ban again by another value': patchApiKey('lifted', liftBan('2026-01-02T00:00:00Z')),
+    'a tenant can’t create an ApiKey whose ban is lifted': here(apiKey('x', liftBan('2026-01-02T00:00:00Z').metadata)),
+    'a tenant can’t create an ApiKey with an empty value for its ban': here(apiKey('x', liftBan('').metadata)),
+    'a tenant can’t lift a ban in an excepted Namespace': (p) =>
+      patch(p.excepted, 'doorplate.dev/v1alpha1', 'ApiKey', 'own', liftBan('2026-01-02T00:00:00Z')),
+  }),
+  ...refused('bans', 'api', {
+    'Doorplate’s API can’t lift a ban by the annotation': patchApiKey('own', liftBan('2026-01-02T00:00:00Z')),
+  }),
+  ...refused('bans', 'auditor', {
+    'somebody with all rights but to update Accounts can’t lift a ban': patchApiKey(
+      'own',
+      liftBan('2026-01-02T00:00:00Z'),
+    ),
+  }),
+
   ...passes('tenant', {
+    'a tenant writes ApiKeys': here(apiKey('x')),
+    'a tenant changes their ApiKey': patchApiKey('lifted', {
+      spec: {scopes: ['domains:write']},
+      metadata: {annotations: {x: 'y'}},
+    }),
+    'a tenant takes the annotation of a lifted ban off': patchApiKey('lifted', liftBan(null)),
+    'a tenant deletes their ApiKey': remove('doorplate.dev/v1alpha1', 'ApiKey', 'own'),
     'a tenant writes ConfigMaps': here(configMap('x')),
     'a tenant changes their own ConfigMap': patchConfigMap('own', {
       data: {a: 'c'},
@@ -638,11 +782,6 @@ export const rows: Row[] = [
     'a tenant creates Namespaces of no Account': (p) => create(undefined, namespaceOf(`${p.tenant}-x`, p)),
     'an update of an Ingress that changes nothing passes': patchIngress('solver', {}),
     'an update of what Doorplate made that changes nothing passes': patchConfigMap('ours', {}),
-    'an owner reference may change on an Ingress, for the garbage collector': patchIngress('solver', {
-      metadata: {ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: 'own', uid: ownerUid}]},
-    }),
-    'a finalizer may be taken off an Ingress': patchIngress('solver', {metadata: {finalizers: null}}),
-    'a finalizer may be taken off what Doorplate made': patchConfigMap('ours', {metadata: {finalizers: null}}),
     'in an excepted Namespace anybody writes Ingresses': (p) => create(p.excepted, victim),
     'in an excepted Namespace anybody writes Certificates': (p) =>
       create(p.excepted, certificate('x', 'victim.example')),
@@ -661,17 +800,59 @@ export const rows: Row[] = [
       'status',
     ),
   }),
+  ...refused('waits', 'garbageCollector', {
+    'the garbage collector can’t let an Ingress by which a challenge is answered wait for its dependents': removeAs(
+      {propagationPolicy: 'Foreground'},
+      ingressApi,
+      'Ingress',
+      'solving',
+    ),
+    'the garbage collector can’t let such an Ingress wait until its dependents are left behind': removeAs(
+      {propagationPolicy: 'Orphan'},
+      ingressApi,
+      'Ingress',
+      'solving',
+    ),
+  }),
+  ...refused('waits', 'certManager', {
+    'cert-manager can’t let its solver’s Ingress wait for its dependents': removeAs(
+      {propagationPolicy: 'Foreground'},
+      ingressApi,
+      'Ingress',
+      'solving',
+    ),
+  }),
   ...passes('garbageCollector', {
+    'the garbage collector deletes an Ingress by which a challenge is answered': removeAs(
+      {propagationPolicy: 'Background'},
+      ingressApi,
+      'Ingress',
+      'solving',
+    ),
+    'the garbage collector lets another Ingress wait for its dependents': removeAs(
+      {propagationPolicy: 'Foreground'},
+      ingressApi,
+      'Ingress',
+      'solver',
+    ),
+    'the garbage collector changes the owners of an Ingress': patchIngress('solver', nobodys),
+    'the garbage collector takes its finalizer off an Ingress': patchIngress('solver', {metadata: {finalizers: null}}),
+    'the garbage collector changes the owners of what Doorplate made': patchConfigMap('ours', nobodys),
+    'the garbage collector changes the owners of the Secret of a hostname': (p) =>
+      patch(p.tenant, 'v1', 'Secret', secretName, nobodys),
     'the garbage collector deletes what Doorplate made': remove(ingressApi, 'Ingress', 'ours'),
     'the garbage collector deletes the Secret of a hostname': remove('v1', 'Secret', secretName),
   }),
   ...passes('namespaceController', {
     'with its Namespace goes all that Doorplate made': remove(ingressApi, 'Ingress'),
+    'with its Namespace go the Ingresses by which challenges are answered': remove(ingressApi, 'Ingress', 'solving'),
+    'with its Namespace go Orders': remove('acme.cert-manager.io/v1', 'Order'),
     'with its Namespace go the Secrets of hostnames': remove('v1', 'Secret'),
   }),
   ...passes('operator', {
     'Doorplate deletes what it made': remove(certificateApi, 'Certificate', 'ours'),
     'Doorplate writes Ingresses': here(ingress('x', {rules: [ruleOf('x.customer.test')]}, {labels})),
+    'Doorplate changes the owners of what it made': patchIngress('ours', nobodys),
     'Doorplate changes what it made': patchIngress('ours', {spec: {rules: [ruleOf('y.customer.test')]}}),
     'Doorplate writes Certificates': here(certificate('x', 'x.customer.test', {labels})),
     'Doorplate writes the status of a CustomDomain': (p) =>
@@ -684,9 +865,23 @@ export const rows: Row[] = [
         'status',
       ),
   }),
+  ...passes('api', {
+    'Doorplate’s API writes CustomDomains': here(customDomain('x', 'x.customer.test')),
+    'Doorplate’s API asks for a check of a CustomDomain': (p) =>
+      patch(p.tenant, 'doorplate.dev/v1alpha1', 'CustomDomain', 'own', {
+        metadata: {annotations: {'doorplate.dev/requestedAt': 'now'}},
+      }),
+    'Doorplate’s API writes ApiKeys': here(apiKey('x')),
+    'Doorplate’s API writes the status of an ApiKey': patchApiKey('own', {status: {lastHandledLiftBan: 'x'}}, 'status'),
+  }),
   ...passes('certManager', {
     'cert-manager writes the Secret of a hostname': (p) =>
       patch(p.tenant, 'v1', 'Secret', secretName, {data: {'tls.crt': 'Yg=='}}),
+    'cert-manager deletes its solver’s Ingress': remove(ingressApi, 'Ingress', 'solving'),
+    'cert-manager deletes an Order': remove('acme.cert-manager.io/v1', 'Order', 'plain'),
+    'cert-manager changes the owners of an Order': (p) =>
+      patch(p.tenant, 'acme.cert-manager.io/v1', 'Order', 'plain', nobodys),
+    'cert-manager deletes the next key of a certificate': remove('v1', 'Secret', nextKeyName),
     'cert-manager writes its solver’s Ingress': here(victim),
     'cert-manager writes Orders': here({
       apiVersion: 'acme.cert-manager.io/v1',
@@ -704,6 +899,8 @@ export const rows: Row[] = [
     'the platform gives a Namespace to another Account': patchNamespace({'doorplate.dev/account': 'rich'}),
     'the platform takes the Account off a Namespace': patchNamespace({'doorplate.dev/account': null}),
     'the platform excepts a Namespace from the policy': patchNamespace({'doorplate.dev/admission': 'except'}),
+    'the platform lifts the ban of an ApiKey': patchApiKey('own', liftBan('2026-01-02T00:00:00Z')),
+    'the platform lifts a ban again': patchApiKey('lifted', liftBan('2026-01-02T00:00:00Z')),
     'the platform creates a Namespace of an Account': (p) =>
       create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/account': 'rich'})),
   }),
@@ -724,12 +921,16 @@ export class Api {
     write: Write,
     identity: Record<string, string> = {},
     query = '',
-  ): Promise<{status: number; reason: string; message: string}> {
+  ): Promise<{status: number; reason: string; message: string; warnings: string}> {
     this.#open ??= this.#credentials
       .read()
       .then(({tls, headers}) => ({agent: new Agent({connect: tls, connections: 16}), headers}));
     const {agent, headers} = await this.#open;
-    const {statusCode, body} = await agent.request({
+    const {
+      statusCode,
+      headers: {warning = []},
+      body,
+    } = await agent.request({
       origin: this.#credentials.server,
       path: write.path + (query === '' ? '' : `${write.path.includes('?') ? '&' : '?'}${query}`),
       method: write.method,
@@ -742,7 +943,7 @@ export class Api {
       },
     });
     const {reason = '', message = ''} = (await body.json()) as {reason?: string; message?: string};
-    return {status: statusCode, reason, message};
+    return {status: statusCode, reason, message, warnings: [warning].flat().join('\n')};
   }
 
   /** As the administrator; throws what the API server refuses. */
@@ -757,21 +958,33 @@ export class Api {
   }
 }
 
-/** By which policy the write was refused, and what it said; neither where it passes. Throws where anything else came of it, such as a right that is missing. */
-export async function outcome(api: Api, place: Place, row: Row): Promise<{refusedBy?: Policy; message?: string}> {
-  const {status, reason, message} = await api.send(row.write(place), who[row.as](place), 'dryRun=All');
-  if (status === 200 || status === 201) return {};
+/** What the API server answers to a row. Bindings are those of a release's policies, without its name: `labels-owner`. */
+export interface Answer {
+  /** Refused by several, the API server tells of one. */
+  refused?: {by: Policy; binding: string; message: string};
+  /** Those that would have refused it and only warn. */
+  warned: string[];
+}
+
+/** Runs a row. Throws where the write neither passes nor is refused by a policy: a right is missing, or an expression fails. */
+export async function answerTo(api: Api, place: Place, row: Row): Promise<Answer> {
+  const {status, reason, message, warnings} = await api.send(row.write(place), who[row.as](place), 'dryRun=All');
   const prefix = `${place.release.namespace}-${place.release.name}-`;
-  // Refused by several, the API server tells of one.
-  const [, policy, said] =
-    /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (only [^]+)/.exec(message) ?? [];
-  if (
-    status !== 403 ||
-    reason !== 'Forbidden' ||
-    policy === undefined ||
-    said === undefined ||
-    !policy.startsWith(prefix)
-  )
+  const ours = (name: string | undefined) => (name?.startsWith(prefix) ? name.slice(prefix.length) : undefined);
+  const warned = [...warnings.matchAll(/ValidatingAdmissionPolicy '[^']+' with binding '([^']+)'/g)].flatMap(
+    (m) => ours(m[1]) ?? [],
+  );
+  if (status === 200 || status === 201) return {warned};
+  const [, policy, binding, said] =
+    /ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (only [^]+)/.exec(message) ?? [];
+  const [by, through] = [ours(policy), ours(binding)];
+  if (status !== 403 || reason !== 'Forbidden' || by === undefined || through === undefined || said === undefined)
     throw new Error(`neither passed nor refused by a policy: ${status} ${message}`);
-  return {refusedBy: policy.slice(prefix.length) as Policy, message: said};
+  return {refused: {by: by as Policy, binding: through, message: said}, warned};
+}
+
+/** By which policy a row is refused, and what it says; neither where it passes. Throws as `answerTo` does. */
+export async function outcome(api: Api, place: Place, row: Row): Promise<{refusedBy?: Policy; message?: string}> {
+  const {refused: refusal} = await answerTo(api, place, row);
+  return refusal ? {refusedBy: refusal.by, message: refusal.message} : {};
 }

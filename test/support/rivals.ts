@@ -1,33 +1,48 @@
 /**
  * Two tenants, a platform and one hostname, in a small town with a clock of its own: the model under which claims are tested. What
- * decides is the operator's own code (`decide`, Claims, ClaimReconciler); what is modelled is the rest of the world, DNS first of
+ * decides is the operator's own code (`gather`, `decide`, Claims, ClaimReconciler); what is modelled is the rest of the world, DNS first of
  * all. Where DomainClaims are kept is given: in memory for thousands of runs, or on a real API server.
  */
+import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type {CustomDomain, DomainClaim} from '../../operator/api/foreign.ts';
+import {belongsTo, identityOf} from '../../operator/domain/claim.ts';
+import {shorterStatuses} from '../../operator/domain/fit.ts';
+import {decide} from '../../operator/domain/lifecycle.ts';
+import {questionOf} from '../../operator/domain/ownership.ts';
+import type {Verdict} from '../../operator/domain/proofs/proof.ts';
+import type {Question} from '../../operator/domain/records.ts';
+import {ingressesOf} from '../../operator/domain/rendering/ingress.ts';
+import type {Tenant as TenantOfWorld} from '../../operator/domain/tenant.ts';
+import {timestamp} from '../../operator/domain/times.ts';
+import type {Decision, Policy, World} from '../../operator/domain/world.ts';
+import {accountLabel} from '../../operator/api/account.ts';
+import type {CustomDomain, DomainClaim, Ingress, Project} from '../../operator/api/foreign.ts';
 import {ClaimReconciler, Claims} from '../../operator/controllers/claims.ts';
+import {gather, type Sources} from '../../operator/controllers/gather.ts';
+import {dnsKey} from '../../operator/controllers/looks.ts';
+import {hostsOf} from '../../operator/controllers/rendering.ts';
 import {customDomains} from '../../operator/controllers/resources.ts';
-import {belongsTo} from '../../operator/domain/claim.ts';
-import {timestamp} from '../../operator/domain/conditions.ts';
-import type {Decision, Policy, World} from '../../operator/domain/lifecycle.ts';
-import {decide, questionOf} from '../../operator/domain/lifecycle.ts';
-import type {Question, Verdict} from '../../operator/domain/verification.ts';
+import {leavingFor} from '../../operator/controllers/leaving.ts';
+import {confirmTenant} from '../../operator/controllers/tenants.ts';
 import type {Client} from '../../operator/kube/client.ts';
-import {ApiError} from '../../operator/kube/errors.ts';
+import {ApiError, StaleReadError} from '../../operator/kube/errors.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
-import {compareResourceVersions} from '../../operator/kube/objects.ts';
+import {compareResourceVersions, keyOf} from '../../operator/kube/objects.ts';
+import {TownCertificates} from './certificates.ts';
 import {
   certificate,
   days,
   edgeAt,
   enterprise,
   free,
+  heldClaim,
   hours,
   leaf,
   minutes,
   policy as usual,
   project,
   seconds,
+  served,
   t0,
 } from './world.ts';
 
@@ -105,13 +120,21 @@ class Tenant {
   account: string | undefined;
   namespaceUID = '';
   allowed = true;
+  /** What the operator takes it for while the copy of its namespace is that of before; and for how many looks it is. */
+  before: TenantOfWorld | undefined;
+  behind = 0;
   domain: CustomDomain | undefined;
-  routed = false;
+  /** Its routes in the cluster, and since when they stand. */
+  routes = new Map<string, {ingress: Ingress; since: number}>();
   looks: Decision['looks'] = [];
   wakeAt = Infinity;
   /** By question: this process' memory. */
   memory = new Map<string, {result: Verdict; at: number}[]>();
   request: World['request'];
+  /** Its object is filled up: its status says nothing. */
+  padded = false;
+  /** Its routes can't be written; those that are to go, go. */
+  refused = false;
   /** When the town last knew that the hostname was rightly this one's, since it was added. */
   rightAt: number | undefined;
   #uids = 0;
@@ -125,6 +148,37 @@ class Tenant {
   get host() {
     return `${this.name}-host.${policy.zone}`;
   }
+  /** A hostname that nobody else wants: it is always proven, issued and seen on the edge. */
+  get own() {
+    return `${this.name}.example`;
+  }
+
+  /** What its namespace and the platform say of it. */
+  get tenant(): TenantOfWorld {
+    return {
+      ...(this.account !== undefined && {account: this.account}),
+      namespaceUID: this.namespaceUID,
+      plan: this.allowed ? enterprise : free,
+    };
+  }
+  /** What the operator knows of that. */
+  get seen(): TenantOfWorld {
+    return (this.behind > 0 ? this.before : undefined) ?? this.tenant;
+  }
+  get project(): Project {
+    return {...project({host: this.host}), metadata: {...project().metadata, namespace: this.name}};
+  }
+
+  isRouted(hostname: string): boolean {
+    return [...this.routes.values()].some(({ingress}) => hostsOf(ingress).includes(hostname));
+  }
+  /** Since when an Ingress of this key stands. */
+  since(key: string): number | undefined {
+    return [...this.routes.values()].find(({ingress}) => keyOf(ingress) === key)?.since;
+  }
+  fallBehind() {
+    [this.before, this.behind] = [this.seen, 3];
+  }
   /** A namespace of the same name, and another. */
   renew() {
     this.namespaceUID = `ns-${this.name}-${++this.#uids}`;
@@ -133,8 +187,6 @@ class Tenant {
     return `domain-${this.name}-${++this.#uids}`;
   }
 }
-
-const keyOf = ({hostname, target, token}: Question) => `${hostname} ${target} ${token}`;
 
 export class Town {
   readonly hostname: string;
@@ -154,6 +206,8 @@ export class Town {
   #claimAt = Infinity;
   readonly #claims: Claims;
   readonly #claimReconciler: ClaimReconciler;
+  /** Of the hostname. */
+  readonly certificates = new TownCertificates(() => this.now);
 
   constructor(api: ClaimApi, hostname = 'example.org') {
     this.#api = api;
@@ -168,20 +222,32 @@ export class Town {
           this.#copy = claim;
       },
     };
-    const client = {
-      create: api.create.bind(api),
-      patch: api.patch.bind(api),
-      delete: api.delete.bind(api),
-      get: (resource: Resource, name: string) =>
-        resource === (customDomains as Resource)
+    const {certificates} = this;
+    const {resting} = certificates;
+    const client: ClaimApi = {
+      create: (resource, object, options) => {
+        certificates.assertOnlyOf((object as unknown as DomainClaim).spec.tenant, 'a claim is created');
+        return api.create(resource, object, options);
+      },
+      patch: (resource, key, body, options) => {
+        const spec = (body as {path: string; value: DomainClaim['spec']}[]).find((o) => o.path === '/spec')?.value;
+        certificates.assertOnlyOf(spec?.tenant, 'a claim is written');
+        return api.patch(resource, key, body, options);
+      },
+      delete: (resource, key, options) => {
+        certificates.assertOnlyOf(undefined, 'a claim is deleted');
+        return api.delete(resource, key, options);
+      },
+      get: <T extends KubeObject>(resource: Resource<T>, name: string) =>
+        (resource as Resource) === (customDomains as Resource)
           ? Promise.resolve(
               names
                 .map((n) => this.tenants[n].domain)
-                .find((d) => `${d?.metadata.namespace}/${d?.metadata.name}` === name),
+                .find((d) => `${d?.metadata.namespace}/${d?.metadata.name}` === name) as unknown as T | undefined,
             )
           : api.get(resource, name),
     };
-    this.#claims = new Claims(client as never, cache as never);
+    this.#claims = new Claims(client as never, cache as never, (name, tenant) => resting.makeWay(name, tenant));
     this.#claimReconciler = new ClaimReconciler({
       client: client as never,
       policy,
@@ -195,12 +261,21 @@ export class Town {
       } as never,
       projects: {by: () => []} as never,
       children: {routes: () => false, remove: () => Promise.resolve()} as never,
+      resting,
       orders: {orders: () => []} as never,
     });
   }
 
+  get #leaving() {
+    return {claims: this.#claims, policy, now: () => this.now};
+  }
+
   #all() {
     return names.map((n) => this.tenants[n]);
+  }
+
+  isRouted(t: Tenant): boolean {
+    return t.isRouted(this.hostname);
   }
 
   /** What stands on the API server. */
@@ -232,19 +307,58 @@ export class Town {
   }
 
   /** The finalizer's work: the routes are gone before the object is. */
-  remove(name: Name): void {
+  async remove(name: Name, {withNamespace = false} = {}): Promise<void> {
     const t = this.tenants[name];
-    t.routed = false;
+    t.routes.clear();
+    if (t.domain)
+      await this.certificates.children.remove(t.domain, leavingFor(this.#leaving, withNamespace ? undefined : t.seen));
     t.domain = undefined;
     this.#forget(t);
     t.rightAt = undefined;
   }
 
+  /** The hostname and one that is nobody else's change places: what was the primary is a redirect source, and the other way round. */
+  swap(name: Name): void {
+    const primary = this.tenants[name].domain?.spec.primary;
+    if (primary === undefined) return;
+    this.#edit(
+      name,
+      primary === this.hostname ? [this.tenants[name].own, this.hostname] : [this.hostname, this.tenants[name].own],
+    );
+  }
+
+  /** The spec names another hostname alone; or the hostname again, as a source. */
+  drop(name: Name): void {
+    this.#edit(name, [this.tenants[name].own]);
+  }
+  include(name: Name): void {
+    this.#edit(name, [this.tenants[name].own, this.hostname]);
+  }
+
+  #edit(name: Name, [primary, ...sources]: [string, ...string[]]): void {
+    const t = this.tenants[name];
+    if (!t.domain) return;
+    const {metadata, spec} = t.domain;
+    t.domain = {
+      ...t.domain,
+      metadata: {...metadata, generation: (metadata.generation ?? 0) + 1},
+      spec: {...spec, primary, redirects: sources.map((from) => ({from, status: 301}))},
+    };
+  }
+
   /** With everything in it, and without the platform's label. */
-  recreateNamespace(name: Name): void {
-    this.remove(name);
+  async recreateNamespace(name: Name): Promise<void> {
+    await this.remove(name, {withNamespace: true});
+    this.certificates.clear(name);
     this.tenants[name].renew();
     this.tenants[name].account = undefined;
+  }
+
+  /** The same, and what was in it is there again while the operator's copy of the namespace is still that of before. */
+  async recreateUnseen(name: Name): Promise<void> {
+    this.tenants[name].fallBehind();
+    await this.recreateNamespace(name);
+    this.add(name);
   }
 
   verify(name: Name): void {
@@ -254,7 +368,8 @@ export class Town {
   /** What the page shows as the TXT's value. */
   token(name: Name): string {
     const t = this.tenants[name];
-    const token = questionOf(this.#world(t), this.hostname, t.host).token ?? '';
+    const token =
+      questionOf({policy, tenant: t.tenant}, this.hostname, t.host, this.#claims.of(this.hostname)).token ?? '';
     this.#issued.set(token, name);
     return token;
   }
@@ -291,56 +406,44 @@ export class Town {
     t.request = undefined;
   }
 
-  #world(t: Tenant): World {
-    const domain = t.domain ?? ({metadata: {}, spec: {primary: this.hostname}} as CustomDomain);
-    const claimOf = this.#claims.of;
-    const tenant = {
-      ...(t.account !== undefined && {account: t.account}),
-      namespaceUID: t.namespaceUID,
-      plan: t.allowed ? enterprise : free,
-    };
-    const world = {
+  #world(t: Tenant, domain: CustomDomain): World {
+    return gather(this.#sources(t, domain), {
       now: this.now,
       domain,
-      project: {...project({host: t.host}), metadata: {...project().metadata, namespace: t.name}},
-      siblings: [domain],
-      tenant,
-      policy,
-      traefik: false,
-      claimOf,
-      stands: () => t.routed,
-      startedAt: t0,
+      tenant: t.seen,
       request: t.request,
-      facts: new Map(),
-    } satisfies World;
-    const own = t.memory.get(keyOf(questionOf(world, this.hostname, t.host)))?.at(-1);
-    const rival = this.#rivalOf(t);
-    world.facts.set(this.hostname, {
-      ...(own && {verdict: own.result, checkedAt: own.at}),
-      certificate: certificate(),
-      edge: [edgeAt('192.0.2.1', {leafSha256: leaf})],
-      edgeLookedAt: this.now,
-      standsAs: {...(t.routed && {Primary: 0})},
-      ...(this.#all().some((other) => other !== t && other.routed) && {occupied: true}),
-      ...(rival && {
-        rival: {
-          question: rival,
-          looks: (t.memory.get(keyOf(rival)) ?? []).map(({result, at}) => ({verdict: result, at})),
-        },
-      }),
+      obstacles: new Map(),
     });
-    return world;
   }
 
-  #rivalOf(t: Tenant): Question | undefined {
-    const claim = this.#copy;
-    const uid = claim?.status?.holder?.uid;
-    if (uid === undefined || uid === t.domain?.metadata.uid) return undefined;
-    const holder = this.#all().find((o) => o.domain?.metadata.uid === uid);
+  /** What one tenant's operator knows: of the hostname as the town has it, of the tenant's own always the best. */
+  #sources(t: Tenant, domain: CustomDomain): Sources {
+    const own = {...heldClaim(t.own, domain.metadata.uid), spec: {tenant: identityOf(t.seen), proof: 'DNS' as const}};
+    const looks = (key: string) =>
+      key.startsWith(`${t.own} `) ? [{result: served().verdict!, at: this.now}] : (t.memory.get(key) ?? []);
     return {
-      hostname: this.hostname,
-      target: holder?.host ?? 'none.invalid',
-      ...(claim?.status?.token !== undefined && {token: claim.status.token}),
+      policy,
+      issuer: {identities: policy.caaIdentities},
+      startedAt: () => t0,
+      domains: {
+        by: (_, uid) => this.#all().flatMap((o) => (o.domain?.metadata.uid === uid ? o.domain : [])),
+      },
+      firsts: {of: () => domain},
+      projects: {get: (key) => this.#all().find((o) => key === `${o.name}/docs`)?.project},
+      ingressClasses: {get: () => undefined},
+      claims: {of: (hostname) => (hostname === t.own ? own : this.#claims.of(hostname))},
+      children: {
+        certificate: (place) =>
+          place.hostname === this.hostname ? this.certificates.children.certificate(place) : certificate(),
+        routes: (_, hostname) => this.#all().some((other) => other !== t && other.isRouted(hostname)),
+        since: (_, key) => t.since(key),
+        stands: (_, ingress) => t.routes.has(JSON.stringify(ingress)),
+      },
+      dns: {latest: (_, key) => looks(key).at(-1), recent: (_, key) => looks(key)},
+      edge: {latest: () => ({result: [edgeAt('192.0.2.1', {leafSha256: leaf})], at: this.now})},
+      issuance: {latest: () => undefined},
+      orders: {orders: () => [], grant: () => ({kind: 'Granted'})},
+      checks: {of: () => undefined},
     };
   }
 
@@ -362,27 +465,48 @@ export class Town {
   }
 
   async #reconcile(t: Tenant): Promise<void> {
-    if (!t.domain) return;
-    const settle = () => this.#claims.settle(() => decide(this.#world(t)));
+    const {domain} = t;
+    if (!domain) return;
+    const live = {
+      get: () => Promise.resolve({metadata: {uid: t.namespaceUID, labels: {[accountLabel]: t.account ?? ''}}}),
+    };
+    const confirm = () => confirmTenant(live as never, t.name, t.seen);
+    const settle = () => this.#claims.settle(() => decide(this.#world(t, domain)), confirm);
     let decision = await settle();
-    const before = t.routed;
-    t.routed = decision.ingresses.length > 0;
-    if (t.routed !== before) decision = await settle();
-    if (t.routed && !before) await this.#mayRoute(t);
-    t.domain = {...t.domain, status: decision.status};
-    t.looks = decision.looks.filter((l) => l.what === 'dns');
+    const before = this.isRouted(t);
+    const written = ingressesOf(decision.routes, {ingressClassName: policy.ingressClassName, traefik: false})
+      .map((ingress) => ({ingress, key: JSON.stringify(ingress)}))
+      .filter(({key}) => !t.refused || t.routes.has(key));
+    const routes = new Map(
+      written.map(({ingress, key}) => [key, {ingress, since: t.routes.get(key)?.since ?? this.now}]),
+    );
+    const changed = routes.size !== t.routes.size || [...routes.keys()].some((key) => !t.routes.has(key));
+    t.routes = routes;
+    const certificates = decision.certificates.filter((c) => c.spec.dnsNames.includes(this.hostname));
+    const issued = await this.certificates.children.apply(
+      domain,
+      {certificates, returning: decision.returning, routes: []},
+      leavingFor(this.#leaving, t.seen, decision),
+    );
+    if (changed || issued.changed) decision = await settle();
+    if (this.isRouted(t) && !before) await this.#mayRoute(t);
+    t.domain = {
+      ...domain,
+      status: t.padded ? shorterStatuses(decision.status, domain.status, this.now).at(-1)! : decision.status,
+    };
+    t.looks = decision.looks.filter((l) => l.what === 'dns' && l.hostname === this.hostname);
     t.wakeAt = decision.wakeAt ?? Infinity;
     if (t.request && decision.status.lastHandledReconcileAt === t.request.value) t.request = undefined;
   }
 
   async #reconcileClaim(): Promise<void> {
-    if (!this.#copy) return;
     const result = await this.#claimReconciler.reconcile(this.hostname);
     this.#claimAt = result === 'awaitChange' ? Infinity : this.now + result.requeueAfterMs;
   }
 
   /** The copy of claims is brought up to date, unless it is late. */
   async #deliver(): Promise<void> {
+    for (const t of this.#all()) if (t.behind > 0) t.behind--;
     if (this.stale > 0) {
       this.stale--;
       return;
@@ -394,13 +518,14 @@ export class Town {
   async settle(): Promise<void> {
     for (let round = 0; round < 40; round++) {
       await this.#deliver();
+      this.certificates.renew();
       const before = this.#state();
       let looked = false;
       for (const t of this.#all()) {
         for (const look of t.looks) {
           if (look.what !== 'dns' || look.at > this.now || !t.domain) continue;
           looked = true;
-          const key = keyOf(look.question);
+          const key = dnsKey(look.question);
           t.memory.set(
             key,
             [...(t.memory.get(key) ?? []), {result: this.#ask(look.question), at: this.now}].slice(-16),
@@ -408,17 +533,18 @@ export class Town {
         }
         // A write against a stale copy is refused and tried again.
         await this.#reconcile(t).catch((e: unknown) => {
-          if (!(e instanceof ApiError)) throw e;
+          if (!(e instanceof ApiError || e instanceof StaleReadError)) throw e;
         });
       }
       await this.#reconcileClaim().catch((e: unknown) => {
         if (!(e instanceof ApiError)) throw e;
       });
       await this.#remember();
-      if (this.#all().every((t) => t.routed)) throw new Error('both are routed');
-      if (!looked && this.stale === 0 && this.#state() === before) return this.#guarantee();
+      assert(!this.#all().every((t) => this.isRouted(t)), 'both are routed');
+      const isBehind = this.stale > 0 || this.#all().some((t) => t.behind > 0);
+      if (!looked && !isBehind && this.#state() === before) return this.#guarantee();
     }
-    throw new Error(`the town does not come to rest: ${this.#state()}`);
+    assert.fail(`the town does not come to rest: ${this.#state()}`);
   }
 
   /** Lets time pass, doing what is due when it is due. */
@@ -445,16 +571,16 @@ export class Town {
     return [
       resourceVersion,
       uid,
+      ...this.certificates.standing.map((c) => JSON.stringify(c.metadata)),
       ...this.#all().flatMap((t) => {
-        const [host] = t.domain?.status?.hosts ?? [];
-        return [
-          t.routed,
-          host?.phase,
-          host?.reason,
-          host?.servedUntil,
-          ...t.looks.map((l) => Math.max(l.at, this.now)),
-          t.request?.value,
-        ];
+        const hosts = (t.domain?.status?.hosts ?? []).flatMap((h) => [
+          h.hostname,
+          h.role,
+          h.phase,
+          h.reason,
+          h.servedUntil,
+        ]);
+        return [...t.routes.keys(), ...hosts, ...t.looks.map((l) => Math.max(l.at, this.now)), t.request?.value];
       }),
     ].join(' ');
   }
@@ -464,14 +590,14 @@ export class Town {
   /** Whether the hostname is rightly a tenant's now: by DNS as it is, or by the platform's word. */
   async #isRight(t: Tenant): Promise<boolean> {
     const claim = await this.claim();
-    if (
-      claim?.spec.proof === 'Platform' &&
-      belongsTo(claim, {...(t.account !== undefined && {account: t.account}), namespaceUID: t.namespaceUID, plan: free})
-    )
-      return true;
+    if (claim?.spec.proof === 'Platform' && belongsTo(claim, t.tenant)) return true;
     const {cname, edge, txt} = this.dns;
     if (cname !== undefined) return cname === t.host;
-    return edge && [...txt].some((token) => this.#issued.get(token) === t.name && !this.#void.has(token));
+    // What the claim keeps for its tenant is no other's, though that tenant was without its Account in between.
+    const kept = claim && belongsTo(claim, t.tenant) ? claim.status?.token : undefined;
+    return (
+      edge && [...txt].some((token) => token === kept || (this.#issued.get(token) === t.name && !this.#void.has(token)))
+    );
   }
 
   async #remember(): Promise<void> {
@@ -482,15 +608,7 @@ export class Town {
     if (uid !== this.#holder) {
       // Released or passed on: what others had published before is void.
       if (this.#holder !== undefined) {
-        const keeper =
-          claim &&
-          this.#all().find((t) =>
-            belongsTo(claim, {
-              ...(t.account !== undefined && {account: t.account}),
-              namespaceUID: t.namespaceUID,
-              plan: free,
-            }),
-          );
+        const keeper = claim && this.#all().find((t) => belongsTo(claim, t.tenant));
         for (const [token, issued] of this.#issued) if (issued !== keeper?.name) this.#void.add(token);
       }
       this.#holder = uid;
@@ -504,44 +622,51 @@ export class Town {
 
   async #mayRoute(t: Tenant): Promise<void> {
     await this.#remember();
-    if (t.rightAt === undefined) throw new Error(`${t.name} is routed and has never proven the hostname`);
+    assert(t.rightAt !== undefined, `${t.name} is routed and has never proven the hostname`);
   }
 
   /** At rest. */
   #guarantee(): void {
+    this.certificates.assertOnlyOf(this.#copy?.spec.tenant, 'nothing happens any more');
+    this.certificates.assertWhole();
     for (const t of this.#all()) {
-      if (!t.routed) continue;
-      if (this.#holder !== t.domain?.metadata.uid) throw new Error(`${t.name} is routed and does not hold the claim`);
+      if (!this.isRouted(t)) continue;
+      assert.equal(this.#holder, t.domain?.metadata.uid, `${t.name} is routed and does not hold the claim`);
       // While nobody can be asked, nothing is taken back.
-      if (t.rightAt !== undefined && this.now - Math.max(t.rightAt, this.#failedAt) > longestDriftMs)
-        throw new Error(`${t.name} is routed ${(this.now - t.rightAt) / hours} hours after its proof has gone`);
+      const right = Math.max(t.rightAt ?? Infinity, this.#failedAt);
+      assert(
+        this.now - right <= longestDriftMs,
+        `${t.name} is routed ${(this.now - right) / hours} hours after its proof has gone`,
+      );
     }
   }
 
-  /** From now on the hostname is rightly this one's, and nobody else's: it must be served within the time of the confirmations. */
-  async restore(name: Name): Promise<void> {
+  /** From now on the hostname is rightly this one's, by a CNAME or by the TXT, and nobody else's: it must be served within the time of the confirmations. */
+  async restore(name: Name, by: 'CNAME' | 'TXT'): Promise<void> {
     const claim = await this.claim();
     const t = this.tenants[name];
-    t.allowed = true;
+    Object.assign(t, {allowed: true, padded: false, refused: false});
     this.add(name);
+    if (t.domain?.spec.primary === t.own) this.include(name);
     this.stale = 0;
-    this.dns = {cname: t.host, edge: false, txt: new Set(), fails: false};
+    t.behind = 0;
+    await this.#deliver();
+    this.dns = {
+      cname: by === 'CNAME' ? t.host : undefined,
+      edge: by === 'TXT',
+      txt: new Set(by === 'TXT' ? [this.token(name)] : []),
+      fails: false,
+    };
     await this.settle();
     // No check sooner than a while after the last.
     await this.pass(15 * seconds);
     this.verify(name);
     await this.pass(confirmationMs + 5 * seconds);
-    const lockedOut =
-      claim?.spec.proof === 'Platform' &&
-      !belongsTo(claim, {
-        ...(t.account !== undefined && {account: t.account}),
-        namespaceUID: t.namespaceUID,
-        plan: free,
-      });
-    if (!t.routed && !lockedOut)
-      throw new Error(
-        `${name} is locked out: ${JSON.stringify(t.domain?.status?.hosts)} ${JSON.stringify(await this.claim())}`,
-      );
+    const lockedOut = claim?.spec.proof === 'Platform' && !belongsTo(claim, t.tenant);
+    assert(
+      this.isRouted(t) || lockedOut,
+      `${name} is locked out: ${JSON.stringify(t.domain?.status?.hosts)} ${JSON.stringify(await this.claim())}`,
+    );
   }
 }
 
@@ -552,6 +677,9 @@ export type Deed = [what: string, name: Name, ms: number];
 const deeds: Record<string, (town: Town, name: Name, ms: number) => Promise<void> | void> = {
   add: (town, name) => town.add(name),
   remove: (town, name) => town.remove(name),
+  swap: (town, name) => town.swap(name),
+  drop: (town, name) => town.drop(name),
+  include: (town, name) => town.include(name),
   point: (town, name) => {
     town.dns = {...town.dns, cname: town.tenants[name].host};
   },
@@ -569,12 +697,22 @@ const deeds: Record<string, (town: Town, name: Name, ms: number) => Promise<void
     town.tenants[name].allowed = !town.tenants[name].allowed;
   },
   recreate: (town, name) => town.recreateNamespace(name),
+  recreateUnseen: (town, name) => town.recreateUnseen(name),
   label: (town, name) => {
     const t = town.tenants[name];
     t.account = t.account === undefined ? name : undefined;
   },
+  pad: (town, name) => {
+    const t = town.tenants[name];
+    t.padded = !t.padded;
+  },
+  refuse: (town, name) => {
+    const t = town.tenants[name];
+    t.refused = !t.refused;
+  },
   grant: (town, name) => town.grant(name),
   verify: (town, name) => town.verify(name),
+  loseKeys: (town) => town.certificates.loseKeys(),
   crash: (town) => town.crash(),
   stale: (town) => {
     town.stale = 3;
@@ -582,7 +720,13 @@ const deeds: Record<string, (town: Town, name: Name, ms: number) => Promise<void
   pass: (town, _, ms) => town.pass(ms),
 };
 
-export const historyOfRivals: fc.Arbitrary<{deeds: Deed[]; owner: Name}> = fc.record({
+export interface HistoryOfRivals {
+  deeds: Deed[];
+  owner: Name;
+  /** How it proves in the end whose the hostname is. */ by: 'CNAME' | 'TXT';
+}
+
+export const historyOfRivals: fc.Arbitrary<HistoryOfRivals> = fc.record({
   deeds: fc.array(
     fc.tuple(
       fc.oneof(
@@ -596,13 +740,14 @@ export const historyOfRivals: fc.Arbitrary<{deeds: Deed[]; owner: Name}> = fc.re
     {minLength: 1, maxLength: 12},
   ),
   owner: fc.constantFrom(...names),
+  by: fc.constantFrom('CNAME', 'TXT'),
 });
 
 /** Plays a history and, at its end, gives the hostname back to its rightful owner. Throws when a guarantee is broken. */
-export async function play(town: Town, {deeds: history, owner}: {deeds: Deed[]; owner: Name}): Promise<void> {
+export async function play(town: Town, {deeds: history, owner, by}: HistoryOfRivals): Promise<void> {
   for (const [what, name, ms] of history) {
     await deeds[what]!(town, name, ms);
     await town.settle();
   }
-  await town.restore(owner);
+  await town.restore(owner, by);
 }

@@ -1,11 +1,14 @@
 import {randomBytes} from 'node:crypto';
 import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../../operator/api/foreign.ts';
-import {certificateRequests, customDomains, projects} from '../../operator/controllers/resources.ts';
+import {certificateRequests, customDomains, domainClaims, projects} from '../../operator/controllers/resources.ts';
 import {tokenFor} from '../../operator/domain/claim.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
 import {api, apply, eventually, kubectl, patienceMs, setZone, sh} from '../../cluster/cluster.ts';
 
 const domainKind = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain'};
+
+/** The claim of a hostname, whoever holds it. */
+export const claimOf = (hostname: string): Promise<DomainClaim | undefined> => api().get(domainClaims, hostname);
 
 /**
  * A customer of a test's own: an Account, a namespace with a Service that answers, a deployed Project `web`, and a DNS zone. Tests of
@@ -26,13 +29,16 @@ export class Tenant {
     this.zone = `t${id}.test`;
   }
 
-  /** Made and deployed. */
-  static async create(purpose: string, projectSpec: object = {}): Promise<Tenant> {
+  /** Made and deployed. Its default host has no route, and so no certificate, unless `projectSpec` says otherwise. */
+  static async create(purpose: string, projectSpec: object = {defaultHost: 'Disabled'}): Promise<Tenant> {
     const tenant = new Tenant(purpose);
     await setZone(tenant.zone, []);
-    await tenant.onPlan('enterprise');
-    await tenant.belongsTo(tenant.namespace);
-    await apply([...tenant.backend('web'), tenant.project('web', projectSpec)]);
+    await apply([
+      tenant.#account('enterprise'),
+      tenant.#home(tenant.namespace),
+      ...tenant.backend('web'),
+      tenant.project('web', projectSpec),
+    ]);
     const project = await eventually(`the Project in ${tenant.namespace} is deployed`, async () => {
       const p = await tenant.getProject('web');
       return p?.status?.firstDeployTime !== undefined && p;
@@ -44,26 +50,29 @@ export class Tenant {
   /** Puts its Account on a plan; undefined removes the Account. */
   async onPlan(plan: string | undefined): Promise<void> {
     if (plan === undefined) await kubectl(['delete', 'account', this.namespace]);
-    else
-      await apply([
-        {
-          apiVersion: domainKind.apiVersion,
-          kind: 'Account',
-          metadata: {name: this.namespace},
-          spec: {planRef: {name: plan}},
-        },
-      ]);
+    else await apply([this.#account(plan)]);
   }
 
   /** Says whose the namespace is; undefined: nobody's, so that it is on the default plan. */
   async belongsTo(account: string | undefined): Promise<void> {
-    await apply([
-      {
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: {name: this.namespace, ...(account !== undefined && {labels: {'doorplate.dev/account': account}})},
-      },
-    ]);
+    await apply([this.#home(account)]);
+  }
+
+  #account(plan: string): object {
+    return {
+      apiVersion: domainKind.apiVersion,
+      kind: 'Account',
+      metadata: {name: this.namespace},
+      spec: {planRef: {name: plan}},
+    };
+  }
+
+  #home(account: string | undefined): object {
+    return {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {name: this.namespace, ...(account !== undefined && {labels: {'doorplate.dev/account': account}})},
+    };
   }
 
   /** A Deployment and a Service that answer 200 on port 80. */
@@ -227,10 +236,10 @@ export class Tenant {
     ]);
   }
 
-  /** Names of the objects of these kinds, in every namespace, that were made for the CustomDomain of this UID. */
+  /** Names of the objects of these kinds, in every namespace, that serve the CustomDomain of this UID: what rests does not. */
   async children(uid: string, ...kinds: Resource[]): Promise<string[]> {
     const lists = await Promise.all(
-      kinds.map((kind) => api().list(kind, {labelSelector: `doorplate.dev/owner-uid=${uid}`})),
+      kinds.map((kind) => api().list(kind, {labelSelector: `doorplate.dev/owner-uid=${uid},!doorplate.dev/resting`})),
     );
     return lists.flatMap(({items}) => items.map((o) => `${o.metadata.namespace}/${o.metadata.name}`)).toSorted();
   }
@@ -249,8 +258,13 @@ export class Tenant {
   /** Everything goes; waited for are its CustomDomains, and not the namespace. */
   async remove({wait = true} = {}): Promise<void> {
     if (wait) await kubectl(['delete', 'customdomains,projects', '--all', '-n', this.namespace]);
-    await kubectl(['delete', 'namespace', this.namespace, '--wait=false']);
-    await kubectl(['delete', 'account', this.namespace, '--ignore-not-found']);
+    await kubectl([
+      'delete',
+      `namespace/${this.namespace}`,
+      `account/${this.namespace}`,
+      '--wait=false',
+      '--ignore-not-found',
+    ]);
     await sh('cluster/dns.sh', ['remove', this.zone]);
   }
 }

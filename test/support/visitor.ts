@@ -17,21 +17,57 @@ export async function redirected(url: string, status: number, location: string, 
   });
 }
 
+/** What was not answered as it should be: which requests, what came of the last, and when that began and ended, ms since the epoch. */
+export interface Failure {
+  said: string;
+  began: number;
+  ended: number;
+}
+
+export interface Visits {
+  requests: number;
+  failed: Failure[];
+  /** When the last request began that was answered by the page itself, by the URL that was asked for first; ms since the epoch. */
+  lastAnswered: ReadonlyMap<string, number>;
+}
+
+/** Waits until the edge serves a hostname no more. */
+export const stopped = (hostname: string): Promise<true> =>
+  eventually(
+    `${hostname} is served no more`,
+    async () => (await fetchEdge(`https://${hostname}/`)).status === 404,
+  ) as Promise<true>;
+
+/** Waits until a hostname is served by a tenant's Service `web`. */
+export const servedBy = (hostname: string, {namespace}: {namespace: string}, ca: string): Promise<true> =>
+  eventually(
+    `${hostname} is served by ${namespace}`,
+    async () => (await fetchEdge(`https://${hostname}/`, {ca})).body === `hello from ${namespace}/web\n`,
+    undefined,
+    100,
+  ) as Promise<true>;
+
 /**
- * A client that follows redirects, over and over, on each of these hostnames, once all of them have answered; `stop` tells how many
- * requests there were, and all that failed.
+ * A client that follows redirects, over and over, on each of these hostnames by https and http, once all of them have answered;
+ * `everyMs` is the pause between two of them; `stop` tells what came of it. A request that was under way when something ended may fail: its times tell.
  */
 export async function constantClient(
   hostnames: readonly string[],
   ca: string,
-): Promise<{stop: () => Promise<{requests: number; failed: string[]}>}> {
+  {everyMs = 50} = {},
+): Promise<{stop: () => Promise<Visits>}> {
   const stopping = new AbortController();
   visits.add(stopping);
   let requests = 0;
-  const failed: string[] = [];
+  const failed: Failure[] = [];
+  const lastAnswered = new Map<string, number>();
   const follow = async (url: string, hops: string[] = []): Promise<void> => {
+    const began = Date.now();
+    const fails = (what: string) => {
+      failed.push({said: `${[...hops, url].join(' -> ')}: ${what}`, began, ended: Date.now()});
+    };
     if (hops.length > 4) {
-      failed.push(`too many redirects: ${[...hops, url].join(' -> ')}`);
+      fails('too many redirects');
       return;
     }
     const reply = await fetchEdge(url, {ca}).catch((e: Error) => ({status: 0, location: undefined, body: e.message}));
@@ -39,21 +75,26 @@ export async function constantClient(
     if (reply.status >= 300 && reply.status < 400 && reply.location !== undefined)
       await follow(reply.location, [...hops, url]);
     else if (reply.status !== 200 || !reply.body.startsWith('hello from'))
-      failed.push(
-        `${new Date().toISOString()} ${[...hops, url].join(' -> ')}: ${reply.status} ${reply.body.slice(0, 200)}`,
-      );
+      fails(`${reply.status} ${reply.body.slice(0, 200)}`);
+    else lastAnswered.set(hops[0] ?? url, began);
   };
   const urls = hostnames.flatMap((h) => [`https://${h}/`, `http://${h}/`]);
   await eventually('each answers', async () => {
     for (const url of urls) await follow(url);
-    if (failed.length > 0) throw new Error(failed.splice(0).join('; '));
+    if (failed.length > 0)
+      throw new Error(
+        failed
+          .splice(0)
+          .map((f) => f.said)
+          .join('; '),
+      );
     return true;
   });
   const loops = urls.map(async (url) => {
     while (!stopping.signal.aborted) {
       await follow(url);
       await new Promise((resolve) => {
-        setTimeout(resolve, 20);
+        setTimeout(resolve, everyMs);
       });
     }
   });
@@ -62,7 +103,7 @@ export async function constantClient(
     await Promise.all(loops);
     // None failed of none says nothing.
     if (requests < 10) throw new Error(`the client has made ${requests} requests`);
-    return {requests, failed};
+    return {requests, failed, lastAnswered};
   };
   return {stop};
 }

@@ -2,17 +2,22 @@
  * A world to decide on, whole, with as little to write as a test needs: `world({primary: ..., facts: {...}})`. What is not
  * said is as it is when all is well: the Project is there and deployed, nothing has been looked at yet.
  */
-import type {CustomDomainStatus, HostStatus, RedirectStatus} from '../../operator/api/custom-domain.ts';
-import type {Certificate, CustomDomain, DomainClaim, Ingress, Plan, Project} from '../../operator/api/foreign.ts';
-import type {Condition} from '../../operator/api/rules.ts';
+import {older} from '../../operator/domain/acceptance.ts';
 import type {CertificateFacts} from '../../operator/domain/certificate.ts';
-import {timestamp} from '../../operator/domain/conditions.ts';
-import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/lifecycle.ts';
+import {named} from '../../operator/domain/hosts.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
+import type {RecordState} from '../../operator/domain/proofs/proof.ts';
 import type {ReasonName} from '../../operator/domain/reasons.ts';
+import {ingressesOf} from '../../operator/domain/rendering/ingress.ts';
+import type {Route} from '../../operator/domain/routes.ts';
+import {useOf} from '../../operator/domain/routes.ts';
 import type {Tenant} from '../../operator/domain/tenant.ts';
 import {tenantOf} from '../../operator/domain/tenant.ts';
-import type {RecordState} from '../../operator/domain/verification.ts';
+import {timestamp} from '../../operator/domain/times.ts';
+import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/world.ts';
+import type {CustomDomainStatus, HostStatus, RedirectStatus} from '../../operator/api/custom-domain.ts';
+import type {Certificate, CustomDomain, DomainClaim, Plan, Project} from '../../operator/api/foreign.ts';
+import type {Condition} from '../../operator/api/rules.ts';
 
 export const t0 = Date.parse('2026-03-01T12:00:00Z');
 export const seconds = 1000;
@@ -69,9 +74,9 @@ export const plan = (name: string, maxHostnamesPerProject: number): Plan => ({
   },
 });
 
-/** The tenant acme, on this plan; null: on a plan that does not exist. */
-export const tenantOn = (on: Plan | null): Tenant =>
-  tenantOf({account: 'acme', uid: 'uid-namespace'}, policy.defaultPlan, {
+/** A tenant on this plan (null: on one that does not exist): the Account acme, or (undefined) a namespace on its own. */
+export const tenantOn = (on: Plan | null, of: {account?: string | undefined} = {account: 'acme'}): Tenant =>
+  tenantOf({...of, uid: 'uid-namespace'}, policy.defaultPlan, {
     account: (name) => ({
       apiVersion: 'doorplate.dev/v1alpha1',
       kind: 'Account',
@@ -153,14 +158,37 @@ export interface WorldInput extends DomainInput {
   /** The plan of the tenant, of 500 hostnames a project unless told; null: there is none. */
   plan?: Plan | null;
   policy?: Partial<Policy>;
-  traefik?: boolean;
   facts?: Record<string, HostFacts>;
   /** The claims by hostname; all its own unless told. */
   claims?: Record<string, DomainClaim | undefined>;
-  /** What stands in the cluster: everything unless told. */
-  stands?: (ingress: Ingress) => boolean;
+  /** Whether all routes that it may need stand in the cluster as they should: they do unless told. */
+  routed?: boolean;
   startedAt?: number;
   request?: World['request'];
+}
+
+/** Claims by what a function says of each hostname, whichever is asked for. */
+export const claimsBy = (claimOf: (hostname: string) => DomainClaim | undefined): World['claims'] =>
+  new (class extends Map<string, DomainClaim> {
+    override get = claimOf;
+  })();
+
+/** Since when routes stand of which a test says nothing. */
+const longAgo = t0 - 9 * days;
+
+const isTold = ({standing = {}}: HostFacts) => Object.values(standing).some(({since}) => since !== longAgo);
+
+/** Facts in which the routes of each hostname stand as it needs them now, where nothing else is said of them. */
+function withRoutes(own: CustomDomain, facts: World['facts'], isWhole = true): World['facts'] {
+  const hosts = [...named(own, policy), ...(own.status?.hosts ?? [])];
+  const uses = new Map(hosts.toReversed().map(({hostname, role}) => [hostname, useOf(role)]));
+  return new Map(
+    [...new Set([...uses.keys(), ...facts.keys()])].map((hostname) => {
+      const f = facts.get(hostname) ?? {};
+      const use = uses.get(hostname);
+      return [hostname, use === undefined || isTold(f) ? f : {...f, standing: {[use]: {since: longAgo, isWhole}}}];
+    }),
+  );
 }
 
 export function world(input: WorldInput = {}): World {
@@ -169,14 +197,13 @@ export function world(input: WorldInput = {}): World {
     now: input.now ?? t0,
     domain: own,
     project: input.project === null ? undefined : (input.project ?? project()),
-    siblings: [own, ...(input.others ?? [])],
+    first: [own, ...(input.others ?? [])].toSorted(older)[0]!,
     tenant: tenantOn(input.plan === undefined ? enterprise : input.plan),
     policy: {...policy, ...input.policy},
-    traefik: input.traefik ?? true,
-    facts: new Map(Object.entries(input.facts ?? {})),
-    claimOf: (hostname) =>
+    facts: withRoutes(own, new Map(Object.entries(input.facts ?? {})), input.routed),
+    claims: claimsBy((hostname) =>
       input.claims && hostname in input.claims ? input.claims[hostname] : heldClaim(hostname, own.metadata.uid),
-    stands: input.stands ?? (() => true),
+    ),
     startedAt: input.startedAt ?? t0 - minutes,
     request: input.request,
   };
@@ -192,8 +219,8 @@ export function later(
     ...before,
     ...change,
     domain: own,
-    siblings: before.siblings.map((s) => (s.metadata.uid === own.metadata.uid ? own : s)),
-    facts: change.facts ? new Map(Object.entries(change.facts)) : before.facts,
+    first: before.first.metadata.uid === own.metadata.uid ? own : before.first,
+    facts: withRoutes(own, change.facts ? new Map(Object.entries(change.facts)) : before.facts),
   };
 }
 
@@ -270,11 +297,15 @@ export const condition = (d: Decision, type: string): Condition | undefined =>
   d.status.conditions?.find((c) => c.type === type);
 
 /** `acme Certificate docs.example.com`, `doorplate-system Ingress old.example.com web,websecure -> doorplate-redirector:80`. */
-export const objectLines = (d: {certificates: readonly Certificate[]; ingresses: readonly Ingress[]}): string[] => [
+export const objectLines = (
+  d: {certificates: readonly Certificate[]; routes: readonly Route[]},
+  {traefik = true} = {},
+): string[] => [
   ...d.certificates.map((c) => `${c.metadata.namespace} Certificate ${c.spec.dnsNames.join(',')}`),
-  ...d.ingresses.map((i) => {
-    const [rule] = i.spec.rules;
-    const {service} = rule!.http.paths[0]!.backend;
-    return `${i.metadata.namespace} Ingress ${rule!.host} ${i.metadata.annotations?.['traefik.ingress.kubernetes.io/router.entrypoints'] ?? 'any'} -> ${service.name}:${service.port.number ?? service.port.name}`;
+  ...ingressesOf(d.routes, {ingressClassName: 'any', traefik}).map((i) => {
+    const {host, http} = i.spec.rules![0]!;
+    const {name, port} = http!.paths[0]!.backend.service!;
+    const entryPoints = i.metadata.annotations?.['traefik.ingress.kubernetes.io/router.entrypoints'] ?? 'any';
+    return `${i.metadata.namespace} Ingress ${host} ${entryPoints} -> ${name}:${port!.number ?? port!.name}`;
   }),
 ];

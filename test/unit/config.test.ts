@@ -80,6 +80,28 @@ describe('A good configuration', () => {
           {limit: 3, per: day},
         ],
       },
+      api: {
+        enabled: false,
+        host: '',
+        trustedProxies: [],
+        withoutKey: {requestsPerMinute: 60, requestsPerDay: 1000},
+        audience: 'doorplate',
+        perServiceAccount: {requestsPerMinute: 6000, requestsPerDay: 1_000_000},
+        authorize: {enabled: false, acceptOutages: false},
+        bans: {enabled: true},
+        replicas: 1,
+        storage: {path: '/var/lib/doorplate'},
+        page: {
+          enabled: true,
+          name: '',
+          logo: '',
+          colour: '',
+          supportUrl: '',
+          offeredPlans: ['free', 'pro', 'business', 'enterprise'],
+          frameAncestors: [],
+        },
+      },
+      valkey: {url: ''},
       caaIdentities: [],
       deniedNames: [],
       redirector: {service: 'doorplate-redirector', port: 80},
@@ -91,30 +113,64 @@ describe('A good configuration', () => {
         renewDeadline: 10 * second,
         retryPeriod: 2 * second,
       },
+      admissionPolicy: {enabled: true, mode: 'Deny', scope: 'Accounts'},
     });
   });
 
   test("has the same defaults as the chart's values", () => {
     const values = parse(
       readFileSync(new URL('../../charts/doorplate/values.yaml', import.meta.url), 'utf8'),
-    ) as ReturnType<typeof needed> & Raw;
-    const {image, imagePullSecrets, operator, redirector, plans, admissionPolicy, ...rest} = values;
-    expect([image, imagePullSecrets, operator, redirector, plans, admissionPolicy]).not.toContain(undefined);
+    ) as ReturnType<typeof needed> & {
+      api: Raw;
+      valkey: Raw;
+      admissionPolicy: Raw;
+    } & Raw;
+    const {
+      image,
+      imagePullSecrets,
+      operator,
+      redirector,
+      plans,
+      admissionPolicy: {certManager, exceptUsers, exceptGroups, furtherRoutes, ...admissionPolicy},
+      api: charted,
+      valkey: {url, passwordSecret},
+      ...rest
+    } = values;
+    const {ingress, resources, storage, ...api} = charted;
+    expect([
+      image,
+      imagePullSecrets,
+      operator,
+      redirector,
+      plans,
+      certManager,
+      exceptUsers,
+      exceptGroups,
+      furtherRoutes,
+      ingress,
+      resources,
+      storage,
+      passwordSecret,
+    ]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
     expect(installation).toBe('');
     const given = needed();
-    const charted = {
+    // The chart says itself where the volume is.
+    const written = {
       ...rest,
+      admissionPolicy,
+      valkey: {url},
+      api: {...api, storage: {path: '/var/lib/doorplate'}},
       platform: {...platform, ...given.platform},
       edge: {...values.edge, ...given.edge},
       issuerRef: {...values.issuerRef, ...given.issuerRef},
       ingressClassName: given.ingressClassName,
       redirector: given.redirector,
     };
-    expect(parseSettings(stringify(charted))).toEqual(settings());
+    expect(parseSettings(stringify(written))).toEqual(settings());
     // Each default stands there for the reader: none is left to the schema.
-    expect(Object.keys(charted).toSorted()).toEqual(Object.keys(settings()).toSorted());
-    expect(parts(charted)).toEqual(parts({...settings(), redirector: given.redirector}));
+    expect(Object.keys(written).toSorted()).toEqual(Object.keys(settings()).toSorted());
+    expect(parts(written)).toEqual(parts({...settings(), redirector: given.redirector}));
   });
 
   test('cannot be changed, at any depth', () => {
@@ -166,6 +222,34 @@ describe('A good configuration', () => {
         dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.54']},
       }),
     ).toMatchObject({apexOwnership: 'AddressOnly', dns: {mode: 'RecursiveOnly'}});
+  });
+
+  test('exposes the API where it knows whose X-Forwarded-For to believe, and keeps customers off its hostname', () => {
+    const api = {enabled: true, host: 'API.Platform.test.', trustedProxies: ['10.244.0.0/16', '2001:db8::1']};
+    expect(settings({api}).api).toMatchObject({host: 'api.platform.test', trustedProxies: api.trustedProxies});
+    expect(toPolicy(settings({api, deniedNames: ['www.platform.test']}), 'x').deniedNames).toEqual([
+      'www.platform.test',
+      'api.platform.test',
+    ]);
+  });
+
+  test.each<[string, Raw]>([
+    ['inside the cluster alone needs no proxies', {api: {enabled: true}}],
+    [
+      'with an authorizer of one replica, by who accepts its outages',
+      {api: {enabled: true, authorize: {enabled: true, acceptOutages: true}}},
+    ],
+    ['that is off may be half written', {api: {host: 'api.platform.test', replicas: 2}}],
+    [
+      'of two replicas counts in Valkey',
+      {api: {enabled: true, replicas: 2}, valkey: {url: 'rediss://doorplate@valkey.valkey:6379/1'}},
+    ],
+    [
+      'may have a name that ends like the zone',
+      {api: {enabled: true, host: 'my-apps.platform.test', trustedProxies: ['10.0.0.1']}},
+    ],
+  ])('has an API that %s', (_, change) => {
+    expect(settings(change)).toMatchObject(change);
   });
 
   test('has its hostnames in normal form', () => {
@@ -316,8 +400,92 @@ describe('A bad value', () => {
       {deniedNames: ['good.example', '*.example']},
       'deniedNames.1: "*.example" is no hostname',
     ],
+    [
+      'an API at the zone',
+      {api: {host: 'Apps.platform.test'}},
+      "api.host: must not be platform.zone nor stand below it, where projects' sites are: they would be same-site",
+    ],
+    [
+      'an API below the zone',
+      {api: {host: 'api.apps.platform.test.'}},
+      'api.host: must not be platform.zone nor stand below it',
+    ],
+    [
+      'a host that is none',
+      {api: {host: 'https://api.platform.test'}},
+      'api.host: "https://api.platform.test" is no hostname',
+    ],
+    [
+      'an API that is exposed, and nobody to believe',
+      {api: {enabled: true, host: 'api.platform.test'}},
+      'api.trustedProxies: must name the addresses of the ingress controller',
+    ],
+    [
+      'a proxy by name',
+      {api: {trustedProxies: ['traefik']}},
+      'api.trustedProxies.0: must be an IP address, or a network',
+    ],
+    [
+      'everybody for a proxy',
+      {api: {trustedProxies: ['10.0.0.1', '0.0.0.0/0']}},
+      'api.trustedProxies.1: must not be a network of all addresses',
+    ],
+    [
+      'everybody with IPv6 for a proxy',
+      {api: {trustedProxies: ['::/0']}},
+      'api.trustedProxies.0: must not be a network of all addresses',
+    ],
+    [
+      'fewer in a day than in a minute',
+      {api: {withoutKey: {requestsPerMinute: 60, requestsPerDay: 59}}},
+      'api.withoutKey.requestsPerDay: must be at least requestsPerMinute',
+    ],
+    [
+      'no request without a key',
+      {api: {withoutKey: {requestsPerMinute: 0, requestsPerDay: 0}}},
+      'api.withoutKey.requestsPerMinute: ',
+    ],
+    [
+      'a path that depends on where one stands',
+      {api: {storage: {path: 'data'}}},
+      'api.storage.path: must be an absolute path',
+    ],
+    ['no replica', {api: {replicas: 0}}, 'api.replicas: '],
+    [
+      'an authorizer whose outages nobody accepted',
+      {api: {enabled: true, authorize: {enabled: true}}},
+      'api.authorize: needs api.replicas of 2 or more',
+    ],
+    [
+      'two replicas that count apart',
+      {api: {enabled: true, replicas: 2}},
+      'valkey.url: is needed where api.replicas is above 1',
+    ],
+    [
+      'another store',
+      {valkey: {url: 'http://valkey:6379'}},
+      'valkey.url: must be a URL such as redis://valkey.valkey:6379',
+    ],
+    [
+      'a store without a scheme',
+      {valkey: {url: 'valkey:6379'}},
+      'valkey.url: must be a URL such as redis://valkey.valkey:6379',
+    ],
+    [
+      'a password for all to read',
+      {valkey: {url: 'redis://:secret@valkey:6379'}},
+      'valkey.url: must hold no password, since it stands in a ConfigMap: name its Secret in valkey.passwordSecret',
+    ],
     ['a key that is not known', {platform: {zone: 'a.example', tsl: 'Wildcard'}}, 'platform: Unrecognized key: "tsl"'],
     ['another key that is not known', {dnss: {}}, '(file): Unrecognized key: "dnss"'],
+    ['a colour that is none', {api: {page: {colour: 'red; background: url(//x)'}}}, 'api.page.colour: '],
+    ['a logo without TLS', {api: {page: {logo: 'http://example.com/logo.svg'}}}, 'api.page.logo: '],
+    ['support by a script', {api: {page: {supportUrl: 'javascript:alert(1)'}}}, 'api.page.supportUrl: '],
+    [
+      'a frame that adds to the policy',
+      {api: {page: {frameAncestors: ['https://example.com; script-src *']}}},
+      'api.page.frameAncestors.0: ',
+    ],
     ['another level of log', {log: {level: 'loud'}}, 'log.level: '],
   ];
   test.each(rows)('names itself: %s', (_, change, message) => {
@@ -357,6 +525,16 @@ describe('What a Pod is started with', () => {
       policy: {redirector: {namespace: 'doorplate-system'}},
     });
     expect([Object.isFrozen(config), Object.isFrozen(config.policy.redirector)]).toEqual([true, true]);
+  });
+
+  test('is its own UID too, where that is told', () => {
+    expect(loadConfig({DOORPLATE_CONFIG: file, POD_NAMESPACE: 'x', POD_NAME: 'x', POD_UID: 'u'}).podUid).toBe('u');
+  });
+
+  test('is the password of Valkey too, which is in no file', () => {
+    expect(
+      loadConfig({DOORPLATE_CONFIG: file, POD_NAMESPACE: 'x', POD_NAME: 'x', VALKEY_PASSWORD: 's'}).valkeyPassword,
+    ).toBe('s');
   });
 
   test.each([

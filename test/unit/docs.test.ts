@@ -1,37 +1,16 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from '@jest/globals';
-import {rows} from '../support/policy.ts';
+import {tokenPattern} from '../../operator/domain/api-key.ts';
+import {judge, namedIn, resultsIn} from '../support/evidence.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** What is named as `test/FILE.test.ts: TEST`, in order. */
-const namedIn = (page: string): [file: string, title: string][] =>
-  [...page.matchAll(/`(test\/[^`:\s]+\.test\.ts): ([^`]+)`/g)].map((m) => [m[1]!, m[2]!]);
-
-/** Every string of a source that a test or a row of a table can be called by: an argument, an item, a name, a key. No comment. */
-function titlesIn(source: string): Set<string> {
-  const code = source.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
-  const strings = [...code.matchAll(/(?:\(|\[|\{|,|\bname: |\btitle: )\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")/g)];
-  return new Set(strings.map((m) => m[1]!.slice(1, -1).replaceAll(/\\(['"\\])/g, '$1')));
-}
-
-const titlesOf = (file: string): Set<string> =>
-  new Set([...titlesIn(read(file)), ...(file === 'test/cluster/policy.test.ts' ? rows.map((r) => r.title) : [])]);
-
+// Whether these tests have passed, test/evidence.ts says when they have run.
 describe('docs/security.md', () => {
-  const page = read('docs/security.md');
-
-  test('names only tests that there are', () => {
-    const named = namedIn(page);
-    expect(named.length).toBeGreaterThan(50);
-    const lost = named
-      .filter(([file, title]) => !existsSync(join(root, file)) || !titlesOf(file).has(title))
-      .map(([file, title]) => `${file}: ${title}`);
-    expect(lost).toEqual([]);
-  });
+  const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
 
   test('names a test in every line of its tables', () => {
     const lines = page.split('\n').filter((l) => l.startsWith('| ') && !l.startsWith('| somebody tries to |'));
@@ -40,17 +19,75 @@ describe('docs/security.md', () => {
   });
 
   test('names every test in the one form that is looked for', () => {
+    expect(namedIn(page).length).toBeGreaterThan(50);
     expect(page.match(/test\/[\w/-]+\.test\.ts: /g)?.length).toBe(namedIn(page).length);
   });
+});
 
-  test('would not be believed if it named one that is not there, or is only spoken of', () => {
-    const titles = titlesIn(
-      "// test('a comment', () => {});\n * test('another', ...)\ntest('one', () => { expect('x').toBe(y['z']); });\ntest.each([\n  ['a row', 1],\n])('of %s', () => {});",
-    );
-    expect([...titles].filter((t) => ['a comment', 'another', 'one', 'a row', 'of %s', 'two'].includes(t))).toEqual([
-      'one',
-      'a row',
-      'of %s',
-    ]);
+describe('What a page names as evidence', () => {
+  const file = 'test/unit/docs.test.ts';
+  const results = new Map([
+    [
+      file,
+      [
+        {title: 'one', status: 'passed'},
+        {title: 'two', status: 'failed'},
+        {title: 'three', status: 'pending'},
+        {title: 'of a is b', status: 'passed'},
+        {title: 'of c is d', status: 'passed'},
+        {title: 'in $ (1)', status: 'passed'},
+        {title: 'each x', status: 'passed'},
+        {title: 'each y', status: 'failed'},
+      ],
+    ],
+  ]);
+  const verdict = (title: string, {in: of = file, all = false} = {}) => judge({file: of, title}, results, {root, all});
+
+  test.each([
+    ['a test that passed', 'one', 'passed'],
+    ['a title with placeholders, all of which passed', 'of %s is %s', 'passed'],
+    ['a title with the fields of a row', 'of $name is $what.value', 'passed'],
+    ['a title with signs of a pattern', 'in $ (1)', 'passed'],
+    ['a test that failed', 'two', {wrong: 'it is failed'}],
+    ['a test that was skipped', 'three', {wrong: 'it is pending'}],
+    ['a title with placeholders, one of which failed', 'each %s', {wrong: 'it is failed: each y'}],
+    ['a title that no test has', 'four', {wrong: 'no test of the file has this title'}],
+    ['a part of a title', 'on', {wrong: 'no test of the file has this title'}],
+  ])('is judged by what ran: %s', (_, title, expected) => {
+    expect(verdict(title)).toEqual(expected);
   });
+
+  test('is not judged where its suite did not run, and is wrong where every suite did, or there is no such file', () => {
+    const other = {in: 'test/unit/policy.test.ts'};
+    expect(verdict('one', other)).toBe('not run');
+    expect(verdict('one', {...other, all: true})).toEqual({wrong: 'no run had such a file'});
+    expect(verdict('one', {in: 'test/unit/none.test.ts'})).toEqual({wrong: 'no run had such a file'});
+  });
+
+  test('is found in the reports of jest', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'doorplate-reports-'));
+    try {
+      const ran = {title: 'one', status: 'passed'};
+      writeFileSync(
+        join(folder, 'unit.json'),
+        JSON.stringify({testResults: [{name: join(root, file), assertionResults: [ran]}]}),
+      );
+      writeFileSync(
+        join(folder, 'dns.json'),
+        JSON.stringify({testResults: [{name: join(root, 'test/dns/x.test.ts'), assertionResults: []}]}),
+      );
+      expect([...resultsIn(folder, root)].toSorted()).toEqual([
+        ['test/dns/x.test.ts', []],
+        [file, [ran]],
+      ]);
+    } finally {
+      rmSync(folder, {recursive: true});
+    }
+  });
+});
+
+test('docs/api-keys.md publishes the form of a token as it is checked', () => {
+  const [, published = ''] =
+    /regex = '''\\b(.+)\\b'''/.exec(readFileSync(join(root, 'docs/api-keys.md'), 'utf8')) ?? [];
+  expect(`^${published}$`).toBe(tokenPattern.source);
 });

@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
+import {secretName} from '../../operator/cli/policy/guarded.ts';
 import {normalise, objectNameOf} from '../../operator/domain/hostname.ts';
 import {rows} from '../support/policy.ts';
 
@@ -14,6 +15,7 @@ describe('The admission policy', () => {
   test('knows the Secret of every hostname by its name', () => {
     const [, pattern] = /metadata\.name\.matches\('([^']+)'\)/.exec(chart) ?? [];
     const form = new RegExp(pattern ?? '(?!)');
+    expect(secretName).toEqual(form);
     fc.assert(
       fc.property(
         fc.uuid(),

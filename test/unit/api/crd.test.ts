@@ -8,10 +8,12 @@ import type {Kind} from '../../../operator/api/crd.ts';
 import {crd, lint} from '../../../operator/api/crd.ts';
 import {customDomainConditions, customDomainKind, redirectStatuses} from '../../../operator/api/custom-domain.ts';
 import {accountKind} from '../../../operator/api/account.ts';
+import {apiKeyKind} from '../../../operator/api/api-key.ts';
 import {planKind} from '../../../operator/api/plan.ts';
 import {projectKind} from '../../../operator/api/project.ts';
 import {reasonsPage} from '../../../operator/api/reasons-page.ts';
-import {checked, fold, text} from '../../../operator/api/rules.ts';
+import {fold} from '../../../operator/api/hostname-rules.ts';
+import {checked, text} from '../../../operator/api/rules.ts';
 import {reasons} from '../../../operator/domain/reasons.ts';
 
 interface Node {
@@ -46,6 +48,7 @@ describe('The schema of a kind', () => {
     ['Project', projectKind],
     ['Plan', planKind],
     ['Account', accountKind],
+    ['ApiKey', apiKeyKind],
   ])('%s is structural, described and bounded throughout', (_, kind) => {
     for (const [path, node] of walk(schemaOf(kind))) {
       expect([path, node.description]).toEqual([path, expect.stringMatching(/\S/)]);
@@ -87,12 +90,14 @@ describe('The schema of a kind', () => {
       'MESSAGE*',
     ]);
     expect(columns(projectKind)).toEqual(['HOST', 'DEPLOYED', 'READY', 'REASON', 'AGE', 'URL*', 'MESSAGE*']);
-    expect(columns(planKind)).toEqual(['DOMAINS', 'HOSTNAMES', 'PER-MINUTE', 'PER-DAY', 'AGE']);
+    expect(columns(planKind)).toEqual(['DOMAINS', 'HOSTNAMES', 'PROJECTS', 'PER-MINUTE', 'PER-DAY', 'AGE']);
+    expect(columns(apiKeyKind)).toEqual(['SCOPES', 'READY', 'REASON', 'LAST-USED', 'AGE', 'EXPIRES*', 'MESSAGE*']);
     expect(columns(accountKind)).toEqual(['PLAN', 'READY', 'REASON', 'AGE', 'PER-MINUTE*', 'PER-DAY*', 'MESSAGE*']);
   });
 
   test('is namespaced where tenants write it, cluster-scoped where the platform does; a Plan has no status that anybody could wait for', () => {
-    expect([customDomainKind, projectKind, planKind, accountKind].map((k) => specOf(k).scope)).toEqual([
+    expect([customDomainKind, projectKind, apiKeyKind, planKind, accountKind].map((k) => specOf(k).scope)).toEqual([
+      'Namespaced',
       'Namespaced',
       'Namespaced',
       'Cluster',
@@ -162,7 +167,7 @@ test.each([
   expect(fold(written)).toBe(expected);
 });
 
-test.each<Kind>([customDomainKind, projectKind, planKind, accountKind])(
+test.each<Kind>([customDomainKind, projectKind, planKind, accountKind, apiKeyKind])(
   'The examples of $kind are good',
   (kind: Kind) => {
     for (const example of kind.examples)
@@ -179,7 +184,7 @@ describe('docs/reasons.md', () => {
     expect(rows.map((r) => /^\| `(\w+)` \|/.exec(r)?.[1])).toEqual(Object.keys(reasons));
     for (const r of rows)
       expect(r).toMatch(
-        /^\| `\w+` \| [A-Z].+\. \| [A-Z].+\. \| (the customer|the platform|the certificate authority|-) \| (pending|stalled|done) \|$/,
+        /^\| `\w+` \| [A-Z].+\. \| [A-Z].+\. \| (the customer|the platform|the certificate authority|-) \| (pending|awaited|stalled|done|removing) \|$/,
       );
   });
 

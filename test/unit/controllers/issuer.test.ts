@@ -11,11 +11,11 @@ let changes: number;
 let account: string;
 let issuer: Issuer;
 
-const make = (
+function make(
   change: Partial<IssuerOptions> = {},
   acme: object | null = {server: 'https://acme.example/dir', caBundle: Buffer.from('PEM').toString('base64')},
-) =>
-  new Issuer({
+): Issuer {
+  const made = new Issuer({
     client: {
       get: async (_: unknown, key: string) =>
         key === 'letsencrypt' || key === 'doorplate-system/letsencrypt'
@@ -26,9 +26,6 @@ const make = (
     namespace: 'doorplate-system',
     configured: [],
     log: pino({level: 'silent'}),
-    onChange: () => {
-      changes++;
-    },
     ask: async (server, {caBundle} = {}) => {
       asked.push([server, caBundle]);
       const answer = answers.shift() ?? new Error('no answer');
@@ -37,6 +34,11 @@ const make = (
     },
     ...change,
   });
+  made.onChange(() => {
+    changes++;
+  });
+  return made;
+}
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -64,7 +66,7 @@ describe('How the CA is named in CAA records', () => {
     expect([issuer.identities, changes]).toEqual([['other.example'], 2]);
   });
 
-  test('is what the platform has set, where it has: then the directory is not asked', async () => {
+  test('is what the platform has set, if anything: then the directory is not asked', async () => {
     issuer = make({configured: ['set.example']});
     issuer.start();
     await issuer.synced;
@@ -86,7 +88,7 @@ describe('How the CA is named in CAA records', () => {
     expect([issuer.accountUri, changes]).toEqual([account, 2]);
   });
 
-  test('is unknown where the directory cannot be read: that stops nothing, and it is tried again, ever more rarely', async () => {
+  test('is unknown while the directory cannot be read: nothing waits for it, and it is tried again with back-off', async () => {
     answers = [new Error('refused'), new Error('refused'), ['letsencrypt.org'], new Error('refused')];
     issuer = make();
     issuer.start();

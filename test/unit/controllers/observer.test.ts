@@ -1,6 +1,7 @@
 import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import type {Looked} from '../../../operator/controllers/observer.ts';
+import type {FairQueueOptions} from '../../../operator/controllers/fair-queue.ts';
 import {Observer} from '../../../operator/controllers/observer.ts';
 
 /** A look that the test answers. */
@@ -28,30 +29,45 @@ async function answer(question: string, result = `seen ${question}`): Promise<vo
   await settle();
 }
 
-function make(concurrency = 10): void {
-  observer = new Observer({
-    look: (question, signal) =>
-      new Promise((resolve, reject) => {
-        const one: Running = {
-          question,
-          at: Date.now(),
-          signal,
-          open: true,
-          answer: (result) => {
-            one.open = false;
-            resolve(result);
-          },
-          fail: (error) => {
-            one.open = false;
-            reject(error);
-          },
-        };
-        running.push(one);
-      }),
-    onResult: (owner) => results.push(owner),
-    onError: (error, question) => errors.push([error, question]),
-    concurrency,
+/** A look for an owner, who is a tenant of its own unless told otherwise. */
+const due = (owner: string, key: string, question: string, at: number, tenant = owner) =>
+  observer.due({key: owner, tenant}, key, question, at);
+
+/** Of a question `hostname ...`: looks at one hostname are made together. */
+const subject = (question: string) => question.split(' ')[0]!;
+
+const begin = (question: string, signal: AbortSignal) =>
+  new Promise<string>((resolve, reject) => {
+    const look: Running = {
+      question,
+      at: Date.now(),
+      signal,
+      open: true,
+      answer: (result) => {
+        look.open = false;
+        resolve(result);
+      },
+      fail: (error) => {
+        look.open = false;
+        reject(error);
+      },
+    };
+    running.push(look);
   });
+
+function make(
+  seats = 10,
+  queue: FairQueueOptions = {seats, share: seats, spare: 0},
+  mayBegin = () => Date.now(),
+): void {
+  observer = new Observer({
+    look: (questions, signal) => questions.map((question) => begin(question, signal)),
+    onError: (error, question) => errors.push([error, question]),
+    subject,
+    mayBegin,
+    queue,
+  });
+  observer.onChange((owner) => results.push(owner));
 }
 
 beforeEach(() => {
@@ -68,7 +84,7 @@ afterEach(() => {
 
 describe('A look', () => {
   test('begins when it is due, and its result is kept with the time at which it began', async () => {
-    observer.due('a', 'k', 'q', start + 1000);
+    due('a', 'k', 'q', start + 1000);
     await jest.advanceTimersByTimeAsync(999);
     expect(open()).toEqual([]);
     await jest.advanceTimersByTimeAsync(1);
@@ -81,15 +97,15 @@ describe('A look', () => {
   });
 
   test('that is overdue begins at once', async () => {
-    observer.due('a', 'k', 'q', start - 5000);
+    due('a', 'k', 'q', start - 5000);
     await settle();
     expect(begun()).toEqual(['q +0']);
   });
 
   test('is made once, however often it is asked for', async () => {
-    for (let i = 0; i < 5; i++) observer.due('a', 'k', 'q', start + 100);
+    for (let i = 0; i < 5; i++) due('a', 'k', 'q', start + 100);
     await jest.advanceTimersByTimeAsync(10_000);
-    for (let i = 0; i < 5; i++) observer.due('a', 'k', 'q', start + 100);
+    for (let i = 0; i < 5; i++) due('a', 'k', 'q', start + 100);
     await jest.advanceTimersByTimeAsync(10_000);
     expect(begun()).toEqual(['q +100']);
     await answer('q');
@@ -102,14 +118,14 @@ describe('A look', () => {
     [[300, 1000], 300],
     [[0, 1000], 0],
   ])('of several due times %j takes the earliest', async (times, expected) => {
-    for (const at of times) observer.due('a', 'k', 'q', start + at);
+    for (const at of times) due('a', 'k', 'q', start + at);
     await jest.advanceTimersByTimeAsync(5000);
     expect(begun()).toEqual([`q +${expected}`]);
   });
 
   test('is never later than promised, and at most a fifth of the wait sooner', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.999);
-    observer.due('a', 'k', 'q', start + 1000);
+    due('a', 'k', 'q', start + 1000);
     await jest.advanceTimersByTimeAsync(799);
     expect(open()).toEqual([]);
     await jest.advanceTimersByTimeAsync(3);
@@ -117,46 +133,46 @@ describe('A look', () => {
   });
 
   test('of one key does not touch those of others, and owners may have the same keys', async () => {
-    observer.due('a', 'k', 'a k', start);
-    observer.due('a', 'l', 'a l', start);
-    observer.due('b', 'k', 'b k', start);
+    due('a', 'k', 'a-k', start);
+    due('a', 'l', 'a-l', start);
+    due('b', 'k', 'b-k', start);
     await settle();
-    expect(open()).toEqual(['a k', 'a l', 'b k']);
-    await answer('b k');
-    expect([observer.latest('a', 'k'), observer.latest('b', 'k')?.result]).toEqual([undefined, 'seen b k']);
+    expect(open()).toEqual(['a-k', 'a-l', 'b-k']);
+    await answer('b-k');
+    expect([observer.latest('a', 'k'), observer.latest('b', 'k')?.result]).toEqual([undefined, 'seen b-k']);
     expect(results).toEqual(['b']);
   });
 
-  test('weeks ahead is no endless loop of timers', async () => {
-    observer.due('a', 'k', 'q', start + 60 * 86_400_000);
+  test('that is due in weeks sets no endless loop of timers', async () => {
+    due('a', 'k', 'q', start + 60 * 86_400_000);
     await jest.advanceTimersByTimeAsync(86_400_000);
     expect(begun()).toEqual([]);
   });
 });
 
 describe('A look that throws', () => {
-  test('counts as none, is told of, and the next waits 5 s however soon it is due: no hot loop', async () => {
-    observer.due('a', 'k', 'q', start);
+  test('is reported and leaves no result, and the next one waits 5 s however soon it is due', async () => {
+    due('a', 'k', 'q', start);
     await settle();
     await answer('q', 'first');
-    observer.due('a', 'k', 'q', start);
+    due('a', 'k', 'q', start);
     await settle();
     running.at(-1)!.fail(new Error('no'));
     await settle();
     expect(observer.latest('a', 'k')?.result).toBe('first');
     expect(errors).toEqual([[new Error('no'), 'q']]);
     expect(results).toEqual(['a', 'a']);
-    observer.due('a', 'k', 'q', start);
+    due('a', 'k', 'q', start);
     await jest.advanceTimersByTimeAsync(4999);
     expect(running).toHaveLength(2);
     await jest.advanceTimersByTimeAsync(1);
     expect(begun().at(-1)).toBe('q +5000');
   });
 
-  test('again and again is made at most every 4 s, jitter and all', async () => {
+  test('repeatedly is made at most every 4 s, jitter included', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.999);
     for (let i = 0; i < 60; i++) {
-      observer.due('a', 'k', 'q', Date.now());
+      due('a', 'k', 'q', Date.now());
       await settle();
       running.find((r) => r.open)?.fail(new Error('no'));
       await jest.advanceTimersByTimeAsync(1000);
@@ -165,17 +181,17 @@ describe('A look that throws', () => {
     expect(running.length).toBeGreaterThanOrEqual(10);
   });
 
-  test('harms no other, and once one succeeds the pause is over', async () => {
-    observer.due('a', 'k', 'bad', start);
-    observer.due('a', 'l', 'good', start);
+  test('delays no other, and a success ends the pause', async () => {
+    due('a', 'k', 'bad', start);
+    due('a', 'l', 'good', start);
     await settle();
     running[0]!.fail(new Error('no'));
     await answer('good');
     expect(results).toEqual(['a', 'a']);
-    observer.due('a', 'k', 'bad', start);
+    due('a', 'k', 'bad', start);
     await jest.advanceTimersByTimeAsync(5000);
     await answer('bad');
-    observer.due('a', 'k', 'bad', Date.now());
+    due('a', 'k', 'bad', Date.now());
     await settle();
     expect(open()).toEqual(['bad']);
   });
@@ -184,7 +200,7 @@ describe('A look that throws', () => {
 describe('Looks at once', () => {
   test('are as many as allowed, the others follow in order', async () => {
     make(2);
-    for (const key of ['1', '2', '3', '4']) observer.due('a', key, key, start);
+    for (const key of ['1', '2', '3', '4']) due('a', key, key, start);
     await settle();
     expect(open()).toEqual(['1', '2']);
     await answer('2');
@@ -194,13 +210,13 @@ describe('Looks at once', () => {
     expect(open()).toEqual(['3', '4']);
   });
 
-  test('of what was forgotten while it waited are not made, and asked for anew are made once', async () => {
+  test('that were forgotten while they waited are not made, and are made once when they are asked for again', async () => {
     make(1);
-    observer.due('a', '1', '1', start);
-    observer.due('a', '2', 'old', start);
+    due('a', '1', '1', start);
+    due('a', '2', 'old', start);
     await settle();
     observer.forget('a', new Set(['1']));
-    observer.due('a', '2', 'new', start);
+    due('a', '2', 'new', start);
     await settle();
     await answer('1');
     expect(open()).toEqual(['new']);
@@ -227,7 +243,7 @@ describe('Looks at once', () => {
         running = [];
         make(3);
         for (const step of all) {
-          if (step.do === 'due') observer.due('a', step.key, step.key, Date.now() + step.at);
+          if (step.do === 'due') due('a', step.key, step.key, Date.now() + step.at);
           else if (step.do === 'wait') await jest.advanceTimersByTimeAsync(step.ms);
           else {
             const pending = running.filter((r) => r.open);
@@ -246,15 +262,128 @@ describe('Looks at once', () => {
   });
 });
 
+describe('Looks of several tenants', () => {
+  const fair = {seats: 4, share: 2, spare: 3};
+
+  test('take turns: who comes last begins before the rest of those who asked for many', async () => {
+    make(0, fair);
+    for (const tenant of ['a', 'b', 'c'])
+      for (let i = 0; i < 500; i++) due(`${tenant}${i}`, 'k', `${tenant}-${i}`, start, tenant);
+    await settle();
+    due('d', 'k', 'd', start);
+    await settle();
+    // It has nothing under way: there is a seat for that.
+    expect(open()).toEqual(['a-0', 'a-1', 'a-2', 'a-3', 'b-0', 'c-0', 'd']);
+  });
+
+  test('leave the line when they are forgotten', async () => {
+    make(0, {seats: 1, share: 1, spare: 0});
+    due('a', 'k', 'a', start);
+    await settle();
+    for (const owner of ['b', 'c']) due(owner, 'k', owner, start);
+    await settle();
+    observer.forget('b');
+    await answer('a');
+    expect(open()).toEqual(['c']);
+  });
+});
+
+describe('Looks whose rate is used up', () => {
+  /** The next may begin at this time. */
+  let free: number;
+  beforeEach(() => {
+    free = start + 5000;
+    make(10, undefined, () => Math.max(Date.now(), free));
+  });
+
+  test('wait for it, however soon they are asked for again', async () => {
+    due('a', 'k', 'q', start);
+    await settle();
+    free = start + 60_000;
+    due('a', 'k', 'q', start - 1000);
+    await jest.advanceTimersByTimeAsync(4999);
+    expect(begun()).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(begun()).toEqual(['q +5000']);
+  });
+
+  test('are made with another at the same hostname that may begin, and are not made when they are forgotten', async () => {
+    due('a', 'k', 'host a', start);
+    due('c', 'k', 'other', start);
+    await jest.advanceTimersByTimeAsync(1000);
+    free = 0;
+    due('b', 'k', 'host b', start);
+    observer.forget('c');
+    await settle();
+    expect(begun()).toEqual(['host b +1000', 'host a +1000']);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(running).toHaveLength(2);
+  });
+});
+
+describe('Looks at one hostname', () => {
+  test('that wait are made together, by one seat, each with its own question and result', async () => {
+    make(1);
+    due('a', 'k', 'other', start);
+    await settle();
+    due('b', 'k', 'host b', start);
+    due('c', 'k', 'host c', start);
+    await settle();
+    expect(open()).toEqual(['other']);
+    await answer('other');
+    expect(open()).toEqual(['host b', 'host c']);
+    await answer('host c');
+    expect([observer.latest('b', 'k'), observer.latest('c', 'k')?.result]).toEqual([undefined, 'seen host c']);
+    await answer('host b');
+    expect(observer.latest('b', 'k')?.result).toBe('seen host b');
+  });
+
+  test('are made together where one could have been due by now, jitter counted, and not sooner', async () => {
+    const later = start + 10_000;
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    due('a', 'k', 'host a', later);
+    await jest.advanceTimersByTimeAsync(7_999);
+    due('b', 'k', 'host b', 0);
+    await settle();
+    await answer('host b');
+    expect(begun()).toEqual(['host b +7999']);
+    await jest.advanceTimersByTimeAsync(1);
+    due('b', 'k', 'host b', 0);
+    await settle();
+    expect(begun().slice(1)).toEqual(['host b +8000', 'host a +8000']);
+  });
+
+  test('do not wait for one that is under way already: what it saw may be older', async () => {
+    due('a', 'k', 'host a', start);
+    await jest.advanceTimersByTimeAsync(1000);
+    due('b', 'k', 'host b', start);
+    await settle();
+    expect(begun()).toEqual(['host a +0', 'host b +1000']);
+  });
+
+  test('go on while anybody waits for one of them', async () => {
+    make(1);
+    due('z', 'k', 'other', start);
+    await settle();
+    for (const owner of ['a', 'b']) due(owner, 'k', `host ${owner}`, start);
+    await settle();
+    await answer('other');
+    observer.forget('a');
+    expect(running.at(-1)!.signal.aborted).toBe(false);
+    observer.forget('b');
+    expect(running.at(-1)!.signal.aborted).toBe(true);
+  });
+});
+
 describe('What is forgotten', () => {
   test('is not looked at, and nothing is known of it; what is kept stays', async () => {
-    observer.due('a', '1', '1', start);
-    observer.due('a', '2', '2', start);
+    due('a', '1', '1', start);
+    due('a', '2', '2', start);
     await settle();
     await answer('1');
     await answer('2');
-    observer.due('a', '1', '1', start + 1000);
-    observer.due('a', '2', '2', start + 1000);
+    due('a', '1', '1', start + 1000);
+    due('a', '2', '2', start + 1000);
     observer.forget('a', new Set(['2']));
     expect([observer.latest('a', '1'), observer.latest('a', '2')?.result]).toEqual([undefined, 'seen 2']);
     await jest.advanceTimersByTimeAsync(2000);
@@ -264,27 +393,75 @@ describe('What is forgotten', () => {
   });
 
   test('while it is being looked at stays forgotten when the answer comes', async () => {
-    observer.due('a', 'k', 'q', start);
+    due('a', 'k', 'q', start);
     await settle();
     observer.forget('a');
     await answer('q');
     expect(observer.latest('a', 'k')).toBeUndefined();
+  });
+
+  test('while it is being looked at is aborted, nobody is told, and its seat is free when it has ended', async () => {
+    make(1);
+    due('a', 'k', 'q', start);
+    due('b', 'k', 'next', start);
+    await settle();
+    observer.forget('a');
+    expect(running[0]!.signal.aborted).toBe(true);
+    expect(open()).toEqual(['q']);
+    running[0]!.fail(new Error('aborted'));
+    await settle();
+    expect([open(), results, errors]).toEqual([['next'], [], []]);
+  });
+
+  test('while it is being looked at, and asked for again, is looked at anew', async () => {
+    due('a', 'k', 'q', start);
+    await settle();
+    observer.forget('a');
+    due('a', 'k', 'q', start);
+    await settle();
+    expect(running.map((r) => r.signal.aborted)).toEqual([true, false]);
+    running[0]!.answer('old');
+    running[1]!.answer('new');
+    await settle();
+    expect(observer.recent('a', 'k').map((l) => l.result)).toEqual(['new']);
   });
 });
 
 describe('The stop', () => {
   test('aborts the looks under way, drops the rest, and nobody is called any more', async () => {
     make(1);
-    observer.due('a', '1', '1', start);
-    observer.due('a', '2', '2', start);
-    observer.due('a', '3', '3', start + 1000);
+    due('a', '1', '1', start);
+    due('a', '2', '2', start);
+    due('a', '3', '3', start + 1000);
     await settle();
     observer.stop();
     expect(running[0]!.signal.aborted).toBe(true);
     running[0]!.fail(new Error('aborted'));
-    observer.due('a', '4', '4', start);
+    due('a', '4', '4', start);
     await jest.advanceTimersByTimeAsync(10_000);
     expect([begun(), results, errors]).toEqual([['1 +0'], [], []]);
     expect(jest.getTimerCount()).toBe(0);
   });
+});
+
+test('A result that equals the one before is kept once, with a time of its own', async () => {
+  const looks = [['one'], ['one'], ['two']];
+  const every = new Observer<string, string[]>({
+    look: () => [Promise.resolve(looks.shift()!)],
+    onError: () => {},
+    subject,
+    queue: {seats: 1, share: 1, spare: 0},
+  });
+  for (const at of [0, 1000, 2000]) {
+    every.due({key: 'owner', tenant: 'tenant'}, 'key', 'question', start + at);
+    await jest.advanceTimersByTimeAsync(1000);
+  }
+  const [first, second, third] = every.recent('owner', 'key');
+  expect([first, second, third].map((l) => [l?.result, l && l.at - start])).toEqual([
+    [['one'], 0],
+    [['one'], 1000],
+    [['two'], 2000],
+  ]);
+  expect(second?.result).toBe(first?.result);
+  every.stop();
 });

@@ -2,8 +2,8 @@ import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals
 import * as fc from 'fast-check';
 import {OrderBook} from '../../../operator/controllers/order-book.ts';
 import type {Budgets} from '../../../operator/domain/budget.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
 import type {OrderWish} from '../../../operator/domain/issuance.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
 import {days, hours, minutes, seconds, t0} from '../../support/world.ts';
 
 const budgets: Budgets = {
@@ -15,16 +15,22 @@ const budgets: Budgets = {
 
 let told: string[];
 let book: OrderBook;
-const make = (change: Partial<Budgets> = {}) =>
-  new OrderBook({
+/** Whose a hostname is. */
+const holders = new Map<string, string>();
+function make(change: Partial<Budgets> = {}): OrderBook {
+  const made = new OrderBook({
     budgets: {...budgets, ...change},
     unheardAfterMs: 30 * minutes,
-    onAnswer: (owner) => told.push(owner),
+    tenantOf: (hostname) => holders.get(hostname),
   });
+  made.onChange((owner) => told.push(owner));
+  return made;
+}
 
 beforeEach(() => {
   jest.useFakeTimers({now: t0});
   told = [];
+  holders.clear();
   book = make();
 });
 afterEach(() => {
@@ -39,14 +45,24 @@ const host = (name: string, zone = `${name}.example`): OrderWish => ({
   state: 'Wanted',
   since: Date.now(),
 });
-const want = (name: string, {tenant = 'acme', zone}: {tenant?: string; zone?: string} = {}) =>
-  book.keep(name, tenant, [host(name, zone)]);
+function want(name: string, {tenant = 'acme', zone}: {tenant?: string; zone?: string} = {}): boolean {
+  const wish = host(name, zone);
+  holders.set(wish.hostname, tenant);
+  return book.keep(name, tenant, [wish]);
+}
 const answer = (name: string) => book.grant(`acme/${name}`)?.kind;
 const answers = (...names: string[]) => names.map((n) => answer(n)).join(' ');
 /** The request of a Certificate comes to be; `ordered`: the CA has the order. */
 const requested = (name: string, {at = Date.now(), ordered = true, zone = `${name}.example`} = {}) =>
   book.observe(`acme/${name}`, `www.${zone}`, {at: timestamp(at), outcome: 'Pending'}, ordered);
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+/** One after the other. */
+const wantAll = async (tenant: string, ...names: string[]) => {
+  for (const name of names) {
+    await pass(1);
+    want(name, {tenant});
+  }
+};
 
 describe('The line', () => {
   test('grants at once while there is room; then who comes first is served first', async () => {
@@ -64,7 +80,7 @@ describe('The line', () => {
     expect(told).toEqual(['c', 'd']);
   });
 
-  test('keeps the place of who asks again', async () => {
+  test('keeps the place of an owner that asks again', async () => {
     for (const name of ['a', 'b', 'c', 'd']) {
       want(name);
       await pass(1);
@@ -76,7 +92,7 @@ describe('The line', () => {
     expect(told).toEqual(['c', 'd']);
   });
 
-  test('forgets who wants no more, and serves the next one', async () => {
+  test('drops an owner that no longer wants an order, and serves the next one', async () => {
     for (const name of ['a', 'b', 'c', 'd']) {
       want(name);
       await pass(1);
@@ -88,21 +104,102 @@ describe('The line', () => {
   });
 
   test('lets tenants take turns: a short line of one passes a long one of another', async () => {
-    want('first');
-    want('second');
-    for (const name of ['a1', 'a2', 'a3', 'a4']) {
-      await pass(1);
-      want(name);
-    }
-    await pass(1);
-    want('b1', {tenant: 'other'});
-    requested('first');
-    requested('second');
+    book = make({account: [{limit: 8, perMs: minutes}]});
+    await wantAll('third', ...'abcdefgh');
+    await wantAll('acme', 'a1', 'a2', 'a3', 'a4');
+    await wantAll('other', 'b1');
+    requested('a');
+    requested('b');
     await pass(minutes);
     expect(answers('a1', 'a2', 'b1')).toBe('Granted Queued Granted');
   });
 
-  test('tells a place and a time, in whole minutes, which stand until they have passed', async () => {
+  describe('of an account that may order eight an hour', () => {
+    const account = [{limit: 8, perMs: hours}];
+    beforeEach(() => {
+      book = make({account});
+    });
+
+    test('grants a tenant that is alone all of it', async () => {
+      await wantAll('acme', ...'abcdefghi');
+      expect(answers(...'hi')).toBe('Granted Queued');
+    });
+
+    test('serves tenants that have had less than a quarter of it before all others', async () => {
+      await wantAll('acme', ...'abcdefgh');
+      for (const name of 'abcdefgh') {
+        requested(name);
+        await pass(minutes);
+      }
+      await wantAll('acme', 'i', 'j', 'k');
+      await wantAll('other', 'x', 'y', 'z');
+      // By turns it would be i, x, j.
+      await pass(52 * minutes + 30 * seconds);
+      expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Queued Queued Granted Queued Queued');
+      await pass(2 * minutes);
+      expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Granted Queued Granted Granted Queued');
+    });
+
+    test('reports places in that order', async () => {
+      await wantAll('acme', ...'abcdefgh');
+      await wantAll('acme', 'i');
+      await wantAll('other', 'x', 'y', 'z');
+      book.keep('i', 'acme', []);
+      await wantAll('acme', 'i');
+      const place = (name: string) => {
+        const grant = book.grant(`acme/${name}`);
+        return grant?.kind === 'Queued' ? grant.place : undefined;
+      };
+      expect(['x', 'y', 'i'].map(place)).toEqual([1, 2, 4]);
+    });
+
+    test('counts orders from before a restart for the tenant that holds the hostname', async () => {
+      for (const [i, name] of [...'abcdefgh'].entries()) {
+        holders.set(`www.${name}.example`, 'acme');
+        const at = timestamp(Date.now() - i * minutes);
+        book.recall(`www.${name}.example`, [{at, outcome: 'Issued', endedAt: at}]);
+      }
+      await wantAll('acme', 'i');
+      await wantAll('other', 'x');
+      await pass(53 * minutes + 30 * seconds);
+      expect(told).toEqual(['x']);
+    });
+
+    test('counts orders of a hostname that has passed to another tenant for that one', async () => {
+      await wantAll('acme', ...'abcdefgh');
+      for (const name of 'abcdefgh') {
+        requested(name);
+        holders.set(`www.${name}.example`, 'other');
+        book.pass(`www.${name}.example`);
+        await pass(minutes);
+      }
+      await wantAll('other', 'x');
+      await wantAll('acme', 'i');
+      await pass(52 * minutes + 30 * seconds);
+      expect(answers('x', 'i')).toBe('Queued Granted');
+    });
+  });
+
+  test('of thousands asks whose a hostname is once for each order, not for all with each wish', async () => {
+    let asked = 0;
+    book = new OrderBook({
+      budgets: {...budgets, account: [{limit: 1000, perMs: hours}], registeredDomain: []},
+      unheardAfterMs: 30 * minutes,
+      tenantOf: (hostname) => {
+        asked++;
+        return hostname;
+      },
+    });
+    const names = Array.from({length: 3000}, (_, i) => `n${i}`);
+    for (const name of names) {
+      book.keep(name, name, [host(name)]);
+      if (answer(name) === 'Granted') requested(name);
+    }
+    expect(book.waiting).toBe(2000);
+    expect(asked).toBe(1000);
+  });
+
+  test('reports a place and a time in whole minutes, which stay until that time has passed', async () => {
     for (const name of ['a', 'b']) {
       want(name);
       requested(name);
@@ -138,7 +235,7 @@ describe('The account', () => {
     expect(answer('c')).toBe('Granted');
   });
 
-  test('counts what was never heard of as made after a while: a cert-manager that is away holds up nobody for ever', async () => {
+  test('counts a grant whose order is never seen as made after a while: an absent cert-manager blocks nobody for ever', async () => {
     want('a');
     want('b');
     want('c');
@@ -148,14 +245,14 @@ describe('The account', () => {
     expect(answer('c')).toBe('Granted');
   });
 
-  test('counts what nobody asked leave for: renewals, and an order of before a restart', async () => {
+  test('counts orders that nobody asked for: renewals, and an order from before a restart', async () => {
     requested('renewed');
     book.keep('begun', 'acme', [{...host('begun'), state: 'Ordered', since: t0 - seconds}]);
     expect(want('a')).toBe(true);
     expect(answers('begun', 'a')).toBe('Granted Queued');
   });
 
-  test('knows an order once, however often it is told', () => {
+  test('counts an order once, however often it is observed', () => {
     want('a');
     requested('a');
     requested('a');
@@ -165,7 +262,7 @@ describe('The account', () => {
     expect(book.orders('www.a.example')).toEqual([{at: timestamp(t0), outcome: 'Issued', endedAt: timestamp(t0)}]);
   });
 
-  test('whenever cert-manager gets round to it, the CA never sees more orders than the budget in any span', async () => {
+  test('however late cert-manager orders, the CA never sees more orders than the budget in any span', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({pause: fc.nat({max: 40_000}), delay: fc.nat({max: 100_000})}), {
@@ -177,8 +274,9 @@ describe('The account', () => {
           book = new OrderBook({
             budgets: {...budgets, registeredDomain: [{limit: 1000, perMs: minutes}]},
             unheardAfterMs: 30 * minutes,
-            onAnswer: (owner) => granted(owner),
+            tenantOf: () => undefined,
           });
+          book.onChange((owner) => granted(owner));
           const seen: number[] = [];
           const delays = new Map<string, number>();
           const done = new Set<string>();
@@ -209,7 +307,7 @@ describe('The account', () => {
 });
 
 describe('A registered domain', () => {
-  test('that has had its share holds up nobody else, and its own until there is room', async () => {
+  test('that has spent its budget waits until there is room, and delays nobody else', async () => {
     book = make({account: [{limit: 100, perMs: minutes}]});
     for (const name of ['a', 'b', 'c']) {
       want(name, {zone: `${name}.shared.example`});
@@ -227,7 +325,7 @@ describe('A registered domain', () => {
 });
 
 describe('A restart forgets nothing', () => {
-  test('who stood in line stands in line, in the same order, and nobody is served before all have been entered', () => {
+  test('the line keeps its order, and nobody is served before all have been entered again', () => {
     for (const [name, waited] of [
       ['late', 10],
       ['early', 30],
@@ -239,7 +337,7 @@ describe('A restart forgets nothing', () => {
     expect(answers('early', 'middle', 'late')).toBe('Granted Granted Queued');
   });
 
-  test('what CertificateRequests and claims tell counts, from the time at which it ended', async () => {
+  test('orders known from CertificateRequests and claims count from the time at which they ended', async () => {
     book.observe(
       'acme/a',
       'www.a.example',
@@ -263,7 +361,7 @@ describe('A restart forgets nothing', () => {
     expect(book.orders('www.b.example')).toMatchObject([{outcome: 'Failed', message: 'it failed'}]);
   });
 
-  test('an order that never ended counts from when the CA had it, or when nobody waits for word of it any more, not from the restart', async () => {
+  test('an order without an end counts from when the CA had it or from when it was given up, not from the restart', async () => {
     book.recall('www.a.example', [
       {at: timestamp(t0 - 10 * minutes), outcome: 'Pending', endedAt: timestamp(t0 - 9 * minutes)},
     ]);

@@ -1,11 +1,8 @@
 import {beforeEach, expect, test} from '@jest/globals';
-import type {Account, CustomDomain, Plan} from '../../../operator/api/foreign.ts';
-import {accounts, namespaces, plans} from '../../../operator/controllers/resources.ts';
-import type {TenantNamespace} from '../../../operator/controllers/tenants.ts';
-import {accountsByPlan, namespacesByAccount, tenantNamespace, Tenants} from '../../../operator/controllers/tenants.ts';
-import {Cache} from '../../../operator/kube/cache.ts';
+import {pino} from 'pino';
+import type {CustomDomain} from '../../../operator/api/foreign.ts';
+import {tenantCaches, Tenants} from '../../../operator/controllers/tenants.ts';
 import type {Client} from '../../../operator/kube/client.ts';
-import type {KubeObject} from '../../../operator/kube/objects.ts';
 import {domain, plan} from '../../support/world.ts';
 
 const limit = (rate: number) => ({requestsPerMinute: rate, requestsPerDay: rate});
@@ -13,6 +10,7 @@ const limit = (rate: number) => ({requestsPerMinute: rate, requestsPerDay: rate}
 let version: number;
 let told: string[];
 let tenants: Tenants;
+let plans: ReturnType<typeof tenantCaches>['plans'];
 let put: {
   namespace: (name: string, account?: string, uid?: string) => void;
   account: (name: string, plan: string, rate?: number) => void;
@@ -21,16 +19,8 @@ let put: {
 
 beforeEach(() => {
   // Nothing is listed or watched: `observe` puts in what a watch would bring.
-  const nobody = {} as Client;
-  const cached = {
-    namespaces: new Cache<TenantNamespace, KubeObject>(nobody, namespaces, {
-      project: tenantNamespace,
-      indexes: namespacesByAccount,
-    }),
-    accounts: new Cache<Account, Account>(nobody, accounts, {indexes: accountsByPlan}),
-    plans: new Cache<Plan, Plan>(nobody, plans),
-  };
-  [version, told] = [0, []];
+  const cached = tenantCaches({} as Client, pino({level: 'silent'}));
+  [version, told, plans] = [0, [], cached.plans];
   const meta = (name: string) => ({name, uid: `uid-${name}`, resourceVersion: String(++version)});
   put = {
     namespace: (name, account, uid = `uid-${name}`) =>
@@ -57,7 +47,7 @@ beforeEach(() => {
         spec: {...plan(name, hostnames).spec, rateLimit: limit(rate)},
       }),
   };
-  tenants = new Tenants({...cached, defaultPlan: 'free'});
+  tenants = new Tenants(cached, 'free');
   put.plan('free', 0);
   put.plan('pro', 10);
   put.account('acme', 'pro');
@@ -118,4 +108,18 @@ test('What moved is told of where it is now, not where it was', () => {
 
 test('CustomDomains without a plan are counted', () => {
   expect(tenants.countWithoutPlan(['a1', 'lost', 'lost', 'never', 'i'].map(inNamespace))).toBe(2);
+});
+
+test('A Plan whose limit of Projects changes wakes the namespaces on it', () => {
+  const pro = plan('pro', 10);
+  const limited = (maxProjects: number) =>
+    plans.observe({
+      ...pro,
+      metadata: {name: 'pro', uid: 'uid-pro', resourceVersion: String(++version)},
+      spec: {...pro.spec, maxProjects},
+    });
+  limited(5);
+  expect(heard()).toEqual(['a1', 'a2']);
+  limited(5);
+  expect(heard()).toEqual([]);
 });

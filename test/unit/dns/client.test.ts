@@ -1,6 +1,7 @@
 import {afterEach, describe, expect, test} from '@jest/globals';
 import type * as packet from 'dns-packet';
 import {DnsClient} from '../../../operator/dns/client.ts';
+import {Inquiry} from '../../../operator/dns/inquiry.ts';
 import type {DnsClientOptions, Finding} from '../../../operator/dns/client.ts';
 import {fakeServer, record, reply, soa, txt, without} from './fake-servers.ts';
 import type {Asked, Behaviour, FakeServer, Parts} from './fake-servers.ts';
@@ -22,6 +23,11 @@ function zone(records: Zone): Behaviour {
   };
 }
 
+/** For what is answered: on a shared machine a fake may be slow. */
+const patient = {tryTimeoutMs: 30_000, totalTimeoutMs: 60_000};
+/** For what is not. */
+const brief = {tryTimeoutMs: 500, totalTimeoutMs: 10_000};
+
 /** A world of fakes: a resolver, and authoritative servers on loopback addresses that share one port. */
 async function world(
   parts: {resolver: Zone; authoritative?: Record<string, Zone>},
@@ -35,12 +41,14 @@ async function world(
     running.push(server);
     authoritative[address] = server;
   }
+  const silent = [parts.resolver, ...Object.values(parts.authoritative ?? {})].some((records) =>
+    Object.values(records).includes(undefined),
+  );
   const client = new DnsClient({
     recursive: [resolver],
     allowPrivateAddresses: true,
     port: resolver.port,
-    tryTimeoutMs: 150,
-    totalTimeoutMs: 1500,
+    ...(silent ? brief : patient),
     ...opts,
   });
   return {client, resolver, authoritative};
@@ -246,7 +254,7 @@ describe('What an authoritative server says', () => {
     [
       'nothing at all',
       {'docs.example.com CNAME': undefined},
-      finding({exists: undefined, failure: 'Timeout', detail: 'no answer within 150 ms'}),
+      finding({exists: undefined, failure: 'Timeout', detail: 'no answer within 500 ms'}),
     ],
   ];
 
@@ -432,6 +440,7 @@ describe('The servers of a zone', () => {
     });
     expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({
       zone: 'shop.example.com',
+      nameServers: ['ns.shop.example.com'],
       findings: [{server: {address: '127.0.0.12', name: 'ns.shop.example.com'}, cname: ['host.platform.test']}],
     });
     expect(resolver.asked.map(({name, type, recursionDesired}) => [name, type, recursionDesired])).toEqual([
@@ -473,11 +482,32 @@ describe('The servers of a zone', () => {
     });
     expect(await client.askAuthoritative('docs.shop.example.com', 'Host')).toMatchObject({
       zone: 'shop.example.com',
+      nameServers: ['ns.shop.example.com', 'ns1.example.com'],
       findings: [
         {server: {address: '127.0.0.12'}, exists: false},
         {server: {address: '127.0.0.11'}, cname: ['host.platform.test']},
       ],
     });
+  });
+
+  test('are told by name, sorted and the first eight of more, those without an address too', async () => {
+    const names = Array.from({length: 12}, (_, i) => `NS${i + 10}.example.com`);
+    const {client} = await world({
+      resolver: {
+        'example.com NS': {
+          answers: names.toReversed().map((name) => record('example.com', 'NS', name)),
+          additionals: [record('ns17.example.com', 'A', '127.0.0.11')],
+        },
+      },
+      authoritative: {
+        '127.0.0.11': {
+          'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]},
+        },
+      },
+    });
+    expect((await client.askAuthoritative('docs.example.com', 'Host')).nameServers).toEqual(
+      [10, 11, 12, 13, 14, 15, 16, 17].map((i) => `ns${i}.example.com`),
+    );
   });
 
   test('are those of the zone that a denial names', async () => {
@@ -561,7 +591,7 @@ describe('The servers of a zone', () => {
       name: 'docs.example.com',
       findings: [],
       failure: {
-        failure: 'Unreachable',
+        failure: 'NotPublic',
         detail: 'the name servers of example.com have no public address: ns1.example.com (127.0.0.11)',
       },
     });
@@ -662,12 +692,15 @@ describe('Every call', () => {
     const began = performance.now();
     const controller = new AbortController();
     const both = Promise.all([
-      client.askAuthoritative('docs.example.com', 'Host', controller.signal),
-      client.askRecursive('docs.example.com', 'Host', controller.signal),
+      client.askAuthoritative('docs.example.com', 'Host', new Inquiry({signal: controller.signal})),
+      client.askRecursive('docs.example.com', 'Host', new Inquiry({signal: controller.signal})),
     ]);
     setTimeout(() => controller.abort(), 50);
     expect((await both).map(({failure}) => failure?.failure)).toEqual(['Other', 'Other']);
-    expect((await client.askRecursive('docs.example.com', 'Host', controller.signal)).failure?.failure).toBe('Other');
+    expect(
+      (await client.askRecursive('docs.example.com', 'Host', new Inquiry({signal: controller.signal}))).failure
+        ?.failure,
+    ).toBe('Other');
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 
@@ -684,6 +717,9 @@ describe('Every call', () => {
     },
   );
 });
+
+const caaSeenBy = (...recursive: FakeServer[]) =>
+  new DnsClient({recursive, allowPrivateAddresses: true, ...patient}).askCaa('example.com');
 
 describe('Recursive resolvers', () => {
   test('are all asked, with recursion, and each is told as it answered', async () => {
@@ -710,7 +746,7 @@ describe('Recursive resolvers', () => {
     const client = new DnsClient({
       recursive: [first, second, third, referring],
       allowPrivateAddresses: true,
-      tryTimeoutMs: 150,
+      ...patient,
     });
     const observed = await client.askRecursive('docs.example.com', 'Host');
     expect(observed.failure).toBeUndefined();
@@ -738,7 +774,7 @@ describe('Recursive resolvers', () => {
     );
     const failing = await fakeServer((query) => [reply(query, {rcode: 2})]);
     running.push(validating, failing);
-    const client = new DnsClient({recursive: [validating, failing], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    const client = new DnsClient({recursive: [validating, failing], allowPrivateAddresses: true, ...patient});
     for (const name of ['docs.example.com', 'gone.example.com']) {
       expect((await client.askRecursive(name, 'Host')).findings.map(({failure}) => failure)).toEqual([
         'BrokenDnssec',
@@ -751,6 +787,70 @@ describe('Recursive resolvers', () => {
         failure: 'BrokenDnssec',
         detail: expect.stringContaining('the DNSSEC chain is broken') as unknown,
       },
+    });
+  });
+
+  test('are believed about CAA records in this order: who has validated, who found a broken chain, any answer, any failure', async () => {
+    const known = (value: string, over: Parts = {}) =>
+      zone({
+        'example.com CAA': {
+          aa: false,
+          answers: [{name: 'example.com', type: 'CAA', data: {flags: 0, tag: 'issue', value}}],
+          ...over,
+        },
+      });
+    const plain = await fakeServer(known('plain.example'));
+    const validating = await fakeServer((asked) => known('validated.example', {ad: asked.authenticity})(asked));
+    const bogus = await fakeServer((asked) =>
+      asked.checkingDisabled ? known('bogus.example')(asked) : [reply(asked, {rcode: 2})],
+    );
+    const failing = await fakeServer((asked) => [reply(asked, {rcode: 2})]);
+    const referring = await fakeServer(
+      zone({'example.com CAA': {aa: false, authorities: [record('com', 'NS', 'ns.com')]}}),
+    );
+    running.push(plain, validating, bogus, failing, referring);
+    expect(await caaSeenBy(bogus, plain, validating)).toMatchObject({
+      records: [{value: 'validated.example'}],
+      validated: true,
+    });
+    expect(await caaSeenBy(plain, failing, bogus)).toMatchObject({failure: {failure: 'BrokenDnssec'}});
+    expect(await caaSeenBy(failing, referring, plain)).toMatchObject({records: [{value: 'plain.example'}]});
+    expect(await caaSeenBy(failing, referring)).toMatchObject({failure: {failure: 'ServerFailure'}});
+    expect(await caaSeenBy(referring)).toMatchObject({
+      failure: {failure: 'Other', detail: expect.stringContaining('referral') as unknown},
+    });
+  });
+
+  test('that stay silent about CAA records cost their time once, however high the others climb', async () => {
+    const silent = await fakeServer(() => []);
+    const negative = {aa: false, authorities: [soa('com', 60, 60)]};
+    const client = await world({
+      resolver: {
+        'c.b.a.example.com CAA': negative,
+        'b.a.example.com CAA': negative,
+        'a.example.com CAA': negative,
+        'example.com CAA': negative,
+        'com CAA': negative,
+      },
+    });
+    running.push(silent);
+    const both = new DnsClient({
+      recursive: [silent, client.resolver],
+      allowPrivateAddresses: true,
+      tryTimeoutMs: 1000,
+      tries: 1,
+      totalTimeoutMs: 30_000,
+    });
+    expect(await both.askCaa('c.b.a.example.com')).toEqual({});
+    expect(silent.asked).toHaveLength(1);
+  });
+
+  test('that find a CNAME to itself have found no "there are no CAA records"', async () => {
+    const {client} = await world({
+      resolver: {'example.com CAA': {aa: false, answers: [record('example.com', 'CNAME', 'example.com')]}},
+    });
+    expect(await client.askCaa('example.com')).toEqual({
+      failure: {name: 'example.com', failure: 'Other', detail: 'more than 8 CNAMEs'},
     });
   });
 
@@ -767,7 +867,7 @@ describe('Recursive resolvers', () => {
     );
     const nothing = await fakeServer(old({'docs.example.com CNAME': {aa: false, ...NODATA}}));
     running.push(four, six, nothing);
-    const client = new DnsClient({recursive: [four, six, nothing], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    const client = new DnsClient({recursive: [four, six, nothing], allowPrivateAddresses: true, ...patient});
     expect(
       (await client.askRecursive('docs.example.com', 'Host')).findings.map(({cname, a, aaaa}) => [cname, a, aaaa]),
     ).toEqual([
@@ -786,7 +886,7 @@ describe('Recursive resolvers', () => {
       }),
     );
     running.push(cut);
-    const client = new DnsClient({recursive: [cut], allowPrivateAddresses: true, tryTimeoutMs: 150});
+    const client = new DnsClient({recursive: [cut], allowPrivateAddresses: true, ...patient});
     expect(await client.askRecursive('shop.example.com', 'Host')).toMatchObject({
       zone: 'shop.example.com',
       findings: [{a: ['192.0.2.1']}],
@@ -804,7 +904,7 @@ describe('Recursive resolvers', () => {
       recursive: [refusing, {address: '127.0.0.1', port: resolver.port}],
       allowPrivateAddresses: true,
       port: resolver.port,
-      tryTimeoutMs: 150,
+      ...patient,
     });
     expect(await both.askAuthoritative('docs.example.com', 'Host')).toMatchObject({findings: [{exists: false}]});
     expect(await client.askAuthoritative('docs.example.com', 'Host')).toMatchObject({findings: [{exists: false}]});

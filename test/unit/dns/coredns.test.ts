@@ -205,16 +205,26 @@ describe('CAA records', () => {
     {flags: 128, tag: 'iodef', value: 'mailto:security@example.net'},
   ];
   test('are found by climbing from the name to its zone', async () => {
-    expect(await sorted('deep.down.customer.test')).toEqual({foundAt: 'customer.test', records: zone});
-    expect(await sorted('missing.customer.test')).toEqual({foundAt: 'customer.test', records: zone});
+    expect(await sorted('deep.down.customer.test')).toEqual({
+      of: 'customer.test',
+      foundAt: 'customer.test',
+      records: zone,
+    });
+    expect(await sorted('missing.customer.test')).toEqual({
+      of: 'customer.test',
+      foundAt: 'customer.test',
+      records: zone,
+    });
   });
 
   test('at the name itself count before those above it, also at the end of a CNAME', async () => {
     expect(await client.askCaa('own.customer.test')).toEqual({
+      of: 'own.customer.test',
       foundAt: 'own.customer.test',
       records: [{flags: 0, tag: 'issue', value: ';'}],
     });
     expect(await client.askCaa('to-own.customer.test')).toEqual({
+      of: 'to-own.customer.test',
       foundAt: 'own.customer.test',
       records: [{flags: 0, tag: 'issue', value: ';'}],
     });

@@ -1,7 +1,9 @@
 /** Fake DNS servers for the faults that no real server shows on demand. On loopback, UDP and TCP on one port. */
 import {createSocket} from 'node:dgram';
+import type {Socket as UdpSocket} from 'node:dgram';
+import {once} from 'node:events';
 import {createServer} from 'node:net';
-import type {AddressInfo, Socket} from 'node:net';
+import type {AddressInfo, Server as TcpServer, Socket} from 'node:net';
 import * as packet from 'dns-packet';
 import type {Server} from '../../../operator/dns/wire.ts';
 
@@ -11,6 +13,8 @@ export interface Asked {
   type: string;
   recursionDesired: boolean;
   checkingDisabled: boolean;
+  /** AD in the question: the resolver shall say whether it has validated. */
+  authenticity: boolean;
   edns: boolean;
   overTcp: boolean;
 }
@@ -51,15 +55,13 @@ export async function fakeServer(
       }
     });
   });
-  await new Promise<void>((resolve) => tcp.listen(opts.port ?? 0, address, resolve));
-  const {port} = tcp.address() as AddressInfo;
   const udp = createSocket('udp4');
   udp.on('message', (bytes, from) => {
     const query = readQuery(bytes, false);
     asked.push(query);
     for (const message of behaviour(query)) udp.send(message, from.port, from.address);
   });
-  await new Promise<void>((resolve) => udp.bind(port, address, resolve));
+  const port = await listenOnBoth(tcp, udp, {...opts, address});
   return {
     address,
     port,
@@ -77,6 +79,23 @@ export async function fakeServer(
   };
 }
 
+/** On one port: another one where some process has that of UDP, unless it is to be this one. */
+async function listenOnBoth(tcp: TcpServer, udp: UdpSocket, wanted: {address: string; port?: number}): Promise<number> {
+  for (;;) {
+    tcp.listen(wanted.port ?? 0, wanted.address);
+    await once(tcp, 'listening');
+    const {port} = tcp.address() as AddressInfo;
+    try {
+      udp.bind(port, wanted.address);
+      await once(udp, 'listening');
+      return port;
+    } catch (error) {
+      await new Promise((resolve) => tcp.close(resolve));
+      if (wanted.port !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
+}
+
 function readQuery(bytes: Buffer, overTcp: boolean): Asked {
   const query = packet.decode(bytes);
   const question = query.questions![0]!;
@@ -86,6 +105,7 @@ function readQuery(bytes: Buffer, overTcp: boolean): Asked {
     type: question.type,
     recursionDesired: query.flag_rd,
     checkingDisabled: query.flag_cd,
+    authenticity: query.flag_ad,
     edns: (query.additionals ?? []).some(({type}) => type === 'OPT'),
     overTcp,
   };
@@ -93,6 +113,8 @@ function readQuery(bytes: Buffer, overTcp: boolean): Asked {
 
 export interface Parts {
   aa?: boolean;
+  /** It has validated. */
+  ad?: boolean;
   truncated?: boolean;
   rcode?: number;
   answers?: packet.Answer[];
@@ -112,6 +134,7 @@ export function reply(asked: Asked, parts: Parts): Buffer {
     id: parts.id ?? asked.id,
     flags:
       ((parts.aa ?? true) ? packet.AUTHORITATIVE_ANSWER : 0) |
+      (parts.ad ? packet.AUTHENTIC_DATA : 0) |
       (parts.truncated ? packet.TRUNCATED_RESPONSE : 0) |
       (parts.rcode ?? 0),
     questions: question ? [question] : [],

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import {acceptHostname} from '../../../operator/domain/acceptance.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {days, domain, free, hostLines, policy, project, t0, world} from '../../support/world.ts';
 

@@ -1,8 +1,8 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import type {Limit, Order} from '../../../operator/domain/budget.ts';
-import {expectedAt, mergeOrders, roomAt, spentBy} from '../../../operator/domain/budget.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
+import {expectedAt, mergeOrders, orderTimes, roomAt, spentBy} from '../../../operator/domain/budget.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
 import {days, hours, minutes, policy, t0} from '../../support/world.ts';
 
 const limitsArbitrary = fc.array(
@@ -15,13 +15,13 @@ const densest = (times: readonly number[], {perMs}: Limit) =>
   Math.max(0, ...times.map((t) => times.filter((u) => u >= t && u < t + perMs).length));
 
 describe('A window', () => {
-  test('is never exceeded in any span of its length by who waits for room, however the wishes come', () => {
+  test('is never exceeded in any span of its length when each order waits for room, however many are wanted', () => {
     fc.assert(
       fc.property(limitsArbitrary, fc.array(fc.nat({max: 3000}), {maxLength: 60}), (limits, pauses) => {
         const made: number[] = [];
         let now = 0;
         for (const pause of pauses) {
-          now = roomAt(made, limits, now + pause);
+          now = roomAt(orderTimes(made), limits, now + pause);
           made.push(now);
         }
         for (const limit of limits) expect(densest(made, limit)).toBeLessThanOrEqual(limit.limit);
@@ -29,24 +29,24 @@ describe('A window', () => {
     );
   });
 
-  test('has room as early as it can: a moment sooner would exceed a limit', () => {
+  test('has room at the earliest time possible: a moment sooner would exceed a limit', () => {
     fc.assert(
       fc.property(limitsArbitrary, fc.array(fc.nat({max: 8000}), {maxLength: 30}), (limits, times) => {
         const made: number[] = [];
-        for (const t of times.toSorted((a, b) => a - b)) if (roomAt(made, limits, t) === t) made.push(t);
+        for (const t of times.toSorted((a, b) => a - b)) if (roomAt(orderTimes(made), limits, t) === t) made.push(t);
         const now = Math.max(0, ...made);
-        const room = roomAt(made, limits, now);
+        const room = roomAt(orderTimes(made), limits, now);
         expect(room === now || limits.some((l) => densest([...made, room - 1], l) > l.limit)).toBe(true);
       }),
     );
   });
 
-  test('has no room while nobody knows when what fills it was made', () => {
-    expect(roomAt([Infinity, Infinity], [{limit: 2, perMs: 10}], 0)).toBe(Infinity);
-    expect(roomAt([Infinity], [{limit: 2, perMs: 10}], 0)).toBe(0);
+  test('has no room while the time of an order that fills it is not known', () => {
+    expect(roomAt(orderTimes([Infinity, Infinity]), [{limit: 2, perMs: 10}], 0)).toBe(Infinity);
+    expect(roomAt(orderTimes([Infinity]), [{limit: 2, perMs: 10}], 0)).toBe(0);
   });
 
-  test('tells who is in line when the turn comes, exactly, if nobody else is quicker and orders are made at once', () => {
+  test('predicts the exact time at which an order in line is made, if every order is made at its turn', () => {
     fc.assert(
       fc.property(
         limitsArbitrary.map((l) => l.slice(0, 1)),
@@ -54,12 +54,12 @@ describe('A window', () => {
         fc.integer({min: 1, max: 20}),
         (limits, times, place) => {
           const made: number[] = [];
-          for (const t of times.toSorted((a, b) => a - b)) if (roomAt(made, limits, t) === t) made.push(t);
+          for (const t of times.toSorted((a, b) => a - b)) if (roomAt(orderTimes(made), limits, t) === t) made.push(t);
           const now = Math.max(0, ...made);
-          const told = expectedAt(place, made, limits, now);
+          const told = expectedAt(place, orderTimes(made), limits, now);
           let at = now;
           for (let i = 0; i < place; i++) {
-            at = roomAt(made, limits, at);
+            at = roomAt(orderTimes(made), limits, at);
             made.push(at);
           }
           expect(told).toBe(at);
@@ -113,12 +113,12 @@ describe('The budget of a hostname', () => {
       {of: 'certificates', until: t0 + days},
     ],
     [
-      'counts a failure as no certificate',
+      'does not count a failure as a certificate',
       [issued(6 * days), issued(5 * days), issued(2 * days), failed(minutes)],
       undefined,
     ],
     [
-      'names the one that lasts longer',
+      'reports the limit that lasts longer where two are spent',
       [
         issued(4 * days),
         issued(4 * days - minutes),
@@ -141,7 +141,7 @@ describe('The memory of orders', () => {
   const begun: Order = {at: timestamp(t0 - hours), outcome: 'Pending'};
   const ended: Order = {...begun, outcome: 'Failed', endedAt: timestamp(t0 - minutes)};
 
-  test('knows an order once, by how it ended, with the words for it, whoever tells of it first', () => {
+  test('has an order once, with how it ended and its message, whichever source came first', () => {
     const explained = {...ended, message: 'connection refused'};
     for (const [one, other] of [
       [begun, explained],
@@ -153,7 +153,7 @@ describe('The memory of orders', () => {
     }
   });
 
-  test('is in the order of time, bounded, and without what no budget counts any more', () => {
+  test('is sorted by time, bounded, and without orders that no budget counts any more', () => {
     const many = Array.from({length: 100}, (_, i): Order => ({at: timestamp(t0 - i * minutes), outcome: 'Issued'}));
     const kept = mergeOrders(many, [{at: timestamp(t0 - 8 * days), outcome: 'Failed'}], budgets, t0);
     expect(kept).toHaveLength(32);

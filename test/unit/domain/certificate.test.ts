@@ -3,22 +3,17 @@ import type {Certificate} from '../../../operator/api/foreign.ts';
 import type {IssuedRequest} from '../../../operator/domain/certificate.ts';
 import {certificateFacts, makeCertificate} from '../../../operator/domain/certificate.ts';
 
+const issuerRef = {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'};
+
 test('The Certificate of a hostname is for that name alone, and renewal is left to cert-manager', () => {
-  expect(
-    makeCertificate({
-      name: 'docs-1',
-      namespace: 'acme',
-      hostname: 'docs.example.com',
-      issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'},
-    }),
-  ).toEqual({
+  expect(makeCertificate({name: 'docs-1', namespace: 'acme', hostname: 'docs.example.com', issuerRef})).toEqual({
     apiVersion: 'cert-manager.io/v1',
     kind: 'Certificate',
     metadata: {name: 'docs-1', namespace: 'acme'},
     spec: {
       secretName: 'docs-1',
       dnsNames: ['docs.example.com'],
-      issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+      issuerRef,
       privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
     },
   });
@@ -28,12 +23,7 @@ const certificate = (
   revision: number | undefined,
   ready: 'True' | 'False' | 'Unknown' | 'unsaid' = 'True',
 ): Certificate => ({
-  ...makeCertificate({
-    name: 'docs-1',
-    namespace: 'acme',
-    hostname: 'docs.example.com',
-    issuerRef: {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'},
-  }),
+  ...makeCertificate({name: 'docs-1', namespace: 'acme', hostname: 'docs.example.com', issuerRef}),
   metadata: {name: 'docs-1', namespace: 'acme', uid: 'uid-1', creationTimestamp: '2026-03-01T12:00:00Z'},
   status: {
     ...(revision !== undefined && {revision}),
@@ -73,7 +63,7 @@ const newest = (requests: readonly IssuedRequest[]) => {
 };
 
 describe('What is known of a certificate', () => {
-  const about = {name: 'docs-1', createdAt: '2026-03-01T12:00:00Z', notAfter: '2026-05-30T12:00:00Z'};
+  const about = {name: 'docs-1', issuerRef, createdAt: '2026-03-01T12:00:00Z', notAfter: '2026-05-30T12:00:00Z'};
 
   const rows: [string, Certificate, IssuedRequest[], object][] = [
     [
@@ -136,6 +126,12 @@ describe('What is known of a certificate', () => {
       [request(1, {leafSha256: 'a'}), request(2, {waiting: 'order is pending'})],
       {ready: true, leafSha256: 'a', waiting: 'order is pending'},
     ],
+    [
+      'is the issuer that the newest request asks',
+      certificate(1),
+      [request(1, {issuerRef: {name: 'old'}}), request(2, {issuerRef: {name: 'new'}})],
+      {ready: true, askedOf: {name: 'new'}},
+    ],
     ['is not ready while nothing is said of it', certificate(undefined, 'unsaid'), [], {ready: false}],
     ['is not ready while it is unknown', certificate(1, 'Unknown'), [], {ready: false}],
   ];
@@ -158,6 +154,7 @@ describe('What is known of a certificate', () => {
     const fresh = {...certificate(1), status: undefined};
     expect(certificateFacts(fresh, [])).toEqual({
       name: 'docs-1',
+      issuerRef,
       ready: false,
       issuing: false,
       createdAt: about.createdAt,

@@ -4,18 +4,22 @@ import type {ClaimInput, Standing} from '../../../operator/domain/claim.ts';
 import {
   belongsTo,
   defaultHostClaim,
-  driftOf,
+  keptForMs,
   nextRivalLook,
   release,
   standingOf,
   tokenFor,
 } from '../../../operator/domain/claim.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
+import {driftOf} from '../../../operator/domain/drift.ts';
+import {formerProjectHost, projectHost} from '../../../operator/domain/hostname.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
+import type {Verdict} from '../../../operator/domain/proofs/proof.ts';
+import type {Proof} from '../../../operator/domain/records.ts';
 import type {Tenant} from '../../../operator/domain/tenant.ts';
-import type {Proof, Verdict} from '../../../operator/domain/verification.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
+  claimsBy,
   condition,
   conditionLines,
   days,
@@ -87,6 +91,12 @@ const quarantined = (tenant: string, change: Partial<DomainClaim['status']> = {}
     ...change,
   },
 });
+const hostParts = {installation: policy.installation, zone: policy.zone, namespace: 'acme', name: 'docs'};
+/** The claim of a default host that a Project holds. */
+const ofProject = (host: string): DomainClaim => ({
+  ...heldClaim(host),
+  status: {holder: {kind: 'Project', namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0},
+});
 const writeOf = (s: Standing) => (s.kind === 'Winning' ? s.write : undefined);
 const looks = (...seen: [Verdict, number][]) => seen.map(([verdict, afterMs]) => ({verdict, at: t0 + afterMs}));
 
@@ -101,7 +111,7 @@ const confirmed: [Verdict, number][] = [
 ];
 
 describe('Rule 4, proof decides, not speed', () => {
-  test('who has proven nothing holds nothing, and is told nothing of who does', () => {
+  test('without a proof nothing is held, and nothing is said about who holds the hostname', () => {
     for (const claim of [undefined, others(), quarantined('rival')]) {
       for (const verdict of [undefined, no, silence, spreading])
         expect(standingOf(input({claim, verdict}))).toEqual({kind: 'Unproven'});
@@ -110,7 +120,7 @@ describe('Rule 4, proof decides, not speed', () => {
     expect(JSON.stringify(decide(w).status)).not.toMatch(/rival|claim|theirs/i);
   });
 
-  test('nothing follows from a proof before its claim is written: no certificate, no route, no Verified', () => {
+  test('a proof has no effect before its claim is written: no certificate, no route, no Verified', () => {
     const d = decide(world({claims: {[docs]: undefined}, facts: {[docs]: served()}}));
     expect(d.claims.map((c) => [c.hostname, c.before, c.spec, c.status.holder?.uid])).toEqual([
       [docs, undefined, {tenant: {account: 'acme'}, proof: 'DNS'}, 'uid-domain'],
@@ -119,7 +129,7 @@ describe('Rule 4, proof decides, not speed', () => {
     expect(decide(world({facts: {[docs]: served()}})).claims).toEqual([]);
   });
 
-  test('a proof against a holder wins only when the holder was refuted, and refuted again after each confirmation', () => {
+  test('a proof against the holder wins only when DNS denies the holder, at first and at each confirmation', () => {
     expect(contest()).toBe('Claimed');
     expect(contest([no, 0], [no, 2 * seconds], [no, 5 * seconds])).toBe('Claimed');
     expect(contest([no, 0], [no, seconds], [no, 1.5 * seconds], [no, 1.9 * seconds])).toBe('Claimed');
@@ -144,7 +154,7 @@ describe('Rule 4, proof decides, not speed', () => {
     );
   });
 
-  test('a proof from before the last confirmation wins nothing: DNS is asked once more, and only what it says then counts', () => {
+  test('a proof from before the last confirmation wins nothing: DNS is asked once more, and that answer counts', () => {
     const rivals = looks(...confirmed);
     expect(standingOf(input({...atEnd, rival: rivals, checkedAt: t0 + 9 * seconds}))).toEqual({
       kind: 'Claimed',
@@ -159,7 +169,7 @@ describe('Rule 4, proof decides, not speed', () => {
     ).toBe('Winning');
   });
 
-  test('what is won from another is written against what was read, with a new generation and the token that was published', () => {
+  test('a takeover is written against the claim that was read, with a new generation and the token that was published', () => {
     const claim = others({generation: 3});
     const w = writeOf(standingOf(input({...atEnd, claim, rival: looks(...confirmed)})));
     expect(w).toEqual({
@@ -175,7 +185,7 @@ describe('Rule 4, proof decides, not speed', () => {
     });
   });
 
-  test('the holder is looked at at once after each proof against it, then at each confirmation, and else never', () => {
+  test("the holder's DNS is checked at once after each proof against it, then at each confirmation, and never otherwise", () => {
     const after = [2 * seconds, 5 * seconds];
     expect(nextRivalLook([], after, t0)).toBe(t0);
     expect(nextRivalLook(looks([by('CNAME'), -hours]), after, t0)).toBe(t0);
@@ -185,7 +195,7 @@ describe('Rule 4, proof decides, not speed', () => {
     expect(nextRivalLook(looks([silence, 1]), after, t0)).toBe(t0 + 1 + minutes);
   });
 
-  test('a proof from before the name passed on, or an old one, wins nothing: a new one is looked for at once', () => {
+  test('a proof from before the last change of holder, or an old one, wins nothing: a new one is looked for at once', () => {
     const passedOn = quarantined('rival', {since: timestamp(t0 - 5 * seconds)});
     expect(standingOf(input({claim: passedOn, checkedAt: t0 - 10 * seconds}))).toEqual({kind: 'Unproven', lookAt: t0});
     expect(standingOf(input({checkedAt: t0 - 2 * minutes}))).toEqual({kind: 'Unproven', lookAt: t0});
@@ -194,12 +204,12 @@ describe('Rule 4, proof decides, not speed', () => {
     expect([d.claims, d.looks.map((l) => l.at)]).toEqual([[], [t0]]);
   });
 
-  test('who has lost the claim is served no longer, and says only what DNS says', () => {
+  test("after a takeover the previous holder's routes are removed, and its status says only what DNS says", () => {
     const live = settled(world({facts: {[docs]: served()}}));
     expect(hostLines(decide(live))).toEqual([`${docs} Live Serving Nobody`]);
     const d = decide(
       later(live, {
-        claimOf: () => others(),
+        claims: claimsBy(() => others()),
         facts: {[docs]: served(refuted('TargetMismatch', 'Wrong', ['CNAME other.apps.platform.test']))},
       }),
     );
@@ -208,7 +218,23 @@ describe('Rule 4, proof decides, not speed', () => {
     expect(entryOf(d, docs)).not.toHaveProperty('liveAt');
   });
 
-  test('who has proven what another holds is told HostnameClaimed, without a word about the holder, and that it is Stalled', () => {
+  test('a hostname that the same account holds in another namespace is refused with the place where it is held', () => {
+    const claim = heldClaim(docs, 'uid-other');
+    const theirs = {
+      ...claim,
+      status: {
+        ...claim.status!,
+        holder: {kind: 'CustomDomain' as const, namespace: 'acme-shop', name: 'old', uid: 'uid-other'},
+      },
+    };
+    const d = decide(world({claims: {[docs]: theirs}, facts: {[docs]: proven()}}));
+    expect(hostLines(d)).toEqual([`${docs} AwaitingVerification HostnameClaimed Customer`]);
+    expect(d.status.hosts?.[0]?.message).toContain(
+      'it is attached already: to CustomDomain acme-shop/old, of the same account. Remove it there',
+    );
+  });
+
+  test('a proven hostname that another tenant holds is HostnameClaimed and Stalled, without a word about the holder', () => {
     const d = decide(
       world({
         claims: {[docs]: others()},
@@ -222,17 +248,18 @@ describe('Rule 4, proof decides, not speed', () => {
     );
     expect([hostLines(d), objectLines(d)]).toEqual([[`${docs} AwaitingVerification HostnameClaimed Customer`], []]);
     expect(JSON.stringify(d.status)).not.toMatch(/rival|theirs/);
+    expect(d.status.hosts?.[0]?.message).toContain('it is attached elsewhere on this platform.');
     expect(conditionLines(d)).toContain('Stalled=True/HostnameClaimed');
     expect(d.looks.map((l) => l.question?.target)).toEqual([target, 'theirs.apps.platform.test']);
   });
 
-  test('a route waits until the one of the former holder is gone', () => {
+  test("a new holder's route is written when the former holder's is gone", () => {
     const d = decide(world({facts: {[docs]: served({occupied: true})}}));
     expect(objectLines(d)).toEqual([`acme Certificate ${docs}`]);
     expect(hostLines(d)).toEqual([`${docs} Verified EdgePending Nobody`]);
   });
 
-  test("the platform's word is proof enough, and none can be won from it", () => {
+  test('a claim that the platform wrote counts as a proof, and no other proof takes it over', () => {
     const word = {...heldClaim(docs), spec: {tenant: {account: 'acme'}, proof: 'Platform' as const}};
     const given = {...word, status: undefined};
     expect(standingOf(input({claim: given, verdict: no})).kind).toBe('Winning');
@@ -245,7 +272,7 @@ describe('Rule 4, proof decides, not speed', () => {
 });
 
 describe('Rule 5, a removed name is not free at once', () => {
-  test('a released claim stays with its tenant for the quarantine, and what others had to publish changes', () => {
+  test("a released claim stays its tenant's during the quarantine, and the token of other tenants changes", () => {
     const claim = heldClaim(docs, 'uid-domain', {
       generation: 2,
       token: 'published',
@@ -265,13 +292,13 @@ describe('Rule 5, a removed name is not free at once', () => {
     expect(tokenFor('i', rival, docs, released)).not.toBe(tokenFor('i', rival, docs, claim));
   });
 
-  test('the same tenant gets it back at once, by what it had published', () => {
+  test('the same tenant gets it back at once, by the record that it had published', () => {
     const w = writeOf(standingOf(input({claim: quarantined('acme'), verdict: by('TXT')})));
     expect(w?.status).toMatchObject({token: 'published', generation: 1, holder: {uid: 'uid-domain'}});
     expect(w?.status).not.toHaveProperty('quarantinedUntil');
   });
 
-  test('another needs new proof: a CNAME to its own host or the new token, never addresses alone', () => {
+  test('another tenant needs a new proof: a CNAME to its own host or the new token, never addresses alone', () => {
     const claim = quarantined('rival');
     expect(['CNAME', 'TXT', 'Addresses'].map((p) => standingOf(input({claim, verdict: by(p as Proof)})).kind)).toEqual([
       'Winning',
@@ -284,21 +311,31 @@ describe('Rule 5, a removed name is not free at once', () => {
     ).toBe('Winning');
   });
 
-  test('claims of the platform and of default hosts are kept for ever', () => {
+  test("the platform's word is kept for ever, and so is a default host that is its tenant's by the claim alone", () => {
     const word = {...heldClaim(docs), spec: {tenant: {account: 'acme'}, proof: 'Platform' as const}};
-    expect(release(word, t0, days, []).status).not.toHaveProperty('quarantinedUntil');
-    const host = {
-      ...heldClaim(target),
-      status: {holder: {kind: 'Project' as const, namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0},
-    };
-    expect(release(host, t0, days, []).status).toEqual({since: timestamp(t0), generation: 1});
+    const ofFormerRelease = ofProject(formerProjectHost(hostParts));
+    const ofFormerAccount = ofProject(projectHost({...hostParts, tenant: {account: 'former'}}));
+    for (const claim of [word, ofFormerRelease, ofFormerAccount])
+      expect(keptForMs(claim, policy, {orders: [], restEnds: Infinity, now: t0})).toBe(Infinity);
+    expect(release(ofFormerRelease, t0, Infinity, []).status).toEqual({since: timestamp(t0), generation: 1});
+  });
+
+  test('a default host that is made of its tenant needs no claim without a Project, unless budgets count its orders still, or its Certificate rests', () => {
+    const claim = ofProject(projectHost({...hostParts, tenant: {account: 'acme'}}));
+    const nothing = {orders: [], restEnds: Infinity, now: t0};
+    expect(keptForMs(claim, policy, nothing)).toBe(0);
+    const order = {at: timestamp(t0 - 2 * days), outcome: 'Issued' as const, endedAt: timestamp(t0 - days)};
+    expect(keptForMs(claim, policy, {...nothing, orders: [order]})).toBe(6 * days);
+    expect(keptForMs(claim, policy, {...nothing, orders: [order], restEnds: t0 + 9 * days})).toBe(9 * days);
+    expect(keptForMs(claim, policy, {...nothing, restEnds: t0 + 9 * days})).toBe(9 * days);
+    const kept = release(claim, t0, 6 * days, [order]);
+    expect(kept.status).toMatchObject({quarantinedUntil: timestamp(t0 + 6 * days), orders: [order]});
+    const again = defaultHostClaim(claim.metadata.name, project(), acme, {...claim, status: kept.status});
+    expect(again).toMatchObject({status: {holder: {uid: 'uid-project'}, orders: [order]}});
   });
 
   test('a default host never passes to another tenant, and comes back to its own', () => {
-    const own = {
-      ...heldClaim(target),
-      status: {holder: {kind: 'Project' as const, namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0},
-    };
+    const own = ofProject(target);
     expect(defaultHostClaim(target, project(), acme, own)).toBe('held');
     expect(defaultHostClaim(target, project(), rival, {...own, status: {generation: 1}})).toBeUndefined();
     expect(defaultHostClaim(target, project(), acme, {...own, status: {generation: 1}})).toMatchObject({
@@ -312,7 +349,7 @@ describe('Rule 5, a removed name is not free at once', () => {
 });
 
 describe('A tenant', () => {
-  test('keeps what its namespace held before the platform gave it an Account, and takes it along to another', () => {
+  test('keeps the hostnames of its namespace when the platform gives that to an Account, and to another one', () => {
     const own: DomainClaim = {...heldClaim(docs), spec: {tenant: {namespaceUID: 'uid-namespace'}, proof: 'DNS'}};
     expect([
       belongsTo(own, acme),
@@ -339,7 +376,23 @@ describe('A tenant', () => {
     ).toEqual({kind: 'Unproven'});
   });
 
-  test('has a token of 128 bits, its alone: for installation, tenant, hostname and generation', () => {
+  test('keeps the former primary then, too, which is served until the new one is Live', () => {
+    const live = settled(world({facts: {[docs]: served()}}));
+    const moving = later(live, {
+      domain: {...live.domain, spec: {...live.domain.spec, primary: 'new.example.com'}},
+      tenant: {...live.tenant, account: 'umbrella'},
+      facts: {[docs]: served(), 'new.example.com': refuted()},
+    });
+    const written = decide(moving).claims.map(({hostname, spec}) => [hostname, spec.tenant.account]);
+    expect(written).toContainEqual([docs, 'umbrella']);
+    const moved = decide({
+      ...moving,
+      claims: claimsBy((hostname) => ({...heldClaim(hostname), spec: {tenant: {account: 'umbrella'}, proof: 'DNS'}})),
+    });
+    expect(hostLines(moved)).toContain(`${docs} Live ServedUntilReplaced Nobody`);
+  });
+
+  test('has a token of 128 bits that is its own, for each installation, hostname and generation', () => {
     const all = [
       tokenFor('i', acme, docs, undefined),
       tokenFor('j', acme, docs, undefined),
@@ -360,7 +413,7 @@ describe('Rule 3, drift', () => {
   const doubted = (negatives: number, at: number) =>
     since({negativeSince: timestamp(t0), negativeAt: timestamp(at), negatives});
 
-  test('a negative is confirmed 1, 5, 15 and 60 minutes after it was first seen, each time by a look of its own', () => {
+  test('a negative is confirmed 1, 5, 15 and 60 minutes after it was first seen, each time by a new check', () => {
     let claim = since();
     const counted: (number | undefined)[] = [];
     for (const minute of [0, 0, 0.5, 1, 1, 4, 5, 15, 30, 60]) {
@@ -381,7 +434,7 @@ describe('Rule 3, drift', () => {
     });
   });
 
-  test('an answer ends it, silence and what has not spread do not', () => {
+  test('a positive answer ends it; silence, and a record that has not spread yet, do not', () => {
     const claim = doubted(2, t0 + 5 * minutes);
     expect(driftOf(claim, by('CNAME'), t0 + 6 * minutes, after).write?.status).toEqual({
       holder: claim.status?.holder,
@@ -395,7 +448,7 @@ describe('Rule 3, drift', () => {
     expect(driftOf(since(), by('CNAME'), t0, after)).toEqual({confirmed: false});
   });
 
-  test('after a restart the next confirmation is due when it was', () => {
+  test('after a restart the next confirmation is due at the same time as before', () => {
     expect(driftOf(doubted(1, t0 + minutes), undefined, undefined, after)).toEqual({
       confirmed: false,
       nextLook: t0 + 5 * minutes,
@@ -403,7 +456,7 @@ describe('Rule 3, drift', () => {
     expect(
       decide(
         later(settled(world({facts: {[docs]: served()}})), {
-          claimOf: () => doubted(1, t0),
+          claims: claimsBy(() => doubted(1, t0)),
           facts: {[docs]: served({verdict: undefined, checkedAt: undefined})},
         }),
       ).looks[0]?.at,
@@ -418,20 +471,20 @@ describe('Rule 3, drift', () => {
     negatives: 4,
   });
   const gone = (now: number, seen = refuted('RecordMissing', 'Missing', [], now)) =>
-    later(live(), {now, claimOf: () => drifted, facts: {[docs]: served(seen)}});
+    later(live(), {now, claims: claimsBy(() => drifted), facts: {[docs]: served(seen)}});
 
-  test('until it is confirmed a live hostname is as it was: not a word in its status', () => {
+  test('until the negative is confirmed the status of a Live hostname does not change', () => {
     const before = live();
     const doubt = later(before, {
-      claimOf: () => doubted(3, t0 + 15 * minutes),
+      claims: claimsBy(() => doubted(3, t0 + 15 * minutes)),
       facts: {[docs]: served(refuted('RecordMissing', 'Missing', [], t0 + 16 * minutes))},
       now: t0 + 16 * minutes,
     });
     expect(decide(doubt).status).toEqual(decide(before).status);
-    expect(decide(doubt).ingresses).toEqual(decide(before).ingresses);
+    expect(decide(doubt).routes).toEqual(decide(before).routes);
   });
 
-  test('once confirmed it is DNSDrifted: served on for the grace time, Verified False, Ready True', () => {
+  test('once the negative is confirmed the hostname is DNSDrifted: served on for the grace time, Verified False, Ready True', () => {
     const d = decide(gone(confirmedAt));
     expect([hostLines(d), objectLines(d)]).toEqual([[`${docs} Live DNSDrifted Customer`], objectLines(decide(live()))]);
     expect(entryOf(d, docs)?.servedUntil).toBe(timestamp(confirmedAt + policy.graceTimeMs));
@@ -455,7 +508,7 @@ describe('Rule 3, drift', () => {
     expect(decide(again).status).toEqual(d.status);
   });
 
-  test('then routes and certificate go and the claim stays; put right in the meantime, it is as if nothing had been', () => {
+  test('after the grace time routes and certificate go and the claim stays; a record that is corrected in time ends the drift', () => {
     const before = gone(confirmedAt);
     const over = decide(
       later(before, {
@@ -470,7 +523,7 @@ describe('Rule 3, drift', () => {
     ]);
     const right = later(before, {
       now: confirmedAt + days,
-      claimOf: () => heldClaim(docs),
+      claims: claimsBy(() => heldClaim(docs)),
       facts: {[docs]: served(proven(confirmedAt + days))},
     });
     expect(hostLines(decide(right))).toEqual([`${docs} Live Serving Nobody`]);
@@ -478,7 +531,7 @@ describe('Rule 3, drift', () => {
     expect(condition(decide(right), 'Verified')?.status).toBe('True');
   });
 
-  test('a downgrade in the meantime makes the grace no longer: it ends at the sooner of both, and says so', () => {
+  test('a downgrade does not extend the grace time: it ends at the sooner of both, and the message says when', () => {
     const ends = confirmedAt + policy.graceTimeMs;
     const down = later(gone(confirmedAt), {tenant: tenantOn(free), now: confirmedAt + 3 * days});
     const d = decide(down);
@@ -493,7 +546,7 @@ describe('Rule 3, drift', () => {
     expect(decide(later(down, {now: ends - 1})).status).toEqual(d.status);
     const over = later(down, {now: ends});
     expect([hostLines(decide(over)), objectLines(decide(over))]).toEqual([
-      [`${docs} AwaitingVerification RecordMissing Customer`],
+      [`${docs} NotAccepted PlanUpgradeRequired Customer`],
       [],
     ]);
     expect(hostLines(decide(later(over)))).toEqual([`${docs} NotAccepted PlanUpgradeRequired Customer`]);
@@ -501,7 +554,7 @@ describe('Rule 3, drift', () => {
     const right = decide(
       later(down, {
         now: confirmedAt + 4 * days,
-        claimOf: () => heldClaim(docs),
+        claims: claimsBy(() => heldClaim(docs)),
         facts: {[docs]: served(proven(confirmedAt + 4 * days))},
       }),
     );
@@ -511,7 +564,7 @@ describe('Rule 3, drift', () => {
     ]);
   });
 
-  test('there is no grace where DNS now names another Project here', () => {
+  test('there is no grace time where DNS now names another Project of the platform', () => {
     const d = decide(
       gone(
         confirmedAt,
@@ -521,12 +574,12 @@ describe('Rule 3, drift', () => {
     expect([hostLines(d), objectLines(d)]).toEqual([[`${docs} AwaitingVerification TargetMismatch Customer`], []]);
   });
 
-  test('a hostname that never was Live has no grace either', () => {
+  test('a hostname that was never Live has no grace time either', () => {
     const verified = later(world({facts: {[docs]: proven()}}));
     const d = decide(
       later(verified, {
         now: confirmedAt,
-        claimOf: () => drifted,
+        claims: claimsBy(() => drifted),
         facts: {[docs]: refuted('RecordMissing', 'Missing', [], confirmedAt)},
       }),
     );

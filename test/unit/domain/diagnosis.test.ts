@@ -1,6 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import {culprit, quote, quotes} from '../../../operator/domain/diagnosis.ts';
+import {culprit, quotes} from '../../../operator/domain/diagnosis.ts';
+import {quote} from '../../../operator/domain/text.ts';
 
 const challenge = (reason: string, state = 'pending') => ({
   said: [

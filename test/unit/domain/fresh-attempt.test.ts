@@ -1,8 +1,10 @@
 /** Re-verify: another attempt at a certificate, when there is reason for one, once for each time that somebody asks. */
 import {describe, expect, test} from '@jest/globals';
 import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
+import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
-import type {HostFacts} from '../../../operator/domain/lifecycle.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import type {HostFacts} from '../../../operator/domain/world.ts';
 import {
   certificate,
   later,
@@ -15,8 +17,6 @@ import {
   unknown,
   world,
 } from '../../support/world.ts';
-import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
 
 /** What cert-manager says has been read. */
 const diagnosis: Diagnosis = {said: []};
@@ -44,7 +44,7 @@ const stalled = absent({
 const failed = absent({attemptAt: timestamp(t0 - minutes), failure: 'order is invalid', request: pending});
 
 describe('A fresh attempt', () => {
-  test('deletes the request of a stalled issuance, by its UID, and the answer is given', () => {
+  test('deletes the CertificateRequest of a stalled issuance, by its UID, and answers the Re-verify', () => {
     const d = asked({...proven(t0), certificate: stalled}, {});
     expect(d.freshAttempts).toEqual([
       {
@@ -57,7 +57,7 @@ describe('A fresh attempt', () => {
     expect(d.status.hosts?.[0]).toMatchObject({phase: 'Verified', reason: 'Issuing'});
   });
 
-  test('marks a failed issuance for another one', () => {
+  test('marks the Certificate of a failed issuance for another attempt', () => {
     expect(asked({...proven(t0), certificate: failed}, {}).freshAttempts).toEqual([
       expect.objectContaining({request: pending, mark: true}),
     ]);
@@ -115,7 +115,7 @@ describe('A fresh attempt', () => {
     expect(asked(facts, extra).freshAttempts).toEqual([]);
   });
 
-  test('is no second one when the request that it made is young', () => {
+  test('is not made again while the CertificateRequest of the last one is young', () => {
     const first = world({
       facts: {
         'docs.example.com': {
@@ -128,7 +128,7 @@ describe('A fresh attempt', () => {
     expect(decide({...first, request}).freshAttempts).toEqual([]);
   });
 
-  test('is not made where a CAA block is what is wrong: that is said instead, also by a process that has not asked yet', () => {
+  test('is not made while CAA blocks the issuance: the message says so instead, also right after a restart', () => {
     const gated = {...policy, caaIdentities: ['ca1.example.net']};
     const before = world({
       policy: gated,

@@ -3,9 +3,11 @@ import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   digest,
+  formerProjectHost,
   isApexByName,
   isPublicSuffix,
   normalise,
+  isObjectName,
   objectNameOf,
   projectHost,
   readable,
@@ -131,7 +133,13 @@ test.each([
   expect(registrableName(hostname)).toBe(zone);
 });
 
-const p = {installation: 'apps.platform.test', zone: 'apps.platform.test', namespace: 'acme', name: 'docs'};
+const p = {
+  installation: 'apps.platform.test',
+  zone: 'apps.platform.test',
+  tenant: {account: 'acme'},
+  namespace: 'acme',
+  name: 'docs',
+};
 /** The 13 characters of a Project's host. */
 const unique = (change: Partial<Parameters<typeof projectHost>[0]>) =>
   projectHost({...p, ...change})
@@ -140,12 +148,16 @@ const unique = (change: Partial<Parameters<typeof projectHost>[0]>) =>
 
 describe('The host of a Project', () => {
   test('is what it has always been: customers have written it into their zones', () => {
-    expect(projectHost(p)).toBe('docs-acme-p0emfyp6ay01j.apps.platform.test');
-    expect(projectHost({...p, counter: 1})).toBe('docs-acme-dmsrebzw96yve.apps.platform.test');
+    expect(projectHost(p)).toBe('docs-acme-gv1c1mzbvea6m.apps.platform.test');
+    expect(projectHost({...p, counter: 1})).toBe('docs-acme-58rjphvj9d7sd.apps.platform.test');
+    expect(formerProjectHost(p)).toBe('docs-acme-p0emfyp6ay01j.apps.platform.test');
+    expect(formerProjectHost({...p, counter: 1})).toBe('docs-acme-dmsrebzw96yve.apps.platform.test');
   });
 
-  test('depends on installation, namespace, name and counter, not on the zone', () => {
-    expect(new Set([{}, {installation: 'x'}, {namespace: 'x'}, {name: 'x'}, {counter: 1}].map(unique)).size).toBe(5);
+  test('depends on installation, tenant, namespace, name and counter, not on the zone', () => {
+    const tenants = [{account: 'x'}, {namespaceUID: 'x'}, {namespaceUID: 'acme'}].map((tenant) => ({tenant}));
+    const others = [{installation: 'x'}, {namespace: 'x'}, {name: 'x'}, {counter: 1}];
+    expect(new Set([{}, ...others, ...tenants].map(unique)).size).toBe(8);
     expect(unique({zone: 'other.test'})).toBe(unique({}));
     expect(unique({counter: 0})).toBe(unique({}));
   });
@@ -210,6 +222,9 @@ describe('The name of an object', () => {
 
   test('can be read', () => {
     expect(objectNameOf('uid', 'docs.example.com')).toMatch(/^docs-example-com-[0-9a-z]{13}$/);
+    expect(isObjectName(objectNameOf('uid', 'docs.example.com'), 'docs.example.com')).toBe(true);
+    for (const other of ['docs-example-com', 'docs-example-com-0123456789abu', 'docs-example-org-0123456789abc'])
+      expect(isObjectName(other, 'docs.example.com')).toBe(false);
     expect(objectNameOf('uid', 'a.b-c.example')).not.toBe(objectNameOf('uid', 'a-b.c.example'));
   });
 

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
-import {makeIngress} from '../../../operator/domain/ingress.ts';
+import {makeIngress} from '../../../operator/domain/rendering/ingress.ts';
 import type {Route} from '../../../operator/domain/routes.ts';
-import {httpToHttps, redirectFrom, serve} from '../../../operator/domain/routes.ts';
+import {routesOf} from '../../../operator/domain/routes.ts';
 
 const redirector = {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80};
 const traefik = {ingressClassName: 'traefik', traefik: true};
@@ -11,15 +11,17 @@ const rules = (host: string, service: string, port: object) => [
   {host, http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name: service, port}}}]}},
 ];
 
-const served = serve({
-  name: 'docs-1',
-  namespace: 'acme',
-  host: 'docs.example.com',
-  secretName: 'docs-1',
-  service: {name: 'web', port: 80},
-});
-const http = httpToHttps({name: 'docs-1', host: 'docs.example.com'}, redirector);
-const source = redirectFrom({name: 'old-1', host: 'old.example.com', secretName: 'old-1'}, redirector);
+const service = {name: 'web', port: 80};
+const [served, http] = routesOf(
+  'serves',
+  {name: 'docs-1', namespace: 'acme', host: 'docs.example.com', secretName: 'docs-1', service},
+  redirector,
+) as [Route, Route];
+const [source] = routesOf(
+  'redirects',
+  {name: 'old-1', namespace: 'acme', host: 'old.example.com', secretName: 'old-1', service},
+  redirector,
+) as [Route];
 
 describe('A route as an Ingress', () => {
   const rows: [string, Route, typeof traefik, object | undefined][] = [
@@ -74,7 +76,7 @@ describe('A route as an Ingress', () => {
     ['for HTTP alone is not rendered for another class', http, nginx, undefined],
     [
       'without a Secret has no tls: the edge’s own certificate serves',
-      serve({name: 'd', namespace: 'acme', host: 'd.apps.platform.test', service: {name: 'web', port: 80}}),
+      {...served, name: 'd', host: 'd.apps.platform.test', secretName: undefined},
       nginx,
       {
         metadata: {name: 'd', namespace: 'acme'},
@@ -83,7 +85,7 @@ describe('A route as an Ingress', () => {
     ],
     [
       'names a port by its name',
-      serve({name: 'd', namespace: 'acme', host: 'd.example.com', service: {name: 'web', port: 'http'}}),
+      {...served, name: 'd', host: 'd.example.com', secretName: undefined, to: {service: 'web', port: 'http'}},
       nginx,
       {
         metadata: {name: 'd', namespace: 'acme'},
@@ -100,7 +102,7 @@ describe('A route as an Ingress', () => {
   test('leaves the challenge path of ACME to the solver: only the root prefix is taken, which any longer path goes before', () => {
     for (const route of [served, http, source]) {
       expect(
-        makeIngress(route, traefik)!.spec.rules.flatMap((r) => r.http.paths.map((p) => [p.pathType, p.path])),
+        makeIngress(route, traefik)!.spec.rules!.flatMap((r) => r.http!.paths.map((p) => [p.pathType, p.path])),
       ).toEqual([['Prefix', '/']]);
     }
   });

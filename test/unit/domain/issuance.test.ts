@@ -3,11 +3,11 @@ import {describe, expect, test} from '@jest/globals';
 import type {Order} from '../../../operator/domain/budget.ts';
 import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
 import {release} from '../../../operator/domain/claim.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
 import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
-import type {Decision, HostFacts} from '../../../operator/domain/lifecycle.ts';
-import type {Verdict} from '../../../operator/domain/verification.ts';
+import type {Verdict} from '../../../operator/domain/proofs/proof.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import type {Decision, HostFacts} from '../../../operator/domain/world.ts';
 import {
   certificate,
   condition,
@@ -68,12 +68,17 @@ const failures = (...agoMs: number[]): Order[] =>
     endedAt: timestamp(t0 - ago),
     message: 'connection refused',
   }));
+const pending = (count: number): Order[] =>
+  Array.from({length: count}, (_, i) => ({at: timestamp(t0 - (count - i) * minutes), outcome: 'Pending'}));
+/** Ordered so often, and still under way. */
+const attempted = (orders: Order[], change: Partial<HostFacts> = {}) =>
+  decide(world({facts: {[docs]: {...proven(), certificate: ordered(), orders, ...change}}}));
 const only = (d: Decision) => entryOf(d, docs)!;
 const issuanceLooks = (d: Decision) =>
   d.looks.filter((l) => l.what === 'issuance').map(({at, attempt}) => ({at, id: attempt?.id}));
 
 describe('The line', () => {
-  test('nothing is wanted of a host that waits in line: it says its place, and a time that does not change while it stands', () => {
+  test('a host that waits in line has no Certificate yet; its message has the place and an expected time, which does not change until it has passed', () => {
     const first = world({facts: {[docs]: queued}});
     const d = decide(first);
     expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([
@@ -89,7 +94,7 @@ describe('The line', () => {
     expect(decide(later(first, {now: t0 + 80 * minutes})).status).toEqual(d.status);
   });
 
-  test('its place in line is the time at which it began to wait, after a restart too', () => {
+  test("a host's place in line is the time at which it began to wait, after a restart too", () => {
     const waiting = world({facts: {[docs]: queued}});
     const wish = {hostname: docs, certificate: 'acme/docs-example-com-8pqw5vs250215', state: 'Wanted', since: t0};
     expect(decide(waiting).wishes).toEqual([wish]);
@@ -98,7 +103,7 @@ describe('The line', () => {
     ]);
   });
 
-  test('it keeps its place, and says the same, while CAA has not been read again: after a restart, or when DNS could not be asked', () => {
+  test('a host keeps its place and its message while CAA has not been read again: after a restart, or when DNS could not be asked', () => {
     const waiting = world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}});
     const said = decide(waiting);
     for (const facts of [
@@ -112,7 +117,7 @@ describe('The line', () => {
     }
   });
 
-  test('who has been granted an order gets its Certificate, and the wish stands until cert-manager has it', () => {
+  test('a host that is granted an order gets its Certificate, and keeps its place until cert-manager has the order', () => {
     const wish = (facts: HostFacts) =>
       decide(world({facts: {[docs]: facts}, now: t0 + seconds})).wishes.map((w) => w.state);
     expect(decide(world({facts: {[docs]: proven()}})).certificates).toHaveLength(1);
@@ -122,29 +127,29 @@ describe('The line', () => {
     expect(wish(served())).toEqual([]);
   });
 
-  test('a host without proof, or that CAA holds back, is not in line', () => {
+  test('a host that is not proven, or that CAA holds back, is not in line', () => {
     expect(decide(world()).wishes).toEqual([]);
     const blocked = {...proven(), verdict: blockedBy('CAA.')};
     expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: blocked}})).wishes).toEqual([]);
   });
 
-  test('DNS is looked at while it waits, with CAA, so that what is ordered in the end still verifies', () => {
+  test('DNS and CAA are checked while a host waits, so that it still verifies when its order is made', () => {
     expect(
       decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}})).looks,
     ).toEqual([expect.objectContaining({hostname: docs, what: 'dns', at: t0 + 15 * seconds, caa: true})]);
   });
 
-  test('what was Live and has lost its Certificate is routed on while the new order waits in line', () => {
+  test('a Live host whose Certificate was deleted keeps its routes while the new order waits in line', () => {
     const live = settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: served()}}));
     const d = decide(later(live, {facts: {[docs]: served(), [old]: queued}}));
     expect(hostLines(d)[1]).toBe(`${old} Verified IssuanceQueued Nobody`);
-    expect(d.ingresses).toEqual(decide(live).ingresses);
+    expect(d.routes).toEqual(decide(live).routes);
     expect(entryOf(d, old)?.redirect).toEqual({to: docs, status: 301});
   });
 });
 
 describe('A budget that is spent', () => {
-  test('of the hostname: nothing is ordered before the time that is told, which wakes it', () => {
+  test('of the hostname: nothing is ordered before the time in the message, and then it is decided again', () => {
     const d = decide(world({facts: {[docs]: {...proven(), orders: failures(40 * minutes, minutes)}}}));
     expect([hostLines(d), objectLines(d), d.wishes, d.wakeAt]).toEqual([
       [`${docs} Verified IssuanceBudgetExhausted Platform`],
@@ -162,7 +167,7 @@ describe('A budget that is spent', () => {
     ).toHaveLength(1);
   });
 
-  test('of the registered domain: the certificate authority is who is waited for', () => {
+  test('of the registered domain: the host waits for the certificate authority', () => {
     const d = decide(world({facts: {[docs]: {...proven(), grant: {kind: 'Exhausted', until: t0 + days}}}}));
     expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([
       [`${docs} Verified IssuanceBudgetExhausted CertificateAuthority`],
@@ -173,7 +178,7 @@ describe('A budget that is spent', () => {
     expect(only(d).message).toContain('before 2026-03-02 12:00 UTC');
   });
 
-  test("by failures takes the Certificate away, whose retries are cert-manager's own, once it is known why it failed", () => {
+  test('by failures removes the Certificate, which cert-manager would retry by itself, once the cause is known', () => {
     const facts = {...proven(), certificate: failing(), orders: failures(10 * minutes, 0)};
     const unread = decide(world({facts: {[docs]: facts}}));
     expect([
@@ -185,7 +190,28 @@ describe('A budget that is spent', () => {
     expect(only(d).message).toContain('The last failure: dial tcp 192.0.2.1:80: connect: connection refused.');
   });
 
-  test('never takes the Certificate away of what has been issued before: renewals are counted, not held back', () => {
+  describe('by orders that were not granted', () => {
+    test('removes the Certificate although no order has failed: somebody makes cert-manager order again and again', () => {
+      const d = attempted(pending(6));
+      expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([
+        [`${docs} Verified IssuanceBudgetExhausted Platform`],
+        [],
+        t0 - 4 * minutes + 7 * days,
+      ]);
+    });
+
+    test('allows one order more, because cert-manager now and then replaces its own request', () => {
+      expect(attempted(pending(5)).certificates).toHaveLength(1);
+    });
+
+    test('removes no Certificate that has been issued', () => {
+      expect(attempted(pending(6), {certificate: ordered({notAfter: timestamp(t0 + days)})}).certificates).toHaveLength(
+        1,
+      );
+    });
+  });
+
+  test('never removes a Certificate that has been issued before: renewals are counted, not held back', () => {
     const renewing = {
       ...served(),
       certificate: {...failing({notAfter: timestamp(t0 + days)})},
@@ -202,7 +228,7 @@ describe('A budget that is spent', () => {
     expect([hostLines(d), d.certificates.length]).toEqual([[`${docs} Live Serving Nobody`], 1]);
   });
 
-  test('is an answer to Re-verify; a place in line is none yet', () => {
+  test('answers a Re-verify; a place in line does not yet', () => {
     const asked = (facts: HostFacts) =>
       decide({...world({facts: {[docs]: facts}}), request: {value: 'now', seenAt: t0 - seconds}});
     const stuck = {...proven(), certificate: failing({attemptAt: timestamp(t0 - minutes)}), diagnosis: refused};
@@ -248,13 +274,13 @@ describe('The claim remembers', () => {
     orders: [{...failedNow, message: undefined}],
   };
 
-  test('a failed order, once, with its cause: its request goes with the next attempt', () => {
+  test('a failed order, once, with its cause, because its CertificateRequest goes with the next attempt', () => {
     expect(orderWrites(stuck)).toEqual([]);
     expect(orderWrites({...stuck, diagnosis: refused})).toEqual([[failedNow]]);
     expect(orderWrites({...stuck, diagnosis: refused}, [failedNow])).toEqual([]);
   });
 
-  test('earlier orders, and not the one that a request still tells', () => {
+  test('earlier orders, and not the one whose CertificateRequest still exists', () => {
     const [first, second]: Order[] = [
       {at: timestamp(t0 - days), outcome: 'Issued'},
       {at: timestamp(t0), outcome: 'Issued'},
@@ -265,7 +291,7 @@ describe('The claim remembers', () => {
     expect(orderWrites({...renewed, orders: [first!, second!]}, [first!])).toEqual([]);
   });
 
-  test('what it does, and that counts where this process has heard of none of it', () => {
+  test('orders that this process has never seen, and they count', () => {
     const d = decide(
       world({
         facts: {[docs]: proven()},
@@ -280,7 +306,7 @@ describe('The claim remembers', () => {
     expect(hostLines(d)).toEqual([`${docs} Verified IssuanceBudgetExhausted Platform`]);
   });
 
-  test('through quarantine and to the next holder: the CA counts a hostname, whoever has it', () => {
+  test('orders through the quarantine and for the next holder: the CA counts by hostname, whoever holds it', () => {
     const claim = heldClaim(docs, 'uid-domain');
     expect(release(claim, t0, days, [failedNow]).status.orders).toEqual([failedNow]);
     const free = {...claim, status: {...release(claim, t0 - hours, days, [failedNow]).status}};
@@ -321,7 +347,7 @@ describe('An issuance that is stuck', () => {
     );
   });
 
-  test('waits for whom the words name', () => {
+  test("waits for the party that cert-manager's message points to", () => {
     expect(
       hostLines(
         decide(
@@ -338,14 +364,35 @@ describe('An issuance that is stuck', () => {
     ).toEqual([`${docs} Verified IssuanceStalled Customer`]);
   });
 
-  test('is read before it is told, and once: the words stay, and another attempt is read anew', () => {
+  test("is reported when cert-manager's objects have been read, and these are read again ever more rarely: a cause that shows late is reported", () => {
     const before = world({now: later31 - 2 * minutes, facts: {[docs]: {...proven(), certificate: ordered()}}});
     const unread = decide(later(before, {now: later31, facts: {[docs]: stuck({diagnosis: undefined})}}));
     expect(hostLines(unread)).toEqual([`${docs} Verified Issuing CertificateAuthority`]);
     expect(issuanceLooks(unread)).toEqual([
       {at: later31, id: 'uid-request Waiting on certificate issuance from order acme/docs-1-2: "pending"'},
     ]);
-    expect(issuanceLooks(decide(world({now: later31, facts: {[docs]: stuck()}}))).map((l) => l.at)).toEqual([Infinity]);
+    const readAt = (diagnosedAt: number) =>
+      issuanceLooks(decide(world({now: later31, facts: {[docs]: stuck({diagnosedAt})}})))[0]?.at;
+    const began = Date.parse(ordered().attemptAt ?? '');
+    expect(readAt(began + 30 * minutes)).toBe(began + 45 * minutes);
+    expect(readAt(began + 24 * 60 * minutes)).toBe(began + 25 * 60 * minutes);
+  });
+
+  test('and has failed is read once, because nothing new will be said of it', () => {
+    const failed = {...proven(), certificate: failing(), diagnosis: refused, diagnosedAt: t0};
+    expect(issuanceLooks(decide(world({now: t0 + minutes, facts: {[docs]: failed}}))).map((l) => l.at)).toEqual([
+      Infinity,
+    ]);
+  });
+
+  test('keeps a Re-verify that comes before the attempt has been read, and answers it with a fresh attempt then', () => {
+    const verify = {value: 'now', seenAt: later31 - 1000};
+    const unread = decide(
+      world({now: later31, request: verify, facts: {[docs]: stuck({verdict: allowed, diagnosis: undefined})}}),
+    );
+    expect([unread.freshAttempts, unread.status.lastHandledReconcileAt]).toEqual([[], undefined]);
+    const read = decide(world({now: later31 + 1000, request: verify, facts: {[docs]: stuck({verdict: allowed})}}));
+    expect([read.freshAttempts.length, read.status.lastHandledReconcileAt]).toEqual([1, 'now']);
   });
 
   test('says the same after a restart, before anything has been asked again', () => {
@@ -355,7 +402,7 @@ describe('An issuance that is stuck', () => {
     }
   });
 
-  test('has failed: that is told at once, with who must act and what was said', () => {
+  test('and has failed is reported at once, with who must act and what cert-manager says', () => {
     const d = decide(
       world({now: t0 + minutes, facts: {[docs]: {...proven(), certificate: failing(), diagnosis: refused}}}),
     );
@@ -365,7 +412,7 @@ describe('An issuance that is stuck', () => {
     );
   });
 
-  test('whose CAA records now forbid it asks the CA no more', () => {
+  test('stops asking the CA when CAA records now forbid it', () => {
     const blocked = {verdict: blockedBy('example.com has CAA.')};
     const given = (c: CertificateFacts) =>
       decide(
@@ -382,7 +429,7 @@ describe('An issuance that is stuck', () => {
   });
 });
 
-describe('A certificate in time', () => {
+describe('A certificate that is due for renewal', () => {
   const [due, end] = [t0 + 60 * days, t0 + 90 * days];
   const live = settled(world({facts: {[docs]: served()}}));
   const aged = (now: number, change: Partial<CertificateFacts> = {}, diagnosis?: Diagnosis) =>
@@ -400,14 +447,14 @@ describe('A certificate in time', () => {
       }),
     );
 
-  test('is Live until a quarter of the time between renewal and expiry is over without a renewal', () => {
+  test('is overdue when a quarter of the time between renewal and expiry has passed', () => {
     const late = due + 7.5 * days;
     expect(hostLines(aged(late - seconds))).toEqual([`${docs} Live Serving Nobody`]);
     expect(aged(late - hours).wakeAt).toBe(late);
     expect(hostLines(aged(late))).toEqual([`${docs} Live RenewalOverdue Platform`]);
   });
 
-  test('that is overdue is loud while it is served: who must act, what was said, when it ends', () => {
+  test('and overdue is reported while it is served: who must act, what cert-manager says, when it expires', () => {
     const d = aged(due + 8 * days, {failure: 'order is invalid', request}, refused);
     expect(only(d).message).toMatch(
       /^docs\.example\.com is served, but its certificate was due for renewal on 2026-04-30 12:00 UTC, has not been renewed, and expires on 2026-05-30 12:00 UTC\. The edge, or the solver.*cert-manager says: CertificateRequest: order is invalid\. Challenge/,
@@ -423,7 +470,7 @@ describe('A certificate in time', () => {
     );
   });
 
-  test('that is overdue is attempted again when somebody asks', () => {
+  test('and overdue is ordered again on Re-verify', () => {
     const asked = (grant: HostFacts['grant']) =>
       decide({
         ...later(live, {
@@ -458,7 +505,7 @@ describe('A certificate in time', () => {
     ]);
   });
 
-  test('that has expired is not Live, is said so, keeps its routes, and is Live again when the next one was seen', () => {
+  test('and has expired makes its host not Live, which keeps its routes and is Live again when the next certificate is seen', () => {
     const d = aged(end, {ready: false});
     expect(hostLines(d)).toEqual([`${docs} Verified CertificateExpired Platform`]);
     expect(only(d).message).toBe(
@@ -467,7 +514,7 @@ describe('A certificate in time', () => {
     expect([
       condition(d, 'Ready')?.status,
       condition(d, 'Stalled')?.reason,
-      d.ingresses.length,
+      d.routes.length,
       d.certificates.length,
     ]).toEqual(['False', 'CertificateExpired', 2, 1]);
     const expired = later(live, {
@@ -493,7 +540,7 @@ describe('A certificate in time', () => {
     ).toEqual([`${docs} Live Serving Nobody`]);
   });
 
-  test('without a time of renewal is overdue only when it has expired', () => {
+  test('without a renewal time is overdue only when it has expired', () => {
     expect(hostLines(aged(end - seconds, {renewalTime: undefined}))).toEqual([`${docs} Live Serving Nobody`]);
     expect(hostLines(aged(end, {renewalTime: undefined}))).toEqual([`${docs} Verified CertificateExpired Platform`]);
   });

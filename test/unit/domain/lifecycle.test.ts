@@ -1,7 +1,8 @@
 import {describe, expect, test} from '@jest/globals';
-import {timestamp} from '../../../operator/domain/conditions.ts';
-import {decide, nextWaitingCheck} from '../../../operator/domain/lifecycle.ts';
-import type {Decision, World} from '../../../operator/domain/lifecycle.ts';
+import {decide} from '../../../operator/domain/lifecycle.ts';
+import {nextWaitingCheck} from '../../../operator/domain/schedule.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import type {Decision, World} from '../../../operator/domain/world.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
   edgeAt,
@@ -10,6 +11,8 @@ import {
   conditionLines,
   days,
   entryOf,
+  free,
+  heldClaim,
   hostLines,
   hours,
   later,
@@ -25,6 +28,7 @@ import {
   settled,
   t0,
   target,
+  tenantOn,
   unknown,
   world,
 } from '../../support/world.ts';
@@ -172,7 +176,7 @@ describe('The life of one hostname, the primary', () => {
     ],
     [
       'says so while its routes are being written',
-      {facts: {[docs]: served()}, stands: () => false},
+      {facts: {[docs]: served()}, routed: false},
       {
         host: `${docs} Verified EdgePending Nobody`,
         conditions: [
@@ -256,7 +260,7 @@ describe('The life of one hostname, the primary', () => {
     ],
     [
       "keeps its hands off somebody else's object",
-      {facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}, stands: () => false},
+      {facts: {[docs]: {...proven(), obstacle: {kind: 'NameTaken', object: 'Ingress acme/docs'}}}, routed: false},
       {
         host: `${docs} Verified NameTaken Platform`,
         conditions: [
@@ -267,6 +271,29 @@ describe('The life of one hostname, the primary', () => {
           'Live=False/NameTaken',
           'Ready=False/NameTaken',
           'Stalled=True/NameTaken',
+        ],
+        objects: primaryObjects,
+        looks: [`dns ${docs} +21600s`],
+        record: {state: 'Found'},
+        wake: t0 + minutes,
+      },
+    ],
+    [
+      'is not called Live while its route cannot be written as it should be, and what stands is left',
+      {
+        facts: {[docs]: served({obstacle: {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'no'}})},
+        routed: false,
+      },
+      {
+        host: `${docs} Verified WriteRefused Platform`,
+        conditions: [
+          'Accepted=True/Accepted',
+          'Verified=True/Proven',
+          'CertificateReady=False/WriteRefused',
+          'RoutesReady=False/WriteRefused',
+          'Live=False/WriteRefused',
+          'Ready=False/WriteRefused',
+          'Stalled=True/WriteRefused',
         ],
         objects: primaryObjects,
         looks: [`dns ${docs} +21600s`],
@@ -472,6 +499,8 @@ describe('A redirect source', () => {
     expect(entryOf(still, old)?.message).toContain(`The edge at 192.0.2.1:443 still redirects ${old}`);
     expect(entryOf(still, old)?.redirect).toBeDefined();
     expect(hostLines(decide(looked(false)))[0]).toBe(`${old} Live Serving Nobody`);
+    // It is told until another look says otherwise, not taken back after a moment.
+    expect(decide(later(looked(true), {now: waiting.now + 6 * seconds})).status).toEqual(still.status);
   });
 
   test('has no redirect before it is proven, whatever the primary is', () => {
@@ -487,8 +516,8 @@ describe('A redirect source', () => {
   });
 
   test('has no route for plain HTTP alone: of an ingress class without listeners only the one route is rendered', () => {
-    const d = decide(world({...input, traefik: false, facts: {[docs]: proven(), [old]: proven()}}));
-    expect(objectLines(d)).toEqual([
+    const d = decide(world({...input, facts: {[docs]: proven(), [old]: proven()}}));
+    expect(objectLines(d, {traefik: false})).toEqual([
       `acme Certificate ${docs}`,
       `doorplate-system Certificate ${old}`,
       `acme Ingress ${docs} any -> web:80`,
@@ -561,6 +590,28 @@ describe('Waiting for DNS', () => {
     ).toEqual([`${docs} Verified Issuing CertificateAuthority`]);
   });
 
+  describe('of a hostname that its tenant had attached before', () => {
+    const now = t0 + 20 * minutes;
+    const earlier = (anew: number) => ({facts: {[docs]: {earlier: {since: t0, last: now - seconds, anew}}}, now});
+
+    test('begins with a check at once, a few times', () => {
+      expect(lookLines(decide(world(earlier(3))))).toEqual([`dns ${docs} +${(20 * minutes) / seconds}s`]);
+    });
+
+    test('goes on where it was after that, and says until when it is waited', () => {
+      const d = decide(world(earlier(4)));
+      expect(lookLines(d)).toEqual([`dns ${docs} +${(21 * minutes) / seconds - 1}s`]);
+      expect(entryOf(d, docs)?.message).toContain(
+        'It was checked several times of late; the next check follows by 2026-03-01 12:21 UTC.',
+      );
+    });
+
+    test('makes a check that is asked for 10 s after the last one', () => {
+      const request = {value: 'now', seenAt: now};
+      expect(lookLines(decide(world({...earlier(4), request})))).toEqual([`dns ${docs} +${(now - t0) / seconds + 9}s`]);
+    });
+  });
+
   test('begins when the hostname is accepted: time in which it was refused does not count', () => {
     const refused = later(world({project: null}));
     const accepted = decide(later(refused, {now: t0 + 30 * days, project: project()}));
@@ -582,11 +633,11 @@ describe('What is to be in status before anything is made of it', () => {
 
   test('is a first proof, of whichever hostname: after a crash status alone knows of it', () => {
     const first = world(input);
-    expect(decide(first).news).toBe(true);
-    expect(decide(later(first)).news).toBe(false);
+    expect(decide(first).publishFirst).toBe(true);
+    expect(decide(later(first)).publishFirst).toBe(false);
     const second = later(first, {facts: {[docs]: proven(), [old]: proven()}});
-    expect(decide(second).news).toBe(true);
-    expect(decide(later(second)).news).toBe(false);
+    expect(decide(second).publishFirst).toBe(true);
+    expect(decide(later(second)).publishFirst).toBe(false);
   });
 
   test('is that a hostname is Live: what was served in its place stops after that', () => {
@@ -594,25 +645,68 @@ describe('What is to be in status before anything is made of it', () => {
       now: t0 + hours,
       facts: {[docs]: served({edgeLookedAt: t0 + hours})},
     });
-    expect([hostLines(decide(becomes)), decide(becomes).news]).toEqual([[`${docs} Live Serving Nobody`], true]);
-    expect(decide(later(becomes)).news).toBe(false);
+    expect([hostLines(decide(becomes)), decide(becomes).publishFirst]).toEqual([[`${docs} Live Serving Nobody`], true]);
+    expect(decide(later(becomes)).publishFirst).toBe(false);
   });
 
   test('is nothing before the proof, and nothing after a restart: what was proven is wanted still', () => {
-    expect(decide(world({facts: {[docs]: refuted()}})).news).toBe(false);
+    expect(decide(world({facts: {[docs]: refuted()}})).publishFirst).toBe(false);
     const restarted = decide(
       later(world(input), {
         facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}},
       }),
     );
-    expect(restarted.news).toBe(false);
+    expect(restarted.publishFirst).toBe(false);
     expect(objectLines(restarted)).toEqual(primaryObjects);
   });
 
   test('is a proof again where the right was lost in between', () => {
     const lost = later(later(world({facts: {[docs]: served()}})), {facts: {[docs]: served()}, project: undefined});
-    expect(decide(lost).news).toBe(false);
-    expect(decide(later(lost, {project: project()})).news).toBe(true);
+    expect(decide(lost).publishFirst).toBe(false);
+    expect(decide(later(lost, {project: project()})).publishFirst).toBe(true);
+  });
+});
+
+const forfeited = (input: WorldInput) => decide(world(input)).forfeited;
+
+describe('Certificates that do not rest when they go', () => {
+  test('are those of hostnames whose proof or acceptance is over', () => {
+    expect(forfeited({facts: {[docs]: refuted('RecordMissing')}})).toEqual([docs]);
+    expect(forfeited({plan: free, facts: {[docs]: served()}})).toEqual([docs]);
+    expect(forfeited({claims: {[docs]: heldClaim(docs, 'another')}, facts: {[docs]: served()}})).toEqual([docs]);
+  });
+
+  test('are not those of a Project that is gone, or was made anew and is not deployed yet', () => {
+    expect(forfeited({project: null, facts: {[docs]: served()}})).toEqual([]);
+    expect(forfeited({project: project({firstDeployTime: undefined}), facts: {[docs]: served()}})).toEqual([]);
+    expect(forfeited({facts: {[docs]: served()}})).toEqual([]);
+  });
+});
+
+describe('A Certificate that has rested', () => {
+  const resting = certificate({name: 'of-before', resting: true});
+  const facts = {...served(), certificate: resting, certificateNames: {serves: 'of-before'}};
+
+  test('keeps its name, and serves by it without an order', () => {
+    const {certificates, returning, routes, wishes} = decide(world({facts: {[docs]: facts}}));
+    expect(returning).toEqual(['acme/of-before']);
+    expect(certificates.map((c) => [c.metadata.name, c.spec.secretName])).toEqual([['of-before', 'of-before']]);
+    expect(routes.map((r) => r.secretName)).toEqual(['of-before', undefined]);
+    expect(routes.map((r) => r.name)).not.toContain('of-before');
+    expect(wishes).toEqual([]);
+  });
+
+  test('does not come back while the hostname is no longer acceptable, and was never Live', () => {
+    const {certificates, routes} = decide(
+      later(world({facts: {[docs]: proven()}}), {tenant: tenantOn(free), facts: {[docs]: facts}}),
+    );
+    expect([certificates, routes]).toEqual([[], []]);
+  });
+
+  test('is told of in status once the hostname is proven, and not sooner', () => {
+    const verdicts = [refuted('RecordMissing').verdict, served().verdict];
+    const told = verdicts.map((verdict) => entryOf(decide(world({facts: {[docs]: {...facts, verdict}}})), docs));
+    expect(told.map((entry) => entry?.certificate?.name)).toEqual([undefined, 'of-before']);
   });
 });
 
@@ -678,7 +772,8 @@ describe('Messages', () => {
 
   test("tell of somebody else's object by its name", () => {
     expect(
-      decide(world({facts: {[docs]: {...proven(), inTheWay: 'Ingress acme/docs'}}})).status.hosts![0]!.message,
+      decide(world({facts: {[docs]: {...proven(), obstacle: {kind: 'NameTaken', object: 'Ingress acme/docs'}}}})).status
+        .hosts![0]!.message,
     ).toMatch(/^Ingress acme\/docs is not Doorplate's .* Delete or rename it\.$/);
   });
 });
@@ -697,6 +792,6 @@ test('A world is only read: deciding changes nothing in it', () => {
       facts: {[docs]: served(), [old]: refuted('TargetMismatch', 'Wrong', ['CNAME x.example'])},
     }),
   );
-  freeze([at.domain, at.siblings, at.project, at.policy, [...at.facts]]);
+  freeze([at.domain, at.first, at.project, at.policy, [...at.facts]]);
   expect(() => decide(at)).not.toThrow();
 });

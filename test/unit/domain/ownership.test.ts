@@ -2,19 +2,20 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {isApexByName, shown} from '../../../operator/domain/hostname.ts';
-import {canProveByTxt, challengeName, instruction, recordsFor} from '../../../operator/domain/records.ts';
-import type {Finding, Observation, Question, Refuted, Rules, Verdict} from '../../../operator/domain/verification.ts';
+import {messageAt, sameBesidesTime} from '../../../operator/domain/proofs/message.ts';
+import type {Finding, Observation, Refuted, Rules, Verdict} from '../../../operator/domain/proofs/proof.ts';
+import {denies} from '../../../operator/domain/proofs/proof.ts';
+import {instruction, recordsFor} from '../../../operator/domain/proofs/proofs.ts';
 import {
-  denies,
   isWildcard,
   judgeAuthoritative,
   judgeBoth,
   judgeRecursive,
   mayBeWildcard,
   needsChallenge,
-  sameBesidesTime,
-  told,
-} from '../../../operator/domain/verification.ts';
+} from '../../../operator/domain/proofs/verdict.ts';
+import type {Question} from '../../../operator/domain/records.ts';
+import {canProveByTxt, challengeName} from '../../../operator/domain/records.ts';
 
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
@@ -119,6 +120,15 @@ describe('An apex', () => {
       'has the token in other letters: it counts exactly',
       seen([flat], [values(token.toUpperCase())]),
       {reason: 'TXTMismatch'},
+    ],
+    [
+      'has the token in quotes of its own: the form made them part of it',
+      seen([flat], [values(`"${token}"`)]),
+      {
+        reason: 'TXTMismatch',
+        txt: {state: 'Wrong', observed: [`TXT "${token}"`]},
+        message: `example.com has the edge's addresses, but the TXT at _doorplate-challenge.example.com has quotes or blanks around its value (TXT "${token}"): write the value alone. Needed there: TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com.`,
+      },
     ],
     ['has the token and a blank', seen([flat], [values(`${token} `)]), {reason: 'TXTMismatch'}],
     [
@@ -483,7 +493,7 @@ describe('Until when', () => {
     observed: [],
     apex: false,
   };
-  const after = (oldAnswerSeconds: number) => told({...missing, oldAnswerSeconds}, at);
+  const after = (oldAnswerSeconds: number) => messageAt({...missing, oldAnswerSeconds}, at);
   test.each([
     [3600, 'x has no record. Resolvers may repeat the old answer until 14:33 UTC.'],
     [3590, 'x has no record. Resolvers may repeat the old answer until 14:32 UTC.'],
@@ -497,12 +507,12 @@ describe('Until when', () => {
 
   test('is fixed when it is first told: the same again is told in the same words', () => {
     const first = {reason: 'RecordMissing', message: after(3600)};
-    expect(told({...missing, oldAnswerSeconds: 1800}, at + 120_000, first)).toBe(first.message);
-    expect(told(missing, at + 120_000, first)).toBe(first.message);
-    expect(told({...missing, oldAnswerSeconds: 1800}, at, {...first, reason: 'TargetMismatch'})).not.toBe(
+    expect(messageAt({...missing, oldAnswerSeconds: 1800}, at + 120_000, first)).toBe(first.message);
+    expect(messageAt(missing, at + 120_000, first)).toBe(first.message);
+    expect(messageAt({...missing, oldAnswerSeconds: 1800}, at, {...first, reason: 'TargetMismatch'})).not.toBe(
       first.message,
     );
-    expect(told({...missing, message: 'x has another.', oldAnswerSeconds: 1800}, at, first)).toBe(
+    expect(messageAt({...missing, message: 'x has another.', oldAnswerSeconds: 1800}, at, first)).toBe(
       'x has another. Resolvers may repeat the old answer until 14:03 UTC.',
     );
     expect(sameBesidesTime(first, missing)).toBe(true);
@@ -515,7 +525,7 @@ describe('Until when', () => {
         const messages = checks.reduce<string[]>(
           (all, [oldAnswerSeconds, passedMs]) => [
             ...all,
-            told(
+            messageAt(
               {...missing, oldAnswerSeconds},
               at + passedMs,
               all.length > 0 ? {reason: missing.reason, message: all.at(-1)!} : undefined,
@@ -537,34 +547,34 @@ const ofApex = (zone: string) => [
 describe('The records to create', () => {
   const edge = rules.edgeAddresses;
   test('are a CNAME for a subdomain', () => {
-    expect(recordsFor(subdomain, false, edge)).toEqual([
+    expect(recordsFor(subdomain, {apex: false}, edge)).toEqual([
       {type: 'CNAME', name: 'docs', zone: 'example.com', value: target, ttl: 3600},
     ]);
   });
   test('are an ALIAS and the TXT for an apex, in its own zone', () => {
-    expect(recordsFor(apex, true, edge)).toEqual(ofApex('example.com'));
-    expect(recordsFor({...apex, hostname: 'shop.example.com'}, true, edge)).toEqual(ofApex('shop.example.com'));
+    expect(recordsFor(apex, {apex: true}, edge)).toEqual(ofApex('example.com'));
+    expect(recordsFor({...apex, hostname: 'shop.example.com'}, {apex: true}, edge)).toEqual(ofApex('shop.example.com'));
   });
   test('are those by which it was proven', () => {
-    expect(recordsFor(subdomain, false, edge, 'TXT').map(({type, name, zone}) => [type, name, zone])).toEqual([
+    expect(recordsFor(subdomain, {apex: false}, edge, 'TXT').map(({type, name, zone}) => [type, name, zone])).toEqual([
       ['ALIAS', 'docs', 'example.com'],
       ['TXT', '_doorplate-challenge.docs', 'example.com'],
     ]);
-    expect(recordsFor(apex, true, edge, 'Addresses').map(({type}) => type)).toEqual(['ALIAS']);
-    expect(recordsFor(apex, true, edge, 'CNAME')).toEqual([
+    expect(recordsFor(apex, {apex: true}, edge, 'Addresses').map(({type}) => type)).toEqual(['ALIAS']);
+    expect(recordsFor(apex, {apex: true}, edge, 'CNAME')).toEqual([
       {type: 'CNAME', name: '@', zone: 'example.com', value: target, ttl: 3600},
     ]);
   });
   test('name no addresses where those are networks, or too many', () => {
-    expect(instruction(apex, true, ['192.0.2.0/24'])).toBe(
+    expect(instruction(apex, {apex: true}, ['192.0.2.0/24'])).toBe(
       `ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`,
     );
     expect(
-      recordsFor(apex, true, ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'])[0],
+      recordsFor(apex, {apex: true}, ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'])[0],
     ).not.toHaveProperty('alternatives');
   });
   test('hold no TXT without a token', () => {
-    expect(recordsFor({hostname: 'example.com', target}, true, edge).map(({type}) => type)).toEqual(['ALIAS']);
+    expect(recordsFor({hostname: 'example.com', target}, {apex: true}, edge).map(({type}) => type)).toEqual(['ALIAS']);
   });
 });
 

@@ -1,93 +1,47 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import type {CustomDomain, Ingress, Project, Service} from '../../../operator/api/foreign.ts';
-import {projectConditions} from '../../../operator/api/project.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
+import type {ProjectDecision} from '../../../operator/domain/project-world.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
-import {projectHost} from '../../../operator/domain/hostname.ts';
-import type {ProjectDecision, ProjectWorld} from '../../../operator/domain/project.ts';
 import {decideProject} from '../../../operator/domain/project.ts';
+import type {Use} from '../../../operator/domain/routes.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import type {CustomDomain} from '../../../operator/api/foreign.ts';
+import {projectConditions} from '../../../operator/api/project.ts';
 import {
   certificate,
   domain,
-  enterprise,
-  heldClaim,
   hours,
   objectLines,
   policy,
-  proven,
   seconds,
   served,
   settled,
   t0,
-  tenantOn,
   world,
 } from '../../support/world.ts';
+import type {Input} from '../../support/project-world.ts';
+import {host, primaryLive, primaryVerified, projectWorld, ready, web} from '../../support/project-world.ts';
 
-const host = projectHost({installation: policy.installation, zone: policy.zone, namespace: 'acme', name: 'docs'});
-const web: Service = {
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: {name: 'web', namespace: 'acme'},
-  spec: {
-    ports: [
-      {name: 'http', port: 80},
-      {name: 'admin', port: 9000},
-    ],
-  },
+const waitsInLine: Input = {tls: 'PerProject', grant: {kind: 'Queued', place: 3, expectedAt: t0 + hours}};
+const wishLines = (d: ProjectDecision) =>
+  d.wishes.map((w) => `${w.certificate.split('/')[0]} ${w.hostname} ${w.state}`);
+const names = (input: Input) => {
+  const d = decideProject(projectWorld({tls: 'PerProject', ...input}));
+  return [...d.certificates.map((c) => c.metadata.name), ...d.routes.map((r) => r.name)];
 };
-const ready = [{endpoints: [{conditions: {ready: true}}]}];
-
-interface Input extends Partial<Omit<ProjectWorld, 'project' | 'policy' | 'certificate'>> {
-  defaultHost?: Project['spec']['defaultHost'];
-  port?: number | string;
-  status?: Project['status'];
-  tls?: 'Wildcard' | 'PerProject';
-  certified?: string[];
-}
-
-function projectWorld({
-  defaultHost = 'Serve',
-  port = 80,
-  status,
-  tls = 'Wildcard',
-  certified = [],
-  ...rest
-}: Input = {}): ProjectWorld {
-  return {
-    now: t0,
-    project: {
-      apiVersion: 'doorplate.dev/v1alpha1',
-      kind: 'Project',
-      metadata: {name: 'docs', namespace: 'acme', uid: 'uid-project', generation: 3},
-      spec: {serviceRef: {name: 'web', port}, defaultHost},
-      ...(status && {status}),
-    },
-    service: web,
-    slices: ready,
-    domains: [],
-    certificate: (namespace) => (certified.includes(namespace) ? certificate() : undefined),
-    tenant: tenantOn(enterprise),
-    claimOf: (h) => ({
-      ...heldClaim(h, 'uid-project'),
-      status: {holder: {kind: 'Project', namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0},
-    }),
-    standsAs: {},
-    stands: () => true,
-    policy: {...policy, tls},
-    traefik: true,
-    ...rest,
-  };
-}
+/** As many as a hostname may have in a week. */
+const manyOrders = [1, 2, 3, 4].map((ago) => ({
+  at: timestamp(t0 - ago * hours),
+  outcome: 'Issued' as const,
+  endedAt: timestamp(t0 - ago * hours),
+}));
+const ofAnotherIssuer = () => ({...certificate(), issuerRef: {name: 'before', kind: 'ClusterIssuer'}});
+const issuerWith = (input: Input) =>
+  decideProject(projectWorld({certificate: ofAnotherIssuer(), ...input})).certificates[0]!.spec.issuerRef.name;
+const wishesWith = (change: object) =>
+  wishLines(decideProject(projectWorld({tls: 'PerProject', certificate: certificate({ready: false, ...change})})));
 
 const lines = (d: ProjectDecision) => d.status.conditions!.map((c) => `${c.type}=${c.status}/${c.reason}`);
-const withStatus = (hosts: Record<string, ReturnType<typeof served>>): CustomDomain => ({
-  ...domain(),
-  status: decide(settled(world({facts: hosts}))).status,
-});
-const primaryLive = withStatus({'docs.example.com': served()});
-const primaryVerified = withStatus({'docs.example.com': proven()});
-
 const serving = [
   `acme Ingress ${host} websecure -> web:80`,
   `doorplate-system Ingress ${host} web -> doorplate-redirector:80`,
@@ -152,7 +106,7 @@ describe('A Project', () => {
     ],
     [
       'says so while its routes are being written',
-      {stands: () => false},
+      {routed: false},
       [
         'Deployed=True/Deployed',
         'RoutesReady=False/RoutesPending',
@@ -163,15 +117,9 @@ describe('A Project', () => {
     ],
     [
       "leaves somebody else's object alone",
-      {stands: () => false, inTheWay: 'Ingress acme/x'},
-      ['Deployed=True/Deployed', 'RoutesReady=False/NameTaken', 'Ready=False/NameTaken', 'Reconciling=True/NameTaken'],
+      {routed: false, obstacle: {kind: 'NameTaken', object: 'Ingress acme/x'}},
+      ['Deployed=True/Deployed', 'RoutesReady=False/NameTaken', 'Ready=False/NameTaken', 'Stalled=True/NameTaken'],
       serving,
-    ],
-    [
-      'of an ingress class without listeners gets one route',
-      {traefik: false},
-      good,
-      [`acme Ingress ${host} any -> web:80`],
     ],
     // defaultHost by platform.tls
     [
@@ -182,7 +130,7 @@ describe('A Project', () => {
     ],
     [
       'Serve, PerProject: is ready with it',
-      {tls: 'PerProject', certified: ['acme']},
+      {tls: 'PerProject', certified: ['serves']},
       good,
       [`acme Certificate ${host}`, ...serving],
     ],
@@ -206,13 +154,13 @@ describe('A Project', () => {
     ],
     [
       'RedirectToPrimary, PerProject: serves with its certificate while the primary is not Live',
-      {defaultHost: 'RedirectToPrimary', tls: 'PerProject', domains: [primaryVerified], certified: ['acme']},
+      {defaultHost: 'RedirectToPrimary', tls: 'PerProject', domains: [primaryVerified], certified: ['serves']},
       good,
       [`acme Certificate ${host}`, ...serving],
     ],
     [
       'RedirectToPrimary, PerProject: its certificate stands beside the redirector',
-      {defaultHost: 'RedirectToPrimary', tls: 'PerProject', domains: [primaryLive], certified: ['doorplate-system']},
+      {defaultHost: 'RedirectToPrimary', tls: 'PerProject', domains: [primaryLive], certified: ['redirects']},
       ['Deployed=True/Deployed', 'RoutesReady=True/Routed', 'Ready=True/Redirecting'],
       [`doorplate-system Certificate ${host}`, ...redirecting],
     ],
@@ -256,11 +204,27 @@ describe('A Project', () => {
     }
   });
 
-  test('is deployed for ever: a later outage does not take it back', () => {
+  test('stays deployed and served as it is while its Pods are down', () => {
     const first = decideProject(projectWorld()).status;
     expect(first.firstDeployTime).toBe(timestamp(t0));
-    const out = decideProject(projectWorld({now: t0 + hours, status: first, service: undefined, slices: []}));
+    const out = decideProject(projectWorld({now: t0 + hours, status: first, slices: []}));
     expect(out.status).toEqual(first);
+    expect(objectLines(out)).toEqual(serving);
+  });
+
+  test.each<[string, Input, string]>([
+    ['is gone', {service: undefined}, 'ServiceNotFound'],
+    ['has lost the port', {service: {...web, spec: {ports: [{port: 8080}]}}}, 'ServicePortNotFound'],
+    ['has become an alias', {service: {...web, spec: {...web.spec, type: 'ExternalName'}}}, 'NoReadyEndpoint'],
+  ])('stays deployed and routed, and is not Ready, when its Service %s', (_, input, reason) => {
+    const first = decideProject(projectWorld()).status;
+    const out = decideProject(projectWorld({now: t0 + hours, status: first, slices: [], ...input}));
+    expect(lines(out)).toEqual([
+      'Deployed=True/Deployed',
+      'RoutesReady=True/Routed',
+      `Ready=False/${reason}`,
+      `Reconciling=True/${reason}`,
+    ]);
     expect(objectLines(out)).toEqual(serving);
   });
 
@@ -295,10 +259,6 @@ describe('A Project', () => {
   });
 
   test('names its certificate and its routes after itself, in both namespaces alike', () => {
-    const names = (input: Input) => {
-      const d = decideProject(projectWorld({tls: 'PerProject', ...input}));
-      return [...d.certificates, ...d.ingresses].map((o) => o.metadata.name);
-    };
     const [certificateName, route, http] = names({});
     expect([route, http]).toEqual([certificateName, `${certificateName}-http`]);
     expect(names({defaultHost: 'RedirectToPrimary', domains: [primaryLive]})).toEqual([
@@ -306,15 +266,60 @@ describe('A Project', () => {
       certificateName,
     ]);
     const d = decideProject(projectWorld({tls: 'PerProject'}));
-    expect(d.ingresses[0]!.spec.tls).toEqual([{hosts: [host], secretName: certificateName}]);
-    expect(decideProject(projectWorld()).ingresses[0]!.spec).not.toHaveProperty('tls');
+    expect(d.routes[0]!.secretName).toBe(certificateName);
+    expect(decideProject(projectWorld()).routes[0]!.secretName).toBeUndefined();
   });
 
-  test('counts every one of its routes as standing or not', () => {
-    for (const namespace of ['acme', 'doorplate-system']) {
-      const stands = (ingress: Ingress) => ingress.metadata.namespace === namespace;
-      expect(lines(decideProject(projectWorld({stands})))[1]).toBe('RoutesReady=False/RoutesPending');
-    }
+  test('says of a Service of type ExternalName that it never has endpoints', () => {
+    const d = decideProject(projectWorld({slices: [], service: {...web, spec: {...web.spec, type: 'ExternalName'}}}));
+    expect(d.status.conditions![0]).toMatchObject({
+      reason: 'NoReadyEndpoint',
+      message: expect.stringContaining('is of type ExternalName, which has no endpoints'),
+    });
+  });
+
+  describe('with a certificate of its own for each Project', () => {
+    test('waits in line for its order, is routed meanwhile, and says so', () => {
+      const d = decideProject(projectWorld(waitsInLine));
+      expect([lines(d), objectLines(d), wishLines(d), d.wakeAt]).toEqual([
+        [
+          'Deployed=True/Deployed',
+          'RoutesReady=True/Routed',
+          'Ready=False/IssuanceQueued',
+          'Reconciling=True/IssuanceQueued',
+        ],
+        serving,
+        [`acme ${host} Wanted`],
+        t0 + hours,
+      ]);
+      expect(d.status.conditions![2]!.message).toContain('in place 3');
+    });
+
+    test('asks for nothing while the budget of its host is spent: who changes defaultHost again and again gains no order', () => {
+      const d = decideProject(
+        projectWorld({
+          tls: 'PerProject',
+          certified: ['serves'],
+          standing: {serves: t0 - hours},
+          defaultHost: 'RedirectToPrimary',
+          domains: [primaryLive],
+          orders: manyOrders,
+        }),
+      );
+      expect([d.wishes, objectLines(d).filter((l) => l.includes('Certificate'))]).toEqual([
+        [],
+        [`acme Certificate ${host}`],
+      ]);
+    });
+
+    test('stays with its issuer until another one may be asked', () => {
+      expect([issuerWith(waitsInLine), issuerWith({tls: 'PerProject'})]).toEqual(['before', policy.issuerRef.name]);
+    });
+
+    test('has its wish until cert-manager has asked', () => {
+      const request = {namespace: 'acme', name: 'r', uid: 'u'};
+      expect([{}, {request}, {ready: true}].map(wishesWith)).toEqual([[`acme ${host} Ordered`], [], []]);
+    });
   });
 
   test('always has its conditions, Reconciling exactly while it is not Ready, and its status is decided again the same', () => {
@@ -325,11 +330,8 @@ describe('A Project', () => {
       service: fc.option(fc.constant(web), {nil: undefined}),
       slices: fc.constantFrom(ready, []),
       domains: fc.constantFrom<CustomDomain[][]>([], [primaryLive], [primaryVerified]),
-      certified: fc.subarray(['acme', 'doorplate-system']),
-      stands: fc.constantFrom(
-        () => true,
-        () => false,
-      ),
+      certified: fc.subarray<Use>(['serves', 'redirects']),
+      routed: fc.boolean(),
     });
     fc.assert(
       fc.property(input, fc.integer({min: 1, max: 1e9}), (given, ms) => {

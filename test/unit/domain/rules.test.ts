@@ -1,13 +1,17 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
+import type {ZoneStatus} from '../../../operator/api/custom-domain.ts';
 import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
-import type {Decision} from '../../../operator/domain/lifecycle.ts';
 import type {ReasonName} from '../../../operator/domain/reasons.ts';
-import {factsArbitrary, historyArbitrary, live} from '../../support/histories.ts';
+import type {Proof} from '../../../operator/domain/records.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import type {Decision, HostFacts} from '../../../operator/domain/world.ts';
+import {factsArbitrary} from '../../support/facts.ts';
+import {atRest, claimed, historyArbitrary, isGranted, live, next} from '../../support/histories.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
+  claimsBy,
   certificate,
   condition,
   conditionLines,
@@ -43,6 +47,9 @@ const sourceObjects = [
   `doorplate-system Certificate ${old}`,
   `doorplate-system Ingress ${old} web,websecure -> doorplate-redirector:80`,
 ];
+const servedBy = (...nameServers: string[]): ZoneStatus => ({name: 'example.com', nameServers});
+const servedIn = (zone: ZoneStatus | undefined) =>
+  served({verdict: {kind: 'Proven', by: 'CNAME', apex: false, ...(zone && {zone})}});
 const lookLines = (d: Decision) => d.looks.map((l) => `${l.what} ${l.hostname} +${(l.at - t0) / seconds}s`);
 
 describe('Rule 1, no ACME before proof', () => {
@@ -85,20 +92,18 @@ describe('Rule 1, no ACME before proof', () => {
     expect(objectLines(d)).toEqual([]);
   });
 
-  test('whatever has happened, objects are wanted only of hosts that DNS has proven since they were accepted', () => {
+  test('whatever has happened, objects are wanted only of hosts that DNS, or the platform, has proven since they were accepted, and whose claim is held', () => {
     fc.assert(
       fc.property(historyArbitrary, (history) => {
         const provenOnce = new Set<string>();
-        for (const at of live(history)) {
-          const d = decide(at);
-          for (const [hostname, facts] of at.facts) if (facts.verdict?.kind === 'Proven') provenOnce.add(hostname);
+        for (const {at, decision: d} of live(history)) {
+          for (const [hostname, facts] of at.facts)
+            if (facts.verdict?.kind === 'Proven' || isGranted(at, hostname)) provenOnce.add(hostname);
           for (const host of d.status.hosts ?? []) if (host.phase === 'NotAccepted') provenOnce.delete(host.hostname);
-          const wanted = [
-            ...d.certificates.flatMap((c) => c.spec.dnsNames),
-            ...d.ingresses.flatMap((i) => i.spec.rules.map((r) => r.host)),
-          ];
+          const wanted = [...d.certificates.flatMap((c) => c.spec.dnsNames), ...d.routes.map((r) => r.host)];
           for (const hostname of wanted) {
             expect(provenOnce).toContain(hostname);
+            expect(at.claims.get(hostname)?.status?.holder?.uid).toBe(at.domain.metadata.uid);
             expect(['Verified', 'Live']).toContain(entryOf(d, hostname)?.phase);
           }
         }
@@ -132,25 +137,29 @@ describe('Rule 2, one broken host never harms another', () => {
       sourceObjects[1]!,
       `doorplate-system Ingress ${zzz} web,websecure -> doorplate-redirector:80`,
     ]);
-    expect(new Set([...d.certificates, ...d.ingresses].map((o) => o.metadata.name)).size).toBe(2);
+    expect(new Set([...d.certificates.map((c) => c.metadata.name), ...d.routes.map((r) => r.name)]).size).toBe(2);
   });
 
   test("one hostname's facts change nothing of another's; of the primary the others see only whether it is Live", () => {
     fc.assert(
       fc.property(historyArbitrary, fc.nat(), factsArbitrary, (history, pick, facts) => {
-        const before = live(history).at(-1)!;
-        const names = decide(before).status.hosts!.map((h) => h.hostname);
+        const {at: before, decision: a} = live(history).at(-1)!;
+        const names = a.status.hosts!.map((h) => h.hostname);
         const changed = names[pick % names.length]!;
-        const [a, b] = [decide(before), decide({...before, facts: new Map([...before.facts, [changed, facts]])})];
+        const {decision: b} = claimed({...before, facts: new Map([...before.facts, [changed, facts]])});
         const others = names.filter((n) => n !== changed);
         const sameLink =
           changed !== names[0] || (entryOf(a, changed)?.phase === 'Live') === (entryOf(b, changed)?.phase === 'Live');
         for (const name of others) {
+          // What takes over from another, or is to be taken over from, waits for the primary to be Live.
+          const waits =
+            entryOf(a, name)?.role === 'FormerPrimary' || before.facts.get(name)?.standing?.serves !== undefined;
+          if (waits && !sameLink) continue;
           const of = (d: Decision) => ({
             entry: sameLink ? entryOf(d, name) : undefined,
             record: d.status.dnsRecords?.find((r) => r.hostname === name),
             certificates: d.certificates.filter((c) => c.spec.dnsNames.includes(name)),
-            ingresses: d.ingresses.filter((i) => i.spec.rules.some((r) => r.host === name)),
+            routes: d.routes.filter((r) => r.host === name),
             dns: d.looks.filter((l) => l.hostname === name && l.what === 'dns'),
           });
           expect(of(b)).toEqual(of(a));
@@ -208,24 +217,25 @@ describe('Rule 3, "could not ask" is not "no"', () => {
       });
       const [a, b] = [decide(before), decide(after)];
       expect(b.status).toEqual(a.status);
-      expect([b.certificates, b.ingresses]).toEqual([a.certificates, a.ingresses]);
+      expect([b.certificates, b.routes]).toEqual([a.certificates, a.routes]);
     }
   });
 
   test('whatever has happened, a check that could not be made changes nothing of a proven hostname', () => {
     fc.assert(
       fc.property(historyArbitrary, fc.constantFrom(...failures), (history, reason) => {
-        const before = settled(live(history).at(-1)!);
-        const decided = decide(before);
+        const {at: before, decision: decided} = atRest(live(history).at(-1)!);
+        // Where an order would follow, the same check reads the CAA records: without these nothing is ordered.
+        const needed = (f: HostFacts) => before.policy.caaIdentities.length > 0 && f.certificate === undefined;
         const facts = new Map(
           [...before.facts].map(([name, f]) => [
             name,
-            entryOf(decided, name)?.verifiedAt ? {...f, ...unknown(reason, before.now)} : f,
+            entryOf(decided, name)?.verifiedAt && !needed(f) ? {...f, ...unknown(reason, before.now)} : f,
           ]),
         );
         const after = decide({...before, facts});
         expect(after.status).toEqual(decided.status);
-        expect([after.certificates, after.ingresses]).toEqual([decided.certificates, decided.ingresses]);
+        expect([after.certificates, after.routes]).toEqual([decided.certificates, decided.routes]);
       }),
       {numRuns: 200},
     );
@@ -237,7 +247,7 @@ describe('Rule 3, "could not ask" is not "no"', () => {
     expect(decide(later(serving, moved)).status.dnsRecords?.[0]).toMatchObject({state: 'Found'});
     // Confirmed: a drift.
     const since = {negativeSince: timestamp(t0 - 2 * hours), negativeAt: timestamp(t0 - hours), negatives: 4};
-    const before = later(serving, {...moved, claimOf: (h) => heldClaim(h, 'uid-domain', since)});
+    const before = later(serving, {...moved, claims: claimsBy((h) => heldClaim(h, 'uid-domain', since))});
     const wrong = {state: 'Wrong', observed: ['CNAME elsewhere.example']};
     expect(decide(before).status.dnsRecords?.[0]).toMatchObject(wrong);
     expect(decide(later(before, {facts: {[docs]: served(unknown())}})).status.dnsRecords?.[0]).toMatchObject(wrong);
@@ -246,6 +256,22 @@ describe('Rule 3, "could not ask" is not "no"', () => {
         .dnsRecords?.[0],
     ).toMatchObject(wrong);
     expect(decide(later(before, {facts: {[docs]: served()}})).status.dnsRecords?.[0]).toMatchObject({state: 'Found'});
+  });
+});
+
+describe('Rule 3, "could not ask" is not "no", of a name that was proven by a TXT', () => {
+  const byTxt = served({verdict: {kind: 'Proven', by: 'TXT', apex: false}});
+  test.each([
+    ['a failure', served(unknown())],
+    ['a restart', served({verdict: undefined, checkedAt: undefined})],
+  ])('after %s the records that proved it are still the ones to create', (_, facts) => {
+    const before = settled(world({facts: {[docs]: byTxt}}));
+    const {dnsRecords} = decide(before).status;
+    expect(dnsRecords?.map((r) => [r.type, r.state])).toEqual([
+      ['ALIAS', 'Found'],
+      ['TXT', 'Found'],
+    ]);
+    expect(decide(later(before, {facts: {[docs]: facts}})).status.dnsRecords).toEqual(dnsRecords);
   });
 });
 
@@ -350,20 +376,21 @@ describe('Rule 6, Live means seen', () => {
   test('whatever has happened, a hostname becomes Live only in sight of every address with what was issued', () => {
     fc.assert(
       fc.property(historyArbitrary, (history) => {
-        for (const at of live(history)) {
-          for (const host of decide(at).status.hosts ?? []) {
+        for (const {at, decision} of live(history)) {
+          for (const host of decision.status.hosts ?? []) {
             if (
               host.phase !== 'Live' ||
               at.domain.status?.hosts?.some((h) => h.hostname === host.hostname && h.phase === 'Live')
             )
               continue;
-            const facts = at.facts.get(host.hostname)!;
-            const issued =
-              facts.certificate?.leafSha256 !== undefined
-                ? {leafSha256: facts.certificate.leafSha256}
-                : {notAfter: certificate().notAfter, subjectAltNames: `DNS:${host.hostname}`};
-            expect(facts.edge?.length).toBeGreaterThan(0);
-            for (const seen of facts.edge ?? []) expect(seen).toMatchObject(issued);
+            const {certificate: issued, edge = []} = at.facts.get(host.hostname) ?? {};
+            expect(issued).toHaveProperty('notAfter');
+            expect(edge.length).toBeGreaterThan(0);
+            const right =
+              issued?.leafSha256 !== undefined
+                ? {leafSha256: issued.leafSha256}
+                : {notAfter: issued?.notAfter, subjectAltNames: `DNS:${host.hostname}`};
+            for (const seen of edge) expect(seen).toMatchObject(right);
           }
         }
       }),
@@ -409,9 +436,11 @@ describe('Rule 6, Live means seen', () => {
     const pause = (after: number) => {
       const looked = since + after;
       return (
-        decide({...waiting, now: looked, facts: new Map([[docs, {...wrong, edgeLookedAt: looked}]])}).looks.find(
-          (l) => l.what === 'edge',
-        )!.at - looked
+        decide({
+          ...waiting,
+          now: looked,
+          facts: new Map([[docs, {...waiting.facts.get(docs), edgeLookedAt: looked}]]),
+        }).looks.find((l) => l.what === 'edge')!.at - looked
       );
     };
     expect([0, 100, 1000, 10_000, 60_000, 3_600_000].map(pause)).toEqual([250, 250, 500, 5000, 15_000, 15_000]);
@@ -425,26 +454,31 @@ describe('Rule 9, quiet when nothing changes', () => {
         historyArbitrary,
         fc.array(fc.integer({min: 1, max: 20_000}), {minLength: 1, maxLength: 4}),
         (history, steps) => {
-          let at = settled(live(history).at(-1)!);
-          const {status} = decide(at);
+          let moment = atRest(live(history).at(-1)!);
+          const {status, wakeAt = Infinity} = moment.decision;
           for (const step of steps) {
-            const now = at.now + step;
-            const facts = Object.fromEntries(
-              [...at.facts].map(([name, f]) =>
-                // Whatever time the old answer has left at each look.
+            const now = moment.at.now + step;
+            // What changes by time alone changes when the decision said it would.
+            if (now >= wakeAt) return;
+            const {claims} = moment.at;
+            const facts = new Map(
+              [...moment.at.facts].map(([name, f]) =>
+                // Whatever time the old answer has left at each look. One more look at a proof that is in doubt would be a confirmation.
                 [
                   name,
-                  {
-                    ...f,
-                    ...(f.verdict?.kind === 'Refuted' && {verdict: {...f.verdict, oldAnswerSeconds: step}}),
-                    ...(f.checkedAt !== undefined && {checkedAt: now}),
-                    ...(f.edgeLookedAt !== undefined && {edgeLookedAt: now}),
-                  },
+                  claims.get(name)?.status?.negativeSince !== undefined
+                    ? f
+                    : {
+                        ...f,
+                        ...(f.verdict?.kind === 'Refuted' && {verdict: {...f.verdict, oldAnswerSeconds: step}}),
+                        ...(f.checkedAt !== undefined && {checkedAt: now}),
+                        ...(f.edgeLookedAt !== undefined && {edgeLookedAt: now}),
+                      },
                 ],
               ),
             );
-            at = later(at, {now, facts});
-            expect(decide(at).status).toEqual(status);
+            moment = next(moment, step, {facts});
+            expect(moment.decision.status).toEqual(status);
           }
         },
       ),
@@ -456,6 +490,64 @@ describe('Rule 9, quiet when nothing changes', () => {
     const d = decide(settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: served()}})));
     expect(d.wakeAt).toBeUndefined();
     expect(lookLines(d)).toEqual([`dns ${docs} +21600s`, `dns ${old} +21600s`]);
+  });
+
+  describe('of the zone', () => {
+    const before = settled(world({facts: {[docs]: servedIn(servedBy('ns1.example.net', 'ns2.example.net'))}}));
+    const zoneAfter = (facts: HostFacts) => entryOf(decide(later(before, {facts: {[docs]: facts}})), docs)?.zone;
+
+    test('what is found is told once, and stands as long as nothing else is found', () => {
+      expect(entryOf(decide(before), docs)?.zone).toEqual(servedBy('ns1.example.net', 'ns2.example.net'));
+      expect(decide(later(before)).status).toEqual(decide(before).status);
+      for (const facts of [served({verdict: undefined, checkedAt: undefined}), served(unknown()), served(refuted())])
+        expect(decide(later(before, {facts: {[docs]: facts}})).status).toEqual(decide(before).status);
+    });
+
+    test('another set that has a server in common writes nothing: the parent and the zone itself may list others', () => {
+      expect(zoneAfter(servedIn(servedBy('ns2.example.net', 'ns3.example.net')))).toEqual(
+        servedBy('ns1.example.net', 'ns2.example.net'),
+      );
+    });
+
+    test('other servers, and another provider, are told', () => {
+      expect(zoneAfter(servedIn(servedBy('ns3.example.net')))).toEqual(servedBy('ns3.example.net'));
+      const moved = {...servedBy('ada.ns.cloudflare.com', 'ns1.example.net'), provider: 'Cloudflare'};
+      expect(zoneAfter(servedIn(moved))).toEqual(moved);
+      expect(zoneAfter(servedIn({...servedBy('ns1.example.net'), name: docs}))).toEqual({
+        ...servedBy('ns1.example.net'),
+        name: docs,
+      });
+    });
+
+    test('where none is found any more, none is told', () => {
+      expect(zoneAfter(servedIn(undefined))).toBeUndefined();
+    });
+
+    test('there is none of what is not acceptable: nothing is asked of that', () => {
+      expect(entryOf(decide(later(before, {project: undefined})), docs)).not.toHaveProperty('zone');
+    });
+
+    test.each<[string, Proof, string[]]>([
+      ['Cloudflare', 'Addresses', ['CNAME']],
+      ['Cloudflare', 'TXT', ['CNAME', 'TXT']],
+      ['Cloudflare', 'CNAME', ['CNAME']],
+      ['GoDaddy', 'Addresses', ['A']],
+      ['GoDaddy', 'TXT', ['A', 'TXT']],
+      ['name.com', 'TXT', ['ANAME', 'TXT']],
+      ['Hover', 'Addresses', ['ALIAS']],
+    ])('at an apex at %s, proven by %s, a restart changes none of its records', (provider, by, types) => {
+      const primary = 'example.com';
+      const zone = {...servedBy('ns1.example.net'), provider};
+      const standing = settled(
+        world({primary, facts: {[primary]: served({verdict: {kind: 'Proven', by, apex: true, zone}})}}),
+      );
+      const {dnsRecords} = decide(standing).status;
+      expect(dnsRecords?.map((r) => r.type)).toEqual(types);
+      expect(dnsRecords?.every((r) => r.state === 'Found')).toBe(true);
+      expect(
+        decide(later(standing, {facts: {[primary]: served({verdict: undefined, checkedAt: undefined})}})).status,
+      ).toEqual(decide(standing).status);
+    });
   });
 
   test('a restart changes nothing of what is Live', () => {

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Account, Plan} from '../../../operator/api/foreign.ts';
 import {accountOf, decideAccount, tenantOf} from '../../../operator/domain/tenant.ts';
-import {timestamp} from '../../../operator/domain/conditions.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
 import {enterprise, free, hours, t0} from '../../support/world.ts';
 
 const account = (plan: string, change: Partial<Account> = {}): Account => ({
@@ -64,7 +64,7 @@ describe('The tenant of a namespace', () => {
   ])('is not known where %s does not exist, and never falls back to another plan', (_, name, defaultPlan, message) => {
     expect(
       tenantOf({account: name, uid: 'u'}, defaultPlan, given(account('gold', {metadata: {name: 'other'}}))).plan,
-    ).toEqual({missing: {reason: 'PlanNotFound', message, sparesProven: 'Always'}});
+    ).toEqual({missing: {reason: 'PlanNotFound', message}});
   });
 });
 

@@ -1,10 +1,11 @@
 import {describe, expect, test} from '@jest/globals';
 import {strict as assert} from 'node:assert';
 import * as fc from 'fast-check';
+import type {Finding, Observation, Rules} from '../../../operator/domain/proofs/proof.ts';
+import {instruction} from '../../../operator/domain/proofs/proofs.ts';
+import {judgeAuthoritative, judgeBoth} from '../../../operator/domain/proofs/verdict.ts';
 import {reasons} from '../../../operator/domain/reasons.ts';
-import {instruction} from '../../../operator/domain/records.ts';
-import type {Finding, Observation, Rules} from '../../../operator/domain/verification.ts';
-import {judgeAuthoritative, judgeBoth, printable} from '../../../operator/domain/verification.ts';
+import {printable} from '../../../operator/domain/text.ts';
 
 const name = 'docs.example.com';
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
@@ -79,6 +80,17 @@ describe("The zone's own servers", () => {
         state: 'Wrong',
         observed: ['CNAME other.example.net'],
         message: `${name} is a CNAME to other.example.net. Change it to ${create}.`,
+      },
+    ],
+    [
+      'have the target with the zone behind it',
+      [finding({cname: [`${target}.example.com`]})],
+      {
+        kind: 'Refuted',
+        reason: 'TargetMismatch',
+        state: 'Wrong',
+        observed: [`CNAME ${target}.example.com`],
+        message: `${name} is a CNAME to ${target}.example.com: the DNS provider has put the zone behind the value. Write it with a dot at its end, ${target}., so that it is: ${create}.`,
       },
     ],
     [
@@ -316,7 +328,7 @@ test.each([
   ['docs.example.com', `CNAME docs -> ${target} (TTL 3600) in the zone example.com`],
   ['a.b.example.co.uk', `CNAME a.b -> ${target} (TTL 3600) in the zone example.co.uk`],
 ])('The instruction for %s is what a form asks for', (hostname, expected) => {
-  expect(instruction({hostname, target}, false, rules.edgeAddresses)).toBe(expected);
+  expect(instruction({hostname, target}, {apex: false}, rules.edgeAddresses)).toBe(expected);
 });
 
 describe('What others put into DNS', () => {

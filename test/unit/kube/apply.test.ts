@@ -105,6 +105,13 @@ test('an intent that stands costs no request', async () => {
   expect(sent).toEqual([]);
 });
 
+test('what must exist is not created anew: its writer is told, and starts over', async () => {
+  const known = ours([]);
+  const write = applier.apply(configMaps, intent('1'), {existing: known, isOurs, onlyExisting: true});
+  await expect(write).rejects.toMatchObject({status: 409});
+  expect(stored).toBeUndefined();
+});
+
 describe('a removal', () => {
   test.each(['foregroundDeletion', 'orphan'])('ends a deletion that waits for dependents (%s)', async (finalizer) => {
     stored = ours([finalizer], '2026-01-01T00:00:00Z');

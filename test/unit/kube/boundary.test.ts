@@ -29,7 +29,7 @@ describe('the kit', () => {
   test('has a broken copy of each guarantee that its README numbers, and of nothing else', () => {
     const numbered = [...read('README.md').matchAll(/^(\d+)\. \*\*/gm)].map((match) => Number(match[1]));
     const broken = readdirSync(new URL('../../mutants/', import.meta.url))
-      .flatMap((name) => /^kit-(\d+)-.*\.patch$/.exec(name)?.[1] ?? [])
+      .flatMap((name) => /^kit-(\d+)-.*\.(?:patch|mutant)$/.exec(name)?.[1] ?? [])
       .map(Number);
     expect(numbered).toEqual(Array.from({length: numbered.length}, (_, i) => i + 1));
     expect([...new Set(broken)].toSorted((a, b) => a - b)).toEqual(numbered);

@@ -21,6 +21,8 @@ let version: number;
 let tell: (event: WatchEvent<ConfigMap> | 'end' | Error) => void;
 /** What a new watch meets instead of events. */
 let refuse: (() => Error | 'end' | undefined) | undefined;
+/** A page that can't be read, by where it begins. */
+let failing: {at: number; with: Error} | undefined;
 let requests: string[];
 let clock: VirtualClock;
 let stop: AbortController;
@@ -32,9 +34,15 @@ const client = {
     requests.push('check');
     return String(version);
   },
-  async *pages() {
-    requests.push('list');
-    yield {items: structuredClone(held), resourceVersion: String(version)};
+  async *pages(_: unknown, {limit}: {limit: number}, from?: string) {
+    requests.push(limit === 0 ? 'list all' : from === undefined ? 'list' : `list from ${from}`);
+    const items = structuredClone(held);
+    const size = limit === 0 ? items.length : 2;
+    for (let at = Number(from ?? 0); at === 0 || at < items.length; at += size) {
+      if (failing?.at === at) throw failing.with;
+      const next = at + size < items.length ? String(at + size) : undefined;
+      yield {items: items.slice(at, at + size), resourceVersion: String(version), next};
+    }
   },
   async *watch(_: unknown, {resourceVersion, signal}: {resourceVersion: string; signal: AbortSignal}) {
     requests.push(`watch ${resourceVersion}`);
@@ -59,11 +67,15 @@ beforeEach(async () => {
   held = [object('a', 1), object('b', 2)];
   version = 10;
   refuse = undefined;
+  failing = undefined;
   requests = [];
   told = [];
   clock = new VirtualClock();
   stop = new AbortController();
-  cache = new Cache(client, configMaps, {watcher: {clock, backoff: {baseMs: 100, capMs: 1000, random: () => 0}}});
+  cache = new Cache(client, configMaps, {
+    watcher: {clock, backoff: {baseMs: 100, capMs: 1000, random: () => 0}},
+    indexes: {letter: ({data}) => [data!.a!.toUpperCase()]},
+  });
   cache.onChange((now, before) =>
     told.push(`${(now ?? before)!.metadata.name} ${before?.data?.a ?? '-'} ${now?.data?.a ?? '-'}`),
   );
@@ -120,6 +132,95 @@ test('a watch that ends in order goes on at once from what was seen last', async
   tell('end');
   await settled();
   expect(requests).toEqual(['watch 17']);
+});
+
+const broken = (name: string, resourceVersion: number): ConfigMap => ({...object(name, resourceVersion), data: {}});
+const event = async (type: 'ADDED' | 'MODIFIED' | 'DELETED', of: ConfigMap): Promise<void> => {
+  tell({type, object: of});
+  await settled();
+};
+
+describe('an object of which nothing can be made', () => {
+  test('is passed over and counted, what was held of it stands, and the watch goes on', async () => {
+    await event('MODIFIED', broken('a', 11));
+    await event('ADDED', broken('c', 12));
+    await event('MODIFIED', object('b', 13));
+    expect(cache.unreadable).toBe(2);
+    expect(cache.get('ns/a')?.data?.a).toBe('1');
+    expect(cache.get('ns/c')).toBeUndefined();
+    expect(cache.by('letter', '13')).toHaveLength(1);
+    expect(told).toEqual(['b 2 13']);
+    expect(requests).toEqual([]);
+  });
+
+  test('counts until it is put right or gone', async () => {
+    await event('MODIFIED', broken('a', 11));
+    await event('ADDED', broken('c', 12));
+    await event('MODIFIED', object('a', 13));
+    expect(cache.unreadable).toBe(1);
+    await event('DELETED', broken('c', 14));
+    expect(cache.unreadable).toBe(0);
+    await event('ADDED', broken('d', 15));
+    [held, version] = [[object('a', 13), object('b', 2)], 20];
+    await after(gone);
+    expect(cache.unreadable).toBe(0);
+    expect(told).toEqual(['a 1 13']);
+  });
+});
+
+describe('a list in pages', () => {
+  beforeEach(() => {
+    held = [object('a', 1), object('c', 11), object('d', 12), object('e', 13)];
+    version = 20;
+  });
+
+  test('goes on with the page that could not be read', async () => {
+    failing = {at: 2, with: new Error('cut')};
+    tell(gone);
+    await settled();
+    await clock.advance(250);
+    failing = undefined;
+    await clock.advance(10_000);
+    expect(requests.slice(0, 4)).toEqual(['list', 'list from 2', 'list from 2', 'watch 20']);
+    expect(told).toEqual(['c - 11', 'd - 12', 'e - 13', 'b 2 -']);
+  });
+
+  test('asks for that page not before the server allows it', async () => {
+    failing = {at: 2, with: new ApiError({status: 429, body: '', retryAfter: '7'})};
+    tell(gone);
+    await settled();
+    await clock.advance(150);
+    failing = undefined;
+    await clock.advance(6_850);
+    expect(requests).toEqual(['list']);
+    await clock.advance(150);
+    expect(requests).toEqual(['list', 'list from 2', 'watch 20']);
+  });
+
+  test('begins anew, in pages, when these have expired', async () => {
+    failing = {at: 2, with: gone};
+    tell(gone);
+    await settled();
+    await clock.advance(100);
+    failing = undefined;
+    await clock.advance(10_000);
+    expect(requests.slice(0, 3)).toEqual(['list', 'list', 'watch 20']);
+    expect(told).toEqual(['c - 11', 'd - 12', 'e - 13', 'b 2 -']);
+  });
+
+  test('that expires twice is asked for at once, and in pages again where that fails', async () => {
+    failing = {at: 2, with: gone};
+    tell(gone);
+    await settled();
+    for (let i = 0; i < 40 && requests.length < 2; i++) await clock.advance(50);
+    failing = {at: 0, with: new Error('too large')};
+    await clock.advance(1_000);
+    failing = undefined;
+    await clock.advance(10_000);
+    expect(requests.slice(0, 3)).toEqual(['list', 'list', 'list all']);
+    expect(requests.slice(3).filter((request) => request === 'list all')).toEqual([]);
+    expect(requests.at(-1)).toBe('watch 20');
+  });
 });
 
 describe('without end', () => {

@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const write = (name: string): Promise<unknown> => client.patch(configMaps, `ns/${name}`, {}, {type: 'merge'});
 const arrived = async (count: number): Promise<void> => {
-  await eventually(() => came.length >= count, 3000);
+  await eventually(() => came.length >= count);
 };
 
 describe('the guard of writes', () => {
@@ -81,6 +81,25 @@ describe('the guard of writes', () => {
       ),
     );
     await apart.close();
+  });
+});
+
+describe('a 401', () => {
+  test('to many requests reads the credentials once, however late each is refused', async () => {
+    const {port} = server.address() as AddressInfo;
+    let reads = 0;
+    const read = async () => ({tls: {}, headers: {authorization: `Bearer ${++reads}`}});
+    const user = new Client({server: `http://127.0.0.1:${port}`, read}, {connections: 3});
+    const all = Promise.all(['a', 'b', 'c'].map((name) => user.get(configMaps, `ns/${name}`)));
+    await arrived(3);
+    for (let refused = 0; refused < 3; refused++) {
+      answer[refused]!(401);
+      await arrived(4 + refused);
+      answer[3 + refused]!(200, {asked: refused});
+    }
+    expect(await all).toHaveLength(3);
+    expect(reads).toBe(2);
+    await user.close();
   });
 });
 

@@ -75,7 +75,8 @@ function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void
   manager = new Manager({client, log, events, graceMs, elector: elector as unknown as Elector, exit})
     .addCache(cache)
     .addController(controller)
-    .addServer({start: step('server starts'), stop: step('server stops')});
+    .addServer({start: step('server starts'), stop: step('server stops')})
+    .whenLeading(() => story.push('leads'));
 }
 
 beforeEach(() => {
@@ -109,6 +110,7 @@ test('a process starts and stops in order, and what has begun is finished', asyn
     'server starts',
     'cache starts',
     'cache synced',
+    'leads',
     'a begins',
     'a is finished',
     'events are written',
@@ -161,7 +163,7 @@ async function leadingAndBusy(graceMs: number): Promise<FakeElector> {
 }
 
 describe('with an election', () => {
-  test('caches sync meanwhile, nothing is reconciled or written before this process leads, and the lease is released after the last write', async () => {
+  test('nobody is a candidate before the caches have synced, nothing is reconciled or written before this process leads, and the lease is released after the last write', async () => {
     const elector = new FakeElector();
     const write = Promise.withResolvers<void>();
     make(
@@ -181,7 +183,7 @@ describe('with an election', () => {
     sync();
     await wait(10);
     expect(manager.health().ready).toBe(true);
-    expect(story).toEqual(['server starts', 'cache starts', 'candidate', 'cache synced']);
+    expect(story).toEqual(['server starts', 'cache starts', 'cache synced', 'candidate']);
     expect(mayWrite).toThrow('not now');
     elector.win(true);
     await starting;
@@ -191,6 +193,7 @@ describe('with an election', () => {
     write.resolve();
     await stopping;
     expect(story.slice(4)).toEqual([
+      'leads',
       'a begins',
       'a is finished',
       'events are written',
@@ -212,6 +215,7 @@ describe('with an election', () => {
     await manager.stop();
     await starting;
     expect(story).not.toContain('a');
+    expect(story).not.toContain('leads');
   });
 
   test('leadership that is lost ends the process with 1, and nothing is released', async () => {

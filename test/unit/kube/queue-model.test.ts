@@ -9,7 +9,7 @@ import {settled, VirtualClock} from '../../support/kube-clock.ts';
  */
 
 type Step =
-  | {do: 'add'; key: string}
+  | {do: 'add'; key: string; urgent: boolean}
   | {do: 'addAfter'; key: string; ms: number}
   | {do: 'fail'; key: string}
   | {do: 'succeed'; key: string}
@@ -33,7 +33,11 @@ class Model {
   readonly failures = new Map<string, number>();
   readonly given: {key: string; at: number}[] = [];
   takers = 0;
-  #ready: string[] = [];
+  readonly #urgent = new Set<string>();
+  readonly #takenUrgent = new Set<string>();
+  readonly #first: string[] = [];
+  readonly #second: string[] = [];
+  #passes = 0;
   #order = 0;
 
   ask(key: string, ms: number): void {
@@ -43,7 +47,14 @@ class Model {
     this.settle();
   }
 
+  hurry(key: string): void {
+    this.#urgent.add(key);
+    const place = this.#second.indexOf(key);
+    if (place >= 0) this.#first.push(...this.#second.splice(place, 1));
+  }
+
   fail(key: string): void {
+    if (this.working.includes(key) && this.#takenUrgent.has(key)) this.hurry(key);
     const failures = (this.failures.get(key) ?? 0) + 1;
     this.failures.set(key, failures);
     this.ask(key, backoffAfter(failures));
@@ -69,17 +80,33 @@ class Model {
   /** Who is due and not being worked on is ready; who is ready goes to who waits. */
   settle(): void {
     const became = [...this.due].filter(
-      ([key, {due}]) => due <= this.now && !this.working.includes(key) && !this.#ready.includes(key),
+      ([key, {due}]) => due <= this.now && ![...this.working, ...this.#first, ...this.#second].includes(key),
     );
     became.sort(([, a], [, b]) => a.due - b.due || a.order - b.order);
-    this.#ready.push(...became.map(([key]) => key));
-    while (this.takers > 0 && this.#ready.length > 0) {
-      const key = this.#ready.shift()!;
+    for (const [key] of became) {
+      (this.#urgent.has(key) ? this.#first : this.#second).push(key);
+      this.#give();
+    }
+    this.#give();
+  }
+
+  #give(): void {
+    while (this.takers > 0 && this.#first.length + this.#second.length > 0) {
+      const key = this.#next();
+      if (this.#urgent.delete(key)) this.#takenUrgent.add(key);
+      else this.#takenUrgent.delete(key);
       this.takers--;
       this.due.delete(key);
       this.working.push(key);
       this.given.push({key, at: this.now});
     }
+  }
+
+  /** Of the urgent ones first; every eighth time, where another waits, of the others. */
+  #next(): string {
+    const passes = this.#first.length > 0 && this.#second.length > 0 && this.#passes < 7;
+    this.#passes = passes ? this.#passes + 1 : 0;
+    return (passes || this.#second.length === 0 ? this.#first : this.#second).shift()!;
   }
 }
 
@@ -112,8 +139,9 @@ class Real {
 async function play(step: Step, model: Model, real: Real): Promise<void> {
   switch (step.do) {
     case 'add':
+      if (step.urgent) model.hurry(step.key);
       model.ask(step.key, 0);
-      real.queue.add(step.key);
+      real.queue.add(step.key, {urgent: step.urgent});
       break;
     case 'addAfter':
       model.ask(step.key, step.ms);
@@ -145,7 +173,7 @@ async function play(step: Step, model: Model, real: Real): Promise<void> {
 
 const key = fc.constantFrom('a', 'b', 'c');
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {weight: 4, arbitrary: fc.record({do: fc.constant('add' as const), key})},
+  {weight: 4, arbitrary: fc.record({do: fc.constant('add' as const), key, urgent: fc.boolean()})},
   {weight: 4, arbitrary: fc.record({do: fc.constant('addAfter' as const), key, ms: fc.integer({min: 0, max: 200})})},
   {weight: 2, arbitrary: fc.record({do: fc.constant('fail' as const), key})},
   {weight: 1, arbitrary: fc.record({do: fc.constant('succeed' as const), key})},

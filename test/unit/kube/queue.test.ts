@@ -15,6 +15,41 @@ function make(): {queue: Queue; clock: VirtualClock; given: (string | undefined)
   return {queue, clock, given, take};
 }
 
+describe('what is urgent', () => {
+  test('passes what waits already', async () => {
+    const {queue, given, take} = make();
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    queue.add('z', {urgent: true});
+    queue.add('b', {urgent: true});
+    for (let i = 0; i < 4; i++) await take();
+    expect(given).toEqual(['z', 'b', 'a', 'c']);
+  });
+
+  test('passes the others seven times in a row at most', async () => {
+    const {queue, given, take} = make();
+    queue.add('a');
+    for (let i = 0; i < 10; i++) queue.add(`urgent ${i}`, {urgent: true});
+    for (let i = 0; i < 11; i++) await take();
+    expect(given.indexOf('a')).toBe(7);
+  });
+
+  test('is urgent still after a run that has failed, and no more after one that has not', async () => {
+    const {queue, clock, given, take} = make();
+    queue.add('z', {urgent: true});
+    await take();
+    queue.addBackoff('z');
+    queue.done('z');
+    queue.add('a');
+    await clock.advance(1000);
+    await take();
+    expect(given).toEqual(['z', 'z']);
+    queue.done('z');
+    queue.add('z');
+    await take();
+    expect(given).toEqual(['z', 'z', 'a']);
+  });
+});
+
 describe('what is due now', () => {
   test('keys leave in the order in which they came', async () => {
     const {queue, given, take} = make();

@@ -21,6 +21,7 @@ async function started(over: Partial<RedirectorOptions> = {}): Promise<Redirecto
     table: () => new Map([[rule.host, rule]]),
     ready: () => true,
     log,
+    lingerMs: 0,
     drainMs: 200,
     ...over,
   });
@@ -157,19 +158,32 @@ describe('The redirector', () => {
   test('rejects a port that is taken', async () => {
     const {port} = await started();
     await expect(
-      startRedirector({port, table: () => new Map(), ready: () => true, log, drainMs: 0}),
+      startRedirector({port, table: () => new Map(), ready: () => true, log, lingerMs: 0, drainMs: 0}),
     ).rejects.toMatchObject({code: 'EADDRINUSE'});
   });
 });
 
 describe('Closing', () => {
+  test('answers what comes before the edge has heard of it, each on a connection of its own', async () => {
+    const redirector = await started({lingerMs: 1000});
+    const kept = await connected(redirector.port);
+    const closing = redirector.close();
+    const answers = await Promise.allSettled([send(redirector.port, {}), send(redirector.port, {})]);
+    expect(answers.map((a) => a.status === 'fulfilled' && a.value.status)).toEqual([308, 308]);
+    const said = text(kept);
+    kept.write('GET / HTTP/1.1\r\nHost: old.example.com\r\n\r\n');
+    expect(await said).toMatch(/^HTTP\/1\.1 308 [^]*\r\nconnection: close\r\n/i);
+    await closing;
+    await expect(connected(redirector.port)).rejects.toMatchObject({code: 'ECONNREFUSED'});
+  });
+
   test('lets a request in flight finish, closes its connection, and takes no new one', async () => {
     const redirector = await started({drainMs: 2000});
     const socket = await connected(redirector.port);
     socket.write('GET /slow HTTP/1.1\r\nHost: old.example.com\r\n');
     await later(50);
     const closing = redirector.close();
-    await expect(connected(redirector.port)).rejects.toMatchObject({code: 'ECONNREFUSED'});
+    expect(await refusal(redirector.port)).toMatchObject({code: 'ECONNREFUSED'});
     const said = text(socket);
     socket.write('\r\n');
     expect(await said).toMatch(/^HTTP\/1\.1 308 [^]*\r\nconnection: close\r\n/i);
@@ -199,6 +213,18 @@ describe('Closing', () => {
     socket.destroy();
   });
 });
+
+/** Why no connection is taken any more. */
+async function refusal(port: number): Promise<unknown> {
+  for (;;) {
+    try {
+      (await connected(port)).destroy();
+      await later(5);
+    } catch (error) {
+      return error;
+    }
+  }
+}
 
 function connected(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,270 @@
+/** Reading and changing domains through the API: what it writes is a CustomDomain, what it shows is its status. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {customDomains} from '../../operator/controllers/resources.ts';
+import type {CustomDomain} from '../../operator/api/foreign.ts';
+import {eventually} from '../../cluster/cluster.ts';
+import {ApiWorld} from '../support/api-role.ts';
+import type {Answer, Ask} from '../support/api-role.ts';
+
+let world: ApiWorld;
+let key: string;
+beforeAll(async () => {
+  world = await ApiWorld.start();
+  await world.tenant('acme', 'huge');
+  key = await world.key('acme', 'ci');
+});
+afterAll(async () => {
+  await world?.stop();
+});
+
+const ask = (path: string, options: Ask = {}): Promise<Answer> => world.ask(`/v1/projects${path}`, {key, ...options});
+const read = (name: string): Promise<CustomDomain | undefined> => world.client.get(customDomains, `acme/${name}`);
+
+/** A project that the API knows. */
+async function project(name: string): Promise<void> {
+  await world.project('acme', name, {
+    observedGeneration: 1,
+    host: `${name}.apps.platform.test`,
+    url: `https://${name}.apps.platform.test`,
+    firstDeployTime: '2026-11-01T00:00:00Z',
+  });
+  await eventually('the API knows the project', async () => (await ask(`/${name}`)).body.deployed === true);
+}
+
+/** Says what the operator would. */
+async function say(
+  name: string,
+  hosts: Partial<NonNullable<NonNullable<CustomDomain['status']>['hosts']>[number]>[],
+): Promise<void> {
+  const {
+    metadata: {generation = 0},
+  } = (await read(name))!;
+  const status: CustomDomain['status'] = {
+    observedGeneration: generation,
+    dnsRecords: hosts.map((h) => ({
+      hostname: h.hostname!,
+      type: 'CNAME',
+      name: 'www',
+      zone: 'example.com',
+      value: 'x.apps.platform.test',
+      ttl: 3600,
+      note: 'Example DNS follows it',
+      state: 'Missing',
+      observed: ['A 203.0.113.7'],
+    })),
+    hosts: hosts.map((h) => ({
+      hostname: h.hostname!,
+      role: 'Primary',
+      phase: 'AwaitingVerification',
+      reason: 'RecordMissing',
+      message: 'Create CNAME www.',
+      since: '2026-11-22T00:00:00Z',
+      waitingFor: 'Customer',
+      ...h,
+    })),
+  };
+  await world.client.patch(customDomains, `acme/${name}`, {status}, {type: 'merge', subresource: 'status'});
+}
+
+describe('Projects', () => {
+  test('are listed in pages, sorted by name', async () => {
+    for (const name of ['page-a', 'page-b', 'page-c']) await project(name);
+    const first = (await ask('?limit=2&after=p')).body;
+    expect(first).toMatchObject({
+      items: [{name: 'page-a', deployed: true, url: 'https://page-a.apps.platform.test'}, {name: 'page-b'}],
+      next: 'page-b',
+    });
+    expect((await ask(`?limit=2&after=${first.next}`)).body).toMatchObject({items: [{name: 'page-c'}], next: null});
+  });
+
+  test.each(['?limit=501', '?limit=x', '?limit=0'])('%s is refused, and the field is named', async (query) => {
+    expect(await ask(query)).toMatchObject({
+      status: 400,
+      body: {type: 'https://doorplate.dev/problems/invalid-input', errors: [{field: 'querystring.limit'}]},
+    });
+  });
+});
+
+describe('Domains', () => {
+  test('the first becomes the primary, the next a redirect; the answer has the status that the operator writes', async () => {
+    await project('docs');
+    expect((await ask('/docs/domains')).body).toEqual({
+      project: 'docs',
+      domains: {primary: null, redirects: []},
+      hosts: [],
+      checkedFor: null,
+      managedBy: null,
+    });
+    const adding = ask('/docs/domains', {method: 'POST', body: {hostname: 'WWW.Example.com.'}});
+    await eventually('it is written', () => read('docs'));
+    const zone = {name: 'example.com', nameServers: ['ns1.example.net', 'ns2.example.net'], provider: 'Example DNS'};
+    await say('docs', [{hostname: 'www.example.com', zone}]);
+    const added = await adding;
+    expect(added).toMatchObject({
+      status: 201,
+      headers: {location: '/v1/projects/docs/domains/www.example.com'},
+      body: {
+        hostname: 'www.example.com',
+        phase: 'AwaitingVerification',
+        reason: 'RecordMissing',
+        waitingFor: 'Customer',
+        zone,
+        records: [
+          {
+            type: 'CNAME',
+            name: 'www',
+            zone: 'example.com',
+            value: 'x.apps.platform.test',
+            ttl: 3600,
+            note: 'Example DNS follows it',
+            state: 'Missing',
+            observed: ['A 203.0.113.7'],
+          },
+        ],
+      },
+    });
+    const second = ask('/docs/domains', {method: 'POST', body: {hostname: 'old.example.com', status: 302}});
+    await eventually('it is written', async () => (await read('docs'))?.spec.redirects?.length === 1);
+    await say('docs', [{hostname: 'www.example.com'}, {hostname: 'old.example.com', role: 'RedirectSource'}]);
+    expect((await second).status).toBe(201);
+    expect((await ask('/docs/domains')).body.domains).toEqual({
+      primary: 'www.example.com',
+      redirects: [{from: 'old.example.com', to: 'www.example.com', status: 302}],
+    });
+    expect((await read('docs'))?.spec).toMatchObject({
+      projectRef: {name: 'docs'},
+      primary: 'www.example.com',
+      redirects: [{from: 'old.example.com', status: 302}],
+    });
+  });
+
+  test('a hostname that exists already is refused by POST and left unchanged by PUT', async () => {
+    expect(await ask('/docs/domains', {method: 'POST', body: {hostname: 'OLD.example.com'}})).toMatchObject({
+      status: 409,
+      body: {type: 'https://doorplate.dev/problems/hostname-exists'},
+    });
+    const {
+      metadata: {resourceVersion},
+    } = (await read('docs'))!;
+    expect((await ask('/docs/domains/old.example.com', {method: 'PUT', body: {status: 302}})).status).toBe(200);
+    expect((await read('docs'))!.metadata.resourceVersion).toBe(resourceVersion);
+  });
+
+  test('If-Match lets nobody overwrite what they have not seen', async () => {
+    const {
+      headers: {etag = ''},
+    } = await ask('/docs/domains');
+    expect(
+      (await ask('/docs/domains/old.example.com', {method: 'DELETE', headers: {'if-match': '"other.1"'}})).status,
+    ).toBe(412);
+    const swapped = await ask('/docs/domains/old.example.com/make-primary', {
+      method: 'POST',
+      headers: {'if-match': etag},
+    });
+    expect(swapped).toMatchObject({
+      status: 200,
+      body: {domains: {primary: 'old.example.com', redirects: [{from: 'www.example.com', status: 302}]}},
+    });
+    expect((await ask('/docs/domains/www.example.com', {method: 'DELETE', headers: {'if-match': etag}})).status).toBe(
+      412,
+    );
+  });
+
+  test('the primary can only be deleted last, and the CustomDomain goes with it', async () => {
+    expect(await ask('/docs/domains/old.example.com', {method: 'DELETE'})).toMatchObject({
+      status: 409,
+      body: {type: 'https://doorplate.dev/problems/primary-has-redirects'},
+    });
+    expect((await ask('/docs/domains/www.example.com', {method: 'DELETE'})).status).toBe(204);
+    expect((await ask('/docs/domains/old.example.com', {method: 'DELETE'})).status).toBe(204);
+    expect(await read('docs')).toBeUndefined();
+    expect((await ask('/docs/domains/old.example.com', {method: 'DELETE'})).status).toBe(404);
+  });
+
+  test.each([
+    ['an address', '192.0.2.1', 400, /IP address/],
+    ['a scheme', 'https://docs.example.com', 400, /hostname/],
+    ['a wildcard', '*.example.com', 400, /hostname/],
+    ['a public suffix', 'co.uk', 422, /public suffix/],
+    ["the platform's zone", 'x.apps.platform.test', 422, /platform/],
+  ])('%s is refused with the rule that it breaks', async (_, hostname, status, detail) => {
+    await project('strict');
+    expect(await ask('/strict/domains', {method: 'POST', body: {hostname}})).toMatchObject({
+      status,
+      body: {detail: expect.stringMatching(detail)},
+    });
+    expect(await read('strict')).toBeUndefined();
+  });
+
+  test('Verify asks for a check at once, as the annotation does', async () => {
+    await project('checked');
+    await world.domain('acme', 'checked', {primary: 'checked.example.com'});
+    await eventually('the API knows it', async () => (await ask('/checked/domains')).body.domains.primary !== null);
+    const {status, body} = await ask('/checked/domains/checked.example.com/verify', {method: 'POST'});
+    expect(status).toBe(202);
+    expect((await read('checked'))!.metadata.annotations?.['doorplate.dev/requestedAt']).toBe(body.requestedAt);
+    expect((await ask('/checked/domains/other.example.com/verify', {method: 'POST'})).status).toBe(404);
+  });
+
+  test.each([
+    ['kubectl apply', 'kubectl-client-side-apply'],
+    ['server-side apply of another', 'flux'],
+    ['Argo CD', 'argocd-controller'],
+  ])('what %s owns can be verified by the API, and not changed', async (_, manager) => {
+    const name = `git-${manager.slice(0, 4)}`;
+    await project(name);
+    await world.domain('acme', name, {primary: `${name}.example.com`}, manager);
+    await eventually('the API knows it', async () => (await ask(`/${name}/domains`)).body.domains.primary !== null);
+    expect((await ask(`/${name}/domains`)).body.managedBy).toBe(manager);
+    for (const [method, path, body] of [
+      ['POST', 'domains', {hostname: `new-${name}.example.com`}],
+      ['PUT', `domains/new-${name}.example.com`, {}],
+      ['DELETE', `domains/${name}.example.com`, undefined],
+      ['POST', `domains/${name}.example.com/make-primary`, undefined],
+    ] as const) {
+      expect(await ask(`/${name}/${path}`, {method, body})).toMatchObject({
+        status: 409,
+        body: {type: 'https://doorplate.dev/problems/managed-elsewhere', manager},
+      });
+    }
+    expect((await ask(`/${name}/domains/${name}.example.com/verify`, {method: 'POST'})).status).toBe(202);
+    expect((await read(name))!.spec).toEqual({projectRef: {name}, primary: `${name}.example.com`});
+  });
+
+  test('a dry run answers with the result, and writes nothing', async () => {
+    await project('tried');
+    const tried = (hostname: string): Promise<Answer> =>
+      ask('/tried/domains?dryRun=true', {method: 'POST', body: {hostname}});
+    expect(await tried('tried.example.com')).toMatchObject({
+      status: 200,
+      body: {hostname: 'tried.example.com', role: 'Primary', phase: 'AwaitingVerification'},
+    });
+    expect(await read('tried')).toBeUndefined();
+    await world.domain('acme', 'tried', {primary: 'tried.example.com'});
+    await eventually('the API knows it', async () => (await ask('/tried/domains')).body.domains.primary !== null);
+    expect(await tried('more.example.com')).toMatchObject({status: 200, body: {role: 'RedirectSource'}});
+    expect((await tried('TRIED.example.com')).status).toBe(409);
+    expect((await tried('co.uk')).status).toBe(422);
+    expect(
+      (await ask('/tried/domains?dryRun=perhaps', {method: 'POST', body: {hostname: 'x.example.com'}})).status,
+    ).toBe(400);
+    expect((await read('tried'))!.spec).toEqual({projectRef: {name: 'tried'}, primary: 'tried.example.com'});
+  });
+
+  test('twenty hostnames that are added at the same time are all there', async () => {
+    await project('many');
+    const names = Array.from({length: 20}, (_, i) => `n${i}.example.com`);
+    const answers = await Promise.all(
+      names.map((hostname) => ask('/many/domains', {method: 'POST', body: {hostname}})),
+    );
+    const late = answers.flatMap((a, i) => (a.status === 503 ? [names[i]!] : []));
+    expect(answers.filter((a) => ![201, 503].includes(a.status))).toEqual([]);
+    for (const hostname of late)
+      await eventually(
+        'it arrives',
+        async () => (await ask(`/many/domains/${hostname}`, {method: 'PUT', body: {}})).status === 200,
+      );
+    const {spec} = (await read('many'))!;
+    expect([spec.primary, ...spec.redirects!.map((r) => r.from)].toSorted()).toEqual(names.toSorted());
+  });
+});

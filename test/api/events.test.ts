@@ -1,0 +1,145 @@
+/** The event stream: the state at once, each change, and an end when the key, the project or the process goes. */
+import {request} from 'node:http';
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {ClientRequest, IncomingHttpHeaders} from 'node:http';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {apiKeys, customDomains, projects} from '../../operator/controllers/resources.ts';
+import {eventually} from '../../cluster/cluster.ts';
+import {ApiWorld} from '../support/api-role.ts';
+
+let world: ApiWorld;
+let key: string;
+beforeAll(async () => {
+  world = await ApiWorld.start();
+  await world.tenant('acme', 'huge');
+  key = await world.key('acme', 'ci');
+});
+afterAll(async () => {
+  await world?.stop();
+});
+
+interface Stream {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: () => string;
+  ids: () => string[];
+  ended: Promise<void>;
+  close: () => void;
+}
+
+function open(of: string, {token = key, lastEventId}: {token?: string; lastEventId?: string} = {}): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const sent: ClientRequest = request(
+      {
+        port: world.port,
+        host: '127.0.0.1',
+        path: `/v1/projects/${of}/events`,
+        agent: false,
+        headers: {authorization: `Bearer ${token}`, ...(lastEventId !== undefined && {'last-event-id': lastEventId})},
+      },
+      (response) => {
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        const ended = new Promise<void>((done) => {
+          response.on('close', done);
+        });
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text: () => text,
+          ids: () => [...text.matchAll(/^id: (.*)$/gm)].map((m) => m[1]!),
+          ended,
+          close: () => sent.destroy(),
+        });
+      },
+    );
+    sent.on('error', reject).end();
+  });
+}
+
+async function project(name: string): Promise<void> {
+  await world.project('acme', name);
+  await eventually(
+    'the API knows the project',
+    async () => (await world.ask(`/v1/projects/${name}`, {key})).status === 200,
+  );
+}
+
+describe('An event stream', () => {
+  test('begins with the current state, sends each change, and sends a client that reconnects only what is new', async () => {
+    await project('live');
+    const stream = await open('live');
+    expect(stream).toMatchObject({
+      status: 200,
+      headers: {'content-type': 'text/event-stream', 'x-ratelimit-limit': expect.any(String)},
+    });
+    await eventually('the state is told', async () => stream.ids().length === 1);
+    expect(stream.text()).toMatch(
+      /^retry: \d{4,5}\n\nid: none\nevent: domains\ndata: {"project":"live","domains":{"primary":null/,
+    );
+    await world.domain('acme', 'live', {primary: 'live.example.com'});
+    await eventually('the change is told', async () => stream.text().includes('live.example.com'));
+    stream.close();
+
+    const known = await open('live', {lastEventId: stream.ids().at(-1)!});
+    const unknown = await open('live', {lastEventId: 'of-another-life'});
+    await eventually('who knows nothing is told', async () => unknown.ids().length === 1);
+    expect(known.ids()).toEqual([]);
+    await world.client.patch(customDomains, 'acme/live', {metadata: {annotations: {a: 'b'}}}, {type: 'merge'});
+    await eventually('both are told', async () => known.ids().length === 1 && unknown.ids().length === 2);
+    known.close();
+    unknown.close();
+  });
+
+  test('ends when its key is revoked, and when the project is deleted', async () => {
+    await project('gone');
+    const token = await world.key('acme', 'short');
+    const [mine, other] = [await open('gone', {token}), await open('gone')];
+    const revokedAt = Date.now();
+    await world.client.delete(apiKeys, 'acme/short');
+    expect(await Promise.race([mine.ended.then(() => true), sleep(30_000, false, {ref: false})])).toBe(true);
+    console.log(`ended ${Date.now() - revokedAt} ms after the key was revoked`);
+    await world.client.delete(projects, 'acme/gone');
+    await other.ended;
+    expect(other.text()).toContain('event: gone');
+  });
+
+  test('is not opened by HEAD', async () => {
+    await project('headless');
+    expect(await world.ask('/v1/projects/headless/events', {key, method: 'HEAD'})).toMatchObject({
+      status: 405,
+      headers: {allow: 'GET'},
+    });
+  });
+
+  test('is refused to a key that has ten open', async () => {
+    await project('crowded');
+    const streams = await Promise.all(Array.from({length: 10}, () => open('crowded')));
+    expect(streams.map((s) => s.status)).toEqual(streams.map(() => 200));
+    expect(await world.ask('/v1/projects/crowded/events', {key})).toMatchObject({
+      status: 429,
+      headers: {'retry-after': '15'},
+    });
+    for (const stream of streams) stream.close();
+    const again = await eventually('there is room again', async () => {
+      const stream = await open('crowded');
+      return stream.status === 200 && stream;
+    });
+    again.close();
+  });
+
+  test('ends with a jittered retry time when the process stops, and continues in the next process', async () => {
+    await project('moving');
+    const stream = await open('moving');
+    await eventually('the state is told', async () => stream.ids().length === 1);
+    await world.stopRole();
+    await stream.ended;
+    expect(stream.text()).toMatch(/retry: \d{4,5}\n\n$/);
+    await world.startRole();
+    const next = await open('moving', {lastEventId: stream.ids().at(-1)!});
+    expect(next.status).toBe(200);
+    next.close();
+  });
+});

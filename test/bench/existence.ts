@@ -1,0 +1,155 @@
+/**
+ * ROW=P1: Projects with a hostname each that DNS has proven, applied at once, until each has its Certificate and its Ingress: existence
+ * only, for an ingress class that no edge reads. Beside a bare loop with as many writes, and beside cert-manager's ingress-shim.
+ */
+import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import type {Ingress} from '../../operator/api/foreign.ts';
+import {ingressClass} from '../support/platform.ts';
+import {countBySort, isEvent, isLease, succeeded, type Write} from './audit.ts';
+import type {CertManagerSpeed} from './daemons.ts';
+import {floorMs} from './floor.ts';
+import {operatorUser} from './operator-process.ts';
+import {each, type Place, placesOf, until} from './population.ts';
+import {type BenchContext, printTable, type Row, seconds} from './table.ts';
+import {BenchWorld, issuer} from './world.ts';
+
+const isChild = ({resource, code}: Write): boolean =>
+  code === 201 && (resource === 'certificates' || resource === 'ingresses');
+
+/** From the first of these writes to the last creation of a Certificate or an Ingress, ms. */
+function spanOf(writes: readonly Write[]): number {
+  const began = Math.min(...writes.map(({at}) => at));
+  return Math.max(...writes.filter(isChild).map(({answeredAt}) => answeredAt)) - began;
+}
+
+/** Resolves when there is a Certificate for each of these hostnames, and an Ingress. */
+async function untilAllExist(world: BenchWorld, places: readonly Place[]): Promise<void> {
+  await until(async () => {
+    const {items: certs} = await world.client.list(certificates);
+    const {items: routes} = await world.client.list(ingresses);
+    const named = new Set(certs.flatMap(({spec}) => spec.dnsNames));
+    const routed = new Set(routes.flatMap(({spec}) => spec.rules?.map(({host}) => host) ?? []));
+    return places.every(({hostname}) => named.has(hostname) && routed.has(hostname));
+  });
+}
+
+/** Resolves with what was written meanwhile. */
+async function doorplate(world: BenchWorld, places: readonly Place[], speed?: CertManagerSpeed) {
+  const operator = await world.operator();
+  await world.publish(places);
+  await operator.quiet();
+  if (speed) await world.certManager(speed);
+  const mark = await world.audit.mark();
+  const before = (await operator.figures()).cpuMs;
+  await world.attach(places);
+  await untilAllExist(world, places);
+  if (!speed) await operator.quiet();
+  const cpuMs = (await operator.figures()).cpuMs - before;
+  const failed = await operator.metric('controller_runtime_reconcile_errors_total');
+  await operator.stop();
+  return {writes: await world.audit.since(mark), cpuMs, failed};
+}
+
+/** What cert-manager's ingress-shim makes a Certificate of. */
+const ingressOf = ({name, hostname}: Place): Ingress => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'Ingress',
+  metadata: {name, namespace: 'default', annotations: {'cert-manager.io/cluster-issuer': issuer}},
+  spec: {
+    ingressClassName: ingressClass,
+    tls: [{hosts: [hostname], secretName: `${name}-tls`}],
+    rules: [
+      {
+        host: hostname,
+        http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name, port: {number: 80}}}}]},
+      },
+    ],
+  },
+});
+
+/** The peer: Ingresses with an annotation, of which cert-manager makes Certificates. */
+async function ingressShim(world: BenchWorld, places: readonly Place[], speed: CertManagerSpeed): Promise<number> {
+  await world.certManager(speed);
+  const mark = await world.audit.mark();
+  await each(places, (place) => world.client.create(ingresses, ingressOf(place)));
+  await untilAllExist(world, places);
+  return spanOf(await world.audit.since(mark));
+}
+
+async function inItsWorld<T>(work: (world: BenchWorld) => Promise<T>): Promise<T> {
+  const world = await BenchWorld.start();
+  try {
+    return await work(world);
+  } finally {
+    await world.stop();
+  }
+}
+
+/** a) cert-manager's controller does not run. */
+async function besideTheFloor({say, domains}: BenchContext): Promise<boolean> {
+  return inItsWorld(async (world) => {
+    const places = placesOf(0, domains);
+    const {writes: all, cpuMs, failed} = await doorplate(world, places);
+    const ours = all.filter(({user}) => user === operatorUser);
+    const writes = ours.filter((w) => !isEvent(w) && !isLease(w));
+    const ms = spanOf(all);
+    say(
+      `P1 a: ${domains} domains, ${(cpuMs / domains).toFixed(1)} ms of the operator's CPU each, ${[...countBySort(ours)].map(([sort, n]) => `${n} ${sort}`).join(', ')}`,
+    );
+    // The customers' own creations are in both.
+    const floor = await floorMs(
+      world.client,
+      all.filter((w) => succeeded(w)),
+      domains,
+    );
+    printTable([
+      ['P1 a, cert-manager stopped', 'until all exist', 'writes a domain', 'Events', 'failed reconciles'],
+      [
+        'Doorplate',
+        seconds(ms),
+        (writes.length / domains).toFixed(2),
+        (ours.filter(isEvent).length / domains).toFixed(2),
+        `${failed}`,
+      ],
+      [
+        "a bare loop of the same, Events and the customers' creations, too",
+        seconds(floor.ms),
+        (floor.writes / domains).toFixed(2),
+        '',
+        '',
+      ],
+      ['Doorplate / bare loop', `${(ms / floor.ms).toFixed(2)} ×`, '', '', ''],
+    ]);
+    return ms <= 1.5 * floor.ms && failed === 0;
+  });
+}
+
+/** b) cert-manager runs, at its defaults or tuned. */
+async function besideTheShim({say, domains}: BenchContext, speed: CertManagerSpeed, most: number): Promise<boolean> {
+  const places = placesOf(0, domains);
+  const {writes, failed} = await inItsWorld((world) => doorplate(world, places, speed));
+  const ours = spanOf(writes);
+  say(`P1 b: Doorplate beside cert-manager (${speed}) ${seconds(ours)}, ${failed} failed reconciles`);
+  const shim = await inItsWorld((world) => ingressShim(world, places, speed));
+  const ratio = ours / shim;
+  printTable([
+    [`P1 b, cert-manager ${speed}`, 'until all exist'],
+    ['Doorplate', seconds(ours)],
+    ["cert-manager's ingress-shim", seconds(shim)],
+    ['Doorplate / ingress-shim', `${ratio.toFixed(2)} ×`],
+  ]);
+  return ratio <= most;
+}
+
+export const run: Row = async (context) => {
+  const kept = [
+    await besideTheFloor(context),
+    await besideTheShim(context, 'tuned', 0.7),
+    await besideTheShim(context, 'default', 0.1),
+  ];
+  context.say(
+    `P1: ${kept.every(Boolean) ? 'reached' : 'MISSED'} (${kept.map((well) => (well ? 'yes' : 'no')).join(', ')}): at most 1.5 × the bare loop, ` +
+      '0.7 × a tuned ingress-shim, 0.1 × one at its defaults',
+  );
+  return kept.every(Boolean);
+};

@@ -1,0 +1,257 @@
+/**
+ * What an ApiKey's status says over its life, on an API server of its own: in a cluster with Doorplate the API would write it too.
+ * Bans are a map here; the limiter's own are tested where they are.
+ */
+import {setTimeout as wait} from 'node:timers/promises';
+import {isDeepStrictEqual} from 'node:util';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import pino from 'pino';
+import {Registry} from 'prom-client';
+import {apiKeyKind, type ApiKeySpec, liftBanAnnotation} from '../../operator/api/api-key.ts';
+import {crd} from '../../operator/api/crd.ts';
+import type {ApiKey} from '../../operator/api/foreign.ts';
+import {ApiKeyReconciler, apiKeysByHash} from '../../operator/controllers/api-key.ts';
+import {apiKeys} from '../../operator/controllers/resources.ts';
+import {timestamp} from '../../operator/domain/times.ts';
+import {Cache} from '../../operator/kube/cache.ts';
+import type {Client} from '../../operator/kube/client.ts';
+import {Controller} from '../../operator/kube/controller.ts';
+import {EventRecorder} from '../../operator/kube/events.ts';
+import {kitMetrics} from '../../operator/kube/metrics.ts';
+import {defineResource, type KubeObject, keyOf} from '../../operator/kube/objects.ts';
+import {eventually} from '../support/kube-api.ts';
+import {ApiServer} from '../support/kube-server.ts';
+
+const log = pino({level: 'silent'});
+const crds = defineResource<KubeObject>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+});
+const kubeEvents = defineResource<KubeObject & {reason: string; note: string}>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+});
+const namespace = 'default';
+const patienceMs = 60_000;
+
+/** What the API keeps of bans, by hash: until when, Unix seconds. */
+class Bans {
+  readonly #until = new Map<string, number>();
+  readonly lifted: string[] = [];
+  onChange: (hash: string) => void = () => {};
+  until(hash: string): number | undefined {
+    return this.#until.get(hash);
+  }
+  lift(hash: string): void {
+    this.lifted.push(hash);
+    this.#until.delete(hash);
+  }
+  ban(hash: string, until: number): void {
+    this.#until.set(hash, until);
+    this.onChange(hash);
+  }
+}
+
+let server: ApiServer;
+let client: Client;
+let stop: AbortController;
+let controller: Controller;
+let cache: Cache<ApiKey, ApiKey>;
+let events: EventRecorder;
+let bans: Bans;
+let used: Map<string, number>;
+let serial = 0;
+
+beforeAll(async () => {
+  server = await ApiServer.start();
+  client = server.client();
+  await client.create(crds, crd(apiKeyKind) as unknown as KubeObject);
+  await eventually(() => client.list(apiKeys, {}));
+});
+afterAll(async () => {
+  await client?.close();
+  await server?.stop();
+});
+
+/** The API's part that keeps ApiKeys, as after a start of the process. */
+async function start(): Promise<void> {
+  stop = new AbortController();
+  events = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: 'test', log});
+  cache = new Cache<ApiKey, ApiKey>(client, apiKeys, {log, indexes: apiKeysByHash});
+  const reconciler = new ApiKeyReconciler({client, apiKeys: cache, bans, lastUsed: (uid) => used.get(uid), events});
+  controller = new Controller({
+    name: 'apikey',
+    reconcile: (key) => reconciler.reconcile(key),
+    waitFor: [cache],
+    metrics: kitMetrics(new Registry()),
+    log,
+  });
+  cache.onChange((now) => {
+    if (now) controller.enqueue(keyOf(now));
+  });
+  bans.onChange = (hash) => {
+    for (const key of cache.by('hash', hash)) controller.enqueue(keyOf(key));
+  };
+  cache.start(stop.signal);
+  await cache.synced;
+  controller.start();
+}
+async function end(): Promise<void> {
+  await controller.stop();
+  stop.abort();
+  await cache.stopped();
+}
+beforeEach(async () => {
+  bans = new Bans();
+  used = new Map();
+  await start();
+});
+afterEach(end);
+
+const hash = () => (++serial).toString(16).padStart(64, '0');
+const create = (change: Partial<ApiKeySpec> = {}, metadata: object = {}): Promise<ApiKey> =>
+  client.create(apiKeys, {
+    apiVersion: 'doorplate.dev/v1alpha1',
+    kind: 'ApiKey',
+    metadata: {name: `key-${++serial}`, namespace, ...metadata},
+    spec: {hashes: [{sha256: hash()}], scopes: ['domains:read'], ...change},
+  });
+const get = async (key: ApiKey) => (await client.get(apiKeys, keyOf(key)))!;
+const patch = (key: ApiKey, body: object) => client.patch(apiKeys, keyOf(key), body, {type: 'merge'});
+const lift = (key: ApiKey, value: string) => patch(key, {metadata: {annotations: {[liftBanAnnotation]: value}}});
+const ends = (inMs: number) => timestamp(Date.now() + inMs);
+const unix = (inMs: number) => Math.ceil((Date.now() + inMs) / 1000);
+const hashOf = (key: ApiKey) => key.spec.hashes[0]!.sha256;
+const lastUsed = (key: ApiKey) => key.status?.lastUsedTime;
+const conditionsOf = (key: ApiKey) => key.status?.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
+
+/** The key as soon as it reads so. It is an assertion, in the end. */
+async function becomes(key: ApiKey, read: (now: ApiKey) => unknown, wanted: unknown): Promise<ApiKey> {
+  const over = Date.now() + patienceMs;
+  let now = await get(key);
+  while (!isDeepStrictEqual(read(now), wanted) && Date.now() < over) {
+    await wait(50);
+    now = await get(key);
+  }
+  expect(read(now)).toEqual(wanted);
+  return now;
+}
+const says = (key: ApiKey, conditions: string) => becomes(key, conditionsOf, conditions);
+const seen = (key: ApiKey, generation: number) => becomes(key, (now) => now.status?.observedGeneration, generation);
+const usable = 'Ready=True/KeyUsable';
+const expired = 'Ready=False/KeyExpired Stalled=True/KeyExpired';
+const banned = 'Ready=False/KeyBanned Stalled=True/KeyBanned';
+
+describe('An ApiKey', () => {
+  test('is Ready as soon as it is there, for the generation that was seen', async () => {
+    const key = await says(await create(), usable);
+    expect(key.status?.observedGeneration).toBe(1);
+    await patch(key, {spec: {scopes: ['domains:write']}});
+    await seen(key, 2);
+  });
+
+  test('expires by time alone, with an Event, and is Ready again when its end is moved', async () => {
+    const key = await says(await create({expireTime: ends(600_000)}), usable);
+    await patch(key, {spec: {expireTime: ends(2000)}});
+    expect((await says(key, expired)).metadata.generation).toBe(2);
+    await eventually(async () =>
+      (await client.list(kubeEvents, {namespace})).items.some(
+        (e) => e.reason === 'KeyExpired' && e.note.startsWith('The key expired at'),
+      ),
+    );
+    await patch(key, {spec: {expireTime: ends(3_600_000)}});
+    await says(key, usable);
+  });
+
+  test('says until when its older token is accepted, and no more when that has ended', async () => {
+    const [newer, older] = [hash(), hash()];
+    const rotated = (olderEnds: string) => ({hashes: [{sha256: newer}, {sha256: older, expireTime: olderEnds}]});
+    const key = await says(await create(rotated(ends(600_000))), usable);
+    expect(key.status?.conditions?.[0]?.message).toContain('Its older token is accepted until');
+    await patch(key, {spec: rotated(ends(2000))});
+    await becomes(key, (now) => now.status?.conditions?.[0]?.message, 'The key is accepted.');
+  });
+
+  test('that is banned says until when, and is Ready when the ban has ended', async () => {
+    const key = await says(await create(), usable);
+    const until = unix(600_000);
+    bans.ban(hashOf(key), until);
+    expect((await says(key, banned)).status?.conditions?.[0]?.message).toContain(
+      `refused until ${timestamp(until * 1000)}`,
+    );
+    bans.ban(hashOf(key), unix(2000));
+    await says(key, usable);
+  });
+
+  test('that is banned is so again when it was deleted and created anew', async () => {
+    const key = await says(await create(), usable);
+    bans.ban(hashOf(key), unix(600_000));
+    await says(key, banned);
+    await client.delete(apiKeys, keyOf(key));
+    const again = await create({hashes: key.spec.hashes}, {name: key.metadata.name});
+    expect(again.metadata.uid).not.toBe(key.metadata.uid);
+    await says(again, banned);
+    expect(bans.lifted).toEqual([]);
+  });
+
+  test('has its ban lifted once by each value of the annotation, also across a restart', async () => {
+    const key = await says(await create(), usable);
+    bans.ban(hashOf(key), unix(600_000));
+    await says(key, banned);
+    await lift(key, '2026-01-01T00:00:00Z');
+    expect((await says(key, usable)).status?.lastHandledLiftBan).toBe('2026-01-01T00:00:00Z');
+    expect(bans.lifted).toEqual([hashOf(key)]);
+
+    bans.ban(hashOf(key), unix(600_000));
+    await says(key, banned);
+    await end();
+    await start();
+    await patch(key, {spec: {scopes: ['domains:write']}});
+    await seen(key, 2);
+    expect([conditionsOf(await get(key)), bans.lifted.length]).toEqual([banned, 1]);
+
+    await lift(key, '2026-01-02T00:00:00Z');
+    await says(key, usable);
+    expect(bans.lifted.length).toBe(2);
+    // Taken off and put back it is no new value.
+    bans.ban(hashOf(key), unix(600_000));
+    await says(key, banned);
+    await patch(key, {metadata: {annotations: null}, spec: {scopes: ['keys:write']}});
+    await seen(key, 3);
+    await lift(key, '2026-01-02T00:00:00Z');
+    await patch(key, {spec: {scopes: ['domains:read']}});
+    await seen(key, 4);
+    expect([conditionsOf(await get(key)), bans.lifted.length]).toEqual([banned, 2]);
+  });
+
+  test('in a rotation has the bans of both its tokens lifted', async () => {
+    const hashes = [{sha256: hash()}, {sha256: hash(), expireTime: ends(600_000)}];
+    const key = await says(await create({hashes}), usable);
+    for (const {sha256} of hashes) bans.ban(sha256, unix(600_000));
+    await says(key, banned);
+    await lift(key, 'now');
+    await says(key, usable);
+    expect(bans.lifted).toEqual(hashes.map((h) => h.sha256));
+  });
+
+  test('has its last use in whole hours, and a use within the hour costs no write', async () => {
+    const key = await says(await create(), usable);
+    used.set(key.metadata.uid!, Date.parse('2026-03-01T12:34:56Z'));
+    controller.enqueue(keyOf(key));
+    const first = await becomes(key, lastUsed, '2026-03-01T12:00:00Z');
+    used.set(key.metadata.uid!, Date.parse('2026-03-01T12:59:59Z'));
+    controller.enqueue(keyOf(key));
+    // Its keys are worked on in order: when a later one is done, this one is.
+    await says(await create(), usable);
+    expect((await get(key)).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    used.set(key.metadata.uid!, Date.parse('2026-03-01T13:00:00Z'));
+    controller.enqueue(keyOf(key));
+    await becomes(key, lastUsed, '2026-03-01T13:00:00Z');
+  });
+});

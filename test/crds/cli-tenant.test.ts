@@ -1,0 +1,437 @@
+/**
+ * `kubectl doorplate` as a tenant runs it: with a role in one namespace, the chart's own roles, and no operator: what its status
+ * would say is written by the test.
+ */
+import {execFile} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {parseAllDocuments} from 'yaml';
+import {accountKind} from '../../operator/api/account.ts';
+import {apiKeyKind} from '../../operator/api/api-key.ts';
+import {crd} from '../../operator/api/crd.ts';
+import {type CustomDomainStatus, customDomainKind} from '../../operator/api/custom-domain.ts';
+import {domainClaimKind} from '../../operator/api/domain-claim.ts';
+import type {CustomDomain, Plan} from '../../operator/api/foreign.ts';
+import {planKind} from '../../operator/api/plan.ts';
+import {projectKind} from '../../operator/api/project.ts';
+import {
+  accounts,
+  apiKeys,
+  customDomains,
+  domainClaims,
+  namespaces,
+  plans,
+  projects,
+} from '../../operator/controllers/resources.ts';
+import type {Client} from '../../operator/kube/client.ts';
+import {type KubeObject, type Resource, defineResource} from '../../operator/kube/objects.ts';
+import {configMaps, eventually} from '../support/kube-api.ts';
+import {ApiServer, bin} from '../support/kube-server.ts';
+import {roleBindings, serviceAccounts, tokenOf} from '../support/service-account.ts';
+import {StandInDns} from '../support/stand-in-dns.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const apiVersion = 'doorplate.dev/v1alpha1';
+const target = 'docs-acme-k3v9x2m4q7w1z.apps.platform.test';
+const rbac = {group: 'rbac.authorization.k8s.io', version: 'v1'};
+const kinds: Record<string, Resource> = {
+  ConfigMap: configMaps,
+  ClusterRole: defineResource({...rbac, plural: 'clusterroles', kind: 'ClusterRole', namespaced: false}),
+  ClusterRoleBinding: defineResource({
+    ...rbac,
+    plural: 'clusterrolebindings',
+    kind: 'ClusterRoleBinding',
+    namespaced: false,
+  }),
+  Role: defineResource({...rbac, plural: 'roles', kind: 'Role', namespaced: true}),
+  RoleBinding: roleBindings,
+};
+const crds = defineResource<KubeObject>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+});
+
+let server: ApiServer;
+let client: Client;
+let dns: StandInDns;
+let folder: string;
+/** kubeconfigs. */
+let tenant: string;
+let platform: string;
+
+/** What the chart makes for tenants to read, and the roles that it gives them. */
+async function installChart(): Promise<void> {
+  const args = [
+    'template',
+    'doorplate',
+    `${root}charts/doorplate`,
+    '-n',
+    'doorplate-system',
+    '-f',
+    `${root}examples/demo/values.yaml`,
+  ];
+  const sets = ['--set', `dns.recursive={${dns.address}}`, '--set', 'caaIdentities={ca.test}'];
+  const {stdout} = await promisify(execFile)(`${bin}/helm`, [...args, ...sets], {maxBuffer: 16 << 20});
+  const objects = parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject | null);
+  for (const object of objects) {
+    const kind = object && kinds[object.kind];
+    if (!kind || !/-(public|view|edit)$/.test(object.metadata.name)) continue;
+    const namespace = kind.namespaced ? {namespace: 'doorplate-system'} : {};
+    await client.create(kind, {...object, metadata: {...object.metadata, ...namespace}});
+  }
+}
+
+/** Kubernetes' own role `edit`, which nobody puts together here, as no controller runs. */
+const rolesOfEdit = [
+  'system:aggregate-to-view',
+  'system:aggregate-to-edit',
+  'doorplate-system-doorplate-view',
+  'doorplate-system-doorplate-edit',
+];
+
+async function makeTenant(): Promise<string> {
+  const editor = {namespace: 'acme', name: 'editor'};
+  await client.create(serviceAccounts, {apiVersion: 'v1', kind: 'ServiceAccount', metadata: editor});
+  for (const [role, namespace] of rolesOfEdit.flatMap((each) => [[each, 'acme'] as const, [each, 'free'] as const])) {
+    await client.create(roleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: {namespace, name: role.replaceAll(':', '-')},
+      roleRef: {apiGroup: rbac.group, kind: 'ClusterRole', name: role},
+      subjects: [{kind: 'ServiceAccount', ...editor}],
+    });
+  }
+  return tokenOf(client, editor, 'https://kubernetes.default.svc');
+}
+
+function kubeconfig(name: string, user: object): string {
+  const config = JSON.parse(server.kubeconfig(user)) as {contexts: {context: object}[]};
+  Object.assign(config.contexts[0]!.context, {namespace: 'acme'});
+  writeFileSync(join(folder, name), JSON.stringify(config));
+  return join(folder, name);
+}
+
+const planOf = (name: string, domains: Plan['spec']['customDomains']): Plan => ({
+  apiVersion,
+  kind: 'Plan',
+  metadata: {name},
+  spec: {rateLimit: {requestsPerMinute: 300, requestsPerDay: 10_000}, customDomains: domains},
+});
+
+/** A Project that has been deployed. */
+async function publish(namespace: string, host: string): Promise<void> {
+  await client.create(projects, {
+    apiVersion,
+    kind: 'Project',
+    metadata: {name: 'docs', namespace},
+    spec: {serviceRef: {name: 'docs', port: 80}, defaultHost: 'Serve'},
+  });
+  const status = {observedGeneration: 1, host, firstDeployTime: '2026-01-01T00:00:00Z'};
+  await client.patch(projects, `${namespace}/docs`, {status}, {type: 'merge', subresource: 'status'});
+}
+
+let token: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'doorplate-cli-'));
+  [server, dns] = await Promise.all([ApiServer.start({rbac: true}), StandInDns.start('apps.platform.test')]);
+  client = server.client();
+  for (const kind of [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind]) {
+    await client.create(crds, crd(kind) as unknown as KubeObject);
+  }
+  for (const kind of [plans, accounts, projects, customDomains, domainClaims, apiKeys]) {
+    await eventually(() => client.list(kind as Resource));
+  }
+  for (const [name, account] of [['doorplate-system'], ['acme', 'acme'], ['free']] as const) {
+    const labels = account === undefined ? {} : {labels: {'doorplate.dev/account': account}};
+    await client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name, ...labels}});
+  }
+  await installChart();
+  await client.create(plans, planOf('pro', {allowed: true, maxHostnamesPerProject: 10}));
+  await client.create(accounts, {
+    apiVersion,
+    kind: 'Account',
+    metadata: {name: 'acme'},
+    spec: {planRef: {name: 'pro'}},
+  });
+  await publish('acme', target);
+  await publish('free', 'docs-free-0123456789abc.apps.platform.test');
+  token = await makeTenant();
+  tenant = kubeconfig('tenant.json', {token});
+  const file = (name: string): string => join(server.dir, name);
+  platform = kubeconfig('platform.json', {'client-certificate': file('admin.crt'), 'client-key': file('admin.key')});
+});
+afterAll(async () => {
+  await client?.close();
+  await dns?.stop();
+  await server?.stop();
+  rmSync(folder, {recursive: true});
+});
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+const exec = (file: string, args: readonly string[], env: Record<string, string>): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = {cwd: folder, env: {HOME: folder, PATH: `${bin}:${process.env.PATH}`, ...env}};
+    execFile(file, [...args], options, (error, stdout, stderr) =>
+      resolve({code: error ? Number(error.code) : 0, stdout, stderr}),
+    );
+  });
+const cliFolder = join(root, 'operator/cli');
+const cli = (config: string, ...args: string[]) =>
+  exec(join(cliFolder, 'kubectl-doorplate'), args, {KUBECONFIG: config});
+
+/** Makes the CustomDomain `docs`, with what an operator would say of it. */
+async function attach(status: Partial<CustomDomainStatus>): Promise<CustomDomain> {
+  await client.delete(customDomains, 'acme/docs');
+  const domain = await client.create<CustomDomain>(customDomains, {
+    apiVersion,
+    kind: 'CustomDomain',
+    metadata: {name: 'docs', namespace: 'acme'},
+    spec: {projectRef: {name: 'docs'}, primary: 'docs.example.com'},
+  });
+  return say(status, domain);
+}
+
+const say = (status: Partial<CustomDomainStatus>, {metadata: {generation}}: CustomDomain): Promise<CustomDomain> =>
+  client.patch<CustomDomain>(
+    customDomains,
+    'acme/docs',
+    {status: {observedGeneration: generation, ...status}},
+    {type: 'merge', subresource: 'status'},
+  );
+
+type Host = NonNullable<CustomDomainStatus['hosts']>[number];
+const host = (change: Partial<Host>): Host => ({
+  hostname: 'docs.example.com',
+  role: 'Primary',
+  phase: 'AwaitingVerification',
+  reason: 'RecordMissing',
+  message: 'docs.example.com has no record.',
+  since: new Date(Date.now() - 10 * 3_600_000).toISOString(),
+  addedAt: '2026-01-01T00:00:00Z',
+  waitingFor: 'Customer',
+  ...change,
+});
+const cname = {
+  hostname: 'docs.example.com',
+  type: 'CNAME',
+  name: 'docs',
+  zone: 'example.com',
+  value: target,
+  ttl: 3600,
+  state: 'Missing',
+} as const;
+const live = host({phase: 'Live', reason: 'Serving', message: 'docs.example.com is served.', waitingFor: 'Nobody'});
+
+describe('A tenant', () => {
+  beforeAll(async () => {
+    await attach({hosts: [host({})], dnsRecords: [cname]});
+  });
+
+  test('reads where each hostname stands', async () => {
+    const {code, stdout} = await cli(tenant, 'status');
+    expect([code, stdout.split('\n').map((line) => line.split(/ +/))]).toEqual([
+      0,
+      [
+        ['HOSTNAME', 'CUSTOMDOMAIN', 'ROLE', 'PHASE', 'REASON', 'WAITING-FOR', 'SINCE'],
+        ['docs.example.com', 'docs', 'Primary', 'AwaitingVerification', 'RecordMissing', 'Customer', '10h'],
+        [''],
+      ],
+    ]);
+  });
+
+  test('has the records as a zone file, and as JSON', async () => {
+    const [zone, json] = await Promise.all([
+      cli(tenant, 'records', 'docs', '-o', 'zone'),
+      cli(tenant, 'records', 'docs.example.com', '-o', 'json'),
+    ]);
+    expect(zone.stdout).toBe(`$ORIGIN example.com.\ndocs 3600 IN CNAME ${target}.\n`);
+    expect(JSON.parse(json.stdout)).toEqual([{...cname, observed: []}]);
+  });
+
+  test('is told what is missing, who has to act and until when, by the exit code too', async () => {
+    const {code, stdout} = await cli(tenant, 'why', 'Docs.Example.com');
+    expect(code).toBe(4);
+    expect(stdout).toBe(`docs.example.com (CustomDomain docs): RecordMissing (AwaitingVerification, for 10h)
+  Seen    There is no record at the name.
+  Record  CNAME docs -> ${target} (TTL 3600) in the zone example.com
+  Needed  Create the CNAME record that the message names.
+  Who     the customer
+  Until   2026-01-08 00:00 UTC: then automatic checks end
+  Says    docs.example.com has no record.
+
+Project docs: Pending
+  Seen    It was made just now and is looked at next.
+  Needed  The message says what to do.
+  Who     nobody: it is on its way
+  Says    It was made just now and is looked at next.
+`);
+  });
+
+  test('asks for a check', async () => {
+    const began = Date.now();
+    const {code, stderr} = await cli(tenant, 'verify', 'docs');
+    expect([code, stderr]).toEqual([0, 'A check of the CustomDomain docs in the namespace acme was asked for.\n']);
+    const asked = (await client.get(customDomains, 'acme/docs'))?.metadata.annotations?.['doorplate.dev/requestedAt'];
+    expect(Date.parse(asked ?? '')).toBeGreaterThanOrEqual(began);
+  });
+
+  test('waits for what comes of it, and is told each change', async () => {
+    const domain = await attach({hosts: [host({})]});
+    const waited = cli(tenant, 'verify', 'docs', '--wait');
+    const lastHandledReconcileAt = await eventually(
+      async () =>
+        (await client.get(customDomains, 'acme/docs'))?.metadata.annotations?.['doorplate.dev/requestedAt'] ?? false,
+    );
+    await say({hosts: [host({phase: 'Verified', reason: 'Issuing', waitingFor: 'CertificateAuthority'})]}, domain);
+    await new Promise((resolve) => void setTimeout(resolve, 3000));
+    await say({hosts: [live], lastHandledReconcileAt: String(lastHandledReconcileAt)}, domain);
+    const {code, stdout, stderr} = await waited;
+    const told = stderr.split('\n').filter((line) => line.startsWith('docs.example.com'));
+    expect([code, stdout]).toEqual([0, '']);
+    expect(told.slice(-2).map((line) => line.split(/ {3}/).slice(1, 3))).toEqual([
+      ['Verified', 'Issuing'],
+      ['Live', 'Serving'],
+    ]);
+  });
+
+  test('is not told that all is done by what was Live before the check', async () => {
+    await attach({hosts: [live]});
+    const {code, stderr} = await cli(tenant, 'verify', 'docs', '--wait', '--timeout', '1s');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the check is not answered yet')]);
+  });
+
+  test('lists keys and revokes one', async () => {
+    await cli(tenant, 'key', 'create', 'ci', '--expires', '90d');
+    const {stdout} = await cli(tenant, 'key', 'list');
+    expect(stdout).toMatch(
+      /^NAME +SCOPES +READY +REASON +LAST-USED +EXPIRES\nci +domains:read +False +Pending +- +\d{4}-/,
+    );
+    expect(await cli(tenant, 'key', 'revoke', 'ci')).toMatchObject({code: 0});
+    expect(await client.get(apiKeys, 'acme/ci')).toBeUndefined();
+    expect(await cli(tenant, 'key', 'revoke', 'ci')).toMatchObject({
+      code: 1,
+      stderr: 'error: there is no ApiKey ci in the namespace acme: kubectl doorplate key list -n acme\n',
+    });
+  });
+
+  test.each([
+    ['a CustomDomain that is not there', ['why', 'none'], 'there is no CustomDomain none in the namespace acme'],
+    [
+      'another namespace',
+      ['status', '-n', 'other'],
+      'you may not list customdomains in the namespace other. Ask for the role view',
+    ],
+    ['all namespaces', ['status', '-A'], 'you may not list customdomains. Ask for the role view'],
+    [
+      'settings that are elsewhere',
+      ['check', 'x.example.com', '--settings', 'default/none'],
+      "the platform's settings could not be read: there is no ConfigMap default/none",
+    ],
+    ['a file that is not there', ['check', '-f', 'none.yaml'], "none.yaml can't be read: ENOENT"],
+    ['a hostname that the API server refuses', ['check', '192.0.2.1'], 'the CustomDomain docs would be refused: spec.'],
+  ])('that names %s is told what to do', async (_, args, said) => {
+    expect(await cli(tenant, ...args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`error: ${said}`),
+    });
+  });
+});
+
+const hold = (hostname: string): Promise<KubeObject> =>
+  client.create(domainClaims, {
+    apiVersion,
+    kind: 'DomainClaim',
+    metadata: {name: hostname},
+    spec: {tenant: {account: 'somebody-else'}, proof: 'Platform'},
+  });
+
+const checkedInFree = async () => (await cli(tenant, 'check', 'spare.example.com', '-n', 'free', '-o', 'json')).stdout;
+
+describe('A tenant that checks hostnames before they are applied', () => {
+  beforeAll(async () => {
+    await client.delete(customDomains, 'acme/docs');
+    for (const hostname of ['taken.example.com', 'spare.example.com']) dns.point(hostname, target);
+    await hold('taken.example.com');
+  });
+
+  test('is told nothing of the claims of others: what is held reads as what is not', async () => {
+    const [taken, spare] = await Promise.all(
+      ['taken', 'spare'].map((name) => cli(tenant, 'check', `${name}.example.com`)),
+    );
+    expect(taken!.stdout).toBe(spare!.stdout.replaceAll('spare', 'taken'));
+    expect([taken!.code, spare!.code]).toEqual([0, 0]);
+    expect(taken!.stdout + taken!.stderr).not.toContain('somebody-else');
+    expect(taken!.stderr).toBe(spare!.stderr);
+  });
+
+  test('is told what could not be checked with their rights', async () => {
+    const {stderr} = await cli(tenant, 'check', 'spare.example.com');
+    expect(stderr).toBe(
+      '\nNot checked: the plan, as you may not read the Account acme; whether somebody else has a hostname, as you may not read DomainClaims.\n',
+    );
+  });
+
+  test('has DNS and CAA records checked all the same', async () => {
+    dns.forbid('docs.blocked.test');
+    dns.point('docs.blocked.test', target);
+    const {code, stdout} = await cli(tenant, 'check', 'docs.blocked.test', 'old.example.com');
+    expect(code).toBe(4);
+    expect(stdout).toMatch(/docs\.blocked\.test +Primary +Verified +CAABlocksIssuer +Customer\n/);
+    expect(stdout).toMatch(/old\.example\.com +RedirectSource +AwaitingVerification +RecordMissing +Customer\n/);
+  });
+
+  test('of a namespace without an Account is told by the default plan', async () => {
+    expect(JSON.parse(await checkedInFree())).toMatchObject({hosts: [{reason: 'PlanNotFound'}]});
+    await client.create(plans, planOf('free', {allowed: false, maxHostnamesPerProject: 0}));
+    expect(JSON.parse(await checkedInFree())).toMatchObject({hosts: [{reason: 'PlanUpgradeRequired'}]});
+  });
+
+  test('has it all with the rights of the platform', async () => {
+    const {code, stdout, stderr} = await cli(platform, 'check', 'taken.example.com');
+    expect([code, stderr]).toEqual([4, '']);
+    expect(stdout).toContain('HostnameClaimed');
+  });
+});
+
+describe('Any kubeconfig', () => {
+  test('with a credential plugin works', async () => {
+    const plugin = join(folder, 'credentials.sh');
+    const answer = {apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: {token}};
+    writeFileSync(plugin, `#!/bin/sh\ncat <<'END'\n${JSON.stringify(answer)}\nEND\n`, {mode: 0o755});
+    const user = {exec: {apiVersion: 'client.authentication.k8s.io/v1', command: plugin, interactiveMode: 'Never'}};
+    expect(await cli(kubeconfig('exec.json', user), 'status')).toMatchObject({code: 0});
+  });
+
+  test('with a credential plugin that fails is told of it', async () => {
+    const user = {
+      exec: {apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never'},
+    };
+    const {code, stderr} = await cli(kubeconfig('failing.json', user), 'status');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no-such-plugin')]);
+  });
+
+  test('of an OIDC provider, with a token that is still good, works', async () => {
+    const config = {'id-token': token, 'client-id': 'x', 'idp-issuer-url': 'https://idp.invalid'};
+    const user = {'auth-provider': {name: 'oidc', config}};
+    expect(await cli(kubeconfig('oidc.json', user), 'status')).toMatchObject({code: 0});
+  });
+
+  test('has its names completed by kubectl', async () => {
+    await attach({hosts: [live]});
+    const path = {KUBECONFIG: tenant, PATH: `${cliFolder}:${bin}:${process.env.PATH}`};
+    const {stdout} = await exec('kubectl', ['__complete', 'doorplate', 'why', 'd'], path);
+    expect(stdout).toMatch(/^docs\s*\n:4\n$/);
+  });
+});

@@ -1,0 +1,59 @@
+/** Issuance that has failed too often: the budget of failures. */
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {certificates} from '../../operator/controllers/resources.ts';
+import {eventually} from '../../cluster/cluster.ts';
+import {failingOrder, failuresOf} from '../support/failing.ts';
+import {hurried} from '../support/hurried.ts';
+import {statusesOf} from '../support/requests.ts';
+import {Tenant} from '../support/tenant.ts';
+
+/** That of `hurry`: two attempts of a slow machine fail in it. */
+const windowMs = 180_000;
+
+let tenant: Tenant;
+beforeAll(async () => {
+  await hurried();
+  tenant = await Tenant.create('spent');
+});
+afterAll(async () => {
+  await tenant?.remove();
+});
+
+test('failures spend the budget of the hostname: its Certificate goes, the time is told, and then it is tried again by itself', async () => {
+  const {hostname, mend} = await failingOrder(tenant);
+  // Once more is allowed.
+  await tenant.verify('site');
+  const spent = await tenant.reason('site', 'IssuanceBudgetExhausted');
+  console.log(spent.status?.hosts?.[0]?.message);
+  expect(spent.status?.hosts?.[0]).toMatchObject({
+    phase: 'Verified',
+    waitingFor: 'Platform',
+    message: expect.stringMatching(
+      /at most 2 in 3 minutes\)\. Nothing is ordered before .* UTC; then it is tried again\. The last failure: .*acme:error:connection/,
+    ),
+  });
+  expect(spent.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({
+    status: 'True',
+    reason: 'IssuanceBudgetExhausted',
+  });
+  await eventually(
+    'the Certificate is gone',
+    async () => (await tenant.children(spent.metadata.uid ?? '', certificates)).length === 0,
+  );
+  const gone = new Date();
+  await tenant.verify('site');
+  await mend();
+  await tenant.wait('site', 'Live');
+  const failures = await failuresOf(hostname);
+  const [request] = await tenant.requests('site');
+  // Whatever was tried, there had been room for it: on a slow machine a third attempt may have failed before all was mended.
+  const tried = [...failures.map((f) => f.at), request?.metadata.creationTimestamp ?? ''].map((at) => Date.parse(at));
+  const before = (at: number) =>
+    failures.filter((f) => Date.parse(f.endedAt ?? '') > at - windowMs && Date.parse(f.endedAt ?? '') <= at).length;
+  expect(failures.length).toBeGreaterThanOrEqual(2);
+  expect(tried.filter((at) => before(at) >= 2)).toEqual([]);
+  // Whoever asked before there was room was told the same.
+  const room = Date.parse(failures[0]?.endedAt ?? '') + windowMs;
+  const said = (await statusesOf(`${tenant.namespace}/site`, gone)).filter((s) => s.at < room);
+  expect(said.filter((s) => s.status.hosts?.[0]?.reason !== 'IssuanceBudgetExhausted')).toEqual([]);
+});

@@ -1,0 +1,245 @@
+import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
+import * as fc from 'fast-check';
+import {pino} from 'pino';
+import {Registry} from 'prom-client';
+import type {Bans} from '../../operator/limits/bans.ts';
+import {blockOf, type Pool} from '../../operator/limits/limiter.ts';
+import {type Limits, startLimits} from '../../operator/limits/limits.ts';
+import {MemoryStore} from '../../operator/limits/store.ts';
+import {Valkey} from '../../operator/limits/valkey.ts';
+import {Redis} from '../support/redis.ts';
+
+let redis: Redis;
+let started: {limits: Limits; registry: Registry}[] = [];
+let prefixes = 0;
+
+beforeAll(async () => {
+  redis = await Redis.start();
+});
+
+afterEach(async () => {
+  for (const {limits} of started) await limits.stop();
+  started = [];
+});
+
+afterAll(async () => {
+  await redis.kill();
+});
+
+/** Twelve seconds of strikes are not needed here. */
+const atOnce = {graceMs: 0, strikeEveryMs: 0};
+
+/** Replicas that share a part of the server that nobody else has. */
+async function replicas(count: number, prefix = `test-${prefixes++}`): Promise<Limits[]> {
+  for (let i = 0; i < count; i++) {
+    const registry = new Registry();
+    const store = {kind: 'Valkey' as const, url: redis.url, replicas: count, prefix};
+    started.push({registry, limits: await startLimits({store, registry, bans: atOnce, log: pino({level: 'silent'})})});
+  }
+  return started.slice(-count).map((each) => each.limits);
+}
+
+const metric = async (name: string): Promise<(number | undefined)[]> =>
+  Promise.all(started.map(async ({registry}) => (await registry.getSingleMetric(name)!.get()).values[0]?.value));
+
+/** Of a window that does not end while a test runs: the day is long, and a minute admits more. */
+const pool = (id: string, requestsPerDay: number): Pool => ({
+  id: `tenant:${id}`,
+  quota: {requestsPerMinute: 1_000_000, requestsPerDay},
+});
+
+async function admitted(limits: Limits, pools: readonly Pool[], requests: number): Promise<number> {
+  const verdicts = await Promise.all(Array.from({length: requests}, () => limits.limiter.take(pools)));
+  return verdicts.filter((verdict) => verdict.allowed).length;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+
+/** Waits for what must come, a minute at most. */
+async function until(fine: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!(await fine()) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await fine()).toBe(true);
+}
+
+const bothUp = async (): Promise<boolean> => (await metric('doorplate_limits_store_up')).every((value) => value === 1);
+
+describe('two replicas', () => {
+  test('together admit exactly the limit', async () => {
+    const both = await replicas(2);
+    const counts = await Promise.all(both.map((each) => admitted(each, [pool('a', 1000)], 3000)));
+    expect(sum(counts)).toBe(1000);
+    expect(both.map((each) => each.limiter.decisions)).toEqual(
+      counts.map((count) => ({admitted: count, refused: 3000 - count})),
+    );
+  });
+
+  test('use up the block that one of them still has when the other has none', async () => {
+    const [a, b] = await replicas(2);
+    const acme = pool('a', 1000);
+    expect(await admitted(a!, [acme], 1)).toBe(1);
+    const rest = await admitted(b!, [acme], 2000);
+    expect(rest).toBeGreaterThanOrEqual(1000 - blockOf(1000) - 1);
+    expect(rest + 1 + (await admitted(a!, [acme], 2000))).toBe(1000);
+  });
+
+  test('take nothing from the minute when the day is used up', async () => {
+    const [a, b] = await replicas(2);
+    const small: Pool = {id: 'tenant:a', quota: {requestsPerMinute: 1_000_000, requestsPerDay: 10}};
+    await admitted(a!, [small], 20);
+    await admitted(b!, [small], 20);
+    // What was taken for the ten requests is a block of each replica's at most.
+    const minute = b!.limiter.look([small])[0]!;
+    expect(minute.limit - minute.remaining).toBeLessThanOrEqual(blockOf(1_000_000) + 10);
+  });
+});
+
+describe('a server that is killed', () => {
+  test('fails no request: each replica admits its share, a metric reports it, and the server is used again when it is back', async () => {
+    const both = await replicas(2);
+    const acme = pool('a', 1000);
+    expect(sum(await Promise.all(both.map((each) => admitted(each, [acme], 100))))).toBe(200);
+    await redis.kill();
+    const counts = await Promise.all(both.map((each) => admitted(each, [acme], 2000)));
+    expect(counts).toEqual([400, 400]);
+    expect(await metric('doorplate_limits_store_up')).toEqual([0, 0]);
+    expect(await metric('doorplate_limits_store_failures_total')).toEqual([1, 1]);
+    // It comes back empty: what the replicas know is counted all the same, but for the other's last block, of which one may not know.
+    await redis.start();
+    await until(bothUp);
+    expect(sum(await Promise.all(both.map((each) => admitted(each, [acme], 500))))).toBeLessThanOrEqual(
+      2 * blockOf(1000),
+    );
+  });
+
+  test('under load: two replicas admit too much by a block each at most', async () => {
+    const both = await replicas(2);
+    const acme = pool('a', 20_000);
+    let killed = false;
+    const load = async (each: Limits): Promise<number> => {
+      let count = 0;
+      for (let i = 0; i < 400; i++) {
+        count += await admitted(each, [acme], 100);
+        if (i === 40 && !killed) {
+          killed = true;
+          await redis.kill();
+        }
+        if (i % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      return count;
+    };
+    const total = sum(await Promise.all(both.map(load)));
+    await redis.start();
+    await until(bothUp);
+    expect(total).toBeGreaterThan(10_000);
+    expect(total).toBeLessThanOrEqual(20_000 + 2 * blockOf(20_000));
+  });
+});
+
+test('a server that hangs delays no request for long, and is used again when it answers', async () => {
+  const [a] = await replicas(1);
+  const acme = pool('a', 1000);
+  expect(await admitted(a!, [acme], 100)).toBe(100);
+  redis.freeze();
+  expect(await admitted(a!, [acme], 400)).toBe(400);
+  redis.resume();
+  await until(bothUp);
+  const rest = await admitted(a!, [acme], 1000);
+  // What was on its way when it hung was counted and not used.
+  expect(rest).toBeLessThanOrEqual(500);
+  expect(rest).toBeGreaterThanOrEqual(500 - blockOf(1000));
+});
+
+const hash = 'a'.repeat(64);
+
+/** A key that does not care. Bans begin by the first strike here. */
+function strike(bans: Bans): void {
+  while (bans.until(hash) === undefined) bans.refused(hash, Date.now() / 1000 + 3600);
+}
+
+describe('bans', () => {
+  test('of one replica apply in the other, and either can lift them', async () => {
+    const [a, b] = await replicas(2);
+    const told: string[] = [];
+    b!.bans.onChange((each) => told.push(each));
+    strike(a!.bans);
+    await until(() => b!.bans.until(hash) !== undefined);
+    expect({same: b!.bans.until(hash) === a!.bans.until(hash), told}).toEqual({same: true, told: [hash]});
+    b!.bans.lift(hash);
+    await until(() => a!.bans.until(hash) === undefined);
+    expect(await metric('doorplate_bans_active')).toEqual([0, 0]);
+  });
+
+  test('still apply when the server is killed and comes back empty', async () => {
+    const [a, b] = await replicas(2, 'killed');
+    strike(a!.bans);
+    await until(() => b!.bans.until(hash) !== undefined);
+    await redis.kill();
+    expect(b!.bans.until(hash)).toBeDefined();
+    await redis.start();
+    await until(bothUp);
+    const [late] = await replicas(1, 'killed');
+    await until(() => late!.bans.until(hash) !== undefined);
+    expect([a, b].map((each) => each!.bans.until(hash))).toEqual([late!.bans.until(hash), late!.bans.until(hash)]);
+  });
+});
+
+test('the script grants what the store in memory grants, for random requests', async () => {
+  const valkey = new Valkey({url: redis.url, prefix: 'model'});
+  await valkey.open();
+  const memory = new MemoryStore();
+  const end = Math.ceil(Date.now() / 1000) + 3600;
+  const claims = fc.uniqueArray(
+    fc.record({
+      window: fc.constantFrom('a', 'b', 'c'),
+      want: fc.nat(30),
+      limit: fc.nat(100),
+      least: fc.nat(1),
+      endSeconds: fc.constant(end),
+      known: fc.nat(20),
+      owed: fc.nat(2),
+    }),
+    {minLength: 1, selector: (each) => each.window},
+  );
+  try {
+    await fc.assert(
+      fc.asyncProperty(claims, async (each) => {
+        expect(await valkey.reserve(each, Date.now())).toEqual(memory.reserve(each, Date.now()));
+      }),
+    );
+  } finally {
+    await valkey.close();
+  }
+});
+
+const record = (name: string, seconds = 60) => ({
+  name,
+  text: `of ${name}`,
+  endsSeconds: Math.floor(Date.now() / 1000) + seconds,
+});
+
+describe('Records of several replicas', () => {
+  test('are shared, and of several that take one only one gets it', async () => {
+    const [one, two] = await replicas(2);
+    await one!.records.put(record('a'), Date.now());
+    expect(await two!.records.get('a')).toBe('of a');
+    const taken = await Promise.all([one, two, one, two].map((each) => each!.records.take('a')));
+    expect(taken.filter((text) => text !== undefined)).toEqual(['of a']);
+    expect(await one!.records.get('a')).toBeUndefined();
+  });
+
+  test('expire', async () => {
+    const [one] = await replicas(1);
+    await one!.records.put(record('short', 1), Date.now());
+    expect(await one!.records.get('short')).toBe('of short');
+    await until(async () => (await one!.records.get('short')) === undefined);
+  });
+
+  test('are not reported as gone while the server is away', async () => {
+    const [one] = await replicas(1);
+    await one!.records.put(record('kept'), Date.now());
+    await redis.kill();
+    await expect(one!.records.get('kept')).rejects.toBeInstanceOf(Error);
+    await redis.start();
+  });
+});

@@ -1,0 +1,35 @@
+/**
+ * jest, in a process that stays: most of the time that one test takes is jest's own start, and the transformation of sources
+ * that no mutant has changed. Runs the tests that its parent names (jest-process.ts), and answers with what became of them.
+ */
+import {runCLI} from 'jest';
+import type {Asked, Verdict} from './jest-process.ts';
+
+process.on('message', async ({root, cache, test, titles}: Asked) => {
+  const exactly = titles.map((t) => t.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const {results} = await runCLI(
+    {
+      _: [`${root}/${test}`],
+      $0: 'jest',
+      rootDir: root,
+      runTestsByPath: true,
+      testNamePattern: `^(${exactly.join('|')})$`,
+      testTimeout: 400_000,
+      runInBand: true,
+      watchman: false,
+      silent: true,
+      ci: true,
+      reporters: [],
+      cacheDirectory: cache,
+    },
+    [root],
+  );
+  const verdicts = results.testResults
+    .flatMap((file) => file.testResults)
+    .map(({ancestorTitles, title, status, failureMessages}): [string, Verdict] => [
+      [...ancestorTitles, title].join(' › '),
+      {status, failures: failureMessages},
+    ]);
+  process.send!(verdicts);
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,49 @@
+import type {JestProcess, Verdict} from './jest-process.ts';
+import {broken, type Mutant} from './mutant.ts';
+
+/** A failure as jest tells it: the matcher's or assert's own message, or that of fast-check's cause. */
+const asserted =
+  /(?:^|\[cause\]: )(?:AssertionError |(?:Error: )?(?:expect\(|expect\.|assert[.(]|Property failed by returning false))/;
+
+/** Was it an assertion of the test itself? A time-out, an error, a hook that failed: these say nothing about the guarantee. */
+export const byAssertion = (failures: readonly string[]): boolean =>
+  failures.some((f) => asserted.test(f) && !f.includes('_callCircusHook'));
+
+/**
+ * Tells of each mutant of one test file what is wrong with it, or undefined when its test turns red by it and by nothing else.
+ * The tests run without a mutant last, in the process in which they ran with each: green then, no mutant has left anything
+ * behind that could have turned another one's test red.
+ */
+export async function judge(
+  mutants: readonly Mutant[],
+  jest: JestProcess,
+  tell: (mutant: Mutant, wrong: string | undefined) => void,
+): Promise<void> {
+  await jest.renew();
+  const wrong = new Map<Mutant, string | undefined>();
+  for (const mutant of mutants)
+    try {
+      await broken(mutant, jest.place.root, async () => {
+        wrong.set(mutant, wrongWith(mutant, (await jest.run(mutant.test, [mutant.title])).get(mutant.title)));
+      });
+    } catch (e) {
+      wrong.set(mutant, (e as Error).message);
+    }
+  const sound = await jest.run(mutants[0]!.test, [...new Set(mutants.map((m) => m.title))]);
+  for (const mutant of mutants) tell(mutant, unsound(mutant, sound.get(mutant.title)) ?? wrong.get(mutant));
+}
+
+/** What is wrong with a mutant by what became of its test with it. */
+function wrongWith({test, title}: Mutant, verdict: Verdict | undefined): string | undefined {
+  if (verdict === undefined) return `its test did not run: ${test} does not load with it`;
+  if (verdict.status !== 'failed') return `SURVIVED: ${title}`;
+  if (byAssertion(verdict.failures)) return undefined;
+  return `its test fails, but by no assertion: ${title}: ${verdict.failures[0]?.split('\n')[0]}`;
+}
+
+/** What is wrong with a test by what became of it without a mutant. */
+function unsound({test, title}: Mutant, verdict: Verdict | undefined): string | undefined {
+  if (verdict === undefined) return `there is no such test: ${test} › ${title}`;
+  if (verdict.status === 'passed') return undefined;
+  return `its test is ${verdict.status} without it: ${title}\n${verdict.failures.join('\n')}`;
+}

@@ -1,0 +1,84 @@
+/** Claims of default hosts: what is left of them when Projects go. */
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import {domainClaims, endpointSlices, namespaces, projects, services} from '../../operator/controllers/resources.ts';
+import {Customer} from '../support/customer.ts';
+import {eventually} from '../support/kube-api.ts';
+import {RunningOperator, type Settings} from '../support/operator.ts';
+import {Platform, zone} from '../support/platform.ts';
+
+let platform: Platform;
+let operator: RunningOperator;
+beforeAll(async () => {
+  platform = await Platform.start();
+});
+afterAll(async () => {
+  await platform?.stop();
+});
+
+/** Each test of a describe has an operator with these settings. */
+const withOperator = (change: Settings = {}) => {
+  beforeEach(async () => {
+    operator = await RunningOperator.start(platform, change);
+  });
+  afterEach(() => operator?.stop());
+};
+
+/** The claims of default hosts that there are. */
+const claimedHosts = async (): Promise<string[]> =>
+  (await platform.client.list(domainClaims)).items
+    .map(({metadata: {name}}) => name)
+    .filter((name) => name.endsWith(`.${zone}`));
+
+const numbered = Array.from({length: 50}, (_, i) => `p${i}`);
+
+describe('A tenant that makes Projects and deletes them', () => {
+  withOperator();
+
+  test.each([
+    ['with an Account', true],
+    ['without one', false],
+  ])('leaves no claim behind: %s', async (_, owned) => {
+    const customer = await Customer.create(platform);
+    if (!owned)
+      await customer.change(namespaces, customer.namespace, {metadata: {labels: {'doorplate.dev/account': null}}});
+    await operator.rest();
+    for (const name of numbered) await customer.publish(name);
+    expect(await operator.comesTo(async () => (await claimedHosts()).length, numbered.length)).toBe(numbered.length);
+    for (const name of numbered) await customer.remove(projects, name);
+    expect(await operator.comesTo(claimedHosts, [])).toEqual([]);
+  });
+
+  test('has the same host again for a Project of the same name', async () => {
+    const customer = await Customer.deployed(platform);
+    const host = await customer.target();
+    await customer.remove(projects, 'web');
+    expect(await operator.comesTo(() => customer.holder(host), undefined)).toBeUndefined();
+    await customer.publish('web');
+    expect(await customer.target()).toBe(host);
+    await customer.remove(projects, 'web');
+    expect(await operator.comesTo(claimedHosts, [])).toEqual([]);
+  });
+});
+
+describe('A default host with a certificate of its own', () => {
+  withOperator({platform: {zone, tls: 'PerProject'}});
+
+  test('keeps its claim for its tenant while its orders count, and they count again for the next Project of its name', async () => {
+    const customer = await Customer.deployed(platform);
+    const host = await customer.target();
+    const ordersOf = async () => (await platform.client.get(domainClaims, host))?.status?.orders?.length;
+    await eventually(() => platform.certManager.orders.get(host) === 1);
+    // On a busy machine an order is counted there before its request stands.
+    await platform.certManager.idle();
+    await operator.rest();
+    for (const kind of [projects, services, endpointSlices]) await customer.remove(kind, 'web');
+    expect(await operator.comesTo(() => customer.holder(host), 'nobody')).toBe('nobody');
+    expect(await ordersOf()).toBe(1);
+    const {quarantinedUntil = ''} = (await platform.client.get(domainClaims, host))?.status ?? {};
+    // A week, as the longest budget counts.
+    expect(Date.parse(quarantinedUntil) - Date.now()).toBeGreaterThan(6.9 * 86_400_000);
+    await customer.publish('web');
+    expect(await operator.comesTo(() => customer.holder(host), 'Project web')).toBe('Project web');
+    expect(await ordersOf()).toBe(1);
+  });
+});

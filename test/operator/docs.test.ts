@@ -1,0 +1,112 @@
+/** The pages that somebody follows from nothing to Live and back, block by block, verbatim, by the real helm and kubectl. */
+import {execFile} from 'node:child_process';
+import {mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from '@jest/globals';
+import {Customer} from '../support/customer.ts';
+import {ApiServer, bin} from '../support/kube-server.ts';
+import {RunningOperator} from '../support/operator.ts';
+import {filesOf, type Page, readPage, root, scriptsOf} from '../support/pages.ts';
+import {Platform} from '../support/platform.ts';
+
+/** Where commands run: the checkout as they see it, and the files that pages have them write. */
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'doorplate-docs-'));
+  for (const name of readdirSync(root)) symlinkSync(join(root, name), join(folder, name));
+});
+afterEach(() => rmSync(folder, {recursive: true}));
+
+function useCluster(server: ApiServer): void {
+  const [cert, key] = ['admin.crt', 'admin.key'].map((name) => join(server.dir, name));
+  writeFileSync(join(folder, 'kubeconfig'), server.kubeconfig({'client-certificate': cert, 'client-key': key}));
+}
+
+function run(script: string): Promise<{code: number; said: string}> {
+  const path = `${join(root, 'operator/cli')}:${bin}:${process.env.PATH}`;
+  const env = {...process.env, HOME: folder, PATH: path, KUBECONFIG: join(folder, 'kubeconfig')};
+  return new Promise((resolve) => {
+    execFile('bash', ['-euo', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
+      resolve({code: error ? Number(error.code) : 0, said: stdout + stderr}),
+    );
+  });
+}
+
+/** What a script printed; fails with it when it did not end well. */
+async function follow(script: string): Promise<string> {
+  const {code, said} = await run(script);
+  expect([script, code, code === 0 ? '' : said]).toEqual([script, 0, '']);
+  return said;
+}
+
+/** The scripts of a page, below these headings or all of them; its files are written first. */
+function begin(page: Page, under?: string) {
+  for (const [name, text] of filesOf(page)) writeFileSync(join(folder, name), text);
+  const scripts = scriptsOf(page, 'api-server').filter((block) => under === undefined || block.under === under);
+  expect(scripts.length).toBeGreaterThan(0);
+  return scripts;
+}
+
+/** Lines of shell that a page has in indented blocks, without what is said of them. */
+const indented = ({text}: Page, command: string): string[] =>
+  text.split('\n').flatMap((line) => new RegExp(`^ {4}(${command} .*?)(?: +#.*)?$`).exec(line)?.[1] ?? []);
+
+test('docs/first-domain.md leads from a customer to Live and back; README.md does the same in fewer words', async () => {
+  const platform = await Platform.start();
+  let operator: RunningOperator | undefined;
+  try {
+    operator = await RunningOperator.start(platform);
+    useCluster(platform.server);
+    const acme = Customer.of(platform, 'acme');
+    const said: Record<string, string> = {};
+    for (const {text, under, info} of begin(readPage('docs/first-domain.md'))) {
+      if (under === 'The customer publishes a project') {
+        await acme.service('docs');
+        await acme.endpoints('docs');
+      }
+      if (info.includes('dns')) await acme.point(['docs.example.com', 'old.example.com'], 'docs');
+      said[under] = await follow(text);
+    }
+    expect(said['The customer adds a hostname']).toContain('CNAME docs docs-acme-');
+    expect(said['When it does not go on']).toContain('docs.example.com Live Serving');
+    await operator.rest();
+
+    const readme = readPage('README.md');
+    await follow('kubectl config set-context --current --namespace=acme');
+    const [platforms, customers] = readme.blocks.filter(({info}) => info[0] === 'yaml').map(({text}) => text);
+    for (const manifest of [platforms, customers]) await follow(`kubectl apply -f - <<'END'\n${manifest}\nEND`);
+    const commands = indented(readme, 'kubectl');
+    expect(commands.length).toBeGreaterThan(5);
+    for (const command of commands) await follow(command);
+    // What stands there in capitals is for the reader to fill in.
+    const others = ['docs/api-keys.md', 'docs/quotas.md'].flatMap((page) => indented(readPage(page), 'kubectl'));
+    const whole = others.filter((command) => !/\b[A-Z]{4,}\b/.test(command) && !commands.includes(command));
+    expect(whole.length).toBeGreaterThan(2);
+    for (const command of whole) await follow(command);
+  } finally {
+    await operator?.stop();
+    await platform.stop();
+  }
+});
+
+test('docs/install.md installs, docs/upgrade.md upgrades and goes back, docs/uninstall.md leaves nothing, where no Pod runs', async () => {
+  const server = await ApiServer.start();
+  try {
+    useCluster(server);
+    const [install, upgrade, uninstall, backup] = ['install', 'upgrade', 'uninstall', 'backup'].map((name) =>
+      readPage(`docs/${name}.md`),
+    );
+    for (const {text} of begin(install!)) expect(await follow(text)).toContain('enterprise');
+    const helm = indented(upgrade!, 'helm');
+    expect(helm.length).toBe(3);
+    for (const command of helm) await follow(command);
+    for (const {text} of begin(backup!)) await follow(text);
+    for (const {text} of begin(uninstall!, 'Doorplate alone')) await follow(text);
+    expect(await follow('kubectl get crd -o name')).toContain('customdomains.doorplate.dev');
+    for (const {text} of begin(uninstall!, 'For good')) await follow(text);
+    expect(await follow('kubectl get crd,clusterroles,validatingadmissionpolicies -o name')).not.toContain('doorplate');
+  } finally {
+    await server.stop();
+  }
+});

@@ -1,0 +1,15 @@
+import {afterAll, beforeAll, test} from '@jest/globals';
+import {expectTheSameEnd, returned} from '../support/deaths.ts';
+import {Platform} from '../support/platform.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await Platform.start();
+});
+afterAll(async () => {
+  await platform?.stop();
+});
+
+test('the operator dies at every write while a domain with a redirect comes back, whose certificates rest: the end is the same, with one order for each hostname, and nothing is left over', async () => {
+  await expectTheSameEnd(platform, returned);
+});

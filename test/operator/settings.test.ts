@@ -1,0 +1,295 @@
+/**
+ * What a platform sets, or leaves as it is shipped, through the operator's role: each test starts one with its own
+ * settings. All that looks again by itself is set to an hour.
+ */
+import {setTimeout as wait} from 'node:timers/promises';
+import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
+import type {EventsV1Event} from '@kubernetes/client-node';
+import type {AcmeIssuer} from '../../operator/api/foreign.ts';
+import {hostsOf} from '../../operator/controllers/rendering.ts';
+import {
+  certificates,
+  clusterIssuers,
+  customDomains,
+  domainClaims,
+  ingressClasses,
+  ingresses,
+  issuers,
+} from '../../operator/controllers/resources.ts';
+import {defineResource, keyOf, type Kind} from '../../operator/kube/objects.ts';
+import {record} from '../unit/dns/fake-servers.ts';
+import {Customer} from '../support/customer.ts';
+import {eventually} from '../support/kube-api.ts';
+import {RunningOperator, type Settings} from '../support/operator.ts';
+import {home, ingressClassOf, Platform, zone} from '../support/platform.ts';
+import {StandInDns} from '../support/stand-in-dns.ts';
+import {StandInEdge} from '../support/stand-in-edge.ts';
+
+let platform: Platform;
+let operator: RunningOperator | undefined;
+beforeAll(async () => {
+  platform = await Platform.start();
+});
+afterEach(async () => {
+  // What stays would take part in the next test.
+  for (const domain of (await platform.client.list(customDomains)).items)
+    await platform.client.delete(customDomains, keyOf(domain));
+  await eventually(async () => (await platform.client.list(customDomains)).items.length === 0);
+  await operator?.stop();
+});
+afterAll(async () => {
+  await platform?.stop();
+});
+
+async function start(change: Settings): Promise<void> {
+  await operator?.stop();
+  operator = await RunningOperator.start(platform, change);
+}
+
+async function expectSoon<T>(read: () => Promise<T>, expected: T): Promise<void> {
+  expect(await operator!.comesTo(read, expected)).toEqual(expected);
+}
+
+async function expectHost(customer: Customer, hostname: string, expected: string): Promise<void> {
+  await expectSoon(async () => (await customer.hosts('web'))[hostname], expected);
+  await operator!.rest();
+}
+
+const settings = (dnsSettings: object) => ({dns: {waitSchedule: [{every: '1h', for: '24h'}], ...dnsSettings}});
+
+/** What is asked of a zone's own servers: questions that ask for no recursion. */
+const askedOfServers = (name: string) => platform.dns.questions(name).filter((q) => !q.recursionDesired);
+
+describe('dns.allowPrivateAddresses', () => {
+  test('is false: name servers at private addresses are not asked, and the customer is told', async () => {
+    await start(settings({recursive: [platform.dns.address]}));
+    const customer = await Customer.deployed(platform);
+    const www = customer.host('www');
+    await customer.point([www]);
+    await customer.attach('web', www);
+    await expectHost(customer, www, 'AwaitingVerification AuthoritativeUnreachable');
+    expect((await customer.domain('web'))?.status?.hosts?.[0]?.message).toContain('no public address');
+    expect(askedOfServers(customer.zone)).toEqual([]);
+  });
+});
+
+const events = defineResource<Kind<EventsV1Event>>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+});
+
+/** What the operator says of the admission policy: by Events, and by its metric, for namespaces of an Account and for all others. */
+async function saidOfPolicy() {
+  const told = (await platform.client.list(events, {namespace: home})).items
+    .filter(({reason}) => reason === 'OthersRoutesAllowed')
+    .map(({regarding, note}) => `${regarding?.kind} ${regarding?.name?.replace(/\d+$/, 'N')} ${note?.split(':')[0]}`);
+  const metrics = await operator!.registry.metrics();
+  const denies = ['account', 'other'].map((namespaces) =>
+    metrics.includes(`doorplate_admission_policy_denies{namespaces="${namespaces}"} 1`),
+  );
+  return {told, denies};
+}
+
+describe('admissionPolicy', () => {
+  test('refuses less than it could: the operator says so by an Event on its Pod and in a metric', async () => {
+    const told: string[] = [];
+    await start({admissionPolicy: {mode: 'Deny', scope: 'All'}});
+    await operator!.rest();
+    expect(await saidOfPolicy()).toEqual({told, denies: [true, true]});
+    await start({admissionPolicy: {scope: 'Accounts'}});
+    told.push(
+      "Pod in-process-N Others' routes are refused in namespaces of an Account alone (admissionPolicy.scope is Accounts)",
+    );
+    await expectSoon(saidOfPolicy, {told, denies: [true, false]});
+    await start({admissionPolicy: {mode: 'Warn', scope: 'All'}});
+    told.push("Pod in-process-N Others' routes are refused nowhere (admissionPolicy.mode is Warn)");
+    await expectSoon(saidOfPolicy, {told, denies: [false, false]});
+  });
+});
+
+describe('dns.mode', () => {
+  test('is RecursiveOnly: two resolvers prove a hostname, and nobody else is asked', async () => {
+    const second = await StandInDns.start(zone);
+    try {
+      await start(settings({mode: 'RecursiveOnly', recursive: [platform.dns.address, second.address]}));
+      const customer = await Customer.deployed(platform);
+      const www = customer.host('www');
+      for (const server of [platform.dns, second]) server.point(www, await customer.target());
+      await customer.attach('web', www);
+      await expectHost(customer, www, 'Live Serving');
+      expect(askedOfServers(customer.zone)).toEqual([]);
+      expect(second.questions(www)).not.toEqual([]);
+    } finally {
+      await second.stop();
+    }
+  });
+});
+
+/** A customer that attaches its apex, which has this address. */
+async function apexOf(address: string): Promise<Customer> {
+  const customer = await Customer.deployed(platform);
+  platform.dns.set(customer.zone, record(customer.zone, 'A', address));
+  await customer.attach('web', customer.zone);
+  return customer;
+}
+
+describe('apexOwnership', () => {
+  test("is AddressOnly: the edge's address proves an apex, another does not", async () => {
+    await start({apexOwnership: 'AddressOnly', singleTenant: true});
+    const [ours, others] = [await apexOf('127.0.0.1'), await apexOf('127.0.0.2')];
+    await expectHost(ours, ours.zone, 'Live Serving');
+    await expectHost(others, others.zone, 'AwaitingVerification ConflictingA');
+  });
+
+  test("is TXT, as shipped: the edge's address alone does not", async () => {
+    await start({});
+    const customer = await apexOf('127.0.0.1');
+    await expectHost(customer, customer.zone, 'AwaitingVerification TXTMissing');
+  });
+});
+
+describe('deniedNames', () => {
+  test('names a zone: what is below it is refused, and DNS is not asked about it', async () => {
+    await start({});
+    const [served, next] = [await Customer.served(platform), await Customer.deployed(platform)];
+    await start({deniedNames: [next.zone, served.zone]});
+    await next.attach('web', next.host('www'));
+    await expectHost(next, next.host('www'), 'NotAccepted HostnameNotAllowed');
+    expect(platform.dns.questions(next.zone)).toEqual([]);
+    // What is Live already goes at once, and its claim with it.
+    await expectHost(served, served.host('www'), 'NotAccepted HostnameNotAllowed');
+    expect(await platform.children((await served.domain('web'))?.metadata.uid)).toEqual([]);
+  });
+});
+
+const acme = (name: string, namespace?: string): AcmeIssuer => ({
+  apiVersion: 'cert-manager.io/v1',
+  kind: namespace === undefined ? 'ClusterIssuer' : 'Issuer',
+  metadata: {name, ...(namespace !== undefined && {namespace})},
+  spec: {acme: {server: 'https://ca.test/dir'}},
+});
+/** By whom the certificates of these customers are issued. */
+const issuersOf = async (customers: readonly Customer[]) => {
+  const {items} = await platform.client.list(certificates);
+  const hosts = new Set(customers.map((c) => c.host('www')));
+  return items.flatMap((c) => (hosts.has(c.spec.dnsNames[0] ?? '') ? c.spec.issuerRef.name : [])).toSorted();
+};
+const ordered = () => [...platform.certManager.orders.values()].reduce((sum, n) => sum + n, 0);
+
+describe('issuerRef', () => {
+  test('is an Issuer: the one in the namespace of each Certificate is asked', async () => {
+    await platform.client.create(issuers, acme('namespaced', home));
+    await start({issuerRef: {name: 'namespaced', kind: 'Issuer'}});
+    const customer = await Customer.served(platform);
+    const [certificate] = (await platform.client.list(certificates, {namespace: customer.namespace})).items;
+    expect(certificate?.spec.issuerRef).toEqual({name: 'namespaced', kind: 'Issuer', group: 'cert-manager.io'});
+  });
+
+  test('is changed: Live hostnames stay Live, and get certificates of the new issuer within the budgets', async () => {
+    await start({});
+    const customers = [await Customer.served(platform), await Customer.served(platform)];
+    await platform.client.create(clusterIssuers, acme('another'));
+    // Two orders for one hostname within a second count as one: Kubernetes' times have no fractions.
+    await wait(2_100);
+    await start({issuerRef: {name: 'another'}, budgets: {account: [{limit: ordered() + 1, per: '1h'}]}});
+    await expectSoon(() => issuersOf(customers), ['acme', 'another']);
+    await operator!.rest();
+    expect(await issuersOf(customers)).toEqual(['acme', 'another']);
+    for (const customer of customers) await expectHost(customer, customer.host('www'), 'Live Serving');
+
+    const before = ordered();
+    await start({issuerRef: {name: 'another'}});
+    await expectSoon(() => issuersOf(customers), ['another', 'another']);
+    await operator!.rest();
+    for (const customer of customers) await expectHost(customer, customer.host('www'), 'Live Serving');
+    expect(ordered()).toBe(before + 1);
+  });
+
+  test('is changed: a hostname whose CAA records allow only the former CA stays with it', async () => {
+    await start({});
+    const customer = await Customer.served(platform);
+    platform.dns.forbid(customer.host('www'));
+    await platform.client.create(clusterIssuers, acme('forbidden'));
+    await start({issuerRef: {name: 'forbidden'}});
+    const asked = () => platform.dns.questions(customer.zone).some((q) => q.type === 'CAA');
+    await expectSoon(() => Promise.resolve(asked()), true);
+    await operator!.rest();
+    expect(await issuersOf([customer])).toEqual(['acme']);
+    await expectHost(customer, customer.host('www'), 'Live Serving');
+  });
+});
+
+describe('ingressClassName', () => {
+  test("is changed from Traefik's to another: each route gets the new class and none of Traefik's annotations, and plain HTTP is left to the class", async () => {
+    await start({});
+    const customer = await Customer.deployed(platform);
+    const [www, old] = [customer.host('www'), customer.host('old')];
+    await customer.point([www, old]);
+    await customer.attach('web', www, [old]);
+    await expectHost(customer, old, 'Live Redirecting');
+    const orders = new Map(platform.certManager.orders);
+    const other = ingressClassOf('example.test/ingress-controller');
+    await platform.client.create(ingressClasses, {...other, metadata: {name: 'other'}});
+    await start({ingressClassName: 'other'});
+    const routes = async () =>
+      (await platform.client.list(ingresses)).items
+        .filter((i) => [www, old, customer.zone].includes(hostsOf(i)[0] ?? ''))
+        .map((i) => [hostsOf(i)[0], i.spec.ingressClassName, i.metadata.name.endsWith('-http')])
+        .toSorted();
+    const expected = [
+      [old, 'other', false],
+      [www, 'other', false],
+    ];
+    await expectSoon(routes, expected);
+    await operator!.rest();
+    expect(await routes()).toEqual(expected);
+    const annotations = (await platform.client.list(ingresses)).items.flatMap((i) =>
+      Object.keys(i.metadata.annotations ?? {}),
+    );
+    expect(annotations.filter((a) => a.includes('traefik'))).toEqual([]);
+    expect(platform.certManager.orders).toEqual(orders);
+    await expectHost(customer, www, 'Live Serving');
+  });
+});
+
+describe('A hostname in Unicode', () => {
+  test('is proven, ordered and routed as its A-label', async () => {
+    await start({});
+    const customer = await Customer.deployed(platform);
+    const [typed, ascii] = [customer.host('Bücher'), customer.host('xn--bcher-kva')];
+    await customer.point([ascii]);
+    await customer.attach('web', typed);
+    await expectHost(customer, ascii, 'Live Serving');
+    const [certificate] = (await platform.client.list(certificates, {namespace: customer.namespace})).items.filter(
+      (c) => c.spec.dnsNames.includes(ascii),
+    );
+    expect(certificate?.spec.dnsNames).toEqual([ascii]);
+    expect((await platform.client.get(domainClaims, ascii))?.status?.holder?.name).toBe('web');
+  });
+});
+
+describe('An edge of IPv6 alone', () => {
+  test('an apex is proven by its AAAA and TXT, and Live once the address presents the certificate', async () => {
+    const edge = await StandInEdge.start(platform.client, platform.certManager, 'doorplate-redirector', '::1');
+    try {
+      await start({edge: {addresses: ['::1'], probe: [`[::1]:${edge.port}`]}});
+      const customer = await Customer.deployed(platform);
+      const apex = customer.zone;
+      await customer.attach('web', apex);
+      const records = async () => (await customer.domain('web'))?.status?.dnsRecords;
+      await expectSoon(async () => (await records())?.map((r) => r.type), ['ALIAS', 'TXT']);
+      const token = (await records())?.find((r) => r.type === 'TXT')?.value ?? '';
+      const challenge = `_doorplate-challenge.${apex}`;
+      platform.dns.set(apex, {name: apex, type: 'AAAA', ttl: 60, data: '::1'});
+      platform.dns.set(challenge, {name: challenge, type: 'TXT', ttl: 60, data: token});
+      await start({edge: {addresses: ['::1'], probe: [`[::1]:${edge.port}`]}});
+      await expectHost(customer, apex, 'Live Serving');
+      expect(edge.looks).toBeGreaterThan(0);
+    } finally {
+      await edge.stop();
+    }
+  });
+});

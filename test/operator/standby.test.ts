@@ -1,0 +1,90 @@
+/** An operator that stands by while another leads, and takes over. */
+import {afterAll, afterEach, beforeAll, describe, expect, jest, test} from '@jest/globals';
+import {leases, type Lease} from '../../operator/kube/lease.ts';
+import {microTime} from '../../operator/kube/objects.ts';
+import {Customer} from '../support/customer.ts';
+import {eventually} from '../support/kube-api.ts';
+import {RunningOperator} from '../support/operator.ts';
+import {home, Platform} from '../support/platform.ts';
+
+const hour = 3_600_000;
+const lease = 'doorplate-operator';
+const elected = {leaderElection: {enabled: true, lease}};
+
+let platform: Platform;
+const running: RunningOperator[] = [];
+beforeAll(async () => {
+  platform = await Platform.start();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  for (const operator of running.splice(0)) await operator.stop();
+  await platform.client.delete(leases, `${home}/${lease}`);
+});
+afterAll(() => platform?.stop());
+
+const noted = (operator: RunningOperator): RunningOperator => {
+  running.push(operator);
+  return operator;
+};
+
+/** Whether it says when the first certificate expires: 1, or 0. */
+const certificates = async ({registry}: RunningOperator) =>
+  (await registry.getSingleMetric('doorplate_certificate_expiry_timestamp_seconds')!.get()).values.length;
+
+/** Somebody leads who does nothing, until the lease is given back. */
+async function somebodyLeads(): Promise<{giveBack: () => Promise<unknown>}> {
+  const now = microTime(new Date());
+  await platform.client.create<Lease>(leases, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: {name: lease, namespace: home},
+    spec: {holderIdentity: 'somebody_else', leaseDurationSeconds: 36_000, acquireTime: now, renewTime: now},
+  });
+  return {
+    giveBack: () =>
+      platform.client.patch<Lease>(leases, `${home}/${lease}`, {spec: {holderIdentity: ''}}, {type: 'merge'}),
+  };
+}
+
+describe('A standby', () => {
+  test('writes and counts nothing while another leads, takes over when that one stops, and orders nothing twice', async () => {
+    const first = noted(await RunningOperator.start(platform, elected));
+    const standby = noted(await RunningOperator.standBy(platform, elected));
+    const before = await Customer.served(platform);
+    const writes = () => standby.proxy.seen.filter((s) => s.method !== 'GET');
+    expect(writes()).toEqual([]);
+    expect([await certificates(first), await certificates(standby)]).toEqual([1, 0]);
+    await first.stop();
+    await standby.leads;
+    expect(await certificates(standby)).toBe(1);
+    const after = await Customer.served(platform);
+    await standby.rest();
+    const orders = [before, after].map((customer) => platform.certManager.orders.get(customer.host('www')));
+    expect(orders).toEqual([1, 1]);
+  });
+
+  test('that has stood by for longer than the interval of re-checks does not ask for all hostnames at once', async () => {
+    const first = noted(await RunningOperator.start(platform));
+    const customer = await Customer.deployed(platform);
+    const hostnames = Array.from({length: 12}, (_, i) => customer.host(`n${i}`));
+    await customer.point(hostnames);
+    await customer.attach('web', hostnames[0]!, hostnames.slice(1));
+    await eventually(async () => {
+      const phases = Object.values(await customer.hosts('web'));
+      return phases.length === hostnames.length && phases.every((phase) => phase.startsWith('Live '));
+    });
+    await first.stop();
+
+    const {giveBack} = await somebodyLeads();
+    const standby = noted(await RunningOperator.standBy(platform, elected));
+    const {now} = Date;
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + 2 * hour);
+    const asked = () => hostnames.filter((name) => platform.dns.questions(name).length > 0);
+    const known = new Map(hostnames.map((name) => [name, platform.dns.questions(name).length]));
+    await giveBack();
+    await standby.leads;
+    await standby.rest();
+    expect(asked().filter((name) => platform.dns.questions(name).length > known.get(name)!)).toEqual([]);
+  });
+});

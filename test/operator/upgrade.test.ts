@@ -1,0 +1,266 @@
+/**
+ * What stands when an operator of another release takes over: that of test/upgrade/BASE, as a process of its own, made
+ * it; this one takes over, and the other one again. All that looks again by itself is set to an hour.
+ */
+import {setTimeout as wait} from 'node:timers/promises';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {
+  accounts,
+  certificateRequests,
+  certificates,
+  customDomains,
+  domainClaims,
+  ingresses,
+  plans,
+  projects,
+} from '../../operator/controllers/resources.ts';
+import type {CustomDomain} from '../../operator/api/foreign.ts';
+import {keyOf, type KubeObject, type ObjectMeta, type Resource} from '../../operator/kube/objects.ts';
+import {record} from '../unit/dns/fake-servers.ts';
+import {Base, BaseOperator} from '../support/base.ts';
+import {Customer} from '../support/customer.ts';
+import {eventually} from '../support/kube-api.ts';
+import {isWrite, RunningOperator} from '../support/operator.ts';
+import {Platform} from '../support/platform.ts';
+
+const ours: Resource[] = [accounts, plans, projects, customDomains, domainClaims];
+/** For so long nothing is asked and nothing changes when a process is at rest, ms. */
+const restMs = 1500;
+
+let base: Base;
+let platform: Platform;
+let before: BaseOperator | undefined;
+let now: RunningOperator | undefined;
+/** By the state in which its hostname stands. */
+let customers: Record<'live' | 'issuing' | 'waiting' | 'refused' | 'downgraded' | 'removed', Customer>;
+
+/** All that Doorplate and its tenants wrote, with its resourceVersions. */
+async function standing(kinds: readonly Resource[] = [...ours, certificates, certificateRequests, ingresses]) {
+  const lists = await Promise.all(kinds.map((kind) => platform.client.list(kind)));
+  const all = lists.flatMap(({items}, i) =>
+    items.map((object): [string, KubeObject] => {
+      const {managedFields: _, ...metadata} = object.metadata as ObjectMeta & {managedFields?: unknown};
+      return [`${kinds[i]!.kind} ${keyOf(object)}`, {...object, metadata}];
+    }),
+  );
+  return Object.fromEntries(all.toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+/**
+ * The same without what this release tells in a status and that of BASE did not: the zone of a hostname. It comes with the next
+ * check, and goes with the older release.
+ */
+function withoutZones(all: Awaited<ReturnType<typeof standing>>): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(all).map(([key, object]) => {
+      if (object.kind !== 'CustomDomain') return [key, object];
+      const {metadata, status} = object as CustomDomain;
+      const hosts = status?.hosts?.map((host) => ({...host, zone: undefined}));
+      return [key, {...object, metadata: {...metadata, resourceVersion: undefined}, status: {...status, hosts}}];
+    }),
+  );
+}
+/** Of the zones alone: once a hostname at most. */
+const writesZones = (all: Awaited<ReturnType<typeof standing>>): string[] =>
+  Object.values(all).flatMap((object) => {
+    const {
+      kind,
+      metadata: {namespace, name},
+      status,
+    } = object as CustomDomain;
+    const path = `/apis/doorplate.dev/v1alpha1/namespaces/${namespace}/customdomains/${name}/status`;
+    return kind === 'CustomDomain' ? (status?.hosts ?? []).map(() => `PATCH ${path}`) : [];
+  });
+
+const contentOf = (object: KubeObject): object => ({...object, metadata: undefined});
+
+/** What comes of an object, status and all, when it is created; it does not stay. Throws what the API server throws. */
+async function written(object: KubeObject & {status?: object}): Promise<object> {
+  const resource = ours.find((r) => r.kind === object.kind)!;
+  let made = await platform.client.create(resource, object);
+  const {status} = object;
+  if (resource !== plans && resource !== domainClaims)
+    made = await platform.client.patch(resource, keyOf(object), {status}, {type: 'merge', subresource: 'status'});
+  await platform.client.delete(resource, keyOf(object));
+  return contentOf(made);
+}
+
+/** What stands once nobody asks anything any more. */
+async function atRest(): Promise<Awaited<ReturnType<typeof standing>>> {
+  for (let last = ''; ; await wait(restMs)) {
+    const all = await standing();
+    const versions = Object.values(all).map((o) => o.metadata.resourceVersion);
+    const state = JSON.stringify([versions, platform.dns.asked, platform.edge.looks]);
+    if (state === last) return all;
+    last = state;
+  }
+}
+
+async function expectHost(customer: Customer, label: string, expected: string): Promise<void> {
+  const read = async () => (await customer.hosts('web'))[customer.host(label)];
+  await eventually(async () => (await read()) === expected, 60_000).catch(() => {});
+  expect(await read()).toBe(expected);
+}
+
+const changePlan = (customer: Customer, plan: string) =>
+  customer.change(accounts, customer.namespace, {spec: {planRef: {name: plan}}});
+
+/** What `old`, which redirects to `www`, comes to while that stays as it is. */
+const besides: Record<string, string> = {
+  'Live Serving': 'Live Redirecting',
+  'Verified Issuing': 'Verified WaitingForPrimary',
+};
+
+/** A hostname is attached, and reads so; what redirects to it has come as far as it can. */
+async function attached(expected: string, {proven = true, plan = 'pro' as 'pro' | 'free'} = {}): Promise<Customer> {
+  const customer = await Customer.deployed(platform, plan);
+  if (expected === 'Verified Issuing') platform.certManager.hold(customer.host('www'));
+  if (proven) await customer.point(['www', 'old'].map((label) => customer.host(label)));
+  // The apex has no record, so its TXT is told.
+  await customer.attach('web', customer.host('www'), [customer.host('old'), ...(proven ? [] : [customer.zone])]);
+  await expectHost(customer, 'www', expected);
+  await expectHost(customer, 'old', besides[expected] ?? expected);
+  return customer;
+}
+
+/** Served with a redirect, and with the apex, which its TXT proves. */
+async function live(): Promise<Customer> {
+  const customer = await Customer.deployed(platform);
+  const {zone} = customer;
+  await customer.attach('web', zone);
+  const token = await eventually(async () => {
+    const records = (await customer.domain('web'))?.status?.dnsRecords ?? [];
+    return records.find((r) => r.type === 'TXT')?.value ?? false;
+  });
+  await customer.remove(customDomains, 'web');
+  await eventually(async () => (await customer.domain('web')) === undefined);
+  platform.dns.set(zone, record(zone, 'A', '127.0.0.1'));
+  const challenge = `_doorplate-challenge.${zone}`;
+  platform.dns.set(challenge, {name: challenge, type: 'TXT', ttl: 60, data: String(token)});
+  await customer.point(['www', 'old'].map((label) => customer.host(label)));
+  await customer.attach('web', customer.host('www'), [customer.host('old'), zone]);
+  for (const host of [customer.host('old'), zone])
+    await eventually(async () => (await customer.hosts('web'))[host] === 'Live Redirecting');
+  return customer;
+}
+
+const verify = (customer: Customer) =>
+  customer.change(customDomains, 'web', {
+    metadata: {annotations: {'doorplate.dev/requestedAt': new Date().toISOString()}},
+  });
+
+async function downgraded(): Promise<Customer> {
+  const customer = await attached('Live Serving');
+  await changePlan(customer, 'free');
+  await expectHost(customer, 'www', 'Live PlanUpgradeRequired');
+  return customer;
+}
+
+async function removed(): Promise<Customer> {
+  const customer = await attached('Live Serving');
+  await customer.remove(customDomains, 'web');
+  for (const label of ['www', 'old'])
+    await eventually(async () => (await customer.holder(customer.host(label))) === 'nobody');
+  return customer;
+}
+
+beforeAll(async () => {
+  base = await Base.unpack();
+  platform = await Platform.start({kinds: `${base.folder}/crds`});
+  before = await BaseOperator.start(base, platform);
+  const made = await Promise.all([
+    live(),
+    attached('Verified Issuing'),
+    attached('AwaitingVerification RecordMissing', {proven: false}),
+    attached('NotAccepted PlanUpgradeRequired', {plan: 'free'}),
+    downgraded(),
+    removed(),
+  ]);
+  const [first, second, third, fourth, fifth, sixth] = made;
+  customers = {live: first, issuing: second, waiting: third, refused: fourth, downgraded: fifth, removed: sixth};
+});
+afterAll(async () => {
+  await Promise.all([before?.stop(), now?.stop()]);
+  await platform?.stop();
+  await base?.remove();
+});
+
+/** The operator of before has been stopped, and the kinds are those of this release. */
+async function kindsUpgraded(): Promise<void> {
+  await before?.stop();
+  await platform.upgradeKinds();
+}
+
+describe('An upgrade', () => {
+  test('of the CRDs comes first: existing objects are read as before, and the former operator goes on', async () => {
+    const all = await atRest();
+    await platform.upgradeKinds();
+    expect(await atRest()).toEqual(all);
+    await customers.waiting.attach('more', customers.waiting.host('more'));
+    await eventually(async () => (await customers.waiting.domain('more'))?.status?.phase === 'NotAccepted');
+    await customers.waiting.remove(customDomains, 'more');
+  });
+
+  test('of the CRDs: every existing object would be accepted if it were written today, its status too', async () => {
+    await kindsUpgraded();
+    const all = Object.values(await standing(ours));
+    expect(new Set(all.map((o) => o.kind))).toEqual(new Set(ours.map((r) => r.kind)));
+    for (const object of all) {
+      const {namespace, name, labels, annotations} = object.metadata;
+      const copy = {...object, metadata: {name: `copy.${name}`, namespace, labels, annotations}};
+      expect(await written(copy).catch((refusal: Error) => refusal.message)).toEqual(contentOf(object));
+    }
+  });
+
+  test('of the operator: existing objects change by the zones of their hostnames at most, and nothing is ordered', async () => {
+    await kindsUpgraded();
+    const [all, orders] = [await atRest(), new Map(platform.certManager.orders)];
+    now = await RunningOperator.start(platform);
+    await now.rest();
+    const allowed = writesZones(all);
+    const strange = now.proxy.seen
+      .filter(isWrite)
+      .map(({method, url}) => `${method} ${url.pathname}`)
+      .filter((write) => {
+        const at = allowed.indexOf(write);
+        return at === -1 || allowed.splice(at, 1).length === 0;
+      });
+    expect(strange).toEqual([]);
+    expect(withoutZones(await atRest())).toEqual(withoutZones(all));
+    expect(platform.certManager.orders).toEqual(orders);
+  });
+
+  test('that is over: what waited goes on, and a removed hostname is proven again by its former records', async () => {
+    const {waiting, issuing, downgraded: paid, removed: gone} = customers;
+    await waiting.point([waiting.host('www'), waiting.host('old')]);
+    await verify(waiting);
+    await platform.certManager.issue(issuing.host('www'));
+    await changePlan(paid, 'pro');
+    await gone.attach('web', gone.host('www'), [gone.host('old')]);
+    for (const customer of [waiting, issuing, paid, gone]) {
+      await expectHost(customer, 'www', 'Live Serving');
+      await expectHost(customer, 'old', 'Live Redirecting');
+    }
+    await atRest();
+    await now?.stop();
+  });
+});
+
+describe('The former operator, installed again', () => {
+  test('changes nothing but the zones, and orders nothing', async () => {
+    const [all, orders] = [await atRest(), new Map(platform.certManager.orders)];
+    await before?.stop();
+    before = await BaseOperator.start(base, platform);
+    expect(withoutZones(await atRest())).toEqual(withoutZones(all));
+    expect(platform.certManager.orders).toEqual(orders);
+  });
+
+  test('goes on with what the newer one has begun', async () => {
+    const {live: served, refused} = customers;
+    await changePlan(refused, 'pro');
+    await expectHost(refused, 'www', 'Live Serving');
+    await served.remove(customDomains, 'web');
+    await eventually(async () => (await served.holder(served.zone)) === 'nobody');
+    expect(await platform.children((await served.domain('web'))?.metadata.uid ?? 'gone')).toEqual([]);
+  });
+});

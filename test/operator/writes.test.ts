@@ -1,0 +1,235 @@
+/** What the operator writes, and in which order: a real API server saw it. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {hostsOf} from '../../operator/controllers/rendering.ts';
+import {customDomains, ingresses, projects} from '../../operator/controllers/resources.ts';
+import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
+import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
+import {Customer} from '../support/customer.ts';
+import {padToTheBrim} from '../support/padding.ts';
+import {isWrite, RunningOperator} from '../support/operator.ts';
+import {ingressClass, Platform} from '../support/platform.ts';
+
+type KubeEvent = KubeObject & {note?: string; regarding?: {kind?: string}};
+const events = defineResource<KubeEvent>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+});
+const foreign = 'test.doorplate.dev/held';
+let platform: Platform;
+let operator: RunningOperator;
+beforeAll(async () => {
+  platform = await Platform.start();
+  operator = await RunningOperator.start(platform);
+});
+afterAll(async () => {
+  await operator?.stop();
+  await platform?.stop();
+});
+
+async function expectSoon<T>(read: () => Promise<T>, expected: T): Promise<void> {
+  expect(await operator.comesTo(read, expected)).toEqual(expected);
+}
+
+/**
+ * What was written since `from`, in the order in which the API server was asked: `DELETE ingresses`, `PATCH
+ * customdomains/status`; repetitions once. Of these kinds alone: when an Account's status is written, or a CertificateRequest
+ * that is done with is deleted, depends on how busy the machine is.
+ */
+function writesSince(from: number): string[] {
+  const all = operator.proxy.seen
+    .slice(from)
+    .filter(isWrite)
+    .flatMap(({method, url}) => {
+      const [path] = /(customdomains|projects|domainclaims|certificates|ingresses).*$/.exec(url.pathname) ?? [];
+      if (path === undefined) return [];
+      const [plural = '', , subresource] = path.split('/');
+      return [`${method} ${plural}${subresource === undefined ? '' : `/${subresource}`}`];
+    });
+  return all.filter((write, i) => write !== all[i - 1]);
+}
+
+/** A customer whose hostname `www` is Live, and the UID of its CustomDomain. */
+async function served(): Promise<{customer: Customer; www: string; uid: string}> {
+  const customer = await Customer.served(platform);
+  await operator.rest();
+  return {customer, www: customer.host('www'), uid: (await customer.domain('web'))?.metadata.uid ?? ''};
+}
+
+const routes = async (host: string): Promise<Ingress[]> =>
+  (await platform.client.list(ingresses)).items.filter((i) => hostsOf(i).includes(host));
+const setFinalizers = (customer: Customer, finalizers: string[]) =>
+  customer.change(customDomains, 'web', {metadata: {finalizers}});
+
+describe('A hostname that is attached', () => {
+  test('is written in order: the finalizer, its claim, its proof in status, then certificate and routes', async () => {
+    const customer = await Customer.deployed(platform);
+    const www = customer.host('www');
+    await customer.point([www]);
+    await operator.rest();
+    const from = operator.proxy.seen.length;
+    await customer.attach('web', www);
+    await expectSoon(async () => (await customer.hosts('web'))[www], 'Live Serving');
+    expect(writesSince(from).slice(0, 6)).toEqual([
+      'PATCH customdomains',
+      'PATCH customdomains/status',
+      'POST domainclaims',
+      'PATCH customdomains/status',
+      'PATCH certificates',
+      'PATCH ingresses',
+    ]);
+  });
+
+  test('is not proven while resolvers disagree with its own name servers', async () => {
+    const customer = await Customer.deployed(platform);
+    const www = customer.host('www');
+    await customer.point([www]);
+    platform.dns.lag(www, true);
+    await customer.attach('web', www);
+    await expectSoon(async () => (await customer.hosts('web'))[www], 'AwaitingVerification PropagationPending');
+    expect(await customer.holder(www)).toBeUndefined();
+  });
+});
+
+describe('A CustomDomain that is removed', () => {
+  test('loses its routes, then (once its claim knows their orders) its certificates rest, then the finalizer goes, and nothing serves it', async () => {
+    const {customer, www, uid} = await served();
+    const from = operator.proxy.seen.length;
+    await customer.remove(customDomains, 'web');
+    await expectSoon(() => customer.holder(www), 'nobody');
+    expect(writesSince(from)).toEqual([
+      'DELETE ingresses',
+      'PATCH domainclaims',
+      'PATCH certificates',
+      'PATCH customdomains',
+      'PATCH domainclaims',
+    ]);
+    await platform.certManager.idle();
+    expect(await platform.children(uid)).toEqual([]);
+  });
+
+  test("and has somebody else's finalizer keeps that one, and says so", async () => {
+    const {customer, uid} = await served();
+    const finalizers = async (domain?: CustomDomain) => (domain ?? (await customer.domain('web')))?.metadata.finalizers;
+    await setFinalizers(customer, [...((await finalizers()) ?? []), foreign]);
+    await operator.rest();
+    await customer.remove(customDomains, 'web');
+    await expectSoon(
+      async () => [(await customer.domain('web'))?.status?.phase, await finalizers()],
+      ['Removing', [foreign]],
+    );
+    await setFinalizers(customer, []);
+    await platform.certManager.idle();
+    expect(await platform.children(uid)).toEqual([]);
+  });
+
+  test('with its finalizer taken off by force still loses its routes and certificates, and its hostname goes into quarantine', async () => {
+    const {customer, www, uid} = await served();
+    operator.proxy.fate = (seen) => (isWrite(seen) ? {status: 503} : 'forward');
+    await customer.remove(customDomains, 'web');
+    await setFinalizers(customer, []);
+    expect(await customer.domain('web')).toBeUndefined();
+    operator.spare();
+    await expectSoon(() => customer.holder(www), 'nobody');
+    await platform.certManager.idle();
+    expect(await platform.children(uid)).toEqual([]);
+  });
+});
+
+describe('A route that the API server refuses to change', () => {
+  test('is reported in its words, holds up no removal, and is written when the obstacle is gone', async () => {
+    const customer = await Customer.deployed(platform);
+    const [www, old] = [customer.host('www'), customer.host('old')];
+    await customer.point([www, old]);
+    await customer.attach('web', www, [old]);
+    await expectSoon(() => customer.hosts('web'), {[www]: 'Live Serving', [old]: 'Live Redirecting'});
+    const route = (await routes(www)).find((i) => i.metadata.namespace === customer.namespace)!;
+    const [ours] = route.metadata.ownerReferences ?? [];
+    const theirs = {apiVersion: 'v1', kind: 'ConfigMap', name: 'mine', uid: 'a-uid', controller: true};
+    const own = (ownerReferences: object[]) =>
+      customer.change(ingresses, route.metadata.name, {metadata: {ownerReferences}});
+    await own([{...ours, controller: false}, theirs]);
+    await expectSoon(async () => (await customer.hosts('web'))[www], 'Verified WriteRefused');
+    const {hosts} = (await customer.domain('web'))!.status!;
+    expect(hosts?.[0]?.message).toMatch(
+      /^Ingress .* could not be written, as the API server refuses it: .*Only one reference can have Controller set to true/,
+    );
+    await customer.change(customDomains, 'web', {spec: {redirects: null}});
+    await expectSoon(() => routes(old), []);
+    await own([{...ours}]);
+    await expectSoon(() => customer.hosts('web'), {[www]: 'Live Serving'});
+  });
+});
+
+describe('A change of 501 hostnames at once', () => {
+  test('is told in one Event for each status that is written', async () => {
+    const customer = await Customer.create(platform);
+    const names = Array.from({length: 501}, (_, i) => customer.host(`n${i}`));
+    await customer.attach('many', names[0]!, names.slice(1));
+    const reasonsOf = async () => [...new Set(Object.values(await customer.hosts('many')))].toSorted();
+    // A write of so large an object takes its time.
+    const slow = {atLeastMs: 60_000};
+    const refused = ['NotAccepted ProjectNotFound'];
+    expect(await operator.comesTo(reasonsOf, refused, slow)).toEqual(refused);
+    await customer.deploy('web');
+    // The plan has room for 500.
+    const waiting = ['AwaitingVerification RecordMissing', 'NotAccepted HostnameLimitReached'];
+    expect(await operator.comesTo(reasonsOf, waiting, slow)).toEqual(waiting);
+    await operator.rest();
+    const statuses = operator.proxy.seen.filter(
+      ({method, url}) => method === 'PATCH' && url.pathname.endsWith('/customdomains/many/status'),
+    );
+    const told = (await platform.client.list(events, {namespace: customer.namespace})).items.filter(
+      ({regarding}) => regarding?.kind === 'CustomDomain',
+    );
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.length).toBeLessThanOrEqual(statuses.length);
+    expect(told.some(({note}) => note?.includes(' Of other hostnames: 500 '))).toBe(true);
+  });
+});
+
+describe('A CustomDomain whose labels leave no room for its status', () => {
+  test('says so and what to do, and has its whole status when there is room again', async () => {
+    const customer = await Customer.create(platform);
+    // Messages of these are longer than what is said while there is no Project.
+    const [www, old] = ['w', 'o'].map((letter) => customer.host(Array(3).fill(letter.repeat(60)).join('.'))) as [
+      string,
+      string,
+    ];
+    await customer.attach('web', www, [old]);
+    await expectSoon(() => customer.hosts('web'), {
+      [www]: 'NotAccepted ProjectNotFound',
+      [old]: 'NotAccepted ProjectNotFound',
+    });
+    const unpad = await padToTheBrim(platform.client, customDomains, `${customer.namespace}/web`);
+    await customer.deploy('web');
+    const ready = async () => (await customer.domain('web'))?.status?.conditions?.find((c) => c.type === 'Ready');
+    // A write of so large an object takes its time.
+    const slow = {atLeastMs: 60_000};
+    expect(await operator.comesTo(async () => (await ready())?.reason, 'StatusTooLarge', slow)).toBe('StatusTooLarge');
+    expect((await ready())?.message).toContain('Make it smaller');
+    expect((await customer.domain('web'))?.status?.hosts).toBeUndefined();
+    await unpad();
+    const missing = {[www]: 'AwaitingVerification RecordMissing', [old]: 'AwaitingVerification RecordMissing'};
+    expect(await operator.comesTo(() => customer.hosts('web'), missing, slow)).toEqual(missing);
+  });
+});
+
+describe('A Project', () => {
+  test('gets routes for its default host when it is deployed, and loses them first when it is removed, in every namespace', async () => {
+    const customer = await Customer.deployed(platform);
+    const host = await customer.target();
+    await expectSoon(
+      async () => (await routes(host)).map((i) => i.spec.ingressClassName),
+      [ingressClass, ingressClass],
+    );
+    await operator.rest();
+    const from = operator.proxy.seen.length;
+    await customer.remove(projects, 'web');
+    await expectSoon(() => customer.holder(host), undefined);
+    expect(writesSince(from)).toEqual(['DELETE ingresses', 'PATCH projects', 'DELETE domainclaims']);
+    expect(await routes(host)).toEqual([]);
+  });
+});

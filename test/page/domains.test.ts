@@ -1,0 +1,465 @@
+/** Project > Settings > Domains, in Chromium: what a customer sees and does. What the operator would say, the test writes into the status. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {Page} from 'playwright-core';
+import type {ZoneStatus} from '../../operator/api/custom-domain.ts';
+import {recordsFor} from '../../operator/domain/proofs/proofs.ts';
+import {sayRecords} from '../../operator/domain/records.ts';
+import {eventually, patienceMs} from '../../cluster/cluster.ts';
+import {PageWorld} from '../support/page-world.ts';
+import type {Said} from '../support/page-world.ts';
+import {expectAccessible} from '../support/page-checks.ts';
+
+let world: PageWorld;
+beforeAll(async () => {
+  world = await PageWorld.start();
+  await world.api.tenant('acme', 'pro');
+});
+afterAll(async () => {
+  await world?.stop();
+});
+afterAll(() => {
+  expect(world.wrong).toEqual([]);
+});
+
+/** A project of its own, opened by whoever may change it. */
+async function open(name: string, options: {scopes?: string[]; namespace?: string} = {}): Promise<Page> {
+  const {namespace = 'acme', scopes = ['domains:read', 'domains:write']} = options;
+  await world.project(namespace, name);
+  const {page} = await world.signedIn(namespace, {project: name, scopes});
+  await page.getByRole('heading', {name: 'Domains'}).waitFor();
+  return page;
+}
+/** An apex without records yet, as the operator says it. */
+function atApex(hostname: string, zone: Omit<ZoneStatus, 'name'>): Said {
+  const place = {apex: true, zone: {name: hostname, ...zone}};
+  const records = recordsFor(
+    {hostname, target: 'apex-acme-k3v9x2m4q7w1z.apps.platform.test', token: '5f0c8a9be1d24c77k3v9x2m4q7'},
+    place,
+    ['192.0.2.1', '2001:db8::1'],
+  );
+  return {
+    hostname,
+    zone: place.zone,
+    message: `${hostname} has no address. Create ${sayRecords(records, place)}.`,
+    records: records.map(({type, name, value, note}) => ({type, name, value, note})),
+  };
+}
+const card = (page: Page, hostname: string) => page.locator(`[data-hostname="${hostname}"]`);
+const typed = (page: Page) => page.getByLabel('Domain', {exact: true});
+const live = {
+  phase: 'Live',
+  reason: 'Serving',
+  message: 'It is served with its own certificate.',
+  waitingFor: 'Nobody',
+  state: 'Found',
+  verifiedAt: '2026-11-22T06:03:12Z',
+  liveAt: '2026-11-22T06:03:57Z',
+} as const;
+
+describe('A domain', () => {
+  test('is added, awaits its record, is verified, goes live, gets a redirect, changes places with it, and is removed, without a reload', async () => {
+    const page = await open('docs');
+    await page.getByText('No domain of your own yet').waitFor();
+    await expectAccessible(page, 'empty');
+    await typed(page).fill('docs.example.com');
+    await page.getByText('docs.example.com can be added and becomes the primary.').waitFor();
+    await page.getByRole('button', {name: 'Add domain'}).click();
+    await eventually('it is written', () => world.read('acme', 'docs'));
+    await world.say('acme', 'docs', [{hostname: 'docs.example.com'}]);
+    const docs = card(page, 'docs.example.com');
+    await docs.getByText('Awaiting verification').waitFor();
+    await docs.getByText('There is no record at docs.example.com.').waitFor();
+    expect(await docs.getByRole('cell').allTextContents()).toEqual([
+      'CNAME',
+      'docs',
+      'docs-acme-k3v9x2m4q7w1z.apps.platform.test',
+      '3600',
+      'Nothing',
+    ]);
+    await expectAccessible(page, 'awaiting');
+
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await docs.getByRole('button', {name: 'Copy the value of the CNAME record of docs.example.com'}).click();
+    await docs.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('docs-acme-k3v9x2m4q7w1z.apps.platform.test');
+
+    await docs.getByRole('button', {name: 'Verify docs.example.com'}).click();
+    await docs.getByText('Checking …').waitFor();
+    await eventually(
+      'it is asked for',
+      async () => (await world.read('acme', 'docs'))?.metadata.annotations?.['doorplate.dev/requestedAt'] !== undefined,
+    );
+    await world.say('acme', 'docs', [
+      {
+        hostname: 'docs.example.com',
+        phase: 'Verified',
+        reason: 'Issuing',
+        message: 'The certificate is being issued.',
+        waitingFor: 'CertificateAuthority',
+        state: 'Found',
+        verifiedAt: live.verifiedAt,
+      },
+    ]);
+    await docs.getByRole('button', {name: 'Re-verify docs.example.com'}).waitFor();
+    await docs.getByText('waiting for the certificate authority').waitFor();
+    await expectAccessible(page, 'verified');
+    await world.say('acme', 'docs', [{hostname: 'docs.example.com', ...live}]);
+    await docs.getByRole('link', {name: 'docs.example.com'}).waitFor();
+    expect(
+      await docs
+        .getByRole('list', {name: 'What has happened to docs.example.com'})
+        .getByRole('listitem')
+        .allTextContents(),
+    ).toEqual(['Added22 Nov 2026, 06:00', 'Verified06:03after 3 min 12 s', 'Live06:03after 45 s']);
+    expect(await docs.getByRole('link', {name: 'docs.example.com'}).getAttribute('href')).toBe(
+      'https://docs.example.com',
+    );
+
+    await typed(page).fill('old.example.com');
+    await page.getByLabel('Redirects to the primary by').selectOption('308');
+    await page.getByRole('button', {name: 'Add domain'}).click();
+    await eventually(
+      'it is written',
+      async () => (await world.read('acme', 'docs'))?.spec.redirects?.[0]?.status === 308,
+    );
+    const redirecting = {
+      hostname: 'old.example.com',
+      ...live,
+      reason: 'Redirecting',
+      message: 'It redirects to docs.example.com.',
+      redirect: {to: 'docs.example.com', status: 308},
+    } as const;
+    await world.say('acme', 'docs', [{hostname: 'docs.example.com', ...live}, redirecting]);
+    await card(page, 'old.example.com').getByText('Redirects to docs.example.com (308)').waitFor();
+    await expectAccessible(page, 'live');
+
+    await card(page, 'old.example.com').getByRole('button', {name: 'Make primary old.example.com'}).click();
+    await eventually(
+      'they have changed places',
+      async () => (await world.read('acme', 'docs'))?.spec.primary === 'old.example.com',
+    );
+    await world.say('acme', 'docs', [
+      {hostname: 'old.example.com', ...live},
+      {...redirecting, hostname: 'docs.example.com', redirect: {to: 'old.example.com', status: 308}},
+    ]);
+    await docs.getByText('Redirects to old.example.com (308)').waitFor();
+
+    await docs.getByRole('button', {name: 'Remove docs.example.com'}).click();
+    const dialog = page.getByRole('dialog', {name: 'Remove docs.example.com?'});
+    await dialog.getByText('Its traffic stops at once').waitFor();
+    await expectAccessible(page, 'remove', {folded: true});
+    await dialog.getByRole('button', {name: 'Remove'}).click();
+    await eventually(
+      'it is written',
+      async () => ((await world.read('acme', 'docs'))?.spec.redirects ?? []).length === 0,
+    );
+    await world.say('acme', 'docs', [{hostname: 'old.example.com', ...live}]);
+    await docs.waitFor({state: 'detached'});
+    await card(page, 'old.example.com').getByRole('button', {name: 'Remove old.example.com'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Remove'}).click();
+    await page.getByText('No domain of your own yet').waitFor();
+    expect(await world.read('acme', 'docs')).toBeUndefined();
+  });
+
+  test('shows a message of its own in every other state, and each view passes the accessibility checks', async () => {
+    const page = await open('phases');
+    const names = [
+      'example.org',
+      'refused.example.org',
+      'stalled.example.org',
+      'drifted.example.org',
+      'expired.example.org',
+      'leaving.example.org',
+    ];
+    const [primary = '', ...rest] = names;
+    await world.api.domain('acme', 'phases', {primary, redirects: rest.map((from) => ({from, status: 301 as const}))});
+    await world.say('acme', 'phases', [
+      {
+        hostname: 'example.org',
+        reason: 'TXTMissing',
+        message:
+          'example.org has the edge\'s addresses, which prove no tenant. Create TXT _doorplate-challenge -> "5f0c8a9be1d24c77" (TTL 3600) in the zone example.org.',
+        records: [
+          {type: 'ALIAS', name: '@', state: 'Found'},
+          {type: 'TXT', name: '_doorplate-challenge', value: '5f0c8a9be1d24c77', state: 'Missing'},
+        ],
+      },
+      {
+        hostname: 'refused.example.org',
+        phase: 'NotAccepted',
+        reason: 'HostnameLimitReached',
+        message: 'The plan allows 5 hostnames a project. Remove one, or upgrade.',
+        records: [],
+      },
+      {
+        hostname: 'stalled.example.org',
+        phase: 'Verified',
+        reason: 'IssuanceStalled',
+        message: 'The certificate is absent 30 minutes after it was ordered.',
+        waitingFor: 'Platform',
+        state: 'Found',
+        verifiedAt: live.verifiedAt,
+      },
+      {
+        hostname: 'drifted.example.org',
+        ...live,
+        reason: 'DNSDrifted',
+        message: 'drifted.example.org no longer names this project.',
+        waitingFor: 'Customer',
+        state: 'Wrong',
+        observed: ['CNAME elsewhere.example.net'],
+        servedUntil: '2026-11-29T06:00:00Z',
+      },
+      {
+        hostname: 'expired.example.org',
+        ...live,
+        reason: 'CertificateExpired',
+        message: 'The certificate expired at 2026-11-21T00:00:00Z.',
+        waitingFor: 'Platform',
+      },
+      {
+        hostname: 'leaving.example.org',
+        ...live,
+        phase: 'Removing',
+        reason: 'Removing',
+        message: 'It is being removed.',
+      },
+    ]);
+    await card(page, 'leaving.example.org').getByText('It is being removed.').waitFor();
+    expect(await page.locator('.badge').allTextContents()).toEqual([
+      'Awaiting verification',
+      'Not accepted',
+      'Verified',
+      'Live',
+      'Live',
+      'Removing',
+    ]);
+    await card(page, 'drifted.example.org').getByText('Served until 29 Nov 2026, 06:00').waitFor();
+    expect(await card(page, 'drifted.example.org').getByRole('list', {name: 'Seen at drifted'}).textContent()).toBe(
+      'CNAME elsewhere.example.net',
+    );
+    expect(await card(page, 'example.org').getByRole('row').nth(1).getByRole('cell').first().textContent()).toBe(
+      'ALIAS, ANAME or flattened CNAME',
+    );
+    expect(await card(page, 'leaving.example.org').getByRole('button').count()).toBe(0);
+    await card(page, 'example.org').getByText('TXT missing').waitFor();
+    await expectAccessible(page, 'phases');
+  });
+
+  test('at an apex shows its records in the terms of its DNS provider', async () => {
+    const page = await open('apex');
+    const nameServers = ['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'];
+    const hosts = [
+      atApex('example.net', {nameServers, provider: 'Cloudflare'}),
+      atApex('example.com', {nameServers: ['ns51.domaincontrol.com', 'ns52.domaincontrol.com'], provider: 'GoDaddy'}),
+      atApex('example.org', {nameServers: ['ns1.example.org', 'ns2.example.org', 'ns3.example.org']}),
+      {hostname: 'www.example.net', zone: {name: 'example.net', nameServers, provider: 'Cloudflare'}},
+    ];
+    await world.api.domain('acme', 'apex', {
+      primary: 'example.net',
+      redirects: hosts.slice(1).map(({hostname}) => ({from: hostname, status: 301 as const})),
+    });
+    await world.say('acme', 'apex', hosts);
+    const needed = (hostname: string) => card(page, hostname).locator('.records > p');
+    await needed('www.example.net')
+      .getByText('This record is needed in the zone example.net, at Cloudflare:')
+      .waitFor();
+    expect(await needed('example.net').textContent()).toBe(
+      'These records are needed in the zone example.net, at Cloudflare:',
+    );
+    expect(await needed('example.org').textContent()).toBe(
+      'These records are needed in the zone example.org, at your DNS provider (name servers ns1.example.org, ns2.example.org and 1 more):',
+    );
+    const types = (hostname: string) => card(page, hostname).locator('td[data-label="Type"]').allInnerTexts();
+    expect(await types('example.net')).toEqual(['CNAME\nCloudflare flattens it at an apex', 'TXT']);
+    expect(await types('example.com')).toEqual([
+      'A\nGoDaddy has no record that follows a name at an apex',
+      'AAAA',
+      'TXT',
+    ]);
+    expect(await types('example.org')).toEqual(['ALIAS, ANAME or flattened CNAME', 'TXT']);
+    // The message says the same in the same words.
+    await card(page, 'example.com')
+      .locator('.message')
+      .getByText('(GoDaddy has no record that follows a name at an apex)')
+      .waitFor();
+    await expectAccessible(page, 'apex');
+  });
+
+  test('with the wrong DNS shows what is seen beside what is needed', async () => {
+    const page = await open('wrong');
+    await world.api.domain('acme', 'wrong', {primary: 'www.example.net'});
+    const message =
+      'www.example.net has A 203.0.113.7 and no CNAME. Delete it and create CNAME www -> HOST (TTL 3600). Resolvers may repeat the old answer until 14:32 UTC.';
+    await world.say('acme', 'wrong', [
+      {
+        hostname: 'www.example.net',
+        reason: 'ConflictingRecord',
+        message,
+        state: 'Conflicting',
+        observed: ['A 203.0.113.7', 'AAAA 2001:db8::7'],
+      },
+    ]);
+    const host = card(page, 'www.example.net');
+    await host.getByText(message).waitFor();
+    expect(await host.getByRole('list', {name: 'Seen at www'}).getByRole('listitem').allTextContents()).toEqual([
+      'A 203.0.113.7',
+      'AAAA 2001:db8::7',
+    ]);
+    await expectAccessible(page, 'wrong-dns');
+  });
+
+  test.each([
+    ['192.0.2.1', 'must be a hostname, not an IP address'],
+    ['https://docs.example.com', 'no scheme'],
+    ['docs', 'at least two labels'],
+    ['co.uk', 'public suffix'],
+    ['x.apps.platform.test', 'platform'],
+  ])('that is not valid (%s) is refused while it is typed, with the rule that it breaks', async (hostname, words) => {
+    const page = await shared('typing');
+    await typed(page).fill(hostname);
+    await page.locator('#hostname-said').getByText(words).waitFor();
+    expect(await typed(page).getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByRole('button', {name: 'Add domain'}).isDisabled()).toBe(true);
+    if (hostname === 'co.uk') await expectAccessible(page, 'refused-while-typing');
+    expect(await world.read('acme', 'typing')).toBeUndefined();
+  });
+
+  test('that the project already has is refused before it is added', async () => {
+    const page = await open('twice');
+    await world.api.domain('acme', 'twice', {primary: 'twice.example.com'});
+    await world.say('acme', 'twice', [{hostname: 'twice.example.com', ...live}]);
+    await card(page, 'twice.example.com').waitFor();
+    await typed(page).fill('TWICE.example.com');
+    await page.locator('#hostname-said').getByText('The project has twice.example.com already.').waitFor();
+    expect(await page.getByRole('button', {name: 'Add domain'}).isDisabled()).toBe(true);
+  });
+
+  test('with markup in its name, message or records shows the markup as text', async () => {
+    const page = await open('markup');
+    const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    await world.api.domain('acme', 'markup', {primary: 'markup.example.com'});
+    await world.say('acme', 'markup', [
+      {hostname: 'markup.example.com', message: evil, state: 'Wrong', observed: [`TXT "${evil}"`]},
+    ]);
+    await card(page, 'markup.example.com').getByText(evil, {exact: true}).waitFor();
+    expect(await card(page, 'markup.example.com').locator('img, script').count()).toBe(0);
+    await typed(page).fill(evil);
+    await page.locator('#hostname-said').getByText('must be a hostname').waitFor();
+    expect(await page.title()).toBe('Domains · Example Cloud');
+  });
+});
+
+const pages = new Map<string, Promise<Page>>();
+/** One page for tests that change nothing. */
+const shared = (name: string): Promise<Page> => {
+  const page = pages.get(name) ?? open(name);
+  pages.set(name, page);
+  return page;
+};
+
+describe('The offered actions', () => {
+  test('are Verify alone where Git owns the domains, and the page says which tool owns them', async () => {
+    const page = await open('git');
+    await world.api.domain('acme', 'git', {primary: 'git.example.com'}, 'argocd-controller');
+    await world.say('acme', 'git', [{hostname: 'git.example.com', ...live}]);
+    await page.getByText('These domains are managed by argocd-controller').waitFor();
+    await card(page, 'git.example.com').getByRole('button').first().waitFor();
+    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Re-verify git.example.com']);
+    expect(await typed(page).count()).toBe(0);
+    await expectAccessible(page, 'managed-elsewhere');
+  });
+
+  test('are none without the scope', async () => {
+    const page = await open('reader', {scopes: ['domains:read']});
+    await page.getByText('you may look, and change nothing', {exact: false}).waitFor();
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+    expect(await page.getByRole('link', {name: 'API keys'}).count()).toBe(0);
+  });
+
+  test('are those that the plan allows, and the page says which plan allows more', async () => {
+    await world.api.plan(
+      'business',
+      {requestsPerMinute: 1000, requestsPerDay: 100_000},
+      {allowed: true, maxHostnamesPerProject: 50},
+    );
+    await world.api.tenant('small', 'free');
+    const page = await open('docs', {namespace: 'small'});
+    await page.getByText('The plan free has no custom domains. The plan pro has 10 for each project.').waitFor();
+    await expectAccessible(page, 'plan-without-domains');
+    await world.api.tenant('small', 'pro');
+    await page.getByText('0 of 10 hostnames of the plan pro used.').waitFor();
+    const [primary = '', ...more] = Array.from({length: 10}, (_, i) => `n${i}.example.com`);
+    await world.api.domain('small', 'docs', {primary, redirects: more.map((from) => ({from, status: 301 as const}))});
+    await page
+      .getByText(
+        'All 10 hostnames that the plan pro has for a project are used. The plan business has 50 for each project.',
+      )
+      .waitFor();
+  });
+
+  test('still work when the plan’s requests are used up', async () => {
+    await world.api.tenant('drained', 'pro', {requestsPerMinute: 2, requestsPerDay: 2});
+    await world.project('drained', 'docs');
+    await world.api.domain('drained', 'docs', {primary: 'drained.example.com'});
+    await world.say('drained', 'docs', [{hostname: 'drained.example.com', ...live}]);
+    const {page} = await world.signedIn('drained', {project: 'docs'});
+    const key = await world.key('drained');
+    await eventually(
+      'the plan is used up',
+      async () => (await world.api.ask('/v1/projects', {key})).status === 429,
+      patienceMs,
+      1,
+    );
+    await page.getByRole('link', {name: 'Plan and usage'}).click();
+    await page.getByText('2 of 2').first().waitFor();
+    await expectAccessible(page, 'usage-full');
+    await page.goBack();
+    await card(page, 'drained.example.com').getByRole('button', {name: 'Remove drained.example.com'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Remove'}).click();
+    await page.getByText('No domain of your own yet').waitFor();
+  });
+
+  test('are refused on a domain that somebody else has changed meanwhile', async () => {
+    const page = await open('raced');
+    await world.api.domain('acme', 'raced', {
+      primary: 'a.example.com',
+      redirects: [{from: 'b.example.com', status: 301}],
+    });
+    await world.say('acme', 'raced', [
+      {hostname: 'a.example.com', ...live},
+      {hostname: 'b.example.com', ...live},
+    ]);
+    await card(page, 'b.example.com').getByRole('button', {name: 'Make primary b.example.com'}).waitFor();
+    // The answer to a question that it asked before is older than what stands.
+    await page.route('**/make-primary', async (route) => {
+      await world.api.domain('acme', 'raced', {
+        primary: 'a.example.com',
+        redirects: [{from: 'b.example.com', status: 302}],
+      });
+      await route.continue();
+    });
+    const answered = page.waitForResponse('**/make-primary');
+    await card(page, 'b.example.com').getByRole('button', {name: 'Make primary b.example.com'}).click();
+    expect((await answered).status()).toBe(412);
+    await card(page, 'b.example.com')
+      .getByRole('alert')
+      .getByText('they are at')
+      .or(card(page, 'b.example.com').getByRole('alert').getByText('Read them again'))
+      .first()
+      .waitFor();
+    expect((await world.read('acme', 'raced'))?.spec.primary).toBe('a.example.com');
+  });
+});
+
+test('For a project that does not exist the page says so, and links back to the projects', async () => {
+  await world.api.project('acme', 'new');
+  const {page} = await world.signedIn('acme');
+  await page.goto('/projects/none');
+  await page.getByText('There is no such project.').waitFor();
+  await expectAccessible(page, 'no-project');
+  await page.getByRole('main').getByRole('link', {name: 'projects', exact: true}).click();
+  await page.getByRole('heading', {name: 'Projects'}).waitFor();
+  await page.getByText('Not deployed').waitFor();
+  await expectAccessible(page, 'projects');
+});

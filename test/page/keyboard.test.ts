@@ -1,0 +1,98 @@
+/** The whole way with nothing but a keyboard. */
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import type {Page} from 'playwright-core';
+import {eventually, patienceMs} from '../../cluster/cluster.ts';
+import {PageWorld} from '../support/page-world.ts';
+
+let world: PageWorld;
+beforeAll(async () => {
+  world = await PageWorld.start();
+  await world.api.tenant('acme', 'pro');
+  await world.project('acme', 'docs');
+});
+afterAll(async () => {
+  await world?.stop();
+});
+afterAll(() => {
+  expect(world.wrong).toEqual([]);
+});
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    '(e => e === document.body ? "" : (e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent).replace(/\\s+/g, " ").trim())(document.activeElement)',
+  );
+
+/** Presses Tab until what is so called has the focus, which must be seen. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = [];
+  for (let i = 0; i < 40; i++) {
+    await page.keyboard.press('Tab');
+    const at = await focused(page);
+    passed.push(at);
+    if (at === name) break;
+  }
+  expect(passed).toContain(name);
+  expect([name, await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')]).toEqual([name, 'solid']);
+}
+
+test('A person without a mouse signs in, opens a project, adds a domain, verifies it, and removes it', async () => {
+  const key = await world.key('acme');
+  const {page} = await world.visitor();
+  await page.goto('/');
+  await page.getByRole('heading', {name: 'Sign in'}).waitFor();
+  await tabTo(page, 'Skip to content');
+  await tabTo(page, 'API key');
+  await page.keyboard.type(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', {name: 'Projects'}).waitFor();
+  await tabTo(page, 'docs');
+  await page.keyboard.press('Enter');
+  const heading = page.getByRole('heading', {name: 'Domains'});
+  await heading.waitFor();
+  // Who listens hears where they have come to.
+  await eventually('the heading has the focus', async () => (await focused(page)) === 'Domains', patienceMs, 50);
+  await tabTo(page, 'Domain');
+  await page.keyboard.type('docs.example.com');
+  await page.keyboard.press('Enter');
+  await eventually('it is written', () => world.read('acme', 'docs'));
+  await world.say('acme', 'docs', [{hostname: 'docs.example.com'}]);
+  await page.getByText('There is no record at docs.example.com.').waitFor();
+  await tabTo(page, 'Copy the name of the CNAME record of docs.example.com');
+  await tabTo(page, 'Copy the value of the CNAME record of docs.example.com');
+  await tabTo(page, 'Verify docs.example.com');
+  await page.keyboard.press('Space');
+  await eventually(
+    'it is asked for',
+    async () => (await world.read('acme', 'docs'))?.metadata.annotations?.['doorplate.dev/requestedAt'] !== undefined,
+  );
+  await world.say('acme', 'docs', [{hostname: 'docs.example.com'}]);
+  await page.getByRole('button', {name: 'Verify docs.example.com'}).waitFor();
+
+  await tabTo(page, 'Remove docs.example.com');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  // What cannot be taken back is not what Enter does.
+  await eventually('the way back has the focus', async () => (await focused(page)) === 'Cancel', patienceMs, 50);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({state: 'detached'});
+  await eventually(
+    'the focus is where it was',
+    async () => (await focused(page)) === 'Remove docs.example.com',
+    patienceMs,
+    50,
+  );
+  await page.keyboard.press('Enter');
+  await dialog.waitFor();
+  const inside = new Set<string>();
+  for (let i = 0; i < 6; i++) {
+    await page.keyboard.press('Tab');
+    inside.add(await focused(page));
+  }
+  inside.delete('');
+  expect([...inside].toSorted()).toEqual(['Cancel', 'Remove']);
+  await tabTo(page, 'Remove');
+  await page.keyboard.press('Enter');
+  await page.getByText('No domain of your own yet').waitFor();
+  expect(await focused(page)).not.toBe('');
+});

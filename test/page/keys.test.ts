@@ -1,0 +1,78 @@
+/** API keys on the page: made, shown once, rotated, revoked. */
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import type {Page} from 'playwright-core';
+import {apiKeys} from '../../operator/controllers/resources.ts';
+import {eventually, patienceMs} from '../../cluster/cluster.ts';
+import {expectAccessible} from '../support/page-checks.ts';
+import {PageWorld} from '../support/page-world.ts';
+
+let world: PageWorld;
+beforeAll(async () => {
+  world = await PageWorld.start();
+  await world.api.tenant('acme', 'pro');
+});
+afterAll(async () => {
+  await world?.stop();
+});
+afterAll(() => {
+  expect(world.wrong).toEqual([]);
+});
+
+const works = async (key: string): Promise<boolean> => (await world.api.ask('/v1/account', {key})).status === 200;
+
+/** The key that the dialog shows, which is then put away. */
+async function shown(page: Page, name: string): Promise<string> {
+  const dialog = page.getByRole('dialog', {name: `The key ${name}`});
+  const key = (await dialog.locator('.token code').textContent())!;
+  await dialog.getByRole('button', {name: 'Done'}).click();
+  await dialog.waitFor({state: 'detached'});
+  expect(await page.content()).not.toContain(key);
+  return key;
+}
+
+test('A key is created, shown once, rotated and revoked; a change of one that Git owns is refused with a message', async () => {
+  const {page} = await world.signedIn('acme', {scopes: ['domains:read', 'domains:write', 'keys:write']});
+  await page.getByRole('link', {name: 'API keys'}).click();
+  await page.getByRole('heading', {name: 'backend'}).waitFor();
+  await page.getByLabel('Name').fill('ci');
+  await page.getByLabel('domains:write').check();
+  await page.getByRole('button', {name: 'Make key'}).click();
+  await page.getByText('it is shown this once').waitFor();
+  await expectAccessible(page, 'key-shown', {folded: true});
+  const first = await shown(page, 'ci');
+  expect(await works(first)).toBe(true);
+  expect((await world.api.client.get(apiKeys, 'acme/ci'))?.spec).toMatchObject({
+    scopes: ['domains:read', 'domains:write'],
+    expireTime: expect.stringMatching(/^20/),
+  });
+
+  await page.getByRole('button', {name: 'Rotate ci'}).click();
+  await page.getByLabel('The one of before is accepted for').selectOption('0');
+  await expectAccessible(page, 'key-rotate', {folded: true});
+  await page.getByRole('dialog').getByRole('button', {name: 'Rotate'}).click();
+  await page.getByRole('dialog', {name: 'The key ci'}).waitFor();
+  const second = await shown(page, 'ci');
+  await eventually('the one of before is refused', async () => !(await works(first)), patienceMs, 50);
+  expect(await works(second)).toBe(true);
+
+  await page.getByRole('button', {name: 'Revoke ci'}).click();
+  await page.getByRole('dialog').getByRole('button', {name: 'Revoke'}).click();
+  await page.getByRole('heading', {name: 'ci', exact: true}).waitFor({state: 'detached'});
+  expect(await works(second)).toBe(false);
+
+  await world.api.client.applyPatch(
+    apiKeys,
+    {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'ApiKey',
+      metadata: {namespace: 'acme', name: 'git'},
+      spec: {hashes: [{sha256: 'a'.repeat(64)}], scopes: ['domains:read']},
+    },
+    {fieldManager: 'flux', force: true},
+  );
+  await page.getByRole('button', {name: 'Revoke git'}).click();
+  await page.getByRole('dialog').getByRole('button', {name: 'Revoke'}).click();
+  await page.getByRole('alert').getByText('The key git is managed by flux').waitFor();
+  await page.getByRole('dialog').getByRole('button', {name: 'Cancel'}).click();
+  await expectAccessible(page, 'keys');
+});

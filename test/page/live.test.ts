@@ -1,0 +1,225 @@
+/** What the page does while things go wrong around it, and how it is kept up to date. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {Locator, Route} from 'playwright-core';
+import {eventually, patienceMs} from '../../cluster/cluster.ts';
+import {PageWorld} from '../support/page-world.ts';
+import {expectAccessible} from '../support/page-checks.ts';
+
+let world: PageWorld;
+beforeAll(async () => {
+  world = await PageWorld.start();
+  await world.api.tenant('acme', 'pro');
+  await world.project('acme', 'docs');
+  await world.api.domain('acme', 'docs', {primary: 'docs.example.com'});
+  await world.say('acme', 'docs', [{hostname: 'docs.example.com', message: 'as it was'}]);
+});
+afterAll(async () => {
+  await world?.stop();
+});
+afterAll(() => {
+  expect(world.wrong).toEqual([]);
+});
+
+const say = (message: string) => world.say('acme', 'docs', [{hostname: 'docs.example.com', message}]);
+
+/** Fails as an assertion where it never comes. */
+async function expectSeen(what: Locator): Promise<void> {
+  await what.waitFor().catch(() => {});
+  expect(await what.isVisible()).toBe(true);
+}
+
+describe('Two browsers on one project', () => {
+  test('each shows what is changed in the other, without a reload', async () => {
+    const [one, two] = await Promise.all([
+      world.signedIn('acme', {project: 'docs'}),
+      world.signedIn('acme', {project: 'docs'}),
+    ]);
+    await one.page.getByLabel('Domain', {exact: true}).fill('shared.example.com');
+    await one.page.getByRole('button', {name: 'Add domain'}).click();
+    await two.page.getByRole('heading', {name: 'shared.example.com'}).waitFor();
+    await two.page.getByRole('button', {name: 'Remove shared.example.com'}).click();
+    await two.page.getByRole('dialog').getByRole('button', {name: 'Remove'}).click();
+    await one.page.getByRole('heading', {name: 'shared.example.com'}).waitFor({state: 'detached'});
+    expect((await world.read('acme', 'docs'))?.spec.redirects).toBeUndefined();
+  });
+});
+
+describe('The tabs of one browser', () => {
+  test('share one event stream, which the next takes over when the first closes', async () => {
+    await say('for all tabs');
+    const {context, page} = await world.visitor();
+    let streams = 0;
+    context.on('request', (request) => {
+      if (request.url().endsWith('/v1/events')) streams++;
+    });
+    await page.goto(await world.link('acme', {project: 'docs'}));
+    await page.getByText('for all tabs').waitFor();
+    const tabs = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const tab = await context.newPage();
+        await tab.goto('/projects/docs');
+        await tab.getByText('for all tabs').waitFor();
+        return tab;
+      }),
+    );
+    await say('told to one, seen in all');
+    for (const tab of [page, ...tabs]) await tab.getByText('told to one, seen in all').waitFor();
+    expect(streams).toBe(1);
+    await page.close();
+    await eventually('another tab reads the stream', async () => streams === 2, patienceMs, 50);
+    await say('after the first has gone');
+    for (const tab of tabs) await tab.getByText('after the first has gone').waitFor();
+    expect(streams).toBe(2);
+  });
+});
+
+describe('The page', () => {
+  test('shows what is changed while its first answer is on its way', async () => {
+    await world.project('acme', 'slow');
+    const [{page}, {page: beside}] = await Promise.all([
+      world.signedIn('acme', {project: 'docs'}),
+      world.signedIn('acme', {project: 'slow'}),
+    ]);
+    await expectSeen(beside.getByText('No domain of your own yet'));
+    const answered = Promise.withResolvers<void>();
+    const delivered = Promise.withResolvers<void>();
+    const hold = async (route: Route) => {
+      const response = await route.fetch();
+      answered.resolve();
+      await delivered.promise;
+      await route.fulfill({response});
+    };
+    await page.route('**/v1/projects/slow/domains', hold, {times: 1});
+    await page.goto('/projects/slow');
+    await answered.promise;
+    // An event of this change comes when the stream is open, and so does one that tells that it is.
+    await page.waitForTimeout(2000);
+    await world.api.domain('acme', 'slow', {primary: 'slow.example.com'});
+    await expectSeen(beside.getByRole('heading', {name: 'slow.example.com'}));
+    await page.waitForTimeout(1000);
+    delivered.resolve();
+    await expectSeen(page.getByRole('heading', {name: 'slow.example.com'}));
+  });
+
+  test('goes on by itself after a restart of the API: it says that the API is away, and misses no change', async () => {
+    await say('before');
+    const {page} = await world.signedIn('acme', {project: 'docs'});
+    await page.getByText('before', {exact: true}).waitFor();
+    await world.restart(async () => {
+      await page.getByText('The connection is lost.').waitFor();
+      await expectAccessible(page, 'connection-lost', {folded: true});
+      await say('meanwhile');
+    });
+    await page.getByText('meanwhile', {exact: true}).waitFor();
+    await page.getByText('The connection is lost.').waitFor({state: 'detached'});
+    await page.getByRole('button', {name: 'Verify docs.example.com'}).click();
+    await eventually(
+      'it is asked for',
+      async () => (await world.read('acme', 'docs'))?.metadata.annotations?.['doorplate.dev/requestedAt'] !== undefined,
+    );
+  });
+
+  test('that is opened while the API is away says so, and opens when it is back', async () => {
+    const {page} = await world.signedIn('acme', {project: 'docs'});
+    // The document is there still; the API behind it answers nothing.
+    await page.route(
+      (url) => url.pathname === '/session' || url.pathname.startsWith('/v1/'),
+      (route) => route.abort(),
+    );
+    await page.reload();
+    await page.getByRole('alert').getByText('The server cannot be reached.').waitFor();
+    await expectAccessible(page, 'unreachable');
+    await page.unrouteAll();
+    await page.getByRole('heading', {name: 'Domains'}).waitFor();
+  });
+
+  test('says so while it is offline, and is up to date soon after', async () => {
+    await say('online');
+    const {context, page} = await world.signedIn('acme', {project: 'docs'});
+    await page.getByText('online', {exact: true}).waitFor();
+    await context.setOffline(true);
+    await page.getByText('You are offline.').waitFor();
+    await expectAccessible(page, 'offline', {folded: true});
+    await context.setOffline(false);
+    await page.getByText('You are offline.').waitFor({state: 'detached'});
+    await say('online again');
+    await page.getByText('online again').waitFor();
+  });
+
+  test('loads a script that could not be had while the API was away, once it is back', async () => {
+    const {page, wrong} = await world.signedIn('acme', {project: 'docs'});
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (/dialog-.*\.js$/.test(request.url())) asked.push(request.url());
+    });
+    await world.restart(async () => {
+      await page.getByRole('button', {name: 'Remove docs.example.com'}).click();
+      // More often than it asks a server that is there.
+      await eventually('it has asked again and again', async () => asked.length > 5, patienceMs / 5, 50).catch(
+        () => {},
+      );
+    });
+    expect(asked.length).toBeGreaterThan(5);
+    await page.getByRole('dialog').getByRole('button', {name: 'Cancel'}).click();
+    await page.getByRole('heading', {name: 'docs.example.com'}).waitFor();
+    expect(wrong).toEqual([]);
+  });
+
+  test('says that a script cannot be loaded, as after a new release, and offers to reload', async () => {
+    const {page, wrong} = await world.signedIn('acme', {project: 'docs'});
+    await page.route('**/assets/dialog-*.js', (route) => route.fulfill({status: 404}));
+    await page.getByRole('button', {name: 'Remove docs.example.com'}).click();
+    await expectSeen(page.getByRole('alert').getByText('A part of this page could not be loaded'));
+    await expectAccessible(page, 'a-part-is-missing');
+    // The browser tells of the failed load; it is shown, and nothing else went wrong.
+    expect(wrong.splice(0).filter((each) => !each.includes('dynamically imported module'))).toEqual([]);
+    await page.unrouteAll();
+    await page.getByRole('button', {name: 'Reload'}).click();
+    await page.getByRole('heading', {name: 'docs.example.com'}).waitFor();
+  });
+
+  test('shows placeholders while it loads, of the size of what follows', async () => {
+    const {page} = await world.signedIn('acme');
+    const waiting = Promise.withResolvers<void>();
+    await page.route('**/domains', async (route) => {
+      await waiting.promise;
+      await route.continue();
+    });
+    await page.goto('/projects/docs');
+    await page.getByText('Loading').waitFor({state: 'attached'});
+    await expectAccessible(page, 'loading');
+    waiting.resolve();
+    await page.getByRole('heading', {name: 'docs.example.com'}).waitFor();
+  });
+
+  test('does not shift while it loads (cumulative layout shift under 0.05)', async () => {
+    const {page} = await world.signedIn('acme');
+    await page.addInitScript(
+      `globalThis.shift = 0; new PerformanceObserver(list => { for (const e of list.getEntries()) shift += e.value; }).observe({type: 'layout-shift', buffered: true})`,
+    );
+    await page.goto('/projects/docs');
+    await page.getByRole('heading', {name: 'docs.example.com'}).waitFor();
+    await page.waitForTimeout(500);
+    expect(await page.evaluate('shift')).toBeLessThan(0.05);
+  });
+
+  test('loads less than 100 KB of script for the first view, compressed', async () => {
+    const {page} = await world.visitor();
+    const scripts: Promise<number>[] = [];
+    page.on('response', (response) => {
+      if (response.url().endsWith('.js'))
+        scripts.push(
+          response
+            .request()
+            .sizes()
+            .then((s) => s.responseBodySize),
+        );
+    });
+    await page.goto(await world.link('acme', {project: 'docs'}));
+    await page.getByRole('heading', {name: 'docs.example.com'}).waitFor();
+    const bytes = (await Promise.all(scripts)).reduce((a, b) => a + b, 0);
+    console.log(`scripts of the first view: ${(bytes / 1024).toFixed(1)} KB`);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(100 << 10);
+  });
+});

@@ -1,0 +1,156 @@
+/** Signing in to the page, as a person does: by the platform's link, by a key, and no more by either when it is over. */
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {apiKeys} from '../../operator/controllers/resources.ts';
+import {eventually, patienceMs} from '../../cluster/cluster.ts';
+import {PageWorld} from '../support/page-world.ts';
+import type {Visitor} from '../support/page-world.ts';
+import {expectAccessible} from '../support/page-checks.ts';
+
+let world: PageWorld;
+beforeAll(async () => {
+  world = await PageWorld.start({}, {withoutKey: {requestsPerMinute: 10_000, requestsPerDay: 10_000}});
+  await world.api.tenant('acme', 'pro');
+  await world.project('acme', 'docs');
+});
+afterAll(async () => {
+  await world?.stop();
+});
+// Whatever a test did: nothing was blocked, and no script failed.
+afterAll(() => {
+  expect(world.wrong).toEqual([]);
+});
+
+describe('The platform’s link', () => {
+  test('followed from another site signs in, opens the project, and leads back to the platform', async () => {
+    const link = await world.link('acme', {returnUrl: 'https://cloud.example.com/acme', project: 'docs'});
+    const platform = createServer((_, response) =>
+      response.setHeader('content-type', 'text/html').end(`<a href="${link}">Domains</a>`),
+    );
+    await new Promise<void>((resolve) => {
+      platform.listen(0, '127.0.0.1', resolve);
+    });
+    try {
+      const {page} = await world.visitor();
+      // Of another site than localhost.
+      await page.goto(`http://127.0.0.1:${(platform.address() as AddressInfo).port}/`);
+      await page.getByRole('link', {name: 'Domains'}).click();
+      await page.getByRole('heading', {name: 'Domains'}).waitFor();
+      expect(page.url()).toBe(`${world.origin}/projects/docs`);
+      expect(await page.getByRole('link', {name: /Back to Example Cloud/}).getAttribute('href')).toBe(
+        'https://cloud.example.com/acme',
+      );
+      await page.reload();
+      await page.getByRole('heading', {name: 'Domains'}).waitFor();
+    } finally {
+      platform.close();
+    }
+  });
+
+  test('is refused the second time with a message, and its secret does not stay in the address bar', async () => {
+    const link = await world.link('acme');
+    const {page: first} = await world.visitor();
+    await first.goto(link);
+    await first.getByRole('heading', {name: 'Projects'}).waitFor();
+    const {page: second} = await world.visitor();
+    await second.goto(link);
+    await second.getByRole('alert').getByText('This link was used before').waitFor();
+    expect(second.url()).toBe(`${world.origin}/sign-in`);
+    await expectAccessible(second, 'used-link');
+  });
+
+  test('of another user signs every tab of the browser in as that user', async () => {
+    await world.api.tenant('other', 'pro');
+    await world.project('other', 'theirs');
+    const {context, page} = await world.signedIn('acme');
+    const next = await context.newPage();
+    await next.goto(await world.link('other'));
+    await next.getByRole('link', {name: 'theirs'}).waitFor();
+    await page.getByRole('link', {name: 'theirs'}).waitFor();
+    expect(await page.getByRole('link', {name: 'docs'}).count()).toBe(0);
+  });
+});
+
+/** Somebody who was going to a project, and types a key in. */
+async function typed(key: string): Promise<Visitor> {
+  const visitor = await world.visitor();
+  await visitor.page.goto('/projects/docs');
+  await visitor.page.getByLabel('API key').fill(key);
+  await visitor.page.getByRole('button', {name: 'Sign in'}).click();
+  return visitor;
+}
+
+describe('A key', () => {
+  test('that is typed in signs in and opens the page that was asked for; the browser keeps nothing of it', async () => {
+    const key = await world.key('acme');
+    const {page} = await typed(key);
+    await page.getByRole('heading', {name: 'Domains'}).waitFor();
+    expect(page.url()).toBe(`${world.origin}/projects/docs`);
+    expect(await page.evaluate('JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])')).toBe(
+      '[{},{},""]',
+    );
+  });
+
+  test.each([
+    ['misspelled', undefined, 'The API key is not valid'],
+    ['expired', {expireTime: '2026-01-01T00:00:00Z'}, 'The API key expired'],
+  ])('that is %s is refused with a message', async (name, spec, words) => {
+    const key = spec ? await makeKeyWith(name, spec) : 'dp_acme.backend_x';
+    const {page} = await typed(key);
+    await page.getByRole('alert').getByText(words).waitFor();
+    await expectAccessible(page, `key-${name}`);
+  });
+
+  test('that is banned is refused with the end of the ban, and so is the session that it opened', async () => {
+    await world.api.tenant('hasty', 'pro');
+    const key = await world.api.key('hasty', 'ci', {
+      rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
+      scopes: ['domains:read', 'keys:write'],
+    });
+    const {page: open} = await typed(key);
+    await open.getByRole('button', {name: 'Sign out'}).waitFor();
+    await eventually(
+      'it is banned',
+      async () => (await world.api.ask('/v1/projects', {key})).body.type?.endsWith('/key-banned') as boolean,
+      patienceMs,
+      500,
+    );
+    await open.getByText(/The API key that you signed in by is banned until/).waitFor();
+    await expectAccessible(open, 'session-of-a-banned-key');
+    const {page} = await typed(key);
+    await page.getByRole('alert').getByText('This key is banned until').waitFor();
+  });
+
+  test('that is revoked ends the session that it opened within a second, with the reason', async () => {
+    const key = await world.api.key('acme', 'brief');
+    const {page} = await typed(key);
+    await page.getByRole('heading', {name: 'Domains'}).waitFor();
+    await world.api.client.delete(apiKeys, 'acme/brief');
+    await page.getByText('The API key that you signed in by was revoked.').waitFor();
+    expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
+  });
+});
+
+test('Signing out signs every tab out', async () => {
+  const {context, page} = await world.signedIn('acme');
+  const other = await context.newPage();
+  await other.goto('/projects/docs');
+  await other.getByRole('heading', {name: 'Domains'}).waitFor();
+  await page.getByRole('button', {name: 'Sign out'}).click();
+  await page.getByRole('heading', {name: 'Sign in'}).waitFor();
+  await other.getByRole('heading', {name: 'Sign in'}).waitFor();
+  await expectAccessible(page, 'signed-out');
+});
+
+async function makeKeyWith(name: string, spec: object): Promise<string> {
+  const key = await world.api.key('acme', name);
+  await world.api.client.patch(apiKeys, `acme/${name}`, {spec}, {type: 'merge'});
+  await eventually(
+    'the API knows',
+    async () => (await world.api.ask('/v1/account', {key})).status === 401,
+    patienceMs,
+    20,
+  );
+  return key;
+}

@@ -1,0 +1,107 @@
+/** The release that upgrades are tried from: the commit that test/upgrade/BASE names. */
+import {type ChildProcess, execFile, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtemp, open, readFile, rm, symlink, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import {freePorts} from './kube-server.ts';
+import {eventually} from './kube-api.ts';
+import {settingsFor} from './operator.ts';
+import {home, type Platform} from './platform.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Package versions by where they stand, as a lock file has them. */
+async function versionsIn(folder: string): Promise<Map<string, string | undefined>> {
+  const {packages} = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, {version?: string}>;
+  };
+  return new Map(Object.entries(packages).flatMap(([path, {version}]) => (path === '' ? [] : [[path, version]])));
+}
+
+/** The sources of that release in a folder of their own, with the dependencies that they were locked to. */
+export class Base {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Throws where the history does not reach back so far. */
+  static async unpack(): Promise<Base> {
+    const commit = (await readFile(join(root, 'test/upgrade/BASE'), 'utf8')).trim();
+    await run('git', ['cat-file', '-e', `${commit}^{commit}`], {cwd: root}).catch(() => {
+      throw new Error(
+        `the history has no commit ${commit}, which test/upgrade/BASE names: git fetch --unshallow, or name another`,
+      );
+    });
+    const base = new Base(await mkdtemp(join(tmpdir(), 'doorplate-base-')));
+    const archive = join(base.folder, 'base.tar');
+    await run('git', ['archive', '-o', archive, commit], {cwd: root});
+    await run('tar', ['-xf', archive, '-C', base.folder]);
+    await rm(archive);
+    await base.#dependencies();
+    return base;
+  }
+
+  async #dependencies(): Promise<void> {
+    const [then, now] = [await versionsIn(this.folder), await versionsIn(root)];
+    if ([...then].every(([path, version]) => now.get(path) === version))
+      await symlink(join(root, 'node_modules'), join(this.folder, 'node_modules'));
+    else await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {cwd: this.folder});
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, {recursive: true, force: true});
+  }
+}
+
+/** The operator of that release: a process of its own, as its image starts it. */
+export class BaseOperator {
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** Resolves when its controllers run. */
+  static async start({folder}: Base, platform: Platform): Promise<BaseOperator> {
+    const {server} = platform;
+    const [config, kubeconfig] = [join(folder, 'config.json'), join(folder, 'kubeconfig')];
+    const [port] = await freePorts(1);
+    await writeFile(config, JSON.stringify(settingsFor(platform)));
+    const user = {'client-certificate': join(server.dir, 'admin.crt'), 'client-key': join(server.dir, 'admin.key')};
+    await writeFile(kubeconfig, server.kubeconfig(user));
+    const log = await open(join(folder, 'operator.log'), 'a');
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', process.execPath, 'operator/main.ts', 'operator'], {
+      cwd: folder,
+      stdio: ['ignore', log.fd, log.fd],
+      env: {
+        PATH: process.env.PATH,
+        DOORPLATE_CONFIG: config,
+        KUBECONFIG: kubeconfig,
+        HEALTH_PORT: String(port),
+        POD_NAMESPACE: home,
+        POD_NAME: 'base',
+      },
+    });
+    await log.close();
+    const operator = new BaseOperator(child);
+    await eventually(async () => {
+      if (child.exitCode === null) return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+      throw new Error(`it has ended: ${(await readFile(join(folder, 'operator.log'), 'utf8')).slice(-2000)}`);
+    }, 120_000);
+    return operator;
+  }
+
+  /** In order. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await gone;
+  }
+}

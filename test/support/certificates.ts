@@ -1,0 +1,151 @@
+/**
+ * Certificates of one hostname in a town (rivals.ts): in memory, by an API server's rules about them, with a cert-manager that issues at
+ * once and renews what it finds due. What lays them to rest and takes them back is the operator's own code.
+ */
+import assert from 'node:assert/strict';
+import type {Certificate, DomainClaim} from '../../operator/api/foreign.ts';
+import {Children} from '../../operator/controllers/children.ts';
+import {Resting} from '../../operator/controllers/resting.ts';
+import type {IssuedRequest} from '../../operator/domain/certificate.ts';
+import {hasCondition, isResting} from '../../operator/domain/certificate.ts';
+import {restsFor} from '../../operator/domain/resting.ts';
+import {timestamp} from '../../operator/domain/times.ts';
+import {Applier} from '../../operator/kube/apply.ts';
+import type {Client} from '../../operator/kube/client.ts';
+import {ApiError} from '../../operator/kube/errors.ts';
+import {keyOf, type KubeObject} from '../../operator/kube/objects.ts';
+import {certificates as kind} from '../../operator/controllers/resources.ts';
+import {days, leaf} from './world.ts';
+
+const lifetimeMs = 45 * days;
+const renewalMs = 30 * days;
+
+const beforeCertificatesGo = () => Promise.resolve();
+const conflict = () =>
+  new ApiError({status: 409, body: JSON.stringify({kind: 'Status', reason: 'Conflict', message: 'conflict'})});
+
+export class TownCertificates {
+  readonly resting: Resting;
+  readonly children: Children;
+  /** How many orders the CA has had. */
+  orders = 0;
+  readonly #now: () => number;
+  readonly #all = new Map<string, Certificate>();
+  #uids = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    const client = {
+      applyPatch: (_: unknown, object: Certificate) => this.#apply(object),
+      get: (_: unknown, key: string) => Promise.resolve(this.#all.get(key)),
+      delete: (_: unknown, key: string, {uid}: {uid?: string}) => {
+        if (this.#all.get(key)?.metadata.uid !== uid) return Promise.resolve('NotFound');
+        this.#all.delete(key);
+        return Promise.resolve('Deleted');
+      },
+    } as unknown as Client;
+    const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
+    const certificates = {
+      resource: kind,
+      by: (index: string, value: string) =>
+        this.standing.filter((c) =>
+          index === 'hostname'
+            ? c.spec.dnsNames.includes(value)
+            : !isResting(c) && c.metadata.labels?.['doorplate.dev/owner-uid'] === value,
+        ),
+      get: (key: string) => this.#all.get(key),
+      observe: () => {},
+    } as never;
+    const requests = {by: (_: string, key: string) => this.#requests(key)} as never;
+    const none = {by: () => []} as never;
+    this.resting = new Resting({applier, certificates, requests, beforeCertificatesGo});
+    const {resting} = this;
+    this.children = new Children({
+      client,
+      applier,
+      certificates,
+      routes: none,
+      requests,
+      resting,
+      beforeCertificatesGo,
+    });
+  }
+
+  get standing(): Certificate[] {
+    return [...this.#all.values()];
+  }
+
+  #requests(key: string): IssuedRequest[] {
+    const {name, namespace, uid} = this.#all.get(key)!.metadata;
+    const annotations = {'cert-manager.io/certificate-name': name, 'cert-manager.io/certificate-revision': '1'};
+    const ownerReferences = [{apiVersion: 'cert-manager.io/v1', kind: 'Certificate', name, uid: uid ?? ''}];
+    return [{metadata: {name: `${name}-1`, namespace, annotations, ownerReferences}, leafSha256: leaf}];
+  }
+
+  /** A server-side apply of the one field manager that there is. */
+  #apply({metadata: {resourceVersion, uid, ...metadata}, ...object}: Certificate): Promise<KubeObject> {
+    const key = keyOf({metadata});
+    const before = this.#all.get(key);
+    if (resourceVersion === '1' ? before !== undefined : before?.metadata.uid !== uid)
+      return Promise.reject(conflict());
+    const status = before?.status ?? this.#issued();
+    this.#all.set(key, {...object, metadata: {...metadata, uid: uid ?? `certificate-${++this.#uids}`}, status});
+    return Promise.resolve(this.#all.get(key)!);
+  }
+
+  #issued(): Certificate['status'] {
+    this.orders++;
+    return {
+      conditions: [{type: 'Ready', status: 'True', reason: 'Ready', message: '', lastTransitionTime: ''}],
+      revision: 1,
+      notAfter: timestamp(this.#now() + lifetimeMs),
+      renewalTime: timestamp(this.#now() + renewalMs),
+    };
+  }
+
+  /** cert-manager looks at what is due. Throws where that rests: it would be an order without proof. */
+  renew(): void {
+    for (const [key, certificate] of this.#all) {
+      if (Date.parse(certificate.status?.renewalTime ?? '') > this.#now()) continue;
+      assert(!isResting(certificate), `${key} rests and is renewed`);
+      this.#all.set(key, {...certificate, status: this.#issued()});
+    }
+  }
+
+  /** Somebody deletes the Secrets of all keys: cert-manager is about to ask for others. */
+  loseKeys(): void {
+    const issuing = {
+      type: 'Issuing',
+      status: 'True' as const,
+      reason: 'DoesNotExist',
+      message: '',
+      lastTransitionTime: '',
+    };
+    for (const [key, certificate] of this.#all)
+      this.#all.set(
+        key,
+        isResting(certificate)
+          ? {...certificate, status: {...certificate.status, conditions: [...certificate.status!.conditions!, issuing]}}
+          : {...certificate, status: this.#issued()},
+      );
+  }
+
+  /** Throws where something rests whose key is gone: cert-manager is about to ask for another. */
+  assertWhole(): void {
+    for (const certificate of this.standing)
+      if (isResting(certificate))
+        assert(!hasCondition(certificate, 'Issuing'), `${keyOf(certificate)} rests, and its key is gone`);
+  }
+
+  /** A namespace goes with all that is in it. */
+  clear(namespace: string): void {
+    for (const [key, {metadata}] of this.#all) if (metadata.namespace === namespace) this.#all.delete(key);
+  }
+
+  /** Throws where something rests that is not the tenant's whose claim is (to be) written; undefined: there is to be no claim. */
+  assertOnlyOf(identity: DomainClaim['spec']['tenant'] | undefined, when: string): void {
+    for (const certificate of this.standing)
+      if (isResting(certificate))
+        assert(identity && restsFor(certificate, identity), `${keyOf(certificate)} rests for another: ${when}`);
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * `docs/guarantees.md`: what is promised, with the tests that hold it and the mutants that break it. The promises are the table of
+ * docs/rules.md and those of docs/security.md; a mutant says itself what it breaks.
+ */
+import type {Mutant} from '../mutants/mutant.ts';
+import {isMeant, type Named, namedIn} from './evidence.ts';
+
+/** A rule that never bends. `text` and `keptBy` are Markdown. */
+export interface Rule {
+  number: number;
+  text: string;
+  keptBy: string;
+}
+
+/** A row of the threats: what somebody tries, what stops them, and the tests that are named. */
+export interface Threat {
+  section: string;
+  what: string;
+  stoppedBy: string;
+  tests: readonly Named[];
+}
+
+/** The cells of the rows of a Markdown table; no cell has a `|` of its own. */
+const cells = (line: string): string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+/** The rules of docs/rules.md. */
+export const rulesIn = (page: string): Rule[] =>
+  page
+    .split('\n')
+    .filter((line) => /^\| \d+ \|/.test(line))
+    .map((line) => {
+      const [number = '', text = '', keptBy = ''] = cells(line);
+      return {number: Number(number), text, keptBy};
+    });
+
+/** The rows of docs/security.md. */
+export function threatsIn(page: string): Threat[] {
+  let section = '';
+  return page.split('\n').flatMap((line) => {
+    if (line.startsWith('## ')) section = line.slice(3);
+    if (!line.startsWith('| ') || line.startsWith('| somebody tries to |')) return [];
+    const [what = '', stoppedBy = ''] = cells(line);
+    return [{section, what, stoppedBy, tests: namedIn(line)}];
+  });
+}
+
+/** The mutants that break a rule: they say so. */
+export const mutantsOfRule = ({number}: Rule, mutants: readonly Mutant[]): Mutant[] =>
+  mutants.filter(({breaks}) => breaks.startsWith(`rule ${number},`));
+
+const redOf = ({test, title}: Mutant): Named => ({file: test, title: title.split(' › ').at(-1)!});
+
+/** The mutants of a threat: those that turn one of its tests red, and those that say that they belong to it. */
+export const mutantsOfThreat = ({what, tests}: Threat, mutants: readonly Mutant[]): Mutant[] =>
+  mutants.filter((mutant) => mutant.threats.includes(what) || tests.some((named) => isMeant(named, redOf(mutant))));
+
+/** What is wrong: a promise without a mutant, a mutant of a row that is not there. */
+export function missing(rules: readonly Rule[], threats: readonly Threat[], mutants: readonly Mutant[]): string[] {
+  const known = new Set(threats.map(({what}) => what));
+  return [
+    ...rules
+      .filter((rule) => mutantsOfRule(rule, mutants).length === 0)
+      .map(({number}) => `rule ${number} has no mutant`),
+    ...threats
+      .filter((threat) => mutantsOfThreat(threat, mutants).length === 0)
+      .map(({section, what}) => `${section}: no mutant of "${what}"`),
+    ...mutants.flatMap(({name, threats: of}) =>
+      of.filter((threat) => !known.has(threat)).map((threat) => `${name}: docs/security.md has no row "${threat}"`),
+    ),
+  ];
+}
+
+const code = (text: string): string => `\`${text}\``;
+const lines = (texts: readonly string[]): string => [...new Set(texts)].map(code).join('<br>');
+
+/** Each test with the mutants that turn it red. */
+const table = (mutants: readonly Mutant[]): string =>
+  [...Map.groupBy(mutants, ({test, title}) => `${test}: ${title}`)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([test, of]) => `| ${code(test)} | ${lines(of.map(({name}) => name))} |\n`)
+    .join('');
+
+const ruleSection = (rule: Rule, mutants: readonly Mutant[]): string => `
+### Rule ${rule.number}
+
+${rule.text}
+
+Kept by: ${rule.keptBy}
+
+| test | mutants that turn it red |
+|---|---|
+${table(mutantsOfRule(rule, mutants))}`;
+
+function threatRow(threat: Threat, mutants: readonly Mutant[]): string {
+  const of = mutantsOfThreat(threat, mutants);
+  const named = threat.tests.map(({file, title}) => `${file}: ${title}`);
+  // A mutant's own test is in the table where docs/security.md does not name it.
+  const others = of
+    .filter((m) => !threat.tests.some((t) => isMeant(t, redOf(m))))
+    .map((m) => `${m.test}: ${redOf(m).title}`);
+  return `| ${threat.what} | ${lines([...named, ...others])} | ${lines(of.map(({name}) => name))} |\n`;
+}
+
+const intro = `<!-- Generated from docs/rules.md, docs/security.md and test/mutants by \`make crds\`. Do not edit. -->
+# What is promised, and what shows it
+
+Each rule of [rules.md](rules.md) and each row of [security.md](security.md), with the tests that hold it, and the mutants that break it. A
+mutant is a small change of the source, a file of its name in \`test/mutants\`, that takes one guarantee away; \`make mutants\` makes each of them, and the test that it
+names must turn red. A rule or a row without a test or without a mutant fails the checks.
+
+## The rules that never bend
+`;
+
+/** The page, whole. */
+export function guaranteesPage(rules: readonly Rule[], threats: readonly Threat[], mutants: readonly Mutant[]): string {
+  const sections = [...Map.groupBy(threats, ({section}) => section)].map(
+    ([section, of]) =>
+      `\n## ${section}\n\n| somebody tries to | tests | mutants |\n|---|---|---|\n${of.map((threat) => threatRow(threat, mutants)).join('')}`,
+  );
+  return intro + rules.map((rule) => ruleSection(rule, mutants)).join('') + sections.join('');
+}

@@ -1,0 +1,43 @@
+/**
+ * Limits with their ledger in a process whose clock a test sets: `node limits-clock-child.ts LEDGER`. Answers each
+ * line on stdin
+ * with a line of JSON: `take N` asks for N requests, `strike` gets a key banned if it is not, `look` only looks.
+ */
+import {createInterface} from 'node:readline';
+import {pino} from 'pino';
+import {Registry} from 'prom-client';
+import {startLimits} from '../../operator/limits/limits.ts';
+
+const hash = 'a'.repeat(64);
+const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 100_000, requestsPerDay: 1000}};
+const limits = await startLimits({
+  storeTimeoutMs: 300_000,
+  store: {kind: 'Ledger', path: process.argv[2]!},
+  registry: new Registry(),
+  log: pino({level: 'silent'}),
+  bans: {graceMs: 0, strikeEveryMs: 0},
+});
+
+const {bans, clock} = limits;
+
+function strike(): void {
+  while (bans.until(hash) === undefined) bans.refused(hash, clock.nowMs() / 1000 + 3600);
+}
+
+for await (const line of createInterface({input: process.stdin})) {
+  const [word, count = '0'] = line.split(' ');
+  let admitted = 0;
+  for (let i = 0; i < Number(count); i++) if ((await limits.limiter.take([pool])).allowed) admitted++;
+  if (word === 'strike') strike();
+  const day = limits.limiter.look([pool])[1]!;
+  const answer = {
+    admitted,
+    remaining: day.remaining,
+    resetAtSeconds: day.resetAtSeconds,
+    bannedUntil: bans.until(hash) ?? null,
+    clockSeconds: Date.now() / 1000,
+    trustedSeconds: clock.nowMs() / 1000,
+  };
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+await limits.stop();

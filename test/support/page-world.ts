@@ -1,0 +1,231 @@
+/** The page in a real Chromium, served by the API's role in this process, on a real API server. What the operator would say, the test writes. */
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, readdirSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {chromium} from 'playwright-core';
+import type {Browser, BrowserContext, Page} from 'playwright-core';
+import type {CustomDomain} from '../../operator/api/foreign.ts';
+import {customDomains} from '../../operator/controllers/resources.ts';
+import {ApiWorld} from './api-role.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const patienceMs = Number(process.env.PAGE_PATIENCE_MS ?? 120_000);
+/** Not in Git. */
+export const artefacts = `${root}dist/screenshots/`;
+
+type HostStatus = NonNullable<NonNullable<CustomDomain['status']>['hosts']>[number];
+type DnsRecord = NonNullable<NonNullable<CustomDomain['status']>['dnsRecords']>[number];
+/** A hostname as its status has it; what is left out is that of one that awaits its CNAME. */
+export type Said = Partial<HostStatus> & {
+  hostname: string;
+  observed?: string[];
+  state?: DnsRecord['state'];
+  records?: Partial<DnsRecord>[];
+};
+
+/** What of it is a record's. */
+function without(said: Said): Partial<HostStatus> & {hostname: string} {
+  const host = {...said};
+  delete host.observed;
+  delete host.state;
+  delete host.records;
+  return host;
+}
+
+/** Debian's Chromium. */
+export async function launch(args: readonly string[] = []): Promise<Browser> {
+  execFileSync(`${root}test/page/install.sh`, {stdio: 'inherit'});
+  // Tests run as root in containers, where its sandbox cannot be had.
+  return chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox', ...args]});
+}
+
+const filesIn = (path: string): string[] =>
+  statSync(path).isFile()
+    ? [path]
+    : readdirSync(path, {recursive: true, withFileTypes: true})
+        .filter((each) => each.isFile())
+        .map((each) => join(each.parentPath, each.name));
+
+/** The page as `npm run page` builds it, from the sources as they are. */
+export function buildPage(): void {
+  const built = statSync(`${root}dist/page/index.html`, {throwIfNoEntry: false})?.mtimeMs ?? 0;
+  const sources = ['dashboard', 'operator/api/hostname-rules.ts'].flatMap((path) => filesIn(`${root}${path}`));
+  if (sources.some((file) => statSync(file).mtimeMs > built))
+    execFileSync('npm', ['run', '--silent', 'page'], {cwd: root, stdio: 'inherit'});
+}
+
+/** One browser with cookies of its own, and all that went wrong in it. */
+export interface Visitor {
+  context: BrowserContext;
+  page: Page;
+  /** Violations of the security policy, errors of scripts, in words. */
+  wrong: string[];
+}
+
+export class PageWorld {
+  readonly api: ApiWorld;
+  readonly #browser: Browser;
+  readonly #settings: object;
+  readonly #visitors: Visitor[] = [];
+  readonly #keys = new Map<string, Promise<string>>();
+
+  private constructor(api: ApiWorld, browser: Browser, settings: object) {
+    this.api = api;
+    this.#browser = browser;
+    this.#settings = settings;
+  }
+
+  /** `page` is added to the configuration. */
+  static async start(page: object = {}, more: object = {}): Promise<PageWorld> {
+    buildPage();
+    const settings = {
+      page: {enabled: true, name: 'Example Cloud', supportUrl: 'https://example.com/help', ...page},
+      ...more,
+    };
+    const [api, browser] = await Promise.all([ApiWorld.start(settings), launch()]);
+    return new PageWorld(api, browser, settings);
+  }
+
+  get origin(): string {
+    return `http://localhost:${this.api.port}`;
+  }
+
+  /** The API goes, and comes back on the same port. */
+  async restart(while_: () => Promise<void> = async () => {}): Promise<void> {
+    const {port} = this.api;
+    await this.api.stopRole();
+    await while_();
+    await this.api.startRole(this.#settings, {port});
+  }
+
+  async visitor(options: Parameters<Browser['newContext']>[0] = {}): Promise<Visitor> {
+    const context = await this.#browser.newContext({
+      baseURL: this.origin,
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    context.setDefaultTimeout(patienceMs);
+    const wrong: string[] = [];
+    await context.exposeFunction('tellViolation', (what: string) => {
+      wrong.push(`violates the policy: ${what}`);
+    });
+    // As text: it runs in the browser, whose types are not those of this program.
+    await context.addInitScript(
+      "addEventListener('securitypolicyviolation', e => tellViolation(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`))",
+    );
+    context.on('weberror', (error) => {
+      wrong.push(String(error.error()));
+    });
+    const visitor = {context, page: await context.newPage(), wrong};
+    this.#visitors.push(visitor);
+    return visitor;
+  }
+
+  /** A visitor who came by a link. */
+  async signedIn(
+    namespace: string,
+    body: object = {},
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<Visitor> {
+    const visitor = await this.visitor(options);
+    await visitor.page.goto(await this.link(namespace, body));
+    await visitor.page.getByRole('button', {name: 'Sign out'}).waitFor();
+    return visitor;
+  }
+
+  /** As a platform's backend asks for it. */
+  async link(namespace: string, body: object = {}): Promise<string> {
+    const key = await this.key(namespace);
+    const {status, body: made} = await this.api.ask('/v1/sessions', {
+      key,
+      method: 'POST',
+      body,
+      headers: {host: `localhost:${this.api.port}`},
+    });
+    if (status !== 201) throw new Error(JSON.stringify(made));
+    return made.url as string;
+  }
+
+  key(namespace: string): Promise<string> {
+    const key = this.#keys.get(namespace) ?? this.api.key(namespace, 'backend');
+    this.#keys.set(namespace, key);
+    return key;
+  }
+
+  /** A deployed project of a tenant. */
+  async project(namespace: string, name: string): Promise<void> {
+    const host = `${name}-${namespace}-k3v9x2m4q7w1z.apps.platform.test`;
+    await this.api.project(namespace, name, {
+      observedGeneration: 1,
+      host,
+      url: `https://${host}`,
+      firstDeployTime: '2026-11-01T00:00:00Z',
+    });
+  }
+
+  read(namespace: string, name: string): Promise<CustomDomain | undefined> {
+    return this.api.client.get(customDomains, `${namespace}/${name}`);
+  }
+
+  /** What the operator would say of the CustomDomain; `asked`: that it has acted on a Verify. */
+  async say(namespace: string, name: string, hosts: readonly Said[]): Promise<void> {
+    const {
+      metadata: {generation = 0, annotations},
+      spec,
+    } = (await this.read(namespace, name))!;
+    const lastHandledReconcileAt = annotations?.['doorplate.dev/requestedAt'];
+    const target = `${name}-${namespace}-k3v9x2m4q7w1z.apps.platform.test`;
+    const status: CustomDomain['status'] = {
+      observedGeneration: generation,
+      ...(lastHandledReconcileAt !== undefined && {lastHandledReconcileAt}),
+      dnsRecords: hosts.flatMap(({hostname, observed = [], state = 'Missing', records = [{}]}) => {
+        const zone = hostname.split('.').slice(-2).join('.');
+        return records.map((record) => ({
+          hostname,
+          type: 'CNAME',
+          name: hostname.slice(0, -zone.length - 1) || '@',
+          zone,
+          value: target,
+          ttl: 3600,
+          state,
+          observed,
+          ...record,
+        }));
+      }),
+      hosts: hosts.map((host) => ({
+        role: host.hostname === spec.primary ? ('Primary' as const) : ('RedirectSource' as const),
+        phase: 'AwaitingVerification' as const,
+        reason: 'RecordMissing',
+        message: `There is no record at ${host.hostname}. Create CNAME ${host.hostname.split('.')[0]} -> ${target} (TTL 3600) in the zone ${host.hostname.split('.').slice(-2).join('.')}.`,
+        since: '2026-11-22T06:00:00Z',
+        addedAt: '2026-11-22T06:00:00Z',
+        waitingFor: 'Customer' as const,
+        ...without(host),
+      })),
+    };
+    await this.api.client.patch(
+      customDomains,
+      `${namespace}/${name}`,
+      {status},
+      {type: 'merge', subresource: 'status'},
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser.close();
+    await this.api.stop();
+  }
+
+  /** What went wrong in any browser. */
+  get wrong(): string[] {
+    return this.#visitors.flatMap((v) => v.wrong);
+  }
+}
+
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(artefacts, {recursive: true});
+  await page.screenshot({path: `${artefacts}${name}.png`, fullPage: true});
+}

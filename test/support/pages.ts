@@ -1,0 +1,87 @@
+/** The pages that users read, taken apart: links, headings, blocks of code, commands. */
+import {globSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A fenced block. `info`: the words behind the fence, the language first. */
+export interface Block {
+  info: readonly string[];
+  text: string;
+  line: number;
+  /** The heading that it stands below. */
+  under: string;
+}
+
+export interface Page {
+  path: string;
+  text: string;
+  /** Without fenced and indented blocks. */
+  prose: string;
+  blocks: readonly Block[];
+  /** As they are written in headings. */
+  headings: readonly string[];
+}
+
+/** A page out of its Markdown. */
+export function parsePage(path: string, text: string): Page {
+  const [prose, blocks, headings]: [string[], Block[], string[]] = [[], [], []];
+  let open: {info: string[]; lines: string[]; line: number} | undefined;
+  for (const [i, line] of text.split('\n').entries()) {
+    const fence = /^```(.*)$/.exec(line);
+    if (fence && open) {
+      const {info, lines, line: at} = open;
+      blocks.push({info, line: at, text: lines.join('\n'), under: headings.at(-1) ?? ''});
+      open = undefined;
+    } else if (fence) open = {info: fence[1]!.split(/\s+/).filter((word) => word !== ''), lines: [], line: i + 1};
+    else if (open) open.lines.push(line);
+    else {
+      const heading = /^#+ (.*)$/.exec(line);
+      if (heading) headings.push(heading[1]!);
+      if (!line.startsWith('    ')) prose.push(line);
+    }
+  }
+  return {path, text, prose: prose.join('\n'), blocks, headings};
+}
+
+export const readPage = (path: string): Page => parsePage(path, readFileSync(join(root, path), 'utf8'));
+
+/** All pages of the repository, but what belongs to tests. */
+export const pagePaths = (): string[] =>
+  globSync('**/*.md', {cwd: root, exclude: (name) => ['node_modules', 'dist', 'test'].includes(name)}).toSorted();
+
+/** What links lead to, pictures among it. */
+export const linksOf = ({prose}: Page): string[] =>
+  [...prose.replaceAll(/`[^`\n]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, href]) => href!);
+
+/** The anchor of a heading, as GitHub and the site make it of plain words. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s+/g, '-');
+
+/** Pieces of code in a page, wherever they stand: commands, names of values and of metrics are among them. */
+export const codeOf = ({text}: Page): string[] => {
+  const fenced = [...text.matchAll(/^```[^\n]*\n([^]*?)^```/gm)].map(([, code]) => code!);
+  const indented = text.split('\n').filter((line) => line.startsWith('    '));
+  const inline = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!);
+  return [...fenced, ...indented, ...inline];
+};
+
+/** What a page has somebody write into files: by name. */
+export const filesOf = ({blocks}: Page): Map<string, string> =>
+  new Map(
+    blocks.flatMap(({info: [, name], text}) =>
+      name !== undefined && name.endsWith('.yaml') ? [[name, `${text}\n`]] : [],
+    ),
+  );
+
+/** The blocks of shell that are to be run in such a way: `sh run`, `sh api-server`. */
+export const scriptsOf = ({blocks}: Page, way: 'run' | 'api-server'): Block[] =>
+  blocks.filter(({info: [language, ...words]}) => language === 'sh' && words.includes(way));
+
+/** What kinds of blocks of shell there are; `sh` alone needs what no test has. */
+export const waysToRun: readonly string[] = ['run', 'api-server', 'dns'];

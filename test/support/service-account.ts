@@ -1,0 +1,85 @@
+import {createPrivateKey, sign} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import type {Client} from '../../operator/kube/client.ts';
+import {defineResource} from '../../operator/kube/objects.ts';
+import type {KubeObject} from '../../operator/kube/objects.ts';
+
+export const serviceAccounts = defineResource<KubeObject>({
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+  namespaced: true,
+});
+export const roleBindings = defineResource<KubeObject & {roleRef: object; subjects: object[]}>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  namespaced: true,
+});
+const clusterRoles = defineResource<KubeObject & {rules: object[]}>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+});
+
+/** A ServiceAccount, bound to a ClusterRole of its own with these rules in each of the namespaces. */
+export async function makeServiceAccount(
+  client: Client,
+  {namespace, name}: {namespace: string; name: string},
+  rules: object[],
+  namespaces: readonly string[],
+): Promise<void> {
+  await client.create(serviceAccounts, {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {namespace, name}});
+  await client.create(clusterRoles, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: {name},
+    rules,
+  });
+  for (const where of namespaces) {
+    await client.create(roleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: {namespace: where, name},
+      roleRef: {apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name},
+      subjects: [{kind: 'ServiceAccount', namespace, name}],
+    });
+  }
+}
+
+/** A token as `kubectl create token NAME --audience` makes it (TokenRequest). */
+export async function tokenOf(
+  client: Client,
+  {namespace, name}: {namespace: string; name: string},
+  audience: string,
+): Promise<string> {
+  type TokenRequest = KubeObject & {spec: object; status?: {token: string}};
+  const tokens = defineResource<TokenRequest>({
+    group: '',
+    version: 'v1',
+    plural: `serviceaccounts/${name}/token`,
+    kind: 'TokenRequest',
+    namespaced: true,
+  });
+  const made = await client.create(tokens, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {namespace, name},
+    spec: {audiences: [audience], expirationSeconds: 3600},
+  });
+  return made.status!.token;
+}
+
+/** The same claims with others on top, signed by the API server's own key, which stands in its folder. */
+export function resigned(token: string, claims: object, folder: string): string {
+  const [head = '', payload = ''] = token.split('.');
+  const changed = {...(JSON.parse(Buffer.from(payload, 'base64url').toString()) as object), ...claims};
+  const body = `${head}.${Buffer.from(JSON.stringify(changed)).toString('base64url')}`;
+  const key = createPrivateKey(readFileSync(join(folder, 'sa.key')));
+  return `${body}.${sign('sha256', Buffer.from(body), {key, dsaEncoding: 'ieee-p1363'}).toString('base64url')}`;
+}

@@ -1,0 +1,60 @@
+/** What a source of ours looks like: what it imports, how long its functions are. By swc's parser, not by its text. */
+import {parseSource} from '../mutants/symbols.ts';
+
+interface Node {
+  type?: string;
+  span?: {start: number; end: number};
+  [property: string]: unknown;
+}
+
+function* nodesOf(tree: unknown): Generator<Node> {
+  if (tree === null || typeof tree !== 'object') return;
+  if (!Array.isArray(tree) && 'type' in tree) yield tree as Node;
+  for (const child of Object.values(tree)) yield* nodesOf(child);
+}
+
+/** What a source imports, whatever form it takes: static, of types alone, re-exported, dynamic. */
+export function importsOf(source: string): string[] {
+  return [...nodesOf(parseSource(source))].flatMap((node) => {
+    const isDynamic = node.type === 'CallExpression' && (node.callee as Node).type === 'Import';
+    const from = isDynamic
+      ? (node.arguments as {expression: Node}[])[0]?.expression
+      : (node.source as Node | undefined);
+    return from?.type === 'StringLiteral' ? [String(from.value)] : [];
+  });
+}
+
+const functions =
+  /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression|ClassMethod|PrivateMethod|Constructor)$/;
+
+/** How many lines each function of a source has, with where it begins. */
+export function functionsOf(source: string): {line: number; lines: number}[] {
+  // A statement in front, because a module's span begins with its first statement, after any comment. Spans are in bytes.
+  const bytes = Buffer.from(`;${source}`);
+  const tree = parseSource(bytes.toString()) as Node & {span: {start: number}};
+  const lineAt = (offset: number) =>
+    bytes
+      .subarray(0, offset - tree.span.start)
+      .toString()
+      .split('\n').length;
+  return [...nodesOf(tree)].flatMap(({type = '', span}) =>
+    span && functions.test(type) ? [{line: lineAt(span.start), lines: lineAt(span.end) - lineAt(span.start) + 1}] : [],
+  );
+}
+
+/** Each way by which a file imports itself in the end, the shortest from each file that is on one. */
+export function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  return [...imports.keys()].flatMap((start) => {
+    const ways = [[start]];
+    const seen = new Set<string>();
+    for (let way = ways.shift(); way; way = ways.shift()) {
+      for (const next of imports.get(way.at(-1)!) ?? []) {
+        if (next === start) return [[...way, next]];
+        if (seen.has(next)) continue;
+        seen.add(next);
+        ways.push([...way, next]);
+      }
+    }
+    return [];
+  });
+}

@@ -1,0 +1,64 @@
+/** What is kept of objects, and by what it is found again. Nothing is listed or watched: `observe` puts in what a watch would bring. */
+import {beforeEach, expect, test} from '@jest/globals';
+import {pino} from 'pino';
+import type {Ingress, Service} from '../../../operator/api/foreign.ts';
+import {type Caches, makeCaches} from '../../../operator/controllers/caches.ts';
+import {ingresses} from '../../../operator/controllers/resources.ts';
+import type {Client} from '../../../operator/kube/client.ts';
+
+let caches: Caches;
+beforeEach(() => {
+  caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
+});
+
+const metadata = {name: 'web', namespace: 'acme', uid: 'uid-web', resourceVersion: '7'};
+const slice = (...ready: (boolean | undefined)[]) => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: {...metadata, name: 'web-x', labels: {'kubernetes.io/service-name': 'web', other: 'label'}},
+  endpoints: ready.map((one) => ({addresses: ['192.0.2.7'], conditions: {ready: one}})),
+});
+
+test('an Ingress that somebody gave our label and no rules is kept, under its owner and under no hostname', () => {
+  const labels = {'doorplate.dev/owner-uid': 'uid-domain'};
+  const spec = {defaultBackend: {service: {name: 'web', port: {number: 80}}}};
+  const ingress: Ingress = {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {...metadata, labels}, spec};
+  caches.routes.observe(ingress);
+  expect(caches.routes.by('owner', 'uid-domain')).toEqual([ingress]);
+});
+
+test('of a Service its ports and its type are kept', () => {
+  const service: Service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {...metadata, annotations: {large: 'x'.repeat(1000)}},
+    spec: {type: 'ClusterIP', clusterIP: '10.0.0.7', ports: [{name: 'http', port: 80, targetPort: 8080}]},
+  };
+  caches.services.observe(service);
+  expect(caches.services.get('acme/web')).toEqual({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: {type: 'ClusterIP', ports: [{name: 'http', port: 80}]},
+  });
+});
+
+test.each([
+  ['one of many endpoints is ready', [false, true, false], true],
+  ['an endpoint does not say, which means ready (KEP-752)', [undefined], true],
+  ['no endpoint is ready', [false, false], false],
+  ['there is no endpoint', [], false],
+] as const)('of the endpoints of a Service only whether any is ready is kept: %s', (_, ready, kept) => {
+  caches.slices.observe(slice(...ready));
+  const endpoints = kept ? [{conditions: {ready: true}}] : [];
+  const labels = {'kubernetes.io/service-name': 'web'};
+  expect(caches.slices.by('service', 'acme/web')).toEqual([
+    {metadata: {...metadata, name: 'web-x', labels}, endpoints},
+  ]);
+});
+
+test('an EndpointSlice whose endpoints are null, as the API server sends none, has no ready endpoint', () => {
+  caches.slices.observe({...slice(), endpoints: null as unknown as []});
+  expect(caches.slices.unreadable).toBe(0);
+  expect(caches.slices.by('service', 'acme/web')).toMatchObject([{endpoints: []}]);
+});

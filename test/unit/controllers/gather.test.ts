@@ -1,0 +1,91 @@
+import {describe, expect, test} from '@jest/globals';
+import type {Place} from '../../../operator/controllers/children.ts';
+import {gather, type Sources} from '../../../operator/controllers/gather.ts';
+import type {RouteObject} from '../../../operator/controllers/rendering.ts';
+import {
+  certificate,
+  domain,
+  enterprise,
+  heldClaim,
+  policy,
+  project,
+  seconds,
+  t0,
+  tenantOn,
+} from '../../support/world.ts';
+
+/** Caches of one CustomDomain whose routes have been there for a second; `stands`: whether one is as it should be. */
+function sources(stands: (route: RouteObject) => boolean, identities: string[] = []): Sources {
+  return {
+    policy,
+    issuer: {identities},
+    startedAt: () => t0,
+    domains: {by: () => []},
+    firsts: {of: () => undefined},
+    projects: {get: () => project()},
+    ingressClasses: {
+      get: (name) => ({
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'IngressClass',
+        metadata: {name},
+        spec: {controller: 'traefik.io/ingress-controller'},
+      }),
+    },
+    claims: {of: () => undefined},
+    children: {
+      certificate: () => undefined,
+      routes: () => false,
+      since: (_, key) => (key.startsWith('acme/') ? t0 - seconds : undefined),
+      stands: (_, route) => stands(route),
+    },
+    dns: {latest: () => undefined, recent: () => []},
+    edge: {latest: () => undefined},
+    issuance: {latest: () => undefined},
+    orders: {orders: () => [], grant: () => undefined},
+    checks: {of: () => undefined},
+  };
+}
+
+const moment = {now: t0, domain: domain(), tenant: tenantOn(enterprise), request: undefined, obstacles: new Map()};
+const standing = (stands: (route: RouteObject) => boolean) =>
+  gather(sources(stands), moment).facts.get('docs.example.com')?.standing;
+
+describe('The routes of a hostname', () => {
+  test('are whole when all of them are as they should be, and are of the use that they have', () => {
+    expect(standing(() => true)).toEqual({serves: {since: t0 - seconds, isWhole: true}});
+  });
+
+  test.each(['acme', 'doorplate-system'])('are not whole when the one in the namespace %s is not', (namespace) => {
+    expect(standing(({metadata}) => metadata.namespace !== namespace)?.serves?.isWhole).toBe(false);
+  });
+});
+
+describe('A Certificate that rests', () => {
+  const known = sources(() => true);
+  const held = (by: string) => {
+    const children = {...known.children, certificate: ({tenant}: Place) => tenant && certificate({name: 'of-before'})};
+    const claims = {of: (hostname: string) => heldClaim(hostname, by)};
+    return gather({...known, children, claims}, moment).facts.get('docs.example.com');
+  };
+
+  test('is known to who holds the hostname, with the name that it keeps', () => {
+    expect(held('uid-domain')).toMatchObject({
+      certificate: {name: 'of-before'},
+      certificateNames: {serves: 'of-before', redirects: 'of-before'},
+    });
+  });
+
+  test('is not known while another holds it', () => {
+    expect(held('another')?.certificate).toBeUndefined();
+    expect(held('another')).not.toHaveProperty('certificateNames');
+  });
+});
+
+test("a decision is given the CA's names as they are known now", () => {
+  expect(
+    gather(
+      sources(() => true, ['ca.example']),
+      moment,
+    ).policy.caaIdentities,
+  ).toEqual(['ca.example']);
+});

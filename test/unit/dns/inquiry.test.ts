@@ -1,0 +1,140 @@
+import {afterEach, describe, expect, test} from '@jest/globals';
+import {check} from '../../../operator/controllers/check.ts';
+import {DnsClient} from '../../../operator/dns/client.ts';
+import {Inquiry} from '../../../operator/dns/inquiry.ts';
+import {fakeServer, record, reply, soa} from './fake-servers.ts';
+import type {Asked, FakeServer, OnTcp, Parts} from './fake-servers.ts';
+
+const running: FakeServer[] = [];
+const inquiries: Inquiry[] = [];
+afterEach(async () => {
+  for (const inquiry of inquiries.splice(0)) inquiry.end();
+  await Promise.all(running.splice(0).map((server) => server.close()));
+});
+
+const inquire = (opts: ConstructorParameters<typeof Inquiry>[0] = {}): Inquiry => {
+  const inquiry = new Inquiry(opts);
+  inquiries.push(inquiry);
+  return inquiry;
+};
+
+/** What a server says to a question; undefined for silence. */
+type Says = (asked: Asked) => Parts | undefined;
+
+async function start(says: Says, opts: {address?: string; port?: number; onTcp?: OnTcp} = {}): Promise<FakeServer> {
+  const server = await fakeServer((asked) => {
+    const parts = says(asked);
+    return parts ? [reply(asked, parts)] : [];
+  }, opts);
+  running.push(server);
+  return server;
+}
+
+const hostname = 'docs.example.com';
+const target = 'docs-acme.apps.platform.test';
+const nothing: Parts = {authorities: [soa('example.com', 60, 60)]};
+const delegation: Parts = {
+  answers: [record('example.com', 'NS', 'ns.example.com')],
+  additionals: [record('ns.example.com', 'A', '127.0.0.11')],
+};
+
+/** A resolver that names the servers of example.com, and says of anything else what it is told to; and such a server. */
+async function world(resolves: Says, answers: Says, opts: {onTcp?: OnTcp; tryTimeoutMs?: number} = {}) {
+  const resolver = await start((asked) => (asked.type === 'NS' ? delegation : resolves(asked)));
+  const server = await start(answers, {
+    address: '127.0.0.11',
+    port: resolver.port,
+    ...(opts.onTcp && {onTcp: opts.onTcp}),
+  });
+  const dns = new DnsClient({
+    recursive: [resolver],
+    allowPrivateAddresses: true,
+    port: resolver.port,
+    tryTimeoutMs: opts.tryTimeoutMs ?? 500,
+  });
+  return {dns, resolver, server};
+}
+
+const proven: Says = ({type}) => (type === 'CNAME' ? {answers: [record(hostname, 'CNAME', target)]} : nothing);
+const silent: Says = () => undefined;
+/** Takes a connection and says nothing. */
+const hangs: OnTcp = () => {};
+
+describe('An inquiry', () => {
+  test('has one time limit: a whole check ends with it, and tells what was asked then', async () => {
+    const patient = {tryTimeoutMs: 60_000};
+    const {dns} = await world((asked) => (asked.type === 'CAA' ? undefined : proven(asked)), proven, patient);
+    const options = {
+      dns,
+      rules: {edgeAddresses: [], addressOnly: false},
+      mode: 'Authoritative' as const,
+      ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
+    };
+    const verdict = await check(options, {hostname, target, token: 'token'}, true, inquire({totalMs: 3000}));
+    expect(verdict).toMatchObject({kind: 'Proven', caa: {kind: 'Unknown'}});
+    expect(JSON.stringify(verdict)).toContain(`no answer to CAA of ${hostname} in the time there was for everything`);
+  });
+
+  test('waits once for a server that answers nothing', async () => {
+    const {dns, server} = await world(silent, silent);
+    const inquiry = inquire();
+    const [first, second] = [
+      await dns.askAuthoritative(hostname, 'Host', inquiry),
+      await dns.askAuthoritative(hostname, 'TXT', inquiry),
+    ];
+    expect([first.failure?.failure, second.failure?.failure]).toEqual(['Timeout', 'Timeout']);
+    expect(second.failure?.detail).toContain(`has answered nothing: not asked for TXT of ${hostname}`);
+    // Two tries of the one question.
+    expect(server.asked.map(({type}) => type)).toEqual(['CNAME', 'CNAME']);
+  });
+
+  test('asks a server again that was silent about something else', async () => {
+    const {dns, server} = await world(silent, ({type}) => (type === 'AAAA' ? undefined : nothing));
+    const inquiry = inquire();
+    await dns.askAuthoritative(hostname, 'Host', inquiry);
+    await dns.askAuthoritative(hostname, 'TXT', inquiry);
+    expect(server.asked.map(({type}) => type).toSorted()).toEqual(['A', 'AAAA', 'AAAA', 'CNAME', 'TXT']);
+  });
+
+  test('asks once what several want to know at the same time', async () => {
+    const {dns, resolver, server} = await world(proven, proven);
+    const inquiry = inquire();
+    const ask = () =>
+      Promise.all([
+        dns.askAuthoritative(hostname, 'Host', inquiry),
+        dns.askRecursive(hostname, 'Host', inquiry),
+        dns.askCaa(hostname, inquiry),
+      ]);
+    const [one, other] = await Promise.all([ask(), ask()]);
+    expect(other).toEqual(one);
+    const asked = [...resolver.asked, ...server.asked].map(({type, name}) => `${type} ${name}`);
+    expect(asked.filter((question) => question === `CNAME ${hostname}`)).toHaveLength(2);
+    expect(asked.filter((question) => question === `CAA ${hostname}`)).toHaveLength(1);
+  });
+
+  test('that is given up ends its sockets', async () => {
+    const {dns, server} = await world(silent, () => ({truncated: true}), {onTcp: hangs});
+    const controller = new AbortController();
+    const asked = dns.askAuthoritative(hostname, 'Host', inquire({signal: controller.signal, totalMs: 60_000}));
+    while (!server.asked.some(({overTcp}) => overTcp)) await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort();
+    expect((await asked).failure?.failure).toBeDefined();
+    await server.hungUp();
+    expect(server.asked.filter(({overTcp}) => overTcp)).toHaveLength(1);
+  });
+});
+
+test('A server is asked no faster than its rate, whoever asks; what is not asked in time is a timeout', async () => {
+  const {dns, resolver, server} = await world(silent, () => ({rcode: 3, authorities: [soa('example.com', 60, 60)]}));
+  const slowly = new DnsClient({
+    recursive: [resolver],
+    allowPrivateAddresses: true,
+    port: resolver.port,
+    perServer: {perSecond: 0.001, burst: 2},
+  });
+  const names = ['a', 'b', 'c'].map((label) => `${label}.example.com`);
+  const seen = await Promise.all(names.map((name) => slowly.askAuthoritative(name, 'Host', inquire({totalMs: 3000}))));
+  expect(seen.map(({failure}) => failure?.failure)).toEqual([undefined, undefined, 'Timeout']);
+  expect(server.asked).toHaveLength(2);
+  expect((await dns.askAuthoritative('c.example.com', 'Host', inquire())).failure).toBeUndefined();
+});

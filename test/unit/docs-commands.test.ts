@@ -1,0 +1,62 @@
+/** Blocks of shell in pages that need nothing but this checkout, as somebody copies them; and the examples of the chart's values. */
+import {execFile} from 'node:child_process';
+import {mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {bin} from '../support/kube-server.ts';
+import {filesOf, pagePaths, readPage, root, scriptsOf, waysToRun} from '../support/pages.ts';
+
+const pages = pagePaths().map(readPage);
+/** Where commands run: the checkout as they see it, and the files that pages have them write. */
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'doorplate-docs-'));
+  for (const name of readdirSync(root)) symlinkSync(join(root, name), join(folder, name));
+});
+afterAll(() => rmSync(folder, {recursive: true}));
+
+async function run(script: string): Promise<string> {
+  const path = [join(root, 'operator/cli'), join(root, 'node_modules/.bin'), bin, process.env.PATH].join(':');
+  const {stdout} = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: folder,
+    env: {...process.env, HOME: folder, PATH: path, KUBECONFIG: join(folder, 'none')},
+    maxBuffer: 16 << 20,
+  });
+  return stdout;
+}
+
+const runnable = pages.flatMap((page) => scriptsOf(page, 'run').map((block) => ({page, block})));
+
+describe('A block of shell', () => {
+  test('is marked in one of the ways that are known', () => {
+    const strange = pages.flatMap(({path, blocks}) =>
+      blocks
+        .filter(({info: [language, ...words]}) => language === 'sh' && !words.every((w) => waysToRun.includes(w)))
+        .map(({line}) => `${path}:${line}`),
+    );
+    expect(strange).toEqual([]);
+    expect(runnable.length).toBeGreaterThan(1);
+  });
+
+  test.each(runnable.map(({page, block}) => [`${page.path}: ${block.under}`, page, block] as const))(
+    'does what it says: %s',
+    async (_, page, {text}) => {
+      for (const [name, content] of filesOf(page)) writeFileSync(join(folder, name), content);
+      expect(await run(text)).not.toBe('');
+    },
+  );
+});
+
+const values = pages.flatMap(({path, blocks}) =>
+  blocks.filter(({info}) => info.join(' ') === 'yaml values').map(({text, line}) => [path, line, text] as const),
+);
+
+test.each(values)('%s, line %d: these values are what the chart takes', async (_, line, text) => {
+  const file = `values-${line}.yaml`;
+  writeFileSync(join(folder, file), text);
+  expect(await run(`helm template doorplate charts/doorplate -f examples/demo/values.yaml -f ${file}`)).toContain(
+    'kind: Deployment',
+  );
+});

@@ -1,0 +1,321 @@
+/** The server around the paths: who may pass, what every answer carries, what is not HTTP. Nothing of Kubernetes is asked here. */
+import {request as httpRequest} from 'node:http';
+import type {IncomingHttpHeaders} from 'node:http';
+import {connect} from 'node:net';
+import type {AddressInfo, Socket} from 'node:net';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {FastifyInstance} from 'fastify';
+import {pino} from 'pino';
+import {z} from 'zod';
+import type {ApiKey, Plan} from '../../../operator/api/foreign.ts';
+import {hashToken, makeToken} from '../../../operator/domain/api-key.ts';
+import {Gate} from '../../../operator/http/gate.ts';
+import type {GateDeps} from '../../../operator/http/gate.ts';
+import {Problem} from '../../../operator/http/problems.ts';
+import {makeServer} from '../../../operator/http/server.ts';
+import type {ServiceAccount} from '../../../operator/http/service-accounts.ts';
+import {Bans} from '../../../operator/limits/bans.ts';
+import {Limiter} from '../../../operator/limits/limiter.ts';
+import {ApiError, NoAnswerError} from '../../../operator/kube/errors.ts';
+
+const log = pino({level: 'silent'});
+const clock = {nowMs: () => Date.parse('2026-11-22T12:00:00Z')};
+const plan: Plan = {
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'Plan',
+  metadata: {name: 'small'},
+  spec: {
+    rateLimit: {requestsPerMinute: 20, requestsPerDay: 1000},
+    customDomains: {allowed: true, maxHostnamesPerProject: 1},
+  },
+};
+
+const tokens = new Map<string, string>();
+const keys = new Map<string, ApiKey>();
+function makeKey(namespace: string, name: string, spec: Partial<ApiKey['spec']> = {}): string {
+  const token = makeToken({namespace, name});
+  keys.set(`${namespace}/${name}`, {
+    apiVersion: 'doorplate.dev/v1alpha1',
+    kind: 'ApiKey',
+    metadata: {namespace, name, uid: `${namespace}-${name}`},
+    spec: {hashes: [{sha256: hashToken(token)}], scopes: ['domains:read'], ...spec},
+  });
+  tokens.set(name, token);
+  return token;
+}
+
+const remembered = new Map<string, ServiceAccount | null>();
+const bans = new Bans({clock});
+/** Seconds that tenants were banned until, by what they were banned under. */
+const refusedAs: string[] = [];
+const gateDeps: GateDeps = {
+  limiter: new Limiter({clock}),
+  local: new Limiter({clock}),
+  now: clock.nowMs,
+  findKey: (name) => keys.get(name),
+  bans: {
+    until: (hash) => bans.until(hash),
+    refused: (hash, until) => {
+      refusedAs.push(hash);
+      return bans.refused(hash, until);
+    },
+  },
+  tenantOf: (namespace) => ({account: namespace, namespaceUID: 'u', plan}),
+  addressQuota: {requestsPerMinute: 1000, requestsPerDay: 10_000},
+  used: () => {},
+  refused: () => {},
+  serviceAccountQuota: {requestsPerMinute: 3, requestsPerDay: 100},
+  sessions: {
+    find: async () => {
+      throw new Problem('unavailable', 'Sessions cannot be looked up now.', {headers: {'retry-after': '2'}});
+    },
+  },
+  // What the API server says of tokens is tried in test/api/service-accounts.test.ts.
+  serviceAccounts: {
+    audience: 'doorplate',
+    remembered: (token) => remembered.get(token),
+    may: async () => true,
+    async recognise(token) {
+      remembered.set(token, token.endsWith('.good') ? {username: 'system:serviceaccount:platform:backend'} : null);
+      return remembered.get(token)!;
+    },
+  },
+};
+
+let server: FastifyInstance;
+let ready = true;
+let boom: unknown;
+beforeAll(async () => {
+  server = await makeServer({
+    log,
+    gate: new Gate(gateDeps),
+    trustedProxies: ['127.0.0.1'],
+    ready: () => ready,
+    answerReadWithinMs: 2000,
+    routes: (app) => {
+      app.get('/thing', {config: {scope: 'domains:read'}}, async () => ({fine: true}));
+      app.post('/thing', {config: {scope: 'domains:read'}, schema: {body: z.strictObject({n: z.int()})}}, async () => ({
+        fine: true,
+      }));
+      app.get('/write', {config: {scope: 'domains:write'}}, async () => ({fine: true}));
+      app.get('/own', {config: {scope: 'any', ownQuota: true}}, async () => ({fine: true}));
+      app.get('/large', {config: {scope: 'any', ownQuota: true}}, async () => 'x'.repeat(64 << 20));
+      app.get('/boom', {config: {scope: 'any'}}, async () => {
+        throw boom;
+      });
+    },
+  });
+  await server.listen({port: 0, host: '127.0.0.1'});
+});
+afterAll(async () => {
+  await server.close();
+});
+
+const port = (): number => (server.server.address() as AddressInfo).port;
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+function ask(
+  path: string,
+  {
+    method = 'GET',
+    key,
+    body,
+    headers = {},
+  }: {method?: string; key?: string; body?: string; headers?: Record<string, string>} = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      {
+        port: port(),
+        host: '127.0.0.1',
+        method,
+        path,
+        agent: false,
+        headers: {
+          ...(key !== undefined && {authorization: `Bearer ${key}`}),
+          ...(body !== undefined && {'content-type': 'application/json'}),
+          ...headers,
+        },
+      },
+      (response) => {
+        let text = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (chunk: string) => {
+            text += chunk;
+          })
+          .on('end', () => resolve({status: response.statusCode!, headers: response.headers, body: text}));
+      },
+    );
+    sent.on('error', reject).end(body);
+  });
+}
+
+/** Sends bytes as they are; what came back, head and body. */
+function raw(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(port(), '127.0.0.1', () => socket.write(bytes));
+    socket
+      .setEncoding('utf8')
+      .on('data', (chunk) => {
+        text += chunk;
+      })
+      .on('close', () => resolve(text))
+      .on('error', reject);
+  });
+}
+
+/** What is left of the quota of whoever the header says. */
+const remaining = async (forwarded: string): Promise<number> =>
+  Number((await ask('/nowhere', {headers: {'x-forwarded-for': forwarded}})).headers['x-ratelimit-remaining']);
+const typeOf = ({body}: Answer): string | undefined =>
+  (JSON.parse(body) as {type?: string}).type?.replace('https://doorplate.dev/problems/', '');
+const limitNames = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
+
+describe('Every answer carries the headers of the limit and an id:', () => {
+  const key = makeKey('headers', 'headers', {scopes: ['domains:read']});
+  test.each<[string, number, string | undefined, string, Parameters<typeof ask>[1]]>([
+    ['an answer', 200, undefined, '/own', {key}],
+    ['a body that is not valid', 400, 'invalid-input', '/thing', {key, method: 'POST', body: '{"n": "x"}'}],
+    ['a body that is no JSON', 400, 'malformed-request', '/thing', {key, method: 'POST', body: '{'}],
+    ['a path that cannot be decoded', 400, 'malformed-request', '/%zz', {key}],
+    ['no key', 401, 'credentials-missing', '/thing', {}],
+    ['a wrong key', 401, 'credentials-wrong', '/thing', {key: makeToken({namespace: 'headers', name: 'headers'})}],
+    ['a scope that is missing', 403, 'scope-missing', '/write', {key}],
+    ['a path that is not there', 404, 'not-found', '/nowhere', {}],
+    ['another method', 405, 'method-not-allowed', '/thing', {key, method: 'PATCH'}],
+    ['a method that nobody uses', 405, 'method-not-allowed', '/thing', {key, method: 'PROPFIND'}],
+    ['a method that must have a body', 405, 'method-not-allowed', '/thing', {key, method: 'QUERY'}],
+    [
+      'a body that is too large',
+      413,
+      'body-too-large',
+      '/thing',
+      {key, method: 'POST', body: JSON.stringify({n: 'x'.repeat(20_000)})},
+    ],
+    [
+      'a body of another type',
+      415,
+      'media-type',
+      '/thing',
+      {key, method: 'POST', body: 'x', headers: {'content-type': 'text/plain'}},
+    ],
+  ])('%s (%i)', async (_, status, type, path, options) => {
+    const answer = await ask(path, options);
+    expect([answer.status, status < 400 ? undefined : typeOf(answer)]).toEqual([status, type]);
+    expect(limitNames.filter((name) => answer.headers[name] === undefined)).toEqual([]);
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.each([
+    ['what is no HTTP', 400, 'hello\r\n\r\n'],
+    ['headers of 40 KB', 431, `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`],
+  ])('%s (%i)', async (_, status, bytes) => {
+    const head = (await raw(bytes)).split('\r\n\r\n')[0]!.toLowerCase();
+    expect(head).toMatch(new RegExp(`^http/1\\.1 ${status} `));
+    expect(limitNames.filter((name) => !head.includes(`\r\n${name}: `))).toEqual([]);
+  });
+
+  test.each<[string, number, string, unknown]>([
+    ['an error of ours', 500, 'internal-error', new Error('secret')],
+    ['an error of Kubernetes', 502, 'kubernetes-failed', new ApiError({status: 403, body: '{"message":"secret"}'})],
+    ['a Kubernetes that does not answer', 503, 'unavailable', new NoAnswerError('GET /secret', new Error('secret'))],
+    [
+      'a rule of Kubernetes that refuses',
+      422,
+      'refused',
+      new ApiError({
+        status: 422,
+        body: '{"reason":"Invalid","details":{"causes":[{"message":"Invalid value: \\"x\\": must be a hostname"}]}}',
+      }),
+    ],
+  ])('%s (%i), without a word about the inside', async (_, status, type, error) => {
+    boom = error;
+    const answer = await ask('/boom', {key: makeKey('booms', 'booms')});
+    expect([answer.status, typeOf(answer)]).toEqual([status, type]);
+    expect(limitNames.filter((name) => answer.headers[name] === undefined)).toEqual([]);
+    expect(answer.headers['retry-after'] !== undefined).toBe(status === 502 || status === 503);
+    expect(answer.body).not.toContain('secret');
+  });
+
+  test('and while nobody can say whose session it is (503)', async () => {
+    const answer = await ask('/own', {headers: {cookie: '__Host-doorplate=x'}});
+    expect([answer.status, typeOf(answer), answer.headers['retry-after']]).toEqual([503, 'unavailable', '2']);
+    expect(limitNames.filter((name) => answer.headers[name] === undefined)).toEqual([]);
+  });
+
+  test('and while the process starts (503)', async () => {
+    ready = false;
+    const answer = await ask('/own', {key});
+    ready = true;
+    expect([answer.status, typeOf(answer), answer.headers['retry-after']]).toEqual([503, 'unavailable', '2']);
+    expect(limitNames.filter((name) => answer.headers[name] === undefined)).toEqual([]);
+  });
+});
+
+describe('A client that does not read its answer', () => {
+  test('is cut after a while', async () => {
+    const key = makeKey('slow', 'slow');
+    const socket = connect(port(), '127.0.0.1').pause();
+    socket.on('error', () => {}).write(`GET /large HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    const held = await new Promise<Socket>((resolve) => {
+      server.server.once('connection', resolve);
+    });
+    const cut = new Promise<boolean>((resolve) => {
+      held.once('close', () => resolve(true));
+    });
+    expect(await Promise.race([cut, sleep(60_000, false, {ref: false})])).toBe(true);
+    socket.destroy();
+  });
+});
+
+describe('The gate', () => {
+  test('refuses when the plan is used up, by whichever key, and says until when; the own quota goes on', async () => {
+    const [one, two] = [makeKey('shared', 'one'), makeKey('shared', 'two')];
+    const answers: Answer[] = [];
+    for (let i = 0; i < 21; i++) answers.push(await ask('/thing', {key: i % 2 === 0 ? one : two}));
+    expect(answers.map((a) => a.status)).toEqual([...Array.from({length: 20}, () => 200), 429]);
+    expect(answers.slice(0, 20).map((a) => Number(a.headers['x-ratelimit-remaining']))).toEqual(
+      Array.from({length: 20}, (_, i) => 19 - i),
+    );
+    const refused = answers.at(-1)!;
+    expect(Number(refused.headers['x-ratelimit-reset'])).toBeLessThanOrEqual(
+      clock.nowMs() / 1000 + Number(refused.headers['retry-after']),
+    );
+    expect((await ask('/own', {key: one})).status).toBe(200);
+  });
+
+  test('tells the bans which token was refused, not which tenant', async () => {
+    refusedAs.length = 0;
+    const key = makeKey('struck', 'struck', {rateLimit: {requestsPerMinute: 1, requestsPerDay: 1}});
+    await ask('/thing', {key});
+    expect((await ask('/thing', {key})).status).toBe(429);
+    expect(refusedAs).toEqual([hashToken(key)]);
+  });
+
+  test('charges an address for each question to the API server, and a ServiceAccount for each request', async () => {
+    const from = {'x-forwarded-for': '203.0.113.50', 'doorplate-namespace': 'acme'};
+    const first = await remaining('203.0.113.50');
+    const statuses: number[] = [];
+    for (const key of ['eyJ.a.good', 'eyJ.a.good', 'eyJ.a.good', 'eyJ.a.good', 'eyJ.a.bad', 'eyJ.a.bad']) {
+      statuses.push((await ask('/thing', {key: key.replace('eyJ', 'eyJh'), headers: from})).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 401, 401]);
+    // For the first good one, and each of the bad ones.
+    expect(await remaining('203.0.113.50')).toBe(first - 4);
+  });
+
+  test('believes X-Forwarded-For of a trusted proxy only as far as the last stranger', async () => {
+    const first = await remaining('203.0.113.9');
+    expect(await remaining('198.51.100.1, 203.0.113.9')).toBe(first - 1);
+    expect(await remaining('2001:db8::1')).toBe(first);
+    expect(await remaining('2001:db8::2')).toBe(first - 1);
+  });
+});

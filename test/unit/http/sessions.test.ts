@@ -1,0 +1,133 @@
+/** Links and sessions by themselves: when they end. */
+import {describe, expect, test} from '@jest/globals';
+import {linkSeconds, sessionSeconds, Sessions} from '../../../operator/http/session/sessions.ts';
+import type {Grant} from '../../../operator/http/session/sessions.ts';
+import {readCookie} from '../../../operator/http/session/cookie.ts';
+import {HeldRecords} from '../../../operator/limits/records.ts';
+import type {StoredRecord} from '../../../operator/limits/backend.ts';
+
+const grant: Grant = {namespace: 'acme', namespaceUID: 'first', scopes: ['domains:read']};
+
+function make() {
+  const clock = {ms: Date.parse('2026-11-22T12:00:00Z'), nowMs: () => clock.ms};
+  const written: StoredRecord[] = [];
+  const world = {uid: 'first' as string | undefined, broken: false, ended: undefined as string | undefined};
+  const records = new HeldRecords({
+    clock,
+    write: async (changes) => {
+      if (world.broken) throw new Error('the disk is full');
+      for (const change of changes) if ('put' in change) written.push(change.put);
+    },
+  });
+  records.load([]);
+  const sessions = new Sessions({
+    records,
+    now: clock.nowMs,
+    keyEnded: () => world.ended,
+    namespaceUID: () => world.uid,
+    onEnd: () => {},
+  });
+  return {sessions, clock, world, written, records};
+}
+
+describe('A link', () => {
+  test('is good until its five minutes are over, and not after', async () => {
+    const {sessions, clock} = make();
+    const [inTime, late] = [await sessions.makeLink(grant), await sessions.makeLink(grant)];
+    clock.ms += linkSeconds * 1000 - 1;
+    expect((await sessions.open(inTime.token)).session).toMatchObject(grant);
+    clock.ms += 1;
+    await expect(sessions.open(late.token)).rejects.toMatchObject({type: 'link-used'});
+  });
+
+  test('is no session, and a session’s cookie no link', async () => {
+    const {sessions} = make();
+    const {token} = await sessions.makeLink(grant);
+    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
+    const session = await sessions.start(grant);
+    await expect(sessions.open(session.token)).rejects.toMatchObject({type: 'link-used'});
+  });
+});
+
+describe('A session', () => {
+  test('ends after eight hours', async () => {
+    const {sessions, clock} = make();
+    const {token} = await sessions.start(grant);
+    clock.ms += sessionSeconds * 1000 - 1000;
+    expect(await sessions.find(token)).toMatchObject(grant);
+    clock.ms += 1000;
+    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
+  });
+
+  test.each([
+    ['is gone', undefined],
+    ['was made anew', 'second'],
+  ])('ends when its namespace %s: what comes after it inherits nothing', async (_, uid) => {
+    const {sessions, world} = make();
+    const [{token}, link] = [await sessions.start(grant), await sessions.makeLink(grant)];
+    world.uid = uid;
+    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
+    await expect(sessions.open(link.token)).rejects.toMatchObject({type: 'session-ended'});
+  });
+
+  test('of a key goes on when the key is good again: a ban ends', async () => {
+    const {sessions, world} = make();
+    const {token} = await sessions.start({...grant, key: {name: 'ci', uid: 'u', hash: 'h'}});
+    world.ended = 'banned';
+    expect(await sessions.find(token)).toEqual({problem: 'session-ended', detail: 'banned'});
+    world.ended = undefined;
+    expect(await sessions.find(token)).toMatchObject(grant);
+  });
+
+  test('is written as its hash', async () => {
+    const {sessions, written} = make();
+    const {token} = await sessions.start(grant);
+    expect(written).toHaveLength(1);
+    expect(JSON.stringify(written)).not.toContain(token);
+    expect(written[0]!.name).toMatch(/^session:[0-9a-f]{64}$/);
+  });
+
+  test('that cannot be written is not begun, and one that cannot be asked for has not ended', async () => {
+    const {sessions, world, clock} = make();
+    world.broken = true;
+    await expect(sessions.start(grant)).rejects.toMatchObject({type: 'unavailable'});
+    const unread = new Sessions({
+      records: new HeldRecords({clock, write: async () => {}}),
+      now: clock.nowMs,
+      keyEnded: () => undefined,
+      namespaceUID: () => 'first',
+      onEnd: () => {},
+    });
+    await expect(unread.find('A'.repeat(43))).rejects.toMatchObject({type: 'unavailable'});
+    const silent = new Sessions({
+      records: {get: () => new Promise(() => {}), put: () => new Promise(() => {}), take: () => new Promise(() => {})},
+      now: clock.nowMs,
+      keyEnded: () => undefined,
+      namespaceUID: () => 'first',
+      onEnd: () => {},
+    });
+    await expect(silent.find('A'.repeat(43))).rejects.toMatchObject({type: 'unavailable'});
+  });
+});
+
+test('Records are bounded: what has ended goes first, then what is oldest', async () => {
+  const clock = {ms: 0, nowMs: () => clock.ms};
+  const records = new HeldRecords({clock, atMost: 2});
+  await records.put({name: 'ends', text: '1', endsSeconds: 1});
+  await records.put({name: 'old', text: '2', endsSeconds: 100});
+  clock.ms = 2000;
+  await records.put({name: 'new', text: '3', endsSeconds: 100});
+  expect(await Promise.all(['ends', 'old', 'new'].map((name) => records.get(name)))).toEqual([undefined, '2', '3']);
+  await records.put({name: 'newest', text: '4', endsSeconds: 100});
+  expect(await Promise.all(['old', 'new', 'newest'].map((name) => records.get(name)))).toEqual([undefined, '3', '4']);
+});
+
+test.each([
+  ['__Host-doorplate=abc', 'abc'],
+  ['a=b; __Host-doorplate=abc; c=d', 'abc'],
+  ['doorplate=abc', undefined],
+  ['x__Host-doorplate=abc', undefined],
+  ['', undefined],
+])('The cookie of %j is %j', (header, value) => {
+  expect(readCookie(header)).toBe(value);
+});

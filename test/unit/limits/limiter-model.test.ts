@@ -1,0 +1,178 @@
+import {describe, expect, test} from '@jest/globals';
+import * as fc from 'fast-check';
+import {TrustedClock} from '../../../operator/limits/clock.ts';
+import {limitHeaders} from '../../../operator/limits/headers.ts';
+import {Limiter, type Pool, type Quota, type Verdict, type WindowState} from '../../../operator/limits/limiter.ts';
+import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
+import {SoonStore} from '../../support/limits-stores.ts';
+import {VirtualTime} from '../../support/limits-time.ts';
+
+/*
+ * The limiter against a model of its promises, over random schedules on virtual time. The model counts what was
+ * admitted in
+ * each window that the limiter names; it knows no blocks, no store, no trusted clock.
+ */
+
+type Step =
+  | {do: 'request'; pools: readonly number[]; times: number}
+  | {do: 'plan'; pool: number; quota: Quota}
+  | {do: 'pass'; ms: number}
+  | {do: 'jump'; ms: number}
+  | {do: 'crash'};
+
+const quota = fc.record({requestsPerMinute: fc.nat(70), requestsPerDay: fc.nat(200)});
+const request = fc.record({
+  do: fc.constant('request' as const),
+  pools: fc.constantFrom([0], [1], [0, 2], [1, 2], [0, 1, 2]),
+  times: fc.integer({min: 1, max: 90}),
+});
+const plan = fc.record({do: fc.constant('plan' as const), pool: fc.nat(2), quota});
+const pass = fc.record({
+  do: fc.constant('pass' as const),
+  ms: fc.oneof(fc.nat(3000), fc.nat(120_000), fc.nat(90_000_000)),
+});
+const jump = fc.record({do: fc.constant('jump' as const), ms: fc.integer({min: -200_000_000, max: 200_000_000})});
+const crash = fc.record({do: fc.constant('crash' as const)});
+
+/** As `expect`, and as fast as an `if`: it is asked a million times. */
+function holds(fine: boolean, seen: Record<string, unknown>): void {
+  if (!fine) expect(seen).toBe('as the model says');
+}
+
+class World {
+  readonly time = new VirtualTime();
+  readonly store: Store;
+  clock = new TrustedClock(this.time);
+  limiter: Limiter;
+  readonly pools: Pool[];
+  /** Admitted, by pool, window and its end. */
+  readonly #admitted = new Map<string, number>();
+  crashed = false;
+
+  constructor(store: Store, quotas: Quota[]) {
+    this.store = store;
+    this.limiter = new Limiter({clock: this.clock, store});
+    this.pools = quotas.map((each, i) => ({id: `pool ${i}`, quota: each}));
+  }
+
+  async run(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'request':
+        for (let i = 0; i < step.times; i++) await this.#request(step.pools.map((at) => this.pools[at]!));
+        break;
+      case 'plan':
+        this.pools[step.pool] = {...this.pools[step.pool]!, quota: step.quota};
+        break;
+      case 'pass':
+        this.time.pass(step.ms);
+        break;
+      case 'jump':
+        this.time.jump(step.ms);
+        break;
+      case 'crash':
+        this.clock = this.time.restart(this.clock.mark());
+        this.limiter = new Limiter({clock: this.clock, store: this.store});
+        this.crashed = true;
+        break;
+    }
+  }
+
+  async #request(pools: Pool[]): Promise<void> {
+    const before = this.limiter.look(pools);
+    const verdict = await this.limiter.take(pools);
+    // The next one knows from the headers of this one what will become of it.
+    this.#agree(before, verdict, pools);
+    for (const [i, window] of verdict.windows.entries()) {
+      const key = `${pools[i >> 1]!.id} ${window.name} ${window.resetAtSeconds}`;
+      const count = (this.#admitted.get(key) ?? 0) + (verdict.allowed ? 1 : 0);
+      this.#admitted.set(key, count);
+      const exact = Math.max(0, window.limit - count);
+      const {limit, remaining} = window;
+      holds(!verdict.allowed || count <= limit, {key, admitted: count, limit});
+      holds(this.crashed ? remaining <= exact : remaining === exact, {key, remaining, exact});
+    }
+  }
+
+  #agree(before: readonly WindowState[], verdict: Verdict, pools: Pool[]): void {
+    const sameWindows = before.every((window, i) => window.resetAtSeconds === verdict.windows[i]!.resetAtSeconds);
+    const headers = limitHeaders({windows: before, nowSeconds: this.clock.nowMs() / 1000});
+    const promised = headers['x-ratelimit-remaining'] !== '0';
+    holds(!sameWindows || verdict.allowed === promised, {promised, verdict});
+    for (const [i, {limit}] of before.entries()) {
+      const {requestsPerMinute, requestsPerDay} = pools[i >> 1]!.quota;
+      holds(limit === (i % 2 === 0 ? requestsPerMinute : requestsPerDay), {before});
+    }
+    if (verdict.allowed) return;
+    const told = verdict.exhausted;
+    const last = Math.max(
+      ...verdict.windows.filter((window) => window.remaining === 0).map((window) => window.resetAtSeconds),
+    );
+    holds(told.remaining === 0 && told.resetAtSeconds === last, {verdict});
+    const late = this.clock.nowMs() / 1000 + verdict.retryAfterSeconds - told.resetAtSeconds;
+    holds(late >= 0 && late < (told.name === 'day' ? 61 : 1), {late, verdict});
+  }
+}
+
+const stores: [string, () => Store][] = [
+  ['that answers at once', () => new MemoryStore()],
+  ['that answers later', () => new SoonStore()],
+];
+
+describe.each(stores)('with a store %s', (_, makeStore) => {
+  test('no window admits more than its limit, and each header agrees with what then happens', async () => {
+    const steps = fc.array(fc.oneof(request, request, request, plan, pass, jump), {maxLength: 30});
+    await fc.assert(
+      fc.asyncProperty(fc.tuple(quota, quota, quota), steps, async (quotas, schedule) => {
+        const world = new World(makeStore(), quotas);
+        for (const step of schedule) await world.run(step);
+      }),
+      {numRuns: 100},
+    );
+  });
+
+  test('with crashes among it no window admits more than its limit either', async () => {
+    const steps = fc.array(fc.oneof(request, request, request, plan, pass, jump, crash), {maxLength: 30});
+    await fc.assert(
+      fc.asyncProperty(fc.tuple(quota, quota, quota), steps, async (quotas, schedule) => {
+        const world = new World(makeStore(), quotas);
+        for (const step of schedule) await world.run(step);
+      }),
+      {numRuns: 100},
+    );
+  });
+
+  test('requests that come at once admit exactly the limit', async () => {
+    await fc.assert(
+      fc.asyncProperty(quota, fc.integer({min: 1, max: 300}), async (each, requests) => {
+        const limiter = new Limiter({clock: new TrustedClock(new VirtualTime()), store: makeStore()});
+        const verdicts = await Promise.all(
+          Array.from({length: requests}, () => limiter.take([{id: 'a', quota: each}])),
+        );
+        const limit = Math.min(each.requestsPerMinute, each.requestsPerDay);
+        expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(Math.min(requests, limit));
+      }),
+    );
+  });
+});
+
+test('whoever waits as long as Retry-After says is admitted, if nobody else asks', async () => {
+  await fc.assert(
+    fc.asyncProperty(quota, fc.nat(86_400_000), async (each, start) => {
+      const time = new VirtualTime();
+      time.pass(start);
+      const limiter = new Limiter({clock: new TrustedClock(time)});
+      const pool = {
+        id: 'a',
+        quota: {requestsPerMinute: each.requestsPerMinute + 1, requestsPerDay: each.requestsPerDay + 1},
+      };
+      for (let refusals = 0; refusals < 5;) {
+        const verdict = await limiter.take([pool]);
+        if (verdict.allowed) continue;
+        refusals++;
+        time.pass(verdict.retryAfterSeconds * 1000);
+        expect(await limiter.take([pool])).toMatchObject({allowed: true});
+      }
+    }),
+    {numRuns: 50},
+  );
+});

@@ -1,0 +1,247 @@
+import {describe, expect, test} from '@jest/globals';
+import {TrustedClock} from '../../../operator/limits/clock.ts';
+import {blockOf, Limiter, type Pool, type Quota, type Verdict} from '../../../operator/limits/limiter.ts';
+import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
+import {minutePhase} from '../../../operator/limits/window.ts';
+import {SlowStore} from '../../support/limits-stores.ts';
+import {noonMs, VirtualTime} from '../../support/limits-time.ts';
+
+const free: Quota = {requestsPerMinute: 60, requestsPerDay: 1000};
+const acme: Pool = {id: 'tenant:acme', quota: free};
+
+function make(store: Store = new MemoryStore()): {time: VirtualTime; limiter: Limiter; store: Store} {
+  const time = new VirtualTime();
+  return {time, limiter: new Limiter({clock: new TrustedClock(time), store}), store};
+}
+
+/** The verdict of a limiter whose store answers at once. */
+function take(limiter: Limiter, ...pools: Pool[]): Verdict {
+  const verdict = limiter.take(pools);
+  if (verdict instanceof Promise) throw new Error('it had to wait');
+  return verdict;
+}
+
+function admitted(limiter: Limiter, tries: number, ...pools: Pool[]): number {
+  let count = 0;
+  for (let i = 0; i < tries; i++) if (take(limiter, ...pools).allowed) count++;
+  return count;
+}
+
+const remaining = (verdict: Verdict): number[] => verdict.windows.map((window) => window.remaining);
+
+describe('one pool', () => {
+  test('admits as many as the limit in a minute, and as many again in the next', () => {
+    const {limiter, time} = make();
+    expect(admitted(limiter, 200, acme)).toBe(60);
+    time.pass(60_000);
+    expect(admitted(limiter, 200, acme)).toBe(60);
+  });
+
+  test('tells what is left after this request, down to nothing', () => {
+    const {limiter} = make();
+    for (let left = 59; left >= 0; left--) expect(remaining(take(limiter, acme))).toEqual([left, 940 + left]);
+    const refused = take(limiter, acme);
+    expect(refused).toMatchObject({allowed: false, exhausted: {name: 'minute', remaining: 0}});
+    expect(remaining(refused)).toEqual([0, 940]);
+  });
+
+  test('a refused request costs nothing', () => {
+    const {limiter, time} = make();
+    admitted(limiter, 500, acme);
+    time.pass(60_000);
+    expect(remaining(take(limiter, acme))).toEqual([59, 939]);
+  });
+
+  test('to look costs nothing', () => {
+    const {limiter} = make();
+    take(limiter, acme);
+    for (let i = 0; i < 5; i++) expect(limiter.look([acme]).map((window) => window.remaining)).toEqual([59, 999]);
+  });
+
+  test('a limit of 0 admits nothing, a limit of 1 one, and what is no number nothing', () => {
+    expect(admitted(make().limiter, 9, {id: 'a', quota: {requestsPerMinute: Number.NaN, requestsPerDay: 5}})).toBe(0);
+    expect(admitted(make().limiter, 9, {id: 'a', quota: {requestsPerMinute: 0, requestsPerDay: 5}})).toBe(0);
+    expect(admitted(make().limiter, 9, {id: 'a', quota: {requestsPerMinute: 1, requestsPerDay: 5}})).toBe(1);
+  });
+});
+
+describe('a refusal', () => {
+  test('by the minute says to wait for its end, in whole seconds rounded up', () => {
+    const {limiter, time} = make();
+    const end = noonMs / 1000 + (minutePhase(acme.id) || 60);
+    time.pass(250);
+    admitted(limiter, 60, acme);
+    const verdict = take(limiter, acme);
+    const retryAfterSeconds = end - noonMs / 1000;
+    expect(verdict).toMatchObject({
+      allowed: false,
+      exhausted: {name: 'minute', resetAtSeconds: end},
+      retryAfterSeconds,
+    });
+  });
+
+  test('by minute and day at once says to wait for the day', () => {
+    const {limiter} = make();
+    const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 5, requestsPerDay: 5}};
+    admitted(limiter, 5, pool);
+    const resetAtSeconds = Date.UTC(2026, 10, 23) / 1000;
+    expect(take(limiter, pool)).toMatchObject({allowed: false, exhausted: {name: 'day', resetAtSeconds}});
+  });
+
+  test('by the day: the wait has up to a minute more, spread over pools, the same for a pool all day', () => {
+    const {limiter, time} = make();
+    const pools = Array.from({length: 300}, (_, i) => ({
+      id: `tenant:t${i}`,
+      quota: {requestsPerMinute: 9, requestsPerDay: 1},
+    }));
+    const waitsNow = (): number[] =>
+      pools.map((pool) => {
+        const verdict = take(limiter, pool);
+        return verdict.allowed ? Number.NaN : verdict.retryAfterSeconds;
+      });
+    waitsNow();
+    const first = waitsNow();
+    expect(waitsNow()).toEqual(first);
+    time.pass(120_000);
+    expect(waitsNow()).toEqual(first.map((seconds) => seconds - 120));
+    const waits = first.map((seconds) => seconds - 43_200);
+    expect({least: Math.min(...waits), most: Math.max(...waits)}).toEqual({least: 0, most: 60});
+    expect(new Set(waits).size).toBeGreaterThan(50);
+  });
+});
+
+const key = (perMinute: number): Pool => ({id: 'key:abc', quota: {requestsPerMinute: perMinute, requestsPerDay: 500}});
+
+describe('several pools', () => {
+  test('a request is charged to all of them or to none', () => {
+    const {limiter} = make();
+    expect(admitted(limiter, 50, acme, key(10))).toBe(10);
+    expect(limiter.look([acme, key(10)]).map((window) => window.remaining)).toEqual([50, 990, 0, 490]);
+    expect(admitted(limiter, 70, acme)).toBe(50);
+    expect(remaining(take(limiter, key(20), acme))).toEqual([10, 490, 0, 940]);
+  });
+
+  test('two pools do not touch each other', () => {
+    const {limiter} = make();
+    admitted(limiter, 100, acme);
+    expect(admitted(limiter, 100, {...acme, id: 'tenant:other'})).toBe(60);
+  });
+});
+
+const on = (requestsPerMinute: number): Pool => ({
+  id: 'tenant:acme',
+  quota: {requestsPerMinute, requestsPerDay: 10_000},
+});
+
+describe('a change of the plan', () => {
+  test('keeps what was used: an upgrade adds the difference', () => {
+    const {limiter} = make();
+    expect(admitted(limiter, 100, on(60))).toBe(60);
+    expect(remaining(take(limiter, on(300)))[0]).toBe(239);
+    expect(admitted(limiter, 400, on(300))).toBe(239);
+  });
+
+  test('keeps what was used: a downgrade below it admits nothing more, reserved or not', () => {
+    const {limiter} = make();
+    admitted(limiter, 100, on(1000));
+    expect(admitted(limiter, 10, on(60))).toBe(0);
+    expect(remaining(take(limiter, on(60)))[0]).toBe(0);
+    expect(remaining(take(limiter, on(1000)))[0]).toBe(899);
+  });
+});
+
+describe('reserved blocks', () => {
+  test('are at most a twentieth of a window', () => {
+    expect([1, 10, 20, 60, 1000, 10_000].map(blockOf)).toEqual([1, 1, 1, 3, 50, 500]);
+  });
+
+  test('a request that nothing is reserved for waits until the store has answered', async () => {
+    const store = new SlowStore();
+    const {limiter} = make(store);
+    let done = false;
+    const waits = Promise.resolve(limiter.take([acme])).finally(() => {
+      done = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    const claims = store.asked.map((asked) => asked.claims.map(({want, least}) => [want, least]));
+    expect({done, claims}).toEqual({
+      done: false,
+      claims: [
+        [
+          [3, 1],
+          [50, 1],
+        ],
+      ],
+    });
+    await store.answerAll();
+    expect(remaining(await waits)).toEqual([59, 999]);
+  });
+
+  test('the next block is asked for while half of the last is left, and nobody waits for it', async () => {
+    const store = new SlowStore();
+    const {limiter} = make(store);
+    const pro = {id: 'tenant:pro', quota: {requestsPerMinute: 1000, requestsPerDay: 100_000}};
+    const first = limiter.take([pro]);
+    await store.answerAll();
+    await first;
+    let atOnce = 0;
+    for (; atOnce < 24; atOnce++) expect(limiter.take([pro])).toMatchObject({allowed: true});
+    expect(store.asked.map(({claims}) => claims.map(({want, least}) => [want, least]))).toEqual([[[25, 0]]]);
+    for (; atOnce < 49; atOnce++) expect(limiter.take([pro])).toMatchObject({allowed: true});
+    expect(limiter.take([pro])).toBeInstanceOf(Promise);
+    await store.answerAll();
+  });
+
+  test("many that wait share the store's answers, and no more than the limit are admitted", async () => {
+    const store = new SlowStore();
+    const {limiter} = make(store);
+    const all = Promise.all(Array.from({length: 200}, () => limiter.take([acme])));
+    await store.answerAll();
+    expect((await all).filter((verdict) => verdict.allowed)).toHaveLength(60);
+  });
+
+  test('what a crash loses is at most a block of each window', async () => {
+    const store = new MemoryStore();
+    const {limiter, time} = make(store);
+    expect(admitted(limiter, 20, acme)).toBe(20);
+    const next = new Limiter({clock: new TrustedClock(time), store});
+    const [minute, day] = next.look([acme]).map((window) => window.remaining);
+    expect({minute: 40 - minute! <= 3 && minute! <= 40, day: 980 - day! <= 50 && day! <= 980}).toEqual({
+      minute: true,
+      day: true,
+    });
+    expect(admitted(next, 100, acme)).toBe(minute);
+  });
+
+  test('a minute is not used up for a day that has nothing left', () => {
+    const {limiter, store, time} = make();
+    const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 60, requestsPerDay: 10}};
+    admitted(limiter, 10, pool);
+    time.pass(60_000);
+    const next = new Limiter({clock: new TrustedClock(time), store});
+    expect(admitted(next, 10, pool)).toBe(0);
+    expect(next.look([pool]).map((window) => window.remaining)).toEqual([60, 0]);
+  });
+});
+
+describe('memory', () => {
+  test('pools that nobody asks for are forgotten first, and what they used is not', () => {
+    const store = new MemoryStore();
+    const limiter = new Limiter({clock: new TrustedClock(new VirtualTime()), store, atMost: 10});
+    expect(admitted(limiter, 30, acme)).toBe(30);
+    for (let i = 0; i < 100; i++) take(limiter, {...acme, id: `tenant:t${i}`});
+    expect(limiter.look([acme])[0]!.remaining).toBeLessThanOrEqual(30);
+    const left = admitted(limiter, 100, acme);
+    expect({atMost: left <= 30, lostABlockAtMost: left >= 27}).toEqual({atMost: true, lostABlockAtMost: true});
+  });
+
+  test('a store in memory forgets windows that have ended, and is bounded', () => {
+    const store = new MemoryStore({atMost: 50});
+    const {limiter, time} = make(store);
+    for (let i = 0; i < 200; i++) take(limiter, {...acme, id: `tenant:t${i}`});
+    expect(store.size).toBe(50);
+    time.pass(25 * 3_600_000);
+    take(limiter, acme);
+    expect(store.size).toBe(2);
+  });
+});

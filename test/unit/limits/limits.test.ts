@@ -1,0 +1,86 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from '@jest/globals';
+import {pino} from 'pino';
+import {Registry} from 'prom-client';
+import {type Limits, type LimitsStore, startLimits} from '../../../operator/limits/limits.ts';
+
+const hash = 'a'.repeat(64);
+const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 100_000, requestsPerDay: 1000}};
+let folder: string;
+let running: Limits[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'doorplate-limits-'));
+  running = [];
+});
+
+afterEach(async () => {
+  for (const limits of running) await limits.stop();
+  rmSync(folder, {recursive: true});
+});
+
+async function start(store: LimitsStore): Promise<{limits: Limits; registry: Registry; lines: string[]}> {
+  const registry = new Registry();
+  const lines: string[] = [];
+  const log = pino({base: undefined}, {write: (line) => lines.push((JSON.parse(line) as {msg: string}).msg)});
+  // A ban by the first strike: the seconds of a whole one are tried elsewhere, on virtual time.
+  // The ledger may be slow on a busy disk: what is tried here is what it keeps.
+  const limits = await startLimits({
+    store,
+    registry,
+    log,
+    storeTimeoutMs: 300_000,
+    bans: {graceMs: 0, strikeEveryMs: 0},
+  });
+  running.push(limits);
+  return {limits, registry, lines};
+}
+
+test('a restart in the middle of a day and of a ban: what was used is used, and the ban stands', async () => {
+  const store: LimitsStore = {kind: 'Ledger', path: join(folder, 'ledger.db')};
+  const first = await start(store);
+  for (let i = 0; i < 400; i++) await first.limits.limiter.take([pool]);
+  while (first.limits.bans.until(hash) === undefined) first.limits.bans.refused(hash, Date.now() / 1000 + 3600);
+  await first.limits.stop();
+  const second = await start(store);
+  const day = second.limits.limiter.look([pool])[1]!;
+  // Unless midnight was in between, at most a block of 50 is lost.
+  expect(day.remaining).toBeLessThanOrEqual(600);
+  expect(day.remaining).toBeGreaterThanOrEqual(550);
+  expect(second.limits.bans.until(hash)).toBe(first.limits.bans.until(hash));
+  expect(second.lines).toEqual(['quota is reserved in its store']);
+});
+
+test('metrics tell decisions, bans, the store and the clock, and no tenant', async () => {
+  const {limits, registry} = await start({kind: 'Ledger', path: join(folder, 'ledger.db')});
+  const small = {...pool, quota: {requestsPerMinute: 2, requestsPerDay: 1000}};
+  for (let i = 0; i < 5; i++) await limits.limiter.take([small]);
+  while (limits.bans.until(hash) === undefined) limits.bans.refused(hash, Date.now() / 1000 + 3600);
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('doorplate_'));
+  expect(lines.map((line) => line.replace(/(clock_offset_seconds) .*/, '$1'))).toEqual([
+    'doorplate_limit_decisions_total{result="admitted"} 2',
+    'doorplate_limit_decisions_total{result="refused"} 3',
+    'doorplate_limits_store_up 1',
+    'doorplate_limits_store_failures_total 0',
+    'doorplate_bans_total 1',
+    'doorplate_bans_active 1',
+    'doorplate_clock_offset_seconds',
+  ]);
+});
+
+test.each([
+  ['without a volume', {kind: 'Memory'} as const, /quota is in memory only: a restart/],
+  [
+    'with a ledger that cannot be opened',
+    {kind: 'Ledger', path: '/nowhere/ledger.db'} as const,
+    /quota is in memory only, until/,
+  ],
+])('%s every request is decided all the same, and the log and a metric say so', async (_, store, message) => {
+  const {limits, registry, lines} = await start(store);
+  let admitted = 0;
+  for (let i = 0; i < 1500; i++) if ((await limits.limiter.take([pool])).allowed) admitted++;
+  expect({admitted, lines}).toEqual({admitted: 1000, lines: [expect.stringMatching(message)]});
+  expect(await registry.metrics()).toContain('doorplate_limits_store_up 0');
+});

@@ -1,0 +1,277 @@
+/**
+ * The charts and the image of the commit that test/upgrade/BASE names, upgraded to this checkout's and rolled back, in the order
+ * that docs/upgrade.md says, while a client asks over and over. Two versions can't share a cluster (kinds and admission policies
+ * are of the whole cluster), so this has the cluster to itself. What the operator alone does of it: test/operator/upgrade.test.ts.
+ */
+import {readFileSync} from 'node:fs';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {leases} from '../../operator/kube/lease.ts';
+import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
+import {defineResource, keyOf as nameOf} from '../../operator/kube/objects.ts';
+import {
+  accounts,
+  certificates,
+  customDomains,
+  domainClaims,
+  ingresses,
+  projects,
+} from '../../operator/controllers/resources.ts';
+import {acmeRoot, api, audit, eventually, install, kubectl, root, sh} from '../../cluster/cluster.ts';
+import {Base} from '../support/base.ts';
+import {operator, succeeded} from '../support/requests.ts';
+import {Tenant} from '../support/tenant.ts';
+import {constantClient, type Failure, servedBy} from '../support/visitor.ts';
+
+const secrets = defineResource<KubeObject>({
+  group: '',
+  version: 'v1',
+  plural: 'secrets',
+  kind: 'Secret',
+  namespaced: true,
+});
+const pods = defineResource<KubeObject>({group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true});
+const [release, crds] = [
+  ['doorplate', '-n', 'doorplate-system'],
+  ['doorplate-crds', '-n', 'doorplate-system'],
+];
+const waiting = ['--wait', '--timeout', '300s'];
+
+let base: Base;
+let ca: string;
+/** Served with a redirect and a default host; waiting for its record; removed, its claims in quarantine. */
+let served: Tenant;
+let early: Tenant;
+let gone: Tenant;
+let hostnames: string[];
+
+const tagOf = (folder: string) => readFileSync(`${folder}/dist/image.tag`, 'utf8').trim();
+
+/** Builds that image, on the layer of Node.js that stands, and puts it into the cluster. */
+async function loadBaseImage(): Promise<string> {
+  await sh('cp', ['-a', '--parents', 'dist/image/rootfs', 'dist/rootfs.key', 'dist/rootfs.sums', base.folder]);
+  await sh(`${base.folder}/cluster/image.sh`, []);
+  const tag = tagOf(base.folder);
+  await sh('cluster/enter.sh', ['ctr', 'images', 'import', `${base.folder}/dist/doorplate-${tag}.tar`]);
+  return tag;
+}
+
+async function installBase(): Promise<void> {
+  const {folder} = base;
+  const kinds = async () => {
+    await sh('helm', ['uninstall', ...release, ...waiting, '--ignore-not-found']);
+    await sh('helm', [
+      'upgrade',
+      '--install',
+      ...crds,
+      `${folder}/charts/doorplate-crds`,
+      '--create-namespace',
+      ...waiting,
+    ]);
+  };
+  const [tag] = await Promise.all([loadBaseImage(), kinds()]);
+  await sh('helm', [
+    'install',
+    ...release,
+    `${folder}/charts/doorplate`,
+    '-f',
+    `${folder}/examples/demo/values.yaml`,
+    '--set-string',
+    `image.tag=${tag}`,
+    ...waiting,
+  ]);
+}
+
+/** What Doorplate and cert-manager made of these hostnames, by kind and name. */
+async function standing(
+  kinds: readonly Resource[],
+): Promise<Map<string, KubeObject & {spec?: unknown; status?: unknown; data?: unknown}>> {
+  const namespaces = [served, early, gone].map((t) => t.namespace);
+  const ours = new Set([...namespaces, ...hostnames]);
+  const lists = await Promise.all(
+    kinds.map(async (kind) => (await api().list(kind)).items.map((o) => [`${kind.kind} ${nameOf(o)}`, o] as const)),
+  );
+  return new Map(
+    lists
+      .flat()
+      .filter(
+        ([
+          key,
+          {
+            metadata: {namespace, name, labels},
+          },
+        ]) =>
+          labels?.['acme.cert-manager.io/http01-solver'] === undefined &&
+          (ours.has(namespace ?? name) ||
+            (namespace === 'doorplate-system' &&
+              [served, early, gone].some((t) => key.includes(t.zone.replace('.', '-'))))),
+      )
+      .toSorted(),
+  );
+}
+
+/** What may not change: which object it is, what it says, the keys and certificates themselves, what was told but zones. */
+async function untouchable(): Promise<Record<string, unknown>> {
+  const all = await standing([certificates, ingresses, secrets, customDomains, projects, domainClaims, accounts]);
+  return Object.fromEntries(
+    [...all].map(
+      ([
+        key,
+        {
+          metadata: {uid, generation},
+          spec,
+          data,
+          status,
+        },
+      ]) => [
+        key,
+        {uid, generation, spec, data, ...(!key.startsWith('Certificate ') && {status: withoutZones(status)})},
+      ],
+    ),
+  );
+}
+
+/** A status without what this release tells and that of before did not: the zones of its hostnames. */
+function withoutZones(status: unknown): unknown {
+  const {hosts} = (status ?? {}) as {hosts?: object[]};
+  return hosts ? {...(status as object), hosts: hosts.map((host) => ({...host, zone: undefined}))} : status;
+}
+
+/** Orders for these hostnames at the CA, as cert-manager made them. */
+async function ordersSince(since: Date): Promise<string[]> {
+  const made = await audit(since, (e) => e.verb === 'create' && e.objectRef?.resource === 'orders' && succeeded(e));
+  return made
+    .flatMap((e) => (e.requestObject as {spec: {dnsNames: string[]}}).spec.dnsNames)
+    .filter((name) => hostnames.includes(name));
+}
+
+/** Requests of the operator that were refused, but those that a sound one has: another was quicker, what it looks for is not there. */
+async function refusedSince(since: Date): Promise<string[]> {
+  const refused = await audit(
+    since,
+    (e) =>
+      e.user.username === operator &&
+      (e.responseStatus?.code ?? 0) >= 400 &&
+      ![404, 409].includes(e.responseStatus?.code ?? 0) &&
+      // Where a kind has changed, the API server reads it anew.
+      !/storage is \(re\)initializing/.test(e.responseStatus?.message ?? ''),
+  );
+  return refused.map((e) => `${e.verb} ${e.requestURI}: ${e.responseStatus?.code} ${e.responseStatus?.message}`);
+}
+
+/** A redirector of that release stops listening before the edge has heard of it, mended since: what it redirects may fail as it goes. */
+function gapOfBase(failures: readonly Failure[]): readonly Failure[] {
+  if (readFileSync(`${base.folder}/operator/redirector/server.ts`, 'utf8').includes('lingerMs')) return [];
+  // Or the edge waits for a Pod that is not there any more.
+  const redirected = failures.filter((f) => /^(http:|https:\/\/old\.)[^ ]*: (502 Bad Gateway|0 timeout)$/.test(f.said));
+  const first = Math.min(...redirected.map((f) => f.began));
+  return redirected.filter((f) => f.began < first + 5000);
+}
+
+/** Does it while a client asks; what stands is as it was, nothing was ordered, and no request failed. */
+async function expectNothingOf(
+  change: () => Promise<void>,
+  excused: (failures: readonly Failure[]) => readonly Failure[] = () => [],
+): Promise<void> {
+  const client = await constantClient([served.host('www'), served.host('old'), served.target], ca);
+  const [before, since] = [await untouchable(), new Date()];
+  expect(Object.keys(before).filter((key) => /^(Certificate|Secret) /.test(key)).length).toBeGreaterThanOrEqual(6);
+  await change();
+  await decidesAnew();
+  const [after, visits, orders, refused] = [
+    await untouchable(),
+    await client.stop(),
+    await ordersSince(since),
+    await refusedSince(since),
+  ];
+  console.log(`${visits.requests} requests meanwhile, ${visits.failed.length} failed`);
+  const failed = visits.failed.filter((f) => !excused(visits.failed).includes(f));
+  expect({failed, orders, refused}).toEqual({failed: [], orders: [], refused: []});
+  expect(after).toEqual(before);
+}
+
+/** One of the operators that stay leads: until then the one of before may decide still, as it goes. */
+async function aNewOneLeads(): Promise<void> {
+  await eventually('an operator that stays leads', async () => {
+    const [{items}, lease] = await Promise.all([
+      api().list(pods, {namespace: 'doorplate-system', labelSelector: 'app.kubernetes.io/component=operator'}),
+      api().get(leases, 'doorplate-system/doorplate-operator'),
+    ]);
+    const [holder] = lease?.spec?.holderIdentity?.split('_') ?? [];
+    return (
+      items.every(({metadata}) => metadata.deletionTimestamp === undefined) &&
+      items.some(({metadata}) => metadata.name === holder)
+    );
+  });
+}
+
+/** The operator that runs now has decided something, and done it. */
+async function decidesAnew(): Promise<void> {
+  await aNewOneLeads();
+  await early.attach('second', early.host('second'));
+  await early.reason('second', 'ProjectHasDomains');
+  await kubectl(['delete', 'customdomain', 'second', '-n', early.namespace]);
+}
+
+beforeAll(async () => {
+  base = await Base.unpack();
+  await installBase();
+  [served, early, gone] = await Promise.all([
+    Tenant.create('served', {}),
+    Tenant.create('early'),
+    Tenant.create('gone'),
+  ]);
+  ca = await acmeRoot();
+  hostnames = [served, early, gone].flatMap((t) => [t.host('www'), t.host('old'), t.target]);
+  for (const tenant of [served, gone]) await tenant.records({www: tenant.proof, old: tenant.proof});
+  for (const tenant of [served, early, gone])
+    await tenant.attach('site', tenant.host('www'), [{from: tenant.host('old')}]);
+  await Promise.all([served.wait('site', 'Ready'), gone.wait('site', 'Ready'), early.reason('site', 'RecordMissing')]);
+  await kubectl(['delete', 'customdomain', 'site', '-n', gone.namespace]);
+  await eventually('its claims are in quarantine', async () =>
+    (await Promise.all(['www', 'old'].map((label) => api().get(domainClaims, gone.host(label))))).every(
+      (c) => c?.status?.quarantinedUntil !== undefined,
+    ),
+  );
+});
+afterAll(async () => {
+  await install();
+  await Promise.all([served?.remove(), early?.remove(), gone?.remove()]);
+  await base?.remove();
+});
+
+describe('an installation of the release before', () => {
+  test('is upgraded, the kinds first: no order, no changed certificate, no refused status, no failed request', async () => {
+    await expectNothingOf(async () => {
+      await sh('helm', ['upgrade', ...crds, 'charts/doorplate-crds', ...waiting]);
+      await sh('helm', [
+        'upgrade',
+        ...release,
+        'charts/doorplate',
+        '--reset-then-reuse-values',
+        '--set-string',
+        `image.tag=${tagOf(root)}`,
+        ...waiting,
+      ]);
+    }, gapOfBase);
+  });
+
+  test('goes on after it: what waited goes Live, and what was removed comes back to its tenant', async () => {
+    await early.records({www: early.proof, old: early.proof});
+    await gone.attach('site', gone.host('www'), [{from: gone.host('old')}]);
+    await Promise.all([early, gone].map((t) => t.wait('site', 'Ready')));
+    for (const tenant of [early, gone]) await servedBy(tenant.host('www'), tenant, ca);
+    expect((await api().get(domainClaims, gone.host('www')))?.status).toMatchObject({holder: {name: 'site'}});
+  });
+
+  test('is rolled back, the kinds stay: the same holds, and what is removed then is removed', async () => {
+    await expectNothingOf(async () => {
+      await sh('helm', ['rollback', ...release, ...waiting]);
+    });
+    await kubectl(['delete', 'customdomain', 'site', '-n', early.namespace]);
+    await eventually(
+      'its claim is in quarantine',
+      async () => (await api().get(domainClaims, early.host('www')))?.status?.quarantinedUntil !== undefined,
+    );
+    expect((await gone.get('site'))?.status?.phase).toBe('Live');
+  });
+});
