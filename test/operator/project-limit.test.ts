@@ -6,6 +6,7 @@ import type {Plan} from '../../operator/api/foreign.ts';
 import {accounts, domainClaims, ingresses, namespaces, plans, projects} from '../../operator/controllers/resources.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
+import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';
 import {Platform, planOf, zone} from '../support/platform.ts';
 
@@ -142,13 +143,31 @@ describe('The ResourceQuota of the docs', () => {
     const hard = {...quota.spec.hard, ...two};
     await platform.client.create(quotas, {...quota, metadata: {...quota.metadata, namespace}, spec: {hard}});
     // What the controller of quotas does, which is not here.
-    const used = Object.fromEntries(Object.keys(hard).map((name) => [name, '0']));
-    await platform.client.patch(
-      quotas,
-      `${namespace}/${quota.metadata.name}`,
-      {status: {hard, used}},
-      {type: 'merge', subresource: 'status'},
-    );
+    const count = (used: Record<string, string>) =>
+      platform.client.patch(
+        quotas,
+        `${namespace}/${quota.metadata.name}`,
+        {status: {hard, used}},
+        {type: 'merge', subresource: 'status'},
+      );
+    // The API server hears of a quota a little later, and allows all until then: so it begins as used up.
+    await count(hard);
+    const project = {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'Project',
+      metadata: {name: 'a', namespace},
+      spec: {serviceRef: {name: 'a', port: 80}},
+    };
+    const tried = () =>
+      platform.client
+        .applyPatch<KubeObject>(projects, project, {fieldManager: 'test', force: false, dryRun: true})
+        .then(
+          () => 'allowed',
+          (error: Error) => error.message,
+        );
+    await eventually(async () => (await tried()).includes('exceeded quota'));
+    await count(Object.fromEntries(Object.keys(hard).map((name) => [name, '0'])));
+    await eventually(async () => (await tried()) === 'allowed');
     for (const name of ['a', 'b']) await customer.publish(name);
     await expect(customer.publish('c')).rejects.toThrow(/exceeded quota.*count\/projects.doorplate.dev=1/);
     await customer.attach('a', customer.host('a'));
