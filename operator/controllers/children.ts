@@ -120,20 +120,26 @@ export class Children {
   }
 
   /**
-   * Removes what is no longer desired, routes before certificates, then writes what differs: no write that fails keeps anything
-   * standing, or another from being tried, but where each would meet the same. Removals are done whole; of writes, those that come
-   * after {@link writesPerTurn} are left for another turn. Throws the first error that is no refusal, when nothing is under way any more.
+   * Removes what is no longer desired, routes before certificates, then writes what differs, routes first: no write that fails keeps
+   * anything standing, or another from being tried, but where each would meet the same. Removals are done whole; of writes, those that
+   * come after {@link writesPerTurn} are left for another turn. `beforeOrders` is waited for when the routes are written, and says which
+   * Certificates are desired then. Throws the first error that is no refusal, when nothing is under way any more.
    */
-  async apply(owner: Owner, desired: Desired, leaving: Leaving): Promise<Applied> {
+  async apply(
+    owner: Owner,
+    desired: Desired,
+    leaving: Leaving,
+    beforeOrders: (soFar: Applied) => Promise<Pick<Desired, 'certificates' | 'returning'>> = async () => desired,
+  ): Promise<Applied> {
     const removed = await this.#removeAllBut(owner, desired, leaving);
     const turn: Turn = {written: 0, unfinished: false, obstacles: new Map()};
-    const outcomes = [
-      ...(await this.#applyAll(owner, this.#certificates, desired.certificates, turn, desired.returning)),
-      ...(await this.#applyAll(owner, this.#routes, desired.routes, turn)),
-    ];
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    const soFar = (): Applied => ({...turn, changed: removed || turn.written > 0});
+    const routed = await this.#applyAll(owner, this.#routes, desired.routes, turn);
+    const {certificates, returning} = await beforeOrders(soFar());
+    const certified = await this.#applyAll(owner, this.#certificates, certificates, turn, returning);
+    const failed = [...routed, ...certified].find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
-    return {changed: removed || turn.written > 0, unfinished: turn.unfinished, obstacles: turn.obstacles};
+    return soFar();
   }
 
   /** Begins an attempt anew. Throws a conflict where the Certificate has changed meanwhile. */
