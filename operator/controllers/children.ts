@@ -12,11 +12,11 @@ import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import {isRefusal, StaleReadError} from '../kube/errors.ts';
-import type {KubeObject, ObjectMeta} from '../kube/objects.ts';
+import type {HasMeta, KubeObject, ObjectMeta} from '../kube/objects.ts';
 import {keyOf, ownerReference} from '../kube/objects.ts';
 import {doAll, settleAll} from '../kube/side-by-side.ts';
 import {forAnnotation, managedBy, ownerLabel} from './labels.ts';
-import type {RouteObject} from './rendering.ts';
+import type {KeptRoute, RouteObject} from './rendering.ts';
 import type {Resting} from './resting.ts';
 import {certificateRequests, certificates} from './resources.ts';
 
@@ -71,7 +71,7 @@ export interface ChildrenDeps {
   client: Client;
   applier: Applier;
   certificates: Cache<Certificate, Certificate>;
-  routes: Cache<RouteObject, RouteObject>;
+  routes: Cache<KeptRoute, RouteObject>;
   requests: Cache<IssuedRequest, CertificateRequest>;
   resting: Resting;
   /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
@@ -86,7 +86,7 @@ export class Children {
   readonly #client: Client;
   readonly #applier: Applier;
   readonly #certificates: Cache<Certificate, Certificate>;
-  readonly #routes: Cache<RouteObject, RouteObject>;
+  readonly #routes: Cache<KeptRoute, RouteObject>;
   readonly #requests: Cache<IssuedRequest, CertificateRequest>;
   readonly #resting: Resting;
   readonly #beforeCertificatesGo: ChildrenDeps['beforeCertificatesGo'];
@@ -116,7 +116,7 @@ export class Children {
 
   /** Whether a route stands in the cluster exactly as desired. */
   stands(owner: Owner, desired: RouteObject): boolean {
-    return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)));
+    return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)), this.#routes);
   }
 
   /**
@@ -209,9 +209,9 @@ export class Children {
     };
   }
 
-  async #applyAll<T extends KubeObject>(
+  async #applyAll<T extends KubeObject, P extends HasMeta>(
     owner: Owner,
-    cache: Cache<T, T>,
+    cache: Cache<P, T>,
     desired: readonly T[],
     turn: Turn,
     returning: readonly string[] = [],
@@ -223,7 +223,7 @@ export class Children {
       const labelled = this.#labelled(owner, intent);
       const existing = cache.get(keyOf(intent));
       if (turn.written >= writesPerTurn) {
-        turn.unfinished ||= !this.#applier.stands(labelled, existing);
+        turn.unfinished ||= !this.#applier.stands(labelled, existing, cache);
         return;
       }
       try {
@@ -251,17 +251,19 @@ export class Children {
     leaving: Leaving,
   ): Promise<boolean> {
     const uid = owner.metadata.uid ?? '';
-    const undesired = <T extends KubeObject>(cache: Cache<T, T>, keep: readonly T[]): T[] => {
+    const undesired = <T extends KubeObject, P extends HasMeta>(cache: Cache<P, T>, keep: readonly T[]): P[] => {
       const kept = new Set(keep.map(keyOf));
       return cache.by('owner', uid).filter((o) => !kept.has(keyOf(o)));
     };
-    const remove = async <T extends KubeObject>({resource}: Cache<T, T>, going: readonly T[]): Promise<boolean> => {
-      const outcomes = await doAll(going, (o) => this.#applier.remove(resource, o));
-      return outcomes.some((outcome) => outcome !== 'Going');
-    };
-    const routes = await remove(this.#routes, undesired(this.#routes, desired.routes));
+    const routes = await this.#end(undesired(this.#routes, desired.routes));
     const certs = await this.#leave(undesired(this.#certificates, desired.certificates), leaving);
     return routes || certs;
+  }
+
+  /** Routes go. Returns whether that has changed anything. */
+  async #end(routes: readonly KeptRoute[]): Promise<boolean> {
+    const outcomes = await doAll(routes, (route) => this.#applier.remove(this.#routes.resource, route));
+    return outcomes.some((outcome) => outcome !== 'Going');
   }
 
   /** Certificates go, or rest. Returns whether that has changed anything. */
