@@ -135,8 +135,8 @@ export class Children {
     const turn: Turn = {written: 0, unfinished: false, obstacles: new Map()};
     const soFar = (): Applied => ({...turn, changed: removed || turn.written > 0});
     const routed = await this.#applyAll(owner, this.#routes, desired.routes, turn);
-    const {certificates, returning} = await beforeOrders(soFar());
-    const certified = await this.#applyAll(owner, this.#certificates, certificates, turn, returning);
+    const then = await beforeOrders(soFar());
+    const certified = await this.#applyAll(owner, this.#certificates, then.certificates, turn, then.returning);
     const failed = [...routed, ...certified].find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
     return soFar();

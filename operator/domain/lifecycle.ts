@@ -13,7 +13,6 @@
  * Where each of the rules that never bend is kept: docs/rules.md. How one hostname is decided: host/steps.ts.
  */
 
-import {isDeepStrictEqual} from 'node:util';
 import {type CustomDomainStatus, type HostStatus, type Party, phases} from '../api/custom-domain.ts';
 import type {CustomDomain} from '../api/foreign.ts';
 import {makeConditions} from './conditions.ts';
@@ -88,10 +87,18 @@ function whenToTell(domain: CustomDomain, decisions: readonly HostDecision[], an
     return 'BeforeOrders';
   const names = new Set(hosts.map(({entry}) => entry.hostname));
   const dropped = (domain.status?.hosts ?? []).some(({hostname}) => !names.has(hostname));
-  const news = hosts.filter(({entry, before}) => !isDeepStrictEqual(entry, before));
+  const news = hosts.filter(({entry, before}) => !saysTheSame(entry, before));
   const mayWait = news.every(({entry, before, passing}) => passing && !fallsBack(entry, before));
   return !answers && !dropped && news.length > 0 && mayWait ? 'Later' : 'Last';
 }
+
+/** What people and the redirector act on. */
+const told = ['role', 'phase', 'reason', 'message', 'waitingFor', 'servedUntil'] as const;
+const saysTheSame = (now: HostStatus, before: HostStatus | undefined): boolean =>
+  before !== undefined &&
+  told.every((member) => now[member] === before[member]) &&
+  now.redirect?.to === before.redirect?.to &&
+  now.redirect?.status === before.redirect?.status;
 
 /** What was proven, or Live, is it no longer. */
 const fallsBack = ({phase}: HostStatus, before: HostStatus | undefined): boolean =>

@@ -27,7 +27,7 @@ const reach = 10;
 const time = new Date(t0).toISOString().replace('.000Z', 'Z');
 
 /** A text as an answer of the API server is: all of it is parsed anew. */
-const sent = <T>(object: T): T => JSON.parse(JSON.stringify(object)) as T;
+export const sent = <T>(object: T): T => JSON.parse(JSON.stringify(object)) as T;
 
 let version = 0;
 const uidOf = (n: number, kind: string): string =>
@@ -72,7 +72,7 @@ interface Domain {
 }
 
 /** One Live domain with its Project, in a namespace of its own. */
-function liveDomain(n: number): Domain {
+export function liveDomain(n: number): Domain {
   const namespace = `tenant-${n}`;
   const hostname = `www.customer-${n}.example`;
   const [uid, projectUid] = [uidOf(n, 'CustomDomain web'), uidOf(n, 'Project web')];
@@ -197,9 +197,10 @@ const verdictOf = (n: number): Verdict =>
     caa: {kind: 'Allowed'},
   }) as Verdict;
 
+const answer = ({hostname}: DnsQuestion) => Promise.resolve(sent(verdictOf(Number(/\d+/.exec(hostname)![0]))));
+
 /** Looks at DNS that are answered at once. */
 const makeLooks = (): Looks => {
-  const answer = ({hostname}: DnsQuestion) => Promise.resolve(sent(verdictOf(Number(/\d+/.exec(hostname)![0]))));
   const none = {look: () => [], onError: () => {}, subject: () => '', queue: {seats: 64, share: 16, spare: 64}};
   return {
     dns: new Observer({...none, look: (questions) => questions.map(answer), subject: ({hostname}) => hostname}),

@@ -21,6 +21,7 @@ test('CustomDomains are listed in pages of 50, because one may be large; what is
     },
     async *watch(_: Resource, {signal}: {signal: AbortSignal}) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield [];
     },
   } as unknown as Client;
   const {domains, claims} = makeCaches(client, pino({level: 'silent'}), ingresses);

@@ -454,8 +454,8 @@ test('Thousands of looks that are due some time have one timer', async () => {
 });
 
 /** Looks at one thing, one after the other, with these results. */
-async function lookedAt(results: string[][], remembers?: () => boolean) {
-  const looks = [...results];
+async function lookedAt(answers: string[][], remembers?: () => boolean) {
+  const looks = [...answers];
   const every = new Observer<string, string[]>({
     look: () => [Promise.resolve(looks.shift()!)],
     onError: () => {},
@@ -463,7 +463,7 @@ async function lookedAt(results: string[][], remembers?: () => boolean) {
     ...(remembers && {remembers}),
     queue: {seats: 1, share: 1, spare: 0},
   });
-  for (const i of results.keys()) {
+  for (const i of answers.keys()) {
     every.due({key: 'owner', tenant: 'tenant'}, 'key', 'question', start + 1000 * i);
     await jest.advanceTimersByTimeAsync(1000);
   }
