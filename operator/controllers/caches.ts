@@ -17,7 +17,7 @@ import type {HasMeta, Resource} from '../kube/objects.ts';
 import {issuedRequest} from './issued-request.ts';
 import {bare, bareChild, bareOwner, identity} from './kept.ts';
 import {ownedSelector} from './labels.ts';
-import {hostsOf, type RouteObject} from './rendering.ts';
+import {keptHosts, type KeptRoute, keptRoute, type RouteObject} from './rendering.ts';
 import {
   certificateOf,
   holderOf,
@@ -72,11 +72,6 @@ const withNames = (certificate: Certificate): Certificate => {
   return bareChild(dnsNames ? certificate : {...certificate, spec: {...certificate.spec, dnsNames: []}});
 };
 
-const withoutStatus = (object: RouteObject): RouteObject => {
-  const {status: _, ...kept} = object;
-  return bareChild(kept);
-};
-
 const controllerOf = ({apiVersion, kind, metadata, spec: {controller}}: IngressClass): IngressClass => ({
   apiVersion,
   kind,
@@ -118,10 +113,10 @@ export function makeCaches(client: Client, log: Logger, routeObjects: Resource<R
       indexes: {service: serviceOfSlice},
     }),
     ingressClasses: new Cache<IngressClass, IngressClass>(client, ingressClasses, {log, project: controllerOf}),
-    routes: new Cache<RouteObject, RouteObject>(client, routeObjects, {
+    routes: new Cache<KeptRoute, RouteObject>(client, routeObjects, {
       ...ofOurs,
-      project: withoutStatus,
-      indexes: {...byOwner, host: hostsOf},
+      project: keptRoute,
+      indexes: {...byOwner, host: keptHosts},
     }),
     certificates: new Cache<Certificate, Certificate>(client, certificates, {
       ...ofOurs,

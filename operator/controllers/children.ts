@@ -12,11 +12,11 @@ import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import {isRefusal, StaleReadError} from '../kube/errors.ts';
-import type {KubeObject, ObjectMeta} from '../kube/objects.ts';
+import type {HasMeta, KubeObject, ObjectMeta} from '../kube/objects.ts';
 import {keyOf, ownerReference} from '../kube/objects.ts';
 import {doAll, settleAll} from '../kube/side-by-side.ts';
 import {forAnnotation, managedBy, ownerLabel} from './labels.ts';
-import type {RouteObject} from './rendering.ts';
+import type {KeptRoute, RouteObject} from './rendering.ts';
 import type {Resting} from './resting.ts';
 import {certificateRequests, certificates} from './resources.ts';
 
@@ -71,7 +71,7 @@ export interface ChildrenDeps {
   client: Client;
   applier: Applier;
   certificates: Cache<Certificate, Certificate>;
-  routes: Cache<RouteObject, RouteObject>;
+  routes: Cache<KeptRoute, RouteObject>;
   requests: Cache<IssuedRequest, CertificateRequest>;
   resting: Resting;
   /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
@@ -86,7 +86,7 @@ export class Children {
   readonly #client: Client;
   readonly #applier: Applier;
   readonly #certificates: Cache<Certificate, Certificate>;
-  readonly #routes: Cache<RouteObject, RouteObject>;
+  readonly #routes: Cache<KeptRoute, RouteObject>;
   readonly #requests: Cache<IssuedRequest, CertificateRequest>;
   readonly #resting: Resting;
   readonly #beforeCertificatesGo: ChildrenDeps['beforeCertificatesGo'];
@@ -116,24 +116,30 @@ export class Children {
 
   /** Whether a route stands in the cluster exactly as desired. */
   stands(owner: Owner, desired: RouteObject): boolean {
-    return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)));
+    return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)), this.#routes);
   }
 
   /**
-   * Removes what is no longer desired, routes before certificates, then writes what differs: no write that fails keeps anything
-   * standing, or another from being tried, but where each would meet the same. Removals are done whole; of writes, those that come
-   * after {@link writesPerTurn} are left for another turn. Throws the first error that is no refusal, when nothing is under way any more.
+   * Removes what is no longer desired, routes before certificates, then writes what differs, routes first: no write that fails keeps
+   * anything standing, or another from being tried, but where each would meet the same. Removals are done whole; of writes, those that
+   * come after {@link writesPerTurn} are left for another turn. `beforeOrders` is waited for when the routes are written, and says which
+   * Certificates are desired then. Throws the first error that is no refusal, when nothing is under way any more.
    */
-  async apply(owner: Owner, desired: Desired, leaving: Leaving): Promise<Applied> {
+  async apply(
+    owner: Owner,
+    desired: Desired,
+    leaving: Leaving,
+    beforeOrders: (soFar: Applied) => Promise<Pick<Desired, 'certificates' | 'returning'>> = async () => desired,
+  ): Promise<Applied> {
     const removed = await this.#removeAllBut(owner, desired, leaving);
     const turn: Turn = {written: 0, unfinished: false, obstacles: new Map()};
-    const outcomes = [
-      ...(await this.#applyAll(owner, this.#certificates, desired.certificates, turn, desired.returning)),
-      ...(await this.#applyAll(owner, this.#routes, desired.routes, turn)),
-    ];
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    const soFar = (): Applied => ({...turn, changed: removed || turn.written > 0});
+    const routed = await this.#applyAll(owner, this.#routes, desired.routes, turn);
+    const then = await beforeOrders(soFar());
+    const certified = await this.#applyAll(owner, this.#certificates, then.certificates, turn, then.returning);
+    const failed = [...routed, ...certified].find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
-    return {changed: removed || turn.written > 0, unfinished: turn.unfinished, obstacles: turn.obstacles};
+    return soFar();
   }
 
   /** Begins an attempt anew. Throws a conflict where the Certificate has changed meanwhile. */
@@ -203,9 +209,9 @@ export class Children {
     };
   }
 
-  async #applyAll<T extends KubeObject>(
+  async #applyAll<T extends KubeObject, P extends HasMeta>(
     owner: Owner,
-    cache: Cache<T, T>,
+    cache: Cache<P, T>,
     desired: readonly T[],
     turn: Turn,
     returning: readonly string[] = [],
@@ -217,7 +223,7 @@ export class Children {
       const labelled = this.#labelled(owner, intent);
       const existing = cache.get(keyOf(intent));
       if (turn.written >= writesPerTurn) {
-        turn.unfinished ||= !this.#applier.stands(labelled, existing);
+        turn.unfinished ||= !this.#applier.stands(labelled, existing, cache);
         return;
       }
       try {
@@ -245,17 +251,19 @@ export class Children {
     leaving: Leaving,
   ): Promise<boolean> {
     const uid = owner.metadata.uid ?? '';
-    const undesired = <T extends KubeObject>(cache: Cache<T, T>, keep: readonly T[]): T[] => {
+    const undesired = <T extends KubeObject, P extends HasMeta>(cache: Cache<P, T>, keep: readonly T[]): P[] => {
       const kept = new Set(keep.map(keyOf));
       return cache.by('owner', uid).filter((o) => !kept.has(keyOf(o)));
     };
-    const remove = async <T extends KubeObject>({resource}: Cache<T, T>, going: readonly T[]): Promise<boolean> => {
-      const outcomes = await doAll(going, (o) => this.#applier.remove(resource, o));
-      return outcomes.some((outcome) => outcome !== 'Going');
-    };
-    const routes = await remove(this.#routes, undesired(this.#routes, desired.routes));
+    const routes = await this.#end(undesired(this.#routes, desired.routes));
     const certs = await this.#leave(undesired(this.#certificates, desired.certificates), leaving);
     return routes || certs;
+  }
+
+  /** Routes go. Returns whether that has changed anything. */
+  async #end(routes: readonly KeptRoute[]): Promise<boolean> {
+    const outcomes = await doAll(routes, (route) => this.#applier.remove(this.#routes.resource, route));
+    return outcomes.some((outcome) => outcome !== 'Going');
   }
 
   /** Certificates go, or rest. Returns whether that has changed anything. */

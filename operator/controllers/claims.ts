@@ -17,7 +17,7 @@ import type {Caches} from './caches.ts';
 import type {Children} from './children.ts';
 import type {OrderBook} from './order-book.ts';
 import {certificateOf, hostnamesOf, namesOf, uidOf} from './relations.ts';
-import {hostsOf} from './rendering.ts';
+import {keptHosts} from './rendering.ts';
 import {customDomains, domainClaims, projects} from './resources.ts';
 import type {Resting} from './resting.ts';
 
@@ -132,7 +132,7 @@ export const wakeClaims = (c: Caches): Wake[] => [
   on(c.claims, itself),
   on(c.domains, whenNewOrGone(by(c.claims, 'holder', uidOf)), droppedBy(c.claims)),
   on(c.projects, whenNewOrGone(by(c.claims, 'holder', uidOf))),
-  on(c.routes, whenGone(each(hostsOf))),
+  on(c.routes, whenGone(each(keptHosts))),
   on(c.certificates, each(restingNames)),
   on(
     c.requests,

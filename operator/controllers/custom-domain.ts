@@ -1,6 +1,6 @@
 /**
  * CustomDomain: gather (caches, the newest looks at DNS and edge) -> decide (domain/lifecycle.ts, pure) -> apply
- * (Certificates and Ingresses, then status; what is newly proven or Live is in status before them) -> say when to look again.
+ * (Ingresses and Certificates, then status; a proof is in status before the Certificate) -> say when to look again.
  */
 import {type CustomDomainStatus, requestAnnotations} from '../api/custom-domain.ts';
 import type {CustomDomain} from '../api/foreign.ts';
@@ -27,7 +27,7 @@ import type {FirstDomains} from './first-domains.ts';
 import {gather} from './gather.ts';
 import {finalizer, longestRequest} from './kept.ts';
 import {leavingFor} from './leaving.ts';
-import {hostsOf, render} from './rendering.ts';
+import {keptHosts, render} from './rendering.ts';
 import {forget, type Looks, schedule} from './looks.ts';
 import type {OrderBook} from './order-book.ts';
 import {holderOf, nameOf, namespacedNameOf, ownerOf, projectInLine} from './relations.ts';
@@ -49,8 +49,13 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
   events: EventRecorder;
   /** {@link World.startedAt}. */
   startedAt(): number;
+  /** In place of {@link patienceMs}. */
+  patienceMs?: number;
   now?: () => number;
 }
+
+/** What a user waits for no longer than this is not told: a first check of the DNS, a first look at the edge. */
+const patienceMs = 1000;
 
 /** What wakes a CustomDomain. */
 export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts}: DomainSources): Wake[] => [
@@ -59,7 +64,7 @@ export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts}:
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),
   on(tenants, by(c.domains, 'namespace', asIs)),
   on(c.claims, by(c.domains, 'hostname', nameOf), by(c.domains, 'uid', holderOf)),
-  on(c.routes, by(c.domains, 'uid', ownerOf), whenGone(by(c.domains, 'hostname', hostsOf))),
+  on(c.routes, by(c.domains, 'uid', ownerOf), whenGone(by(c.domains, 'hostname', keptHosts))),
   on(c.certificates, by(c.domains, 'uid', ownerOf)),
   on(c.requests, by(c.domains, 'uid', ownerOf)),
   on(c.ingressClasses, all(c.domains)),
@@ -92,6 +97,8 @@ export class CustomDomainReconciler {
   readonly #deps: CustomDomainDeps;
   /** When a request was first seen, by object; gone when it has been answered. */
   readonly #requests = new Map<Key, {value: string; seenAt: number}>();
+  /** Since when there is something of a moment to tell, by object, ms since the epoch. */
+  readonly #passing = new Map<Key, number>();
 
   constructor(deps: CustomDomainDeps) {
     this.#deps = deps;
@@ -121,21 +128,39 @@ export class CustomDomainReconciler {
     let decision = await settle();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
     if (orders.keep(key, tenantKey(tenant), decision.wishes)) decision = await settle();
-    if (decision.publishFirst) domain = await this.#publish(domain, decision);
+    if (decision.publish === 'First') domain = await this.#publish(domain, decision);
+    const beforeOrders = async (soFar: Applied): Promise<Decision> => {
+      if (decision.publish !== 'BeforeOrders') return decision;
+      applied = soFar;
+      decision = await settle();
+      domain = await this.#publish(domain, decision);
+      return decision;
+    };
     applied = await children.apply(
       domain,
       {...decision, routes: render(decision.routes, this.#deps)},
       leavingFor(this.#deps, tenant, decision),
+      beforeOrders,
     );
     if (applied.unfinished) return again;
     if (applied.changed || applied.obstacles.size > 0) decision = await settle();
     await doAll(decision.freshAttempts, (attempt) => children.attempt(attempt, world.now));
     schedule(this.#deps, domain, tenantKey(tenant), decision.looks);
+    const waits = decision.publish === 'Later' ? this.#waits(key, world.now) : 0;
+    if (waits > 0) return {requeueAfterMs: waits};
+    this.#passing.delete(key);
     await this.#publish(domain, decision);
     if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
     return decision.wakeAt === undefined
       ? 'awaitChange'
       : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
+  }
+
+  /** For how long what is of a moment is not told yet, ms. */
+  #waits(key: Key, now: number): number {
+    const since = Math.min(this.#passing.get(key) ?? now, now);
+    this.#passing.set(key, since);
+    return since + (this.#deps.patienceMs ?? patienceMs) - now;
   }
 
   #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied | undefined): World {
@@ -159,6 +184,7 @@ export class CustomDomainReconciler {
 
   #forget(key: Key): void {
     this.#requests.delete(key);
+    this.#passing.delete(key);
     forget(this.#deps, key);
     this.#deps.orders.keep(key, '', []);
   }

@@ -9,9 +9,11 @@ import {type Key, keyOf} from '../kube/objects.ts';
 import type {IssuanceQuestion} from './issuance-reader.ts';
 import type {Observer} from './observer.ts';
 
-/** Whether a hostname is proven; `caa`: with the CAA records, before an order. */
+/** Whether a hostname is proven. `caa`: with the CAA records, before an order. */
 export interface DnsQuestion extends Question {
   caa: boolean;
+  /** It is the right of another who holds the hostname: what was seen of it counts only when it was seen again. */
+  rival?: true;
 }
 
 /** What the edge presents for a hostname, and, where asked, who answers. */
@@ -53,7 +55,8 @@ export function schedule(
     if (look.what === 'dns') {
       const key = dnsKey(look.question);
       kept.dns.add(key);
-      if (isDue) dns.due(owner, key, {...look.question, caa: look.caa ?? false}, look.at);
+      const {question, caa = false, rival} = look;
+      if (isDue) dns.due(owner, key, {...question, caa, ...(rival && {rival})}, look.at);
     } else if (look.what === 'edge') {
       const key = edgeKey(look.hostname);
       kept.edge.add(key);

@@ -3,10 +3,11 @@
  * says when the next look is due, reads the newest result, and is called again when there is one. So a dead DNS server
  * delays nothing but its own name (rule 2), and a removal is never queued behind a time-out.
  *
- *   due() --timer, rate--> in line, by tenant (fair-queue.ts) --a seat--> under way, with all others at the same subject --> a result
+ *   due() --its time, rate--> in line, by tenant (fair-queue.ts) --a seat--> under way, with all others at the same subject --> a result
  *
  * Whatever is forgotten leaves wherever it is. A look that is under way is aborted when nobody waits for it any more.
  */
+import {Appointments} from '../kube/appointments.ts';
 import {isDeepEqual} from '../kube/equality.ts';
 import {FairQueue, type FairQueueOptions, type Ticket} from './fair-queue.ts';
 
@@ -24,7 +25,6 @@ export interface Owner {
 interface Entry<Q, R> {
   owner: Owner;
   question: Q;
-  timer?: NodeJS.Timeout;
   dueAt?: number;
   /** From here on it may be made with another at the same subject. */
   earliest: number;
@@ -34,7 +34,7 @@ interface Entry<Q, R> {
   ticket?: Ticket<Entry<Q, R>>;
   /** While it is under way. */
   turn?: Turn<Entry<Q, R>>;
-  /** The newest last; a few. */
+  /** The newest last. */
   looked: Looked<R>[];
   /** After a look that threw: not again before this. */
   notBefore?: number;
@@ -46,7 +46,7 @@ interface Turn<E> {
   abort: AbortController;
 }
 
-/** How many results of a key are remembered. */
+/** How many results of a key are remembered where it matters how they came one after the other. */
 const mostRemembered = 16;
 /** How far looks may be moved, so that many names do not stay in step. */
 const jitter = 0.2;
@@ -63,6 +63,8 @@ export interface ObserverOptions<Q, R> {
   onBegin?: (tenant: string, question: Q, at: number, isFirst: boolean) => void;
   /** What a question is about. */
   subject: (question: Q) => string;
+  /** Whether it matters how the results came one after the other; else only the newest is remembered. */
+  remembers?: (question: Q) => boolean;
   /** When a tenant may look, in ms since the epoch: now or later. Asked once for each look, when it is due. Default: now. */
   mayBegin?: (tenant: string, question: Q, now: number) => number;
   /** Who may look when, of many tenants. */
@@ -76,6 +78,10 @@ export class Observer<Q, R, K extends string = string> {
   readonly #owners = new Map<string, Map<K, Entry<Q, R>>>();
   readonly #bySubject = new Map<string, Set<Entry<Q, R>>>();
   readonly #queue: FairQueue<Entry<Q, R>>;
+  /** When looks are due, and when those that are held back may enter. */
+  readonly #appointments = new Appointments<Entry<Q, R>>((entry) =>
+    entry.isHeldBack ? this.#enter(entry) : this.#ask(entry),
+  );
   readonly #handlers: ((owner: string) => void)[] = [];
   #stopped = false;
 
@@ -94,7 +100,7 @@ export class Observer<Q, R, K extends string = string> {
     return this.recent(owner, key).at(-1);
   }
 
-  /** The last results for a key, the newest last. */
+  /** The last results for a key, the newest last: of what {@link ObserverOptions.remembers}, else the newest alone. */
   recent(owner: string, key: K): readonly Looked<R>[] {
     return this.#owners.get(owner)?.get(key)?.looked ?? [];
   }
@@ -109,12 +115,10 @@ export class Observer<Q, R, K extends string = string> {
     if (entry.isHeldBack || entry.ticket || entry.turn || (entry.dueAt !== undefined && entry.dueAt <= at)) return;
     const now = this.#now();
     const delay = Math.max(0, Math.max(at, entry.notBefore ?? 0) - now);
-    clearTimeout(entry.timer);
     entry.dueAt = at;
     entry.earliest = now + delay * (1 - jitter);
     // Jitter only ever shortens: a look is never later than it was promised.
-    entry.timer = setTimeout(() => this.#ask(entry), Math.min(delay * (1 - jitter * Math.random()), 2 ** 31 - 1));
-    entry.timer.unref();
+    this.#appointments.set(entry, delay * (1 - jitter * Math.random()));
   }
 
   /** Drops what is known about all keys of an owner that are not among `keep`. */
@@ -159,12 +163,10 @@ export class Observer<Q, R, K extends string = string> {
     const wait = (this.#options.mayBegin?.(entry.owner.tenant, entry.question, now) ?? now) - now;
     if (wait <= 0) return this.#enter(entry);
     entry.isHeldBack = true;
-    entry.timer = setTimeout(() => this.#enter(entry), wait);
-    entry.timer.unref();
+    this.#appointments.set(entry, wait);
   }
 
   #enter(entry: Entry<Q, R>): void {
-    delete entry.timer;
     delete entry.isHeldBack;
     entry.ticket = this.#queue.add(entry.owner.tenant, entry);
     this.#next();
@@ -182,9 +184,8 @@ export class Observer<Q, R, K extends string = string> {
     const entries = [ticket.item, ...others.filter((e) => e !== ticket.item && !e.turn && e.earliest <= at)];
     const turn: Turn<Entry<Q, R>> = {waitedFor: new Set(entries), abort: new AbortController()};
     for (const entry of entries) {
-      clearTimeout(entry.timer);
+      this.#appointments.delete(entry);
       if (entry.ticket && entry.ticket !== ticket) this.#queue.release(entry.ticket);
-      delete entry.timer;
       delete entry.isHeldBack;
       delete entry.ticket;
       entry.turn = turn;
@@ -206,9 +207,8 @@ export class Observer<Q, R, K extends string = string> {
       const result = await coming;
       const before = entry.looked.at(-1)?.result;
       // What says the same is kept once, however often it was looked at.
-      entry.looked = [...entry.looked, {result: isDeepEqual(before, result) ? (before as R) : result, at}].slice(
-        -mostRemembered,
-      );
+      const looked = {result: isDeepEqual(before, result) ? (before as R) : result, at};
+      entry.looked = this.#options.remembers?.(question) ? [...entry.looked, looked].slice(-mostRemembered) : [looked];
       entry.notBefore = undefined;
     } catch (error) {
       entry.notBefore = this.#now() + pauseAfterErrorMs;
@@ -227,7 +227,7 @@ export class Observer<Q, R, K extends string = string> {
     const looks = this.#bySubject.get(subject);
     looks?.delete(entry);
     if (looks?.size === 0) this.#bySubject.delete(subject);
-    clearTimeout(entry.timer);
+    this.#appointments.delete(entry);
     if (entry.ticket) this.#queue.release(entry.ticket);
     const {turn} = entry;
     delete entry.ticket;

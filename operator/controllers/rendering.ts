@@ -3,16 +3,33 @@
  * is written stands in `domain/rendering/`.
  */
 import type {Ingress, IngressClass} from '../api/foreign.ts';
-import {hostsOfIngress, ingressesOf} from '../domain/rendering/ingress.ts';
+import {hostsOfIngress, ingressesOf, whatIngressSays} from '../domain/rendering/ingress.ts';
 import type {Route} from '../domain/routes.ts';
 import type {Policy} from '../domain/world.ts';
 import type {Cache} from '../kube/cache.ts';
+import {hashOf} from '../kube/equality.ts';
+import type {HasMeta} from '../kube/objects.ts';
+import {bareChild} from './kept.ts';
 
 /** An object that routes a hostname. */
 export type RouteObject = Ingress;
 
 /** The hostnames that such an object routes. */
 export const hostsOf = (object: RouteObject): string[] => hostsOfIngress(object);
+
+/** What is kept of it: the hostnames that it routes, and a hash by which a change of what Doorplate sets is seen. */
+export interface KeptRoute extends HasMeta {
+  hosts: string[];
+  says: string;
+}
+
+export const keptRoute = (object: RouteObject): KeptRoute => ({
+  metadata: bareChild({metadata: object.metadata}).metadata,
+  hosts: hostsOf(object),
+  says: hashOf(whatIngressSays(object)),
+});
+
+export const keptHosts = ({hosts}: KeptRoute): string[] => hosts;
 
 /** Where it is known what the edge is. */
 export interface EdgeSources {

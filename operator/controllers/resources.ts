@@ -42,6 +42,8 @@ export const customDomains = defineResource<CustomDomain>({
   plural: 'customdomains',
   kind: 'CustomDomain',
   namespaced: true,
+  // One of 501 hostnames may have 1.5 MiB.
+  pageSize: 50,
 });
 export const domainClaims = defineResource<DomainClaim>({
   group,

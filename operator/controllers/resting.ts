@@ -16,7 +16,7 @@ import {certificates} from './resources.ts';
 
 export interface RestingDeps {
   applier: Applier;
-  certificates: Pick<Cache<Certificate, Certificate>, 'by' | 'observe'>;
+  certificates: Pick<Cache<Certificate, Certificate>, 'by' | 'kept' | 'observe'>;
   requests: Pick<Cache<IssuedRequest, CertificateRequest>, 'by'>;
   /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
   beforeCertificatesGo: (hostnames: readonly Hostname[]) => Promise<void>;

@@ -117,9 +117,9 @@ export interface World {
  * cert-manager says of an attempt. At Infinity: what is known is needed still, and nothing is asked.
  */
 export type Look = {hostname: Hostname; at: number} &
-  /** `caa`: with its CAA records, because an order would follow. */
+  /** `caa`: with its CAA records, because an order would follow. `rival`: whether the present holder's right stands. */
   (
-    | {what: 'dns'; question: Question; caa?: boolean}
+    | {what: 'dns'; question: Question; caa?: boolean; rival?: true}
     /** `whoAnswers`: whether that is our redirector is asked, too. */
     | {what: 'edge'; whoAnswers: boolean; question?: undefined; caa?: undefined}
     | {
@@ -142,15 +142,24 @@ export interface FreshAttempt {
   mark: boolean;
 }
 
+/** When a status is written, where it differs. */
+export type Publish =
+  /** Before anything else. A hostname is Live and was not: what was served in its place stops when that can be read, not sooner. */
+  | 'First'
+  /**
+   * When its routes stand, and before its Certificate. A hostname is proven and was not: the process that comes after a crash knows a
+   * proof by status alone, and would remove the Certificate of what it knows none of.
+   */
+  | 'BeforeOrders'
+  /** When everything else is written. */
+  | 'Last'
+  /** The same; and only when it has been so for a while, because what follows is on its way. */
+  | 'Later';
+
 /** What should be. */
 export interface Decision {
   status: CustomDomainStatus;
-  /**
-   * A hostname counts as proven, or as Live, and did not before. Status is written before anything is made of that: the process that
-   * comes after a crash knows both by status alone, and would remove what it knows no proof of; and what was served in place of what
-   * is Live now stops when that can be read, not sooner.
-   */
-  publishFirst: boolean;
+  publish: Publish;
   /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
   claims: ClaimWrite[];
   certificates: Certificate[];

@@ -24,8 +24,13 @@ export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
   isOurs(object: KubeObject): boolean;
   /** What has gone meanwhile is not created anew: that throws a conflict. */
   onlyExisting?: boolean;
-  /** Takes note of what was written, see `Cache.observe`. */
-  cache?: {observe(written: T): void};
+  /** Takes note of what was written (`Cache.observe`), and says what it keeps of an object: `existing` is compared with that. */
+  cache?: Keeper<T> & {observe(written: T): void};
+}
+
+/** Says what is kept of an object, see `Cache.kept`. */
+interface Keeper<T> {
+  kept(object: T): unknown;
 }
 
 /**
@@ -47,8 +52,8 @@ const attempts = 4;
  * not ours is never touched, however the race goes. A later write carries the uid, so it never changes a namesake that replaced the
  * object. Where others hold our fields with other values, we take them and say whom from.
  *
- * Assumes that intents are deterministic, hold no resourceVersion, uid or status, and that the cache's projection keeps every
- * field that an intent sets; where it does not, each apply sends a request.
+ * Assumes that intents are deterministic and hold no resourceVersion, uid or status, and that what the cache keeps of an object
+ * tells every change of a field that an intent sets.
  */
 export class Applier {
   readonly #client: Client;
@@ -63,8 +68,8 @@ export class Applier {
   }
 
   /** Whether an object stands exactly as intended, so that `apply` would send nothing. */
-  stands(intent: KubeObject, existing: HasMeta | undefined): boolean {
-    return existing !== undefined && this.#agree(this.#withHash(intent), existing);
+  stands<T extends KubeObject>(intent: T, existing: HasMeta | undefined, cache?: Keeper<T>): boolean {
+    return existing !== undefined && this.#agree(this.#withHash(intent), existing, cache);
   }
 
   /** Throws a conflict when the object keeps changing under it: start over with a fresh read. */
@@ -81,7 +86,7 @@ export class Applier {
       ...known,
     });
     if (existing && !isOurs(asObject(existing))) return {outcome: 'NotOurs', object: asObject(existing), conflicts: []};
-    if (existing && this.#agree(body, existing)) return {outcome: 'Unchanged', object: existing, conflicts: []};
+    if (existing && this.#agree(body, existing, cache)) return {outcome: 'Unchanged', object: existing, conflicts: []};
 
     let uid = existing?.metadata.uid;
     let surprise: unknown;
@@ -132,10 +137,10 @@ export class Applier {
     return {...intent, metadata: {...intent.metadata, annotations}};
   }
 
-  #agree(body: KubeObject, existing: HasMeta): boolean {
+  #agree<T extends KubeObject>(body: T, existing: HasMeta, cache?: Keeper<T>): boolean {
     const hash = body.metadata.annotations?.[this.#hashAnnotation];
     if (existing.metadata.annotations?.[this.#hashAnnotation] !== hash) return false;
-    const {apiVersion: _, kind: __, ...said} = body;
+    const {apiVersion: _, kind: __, ...said} = (cache?.kept(body) ?? body) as Partial<KubeObject>;
     return isSubset(said, existing);
   }
 

@@ -132,6 +132,13 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return keys === undefined ? [] : [...keys].map((key) => this.#store.get(key)!);
   }
 
+  /** What is kept of an object. */
+  kept(object: T): P {
+    const {managedFields = [], ...metadata} = object.metadata as ObjectMeta & {managedFields?: ManagedFieldsEntry[]};
+    const whole: T = {...object, metadata};
+    return this.#options.project ? this.#options.project(whole, managedFields) : (whole as unknown as P);
+  }
+
   /** Calls for every change from now on. */
   onChange(handler: (...change: Change<P>) => void): void {
     this.#handlers.push(handler);
@@ -205,7 +212,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     let now: P;
     let found: [Map<string, Set<Key>>, string[]][];
     try {
-      now = this.#project(object);
+      now = this.kept(object);
       found = [...this.#indexes].map(([name, values]) => [values, this.#options.indexes![name]!(now)]);
     } catch (error) {
       this.#options.log?.error({err: error, resource: this.resource.plural, key}, 'nothing can be made of an object');
@@ -253,12 +260,6 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     const index = this.#indexes.get(name);
     if (!index) throw new TypeError(`the cache of ${this.resource.plural} has no index '${name}'`);
     return index;
-  }
-
-  #project(object: T): P {
-    const {managedFields = [], ...metadata} = object.metadata as ObjectMeta & {managedFields?: ManagedFieldsEntry[]};
-    const kept: T = {...object, metadata};
-    return this.#options.project ? this.#options.project(kept, managedFields) : (kept as unknown as P);
   }
 
   #tell(now: P | undefined, before: P | undefined): void {

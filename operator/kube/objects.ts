@@ -35,6 +35,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   plural: string;
   kind: string;
   namespaced: boolean;
+  /** Objects a page of a list, where these are large; 500 unless told. */
+  pageSize?: number;
   /** Never set: it carries `T` for the compiler. */
   __type?: T;
 }

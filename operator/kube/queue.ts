@@ -1,7 +1,7 @@
+import {Appointments} from './appointments.ts';
 import {type Backoff, backoffMs} from './backoff.ts';
-import {type Clock, longestTimerMs, systemClock} from './clock.ts';
+import {type Clock, systemClock} from './clock.ts';
 import {Fifo} from './fifo.ts';
-import {Heap} from './heap.ts';
 import type {Key} from './objects.ts';
 
 /** Told of everything that metrics need; times in ms. */
@@ -21,12 +21,6 @@ export interface QueueOptions {
 
 /** So many keys of the first lane at most pass one that waits in the second. */
 const mostPasses = 7;
-
-interface Appointment {
-  key: Key;
-  due: number;
-  order: number;
-}
 
 /**
  * Keys that are due now or later, each at most once. After client-go's workqueue and kube-rs' `scheduler.rs`:
@@ -56,18 +50,15 @@ export class Queue {
   /** How many keys in a row have passed the second lane. */
   #passes = 0;
   readonly #again = new Set<Key>();
-  /** The one valid appointment of a key; superseded ones stay in the heap until they come up. */
-  readonly #appointments = new Map<Key, Appointment>();
-  #heap = heapOf([]);
+  readonly #appointments: Appointments<Key>;
   readonly #failures = new Map<Key, number>();
   #takers: ((key: Key | undefined) => void)[] = [];
   #drained: (() => void)[] = [];
-  #timer: {handle: unknown; due: number} | undefined;
-  #order = 0;
   #stopped = false;
 
   constructor({clock = systemClock, backoff = {baseMs: 50, capMs: 300_000}, observer = {}}: QueueOptions = {}) {
     this.#clock = clock;
+    this.#appointments = new Appointments((key) => this.add(key), clock);
     this.#backoff = backoff;
     this.#observer = observer;
   }
@@ -120,13 +111,7 @@ export class Queue {
     if (this.#stopped) return;
     if (!(ms > 0)) return this.add(key);
     if (this.#isWaiting(key) || this.#again.has(key)) return;
-    const appointment = {key, due: this.#clock.now() + ms, order: this.#order++};
-    const present = this.#appointments.get(key);
-    if (present && present.due <= appointment.due) return;
-    this.#appointments.set(key, appointment);
-    this.#heap.push(appointment);
-    if (this.#heap.size > 2 * this.#appointments.size + 64) this.#heap = heapOf(this.#appointments.values());
-    this.#arm();
+    if ((this.#appointments.left(key) ?? Infinity) > ms) this.#appointments.set(key, ms);
   }
 
   /** Due after this key's back-off, which grows with every call until `forget`; at least `atLeastMs`. Returns the wait in ms. */
@@ -180,9 +165,6 @@ export class Queue {
     this.#urgent.clear();
     this.#again.clear();
     this.#appointments.clear();
-    this.#heap = heapOf([]);
-    if (this.#timer) this.#clock.clearTimeout(this.#timer.handle);
-    this.#timer = undefined;
     this.#observer.depth?.(0);
     for (const taker of this.#takers.splice(0)) taker(undefined);
   }
@@ -193,37 +175,4 @@ export class Queue {
     if (this.#working.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
   }
-
-  /** One timer, for the earliest appointment. */
-  #arm(): void {
-    const first = this.#earliest();
-    if (!first || (this.#timer && this.#timer.due <= first.due)) return;
-    if (this.#timer) this.#clock.clearTimeout(this.#timer.handle);
-    const ms = Math.min(Math.max(Math.ceil(first.due - this.#clock.now()), 0), longestTimerMs);
-    this.#timer = {due: first.due, handle: this.#clock.setTimeout(() => this.#ring(), ms)};
-  }
-
-  #ring(): void {
-    this.#timer = undefined;
-    const now = this.#clock.now();
-    for (let first = this.#earliest(); first && first.due <= now; first = this.#earliest()) {
-      this.#heap.pop();
-      this.add(first.key);
-    }
-    this.#arm();
-  }
-
-  #earliest(): Appointment | undefined {
-    for (let first = this.#heap.peek(); first; first = this.#heap.peek()) {
-      if (this.#appointments.get(first.key) === first) return first;
-      this.#heap.pop();
-    }
-    return undefined;
-  }
-}
-
-function heapOf(appointments: Iterable<Appointment>): Heap<Appointment> {
-  const heap = new Heap<Appointment>((a, b) => a.due < b.due || (a.due === b.due && a.order < b.order));
-  for (const appointment of appointments) heap.push(appointment);
-  return heap;
 }

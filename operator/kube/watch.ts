@@ -118,7 +118,7 @@ export class Watcher<T extends KubeObject> {
   }
 
   async #list({expired, page}: {expired: number; page?: string}, signal: AbortSignal): Promise<WatchState> {
-    const {namespace, labelSelector, pageSize = 500} = this.#options;
+    const {namespace, labelSelector, pageSize = this.#resource.pageSize ?? 500} = this.#options;
     const isPaged = expired < mostExpired;
     let next = page;
     try {

@@ -49,6 +49,7 @@ export function makeLooks(
         return now + rate.next(`${tenant} ${registrableName(hostname)}`, elapsed) - elapsed;
       },
       subject: ofHostname,
+      remembers: ({rival}) => rival === true,
       queue,
     }),
     edge: new Observer({look: each(lookAtEdge(parts, counters)), onError, subject: ofHostname, queue}),

@@ -62,7 +62,8 @@ export function operator(parts: Parts): Manager {
   const sources = {tenants, issuer, looks, orders, checks, firsts, places};
   const writes = {claims, children, resting, events};
   let startedAt = Infinity;
-  const deps = {...caches, ...looks, ...sources, ...writes, client, policy, startedAt: () => startedAt};
+  const {patienceMs} = parts;
+  const deps = {...caches, ...looks, ...sources, ...writes, client, policy, patienceMs, startedAt: () => startedAt};
   const controller = controllers(parts, all);
   return (
     new Manager({client, log, events, elector})

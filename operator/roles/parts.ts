@@ -11,4 +11,6 @@ export interface Parts {
   log: Logger;
   registry: Registry;
   metrics: KitMetrics;
+  /** For tests, {@link CustomDomainDeps.patienceMs}. */
+  patienceMs?: number;
 }

@@ -23,6 +23,7 @@ export const rows: Readonly<Record<string, RowEntry>> = {
   P2: onFixture('writes of a domain from apply to Ready', async () => (await import('./live.ts')).writesUntilReady),
   P3: onFixture('writes in quiet minutes, with DNS re-checks', async () => (await import('./live.ts')).quietWhenLive),
   P4: onFixture('heap of a domain', async () => (await import('./live.ts')).heapOfDomains),
+  heap: alone('heap of a domain in the copies and of looks, in process', () => import('./heap.ts')),
   P5: onFixture('removals while a plan changes', async () => (await import('./live.ts')).removals),
   P6: onFixture('a start with all domains Ready', async () => (await import('./restarts.ts')).restart),
   P7: onFixture('another operator takes over', async () => (await import('./restarts.ts')).election),

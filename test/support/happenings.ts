@@ -71,6 +71,8 @@ export const step = fc.record({
   ),
   sibling: seldom<'None' | 'Older' | 'SameSecond'>(20, 'None', 'Older', 'SameSecond'),
   routed: seldom(8, true, false),
+  /** What is of a moment is over before it is told. */
+  quick: fc.boolean(),
   asked: seldom(4, false, true),
   edit: fc.oneof(
     {weight: 2, arbitrary: fc.constant(undefined)},

@@ -122,10 +122,10 @@ function withCertificate(f: HostFacts, hostname: string, {certificates}: Decisio
     : {...rest, certificate: {name: 'certificate', issuerRef, ready: false, issuing: true, createdAt: timestamp(now)}};
 }
 
-/** The world in which a decision has been written: its status, and its objects where these could be. */
-function written(at: World, decision: Decision, objects: boolean): World {
-  const {status, routes} = decision;
-  const own = {...at.domain, status};
+/** The world in which a decision has been written: its status, unless that waits, and its objects where these could be. */
+function written(at: World, decision: Decision, {objects, quick}: {objects: boolean; quick: boolean}): World {
+  const {status, routes, publish} = decision;
+  const own = quick && publish === 'Later' ? at.domain : {...at.domain, status};
   const facts = () =>
     new Map(
       [...at.facts].map(([hostname, f]): [string, HostFacts] => [
@@ -166,7 +166,7 @@ export function atRest({at: start}: Moment): Moment {
 
 /** The next moment, when a decision has been written. */
 export const next = ({at, decision}: Moment, afterMs: number, change: Partial<World> = {}): Moment =>
-  claimed({...written(at, decision, true), now: at.now + afterMs, ...change});
+  claimed({...written(at, decision, {objects: true, quick: false}), now: at.now + afterMs, ...change});
 
 /** What is as it is until something happens to it. */
 interface Life {
@@ -279,13 +279,13 @@ function befall(life: Life, s: Step): World {
 }
 
 /** What the operator makes of it, decision by decision; `life` is what stands afterwards. */
-function answers(life: Life, start: World, routed: boolean): Moment[] {
+function answers(life: Life, start: World, {routed, quick}: Step): Moment[] {
   const moments: Moment[] = [];
   let at = start;
   for (let round = 0; round < 4; round++) {
     const now = claimed(at);
     moments.push(now);
-    at = written(now.at, now.decision, routed);
+    at = written(now.at, now.decision, {objects: routed, quick});
     if (isDeepStrictEqual([at.domain.status, at.facts], [now.at.domain.status, now.at.facts])) break;
   }
   for (const hostname of allowed) {
@@ -321,7 +321,7 @@ export function live({names, setup: chosen, steps}: History): Moment[] {
     claims: {},
   });
   const life: Life = {setup: chosen, at: {...start, claims: new Map()}, claims: new Map(), plan: enterprise};
-  return steps.flatMap((s) => answers(life, befall(life, s), s.routed));
+  return steps.flatMap((s) => answers(life, befall(life, s), s));
 }
 
 /** Whether a claim makes the platform's word the proof of a hostname that is this world's tenant's. */

@@ -10,6 +10,7 @@ import {Client} from '../../operator/kube/client.ts';
 import type {Manager} from '../../operator/kube/manager.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {operator} from '../../operator/roles/operator.ts';
+import type {Parts} from '../../operator/roles/parts.ts';
 import {eventually} from './kube-api.ts';
 import {FaultProxy, type Seen} from './kube-proxy.ts';
 import {home, ingressClass, issuer, redirector, zone, type Platform} from './platform.ts';
@@ -76,8 +77,12 @@ export class RunningOperator {
   }
 
   /** Resolves when its controllers run. `change`: settings in place of {@link settingsFor}. */
-  static async start(platform: Platform, change: Settings = {}): Promise<RunningOperator> {
-    const it = await RunningOperator.launch(platform, change);
+  static async start(
+    platform: Platform,
+    change: Settings = {},
+    timing: Pick<Parts, 'patienceMs'> = {},
+  ): Promise<RunningOperator> {
+    const it = await RunningOperator.launch(platform, change, timing);
     await it.leads;
     return it;
   }
@@ -89,7 +94,11 @@ export class RunningOperator {
     return it;
   }
 
-  private static async launch(platform: Platform, change: Settings): Promise<RunningOperator> {
+  private static async launch(
+    platform: Platform,
+    change: Settings,
+    timing: Pick<Parts, 'patienceMs'> = {},
+  ): Promise<RunningOperator> {
     const proxy = new FaultProxy(platform.server.credentials);
     await proxy.listen();
     // Which policies stand here is no matter, so that nothing is said of them unless a test asks for it.
@@ -104,6 +113,7 @@ export class RunningOperator {
       log,
       registry,
       metrics,
+      ...timing,
     });
     return new RunningOperator(platform, proxy, registry, manager);
   }

@@ -25,9 +25,10 @@ function nextCheck({world: {now, policy}, addedAt, facts, asked, ownership: {sta
   return Math.min(needed, soonest(scheduled, asked, checkedAt ?? earlier?.last, now));
 }
 
-function lookAt({world: {policy}, hostname}: Owned, question: Question, at: number): Look[] {
+function lookAt({world: {policy}, hostname}: Owned, question: Question, at: number, ofRival = false): Look[] {
   const caa = policy.caaIdentities.length > 0;
-  return at < Infinity ? [{hostname, what: 'dns', question, at, ...(caa && {caa})}] : [];
+  if (at === Infinity) return [];
+  return [{hostname, what: 'dns', question, at, ...(caa && {caa}), ...(ofRival && {rival: true as const})}];
 }
 
 /** Its DNS is asked by the schedule, until that is over. */
@@ -51,7 +52,7 @@ export function contestClaim(host: Owned): Outcome | undefined {
   const {contest} = standing;
   const looks =
     contest && rival
-      ? lookAt(host, rival.question, nextRivalLook(rival.looks, policy.takeoverConfirmationsMs, checkedAt ?? now))
+      ? lookAt(host, rival.question, nextRivalLook(rival.looks, policy.takeoverConfirmationsMs, checkedAt ?? now), true)
       : [];
   return {looks, ...say('AwaitingVerification', {reason: 'HostnameClaimed', message: claimedMessage(host, contest)})};
 }
@@ -102,5 +103,9 @@ export function tellFirstCheck(host: Owned): Outcome {
     at <= host.world.now
       ? 'The first check follows at once.'
       : `It was checked several times of late; the next check follows by ${moment(at)}.`;
-  return say('AwaitingVerification', {reason: 'CheckPending', message: `Create ${wantedRecords(host)}. ${when}`});
+  const message = `Create ${wantedRecords(host)}. ${when}`;
+  return {
+    ...(at <= host.world.now && {passing: true}),
+    ...say('AwaitingVerification', {reason: 'CheckPending', message}),
+  };
 }

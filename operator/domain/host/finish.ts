@@ -24,6 +24,8 @@ export interface HostDecision extends Routing {
   drifted: boolean;
   /** The check that was asked for has not been made yet. */
   asked: boolean;
+  /** What is said of it is of a moment: what follows is on its way. */
+  passing: boolean;
   looks: Look[];
   /** ms since the epoch. */
   wakeAt?: number;
@@ -41,28 +43,35 @@ export function finish(
   const [freshAttempt, wish] = [last('freshAttempt'), last('wish')];
   const wakes = [...kept.ends, ...outcomes.flatMap((o) => o.wakeAt ?? [])].filter((at) => at > world.now);
   const asked = host.asked || outcomes.some((o) => o.unanswered);
+  const needs = last('routing') ?? routing;
   return {
-    entry: entryOf(host, kept, answer),
+    entry: entryOf(host, kept, answer, needs),
     claims: kept.claims,
     drifted: kept.drifted,
-    ...(last('routing') ?? routing),
+    ...needs,
     ...(freshAttempt && {freshAttempt}),
     ...(wish && {wish}),
     ...(kept.refusal && {refusal: kept.refusal}),
     records: kept.records,
     asked: asked && answer.phase !== 'NotAccepted',
+    passing: outcomes.some((o) => o.passing),
     looks: outcomes.flatMap((o) => o.looks ?? []),
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };
 }
 
-function entryOf({world, hostname, role, before, facts}: Host, kept: Kept, answer: Answer): HostStatus {
+function entryOf(
+  {world, hostname, role, before, facts}: Host,
+  kept: Kept,
+  answer: Answer,
+  {certificates: [wanted]}: Routing,
+): HostStatus {
   const {phase, reason, message} = answer;
   const {addedAt, verifiedAt, liveAt, servedUntil, redirect} = kept;
   const unchanged = before?.phase === phase && isSameReason(before.reason, reason);
   const zone = unchanged ? sameZone(before.zone, kept.zone) : kept.zone;
-  // One that rests is none of it before it is proven.
-  const {name, notAfter} =
+  // One that rests is none of it before it is proven. One that is about to be made is told with the proof that it follows from.
+  const {notAfter, name = facts.obstacle ? undefined : wanted?.metadata.name} =
     (verifiedAt !== undefined || !facts.certificate?.resting ? facts.certificate : undefined) ?? {};
   return {
     hostname,

@@ -45,7 +45,11 @@ export function awaitEdge({world, hostname, role, redirect, facts, before}: Plan
   // After a restart the last finding stands.
   if (facts.edge === undefined && faulty) return watch(sayAgain(before), edgeGraceMs);
   const message = `${hostname} has its certificate; the edge is being watched for it.`;
-  return watch(say('Verified', {reason: 'EdgePending', message}), edgeDelayMs);
+  return watch(
+    // When what it becomes counts as seen is told by the time of this entry.
+    {...(!whoAnswers && {passing: true}), ...say('Verified', {reason: 'EdgePending', message})},
+    edgeDelayMs,
+  );
 }
 
 export const beginWaitingForPrimary = (host: Planned): Outcome | undefined =>

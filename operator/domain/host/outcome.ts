@@ -26,6 +26,8 @@ export interface Asks {
   freshAttempt?: FreshAttempt;
   /** Who asked for a check gets the answer later. */
   unanswered?: true;
+  /** Its answer is of a moment: what follows is on its way. */
+  passing?: true;
 }
 
 /** What a step comes to. `routing`: in place of the objects that the hostname needs otherwise. */

@@ -76,8 +76,9 @@ export const replaceRoutes = ({hostname, changing}: Planned): Outcome | undefine
 export function writeRoutes({hostname, facts, routing}: Planned): Outcome | undefined {
   if (routing.routed) return undefined;
   const when = facts.occupied ? 'follow when those of its former holder are gone' : 'are being written';
-  return say('Verified', {
-    reason: 'EdgePending',
-    message: `${hostname} has its certificate; its ingress rules ${when}.`,
-  });
+  const message = `${hostname} has its certificate; its ingress rules ${when}.`;
+  return {
+    ...(!facts.occupied && {passing: true}),
+    ...say('Verified', {reason: 'EdgePending', message}),
+  };
 }

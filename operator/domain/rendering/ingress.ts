@@ -51,6 +51,13 @@ export interface IngressEdge {
   traefik: boolean;
 }
 
+/** What {@link makeIngress} sets of a spec. Others may have added what is beside it; lists are theirs whole or not at all (KEP-555). */
+export const whatIngressSays = ({spec: {ingressClassName, tls, rules}}: Ingress): object => ({
+  ingressClassName,
+  tls,
+  rules,
+});
+
 /** The hostnames that an Ingress routes. */
 export const hostsOfIngress = ({spec: {rules = []}}: Ingress): string[] => rules.flatMap((r) => r.host ?? []);
 

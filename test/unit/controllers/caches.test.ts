@@ -5,10 +5,32 @@ import type {Ingress, Service} from '../../../operator/api/foreign.ts';
 import {type Caches, makeCaches} from '../../../operator/controllers/caches.ts';
 import {ingresses} from '../../../operator/controllers/resources.ts';
 import type {Client} from '../../../operator/kube/client.ts';
+import type {Resource} from '../../../operator/kube/objects.ts';
 
 let caches: Caches;
 beforeEach(() => {
   caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
+});
+
+test('CustomDomains are listed in pages of 50, because one may be large; what is small in pages of 500', async () => {
+  const limits = new Map<string, number | undefined>();
+  const client = {
+    async *pages({plural}: Resource, {limit}: {limit?: number}) {
+      limits.set(plural, limit);
+      yield {items: [], resourceVersion: '1'};
+    },
+    async *watch(_: Resource, {signal}: {signal: AbortSignal}) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield [];
+    },
+  } as unknown as Client;
+  const {domains, claims} = makeCaches(client, pino({level: 'silent'}), ingresses);
+  const stop = new AbortController();
+  for (const cache of [domains, claims]) cache.start(stop.signal);
+  await Promise.all([domains.synced, claims.synced]);
+  stop.abort();
+  await Promise.all([domains.stopped(), claims.stopped()]);
+  expect(Object.fromEntries(limits)).toEqual({customdomains: 50, domainclaims: 500});
 });
 
 const metadata = {name: 'web', namespace: 'acme', uid: 'uid-web', resourceVersion: '7'};
@@ -19,12 +41,31 @@ const slice = (...ready: (boolean | undefined)[]) => ({
   endpoints: ready.map((one) => ({addresses: ['192.0.2.7'], conditions: {ready: one}})),
 });
 
+const rules = (host: string) => [{host, http: {paths: [{path: '/', pathType: 'Prefix', backend: {}}]}}];
+const ingress = (spec: Ingress['spec'], change: Partial<Ingress> = {}): Ingress => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'Ingress',
+  metadata: {...metadata, labels: {'doorplate.dev/owner-uid': 'uid-domain'}},
+  spec,
+  ...change,
+});
+
+test('of an Ingress are kept its metadata, its hostnames, and a hash of what Doorplate sets', () => {
+  const spec = {ingressClassName: 'edge', rules: rules('docs.example.com')};
+  const kept = caches.routes.kept(ingress(spec));
+  expect(kept).toEqual({metadata: ingress(spec).metadata, hosts: ['docs.example.com'], says: expect.any(String)});
+  expect(kept.says).toHaveLength(22);
+  const said = (change: Partial<Ingress['spec']>) => caches.routes.kept(ingress({...spec, ...change})).says;
+  expect(said({defaultBackend: {service: {name: 'web'}}})).toBe(kept.says);
+  expect(said({ingressClassName: 'other'})).not.toBe(kept.says);
+  expect(said({rules: rules('docs.example.com').map((r) => ({...r, http: {paths: []}}))})).not.toBe(kept.says);
+  expect(said({tls: [{hosts: ['docs.example.com'], secretName: 'docs'}]})).not.toBe(kept.says);
+});
+
 test('an Ingress that somebody gave our label and no rules is kept, under its owner and under no hostname', () => {
-  const labels = {'doorplate.dev/owner-uid': 'uid-domain'};
-  const spec = {defaultBackend: {service: {name: 'web', port: {number: 80}}}};
-  const ingress: Ingress = {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {...metadata, labels}, spec};
-  caches.routes.observe(ingress);
-  expect(caches.routes.by('owner', 'uid-domain')).toEqual([ingress]);
+  const without = ingress({defaultBackend: {service: {name: 'web', port: {number: 80}}}});
+  caches.routes.observe(without);
+  expect(caches.routes.by('owner', 'uid-domain')).toMatchObject([{metadata: without.metadata, hosts: []}]);
 });
 
 test('of a Service its ports and its type are kept', () => {

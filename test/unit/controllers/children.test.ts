@@ -17,7 +17,8 @@ const owner = {
   kind: 'CustomDomain',
   metadata: {name: 'docs', namespace: 'acme', uid: 'owner'},
 };
-const cacheOf = (...objects: object[]) => ({resource: ingresses, by: () => objects, get: () => undefined}) as never;
+const cacheOf = (...objects: object[]) =>
+  ({resource: ingresses, by: () => objects, get: () => undefined, kept: (o: object) => o}) as never;
 
 const goes = () => undefined;
 

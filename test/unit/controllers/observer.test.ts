@@ -444,18 +444,40 @@ describe('The stop', () => {
   });
 });
 
-test('A result that equals the one before is kept once, with a time of its own', async () => {
-  const looks = [['one'], ['one'], ['two']];
+test('Thousands of looks that are due some time have one timer', async () => {
+  for (let i = 999; i >= 0; i--) due('a', `k${i}`, `q${i}`, start + 1000 + 7 * i);
+  expect(jest.getTimerCount()).toBe(1);
+  await jest.advanceTimersByTimeAsync(1000);
+  expect([begun(), jest.getTimerCount()]).toEqual([['q0 +1000'], 1]);
+  observer.forget('a');
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+/** Looks at one thing, one after the other, with these results. */
+async function lookedAt(answers: string[][], remembers?: () => boolean) {
+  const looks = [...answers];
   const every = new Observer<string, string[]>({
     look: () => [Promise.resolve(looks.shift()!)],
     onError: () => {},
     subject,
+    ...(remembers && {remembers}),
     queue: {seats: 1, share: 1, spare: 0},
   });
-  for (const at of [0, 1000, 2000]) {
-    every.due({key: 'owner', tenant: 'tenant'}, 'key', 'question', start + at);
+  for (const i of answers.keys()) {
+    every.due({key: 'owner', tenant: 'tenant'}, 'key', 'question', start + 1000 * i);
     await jest.advanceTimersByTimeAsync(1000);
   }
+  return every;
+}
+
+test('Of results only the newest is kept, where nobody asks how they came one after the other', async () => {
+  const every = await lookedAt([['one'], ['two'], ['three']]);
+  expect(every.recent('owner', 'key').map((l) => l.result)).toEqual([['three']]);
+  every.stop();
+});
+
+test('A result that equals the one before is kept once, with a time of its own', async () => {
+  const every = await lookedAt([['one'], ['one'], ['two']], () => true);
   const [first, second, third] = every.recent('owner', 'key');
   expect([first, second, third].map((l) => [l?.result, l && l.at - start])).toEqual([
     [['one'], 0],

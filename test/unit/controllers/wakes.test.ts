@@ -8,6 +8,7 @@ import {wakeClaims} from '../../../operator/controllers/claims.ts';
 import {wakeDomains} from '../../../operator/controllers/custom-domain.ts';
 import {wakeProjects} from '../../../operator/controllers/project.ts';
 import {orderOwner} from '../../../operator/controllers/relations.ts';
+import {keptRoute} from '../../../operator/controllers/rendering.ts';
 import {ingresses} from '../../../operator/controllers/resources.ts';
 import type {Client} from '../../../operator/kube/client.ts';
 import type {ObjectMeta} from '../../../operator/kube/objects.ts';
@@ -43,7 +44,7 @@ const claim = (holder?: string) =>
     },
   ) as DomainClaim;
 const ingress = (owner: Partial<ObjectMeta>) =>
-  object('Ingress', named('route', owner), {spec: {rules: [{host: 'old.example.com'}]}}) as Ingress;
+  keptRoute(object('Ingress', named('route', owner), {spec: {rules: [{host: 'old.example.com'}]}}) as Ingress);
 const certificate = (owner: Partial<ObjectMeta>) => object('Certificate', named('cert', owner)) as Certificate;
 const resting = object('Certificate', named('resting', {labels: {...ofDocs.labels, 'doorplate.dev/resting': 'true'}}), {
   spec: {dnsNames: ['rests.example.com']},

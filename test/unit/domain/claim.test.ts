@@ -234,6 +234,16 @@ describe('Rule 4, proof decides, not speed', () => {
     );
   });
 
+  test('the right of a holder is asked about as such: its answers count one after the other', () => {
+    const question = {hostname: docs, target: 'theirs.apps.platform.test', token: 'theirs'};
+    const facts = {[docs]: {...served(), rival: {question, looks: []}}};
+    const asked = decide(world({claims: {[docs]: others()}, facts})).looks;
+    expect(asked.filter((l) => l.question === question)).toEqual([
+      {hostname: docs, what: 'dns', question, at: t0, rival: true},
+    ]);
+    expect(asked.filter((l) => l.what === 'dns' && l.rival)).toHaveLength(1);
+  });
+
   test('a proven hostname that another tenant holds is HostnameClaimed and Stalled, without a word about the holder', () => {
     const d = decide(
       world({

@@ -2,7 +2,7 @@ import {describe, expect, test} from '@jest/globals';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {nextWaitingCheck} from '../../../operator/domain/schedule.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
-import type {Decision, World} from '../../../operator/domain/world.ts';
+import type {Decision, Publish, World} from '../../../operator/domain/world.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
   edgeAt,
@@ -10,6 +10,7 @@ import {
   certificate,
   conditionLines,
   days,
+  domain,
   entryOf,
   free,
   heldClaim,
@@ -385,7 +386,9 @@ describe('The life of one hostname, the primary', () => {
       name: 'certificate',
       notAfter: '2026-05-30T12:00:00Z',
     });
-    expect(entryOf(decide(world({facts: {[docs]: proven()}})), docs)).not.toHaveProperty('certificate');
+    expect(entryOf(decide(world({facts: {[docs]: refuted()}})), docs)).not.toHaveProperty('certificate');
+    const ungranted = {...proven(), grant: undefined};
+    expect(entryOf(decide(world({facts: {[docs]: ungranted}})), docs)).not.toHaveProperty('certificate');
   });
 
   test('stays Live while its certificate is being renewed', () => {
@@ -628,42 +631,100 @@ describe('Waiting for DNS', () => {
   });
 });
 
-describe('What is to be in status before anything is made of it', () => {
+describe('The status is written', () => {
   const input: WorldInput = {redirects: [{from: old}], facts: {[docs]: proven(), [old]: refuted()}};
 
-  test('is a first proof, of whichever hostname: after a crash status alone knows of it', () => {
+  test('before the Certificate where a hostname is proven for the first time, whichever: after a crash status alone knows of it', () => {
     const first = world(input);
-    expect(decide(first).publishFirst).toBe(true);
-    expect(decide(later(first)).publishFirst).toBe(false);
+    expect(decide(first).publish).toBe('BeforeOrders');
+    expect(decide(later(first)).publish).toBe('Last');
     const second = later(first, {facts: {[docs]: proven(), [old]: proven()}});
-    expect(decide(second).publishFirst).toBe(true);
-    expect(decide(later(second)).publishFirst).toBe(false);
+    expect(decide(second).publish).toBe('BeforeOrders');
+    expect(decide(later(second)).publish).toBe('Last');
   });
 
-  test('is that a hostname is Live: what was served in its place stops after that', () => {
+  test('before anything else where a hostname is Live: what was served in its place stops after that', () => {
     const becomes = later(world({facts: {[docs]: {...proven(), certificate: certificate()}}}), {
       now: t0 + hours,
       facts: {[docs]: served({edgeLookedAt: t0 + hours})},
     });
-    expect([hostLines(decide(becomes)), decide(becomes).publishFirst]).toEqual([[`${docs} Live Serving Nobody`], true]);
-    expect(decide(later(becomes)).publishFirst).toBe(false);
+    expect([hostLines(decide(becomes)), decide(becomes).publish]).toEqual([[`${docs} Live Serving Nobody`], 'First']);
+    expect(decide(later(becomes)).publish).toBe('Last');
   });
 
-  test('is nothing before the proof, and nothing after a restart: what was proven is wanted still', () => {
-    expect(decide(world({facts: {[docs]: refuted()}})).publishFirst).toBe(false);
+  test('last before the proof, and after a restart: what was proven is wanted still', () => {
+    expect(decide(world({facts: {[docs]: refuted()}})).publish).toBe('Last');
     const restarted = decide(
       later(world(input), {
         facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}},
       }),
     );
-    expect(restarted.publishFirst).toBe(false);
+    expect(restarted.publish).toBe('Last');
     expect(objectLines(restarted)).toEqual(primaryObjects);
   });
 
-  test('is a proof again where the right was lost in between', () => {
-    const lost = later(later(world({facts: {[docs]: served()}})), {facts: {[docs]: served()}, project: undefined});
-    expect(decide(lost).publishFirst).toBe(false);
-    expect(decide(later(lost, {project: project()})).publishFirst).toBe(true);
+  test('before the Certificate again where the right was lost in between', () => {
+    const lost = later(later(world({facts: {[docs]: proven()}})), {facts: {[docs]: proven()}, project: undefined});
+    expect(decide(lost).publish).toBe('Last');
+    expect(decide(later(lost, {project: project()})).publish).toBe('BeforeOrders');
+  });
+
+  test('with the proof and all that follows from it: nothing is left to say when the Certificate is made', () => {
+    const first = world({facts: {[docs]: proven()}});
+    const {name} = decide(first).certificates[0]!.metadata;
+    const made = certificate({name, ready: false, issuing: true, leafSha256: undefined, notAfter: undefined});
+    const then = decide(later(first, {facts: {[docs]: {...proven(), certificate: made}}}));
+    expect(entryOf(then, docs)?.certificate).toEqual({name});
+    expect(then.status).toEqual(decide(first).status);
+  });
+
+  const issuing = later(world({redirects: [{from: old}], facts: {[docs]: proven(), [old]: refuted()}}));
+  const ready = {...proven(), certificate: certificate()};
+  const standing = {serves: {since: t0, isWhole: false}};
+  const live = settled(world({facts: {[docs]: served()}}));
+  /** Each row: a world, and whether what is new of it may wait. */
+  const rows: [string, World, Publish][] = [
+    ['later where only the first check of its DNS is on its way', world(), 'Later'],
+    [
+      'last where the first check is not due yet',
+      world({facts: {[docs]: {earlier: {since: t0, last: t0, anew: 9}}}}),
+      'Last',
+    ],
+    [
+      'later where the edge has not been looked at',
+      later(issuing, {facts: {[docs]: ready, [old]: refuted()}}),
+      'Later',
+    ],
+    [
+      'later where routes are being written',
+      later(issuing, {facts: {[docs]: {...ready, standing}, [old]: refuted()}}),
+      'Later',
+    ],
+    [
+      'last where routes wait for those of a former holder',
+      later(issuing, {facts: {[docs]: {...ready, standing, occupied: true}, [old]: refuted()}}),
+      'Last',
+    ],
+    [
+      'last where another hostname has news',
+      later(issuing, {facts: {[docs]: ready, [old]: refuted('TargetMismatch')}}),
+      'Last',
+    ],
+    [
+      'last where a hostname is gone',
+      {...later(issuing, {facts: {[docs]: ready}}), domain: domain({status: decide(issuing).status})},
+      'Last',
+    ],
+    [
+      'last where somebody is told that the check was made',
+      later(issuing, {facts: {[docs]: ready, [old]: refuted()}, request: {value: 'now', seenAt: t0 - 1}}),
+      'Last',
+    ],
+    ['last where nothing is new', later(later(issuing, {facts: {[docs]: ready, [old]: refuted()}})), 'Last'],
+    ['last where what was Live is asked about anew', later(live, {claims: new Map(), facts: {}}), 'Last'],
+  ];
+  test.each(rows)('%s', (_, at, when) => {
+    expect(decide(at).publish).toBe(when);
   });
 });
 

@@ -1,0 +1,88 @@
+import {type Clock, longestTimerMs, systemClock} from './clock.ts';
+import {Heap} from './heap.ts';
+
+interface Appointment<K> {
+  key: K;
+  due: number;
+  order: number;
+}
+
+/**
+ * Calls with each key when its time has come, by one timer for all: thousands of timers, each of another length, are what a process
+ * has no memory for. A key has one time at most. Keys come in the order of their times; of equal ones who was set first.
+ */
+export class Appointments<K> {
+  readonly #clock: Clock;
+  readonly #ring: (key: K) => void;
+  /** The one that is valid of each key; superseded ones stay in the heap until they come up. */
+  readonly #valid = new Map<K, Appointment<K>>();
+  #heap = heapOf<K>([]);
+  #timer: {handle: unknown; due: number} | undefined;
+  #order = 0;
+
+  constructor(ring: (key: K) => void, clock = systemClock) {
+    this.#ring = ring;
+    this.#clock = clock;
+  }
+
+  /** How long until a key's time, ms; undefined where it has none. */
+  left(key: K): number | undefined {
+    const valid = this.#valid.get(key);
+    return valid && valid.due - this.#clock.now();
+  }
+
+  /** In `ms`, in place of the time that the key had. */
+  set(key: K, ms: number): void {
+    const appointment = {key, due: this.#clock.now() + ms, order: this.#order++};
+    this.#valid.set(key, appointment);
+    this.#heap.push(appointment);
+    if (this.#heap.size > 2 * this.#valid.size + 64) this.#heap = heapOf(this.#valid.values());
+    this.#arm();
+  }
+
+  delete(key: K): void {
+    this.#valid.delete(key);
+    if (this.#valid.size === 0) this.clear();
+  }
+
+  clear(): void {
+    this.#valid.clear();
+    this.#heap = heapOf([]);
+    if (this.#timer) this.#clock.clearTimeout(this.#timer.handle);
+    this.#timer = undefined;
+  }
+
+  /** The timer is for the earliest. */
+  #arm(): void {
+    const first = this.#earliest();
+    if (!first || (this.#timer && this.#timer.due <= first.due)) return;
+    if (this.#timer) this.#clock.clearTimeout(this.#timer.handle);
+    const ms = Math.min(Math.max(Math.ceil(first.due - this.#clock.now()), 0), longestTimerMs);
+    this.#timer = {due: first.due, handle: this.#clock.setTimeout(() => this.#come(), ms)};
+  }
+
+  #come(): void {
+    this.#timer = undefined;
+    const now = this.#clock.now();
+    for (let first = this.#earliest(); first && first.due <= now; first = this.#earliest()) {
+      this.#heap.pop();
+      this.#valid.delete(first.key);
+      this.#ring(first.key);
+    }
+    this.#arm();
+  }
+
+  #earliest(): Appointment<K> | undefined {
+    for (let first = this.#heap.peek(); first; first = this.#heap.peek()) {
+      if (this.#valid.get(first.key) === first) return first;
+      this.#heap.pop();
+    }
+    return undefined;
+  }
+}
+
+function heapOf<K>(appointments: Iterable<Appointment<K>>): Heap<Appointment<K>> {
+  const heap = new Heap<Appointment<K>>((a, b) => a.due < b.due || (a.due === b.due && a.order < b.order));
+  for (const appointment of appointments) heap.push(appointment);
+  return heap;
+}
