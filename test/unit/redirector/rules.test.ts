@@ -40,7 +40,9 @@ describe('A CustomDomain tells the redirector', () => {
     ),
     [
       'the same of one that was Live before',
-      domainWith(host(to, {role: 'Primary', phase: 'Verified', reason: 'WriteRefused', liveAt: '2026-03-01T12:00:00Z'})),
+      domainWith(
+        host(to, {role: 'Primary', phase: 'Verified', reason: 'WriteRefused', liveAt: '2026-03-01T12:00:00Z'}),
+      ),
       [{host: to, to, status: 308}],
     ],
     ...(['Issuing', 'IssuanceQueued', 'CAABlocksIssuer', 'IssuanceStalled', 'NameTaken'] as const).map(
