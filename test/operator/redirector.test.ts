@@ -91,7 +91,9 @@ describe('The redirector', () => {
     const tell = (reason: string) =>
       say(projects, customer, 'web', {
         host,
-        conditions: [{type: 'RoutesReady', status: 'True', reason, message: '', lastTransitionTime: '2026-03-01T12:00:00Z'}],
+        conditions: [
+          {type: 'RoutesReady', status: 'True', reason, message: '', lastTransitionTime: '2026-03-01T12:00:00Z'},
+        ],
       });
     await tell('Routed');
     await eventually(async () => (await answerOf(host)) !== '404');
