@@ -105,6 +105,10 @@ const schema = z
       group: z.string().default('cert-manager.io'),
     }),
     ingressClassName: z.string().min(1),
+    // Shared: the chart makes one Ingress for plain HTTP of all hostnames. `probe`: where to look whether that one serves.
+    plainHttp: z
+      .strictObject({shared: z.boolean().default(true), probe: z.array(endpoint(80)).default([])})
+      .prefault({}),
     dns: z
       .strictObject({
         mode: z.enum(['Authoritative', 'RecursiveOnly']).default('Authoritative'),

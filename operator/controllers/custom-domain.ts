@@ -27,7 +27,7 @@ import type {FirstDomains} from './first-domains.ts';
 import {gather} from './gather.ts';
 import {finalizer, longestRequest} from './kept.ts';
 import {leavingFor} from './leaving.ts';
-import {keptHosts, render} from './rendering.ts';
+import {type EdgeSources, keptHosts, render} from './rendering.ts';
 import {forget, type Looks, schedule} from './looks.ts';
 import type {OrderBook} from './order-book.ts';
 import {holderOf, nameOf, namespacedNameOf, ownerOf, projectInLine} from './relations.ts';
@@ -39,6 +39,7 @@ import {confirmTenant} from './tenants.ts';
 export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'projects' | 'ingressClasses'> {
   client: Client;
   policy: Policy;
+  plainHttp: EdgeSources['plainHttp'];
   issuer: {readonly identities: readonly Hostname[]};
   tenants: Tenants;
   claims: Claims;
@@ -58,7 +59,7 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
 const patienceMs = 1000;
 
 /** What wakes a CustomDomain. */
-export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts}: DomainSources): Wake[] => [
+export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts, plainHttp}: DomainSources): Wake[] => [
   onItself(c.domains),
   on(firsts, by(c.domains, 'project', asIs)),
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),
@@ -68,6 +69,7 @@ export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts}:
   on(c.certificates, by(c.domains, 'uid', ownerOf)),
   on(c.requests, by(c.domains, 'uid', ownerOf)),
   on(c.ingressClasses, all(c.domains)),
+  on(plainHttp, by(c.domains, 'uid', asIs)),
   on(issuer, all(c.domains)),
   on(looks.dns, asIs),
   on(looks.edge, asIs),
@@ -75,13 +77,14 @@ export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts}:
   on(orders, (owner) => (projectInLine(owner) === undefined ? [owner] : [])),
 ];
 
-/** What wakes a CustomDomain besides objects; each tells of a namespace, of a key, of a Project's or of nothing. */
+/** What wakes a CustomDomain besides objects; each tells of a namespace, of a key, of a Project's, of a UID or of nothing. */
 interface DomainSources {
   tenants: Source<[string]>;
   issuer: Source<[]>;
   looks: Record<keyof Looks, Source<[string]>>;
   orders: Source<[string]>;
   firsts: Source<[string]>;
+  plainHttp: Source<[string]>;
 }
 
 /** The value by which somebody asks for a check; of two annotations the greater, which of times is the later. */

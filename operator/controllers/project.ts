@@ -36,7 +36,7 @@ import type {Tenants} from './tenants.ts';
 import {confirmTenant} from './tenants.ts';
 import {finalizer} from './kept.ts';
 import type {ProjectPlaces} from './project-places.ts';
-import {render} from './rendering.ts';
+import {type EdgeSources, render} from './rendering.ts';
 import {leavingFor} from './leaving.ts';
 import {projects} from './resources.ts';
 import {eventOfProject} from './status-events.ts';
@@ -44,6 +44,7 @@ import {eventOfProject} from './status-events.ts';
 export interface ProjectDeps extends Pick<Caches, 'projects' | 'services' | 'slices' | 'domains' | 'ingressClasses'> {
   client: Client;
   policy: Policy;
+  plainHttp: EdgeSources['plainHttp'];
   tenants: Tenants;
   places: ProjectPlaces;
   claims: Claims;
@@ -58,10 +59,12 @@ export const wakeProjects = (
   c: Caches,
   {
     tenants,
+    plainHttp,
     orders,
     places,
   }: {
     tenants: Source<[string]>;
+    plainHttp: Source<[string]>;
     orders: Source<[string]>;
     places: Pick<ProjectPlaces, 'movedBy' | 'movedByNamespace'>;
   },
@@ -78,6 +81,7 @@ export const wakeProjects = (
   on(c.services, by(c.projects, 'service', namespacedNameOf)),
   on(c.slices, by(c.projects, 'service', serviceOfSlice)),
   on(c.ingressClasses, all(c.projects)),
+  on(plainHttp, by(c.projects, 'uid', asIs)),
   on(orders, (owner) => [projectInLine(owner) ?? []].flat()),
 ];
 

@@ -35,13 +35,18 @@ export const keptHosts = ({hosts}: KeptRoute): string[] => hosts;
 export interface EdgeSources {
   policy: Pick<Policy, 'ingressClassName'>;
   ingressClasses: Pick<Cache<IngressClass, IngressClass>, 'get'>;
+  /** Whether a hostname has a route of its own for plain HTTP: {@link ./plain-http.ts}. */
+  plainHttp: {isOfItsOwn(route: {namespace: string; name: string}): boolean};
 }
 
 /** Traefik is the one that can bind an Ingress to a listener. */
 const traefik = 'traefik.io/ingress-controller';
 
-export const render = (routes: readonly Route[], {policy, ingressClasses}: EdgeSources): RouteObject[] =>
-  ingressesOf(routes, {
-    ingressClassName: policy.ingressClassName,
-    traefik: ingressClasses.get(policy.ingressClassName)?.spec?.controller === traefik,
-  });
+export const isTraefik = ({policy, ingressClasses}: Pick<EdgeSources, 'policy' | 'ingressClasses'>): boolean =>
+  ingressClasses.get(policy.ingressClassName)?.spec?.controller === traefik;
+
+export const render = (routes: readonly Route[], sources: EdgeSources): RouteObject[] =>
+  ingressesOf(
+    routes.filter((route) => route.listen !== 'http' || sources.plainHttp.isOfItsOwn(route)),
+    {ingressClassName: sources.policy.ingressClassName, traefik: isTraefik(sources)},
+  );

@@ -57,6 +57,10 @@ const worthAnAlert: readonly [when: string, means: string][] = [
     '`doorplate_admission_policy_denies{namespaces="account"}` is 0',
     'customers who may write Ingresses can have any hostname; so can, where `namespaces="other"` is 0, everybody else who may',
   ],
+  [
+    '`doorplate_plain_http_rivals` is above 0',
+    'an Ingress without a host, of a second release or of anybody, may answer plain HTTP; the log names it',
+  ],
   ['`cache_unreadable_objects` is above 0', 'an object was passed over; the log names it'],
   [
     '`rate(controller_runtime_reconcile_errors_total[10m])` stays above 0',
@@ -72,6 +76,7 @@ export function metricsPage(): string {
     metrics.domainsWithoutPlan(none);
     metrics.ordersWaiting(none);
     metrics.certificates(() => []);
+    metrics.plainHttpRivals(none);
     metrics.admissionPolicy({account: true, other: true});
   });
   const ofApi = table((registry) => {

@@ -64,6 +64,16 @@ export const domainMetrics = (registry: Registry) => ({
     }),
   certificates: (hosts: Hosts) => certificateMetrics(registry, hosts),
   /** Counted when somebody looks. */
+  plainHttpRivals: (count: () => number) =>
+    new Gauge({
+      name: 'doorplate_plain_http_rivals',
+      help: "Others' Ingresses without a host, which may answer plain HTTP of every hostname in place of Doorplate's.",
+      registers: [registry],
+      collect() {
+        this.set(count());
+      },
+    }),
+  /** Counted when somebody looks. */
   ordersWaiting: (count: () => number) =>
     new Gauge({
       name: 'doorplate_orders_waiting',

@@ -1,5 +1,7 @@
+import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
 import {phaseRows} from '../domain/phases.ts';
+import {type ReasonName, reasonOf} from '../domain/reasons.ts';
 import type {RedirectRule} from './table.ts';
 
 /** HTTP of a hostname that serves goes to HTTPS, method and body kept. */
@@ -9,11 +11,25 @@ const status = (code: number): RedirectRule['status'] => (code === 302 || code =
 
 /*
  * What an object tells the redirector, out of its status alone, which only the operator writes. While it is being deleted it
- * tells nothing.
+ * tells nothing. Plain HTTP of every name leads here, so a name of which no route over HTTPS stands is not told of: it gets 404.
  */
 
-export function rulesOfProject({metadata, status: said}: Project): RedirectRule[] {
-  if (metadata.deletionTimestamp !== undefined || said?.host === undefined) return [];
+/** While a write is refused, what was written before stands. Of one that is pending the redirector must know before it is asked. */
+const withRoutes: readonly ReasonName[] = ['Routed', 'RoutesPending', 'WriteRefused'];
+
+const isProjectRouted = ({status: said}: Project): boolean =>
+  said?.conditions?.some((c) => c.type === 'RoutesReady' && withRoutes.some((reason) => reason === c.reason)) ?? false;
+
+/** It is Live or has been, or the edge is watched for the routes that were written. */
+const isHostRouted = ({phase, reason, liveAt}: HostStatus): boolean => {
+  const {isProven, isLive} = phaseRows[phase];
+  const written = reason === 'RoutesPending' || reasonOf(reason)?.about === 'Edge';
+  return isLive || (isProven && (liveAt !== undefined || written));
+};
+
+export function rulesOfProject(project: Project): RedirectRule[] {
+  const {metadata, status: said} = project;
+  if (metadata.deletionTimestamp !== undefined || said?.host === undefined || !isProjectRouted(project)) return [];
   return [
     said.redirect ? {host: said.host, to: said.redirect.to, status: status(said.redirect.status)} : toHttps(said.host),
   ];
@@ -22,7 +38,7 @@ export function rulesOfProject({metadata, status: said}: Project): RedirectRule[
 export function rulesOfDomain({metadata, status: said}: CustomDomain): RedirectRule[] {
   if (metadata.deletionTimestamp !== undefined) return [];
   return (said?.hosts ?? []).flatMap((h): RedirectRule[] => {
-    if (!phaseRows[h.phase].isProven) return [];
+    if (!isHostRouted(h)) return [];
     if (h.redirect) return [{host: h.hostname, to: h.redirect.to, status: status(h.redirect.status)}];
     // A source without a redirect that is Live was the primary and serves still.
     return h.role !== 'RedirectSource' || phaseRows[h.phase].isLive ? [toHttps(h.hostname)] : [];

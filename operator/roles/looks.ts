@@ -12,7 +12,9 @@ import {systemResolvers} from '../dns/resolvers.ts';
 import {registrableName} from '../domain/hostname.ts';
 import type {Verdict} from '../domain/proofs/proof.ts';
 import type {EdgeFinding} from '../domain/world.ts';
+import {redirectorAnswers} from '../edge/plain-http.ts';
 import {probeEdge} from '../edge/probe.ts';
+import type {Settings} from '../config.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
 import type {Parts} from './parts.ts';
 
@@ -115,11 +117,22 @@ function lookAtEdge(
   {config: {settings}}: Pick<Parts, 'config'>,
   {edgeProbes}: Counters,
 ): (question: EdgeQuestion, signal: AbortSignal) => Promise<EdgeFinding[]> {
-  const {probe, addresses} = settings.edge;
-  const edges = probe.length > 0 ? [...probe] : addresses.map((address) => ({address, port: 443}));
+  const edges = edgesOf(settings);
   return async ({hostname, whoAnswers}, signal) => {
     const findings = await probeEdge(hostname, edges, {timeoutMs: edgeTimeoutMs, signal, whoAnswers});
     for (const f of findings) edgeProbes.inc({result: 'unreachable' in f ? 'unreachable' : 'presented'});
     return findings;
   };
+}
+
+const edgesOf = ({edge: {probe, addresses}}: Pick<Settings, 'edge'>) =>
+  probe.length > 0 ? [...probe] : addresses.map((address) => ({address, port: 443}));
+
+/** Whether the redirector answers plain HTTP of a name that nobody has, at every address of the edge. */
+export function plainHttpServes(
+  settings: Pick<Settings, 'edge' | 'plainHttp'>,
+): (signal: AbortSignal) => Promise<boolean> {
+  const {probe} = settings.plainHttp;
+  const edges = probe.length > 0 ? probe : edgesOf(settings).map(({address}) => ({address, port: 80}));
+  return (signal) => redirectorAnswers(edges, {timeoutMs: edgeTimeoutMs, signal});
 }

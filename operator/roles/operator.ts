@@ -10,6 +10,7 @@ import {FirstDomains} from '../controllers/first-domains.ts';
 import {Issuer} from '../controllers/issuer.ts';
 import {intentAnnotation} from '../controllers/labels.ts';
 import {OrderBook} from '../controllers/order-book.ts';
+import {otherIngresses, PlainHttp} from '../controllers/plain-http.ts';
 import {ProjectPlaces} from '../controllers/project-places.ts';
 import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
 import {ingresses} from '../controllers/resources.ts';
@@ -23,13 +24,14 @@ import {Applier} from '../kube/apply.ts';
 import type {Client} from '../kube/client.ts';
 import type {Syncable} from '../kube/cache.ts';
 import {Controller, type Reconcile} from '../kube/controller.ts';
-import {EventRecorder} from '../kube/events.ts';
+import {type EventRecord, EventRecorder} from '../kube/events.ts';
 import {Elector} from '../kube/leader.ts';
 import {Manager} from '../kube/manager.ts';
 import type {Wake} from '../kube/wake.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
-import {makeLooks} from './looks.ts';
+import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
+import {makeLooks, plainHttpServes} from './looks.ts';
 import type {Parts} from './parts.ts';
 
 export function operator(parts: Parts): Manager {
@@ -53,13 +55,14 @@ export function operator(parts: Parts): Manager {
       return tenant && tenantKey(tenant);
     },
   });
-  const all = Object.values(caches);
+  const {others, plainHttp} = plainHttpOf(parts, caches, events);
+  const all = [...Object.values(caches), ...others];
   const book = new BookKeeper({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
-  measure(counters, {caches, tenants, orders, leads: () => elector?.isLeading ?? true});
+  measure(counters, {caches, tenants, orders, plainHttp, leads: () => elector?.isLeading ?? true});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
-  const sources = {tenants, issuer, looks, orders, checks, firsts, places};
+  const sources = {tenants, issuer, looks, orders, checks, firsts, places, plainHttp};
   const writes = {claims, children, resting, events};
   let startedAt = Infinity;
   const {patienceMs} = parts;
@@ -77,12 +80,13 @@ export function operator(parts: Parts): Manager {
       .whenLeading(() => {
         startedAt = Date.now();
         book.begin();
+        plainHttp.begin();
         tellWhatIsOpen(parts, events);
       })
       // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
       .addServer({
         start: async () => issuer.start(),
-        stop: async () => [...Object.values(looks), orders, issuer].forEach((part) => part.stop()),
+        stop: async () => [...Object.values(looks), orders, issuer, plainHttp].forEach((part) => part.stop()),
       })
   );
 }
@@ -115,21 +119,62 @@ const controllers =
 /** What is counted when somebody looks: by the one that leads, so that a sum over all replicas counts nothing twice. */
 function measure(
   counters: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, leads}: {caches: Caches; tenants: Tenants; orders: OrderBook; leads: () => boolean},
+  {
+    caches,
+    tenants,
+    orders,
+    plainHttp,
+    leads,
+  }: {
+    caches: Caches;
+    tenants: Tenants;
+    orders: OrderBook;
+    plainHttp: PlainHttp;
+    leads: () => boolean;
+  },
 ): void {
   const domains = () => (leads() ? caches.domains.list() : []);
   counters.domainsWithoutPlan(() => tenants.countWithoutPlan(domains()));
   counters.ordersWaiting(() => orders.waiting);
+  counters.plainHttpRivals(() => (leads() ? plainHttp.rivals().length : 0));
   counters.certificates(() => domains().flatMap((d) => d.status?.hosts ?? []));
 }
 
+function tellWhatIsOpen(parts: Parts, events: EventRecorder): void {
+  const event = eventOfPolicy(parts.config.settings.admissionPolicy);
+  if (event) tellOfPlatform(parts, events, event);
+}
+
 /** On this Pod, since nothing that it reconciles is at fault. */
-function tellWhatIsOpen({config, log}: Parts, events: EventRecorder): void {
-  const event = eventOfPolicy(config.settings.admissionPolicy);
-  if (!event) return;
+function tellOfPlatform({config, log}: Parts, events: EventRecorder, event: Omit<EventRecord, 'regarding'>): void {
   const {pod: name, podUid: uid, namespace} = config;
   events.record({regarding: {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace, uid}}, ...event});
   log.warn(event.note);
+}
+
+/** Plain HTTP, and the copy of Ingresses that it needs where one is shared. */
+function plainHttpOf(parts: Parts, {routes, ingressClasses}: Caches, events: EventRecorder) {
+  const {config, client, log} = parts;
+  const {policy, settings} = config;
+  const {namespace, service} = policy.redirector;
+  // The chart gives it the name of the Service to which it leads.
+  const shared = `${namespace}/${service}`;
+  const others = settings.plainHttp.shared ? otherIngresses(client, log, policy.ingressClassName) : undefined;
+  const plainHttp = new PlainHttp({
+    policy,
+    ingressClasses,
+    routes,
+    others,
+    shared,
+    serves: plainHttpServes(settings),
+    tell: (what) =>
+      tellOfPlatform(
+        parts,
+        events,
+        what === 'NotTraefik' ? eventOfClass(policy.ingressClassName) : eventOfRival(what.rival, shared),
+      ),
+  });
+  return {plainHttp, others: others ? [others] : []};
 }
 
 const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) =>

@@ -37,7 +37,7 @@ describe('a live CustomDomain', () => {
     expect(failed).toEqual([]);
     expect(requests).toBeGreaterThan(50);
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
-    expect(await tenant.children(uid, ingresses)).toHaveLength(3);
+    expect(await tenant.children(uid, ingresses)).toHaveLength(2);
     expect(await tenant.children(uid, certificates)).toHaveLength(2);
   });
 

@@ -188,13 +188,13 @@ describe('a CustomDomain from its creation to its removal', () => {
       }
     }
     console.log(`restored after ${took.toSorted((a, b) => a - b).join(', ')} ms`);
-    expect(took).toHaveLength(10);
+    expect(took).toHaveLength(8);
     expect(median(took)).toBeLessThan(atOnceMs);
   });
 
   test('deleting it stops the traffic at once and leaves no Ingress and no Certificate', async () => {
     const uid = (await tenant.get('site'))?.metadata.uid ?? '';
-    expect(await tenant.children(uid, ingresses)).toHaveLength(3);
+    expect(await tenant.children(uid, ingresses)).toHaveLength(2);
     expect(await tenant.children(uid, certificates)).toHaveLength(2);
     const served = async () => {
       const replies = await Promise.all(

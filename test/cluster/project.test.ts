@@ -85,6 +85,10 @@ test('defaultHost RedirectToPrimary redirects once the primary is Live, and Disa
       (c) => c.type === 'Ready' && c.status === 'True' && c.reason === 'DefaultHostDisabled',
     ),
   );
+  await eventually(
+    'nor is plain HTTP sent anywhere',
+    async () => (await fetchEdge(`http://${tenant.target}/`)).status === 404,
+  );
   expect((await fetchEdge(`https://${tenant.host('www')}/`, {ca})).status).toBe(200);
 });
 

@@ -71,7 +71,7 @@ describe('an operator that was away, and is started with platform.tls: Wildcard'
     leftBehind = (await tenant.children(uid, certificates, ingresses)).filter((key) =>
       key.startsWith('doorplate-system/'),
     );
-    expect(leftBehind).toHaveLength(5);
+    expect(leftBehind).toHaveLength(4);
     began = new Date();
     await install(['platform.tls=Wildcard']);
   });

@@ -24,7 +24,7 @@ test('a downgrade that is not put right: served until servedUntil, then routes a
   const [ca, began] = [await acmeRoot(), new Date()];
   const uid = (await tenant.get('site'))?.metadata.uid ?? '';
   const children = await tenant.children(uid, certificates, ingresses);
-  expect(children).toHaveLength(5);
+  expect(children).toHaveLength(4);
   const visitor = await constantClient([www, old], ca, {everyMs: 100});
 
   await tenant.onPlan('free');

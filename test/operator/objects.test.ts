@@ -16,6 +16,7 @@ import {
   plans,
   projects,
 } from '../../operator/controllers/resources.ts';
+import {entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {RunningOperator} from '../support/operator.ts';
@@ -80,9 +81,9 @@ async function tamper(hostname: string): Promise<void> {
   const ingress = await ingressOf(hostname);
   await platform.client.patch(ingresses, keyOf(ingress), {spec: {ingressClassName: 'elsewhere'}}, {type: 'merge'});
 }
-/** Whether a hostname has a route of its own for plain HTTP. */
-const plainHttp = async (hostname: string) =>
-  (await platform.client.list(ingresses, {namespace: home})).items.some((i) => hostsOf(i).includes(hostname));
+/** Whether the Ingress of a hostname is bound to one listener, as Traefik's are. */
+const isBound = async (hostname: string) =>
+  entryPointsAnnotation in ((await ingressOf(hostname)).metadata.annotations ?? {});
 const resting = (quarantinedUntil: string) => ({generation: 1, quarantinedUntil});
 const planFound = async (account: string) =>
   (await platform.client.get(accounts, account))?.status?.conditions?.[0]?.reason;
@@ -317,7 +318,7 @@ describe('The ingress class', () => {
   test("that stops being Traefik's and becomes it again: the Ingresses of CustomDomains and Projects follow", async () => {
     const {customer, www} = await served();
     const host = await customer.target();
-    const both = async () => [await plainHttp(www), await plainHttp(host)];
+    const both = async () => [await isBound(www), await isBound(host)];
     await expectSoon(both, [true, true]);
     await platform.client.delete(ingressClasses, ingressClass);
     await expectSoon(both, [false, false]);

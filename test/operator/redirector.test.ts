@@ -88,8 +88,17 @@ describe('The redirector', () => {
     const customer = await Customer.create(platform);
     await customer.publish('web');
     const host = `web-${customer.namespace}.apps.platform.test`;
-    await say(projects, customer, 'web', {host, url: `https://${host}`});
+    const tell = (reason: string) =>
+      say(projects, customer, 'web', {
+        host,
+        conditions: [
+          {type: 'RoutesReady', status: 'True', reason, message: '', lastTransitionTime: '2026-03-01T12:00:00Z'},
+        ],
+      });
+    await tell('Routed');
     await eventually(async () => (await answerOf(host)) !== '404');
     expect(await answerOf(host)).toBe(`308 https://${host}/x`);
+    await tell('DefaultHostDisabled');
+    await eventually(async () => (await answerOf(host)) === '404');
   });
 });

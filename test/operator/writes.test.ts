@@ -233,10 +233,7 @@ describe('A Project', () => {
   test('gets routes for its default host when it is deployed, and loses them first when it is removed, in every namespace', async () => {
     const customer = await Customer.deployed(platform);
     const host = await customer.target();
-    await expectSoon(
-      async () => (await routes(host)).map((i) => i.spec.ingressClassName),
-      [ingressClass, ingressClass],
-    );
+    await expectSoon(async () => (await routes(host)).map((i) => i.spec.ingressClassName), [ingressClass]);
     await operator.rest();
     const from = operator.proxy.seen.length;
     await customer.remove(projects, 'web');

@@ -431,6 +431,7 @@ export class Town {
       firsts: {of: () => domain},
       projects: {get: (key) => this.#all().find((o) => key === `${o.name}/docs`)?.project},
       ingressClasses: {get: () => undefined},
+      plainHttp: {isOfItsOwn: () => false},
       claims: {of: (hostname) => (hostname === t.own ? own : this.#claims.of(hostname))},
       children: {
         certificate: (place) =>

@@ -1,3 +1,4 @@
+import {createServer as createHttpServer} from 'node:http';
 import {createServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
 import type {TLSSocket} from 'node:tls';
@@ -7,6 +8,7 @@ import {hostsOf} from '../../operator/controllers/rendering.ts';
 import {ingresses} from '../../operator/controllers/resources.ts';
 import {Cache} from '../../operator/kube/cache.ts';
 import type {Client} from '../../operator/kube/client.ts';
+import {entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
 import {answeredBy} from '../../operator/redirector/table.ts';
 import type {KeyPair} from './stand-in-cert-manager.ts';
 
@@ -18,13 +20,22 @@ export interface KeyPairs {
   keyPair(hostname: string): Promise<KeyPair>;
 }
 
+/** Whether it is bound to plain HTTP, or to every listener. */
+const isPlain = ({metadata: {annotations}}: Ingress) =>
+  annotations?.[entryPointsAnnotation]?.split(',').includes('web') ?? true;
+
 /**
  * A fake, in place of an ingress controller: on loopback, by TLS, it presents for each server name the certificate
  * that an Ingress names for it, and says by whom it would be answered. A name without an Ingress gets the edge's own
- * certificate.
+ * certificate. Plain HTTP (`plainPort`) it answers by the Ingress of the host, or else by one without a host.
  */
 export class StandInEdge {
   port = 0;
+  plainPort = 0;
+  /** How many have asked by plain HTTP so far. */
+  plainLooks = 0;
+  /** It has taken in no Ingress without a host yet. */
+  isBehind = false;
   /** How many have looked so far. */
   looks = 0;
   readonly #ingresses: Cache<Ingress, Ingress>;
@@ -33,6 +44,7 @@ export class StandInEdge {
   readonly #stop = new AbortController();
   readonly #dark = new Set<string>();
   #close: () => Promise<void> = async () => {};
+  #closePlain: () => Promise<void> = async () => {};
 
   private constructor(client: Client, keyPairs: KeyPairs, redirector: string) {
     this.#ingresses = new Cache<Ingress, Ingress>(client, ingresses, {
@@ -51,13 +63,13 @@ export class StandInEdge {
   ): Promise<StandInEdge> {
     const edge = new StandInEdge(client, keyPairs, redirector);
     edge.#ingresses.start(edge.#stop.signal);
-    await Promise.all([edge.#ingresses.synced, edge.#listen(address)]);
+    await Promise.all([edge.#ingresses.synced, edge.#listen(address), edge.#listenPlain(address)]);
     return edge;
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#ingresses.stopped(), this.#close()]);
+    await Promise.all([this.#ingresses.stopped(), this.#close(), this.#closePlain()]);
   }
 
   /** It presents its own certificate for a hostname, whatever stands; or no longer. */
@@ -96,6 +108,30 @@ export class StandInEdge {
     await new Promise<void>((resolve) => server.listen(0, address, resolve));
     this.port = (server.address() as AddressInfo).port;
     this.#close = () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+  }
+
+  /** What answers plain HTTP of a hostname. */
+  #plainRouteOf(hostname: string): Ingress | undefined {
+    const all = this.#ingresses.list().filter((i) => isPlain(i) && (!this.isBehind || hostsOf(i).length > 0));
+    return (
+      all.find((i) => hostsOf(i).includes(hostname)) ?? all.find((i) => i.spec.rules?.some((r) => r.host === undefined))
+    );
+  }
+
+  async #listenPlain(address: string): Promise<void> {
+    const server = createHttpServer((req, res) => {
+      this.plainLooks++;
+      const route = this.#plainRouteOf(req.headers.host ?? '');
+      const service = route?.spec.rules?.[0]?.http?.paths[0]?.backend.service?.name;
+      res.writeHead(404, service === this.#redirector ? {[answeredBy.name]: answeredBy.value} : {}).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, address, resolve));
+    this.plainPort = (server.address() as AddressInfo).port;
+    this.#closePlain = () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -5,7 +5,10 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from '@jest/globals';
 import {parse, parseAllDocuments} from 'yaml';
+import type {Ingress} from '../../operator/api/foreign.ts';
 import {parseSettings, toPolicy} from '../../operator/config.ts';
+import {entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
+import {answersEveryHost} from '../../operator/domain/rendering/shared-http.ts';
 import {bin} from '../support/kube-server.ts';
 import {policies} from '../support/policy.ts';
 
@@ -42,6 +45,8 @@ describe('values that do not hold', () => {
     ['edge.addresses={}', '/edge/addresses'],
     ['issuerRef.name=', '/issuerRef/name'],
     ['ingressClassName=', '/ingressClassName'],
+    ['plainHttp.shared=perhaps', '/plainHttp/shared'],
+    ['plainHttp.probe={nowhere}', '/plainHttp/probe/0'],
     ['dns.recheckInterval=soon', '/dns/recheckInterval'],
     ['platform.tls=Sometimes', '/platform/tls'],
     ['dnss.recursive={}', 'dnss'],
@@ -82,6 +87,58 @@ describe('values that do not hold', () => {
 
   test('an API that is exposed, without the proxies that are believed, stops helm, and the message names the value', async () => {
     await expect(renderedAs('api.trustedProxies=[]')).rejects.toThrow('/api/trustedProxies');
+  });
+});
+
+/** The Ingress for plain HTTP of all hostnames. */
+const shared = async (...sets: string[]) =>
+  parseAllDocuments(await rendered(...sets))
+    .map((d) => d.toJS() as Ingress | null)
+    .find((o) => o?.kind === 'Ingress' && o.metadata.name === 'doorplate-redirector');
+/** What the operator reads. */
+const settingsOf = async (...sets: string[]) => {
+  const all = parseAllDocuments(await rendered(...sets)).map(
+    (d) => d.toJS() as {metadata: {name: string}; data: Record<string, string>} | null,
+  );
+  return parseSettings(all.find((o) => o?.metadata.name === 'doorplate-config')!.data['config.yaml']!);
+};
+
+describe('the Ingress for plain HTTP of all hostnames', () => {
+  test('has no host, is bound to the entry point web, and leads to the redirector: solvers have a host, so they go before it', async () => {
+    const {metadata, spec} = (await shared())!;
+    expect(metadata.annotations?.[entryPointsAnnotation]).toBe('web');
+    expect(spec).toEqual({
+      ingressClassName: 'traefik',
+      rules: [
+        {
+          http: {
+            paths: [
+              {
+                path: '/',
+                pathType: 'Prefix',
+                backend: {service: {name: 'doorplate-redirector', port: {name: 'http'}}},
+              },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
+  test('is the one that the operator looks for', async () => {
+    expect(answersEveryHost((await shared())!, 'traefik')).toBe(true);
+    const {redirector} = toPolicy(await settingsOf(), 'doorplate-system');
+    expect((await shared())?.metadata.name).toBe(redirector.service);
+  });
+
+  test('outlives a rollback to a release that knows nothing of it, so that no redirect stops', async () => {
+    expect((await shared())?.metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+  });
+
+  test('is not there where it is not shared, and the operator is told', async () => {
+    expect(await shared('plainHttp.shared=false')).toBeUndefined();
+    expect((await settingsOf('plainHttp.shared=false')).plainHttp.shared).toBe(false);
+    expect((await settingsOf()).plainHttp.shared).toBe(true);
   });
 });
 

@@ -49,6 +49,7 @@ describe('A good configuration', () => {
       edge: {addresses: ['192.0.2.1'], probe: []},
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
+      plainHttp: {shared: true, probe: []},
       dns: {
         mode: 'Authoritative',
         recursive: [],
@@ -201,6 +202,16 @@ describe('A good configuration', () => {
     ['::1', '::1', 53],
   ])('takes the endpoint %s', (written, address, port) => {
     expect(settings({dns: {recursive: [written]}}).dns.recursive).toEqual([{address, port}]);
+  });
+
+  test('has port 80 for plain HTTP where none is said', () => {
+    expect(settings({plainHttp: {probe: ['192.0.2.7', '192.0.2.8:8080']}}).plainHttp).toEqual({
+      shared: true,
+      probe: [
+        {address: '192.0.2.7', port: 80},
+        {address: '192.0.2.8', port: 8080},
+      ],
+    });
   });
 
   test('has port 443 for the edge and 53 for DNS where none is said', () => {

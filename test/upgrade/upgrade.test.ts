@@ -16,7 +16,7 @@ import {
   ingresses,
   projects,
 } from '../../operator/controllers/resources.ts';
-import {acmeRoot, api, audit, eventually, install, kubectl, root, sh} from '../../cluster/cluster.ts';
+import {acmeRoot, api, audit, eventually, fetchEdge, install, kubectl, root, sh} from '../../cluster/cluster.ts';
 import {Base} from '../support/base.ts';
 import {operator, succeeded} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
@@ -59,6 +59,8 @@ async function installBase(): Promise<void> {
   const {folder} = base;
   const kinds = async () => {
     await sh('helm', ['uninstall', ...release, ...waiting, '--ignore-not-found']);
+    // The one for plain HTTP of all hostnames outlives the release; that of before knows nothing of it.
+    await kubectl(['delete', 'ingress', 'doorplate-redirector', '-n', 'doorplate-system', '--ignore-not-found']);
     await sh('helm', [
       'upgrade',
       '--install',
@@ -109,26 +111,33 @@ async function standing(
   );
 }
 
-/** What may not change: which object it is, what it says, the keys and certificates themselves, what was told but zones. */
+/**
+ * What may not change: which object it is, what it says, the keys and certificates themselves, what was told but zones. Ingresses
+ * for plain HTTP of one hostname each go with this release, and come back with that of before; no request notices.
+ */
 async function untouchable(): Promise<Record<string, unknown>> {
   const all = await standing([certificates, ingresses, secrets, customDomains, projects, domainClaims, accounts]);
   return Object.fromEntries(
-    [...all].map(
-      ([
-        key,
-        {
-          metadata: {uid, generation},
-          spec,
-          data,
-          status,
-        },
-      ]) => [
-        key,
-        {uid, generation, spec, data, ...(!key.startsWith('Certificate ') && {status: withoutZones(status)})},
-      ],
-    ),
+    [...all]
+      .filter(([key]) => !isForPlainHttp(key))
+      .map(
+        ([
+          key,
+          {
+            metadata: {uid, generation},
+            spec,
+            data,
+            status,
+          },
+        ]) => [
+          key,
+          {uid, generation, spec, data, ...(!key.startsWith('Certificate ') && {status: withoutZones(status)})},
+        ],
+      ),
   );
 }
+
+const isForPlainHttp = (key: string): boolean => /^Ingress .*-http$/.test(key);
 
 /** A status without what this release tells and that of before did not: the zones of its hostnames. */
 function withoutZones(status: unknown): unknown {
@@ -253,6 +262,15 @@ describe('an installation of the release before', () => {
         ...waiting,
       ]);
     }, gapOfBase);
+  });
+
+  test('needs no Ingress of its own for plain HTTP of a hostname any more', async () => {
+    await eventually(
+      'the operator has removed them',
+      async () => ![...(await standing([ingresses])).keys()].some(isForPlainHttp),
+    );
+    const www = served.host('www');
+    expect(await fetchEdge(`http://${www}/a?b`)).toMatchObject({status: 308, location: `https://${www}/a?b`});
   });
 
   test('goes on after it: what waited goes Live, and what was removed comes back to its tenant', async () => {

@@ -33,6 +33,7 @@ redirector: {service: {{ .Release.Name }}-redirector, port: 80}
 
 {{- define "doorplate.config" -}}
 {{ include "doorplate.public" . }}
+plainHttp: {{ .Values.plainHttp | toJson }}
 budgets: {{ .Values.budgets | toJson }}
 api:
   {{- with .Values.api }}

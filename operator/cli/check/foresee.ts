@@ -88,6 +88,7 @@ export class Foresight {
       firsts: {of: (project) => by('project', project).toSorted(older)[0]},
       projects: {get: (key) => projects.get(key)},
       ingressClasses: {get: () => undefined},
+      plainHttp: {isOfItsOwn: () => false},
       claims: {of: (hostname) => claims.get(hostname)},
       children: {certificate: () => undefined, routes: () => false, since: () => undefined, stands: () => false},
       dns: {

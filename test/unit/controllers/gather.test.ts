@@ -31,6 +31,7 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
         spec: {controller: 'traefik.io/ingress-controller'},
       }),
     },
+    plainHttp: {isOfItsOwn: () => true},
     claims: {of: () => undefined},
     children: {
       certificate: () => undefined,

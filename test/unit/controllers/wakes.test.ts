@@ -84,12 +84,12 @@ beforeEach(() => {
   [tell, woken] = [new Map(), []];
   const caches = filled();
   const [tenants, issuer] = [source('tenants'), source('issuer')];
-  const [orders, firsts] = [source('orders'), source('firsts')];
+  const [orders, firsts, plainHttp] = [source('orders'), source('firsts'), source('plainHttp')];
   const places = {movedBy: () => ['acme/moved'], movedByNamespace: () => ['acme/moved']};
   const looks = {dns: source('dns'), edge: source('edge'), issuance: source('issuance')};
   const tables = {
-    domain: wakeDomains(caches, {tenants, issuer, looks, orders, firsts}),
-    project: wakeProjects(caches, {tenants, orders, places}),
+    domain: wakeDomains(caches, {tenants, issuer, looks, orders, firsts, plainHttp}),
+    project: wakeProjects(caches, {tenants, orders, places, plainHttp}),
     claim: wakeClaims(caches),
     account: wakeAccounts(caches),
   };
@@ -208,6 +208,8 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
     [undefined, undefined],
     [...both, 'project acme/docs', 'project acme/site'],
   ],
+  ['the Ingress for plain HTTP of a CustomDomain is needed no more', 'plainHttp', ['uid-domain'], ['domain acme/docs']],
+  ['the Ingress for plain HTTP of a Project is needed no more', 'plainHttp', ['uid-site'], ['project acme/site']],
   ['an Account changes', 'accounts', [account, account], ['account acme']],
   ['a Plan comes', 'plans', [enterprise, undefined], ['account acme']],
   ['a Plan changes', 'plans', [enterprise, enterprise], []],

@@ -1,6 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import type {CustomDomain, Project} from '../../../operator/api/foreign.ts';
+import type {ProjectStatus} from '../../../operator/api/project.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {rulesOfDomain, rulesOfProject, Table} from '../../../operator/redirector/rules.ts';
 import {answer} from '../../../operator/redirector/table.ts';
@@ -30,11 +31,30 @@ describe('A CustomDomain tells the redirector', () => {
   const rows: [string, CustomDomain, object[]][] = [
     ['nothing without a status', domain(), []],
     ['that a Live primary goes to HTTPS, 308', domainWith(host(to, {role: 'Primary'})), [{host: to, to, status: 308}]],
+    ...(['EdgePending', 'EdgeNotServing', 'EdgeUnreachable', 'RoutesPending'] as const).map(
+      (reason): [string, CustomDomain, object[]] => [
+        `the same of one that is verified and has its routes: ${reason}`,
+        domainWith(host(to, {role: 'Primary', phase: 'Verified', reason})),
+        [{host: to, to, status: 308}],
+      ],
+    ),
     [
-      'the same of a verified one',
-      domainWith(host(to, {role: 'Primary', phase: 'Verified'})),
+      'the same of one that was Live before',
+      domainWith(
+        host(to, {role: 'Primary', phase: 'Verified', reason: 'WriteRefused', liveAt: '2026-03-01T12:00:00Z'}),
+      ),
       [{host: to, to, status: 308}],
     ],
+    ...(['Issuing', 'IssuanceQueued', 'CAABlocksIssuer', 'IssuanceStalled', 'NameTaken'] as const).map(
+      (reason): [string, CustomDomain, object[]] => [
+        `nothing of what is verified and has no routes yet: ${reason}`,
+        domainWith(
+          host(to, {role: 'Primary', phase: 'Verified', reason}),
+          host('old.example.com', {phase: 'Verified', reason, redirect: {to, status: 301}}),
+        ),
+        [],
+      ],
+    ),
     [
       'nothing of a host that is not proven',
       domainWith(
@@ -78,22 +98,42 @@ describe('A CustomDomain tells the redirector', () => {
       {host: 'docs.example.com', to: 'docs.example.com', status: 308},
       {host: 'old.example.com', to: 'docs.example.com', status: 302},
     ]);
-    expect(decided({redirects, facts: {'docs.example.com': proven(), 'old.example.com': served()}})).toEqual([
-      {host: 'docs.example.com', to: 'docs.example.com', status: 308},
-    ]);
+    expect(decided({redirects, facts: {'docs.example.com': proven(), 'old.example.com': served()}})).toEqual([]);
     expect(decided({redirects, facts: {'docs.example.com': refuted(), 'old.example.com': refuted()}})).toEqual([]);
   });
 });
 
+/** A Project whose RoutesReady says this. */
+const routed = (reason: string, status: Partial<ProjectStatus> = {}): Project =>
+  projectOf({
+    ...status,
+    conditions: [
+      {type: 'Deployed', status: 'True', reason: 'Deployed', message: '', lastTransitionTime: '2026-03-01T12:00:00Z'},
+      {type: 'RoutesReady', status: 'True', reason, message: '', lastTransitionTime: '2026-03-01T12:00:00Z'},
+    ],
+  });
+
 test.each<[string, Project, object[]]>([
-  ['nothing before it has a host', projectOf({host: undefined}), []],
-  ['that its default host goes to HTTPS, 308', projectOf(), [{host: target, to: target, status: 308}]],
+  ['nothing before it has a host', routed('Routed', {host: undefined}), []],
+  ['nothing before it has conditions', projectOf({conditions: undefined}), []],
+  ...['Routed', 'RoutesPending', 'WriteRefused'].map((reason): [string, Project, object[]] => [
+    `that its default host goes to HTTPS, 308, while its routes stand: ${reason}`,
+    routed(reason),
+    [{host: target, to: target, status: 308}],
+  ]),
+  ...['DefaultHostDisabled', 'NoReadyEndpoint', 'ServiceNotFound', 'ProjectLimitReached', 'NameTaken'].map(
+    (reason): [string, Project, object[]] => [
+      `nothing while it has no routes: ${reason}`,
+      routed(reason, {redirect: {to: 'docs.example.com', status: 307}}),
+      [],
+    ],
+  ),
   [
     'the redirect in effect',
-    projectOf({redirect: {to: 'docs.example.com', status: 307}}),
+    routed('Routed', {redirect: {to: 'docs.example.com', status: 307}}),
     [{host: target, to: 'docs.example.com', status: 307}],
   ],
-  ['nothing while it is being deleted', going(projectOf()), []],
+  ['nothing while it is being deleted', going(routed('Routed')), []],
 ])('A Project tells the redirector %s', (_, of, expected) => {
   expect(rulesOfProject(of)).toEqual(expected);
 });

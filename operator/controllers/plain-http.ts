@@ -1,0 +1,139 @@
+/**
+ * Plain HTTP of all hostnames by one Ingress without a host, which the chart makes (`plainHttp.shared`). Ingresses for one hostname
+ * each, of a time when none was shared, stand until every address of the edge is seen to serve the shared one: no moment without a
+ * redirect. It asks the edge only while there are such.
+ */
+import type {Logger} from 'pino';
+import type {Ingress} from '../api/foreign.ts';
+import {edgeSettlesMs} from '../domain/edge.ts';
+import {answersEveryHost, isForPlainHttp} from '../domain/rendering/shared-http.ts';
+import {Cache} from '../kube/cache.ts';
+import type {Client} from '../kube/client.ts';
+import {sleep} from '../kube/clock.ts';
+import {type HasMeta, type Key, keyOf} from '../kube/objects.ts';
+import {identity} from './kept.ts';
+import {ownerLabel} from './labels.ts';
+import {ownerOf} from './relations.ts';
+import {type EdgeSources, isTraefik, type RouteObject} from './rendering.ts';
+import {ingresses} from './resources.ts';
+
+/** What is kept of an Ingress that is no hostname's. */
+interface Other extends HasMeta {
+  answersEveryHost: boolean;
+}
+
+/** Those Ingresses: the shared one and others'. */
+export const otherIngresses = (client: Client, log: Logger, ingressClassName: string): Cache<Other, Ingress> =>
+  new Cache<Other, Ingress>(client, ingresses, {
+    log,
+    labelSelector: `!${ownerLabel}`,
+    project: (ingress) => ({
+      metadata: identity(ingress.metadata),
+      answersEveryHost: answersEveryHost(ingress, ingressClassName),
+    }),
+  });
+
+interface PlainHttpOptions extends Pick<EdgeSources, 'policy' | 'ingressClasses'> {
+  /** Undefined: none is shared, each hostname has its own. */
+  others: Cache<Other, Ingress> | undefined;
+  routes: Pick<Cache<RouteObject, RouteObject>, 'get' | 'list' | 'onChange'>;
+  /** The shared one. */
+  shared: Key;
+  /** Whether the redirector answers a name that nobody has, at every address of the edge. */
+  serves: (signal: AbortSignal) => Promise<boolean>;
+  /** Tells of another's Ingress that may answer in place of the shared one, or that the class is not Traefik's. */
+  tell: (what: {rival: Key} | 'NotTraefik') => void;
+  /** How often the edge is looked at, and how long after it was first seen to serve it is looked at again, ms. */
+  everyMs?: number;
+  settlesMs?: number;
+}
+
+export class PlainHttp {
+  readonly #options: PlainHttpOptions;
+  readonly #handlers: ((uid: string) => void)[] = [];
+  readonly #stop = new AbortController();
+  #serves = false;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: PlainHttpOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the Ingress of this name, for plain HTTP of one hostname, is to stand. */
+  isOfItsOwn({namespace, name}: {namespace: string; name: string}): boolean {
+    const {others, routes} = this.#options;
+    return others === undefined || (!this.#serves && routes.get(`${namespace}/${name}`) !== undefined);
+  }
+
+  /** Calls with the UID of each owner of an Ingress that is needed no more. */
+  onChange(handler: (uid: string) => void): void {
+    this.#handlers.push(handler);
+  }
+
+  /** Others' Ingresses that may answer in place of the shared one. */
+  rivals(): Key[] {
+    const {others, shared} = this.#options;
+    const keys = (others?.list() ?? []).filter((o) => o.answersEveryHost).map(keyOf);
+    return keys.filter((key) => key !== shared).toSorted();
+  }
+
+  /** Begins when this process leads. */
+  begin(): void {
+    const {others, tell, shared, routes, policy, ingressClasses} = this.#options;
+    if (!others) return;
+    if (ingressClasses.get(policy.ingressClassName) && !isTraefik({policy, ingressClasses})) tell('NotTraefik');
+    for (const rival of this.rivals()) tell({rival});
+    others.onChange((now, before) => {
+      if (now?.answersEveryHost && !before?.answersEveryHost && keyOf(now) !== shared) tell({rival: keyOf(now)});
+      this.#look();
+    });
+    // One that another process wrote while this one took over.
+    routes.onChange((now, before) => {
+      if (now && !before && isForPlainHttp(now)) this.#look();
+    });
+    this.#look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#looking;
+  }
+
+  /** Ingresses that stand, each for plain HTTP of one hostname. */
+  #former = (): RouteObject[] => this.#options.routes.list().filter(isForPlainHttp);
+
+  /** The shared one stands, and nobody may answer in its place. */
+  #mayServe(): boolean {
+    const {others, shared, policy, ingressClasses} = this.#options;
+    const stands = others?.get(shared)?.answersEveryHost ?? false;
+    return stands && this.rivals().length === 0 && isTraefik({policy, ingressClasses});
+  }
+
+  #look(): void {
+    if (this.#serves || !this.#mayServe() || this.#former().length === 0) return;
+    this.#looking ??= this.#lookUntilItServes().finally(() => (this.#looking = undefined));
+  }
+
+  async #lookUntilItServes(): Promise<void> {
+    const {serves, everyMs = 5_000} = this.#options;
+    const {signal} = this.#stop;
+    while (!signal.aborted && this.#mayServe() && this.#former().length > 0) {
+      if (await this.#isSeen(() => serves(signal))) return this.#removeFormer();
+      await sleep(everyMs, signal);
+    }
+  }
+
+  /** Seen twice: an address may be that of several controllers, of which not all have taken it in yet. */
+  async #isSeen(look: () => Promise<boolean>): Promise<boolean> {
+    const {settlesMs = edgeSettlesMs} = this.#options;
+    if (!(await look())) return false;
+    await sleep(settlesMs, this.#stop.signal);
+    return (await look()) && !this.#stop.signal.aborted && this.#mayServe();
+  }
+
+  #removeFormer(): void {
+    const owners = new Set(this.#former().flatMap(ownerOf));
+    this.#serves = true;
+    for (const uid of owners) for (const handler of this.#handlers) handler(uid);
+  }
+}
