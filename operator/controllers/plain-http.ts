@@ -14,7 +14,7 @@ import {type HasMeta, type Key, keyOf} from '../kube/objects.ts';
 import {identity} from './kept.ts';
 import {ownerLabel} from './labels.ts';
 import {ownerOf} from './relations.ts';
-import {type EdgeSources, isTraefik, type RouteObject} from './rendering.ts';
+import {type EdgeSources, isTraefik, type KeptRoute, type RouteObject} from './rendering.ts';
 import {ingresses} from './resources.ts';
 
 /** What is kept of an Ingress that is no hostname's. */
@@ -36,7 +36,7 @@ export const otherIngresses = (client: Client, log: Logger, ingressClassName: st
 interface PlainHttpOptions extends Pick<EdgeSources, 'policy' | 'ingressClasses'> {
   /** Undefined: none is shared, each hostname has its own. */
   others: Cache<Other, Ingress> | undefined;
-  routes: Pick<Cache<RouteObject, RouteObject>, 'get' | 'list' | 'onChange'>;
+  routes: Pick<Cache<KeptRoute, RouteObject>, 'get' | 'list' | 'onChange'>;
   /** The shared one. */
   shared: Key;
   /** Whether the redirector answers a name that nobody has, at every address of the edge. */
@@ -100,7 +100,7 @@ export class PlainHttp {
   }
 
   /** Ingresses that stand, each for plain HTTP of one hostname. */
-  #former = (): RouteObject[] => this.#options.routes.list().filter(isForPlainHttp);
+  #former = (): KeptRoute[] => this.#options.routes.list().filter(isForPlainHttp);
 
   /** The shared one stands, and nobody may answer in its place. */
   #mayServe(): boolean {

@@ -14,5 +14,5 @@ export function answersEveryHost({metadata: {annotations = {}}, spec}: Ingress, 
 }
 
 /** Whether it is for plain HTTP of one hostname alone, as each has one where none is shared. */
-export const isForPlainHttp = ({metadata: {annotations}}: Ingress): boolean =>
+export const isForPlainHttp = ({metadata: {annotations}}: Pick<Ingress, 'metadata'>): boolean =>
   annotations?.[entryPointsAnnotation] === 'web';
