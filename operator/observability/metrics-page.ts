@@ -3,6 +3,7 @@ import {Registry} from 'prom-client';
 import {kitMetrics} from '../kube/metrics.ts';
 import {limitMetrics} from '../limits/metrics.ts';
 import {apiMetrics, domainMetrics} from './metrics.ts';
+import {standingMetrics} from './standing-metrics.ts';
 
 /** Of prom-client's metrics, which do not say so in their types. */
 interface Described {
@@ -40,11 +41,7 @@ const worthAnAlert: readonly [when: string, means: string][] = [
     '`sum(leader_election_master_status)` is 0 for a minute',
     'no operator works: what is Live stays so, nothing else goes on',
   ],
-  [
-    '`doorplate_certificate_expiry_timestamp_seconds - time()` falls below a week',
-    'the first certificate of all is about to expire',
-  ],
-  ['`doorplate_certificates_late` is above 0', "renewals fail: the hostnames' messages say why"],
+  ['`doorplate_certificates{state="Expiring"}` is above 0', "renewals fail: the hostnames' messages say why"],
   [
     '`doorplate_orders_waiting` grows for hours',
     'more certificates are wanted than the budget of the ACME account allows',
@@ -68,11 +65,8 @@ const worthAnAlert: readonly [when: string, means: string][] = [
 /** The page, whole. */
 export function metricsPage(): string {
   const ofDomains = table((registry) => {
-    const metrics = domainMetrics(registry);
-    metrics.domainsWithoutPlan(none);
-    metrics.ordersWaiting(none);
-    metrics.certificates(() => []);
-    metrics.admissionPolicy({account: true, other: true});
+    standingMetrics(registry, () => undefined);
+    domainMetrics(registry).admissionPolicy({account: true, other: true});
   });
   const ofApi = table((registry) => {
     apiMetrics(registry);
