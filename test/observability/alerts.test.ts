@@ -4,9 +4,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {parseAllDocuments} from 'yaml';
-import type {Alert} from '../support/alerts.ts';
-import {bin} from '../support/kube-server.ts';
+import {type Alert, renderChart} from '../support/alerts.ts';
 import {root} from '../support/pages.ts';
 import {type Case, cases, healthy} from './cases.ts';
 
@@ -18,20 +16,11 @@ interface Rendered {
 let folder: string;
 let rules: Rendered['spec']['groups'][number]['rules'];
 
-/** What the chart makes of its alerts. */
-function render(): Rendered['spec'] {
-  const values = ['metrics.prometheusRule.enabled=true', 'api.enabled=true'];
-  const chart = ['template', 'doorplate', join(root, 'charts/doorplate'), '-n', 'doorplate-system'];
-  const demo = join(root, 'examples/demo/values.yaml');
-  const yaml = execFileSync(`${bin}/helm`, [...chart, '-f', demo, ...values.flatMap((value) => ['--set', value])]);
-  const objects = parseAllDocuments(yaml.toString()).map((d) => d.toJS() as Rendered | null);
-  return objects.find((o) => o?.kind === 'PrometheusRule')!.spec;
-}
-
 beforeAll(() => {
   execFileSync(join(root, 'test/observability/install.sh'), {stdio: 'inherit'});
   folder = mkdtempSync(join(tmpdir(), 'doorplate-alerts-'));
-  const spec = render();
+  const rendered = renderChart<Rendered>('metrics.prometheusRule.enabled=true', 'api.enabled=true');
+  const {spec} = rendered.find(({kind}) => kind === 'PrometheusRule')!;
   rules = spec.groups.flatMap((group) => group.rules);
   writeFileSync(join(folder, 'rules.yaml'), JSON.stringify(spec));
 });
