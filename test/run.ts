@@ -197,7 +197,8 @@ const suites: Suite[] = [
   {name: 'page', after: ['limits'], run: jest(['test/page'], {keep: true})},
   // They compute as much as the two before them.
   {name: 'operator', after: ['api', 'page'], run: jest(['test/operator'], {keep: true})},
-  {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops'], {keep: true})},
+  // Tools of others judge what is written for them: statuses, alerts, queries.
+  {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops', 'test/observability'], {keep: true})},
   // Proxies with timeouts of a second: after what keeps the processor busy.
   {name: 'authorize', after: ['operator', 'gitops'], run: jest(['test/authorize'], {keep: true})},
   // Four minutes at a few hundred requests a second.

@@ -18,6 +18,8 @@ export const sections: readonly Section[] = [
       ['docs/letsencrypt.md', "Let's Encrypt in production"],
       ['docs/quotas.md', 'How much a tenant may have'],
       ['docs/security.md', 'Threats, and what stops them'],
+      ['docs/observability.md', 'Watch it'],
+      ['docs/runbooks.md', 'Runbooks'],
       ['docs/metrics.md', 'Metrics'],
       ['docs/scaling.md', 'Many domains'],
       ['docs/backup.md', 'Backup and restore'],

@@ -207,6 +207,9 @@ export type HostStatus = z.output<typeof host>;
 export type ZoneStatus = z.output<typeof zone>;
 export type DnsRecordStatus = z.output<typeof dnsRecord>;
 
+/** The hostnames that wait for somebody. */
+const waiting = '.status.hosts[?(@.waitingFor!="Nobody")]';
+
 export const customDomainKind = {
   kind: 'CustomDomain',
   plural: 'customdomains',
@@ -219,7 +222,11 @@ export const customDomainKind = {
     {name: 'HOSTS', jsonPath: '.status.hostsLive'},
     {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},
     {name: 'REASON', jsonPath: '.status.conditions[?(@.type=="Ready")].reason'},
+    // Of several hostnames that wait for somebody the first, the primary before all: the API server shows no more.
+    {name: 'WAITING-FOR', jsonPath: `${waiting}.waitingFor`},
+    {name: 'SINCE', jsonPath: `${waiting}.since`, type: 'date'},
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
+    {name: 'WAITING', jsonPath: `${waiting}.hostname`, wide: true},
     {name: 'TARGET', jsonPath: '.status.dnsRecords[0].value', wide: true},
     {name: 'MESSAGE', jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true},
   ],

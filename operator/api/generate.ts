@@ -16,6 +16,7 @@ import {planKind} from './plan.ts';
 import {describeApi} from '../http/description.ts';
 import {httpApiPage} from '../http/http-api-page.ts';
 import {problemsPage} from '../http/problems-page.ts';
+import {dashboard} from '../observability/dashboard.ts';
 import {metricsPage} from '../observability/metrics-page.ts';
 import {projectKind} from './project.ts';
 import {providersPage} from './providers-page.ts';
@@ -32,6 +33,7 @@ const files = new Map<string, string>([
   ['docs/http-api.md', httpApiPage(await describeApi())],
   ['docs/metrics.md', metricsPage()],
   ['docs/dns-providers.md', providersPage()],
+  ['charts/doorplate/files/dashboard.json', dashboard()],
 ]);
 for (const kind of kinds) {
   const yaml = stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false});

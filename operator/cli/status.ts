@@ -2,6 +2,7 @@
 import type {Command} from 'commander';
 import type {Phase} from '../api/custom-domain.ts';
 import {customDomains} from '../controllers/resources.ts';
+import {byText} from '../domain/text.ts';
 import {type Act, describe} from './command.ts';
 import {type Attached, attachedBy, attachedNamed, domainsNamed, operand, operandHelp} from './domains.ts';
 import {UsageError} from './errors.ts';
@@ -11,30 +12,46 @@ import {connected} from './surroundings.ts';
 
 interface Options {
   allNamespaces?: boolean;
+  waiting?: boolean;
   output: string;
 }
 
 export function addStatus(program: Command, act: Act): void {
   const command = describe(program, 'status', {
     summary: 'where each hostname stands',
-    examples: ['kubectl doorplate status', 'kubectl doorplate status docs -o json', 'kubectl doorplate status -A'],
+    examples: [
+      'kubectl doorplate status',
+      'kubectl doorplate status docs -o json',
+      'kubectl doorplate status -A --waiting',
+    ],
   })
     .argument(operand, operandHelp)
     .option('-A, --all-namespaces', 'of the whole cluster')
+    .option('--waiting', 'only what is not done, the oldest first')
     .addOption(outputOption(['table', 'json']));
   act<Options>(command, async ({options, operands: [word], ...around}) => {
     const everywhere = options.allNamespaces === true;
     if (everywhere && word !== undefined) throw new UsageError('a name, or --all-namespaces');
     await connected(options, around, async (connection) => {
-      const found = everywhere
+      const all = everywhere
         ? (await connection.client.list(customDomains)).items.flatMap(attachedBy)
         : attachedNamed(await domainsNamed(connection, word), word);
+      const found = options.waiting ? waitingOf(all) : all;
       if (options.output === 'json') around.out(json(found.map(flat)));
       else if (found.length > 0) around.out(tableOf(found, {everywhere, ...around, now: around.now()}));
-      else around.tell(`There is no CustomDomain${everywhere ? '' : ` in the namespace ${connection.namespace}`}.\n`);
+      else {
+        const what = all.length > 0 ? 'Nothing is left to do' : 'There is no CustomDomain';
+        around.tell(`${what}${everywhere ? '' : ` in the namespace ${connection.namespace}`}.\n`);
+      }
     });
   });
 }
+
+/** Those that are not done; since when, the oldest first. One that status does not know yet is the newest. */
+const waitingOf = (all: readonly Attached[]): Attached[] =>
+  all
+    .filter(({host}) => exitCodeOf(host) !== exitCodes.Done)
+    .toSorted((a, b) => byText(a.host.since ?? '~', b.host.since ?? '~'));
 
 const flat = ({host, ...of}: Attached) => ({...of, ...host});
 

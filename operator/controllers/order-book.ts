@@ -6,7 +6,7 @@
  * A grant counts from the moment it is given, with no end; its window begins only when the CA is known to have the order. So
  * the CA never sees more than a budget in any span of its length, however late cert-manager asks for what was granted.
  */
-import type {Grant, Order} from '../domain/budget.ts';
+import type {Grant, Limit, Order} from '../domain/budget.ts';
 import {expectedAt, roomAt} from '../domain/budget.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import type {OrderWish} from '../domain/issuance.ts';
@@ -60,6 +60,13 @@ export class OrderBook {
   /** How many wait. */
   get waiting(): number {
     return this.#line.size;
+  }
+
+  /** Of each limit of the account: how many orders count now. */
+  *account(): Iterable<Limit & {used: number}> {
+    const now = this.#now;
+    const orders = this.#ledger.all(now);
+    for (const limit of this.#options.budgets.account) yield {...limit, used: orders.after(now - limit.perMs)};
   }
 
   /** The orders of a hostname that some budget counts, by time. One without an end has the time at which the CA had it. */

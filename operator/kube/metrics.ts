@@ -80,7 +80,7 @@ function otherMetrics({counter, gauge}: Makers) {
     ),
     leaderElectionStatus: gauge(
       'leader_election_master_status',
-      '1 while this process leads, by lease, else 0.',
+      '1 while this process leads, or need not ask; else 0. By lease.',
       'name',
     ),
     eventsDropped: counter('events_dropped_total', 'Events that were not written: too many at once, or refused.'),

@@ -3,6 +3,7 @@ import {Registry} from 'prom-client';
 import {kitMetrics} from '../kube/metrics.ts';
 import {limitMetrics} from '../limits/metrics.ts';
 import {apiMetrics, domainMetrics} from './metrics.ts';
+import {standingMetrics} from './standing-metrics.ts';
 
 /** Of prom-client's metrics, which do not say so in their types. */
 interface Described {
@@ -34,58 +35,16 @@ const figures = {
   clockOffsetMs: none,
 };
 
-/** When a platform engineer is to look, and why. */
-const worthAnAlert: readonly [when: string, means: string][] = [
-  [
-    '`sum(leader_election_master_status)` is 0 for a minute',
-    'no operator works: what is Live stays so, nothing else goes on',
-  ],
-  [
-    '`doorplate_certificate_expiry_timestamp_seconds - time()` falls below a week',
-    'the first certificate of all is about to expire',
-  ],
-  ['`doorplate_certificates_late` is above 0', "renewals fail: the hostnames' messages say why"],
-  [
-    '`doorplate_orders_waiting` grows for hours',
-    'more certificates are wanted than the budget of the ACME account allows',
-  ],
-  [
-    '`doorplate_customdomains_without_plan` is above 0',
-    'a namespace names an Account, or an Account a Plan, that is not there',
-  ],
-  [
-    '`doorplate_admission_policy_denies{namespaces="account"}` is 0',
-    'customers who may write Ingresses can have any hostname; so can, where `namespaces="other"` is 0, everybody else who may',
-  ],
-  [
-    '`doorplate_plain_http_rivals` is above 0',
-    'an Ingress without a host, of a second release or of anybody, may answer plain HTTP; the log names it',
-  ],
-  ['`cache_unreadable_objects` is above 0', 'an object was passed over; the log names it'],
-  [
-    '`rate(controller_runtime_reconcile_errors_total[10m])` stays above 0',
-    'the API server refuses or fails; the log says with what',
-  ],
-  ['`doorplate_limits_store_up` is 0', 'the API counts in memory only: limits hold for each replica alone'],
-];
-
 /** The page, whole. */
 export function metricsPage(): string {
   const ofDomains = table((registry) => {
-    const metrics = domainMetrics(registry);
-    metrics.domainsWithoutPlan(none);
-    metrics.ordersWaiting(none);
-    metrics.certificates(() => []);
-    metrics.plainHttpRivals(none);
-    metrics.admissionPolicy({account: true, other: true});
+    standingMetrics(registry, () => undefined);
+    domainMetrics(registry).admissionPolicy({account: true, other: true});
   });
   const ofApi = table((registry) => {
     apiMetrics(registry);
     limitMetrics(registry, figures);
   });
-  const alerts = [['when', 'what it means'], ['---', '---'], ...worthAnAlert]
-    .map((row) => `| ${row.join(' | ')} |\n`)
-    .join('');
   return `<!-- Generated from operator/observability/metrics-page.ts by \`make crds\`. Do not edit. -->
 # Metrics
 
@@ -94,11 +53,9 @@ Every Pod of Doorplate answers \`GET /metrics\` on port 8081, in the text format
     kubectl -n doorplate-system port-forward deploy/doorplate-operator 8081
 
 No label ever holds a hostname, a tenant or a key: where one of them stands is for \`kubectl get\` to say. The process's own metrics
-(\`process_*\`, \`nodejs_*\`) are there as prom-client makes them.
+(\`process_*\`, \`nodejs_*\`) are there as prom-client makes them. Alerts and a dashboard that read them:
+[observability.md](observability.md).
 
-## Worth an alert
-
-${alerts}
 ## Of the operator
 
 ${ofDomains}

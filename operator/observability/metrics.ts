@@ -7,36 +7,8 @@ export function makeRegistry(): Registry {
   return registry;
 }
 
-/** The hostnames of all CustomDomains, as their status has them; read when somebody looks. */
-type Hosts = () => Iterable<{reason: string; certificate?: {notAfter?: string}}>;
-
-const certificateMetrics = (registry: Registry, hosts: Hosts) => [
-  new Gauge({
-    name: 'doorplate_certificate_expiry_timestamp_seconds',
-    help: 'When the first of all certificates of hostnames expires, Unix time; absent while there is none.',
-    registers: [registry],
-    collect() {
-      const times = [...hosts()].flatMap((h) =>
-        h.certificate?.notAfter === undefined ? [] : Date.parse(h.certificate.notAfter) / 1000,
-      );
-      this.remove();
-      if (times.length > 0) this.set(times.reduce((a, b) => Math.min(a, b)));
-    },
-  }),
-  new Gauge({
-    name: 'doorplate_certificates_late',
-    help:
-      'Certificates of hostnames that should have been renewed by now, ' +
-      'by reason: RenewalOverdue (served still) or CertificateExpired.',
-    labelNames: ['reason'],
-    registers: [registry],
-    collect() {
-      const all = [...hosts()];
-      for (const reason of ['RenewalOverdue', 'CertificateExpired'])
-        this.set({reason}, all.filter((h) => h.reason === reason).length);
-    },
-  }),
-];
+/** Seconds, minutes, hours, days: how long customers and a CA take. */
+const longBuckets = [5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_400, 43_200, 86_400, 172_800, 604_800];
 
 /** What Doorplate counts of its own. Never a hostname as a label. */
 export const domainMetrics = (registry: Registry) => ({
@@ -46,43 +18,31 @@ export const domainMetrics = (registry: Registry) => ({
     labelNames: ['verdict'],
     registers: [registry],
   }),
+  dnsDurations: new Histogram({
+    name: 'doorplate_dns_check_duration_seconds',
+    help: 'How long DNS checks took, by what they found: Proven, Refuted, or Unknown where somebody could not be asked.',
+    labelNames: ['result'],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+    registers: [registry],
+  }),
+  addedToVerified: new Histogram({
+    name: 'doorplate_added_to_verified_seconds',
+    help: 'How long hostnames took from being added to being proven by DNS; each attempt counts once.',
+    buckets: longBuckets,
+    registers: [registry],
+  }),
+  verifiedToLive: new Histogram({
+    name: 'doorplate_verified_to_live_seconds',
+    help: 'How long hostnames took from being proven to being seen on the edge with their certificate; each attempt counts once.',
+    buckets: longBuckets,
+    registers: [registry],
+  }),
   edgeProbes: new Counter({
     name: 'doorplate_edge_probes_total',
     help: 'Looks at an address of the edge: presented (a certificate) or unreachable.',
     labelNames: ['result'],
     registers: [registry],
   }),
-  /** Counted when somebody looks. */
-  domainsWithoutPlan: (count: () => number) =>
-    new Gauge({
-      name: 'doorplate_customdomains_without_plan',
-      help: 'CustomDomains in a namespace whose Account, or its Plan, does not exist: nothing new is accepted there.',
-      registers: [registry],
-      collect() {
-        this.set(count());
-      },
-    }),
-  certificates: (hosts: Hosts) => certificateMetrics(registry, hosts),
-  /** Counted when somebody looks. */
-  plainHttpRivals: (count: () => number) =>
-    new Gauge({
-      name: 'doorplate_plain_http_rivals',
-      help: "Others' Ingresses without a host, which may answer plain HTTP of every hostname in place of Doorplate's.",
-      registers: [registry],
-      collect() {
-        this.set(count());
-      },
-    }),
-  /** Counted when somebody looks. */
-  ordersWaiting: (count: () => number) =>
-    new Gauge({
-      name: 'doorplate_orders_waiting',
-      help: 'Hostnames whose order waits for room in the budget of the ACME account.',
-      registers: [registry],
-      collect() {
-        this.set(count());
-      },
-    }),
   /** Set once: a change of the settings is another process. */
   admissionPolicy: (denies: {account: boolean; other: boolean}) => {
     const gauge = new Gauge({

@@ -7,7 +7,7 @@ import type {Health, Server} from '../kube/manager.ts';
 export function healthServer(p: {
   port: number;
   health: () => Health;
-  registry: Registry;
+  registry: Pick<Registry, 'metrics' | 'contentType'>;
 }): Server & {port: () => number} {
   const server = createServer((req, res) => {
     const reply = (status: number, body: string, type = 'text/plain') => {

@@ -75,7 +75,7 @@ const each =
 
 function lookAtDns(
   {config, log}: Pick<Parts, 'config' | 'log'>,
-  {dnsChecks}: Counters,
+  {dnsChecks, dnsDurations}: Counters,
   issuer: Issuer,
 ): Look<DnsQuestion, Verdict> {
   const {
@@ -99,7 +99,9 @@ function lookAtDns(
     },
   };
   const one = async ({caa, ...question}: DnsQuestion, inquiry: Inquiry) => {
+    const since = performance.now();
     const found = await check(options, question, caa, inquiry);
+    dnsDurations.observe({result: found.kind}, (performance.now() - since) / 1000);
     const verdict = found.kind === 'Proven' ? 'Proven' : found.reason;
     dnsChecks.inc({verdict});
     log.debug({hostname: question.hostname, verdict}, 'DNS checked');

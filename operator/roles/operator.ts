@@ -32,6 +32,7 @@ import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
 import {makeLooks, plainHttpServes} from './looks.ts';
+import {measure} from './measure.ts';
 import type {Parts} from './parts.ts';
 
 export function operator(parts: Parts): Manager {
@@ -59,7 +60,7 @@ export function operator(parts: Parts): Manager {
   const all = [...Object.values(caches), ...others];
   const book = new BookKeeper({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
-  measure(counters, {caches, tenants, orders, plainHttp, leads: () => elector?.isLeading ?? true});
+  measure(registry, counters, {caches, tenants, orders, plainHttp, leads: () => elector?.isLeading ?? true});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
   const sources = {tenants, issuer, looks, orders, checks, firsts, places, plainHttp};
@@ -116,30 +117,6 @@ const controllers =
       log,
     });
 
-/** What is counted when somebody looks: by the one that leads, so that a sum over all replicas counts nothing twice. */
-function measure(
-  counters: ReturnType<typeof domainMetrics>,
-  {
-    caches,
-    tenants,
-    orders,
-    plainHttp,
-    leads,
-  }: {
-    caches: Caches;
-    tenants: Tenants;
-    orders: OrderBook;
-    plainHttp: PlainHttp;
-    leads: () => boolean;
-  },
-): void {
-  const domains = () => (leads() ? caches.domains.list() : []);
-  counters.domainsWithoutPlan(() => tenants.countWithoutPlan(domains()));
-  counters.ordersWaiting(() => orders.waiting);
-  counters.plainHttpRivals(() => (leads() ? plainHttp.rivals().length : 0));
-  counters.certificates(() => domains().flatMap((d) => d.status?.hosts ?? []));
-}
-
 function tellWhatIsOpen(parts: Parts, events: EventRecorder): void {
   const event = eventOfPolicy(parts.config.settings.admissionPolicy);
   if (event) tellOfPlatform(parts, events, event);
@@ -189,7 +166,10 @@ const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) 
 /** Undefined where the settings say that there is one process only. */
 function electorOf({config, client, metrics, log}: Parts): Elector | undefined {
   const {enabled, lease, leaseDuration, renewDeadline, retryPeriod} = config.settings.leaderElection;
-  if (!enabled) return undefined;
+  if (!enabled) {
+    metrics.leaderElectionStatus.set({name: lease}, 1);
+    return undefined;
+  }
   return new Elector({
     // Renewals have connections of their own.
     client: client.apart({connections: 2}),

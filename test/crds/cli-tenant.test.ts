@@ -210,6 +210,16 @@ const say = (status: Partial<CustomDomainStatus>, {metadata: {generation}}: Cust
     {type: 'merge', subresource: 'status'},
   );
 
+/** The words of a table, line by line. */
+const words = (text: string): string[][] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+
+/** So long ago. */
+const since = (hours: number) => ({since: new Date(Date.now() - hours * 3_600_000).toISOString()});
+
 type Host = NonNullable<CustomDomainStatus['hosts']>[number];
 const host = (change: Partial<Host>): Host => ({
   hostname: 'docs.example.com',
@@ -248,6 +258,36 @@ describe('A tenant', () => {
         [''],
       ],
     ]);
+  });
+
+  test('reads what is not done, who has to act and since when, the oldest first', async () => {
+    const domain = await attach({hosts: [host({})]});
+    const source = {role: 'RedirectSource', phase: 'Verified'} as const;
+    await say(
+      {
+        hosts: [
+          live,
+          host({hostname: 'a.example.com', ...source, reason: 'IssuanceQueued', waitingFor: 'Nobody', ...since(3)}),
+          host({hostname: 'b.example.com', ...source, reason: 'IssuanceStalled', waitingFor: 'Platform', ...since(5)}),
+          host({hostname: 'c.example.com', ...since(30)}),
+        ],
+      },
+      domain,
+    );
+    const [status, kubectlSays] = await Promise.all([
+      cli(tenant, 'status', '--waiting'),
+      exec(join(bin, 'kubectl'), ['get', 'customdomains', '-o', 'wide'], {KUBECONFIG: tenant}),
+    ]);
+    await attach({hosts: [host({})], dnsRecords: [cname]});
+    expect(words(status.stdout).slice(1)).toEqual([
+      ['c.example.com', 'docs', 'Primary', 'AwaitingVerification', 'RecordMissing', 'Customer', '30h'],
+      ['b.example.com', 'docs', 'RedirectSource', 'Verified', 'IssuanceStalled', 'Platform', '5h'],
+      ['a.example.com', 'docs', 'RedirectSource', 'Verified', 'IssuanceQueued', 'Nobody', '3h'],
+    ]);
+    // kubectl's columns name the first that waits for somebody.
+    const [head = [], row = []] = words(kubectlSays.stdout);
+    const shown = Object.fromEntries(head.map((name, i) => [name, row[i]]));
+    expect(shown).toMatchObject({'WAITING-FOR': 'Platform', SINCE: '5h', WAITING: 'b.example.com'});
   });
 
   test('has the records as a zone file, and as JSON', async () => {

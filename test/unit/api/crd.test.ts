@@ -85,7 +85,10 @@ describe('The schema of a kind', () => {
       'HOSTS',
       'READY',
       'REASON',
+      'WAITING-FOR',
+      'SINCE',
       'AGE',
+      'WAITING*',
       'TARGET*',
       'MESSAGE*',
     ]);

@@ -65,7 +65,7 @@ describe('kubectl doorplate', () => {
   test.each([
     ['key create', ['--scope', '--expires', '--rate-limit', '--token-file', '--dry-run']],
     ['key list', ['--output']],
-    ['status', ['--all-namespaces', '--output']],
+    ['status', ['--all-namespaces', '--waiting', '--output']],
     ['records', ['--output']],
     ['verify', ['--wait', '--timeout']],
     ['why', ['--output']],

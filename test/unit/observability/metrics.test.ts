@@ -1,27 +1,55 @@
-import {expect, test} from '@jest/globals';
+import {describe, expect, test} from '@jest/globals';
 import {Registry} from 'prom-client';
-import {domainMetrics} from '../../../operator/observability/metrics.ts';
+import {phases} from '../../../operator/api/custom-domain.ts';
+import {type Standing, standingMetrics} from '../../../operator/observability/standing-metrics.ts';
 
-test('The metrics of certificates say when the first expires and how many are late, and never a hostname', async () => {
+const since = Date.parse('2026-03-01T12:00:00Z');
+const waits = {waitingFor: 'Customer', reason: 'RecordMissing'};
+const standing: Standing = {
+  phases: () => phases.map((phase) => [phase, phase === 'Live' ? 3 : 0]),
+  waiting: () => [
+    {...waits, count: 2, oldest: since},
+    {...waits, reason: 'TargetMismatch', count: 0, oldest: Infinity},
+  ],
+  certificates: () => [['Ready', 3]],
+  firstEnd: () => since,
+  claims: () => [['Quarantined', 1]],
+  ordersWaiting: () => 4,
+  budget: () => [{limit: 300, perMs: 10_800_000, used: 7}],
+  domainsWithoutPlan: () => 5,
+  plainHttpRivals: () => 0,
+};
+
+/** What is told of it, without zeros. */
+async function told(read: () => Standing | undefined): Promise<string[]> {
   const registry = new Registry();
-  let hosts: {reason: string; hostname: string; certificate?: {notAfter?: string}}[] = [];
-  domainMetrics(registry).certificates(() => hosts);
-  const lines = async () => (await registry.metrics()).split('\n').filter((l) => l.startsWith('doorplate_certificate'));
-  expect(await lines()).toEqual([
-    'doorplate_certificates_late{reason="RenewalOverdue"} 0',
-    'doorplate_certificates_late{reason="CertificateExpired"} 0',
-  ]);
-  hosts = [
-    {hostname: 'a.example', reason: 'Serving', certificate: {notAfter: '2026-05-30T12:00:00Z'}},
-    {hostname: 'b.example', reason: 'RenewalOverdue', certificate: {notAfter: '2026-03-30T12:00:00Z'}},
-    {hostname: 'c.example', reason: 'CertificateExpired', certificate: {notAfter: '2026-03-01T12:00:00Z'}},
-    {hostname: 'd.example', reason: 'Issuing', certificate: {}},
-  ];
-  expect(await lines()).toEqual([
-    `doorplate_certificate_expiry_timestamp_seconds ${Date.parse('2026-03-01T12:00:00Z') / 1000}`,
-    'doorplate_certificates_late{reason="RenewalOverdue"} 1',
-    'doorplate_certificates_late{reason="CertificateExpired"} 1',
-  ]);
-  hosts = [];
-  expect(await lines()).toHaveLength(2);
+  standingMetrics(registry, read);
+  return (await registry.metrics()).split('\n').filter((line) => /^[^#].* [^0]/.test(line));
+}
+
+describe('What stands in the cluster', () => {
+  test('is told as sums, and as times since which the oldest waits', async () => {
+    expect(await told(() => standing)).toEqual([
+      'doorplate_hostnames{phase="Live"} 3',
+      'doorplate_hostnames_waiting{waiting_for="Customer",reason="RecordMissing"} 2',
+      `doorplate_hostnames_waiting_since_timestamp_seconds{waiting_for="Customer",reason="RecordMissing"} ${since / 1000}`,
+      'doorplate_certificates{state="Ready"} 3',
+      `doorplate_certificate_expiry_timestamp_seconds ${since / 1000}`,
+      'doorplate_claims{state="Quarantined"} 1',
+      'doorplate_orders_waiting 4',
+      'doorplate_order_budget_used{window_seconds="10800"} 7',
+      'doorplate_order_budget_limit{window_seconds="10800"} 300',
+      'doorplate_customdomains_without_plan 5',
+    ]);
+  });
+
+  test('is not told of by one that stands by', async () => {
+    const registry = new Registry();
+    standingMetrics(registry, () => undefined);
+    expect((await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+  });
+
+  test('without a certificate has no time at which the first ends', async () => {
+    expect((await told(() => ({...standing, firstEnd: () => Infinity}))).join('\n')).not.toContain('expiry');
+  });
 });

@@ -1,0 +1,244 @@
+/** The dashboard for Grafana that the chart brings. SELECTOR becomes the labels of a release's Pods. */
+
+interface Panel {
+  title: string;
+  description: string;
+  /** Grafana's name of it: what a value is. */
+  unit?: string;
+  as?: 'stat' | 'table';
+  /** PromQL, each with what its series are called. */
+  queries: readonly (readonly [expr: string, legend: string])[];
+}
+
+const rate = (metric: string, by: string, over = '5m', labels = ''): string =>
+  `sum by (${by}) (rate(${metric}{SELECTOR${labels}}[${over}]))`;
+
+const quantiles = (metric: string, over: string): Panel['queries'] =>
+  [0.5, 0.95].map((q) => [`histogram_quantile(${q}, ${rate(`${metric}_bucket`, 'le', over)})`, `p${q * 100}`]);
+
+const hostnames: readonly Panel[] = [
+  {
+    title: 'Hostnames',
+    description: 'By phase.',
+    queries: [['sum by (phase) (doorplate_hostnames{SELECTOR})', '{{phase}}']],
+  },
+  {
+    title: 'Who must act',
+    description: 'Hostnames that are not done, by whose turn it is.',
+    queries: [['sum by (waiting_for) (doorplate_hostnames_waiting{SELECTOR})', '{{waiting_for}}']],
+  },
+  {
+    title: 'Why, and since when',
+    description: 'How many wait for the same reason, and for how many seconds the oldest of them does.',
+    as: 'table',
+    queries: [
+      ['sum by (waiting_for, reason) (doorplate_hostnames_waiting{SELECTOR}) > 0', 'hostnames'],
+      [
+        'time() - min by (waiting_for, reason) (doorplate_hostnames_waiting_since_timestamp_seconds{SELECTOR})',
+        'seconds',
+      ],
+    ],
+  },
+  {
+    title: 'From added to verified',
+    description: 'How long the hostnames of the last day took.',
+    unit: 's',
+    queries: quantiles('doorplate_added_to_verified_seconds', '1d'),
+  },
+  {
+    title: 'From verified to Live',
+    description: 'How long the hostnames of the last day took.',
+    unit: 's',
+    queries: quantiles('doorplate_verified_to_live_seconds', '1d'),
+  },
+  {
+    title: 'Claims',
+    description: 'Hostnames that are proven: held, or kept for the tenant that removed them.',
+    queries: [['sum by (state) (doorplate_claims{SELECTOR})', '{{state}}']],
+  },
+];
+
+const certificates: readonly Panel[] = [
+  {
+    title: 'Certificates',
+    description: 'By state.',
+    queries: [['sum by (state) (doorplate_certificates{SELECTOR})', '{{state}}']],
+  },
+  {
+    title: 'The first to end',
+    description: 'Until the first certificate in use ends.',
+    unit: 's',
+    as: 'stat',
+    queries: [['min(doorplate_certificate_expiry_timestamp_seconds{SELECTOR}) - time()', 'left']],
+  },
+  {
+    title: 'Order budget',
+    description: 'What of the budget of the ACME account is used.',
+    unit: 'percentunit',
+    queries: [
+      [
+        'max by (window_seconds) (doorplate_order_budget_used{SELECTOR}) / ' +
+          'max by (window_seconds) (doorplate_order_budget_limit{SELECTOR})',
+        'in {{window_seconds}} s',
+      ],
+    ],
+  },
+  {
+    title: 'Orders in line',
+    description: 'Hostnames whose order waits for room in that budget.',
+    queries: [['sum(doorplate_orders_waiting{SELECTOR})', 'waiting']],
+  },
+];
+
+const outside: readonly Panel[] = [
+  {
+    title: 'DNS checks',
+    description: 'A second, by verdict.',
+    unit: 'reqps',
+    queries: [[rate('doorplate_dns_checks_total', 'verdict'), '{{verdict}}']],
+  },
+  {
+    title: 'How long DNS checks take',
+    description: 'The 95th percentile, by what was found.',
+    unit: 's',
+    queries: [
+      [
+        `histogram_quantile(0.95, ${rate('doorplate_dns_check_duration_seconds_bucket', 'le, result', '15m')})`,
+        '{{result}}',
+      ],
+    ],
+  },
+  {
+    title: 'Looks at the edge',
+    description: 'A second: presented a certificate, or unreachable.',
+    unit: 'reqps',
+    queries: [[rate('doorplate_edge_probes_total', 'result'), '{{result}}']],
+  },
+];
+
+const processes: readonly Panel[] = [
+  {
+    title: 'Pods that answer',
+    description: 'By role.',
+    as: 'stat',
+    queries: [['sum by (role) (up{SELECTOR})', '{{role}}']],
+  },
+  {
+    title: 'Reconciles',
+    description: 'A second, by controller and result.',
+    unit: 'reqps',
+    queries: [[rate('controller_runtime_reconcile_total', 'controller, result'), '{{controller}} {{result}}']],
+  },
+  {
+    title: 'Keys that wait for a worker',
+    description: 'By controller.',
+    queries: [['sum by (controller) (workqueue_depth{SELECTOR})', '{{controller}}']],
+  },
+  {
+    title: 'Requests to the API server',
+    description: 'A second, by status.',
+    unit: 'reqps',
+    queries: [[rate('rest_client_requests_total', 'code'), '{{code}}']],
+  },
+  {
+    title: 'Memory',
+    description: 'Of each Pod.',
+    unit: 'bytes',
+    queries: [['process_resident_memory_bytes{SELECTOR}', '{{role}} {{pod}}']],
+  },
+  {
+    title: 'Event loop',
+    description: 'For how long it stood still: the 99th percentile.',
+    unit: 's',
+    queries: [['nodejs_eventloop_lag_p99_seconds{SELECTOR}', '{{role}} {{pod}}']],
+  },
+];
+
+const api: readonly Panel[] = [
+  {
+    title: 'Answers of the API',
+    description: 'A second, by status.',
+    unit: 'reqps',
+    queries: [[rate('doorplate_api_request_duration_seconds_count', 'status'), '{{status}}']],
+  },
+  {
+    title: 'How long answers take',
+    description: 'Those of the last five minutes.',
+    unit: 's',
+    queries: quantiles('doorplate_api_request_duration_seconds', '5m'),
+  },
+  {
+    title: 'Refused',
+    description: 'Requests a second, and API keys that are banned now.',
+    queries: [
+      [rate('doorplate_api_refusals_total', 'why'), '{{why}}'],
+      ['sum(doorplate_bans_active{SELECTOR})', 'banned keys'],
+    ],
+  },
+];
+
+const rows = {
+  'Hostnames: what waits for whom': hostnames,
+  Certificates: certificates,
+  'DNS and the edge': outside,
+  'The API': api,
+  Processes: processes,
+};
+
+const [columns, height] = [3, 8];
+const width = 24 / columns;
+const datasource = {type: 'prometheus', uid: '${datasource}'};
+
+const panelOf = ({title, description, unit = 'short', as, queries}: Panel, id: number, x: number, y: number) => ({
+  id,
+  type: as ?? 'timeseries',
+  title,
+  description,
+  datasource,
+  gridPos: {x, y, w: width, h: height},
+  fieldConfig: {defaults: {unit}, overrides: []},
+  ...(as === 'table' && {transformations: [{id: 'merge', options: {}}]}),
+  targets: queries.map(([expr, legendFormat], i) => ({
+    refId: String.fromCodePoint(65 + i),
+    datasource,
+    expr,
+    legendFormat,
+    ...(as === 'table' && {format: 'table', instant: true}),
+  })),
+});
+
+/** Panels below each other by row, three abreast. */
+function panels(): object[] {
+  const all: object[] = [];
+  let y = 0;
+  for (const [title, ofRow] of Object.entries(rows)) {
+    all.push({
+      id: all.length + 1,
+      type: 'row',
+      title,
+      collapsed: false,
+      gridPos: {x: 0, y: y++, w: 24, h: 1},
+      panels: [],
+    });
+    for (const [i, panel] of ofRow.entries())
+      all.push(panelOf(panel, all.length + 1, width * (i % columns), y + height * Math.floor(i / columns)));
+    y += height * Math.ceil(ofRow.length / columns);
+  }
+  return all;
+}
+
+/** As JSON, for `charts/doorplate/files`. */
+export const dashboard = (): string =>
+  `${JSON.stringify(
+    {
+      title: 'Doorplate',
+      tags: ['doorplate'],
+      schemaVersion: 39,
+      time: {from: 'now-6h', to: 'now'},
+      refresh: '1m',
+      templating: {list: [{name: 'datasource', type: 'datasource', query: 'prometheus'}]},
+      panels: panels(),
+    },
+    undefined,
+    1,
+  )}\n`;

@@ -1,0 +1,129 @@
+/**
+ * What stands in the cluster: gauges that are read when somebody scrapes, of the operator that leads alone, so that a sum over
+ * all replicas counts nothing twice.
+ */
+import {Gauge, type Registry} from 'prom-client';
+
+/** What the one that leads knows. All of it is sums, or one step for each time of what waits: no walk over all domains. */
+export interface Standing {
+  phases: () => Iterable<readonly [phase: string, count: number]>;
+  /** `oldest`: ms since the epoch; Infinity where `count` is 0. */
+  waiting: () => Iterable<{waitingFor: string; reason: string; count: number; oldest: number}>;
+  certificates: () => Iterable<readonly [state: string, count: number]>;
+  /** ms since the epoch; Infinity where there is none. */
+  firstEnd: () => number;
+  claims: () => Iterable<readonly [state: string, count: number]>;
+  ordersWaiting: () => number;
+  /** For each limit of the account; `used`: what of it counts now. */
+  budget: () => Iterable<{limit: number; perMs: number; used: number}>;
+  domainsWithoutPlan: () => number;
+  plainHttpRivals: () => number;
+}
+
+type Labels = Record<string, string>;
+type Values = Iterable<readonly [labels: Labels, value: number]>;
+
+interface Definition {
+  name: string;
+  help: string;
+  labelNames?: string[];
+  values: (standing: Standing) => Values;
+}
+
+function* counted(label: string, counts: Iterable<readonly [string, number]>): Values {
+  for (const [of, count] of counts) yield [{[label]: of}, count];
+}
+
+function* waiting(standing: Standing, value: 'count' | 'oldest'): Values {
+  for (const {waitingFor, reason, count, oldest} of standing.waiting())
+    yield [{waiting_for: waitingFor, reason}, value === 'count' ? count : oldest / 1000];
+}
+
+function* budget(standing: Standing, value: 'limit' | 'used'): Values {
+  for (const window of standing.budget()) yield [{window_seconds: `${window.perMs / 1000}`}, window[value]];
+}
+
+const definitions: readonly Definition[] = [
+  {
+    name: 'doorplate_hostnames',
+    help: 'Hostnames of CustomDomains, by phase.',
+    labelNames: ['phase'],
+    values: (s) => counted('phase', s.phases()),
+  },
+  {
+    name: 'doorplate_hostnames_waiting',
+    help: 'Hostnames that are not done: by who must act (Customer, Platform, CertificateAuthority, Nobody) and the reason, as in status.',
+    labelNames: ['waiting_for', 'reason'],
+    values: (s) => waiting(s, 'count'),
+  },
+  {
+    name: 'doorplate_hostnames_waiting_since_timestamp_seconds',
+    help: 'Since when the one of them that waits the longest has had this reason, Unix time; absent while there is none.',
+    labelNames: ['waiting_for', 'reason'],
+    values: (s) => waiting(s, 'oldest'),
+  },
+  {
+    name: 'doorplate_certificates',
+    help:
+      'Certificates that Doorplate has made, by state: Ready; Issuing (none yet, cert-manager is at it); NotReady; Expiring (ready, ' +
+      'should have been renewed, ends within 7 days or has ended); Resting (of a removed hostname).',
+    labelNames: ['state'],
+    values: (s) => counted('state', s.certificates()),
+  },
+  {
+    name: 'doorplate_certificate_expiry_timestamp_seconds',
+    help: 'When the first of all certificates in use expires, Unix time; absent while there is none.',
+    values: (s) => [[{}, s.firstEnd() / 1000]],
+  },
+  {
+    name: 'doorplate_claims',
+    help: 'Hostnames that are proven, by claim: Held, or Quarantined (kept for the tenant that removed it).',
+    labelNames: ['state'],
+    values: (s) => counted('state', s.claims()),
+  },
+  {
+    name: 'doorplate_orders_waiting',
+    help: 'Hostnames whose order waits for room in the budget of the ACME account.',
+    values: (s) => [[{}, s.ordersWaiting()]],
+  },
+  {
+    name: 'doorplate_order_budget_used',
+    help: 'Orders of the ACME account that count now, for each limit of budgets.account by the length of its window.',
+    labelNames: ['window_seconds'],
+    values: (s) => budget(s, 'used'),
+  },
+  {
+    name: 'doorplate_order_budget_limit',
+    help: 'Orders of the ACME account that may be made in a window of that length.',
+    labelNames: ['window_seconds'],
+    values: (s) => budget(s, 'limit'),
+  },
+  {
+    name: 'doorplate_customdomains_without_plan',
+    help: 'CustomDomains in a namespace whose Account, or its Plan, does not exist: nothing new is accepted there.',
+    values: (s) => [[{}, s.domainsWithoutPlan()]],
+  },
+  {
+    name: 'doorplate_plain_http_rivals',
+    help: "Others' Ingresses without a host, which may answer plain HTTP of every hostname in place of Doorplate's.",
+    values: (s) => [[{}, s.plainHttpRivals()]],
+  },
+];
+
+/** Registers them. `standing`: undefined of one that stands by, which tells nothing. A value of Infinity is left out. */
+export function standingMetrics(registry: Registry, standing: () => Standing | undefined): void {
+  for (const {name, help, labelNames = [], values} of definitions) {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        gauge.reset();
+        if (labelNames.length === 0) gauge.remove();
+        const now = standing();
+        for (const [labels, value] of now ? values(now) : []) if (value !== Infinity) gauge.set(labels, value);
+      },
+    });
+  }
+}

@@ -1,0 +1,43 @@
+/** What the operator tells of what stands in the cluster. */
+import type {Registry} from 'prom-client';
+import type {Caches} from '../controllers/caches.ts';
+import {Census, timeHostnames} from '../controllers/census.ts';
+import type {OrderBook} from '../controllers/order-book.ts';
+import type {PlainHttp} from '../controllers/plain-http.ts';
+import type {Tenants} from '../controllers/tenants.ts';
+import type {domainMetrics} from '../observability/metrics.ts';
+import {type Standing, standingMetrics} from '../observability/standing-metrics.ts';
+
+/** Of what is counted. `leads`: whether this process leads; one that stands by counts, and tells nothing. */
+interface Sources {
+  caches: Pick<Caches, 'domains' | 'certificates' | 'claims'>;
+  tenants: Tenants;
+  orders: OrderBook;
+  plainHttp: Pick<PlainHttp, 'rivals'>;
+  leads: () => boolean;
+}
+
+/** Before the caches start: what they tell first is counted, too. */
+export function measure(
+  registry: Registry,
+  {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
+  {caches, tenants, orders, plainHttp, leads}: Sources,
+): void {
+  const census = new Census(caches);
+  timeHostnames(caches.domains, leads, {
+    addedToVerified: (seconds) => addedToVerified.observe(seconds),
+    verifiedToLive: (seconds) => verifiedToLive.observe(seconds),
+  });
+  const standing: Standing = {
+    phases: () => census.phases.sizes(),
+    waiting: () => census.waiting(),
+    certificates: () => census.certificates(Date.now()),
+    firstEnd: () => census.firstEnd(),
+    claims: () => census.claims.sizes(),
+    ordersWaiting: () => orders.waiting,
+    budget: () => orders.account(),
+    plainHttpRivals: () => plainHttp.rivals().length,
+    domainsWithoutPlan: () => tenants.countWithoutPlan(caches.domains.list()),
+  };
+  standingMetrics(registry, () => (leads() ? standing : undefined));
+}

@@ -1,0 +1,161 @@
+/** When each alert fires: what Prometheus has seen of a release, in promtool's words (a value for each minute from 0 on). */
+export interface Case {
+  alert: string;
+  /** Series in place of those of a release at which nothing is wrong; SELECTOR becomes the release's labels. */
+  series: Record<string, string>;
+  /** Nothing fires then, */
+  quiet: string;
+  /** and the alert does then, with these labels besides its own, and says this. */
+  fires: string;
+  labels: Record<string, string>;
+  says: string;
+}
+
+const waitingSince = (waitingFor: string, reason: string): string =>
+  `doorplate_hostnames_waiting_since_timestamp_seconds{SELECTOR,waiting_for="${waitingFor}",reason="${reason}"}`;
+const checks = (verdict: string): string => `doorplate_dns_checks_total{SELECTOR,verdict="${verdict}"}`;
+const leader = 'leader_election_master_status{SELECTOR,role="operator",pod="a"}';
+const errors = 'controller_runtime_reconcile_errors_total{SELECTOR,role="operator",controller="customdomain"}';
+const stalled = 'doorplate_hostnames_waiting{SELECTOR,waiting_for="Platform",reason="IssuanceStalled"}';
+const used = 'doorplate_order_budget_used{SELECTOR,window_seconds="10800"}';
+const expiring = 'doorplate_certificates{SELECTOR,state="Expiring"}';
+const unreadable = 'cache_unreadable_objects{SELECTOR,role="operator",resource="services"}';
+const denies = 'doorplate_admission_policy_denies{SELECTOR,namespaces="account"}';
+const up = (role: string): string => `up{SELECTOR,role="${role}"}`;
+const store = 'doorplate_limits_store_up{SELECTOR,role="api"}';
+
+/** A release at which nothing is wrong, for four hours: customers have to act, a few checks fail, half of the budget is used. */
+export const healthy: Record<string, string> = {
+  [leader]: '1x240',
+  'leader_election_master_status{SELECTOR,role="operator",pod="b"}': '0x240',
+  [errors]: '7x240',
+  [waitingSince('Customer', 'RecordMissing')]: '0x240',
+  [stalled]: '0x240',
+  [used]: '150x240',
+  'doorplate_order_budget_limit{SELECTOR,window_seconds="10800"}': '300x240',
+  [expiring]: '0x240',
+  [checks('Proven')]: '0+10x240',
+  [checks('ResolverFailure')]: '0+1x240',
+  [unreadable]: '0x240',
+  [denies]: '1x240',
+  'doorplate_admission_policy_denies{SELECTOR,namespaces="other"}': '0x240',
+  [up('operator')]: '1x240',
+  [up('redirector')]: '1x240',
+  [up('api')]: '1x240',
+  [store]: '1x240',
+};
+
+export const cases: readonly Case[] = [
+  {
+    alert: 'DoorplateNotLeading',
+    series: {[leader]: '1x10 0x230'},
+    quiet: '12m',
+    fires: '14m',
+    labels: {},
+    says: 'No operator of Doorplate leads',
+  },
+  {
+    alert: 'DoorplateNotLeading',
+    series: {[leader]: '1x10', 'leader_election_master_status{SELECTOR,role="operator",pod="b"}': '0x10'},
+    quiet: '16m',
+    fires: '19m',
+    labels: {},
+    says: 'No operator of Doorplate leads',
+  },
+  {
+    alert: 'DoorplateReconcileErrors',
+    series: {[errors]: '0+1x240'},
+    quiet: '14m',
+    fires: '20m',
+    labels: {controller: 'customdomain'},
+    says: 'Reconciles of customdomain have been failing for 15 minutes',
+  },
+  {
+    alert: 'DoorplateEdgeNotServing',
+    series: {[waitingSince('Platform', 'EdgeNotServing')]: '0x240'},
+    quiet: '10m',
+    fires: '13m',
+    labels: {reason: 'EdgeNotServing'},
+    says: 'The edge has not served a hostname that is ready for more than 10 minutes (EdgeNotServing)',
+  },
+  {
+    alert: 'DoorplateIssuanceStalled',
+    series: {[stalled]: '0x10 3x230'},
+    quiet: '20m',
+    fires: '22m',
+    labels: {},
+    says: '3 hostnames wait for a certificate that was ordered long ago',
+  },
+  {
+    alert: 'DoorplateOrderBudgetNearlyUsed',
+    series: {[used]: '270x10 285x230'},
+    quiet: '20m',
+    fires: '22m',
+    labels: {window_seconds: '10800'},
+    says: '95% of the orders that the ACME account may make in 10800 s are used',
+  },
+  {
+    alert: 'DoorplateCertificatesExpiring',
+    series: {[expiring]: '2x240'},
+    quiet: '119m',
+    fires: '121m',
+    labels: {},
+    says: '2 certificates end within 7 days, or have ended, and were not renewed in time',
+  },
+  {
+    alert: 'DoorplateDNSUnreachable',
+    series: {[checks('ResolverFailure')]: '0+10x240', [checks('AuthoritativeUnreachable')]: '0+20x240'},
+    quiet: '15m',
+    fires: '20m',
+    labels: {},
+    says: '75% of DNS checks reached no server',
+  },
+  {
+    alert: 'DoorplateWaitsForPlatform',
+    series: {[waitingSince('Platform', 'PlanNotFound')]: '0x240'},
+    quiet: '34m',
+    fires: '37m',
+    labels: {reason: 'PlanNotFound'},
+    says: 'A hostname has waited for the platform for more than 30 minutes (PlanNotFound)',
+  },
+  {
+    alert: 'DoorplateObjectsUnreadable',
+    series: {[unreadable]: '0x10 4x230'},
+    quiet: '20m',
+    fires: '22m',
+    labels: {resource: 'services'},
+    says: '4 objects of services are passed over',
+  },
+  {
+    alert: 'DoorplateAdmissionPolicyOpen',
+    series: {[denies]: '0x240'},
+    quiet: '14m',
+    fires: '16m',
+    labels: {},
+    says: 'The admission policy of Doorplate denies nothing',
+  },
+  {
+    alert: 'DoorplateRedirectorDown',
+    series: {[up('redirector')]: '1x10 0x230'},
+    quiet: '12m',
+    fires: '14m',
+    labels: {},
+    says: 'No redirector of Doorplate answers',
+  },
+  {
+    alert: 'DoorplateApiDown',
+    series: {[up('api')]: '1x10 0x230'},
+    quiet: '12m',
+    fires: '14m',
+    labels: {},
+    says: 'No API of Doorplate answers',
+  },
+  {
+    alert: 'DoorplateLimitsStoreDown',
+    series: {[store]: '1x10 0x230'},
+    quiet: '15m',
+    fires: '17m',
+    labels: {},
+    says: 'The API counts requests in memory only',
+  },
+];

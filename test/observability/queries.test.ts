@@ -1,0 +1,83 @@
+/** Every query of the dashboard and of the alerts, by a real Prometheus that scrapes /metrics as every role serves it. */
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {kitMetrics} from '../../operator/kube/metrics.ts';
+import {limitMetrics} from '../../operator/limits/metrics.ts';
+import {apiMetrics, domainMetrics, makeRegistry} from '../../operator/observability/metrics.ts';
+import {healthServer} from '../../operator/observability/server.ts';
+import {standingMetrics} from '../../operator/observability/standing-metrics.ts';
+import {alerts, queries} from '../support/alerts.ts';
+import {eventually} from '../support/kube-api.ts';
+import {Prometheus} from '../support/prometheus.ts';
+
+/** A process that has counted something of everything. */
+const registry = makeRegistry();
+const {reconciles, queueDepth, restClientRequests, leaderElectionStatus} = kitMetrics(registry);
+const ofDomains = domainMetrics(registry);
+const ofApi = apiMetrics(registry);
+const since = Date.now() - 7_200_000;
+standingMetrics(registry, () => ({
+  phases: () => [['Live', 3]],
+  waiting: () => [{waitingFor: 'Platform', reason: 'EdgeNotServing', count: 2, oldest: since}],
+  certificates: () => [['Ready', 3]],
+  firstEnd: () => Date.now() + 86_400_000,
+  claims: () => [['Held', 3]],
+  ordersWaiting: () => 4,
+  budget: () => [{limit: 300, perMs: 10_800_000, used: 299}],
+  domainsWithoutPlan: () => 0,
+  plainHttpRivals: () => 0,
+}));
+limitMetrics(registry, {
+  decisions: () => ({admitted: 1, refused: 1}),
+  storeIsDown: () => false,
+  storeFailures: () => 0,
+  bansBegun: () => 0,
+  activeBans: () => 1,
+  clockOffsetMs: () => 0,
+});
+ofDomains.admissionPolicy({account: true, other: false});
+leaderElectionStatus.set({name: 'doorplate-operator'}, 1);
+
+/** What counts goes on counting: a rate needs two values. */
+function work(): void {
+  reconciles.inc({controller: 'customdomain', result: 'success'});
+  queueDepth.set({name: 'customdomain', controller: 'customdomain'}, 1);
+  restClientRequests.inc({code: '200', method: 'GET', host: 'api'});
+  ofDomains.dnsChecks.inc({verdict: 'Proven'});
+  ofDomains.dnsDurations.observe({result: 'Proven'}, 0.02);
+  ofDomains.edgeProbes.inc({result: 'presented'});
+  ofDomains.addedToVerified.observe(40);
+  ofDomains.verifiedToLive.observe(12);
+  ofApi.answers.observe({method: 'GET', route: '/v1/domains', status: '200'}, 0.01);
+  ofApi.refusals.inc({why: 'rate-limited'});
+}
+
+const server = healthServer({port: 0, registry, health: () => ({live: true, ready: true, waitingFor: []})});
+let timer: NodeJS.Timeout;
+let prometheus: Prometheus;
+beforeAll(async () => {
+  await server.start();
+  timer = setInterval(work, 100);
+  prometheus = await Prometheus.start(['operator', 'redirector', 'api'].map((role) => ({role, port: server.port()})));
+  await eventually(
+    async () => (await prometheus.query('rate(doorplate_edge_probes_total{SELECTOR}[1m]) > 0')).length > 0,
+  );
+});
+afterAll(async () => {
+  clearInterval(timer);
+  await prometheus?.stop();
+  await server.stop();
+});
+
+describe('The dashboard', () => {
+  test.each(queries())('has something to show in $title: $expr', async ({expr}) => {
+    const found = await prometheus.query(expr);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.filter(({value}) => !Number.isFinite(value))).toEqual([]);
+  });
+});
+
+test('The alerts that are about what this process tells are due, and no others', async () => {
+  const due: string[] = [];
+  for (const {alert, expr} of alerts()) if ((await prometheus.query(expr)).length > 0) due.push(alert);
+  expect(due.toSorted()).toEqual(['DoorplateEdgeNotServing', 'DoorplateOrderBudgetNearlyUsed']);
+});

@@ -1,0 +1,91 @@
+/** What alerts and the dashboard name that can be wrong. Whether they fire, and answer: test/observability. */
+import {describe, expect, test} from '@jest/globals';
+import {metricsPage} from '../../../operator/observability/metrics-page.ts';
+import {makeRegistry} from '../../../operator/observability/metrics.ts';
+import {alerts, queries} from '../../support/alerts.ts';
+import {readPage} from '../../support/pages.ts';
+
+/** What Prometheus gives each series, and what the ServiceMonitor does. */
+const ofPrometheus = ['namespace', 'job', 'pod', 'role', 'le'];
+
+/** Labels by metric: those of the page, and those of prom-client, which have none that matter here. */
+const known = new Map<string, string[]>([
+  ['up', []],
+  ...makeRegistry()
+    .getMetricsAsArray()
+    .map(({name}): [string, string[]] => [name, []]),
+  ...[...metricsPage().matchAll(/^\| `([a-z_]+)` \| \w+ \| (.*?) \|/gm)].map(([, name, labels]): [string, string[]] => [
+    name!,
+    [...labels!.matchAll(/`(\w+)`/g)].map(([, label]) => label!),
+  ]),
+]);
+const labelsOf = (name: string): string[] | undefined =>
+  known.get(name) ?? known.get(name.replace(/_(count|sum|bucket)$/, ''));
+
+/** What a query names that is not there: metrics, labels of theirs, and a metric that is not of this release alone. */
+function wrongIn(expr: string): string[] {
+  const named = [...expr.matchAll(/\b([a-z]\w+)\{([^}]*)\}/g)].map(([, name, matchers]) => ({
+    name: name!,
+    matchers: matchers!.split(/,\s*(?=[A-Za-z])/),
+  }));
+  const labels = new Set([...ofPrometheus, ...named.flatMap(({name}) => labelsOf(name) ?? [])]);
+  const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, all]) => all!.split(/,\s*/));
+  return [
+    ...(named.length === 0 ? ['names no metric'] : []),
+    ...named.flatMap(({name, matchers: [selector, ...others]}) => [
+      ...(labelsOf(name) ? [] : [name]),
+      ...(selector === 'SELECTOR' ? [] : [`${name} of any release`]),
+      ...others
+        .map((matcher) => /^\w+/.exec(matcher)?.[0] ?? matcher)
+        .filter((label) => ![...ofPrometheus, ...(labelsOf(name) ?? [])].includes(label)),
+    ]),
+    ...grouped.filter((label) => !labels.has(label)),
+  ];
+}
+
+describe('An alert', () => {
+  test('names metrics and labels that there are, of its own release', () => {
+    expect(alerts().flatMap(({alert, expr}) => wrongIn(expr).map((wrong) => `${alert}: ${wrong}`))).toEqual([]);
+    expect(alerts().length).toBeGreaterThan(10);
+  });
+
+  test('has a summary, a description, and how grave it is', () => {
+    for (const {labels, annotations} of alerts()) {
+      expect(labels.severity).toMatch(/^(critical|warning|info)$/);
+      expect(annotations).toEqual({summary: expect.any(String), description: expect.any(String)});
+    }
+  });
+
+  test('has a runbook, which says what it means, what customers see, where to look and what to do', () => {
+    const page = readPage('docs/runbooks.md');
+    const sections = page.text
+      .split(/^## /m)
+      .slice(1)
+      .map((text) => ({
+        name: text.split('\n')[0],
+        says: [...text.matchAll(/^\*\*(.+?)\*\*/gm)].map(([, word]) => word),
+      }));
+    const says = ['What it means.', 'What customers see.', 'Where to look.', 'What to do.'];
+    expect(sections).toEqual(alerts().map(({alert}) => ({name: alert, says})));
+  });
+});
+
+describe('The dashboard', () => {
+  test('names metrics and labels that there are, of its own release', () => {
+    expect(queries().flatMap(({title, expr}) => wrongIn(expr).map((wrong) => `${title}: ${wrong}`))).toEqual([]);
+    expect(queries().length).toBeGreaterThan(20);
+  });
+});
+
+test('What is not there is told', () => {
+  expect(wrongIn('sum by (phase) (doorplate_hostnames{SELECTOR,phase="Live"})')).toEqual([]);
+  expect(wrongIn('sum by (hostname) (doorplate_hostnames{SELECTOR,tenant="a"})')).toEqual(['tenant', 'hostname']);
+  expect(wrongIn('doorplate_names{job="x"}')).toEqual(['doorplate_names', 'doorplate_names of any release']);
+  expect(wrongIn('doorplate_hostnames')).toEqual(['names no metric']);
+});
+
+test('No metric has a label that could hold the name of a hostname, a tenant or an object', () => {
+  const bounded =
+    'phase waiting_for reason state window_seconds verdict result namespaces why method route status code host name controller resource';
+  expect([...known.values()].flat().filter((label) => !bounded.split(' ').includes(label))).toEqual([]);
+});
