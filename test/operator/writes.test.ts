@@ -83,7 +83,6 @@ describe('A hostname that is attached', () => {
       'PATCH customdomains',
       'POST domainclaims',
       'PATCH ingresses',
-      'PATCH ingresses',
       'PATCH customdomains/status',
       'PATCH certificates',
       'PATCH customdomains/status',
