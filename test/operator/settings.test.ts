@@ -224,7 +224,7 @@ describe('issuerRef', () => {
 
 describe('ingressClassName', () => {
   test("is changed from Traefik's to another: each route gets the new class and none of Traefik's annotations, and plain HTTP is left to the class", async () => {
-    await start({});
+    await start({plainHttp: {shared: false}});
     const customer = await Customer.deployed(platform);
     const [www, old] = [customer.host('www'), customer.host('old')];
     await customer.point([www, old]);
@@ -233,7 +233,7 @@ describe('ingressClassName', () => {
     const orders = new Map(platform.certManager.orders);
     const other = ingressClassOf('example.test/ingress-controller');
     await platform.client.create(ingressClasses, {...other, metadata: {name: 'other'}});
-    await start({ingressClassName: 'other'});
+    await start({ingressClassName: 'other', plainHttp: {shared: false}});
     const routes = async () =>
       (await platform.client.list(ingresses)).items
         .filter((i) => [www, old, customer.zone].includes(hostsOf(i)[0] ?? ''))
