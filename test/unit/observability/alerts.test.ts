@@ -70,6 +70,14 @@ describe('An alert', () => {
   });
 });
 
+test('docs/observability.md lists every alert, how grave it is and where its runbook is', () => {
+  const rows = [
+    ...readPage('docs/observability.md').text.matchAll(/^\| \[(\w+)\]\(runbooks\.md#(\w+)\) \| (\w+) \|/gm),
+  ];
+  const expected = alerts().map(({alert, labels}) => `${alert} ${alert.toLowerCase()} ${labels.severity}`);
+  expect(rows.map(([, ...row]) => row.join(' ')).toSorted()).toEqual(expected.toSorted());
+});
+
 describe('The dashboard', () => {
   test('names metrics and labels that there are, of its own release', () => {
     expect(queries().flatMap(({title, expr}) => wrongIn(expr).map((wrong) => `${title}: ${wrong}`))).toEqual([]);
