@@ -150,7 +150,18 @@ export class Observer<Q, R, K extends string = string> {
     this.#owners.set(owner.key, keys);
     const known = keys.get(key);
     if (known) return Object.assign(known, {owner, question});
-    const entry: Entry<Q, R> = {owner, question, earliest: Infinity, looked: []};
+    // With all members from the beginning, and none that is deleted: of such objects V8 keeps the values alone.
+    const entry: Entry<Q, R> = {
+      owner,
+      question,
+      dueAt: undefined,
+      earliest: Infinity,
+      isHeldBack: undefined,
+      ticket: undefined,
+      turn: undefined,
+      looked: [],
+      notBefore: undefined,
+    };
     keys.set(key, entry);
     const subject = this.#options.subject(question);
     this.#bySubject.set(subject, (this.#bySubject.get(subject) ?? new Set()).add(entry));
@@ -167,7 +178,7 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   #enter(entry: Entry<Q, R>): void {
-    delete entry.isHeldBack;
+    entry.isHeldBack = undefined;
     entry.ticket = this.#queue.add(entry.owner.tenant, entry);
     this.#next();
   }
@@ -186,8 +197,8 @@ export class Observer<Q, R, K extends string = string> {
     for (const entry of entries) {
       this.#appointments.delete(entry);
       if (entry.ticket && entry.ticket !== ticket) this.#queue.release(entry.ticket);
-      delete entry.isHeldBack;
-      delete entry.ticket;
+      entry.isHeldBack = undefined;
+      entry.ticket = undefined;
       entry.turn = turn;
       this.#options.onBegin?.(entry.owner.tenant, entry.question, at, entry.looked.length === 0);
     }
@@ -215,8 +226,8 @@ export class Observer<Q, R, K extends string = string> {
       if (entry.turn === turn) this.#options.onError(error, question);
     }
     if (entry.turn !== turn) return;
-    delete entry.turn;
-    delete entry.dueAt;
+    entry.turn = undefined;
+    entry.dueAt = undefined;
     entry.earliest = Infinity;
     for (const handler of this.#handlers) handler(entry.owner.key);
   }
@@ -230,8 +241,8 @@ export class Observer<Q, R, K extends string = string> {
     this.#appointments.delete(entry);
     if (entry.ticket) this.#queue.release(entry.ticket);
     const {turn} = entry;
-    delete entry.ticket;
-    delete entry.turn;
+    entry.ticket = undefined;
+    entry.turn = undefined;
     turn?.waitedFor.delete(entry);
     if (turn?.waitedFor.size === 0) turn.abort.abort();
   }

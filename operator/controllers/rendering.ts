@@ -3,13 +3,14 @@
  * is written stands in `domain/rendering/`.
  */
 import type {Ingress, IngressClass} from '../api/foreign.ts';
-import {hostsOfIngress, ingressesOf, whatIngressSays} from '../domain/rendering/ingress.ts';
+import {entryPointsAnnotation, hostsOfIngress, ingressesOf, whatIngressSays} from '../domain/rendering/ingress.ts';
 import type {Route} from '../domain/routes.ts';
 import type {Policy} from '../domain/world.ts';
 import type {Cache} from '../kube/cache.ts';
 import {hashOf} from '../kube/equality.ts';
 import type {HasMeta} from '../kube/objects.ts';
 import {bareChild} from './kept.ts';
+import {forAnnotation, intentAnnotation, managedBy, ownerLabel} from './labels.ts';
 
 /** An object that routes a hostname. */
 export type RouteObject = Ingress;
@@ -17,17 +18,37 @@ export type RouteObject = Ingress;
 /** The hostnames that such an object routes. */
 export const hostsOf = (object: RouteObject): string[] => hostsOfIngress(object);
 
-/** What is kept of it: the hostnames that it routes, and a hash by which a change of what Doorplate sets is seen. */
+/** What is kept of it: whose it is, the hostnames that it routes, and a hash by which a change of what Doorplate sets is seen. */
 export interface KeptRoute extends HasMeta {
   hosts: string[];
   says: string;
 }
 
-export const keptRoute = (object: RouteObject): KeptRoute => ({
-  metadata: bareChild({metadata: object.metadata}).metadata,
-  hosts: hostsOf(object),
-  says: hashOf(whatIngressSays(object)),
-});
+export function keptRoute(object: RouteObject): KeptRoute {
+  const {metadata} = bareChild({metadata: object.metadata});
+  const {labels, annotations, ownerReferences} = metadata;
+  const owner = labels?.[ownerLabel];
+  // The label says it; a controller that is another one is kept.
+  const controllers = ownerReferences?.filter((o) => o.controller === true && o.uid !== owner) ?? [];
+  return {
+    metadata: {
+      ...metadata,
+      labels: member(labels, ownerLabel),
+      annotations: {...member(annotations, intentAnnotation), ...member(annotations, entryPointsAnnotation)},
+      ownerReferences: controllers.length > 0 ? controllers : undefined,
+    },
+    hosts: hostsOf(object),
+    says: hashOf([
+      whatIngressSays(object),
+      member(labels, managedByLabel),
+      annotations?.[forAnnotation],
+      ownerReferences,
+    ]),
+  };
+}
+
+const member = (of: Readonly<Record<string, string>> | undefined, name: string): Record<string, string> =>
+  of?.[name] === undefined ? {} : {[name]: of[name]};
 
 export const keptHosts = ({hosts}: KeptRoute): string[] => hosts;
 
@@ -38,6 +59,8 @@ export interface EdgeSources {
   /** Whether a hostname has a route of its own for plain HTTP: {@link ./plain-http.ts}. */
   plainHttp: {isOfItsOwn(route: {namespace: string; name: string}): boolean};
 }
+
+const [managedByLabel] = Object.keys(managedBy) as [string];
 
 /** Traefik is the one that can bind an Ingress to a listener. */
 const traefik = 'traefik.io/ingress-controller';

@@ -1,5 +1,6 @@
 import type {Logger} from 'pino';
 import type {Client} from './client.ts';
+import {KeyIndex} from './key-index.ts';
 import {
   compareResourceVersions,
   type HasMeta,
@@ -52,7 +53,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   readonly #client: Client;
   readonly #options: CacheOptions<P, T>;
   readonly #store = new Map<Key, P>();
-  readonly #indexes = new Map<string, Map<string, Set<Key>>>();
+  readonly #indexes = new Map<string, KeyIndex>();
   /** Keys of which nothing could be made as they stand now. */
   readonly #unreadable = new Set<Key>();
   readonly #handlers: ((...change: Change<P>) => void)[] = [];
@@ -74,7 +75,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     this.#client = client;
     this.resource = resource;
     this.#options = options;
-    for (const name of Object.keys(options.indexes ?? {})) this.#indexes.set(name, new Map());
+    for (const name of Object.keys(options.indexes ?? {})) this.#indexes.set(name, new KeyIndex());
     this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
   }
 
@@ -128,8 +129,9 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
 
   /** Those whose index holds the value, in no particular order. Throws when there is no such index. */
   by(index: string, value: string): P[] {
-    const keys = this.#index(index).get(value);
-    return keys === undefined ? [] : [...keys].map((key) => this.#store.get(key)!);
+    return this.#index(index)
+      .of(value)
+      .map((key) => this.#store.get(key)!);
   }
 
   /** What is kept of an object. */
@@ -210,7 +212,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     )
       return;
     let now: P;
-    let found: [Map<string, Set<Key>>, string[]][];
+    let found: [KeyIndex, string[]][];
     try {
       now = this.kept(object);
       found = [...this.#indexes].map(([name, values]) => [values, this.#options.indexes![name]!(now)]);
@@ -223,13 +225,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     this.#read(key);
     if (before) this.#unindex(key, before);
     this.#store.set(key, now);
-    for (const [values, at] of found) {
-      for (const value of at) {
-        const keys = values.get(value);
-        if (keys) keys.add(key);
-        else values.set(value, new Set([key]));
-      }
-    }
+    for (const [values, at] of found) for (const value of at) values.add(value, key);
     this.#tell(now, before);
   }
 
@@ -248,15 +244,11 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
 
   #unindex(key: Key, held: P): void {
     for (const [name, values] of this.#indexes) {
-      for (const value of this.#options.indexes![name]!(held)) {
-        const keys = values.get(value);
-        keys?.delete(key);
-        if (keys?.size === 0) values.delete(value);
-      }
+      for (const value of this.#options.indexes![name]!(held)) values.delete(value, key);
     }
   }
 
-  #index(name: string): Map<string, Set<Key>> {
+  #index(name: string): KeyIndex {
     const index = this.#indexes.get(name);
     if (!index) throw new TypeError(`the cache of ${this.resource.plural} has no index '${name}'`);
     return index;

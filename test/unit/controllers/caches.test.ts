@@ -50,16 +50,46 @@ const ingress = (spec: Ingress['spec'], change: Partial<Ingress> = {}): Ingress 
   ...change,
 });
 
-test('of an Ingress are kept its metadata, its hostnames, and a hash of what Doorplate sets', () => {
+test('of an Ingress are kept whose it is, its hostnames, and a hash of what Doorplate sets', () => {
   const spec = {ingressClassName: 'edge', rules: rules('docs.example.com')};
-  const kept = caches.routes.kept(ingress(spec));
-  expect(kept).toEqual({metadata: ingress(spec).metadata, hosts: ['docs.example.com'], says: expect.any(String)});
-  expect(kept.says).toHaveLength(22);
-  const said = (change: Partial<Ingress['spec']>) => caches.routes.kept(ingress({...spec, ...change})).says;
+  const labels = {'doorplate.dev/owner-uid': 'uid-domain', 'app.kubernetes.io/managed-by': 'doorplate'};
+  const annotations = {'doorplate.dev/for': 'CustomDomain acme/web', 'doorplate.dev/intent': 'hash'};
+  const owner = {
+    apiVersion: 'doorplate.dev/v1alpha1',
+    kind: 'CustomDomain',
+    name: 'web',
+    uid: 'uid-domain',
+    controller: true,
+  };
+  const written = {...metadata, labels, annotations, ownerReferences: [owner]};
+  const kept = caches.routes.kept(ingress(spec, {metadata: written}));
+  expect(kept).toEqual({
+    metadata: {
+      ...metadata,
+      labels: {'doorplate.dev/owner-uid': 'uid-domain'},
+      annotations: {'doorplate.dev/intent': 'hash'},
+    },
+    hosts: ['docs.example.com'],
+    says: expect.any(String),
+  });
+  const said = (change: Partial<Ingress['spec']>, meta: Partial<Ingress['metadata']> = {}) =>
+    caches.routes.kept(ingress({...spec, ...change}, {metadata: {...written, ...meta}})).says;
   expect(said({defaultBackend: {service: {name: 'web'}}})).toBe(kept.says);
-  expect(said({ingressClassName: 'other'})).not.toBe(kept.says);
-  expect(said({rules: rules('docs.example.com').map((r) => ({...r, http: {paths: []}}))})).not.toBe(kept.says);
-  expect(said({tls: [{hosts: ['docs.example.com'], secretName: 'docs'}]})).not.toBe(kept.says);
+  const changes = [
+    said({ingressClassName: 'other'}),
+    said({rules: rules('docs.example.com').map((r) => ({...r, http: {paths: []}}))}),
+    said({tls: [{hosts: ['docs.example.com'], secretName: 'docs'}]}),
+    said({}, {labels: {...labels, 'app.kubernetes.io/managed-by': 'another'}}),
+    said({}, {annotations: {...annotations, 'doorplate.dev/for': 'another'}}),
+    said({}, {ownerReferences: []}),
+  ];
+  expect(new Set([kept.says, ...changes]).size).toBe(7);
+});
+
+test('of an Ingress a controller that is not the owner by our label is kept', () => {
+  const theirs = {apiVersion: 'v1', kind: 'ConfigMap', name: 'mine', uid: 'uid-mine', controller: true};
+  const kept = caches.routes.kept(ingress({}, {metadata: {...ingress({}).metadata, ownerReferences: [theirs]}}));
+  expect(kept.metadata.ownerReferences).toEqual([theirs]);
 });
 
 test('an Ingress that somebody gave our label and no rules is kept, under its owner and under no hostname', () => {
