@@ -64,6 +64,22 @@ const wantAll = async (tenant: string, ...names: string[]) => {
   }
 };
 
+test('What is used of the account is counted within each window: what is granted at once, what was made until it is over', async () => {
+  book = make({
+    account: [
+      {limit: 2, perMs: minutes},
+      {limit: 9, perMs: hours},
+    ],
+  });
+  const used = () => [...book.account()].map(({limit, used: orders}) => `${orders}/${limit}`);
+  expect(used()).toEqual(['0/2', '0/9']);
+  want('a');
+  expect(used()).toEqual(['1/2', '1/9']);
+  requested('a');
+  await pass(2 * minutes);
+  expect(used()).toEqual(['0/2', '1/9']);
+});
+
 describe('The line', () => {
   test('grants at once while there is room; then who comes first is served first', async () => {
     expect(want('a')).toBe(true);
