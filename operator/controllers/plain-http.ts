@@ -109,15 +109,17 @@ export class PlainHttp {
     return stands && this.rivals().length === 0 && isTraefik({policy, ingressClasses});
   }
 
+  #isDue = (): boolean => this.#mayServe() && this.#former().length > 0;
+
   #look(): void {
-    if (this.#serves || !this.#mayServe() || this.#former().length === 0) return;
+    if (this.#serves || !this.#isDue()) return;
     this.#looking ??= this.#lookUntilItServes().finally(() => (this.#looking = undefined));
   }
 
   async #lookUntilItServes(): Promise<void> {
     const {serves, everyMs = 5_000} = this.#options;
     const {signal} = this.#stop;
-    while (!signal.aborted && this.#mayServe() && this.#former().length > 0) {
+    while (!signal.aborted && this.#isDue()) {
       if (await this.#isSeen(() => serves(signal))) return this.#removeFormer();
       await sleep(everyMs, signal);
     }
