@@ -38,6 +38,17 @@ const certificateMetrics = (registry: Registry, hosts: Hosts) => [
   }),
 ];
 
+/** Counted when somebody looks. */
+const plainHttpMetric = (registry: Registry, count: () => number) =>
+  new Gauge({
+    name: 'doorplate_plain_http_rivals',
+    help: "Others' Ingresses without a host, which may answer plain HTTP of every hostname in place of Doorplate's.",
+    registers: [registry],
+    collect() {
+      this.set(count());
+    },
+  });
+
 /** What Doorplate counts of its own. Never a hostname as a label. */
 export const domainMetrics = (registry: Registry) => ({
   dnsChecks: new Counter({
@@ -63,16 +74,7 @@ export const domainMetrics = (registry: Registry) => ({
       },
     }),
   certificates: (hosts: Hosts) => certificateMetrics(registry, hosts),
-  /** Counted when somebody looks. */
-  plainHttpRivals: (count: () => number) =>
-    new Gauge({
-      name: 'doorplate_plain_http_rivals',
-      help: "Others' Ingresses without a host, which may answer plain HTTP of every hostname in place of Doorplate's.",
-      registers: [registry],
-      collect() {
-        this.set(count());
-      },
-    }),
+  plainHttpRivals: (count: () => number) => plainHttpMetric(registry, count),
   /** Counted when somebody looks. */
   ordersWaiting: (count: () => number) =>
     new Gauge({
