@@ -4,9 +4,8 @@
  * redirect. It asks the edge only while there are such.
  */
 import type {Logger} from 'pino';
-import type {Ingress} from '../api/foreign.ts';
 import {edgeSettlesMs} from '../domain/edge.ts';
-import {answersEveryHost, isForPlainHttp} from '../domain/rendering/shared-http.ts';
+import {answersEveryHost, isForPlainHttp} from '../domain/rendering/ingress.ts';
 import {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import {sleep} from '../kube/clock.ts';
@@ -23,8 +22,8 @@ interface Other extends HasMeta {
 }
 
 /** Those Ingresses: the shared one and others'. */
-export const otherIngresses = (client: Client, log: Logger, ingressClassName: string): Cache<Other, Ingress> =>
-  new Cache<Other, Ingress>(client, ingresses, {
+export const otherIngresses = (client: Client, log: Logger, ingressClassName: string): Cache<Other, RouteObject> =>
+  new Cache<Other, RouteObject>(client, ingresses, {
     log,
     labelSelector: `!${ownerLabel}`,
     project: (ingress) => ({
@@ -35,7 +34,7 @@ export const otherIngresses = (client: Client, log: Logger, ingressClassName: st
 
 interface PlainHttpOptions extends Pick<EdgeSources, 'policy' | 'ingressClasses'> {
   /** Undefined: none is shared, each hostname has its own. */
-  others: Cache<Other, Ingress> | undefined;
+  others: Cache<Other, RouteObject> | undefined;
   routes: Pick<Cache<KeptRoute, RouteObject>, 'get' | 'list' | 'onChange'>;
   /** The shared one. */
   shared: Key;
@@ -109,15 +108,17 @@ export class PlainHttp {
     return stands && this.rivals().length === 0 && isTraefik({policy, ingressClasses});
   }
 
+  #isDue = (): boolean => this.#mayServe() && this.#former().length > 0;
+
   #look(): void {
-    if (this.#serves || !this.#mayServe() || this.#former().length === 0) return;
+    if (this.#serves || !this.#isDue()) return;
     this.#looking ??= this.#lookUntilItServes().finally(() => (this.#looking = undefined));
   }
 
   async #lookUntilItServes(): Promise<void> {
     const {serves, everyMs = 5_000} = this.#options;
     const {signal} = this.#stop;
-    while (!signal.aborted && this.#mayServe() && this.#former().length > 0) {
+    while (!signal.aborted && this.#isDue()) {
       if (await this.#isSeen(() => serves(signal))) return this.#removeFormer();
       await sleep(everyMs, signal);
     }

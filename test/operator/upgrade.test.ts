@@ -15,7 +15,7 @@ import {
   projects,
 } from '../../operator/controllers/resources.ts';
 import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
-import {isForPlainHttp} from '../../operator/domain/rendering/shared-http.ts';
+import {isForPlainHttp} from '../../operator/domain/rendering/ingress.ts';
 import {keyOf, type KubeObject, type ObjectMeta, type Resource} from '../../operator/kube/objects.ts';
 import {record} from '../unit/dns/fake-servers.ts';
 import {Base, BaseOperator} from '../support/base.ts';

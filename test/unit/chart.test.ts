@@ -7,8 +7,7 @@ import {describe, expect, test} from '@jest/globals';
 import {parse, parseAllDocuments} from 'yaml';
 import type {Ingress} from '../../operator/api/foreign.ts';
 import {parseSettings, toPolicy} from '../../operator/config.ts';
-import {entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
-import {answersEveryHost} from '../../operator/domain/rendering/shared-http.ts';
+import {answersEveryHost, entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
 import {bin} from '../support/kube-server.ts';
 import {policies} from '../support/policy.ts';
 

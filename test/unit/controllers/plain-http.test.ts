@@ -3,7 +3,7 @@ import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
 import {setTimeout as wait} from 'node:timers/promises';
 import type {Ingress} from '../../../operator/api/foreign.ts';
 import {PlainHttp} from '../../../operator/controllers/plain-http.ts';
-import {answersEveryHost, isForPlainHttp} from '../../../operator/domain/rendering/shared-http.ts';
+import {answersEveryHost, isForPlainHttp} from '../../../operator/domain/rendering/ingress.ts';
 
 type Change = (now: unknown, before: unknown) => void;
 
