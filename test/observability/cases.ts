@@ -21,6 +21,7 @@ const used = 'doorplate_order_budget_used{SELECTOR,window_seconds="10800"}';
 const expiring = 'doorplate_certificates{SELECTOR,state="Expiring"}';
 const unreadable = 'cache_unreadable_objects{SELECTOR,role="operator",resource="services"}';
 const denies = 'doorplate_admission_policy_denies{SELECTOR,namespaces="account"}';
+const rivals = 'doorplate_plain_http_rivals{SELECTOR}';
 const up = (role: string): string => `up{SELECTOR,role="${role}"}`;
 const store = 'doorplate_limits_store_up{SELECTOR,role="api"}';
 
@@ -38,6 +39,7 @@ export const healthy: Record<string, string> = {
   [checks('ResolverFailure')]: '0+1x240',
   [unreadable]: '0x240',
   [denies]: '1x240',
+  [rivals]: '0x240',
   'doorplate_admission_policy_denies{SELECTOR,namespaces="other"}': '0x240',
   [up('operator')]: '1x240',
   [up('redirector')]: '1x240',
@@ -133,6 +135,14 @@ export const cases: readonly Case[] = [
     fires: '16m',
     labels: {},
     says: 'The admission policy of Doorplate denies nothing',
+  },
+  {
+    alert: 'DoorplatePlainHttpContested',
+    series: {[rivals]: '0x10 1x230'},
+    quiet: '24m',
+    fires: '27m',
+    labels: {},
+    says: "1 Ingresses without a host may answer plain HTTP in place of Doorplate's",
   },
   {
     alert: 'DoorplateRedirectorDown',

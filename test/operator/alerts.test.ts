@@ -1,7 +1,7 @@
 /** Each alert by its cause: the operator's role on a real API server, its /metrics scraped by a real Prometheus. When it then fires: test/observability. */
 import {afterAll, afterEach, beforeAll, expect, test} from '@jest/globals';
-import type {Certificate} from '../../operator/api/foreign.ts';
-import {accounts, certificates, customDomains} from '../../operator/controllers/resources.ts';
+import type {Certificate, Ingress} from '../../operator/api/foreign.ts';
+import {accounts, certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import {leases, type Lease} from '../../operator/kube/lease.ts';
 import {keyOf, microTime} from '../../operator/kube/objects.ts';
@@ -10,7 +10,7 @@ import {alerts} from '../support/alerts.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';
-import {home, Platform} from '../support/platform.ts';
+import {home, ingressClass, Platform} from '../support/platform.ts';
 import {Prometheus} from '../support/prometheus.ts';
 
 const day = 86_400_000;
@@ -174,4 +174,18 @@ test('DoorplateWaitsForPlatform: the Plan of an Account is not there', async () 
 test('DoorplateAdmissionPolicyOpen: the policy only warns', async () => {
   await start({admissionPolicy: {mode: 'Warn'}});
   await expectDue('DoorplateAdmissionPolicyOpen');
+});
+
+test('DoorplatePlainHttpContested: somebody has an Ingress without a host', async () => {
+  await start({plainHttp: {shared: true}});
+  const backend = {service: {name: 'another', port: {number: 80}}};
+  await platform.client.create<Ingress>(ingresses, {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: {name: 'another', namespace: 'default'},
+    spec: {ingressClassName: ingressClass, rules: [{http: {paths: [{path: '/', pathType: 'Prefix', backend}]}}]},
+  });
+  await expectDue('DoorplatePlainHttpContested');
+  await platform.client.delete(ingresses, 'default/another');
+  await expectOver('DoorplatePlainHttpContested');
 });
