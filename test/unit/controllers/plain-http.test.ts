@@ -71,7 +71,7 @@ const stands = () => plainHttp.isOfItsOwn(named(http));
 beforeEach(() => {
   [others, routes, looks, told, freed] = [new Copy(), new Copy(), 0, [], []];
 });
-afterEach(() => plainHttp.stop());
+afterEach(() => plainHttp?.stop());
 
 describe('An Ingress for plain HTTP of one hostname', () => {
   beforeEach(() => routes.set(http, route(http)));
