@@ -222,10 +222,10 @@ export const customDomainKind = {
     {name: 'HOSTS', jsonPath: '.status.hostsLive'},
     {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},
     {name: 'REASON', jsonPath: '.status.conditions[?(@.type=="Ready")].reason'},
-    // Of several hostnames that wait for somebody the first, the primary before all: the API server shows no more.
-    {name: 'WAITING-FOR', jsonPath: `${waiting}.waitingFor`},
-    {name: 'SINCE', jsonPath: `${waiting}.since`, type: 'date'},
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
+    // Of several hostnames that wait for somebody the first, the primary before all: the API server shows no more.
+    {name: 'WAITING-FOR', jsonPath: `${waiting}.waitingFor`, wide: true},
+    {name: 'SINCE', jsonPath: `${waiting}.since`, type: 'date', wide: true},
     {name: 'WAITING', jsonPath: `${waiting}.hostname`, wide: true},
     {name: 'TARGET', jsonPath: '.status.dnsRecords[0].value', wide: true},
     {name: 'MESSAGE', jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true},

@@ -42,7 +42,7 @@ describe('a CustomDomain from its creation to its removal', () => {
     console.log(`the columns are at most ${widest} characters wide`);
     expect(widest).toBeLessThanOrEqual(120);
     const wide = (await kubectl(['get', 'cdom', '-n', tenant.namespace, '-o', 'wide'])).split('\n')[0]?.split(/\s+/);
-    expect(wide?.slice(-3)).toEqual(['AGE', 'TARGET', 'MESSAGE']);
+    expect(wide?.slice(-6)).toEqual(['AGE', 'WAITING-FOR', 'SINCE', 'WAITING', 'TARGET', 'MESSAGE']);
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'docs']);
   });
 

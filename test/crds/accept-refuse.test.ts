@@ -315,8 +315,8 @@ describe('kubectl', () => {
   });
 
   test.each([
-    ['cdom', [], 'NAME PRIMARY PHASE HOSTS READY REASON WAITING-FOR SINCE AGE'],
-    ['cdom', ['-o', 'wide'], 'NAME PRIMARY PHASE HOSTS READY REASON WAITING-FOR SINCE AGE WAITING TARGET MESSAGE'],
+    ['cdom', [], 'NAME PRIMARY PHASE HOSTS READY REASON AGE'],
+    ['cdom', ['-o', 'wide'], 'NAME PRIMARY PHASE HOSTS READY REASON AGE WAITING-FOR SINCE WAITING TARGET MESSAGE'],
     ['proj', [], 'NAME HOST DEPLOYED READY REASON AGE'],
     ['proj', ['-o', 'wide'], 'NAME HOST DEPLOYED READY REASON AGE URL MESSAGE'],
   ])('get %s %j shows %s', async (word, args, columns) => {
