@@ -113,7 +113,7 @@ async function expectAllWell(names: readonly string[]): Promise<void> {
       metadata.name,
       2,
       2,
-      3,
+      2,
     ]);
   }
   const orders = Map.groupBy(

@@ -130,6 +130,11 @@ describe('the Ingress for plain HTTP of all hostnames', () => {
     expect((await shared())?.metadata.name).toBe(redirector.service);
   });
 
+  test('comes after every other route: who answers every hostname in that cluster already goes on', async () => {
+    // The lowest that Traefik takes for one; without it the length of the rule counts.
+    expect((await shared())?.metadata.annotations?.['traefik.ingress.kubernetes.io/router.priority']).toBe('1');
+  });
+
   test('outlives a rollback to a release that knows nothing of it, so that no redirect stops', async () => {
     expect((await shared())?.metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
   });
