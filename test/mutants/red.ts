@@ -24,13 +24,32 @@ export async function judge(
   for (const mutant of mutants)
     try {
       await broken(mutant, jest.place.root, async () => {
-        wrong.set(mutant, wrongWith(mutant, (await jest.run(mutant.test, [mutant.title])).get(mutant.title)));
+        wrong.set(mutant, wrongWith(mutant, (await verdicts(jest, mutant.test, [mutant.title])).get(mutant.title)));
       });
     } catch (e) {
       wrong.set(mutant, (e as Error).message);
     }
-  const sound = await jest.run(mutants[0]!.test, [...new Set(mutants.map((m) => m.title))]);
+  const sound = await verdicts(jest, mutants[0]!.test, [...new Set(mutants.map((m) => m.title))]);
   for (const mutant of mutants) tell(mutant, unsound(mutant, sound.get(mutant.title)) ?? wrong.get(mutant));
+}
+
+/** What became of tests. One that failed by no assertion runs once more: a connection that a busy API server closes says nothing. */
+export async function verdicts(
+  jest: Pick<JestProcess, 'run'>,
+  test: string,
+  titles: readonly string[],
+): Promise<ReadonlyMap<string, Verdict>> {
+  const all = await jest.run(test, titles);
+  const untold = [...all].filter(([, {status, failures}]) => status === 'failed' && !byAssertion(failures));
+  return untold.length === 0
+    ? all
+    : new Map([
+        ...all,
+        ...(await jest.run(
+          test,
+          untold.map(([title]) => title),
+        )),
+      ]);
 }
 
 /** What is wrong with a mutant by what became of its test with it. */

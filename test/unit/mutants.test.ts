@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import {brokenPolicies} from '../mutants/manifests.ts';
 import {edited, read} from '../mutants/mutant.ts';
-import {byAssertion} from '../mutants/red.ts';
+import {byAssertion, verdicts} from '../mutants/red.ts';
 
 const head = '# breaks: a rule\n# red: test/unit/x.test.ts › describe › title\n';
 const source = [
@@ -245,4 +245,27 @@ describe('A test is red by an assertion', () => {
   ])('when what failed is %s, or it is not', (_, failure, is) => {
     expect(byAssertion([failure])).toBe(is);
   });
+});
+
+test('A test that fails by no assertion runs once more, and no other', async () => {
+  const answers = [
+    {red: 'expect(received).toBe(expected)', cut: 'NoAnswerError: other side closed', stuck: 'Exceeded timeout'},
+    {cut: 'expect(received).toEqual(expected)', stuck: 'Exceeded timeout'},
+  ];
+  const asked: (readonly string[])[] = [];
+  const run = async (_: string, titles: readonly string[]) => {
+    asked.push(titles);
+    const failures = Object.entries(answers.shift() ?? {});
+    return new Map(failures.map(([title, failure]) => [title, {status: 'failed', failures: [failure]} as const]));
+  };
+  const all = await verdicts({run}, 'a.test.ts', ['red', 'cut', 'stuck']);
+  expect(asked).toEqual([
+    ['red', 'cut', 'stuck'],
+    ['cut', 'stuck'],
+  ]);
+  expect([...all].map(([title, {failures}]) => `${title}: ${byAssertion(failures)}`)).toEqual([
+    'red: true',
+    'cut: true',
+    'stuck: false',
+  ]);
 });
