@@ -85,6 +85,10 @@ export const isResting = ({metadata: {labels}}: Pick<Certificate, 'metadata'>): 
 export const hasCondition = ({status}: Certificate, type: string): boolean =>
   status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
 
+/** What the Certificate itself says of an attempt that failed, and after which none has begun. */
+const failedWith = ({status}: Certificate): string | undefined =>
+  status?.conditions?.find((c) => c.type === 'Issuing' && c.status === 'False' && c.reason === 'Failed')?.message;
+
 const revisionOf = ({metadata: {annotations}}: IssuedRequest): number =>
   Number(annotations?.['cert-manager.io/certificate-revision'] ?? 0);
 
@@ -120,7 +124,8 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
     notAfter: certificate.status?.notAfter,
     ...(certificate.status?.renewalTime !== undefined && {renewalTime: certificate.status.renewalTime}),
     leafSha256: current?.leafSha256,
-    failure: newest?.failure,
+    // Its request may have been deleted to make room for another attempt, and whoever did that died before it began.
+    failure: newest ? newest.failure : failedWith(certificate),
     attemptAt: newest?.metadata.creationTimestamp,
     ...(newest?.endedAt !== undefined && {endedAt: newest.endedAt}),
     ...(newest && {request: {namespace, name, uid}}),

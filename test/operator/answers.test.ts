@@ -133,6 +133,27 @@ describe('cert-manager', () => {
     await expectHost(customer, www, 'Live Serving');
   });
 
+  test('has lost a failed request, and the mark for another was not taken: it is made all the same', async () => {
+    const customer = await Customer.deployed(platform);
+    const www = customer.host('www');
+    platform.certManager.hold(www);
+    await customer.point([www]);
+    await customer.attach('web', www);
+    await expectHost(customer, www, 'Verified Issuing');
+    await platform.certManager.fail(www, 'the order is invalid');
+    await operator.rest();
+    let refused = 0;
+    operator.proxy.fate = ({method, url}) =>
+      method === 'PATCH' && /\/certificates\/[^/]+\/status$/.test(url.pathname) && refused++ === 0
+        ? {status: 504}
+        : 'forward';
+    await customer.change(customDomains, 'web', {
+      metadata: {annotations: {'doorplate.dev/requestedAt': new Date().toISOString()}},
+    });
+    await expectSoon(async () => platform.certManager.orders.get(www), 2, {atLeastMs: 20_000});
+    expect(refused).toBe(2);
+  });
+
   test('reports a failed request, and the reason in its Challenge: status quotes the reason', async () => {
     const customer = await Customer.deployed(platform);
     const www = customer.host('www');

@@ -109,12 +109,14 @@ export class StandInCertManager {
 
   /** Lets the request that waits for a hostname fail. */
   async fail(hostname: string, message: string): Promise<void> {
-    await this.#each(hostname, (certificate) =>
-      this.#say(certificateRequests, this.#requestKey(certificate), {
+    await this.#each(hostname, async (certificate) => {
+      await this.#say(certificateRequests, this.#requestKey(certificate), {
         ...ready('False', 'Failed', message),
         failureTime: timestamp(Date.now()),
-      }),
-    );
+      });
+      const {conditions} = ready('False', 'Failed', message);
+      await this.#say(certificates, keyOf(certificate), {conditions: conditions.map((c) => ({...c, type: 'Issuing'}))});
+    });
   }
 
   async #each(hostname: string, work: (certificate: Certificate) => Promise<void>): Promise<void> {

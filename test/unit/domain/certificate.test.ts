@@ -150,6 +150,17 @@ describe('What is known of a certificate', () => {
     });
   });
 
+  test.each([
+    ['False', 'order is invalid'],
+    ['True', undefined],
+  ] as const)(
+    'know of a failed attempt whose request is gone, until another begins: Issuing is %s',
+    (status, failure) => {
+      const issuing = {type: 'Issuing', status, reason: 'Failed', message: 'order is invalid', lastTransitionTime: ''};
+      expect(certificateFacts({...certificate(1), status: {conditions: [issuing]}}, []).failure).toBe(failure);
+    },
+  );
+
   test('can be told of a Certificate that nobody has looked at yet', () => {
     const fresh = {...certificate(1), status: undefined};
     expect(certificateFacts(fresh, [])).toEqual({

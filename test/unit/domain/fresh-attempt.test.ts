@@ -63,6 +63,12 @@ describe('A fresh attempt', () => {
     ]);
   });
 
+  test('marks the Certificate, too, where its failed request is gone already', () => {
+    const d = asked({...proven(t0), certificate: {...failed, request: undefined}}, {});
+    expect(d.freshAttempts).toEqual([{mark: true, certificate: expect.anything()}]);
+    expect(d.status.lastHandledReconcileAt).toBe('now');
+  });
+
   const none: [string, HostFacts, {request?: undefined}][] = [
     [
       'while an issuance is on its way and not late',
