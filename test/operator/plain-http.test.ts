@@ -101,7 +101,7 @@ describe('Where plain HTTP is shared', () => {
     await start(true);
     const looks = platform.edge.plainLooks;
     await platform.client.create(ingresses, withoutHost());
-    await eventually(() => platform.edge.plainLooks > looks + 1, 30_000);
+    await eventually(() => platform.edge.plainLooks > looks + 1);
     expect(await ofTheirOwn(customer)).toBe(2);
     platform.edge.isBehind = false;
     const removed = operator!.proxy.seen.length;
