@@ -24,7 +24,8 @@ export interface EventRecord {
 
 type KubeEvent = Kind<EventsV1Event>;
 
-const events = defineResource<KubeEvent>({
+/** events.k8s.io/v1. */
+export const events = defineResource<KubeEvent>({
   group: 'events.k8s.io',
   version: 'v1',
   plural: 'events',

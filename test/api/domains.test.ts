@@ -4,7 +4,7 @@ import {customDomains} from '../../operator/controllers/resources.ts';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
-import type {Answer, Ask} from '../support/api-role.ts';
+import type {Answer, Ask} from '../support/http-client.ts';
 
 let world: ApiWorld;
 let key: string;

@@ -5,7 +5,7 @@ import {accounts} from '../../operator/controllers/resources.ts';
 import {makeToken} from '../../operator/domain/api-key.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
-import type {Answer, Ask} from '../support/api-role.ts';
+import type {Answer, Ask} from '../support/http-client.ts';
 import {withFreshMinute} from '../support/fresh-minute.ts';
 
 let world: ApiWorld;

@@ -2,7 +2,7 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
-import type {Answer, Ask} from '../support/api-role.ts';
+import type {Answer, Ask} from '../support/http-client.ts';
 import {buildPage} from '../support/page-world.ts';
 import {makeServiceAccount, resigned, roleBindings, serviceAccounts, tokenOf} from '../support/service-account.ts';
 

@@ -5,7 +5,7 @@ import {hashToken} from '../../operator/domain/api-key.ts';
 import {linkSeconds} from '../../operator/http/session/sessions.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
-import type {Answer, Ask} from '../support/api-role.ts';
+import type {Answer, Ask} from '../support/http-client.ts';
 import {buildPage} from '../support/page-world.ts';
 
 let world: ApiWorld;

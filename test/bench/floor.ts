@@ -4,17 +4,11 @@
  */
 import {certificates, customDomains, domainClaims, ingresses, projects} from '../../operator/controllers/resources.ts';
 import type {Client} from '../../operator/kube/client.ts';
-import {defineResource, keyOf, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
+import {keyOf, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
+import {events} from '../../operator/kube/events.ts';
 import {isLease, succeeded, type Write} from './audit.ts';
 import {each} from './population.ts';
 
-const events = defineResource<KubeObject>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
 /** The kinds of which copies are made; whatever else was written is written on the objects themselves. */
 const copied: Record<string, Resource> = {
   customdomains: customDomains,

@@ -16,27 +16,13 @@ import {timestamp} from '../../operator/domain/times.ts';
 import {Cache} from '../../operator/kube/cache.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {Controller} from '../../operator/kube/controller.ts';
-import {EventRecorder} from '../../operator/kube/events.ts';
+import {EventRecorder, events} from '../../operator/kube/events.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
-import {defineResource, type KubeObject, keyOf} from '../../operator/kube/objects.ts';
-import {eventually} from '../support/kube-api.ts';
+import {type KubeObject, keyOf} from '../../operator/kube/objects.ts';
+import {eventually, crds} from '../support/kube-api.ts';
 import {ApiServer} from '../support/kube-server.ts';
 
 const log = pino({level: 'silent'});
-const crds = defineResource<KubeObject>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-});
-const kubeEvents = defineResource<KubeObject & {reason: string; note: string}>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
 const namespace = 'default';
 const patienceMs = 60_000;
 
@@ -63,7 +49,7 @@ let client: Client;
 let stop: AbortController;
 let controller: Controller;
 let cache: Cache<ApiKey, ApiKey>;
-let events: EventRecorder;
+let recorder: EventRecorder;
 let bans: Bans;
 let used: Map<string, number>;
 let serial = 0;
@@ -82,9 +68,15 @@ afterAll(async () => {
 /** The API's part that keeps ApiKeys, as after a start of the process. */
 async function start(): Promise<void> {
   stop = new AbortController();
-  events = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: 'test', log});
+  recorder = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: 'test', log});
   cache = new Cache<ApiKey, ApiKey>(client, apiKeys, {log, indexes: apiKeysByHash});
-  const reconciler = new ApiKeyReconciler({client, apiKeys: cache, bans, lastUsed: (uid) => used.get(uid), events});
+  const reconciler = new ApiKeyReconciler({
+    client,
+    apiKeys: cache,
+    bans,
+    lastUsed: (uid) => used.get(uid),
+    events: recorder,
+  });
   controller = new Controller({
     name: 'apikey',
     reconcile: (key) => reconciler.reconcile(key),
@@ -161,8 +153,8 @@ describe('An ApiKey', () => {
     await patch(key, {spec: {expireTime: ends(2000)}});
     expect((await says(key, expired)).metadata.generation).toBe(2);
     await eventually(async () =>
-      (await client.list(kubeEvents, {namespace})).items.some(
-        (e) => e.reason === 'KeyExpired' && e.note.startsWith('The key expired at'),
+      (await client.list(events, {namespace})).items.some(
+        (e) => e.reason === 'KeyExpired' && e.note?.startsWith('The key expired at'),
       ),
     );
     await patch(key, {spec: {expireTime: ends(3_600_000)}});

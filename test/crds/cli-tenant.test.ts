@@ -29,7 +29,7 @@ import {
 } from '../../operator/controllers/resources.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {type KubeObject, type Resource, defineResource} from '../../operator/kube/objects.ts';
-import {configMaps, eventually} from '../support/kube-api.ts';
+import {configMaps, eventually, crds} from '../support/kube-api.ts';
 import {ApiServer, bin} from '../support/kube-server.ts';
 import {roleBindings, serviceAccounts, tokenOf} from '../support/service-account.ts';
 import {StandInDns} from '../support/stand-in-dns.ts';
@@ -50,13 +50,6 @@ const kinds: Record<string, Resource> = {
   Role: defineResource({...rbac, plural: 'roles', kind: 'Role', namespaced: true}),
   RoleBinding: roleBindings,
 };
-const crds = defineResource<KubeObject>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-});
 
 let server: ApiServer;
 let client: Client;

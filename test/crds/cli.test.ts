@@ -13,18 +13,11 @@ import {apiKeys} from '../../operator/controllers/resources.ts';
 import {hashToken, parseToken, tokenPattern} from '../../operator/domain/api-key.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
-import {eventually, namespaces} from '../support/kube-api.ts';
+import {eventually, namespaces, crds} from '../support/kube-api.ts';
 import {ApiServer, bin} from '../support/kube-server.ts';
 
 const cliFolder = fileURLToPath(new URL('../../operator/cli', import.meta.url));
 const rbac = {group: 'rbac.authorization.k8s.io', version: 'v1'};
-const crds = defineResource<KubeObject>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-});
 const roles = defineResource<KubeObject>({...rbac, plural: 'clusterroles', kind: 'ClusterRole', namespaced: false});
 const bindings = defineResource<KubeObject>({...rbac, plural: 'rolebindings', kind: 'RoleBinding', namespaced: true});
 const accounts = defineResource<KubeObject>({

@@ -54,6 +54,17 @@ async function attached(): Promise<{customer: Customer; www: string}> {
   return {customer, www};
 }
 
+/** The same, and cert-manager has its order and does not end it. */
+async function issuing(): Promise<{customer: Customer; www: string}> {
+  const customer = await Customer.deployed(platform);
+  const www = customer.host('www');
+  platform.certManager.hold(www);
+  await customer.point([www]);
+  await customer.attach('web', www);
+  await expectHost(customer, www, 'Verified Issuing');
+  return {customer, www};
+}
+
 /** Starts the operator with room for so many orders more. */
 async function startWithRoomFor(
   orders: number,
@@ -121,12 +132,7 @@ describe('cert-manager', () => {
   });
 
   test('reports the Certificate ready after its request: the hostname goes Live', async () => {
-    const customer = await Customer.deployed(platform);
-    const www = customer.host('www');
-    platform.certManager.hold(www);
-    await customer.point([www]);
-    await customer.attach('web', www);
-    await expectHost(customer, www, 'Verified Issuing');
+    const {customer, www} = await issuing();
     await platform.certManager.issue(www, 'Request');
     await operator.rest();
     await platform.certManager.issue(www, 'Certificate');
@@ -134,12 +140,7 @@ describe('cert-manager', () => {
   });
 
   test('has lost a failed request, and the mark for another was not taken: it is made all the same', async () => {
-    const customer = await Customer.deployed(platform);
-    const www = customer.host('www');
-    platform.certManager.hold(www);
-    await customer.point([www]);
-    await customer.attach('web', www);
-    await expectHost(customer, www, 'Verified Issuing');
+    const {customer, www} = await issuing();
     await platform.certManager.fail(www, 'the order is invalid');
     await operator.rest();
     let refused = 0;
@@ -155,12 +156,7 @@ describe('cert-manager', () => {
   });
 
   test('reports a failed request, and the reason in its Challenge: status quotes the reason', async () => {
-    const customer = await Customer.deployed(platform);
-    const www = customer.host('www');
-    platform.certManager.hold(www);
-    await customer.point([www]);
-    await customer.attach('web', www);
-    await expectHost(customer, www, 'Verified Issuing');
+    const {customer, www} = await issuing();
     const uid = await uidOf(customer);
     const [request] = (await platform.client.list(certificateRequests, {namespace: customer.namespace})).items;
     const owned = (name: string, kind: string, by: {kind: string; metadata: {name: string; uid?: string}}) => ({

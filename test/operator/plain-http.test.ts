@@ -3,20 +3,12 @@ import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/glob
 import type {Ingress} from '../../operator/api/foreign.ts';
 import {hostsOf} from '../../operator/controllers/rendering.ts';
 import {ingressClasses, ingresses} from '../../operator/controllers/resources.ts';
-import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
+import {events} from '../../operator/kube/events.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {isWrite, RunningOperator} from '../support/operator.ts';
 import {home, ingressClass, ingressClassOf, Platform, redirector} from '../support/platform.ts';
 
-type KubeEvent = KubeObject & {reason?: string; note?: string};
-const events = defineResource<KubeEvent>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
 /** The edge is looked at every 5 s, and once more 4 s after it was first seen to serve; ms. */
 const severalLooks = {atLeastMs: 25_000};
 

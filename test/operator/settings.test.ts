@@ -4,7 +4,6 @@
  */
 import {setTimeout as wait} from 'node:timers/promises';
 import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
-import type {EventsV1Event} from '@kubernetes/client-node';
 import type {AcmeIssuer} from '../../operator/api/foreign.ts';
 import {hostsOf} from '../../operator/controllers/rendering.ts';
 import {
@@ -16,7 +15,8 @@ import {
   ingresses,
   issuers,
 } from '../../operator/controllers/resources.ts';
-import {defineResource, keyOf, type Kind} from '../../operator/kube/objects.ts';
+import {keyOf} from '../../operator/kube/objects.ts';
+import {events} from '../../operator/kube/events.ts';
 import {record} from '../unit/dns/fake-servers.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
@@ -71,14 +71,6 @@ describe('dns.allowPrivateAddresses', () => {
     expect((await customer.domain('web'))?.status?.hosts?.[0]?.message).toContain('no public address');
     expect(askedOfServers(customer.zone)).toEqual([]);
   });
-});
-
-const events = defineResource<Kind<EventsV1Event>>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
 });
 
 /** What the operator says of the admission policy: by Events, and by its metric, for namespaces of an Account and for all others. */

@@ -3,20 +3,12 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {hostsOf} from '../../operator/controllers/rendering.ts';
 import {customDomains, ingresses, projects} from '../../operator/controllers/resources.ts';
 import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
-import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
+import {events} from '../../operator/kube/events.ts';
 import {Customer} from '../support/customer.ts';
 import {padToTheBrim} from '../support/padding.ts';
 import {isWrite, RunningOperator} from '../support/operator.ts';
 import {ingressClass, Platform} from '../support/platform.ts';
 
-type KubeEvent = KubeObject & {note?: string; reason?: string; regarding?: {kind?: string}};
-const events = defineResource<KubeEvent>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
 const foreign = 'test.doorplate.dev/held';
 let platform: Platform;
 let operator: RunningOperator;

@@ -4,9 +4,6 @@
  */
 import {readdirSync, readFileSync} from 'node:fs';
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {request as httpRequest} from 'node:http';
-import type {IncomingHttpHeaders} from 'node:http';
-import {connect} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -20,36 +17,15 @@ import {accounts, apiKeys, customDomains, namespaces, plans, projects} from '../
 import {hashToken, makeToken} from '../../operator/domain/api-key.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
-import {defineResource} from '../../operator/kube/objects.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {api} from '../../operator/roles/api.ts';
 import type {ApiRole} from '../../operator/roles/api.ts';
 import {eventually} from '../../cluster/cluster.ts';
+import {type Answer, type Ask, ask, raw} from './http-client.ts';
 import {ApiServer, lentServer} from './kube-server.ts';
+import {crds} from './kube-api.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const crds = defineResource<KubeObject & {status?: {conditions?: {type: string; status: string}[]}}>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-});
-
-export interface Answer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  /** Parsed where it is JSON, else the text. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  body: any;
-}
-
-export interface Ask {
-  method?: string;
-  key?: string;
-  body?: unknown;
-  headers?: Record<string, string>;
-}
 
 /** A running API, and the platform and tenants beside it. */
 export class ApiWorld {
@@ -204,56 +180,13 @@ export class ApiWorld {
   }
 
   /** One request on a connection of its own. */
-  ask(path: string, {method = 'GET', key, body, headers = {}}: Ask = {}): Promise<Answer> {
-    const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
-    return new Promise((resolve, reject) => {
-      const sent = httpRequest(
-        {
-          port: this.port,
-          host: '127.0.0.1',
-          method,
-          path,
-          agent: false,
-          headers: {
-            ...(key !== undefined && {authorization: `Bearer ${key}`}),
-            ...(text !== undefined && {'content-type': 'application/json'}),
-            ...headers,
-          },
-        },
-        (response) => {
-          let received = '';
-          response
-            .setEncoding('utf8')
-            .on('data', (chunk: string) => {
-              received += chunk;
-            })
-            .on('end', () => {
-              const json = /json/.test(response.headers['content-type'] ?? '');
-              resolve({
-                status: response.statusCode!,
-                headers: response.headers,
-                body: json && received !== '' ? JSON.parse(received) : received,
-              });
-            });
-        },
-      );
-      sent.on('error', reject).end(text);
-    });
+  ask(path: string, question?: Ask): Promise<Answer> {
+    return ask(this.port, path, question);
   }
 
   /** Sends bytes as they are, and returns all that comes back. */
   raw(bytes: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      let received = '';
-      const socket = connect(this.port, '127.0.0.1', () => socket.write(bytes));
-      socket
-        .setEncoding('utf8')
-        .on('data', (chunk) => {
-          received += chunk;
-        })
-        .on('close', () => resolve(received))
-        .on('error', reject);
-    });
+    return raw(this.port, bytes);
   }
 
   async #make<T extends KubeObject>(resource: Resource<T>, object: T, fieldManager = 'test'): Promise<void> {

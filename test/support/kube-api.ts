@@ -25,7 +25,7 @@ export const namespaces = defineResource<KubeObject>({
   kind: 'Namespace',
   namespaced: false,
 });
-const crds = defineResource<KubeObject>({
+export const crds = defineResource<KubeObject & {status?: {conditions?: {type: string; status: string}[]}}>({
   group: 'apiextensions.k8s.io',
   version: 'v1',
   plural: 'customresourcedefinitions',

@@ -17,20 +17,13 @@ import {
 } from '../../operator/controllers/resources.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {defineResource, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
-import {eventually} from './kube-api.ts';
+import {eventually, crds} from './kube-api.ts';
 import {ApiServer, lentServer} from './kube-server.ts';
 import {certificateKinds, standIn} from './policy.ts';
 import {StandInCertManager} from './stand-in-cert-manager.ts';
 import {StandInDns} from './stand-in-dns.ts';
 import {StandInEdge} from './stand-in-edge.ts';
 
-const crds = defineResource<KubeObject>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-});
 /** The folder of the kinds of this checkout. */
 const ours = fileURLToPath(new URL('../../crds/', import.meta.url));
 
