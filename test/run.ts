@@ -10,7 +10,7 @@
 import {spawn} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {install} from '../cluster/cluster.ts';
 import {twoEdges} from './support/edges.ts';
@@ -26,17 +26,24 @@ let interrupted = false;
 
 const say = (text: string) => console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(7)}s] ${text}`);
 
-/** Runs a command; its output is shown, or kept and shown when it has ended. Resolves with its exit code. */
-function run(command: string, args: readonly string[], {keep = false} = {}): Promise<number> {
+/** Runs a command; its output is shown, or kept and shown when it has ended. Resolves with its exit code; `hear` gets each chunk. */
+function run(
+  command: string,
+  args: readonly string[],
+  {keep = false, hear}: {keep?: boolean; hear?: ((chunk: Buffer) => void) | undefined} = {},
+): Promise<number> {
   if (interrupted) return Promise.resolve(130);
   return new Promise((resolve) => {
-    const child = spawn(command, [...args], {
-      cwd: root,
-      stdio: ['ignore', keep ? 'pipe' : 'inherit', keep ? 'pipe' : 'inherit'],
-    });
+    const stdio = keep || hear ? 'pipe' : 'inherit';
+    const child = spawn(command, [...args], {cwd: root, stdio: ['ignore', stdio, stdio]});
     children.add(child);
     const kept: Buffer[] = [];
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => kept.push(chunk));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        hear?.(chunk);
+        if (keep) kept.push(chunk);
+        else process.stdout.write(chunk);
+      });
     const end = (code: number) => {
       children.delete(child);
       process.stdout.write(Buffer.concat(kept));
@@ -58,15 +65,46 @@ interface Counts {
 /** Why nothing more begins. */
 let givenUp: string | undefined;
 
-/** A command that is one test: it passes when it exits 0. */
+/** What has failed, a line each: said again at the end, where whoever reads the last lines alone finds it. */
+const failures: string[] = [];
+
+/** A command that is one test: it passes when it exits 0. `culprits` finds in its output what the last lines are to say of a failure. */
 const command =
-  (name: string, line: readonly string[], {niced = 0} = {}) =>
+  (name: string, line: readonly string[], {niced = 0, culprits}: {niced?: number; culprits?: RegExp} = {}) =>
   async (): Promise<Counts> => {
     const [first = '', ...rest] = niced ? ['nice', '-n', `${niced}`, ...line] : line;
-    const code = await run(first, rest);
+    let output = '';
+    const code = await run(first, rest, {hear: culprits && ((chunk) => (output += chunk.toString()))});
     say(`${code === 0 ? 'passed' : 'FAILED'}: ${name}`);
-    return code === 0 ? {passed: 1, failed: 0} : {passed: 0, failed: 1};
+    if (code === 0) return {passed: 1, failed: 0};
+    failures.push(name, ...((culprits && output.match(culprits)) ?? []));
+    return {passed: 0, failed: 1};
   };
+
+/** Of jest's report, as far as it is read here. */
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  numFailedTestSuites: number;
+  numPendingTests: number;
+  numRuntimeErrorTestSuites: number;
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: {status: string; fullName: string; failureMessages: string[]}[];
+  }[];
+}
+
+/** Its failed tests, and files that did not load, with the first line of why. */
+const failedIn = ({testResults}: Report): string[] =>
+  testResults.flatMap(({name, status, message, assertionResults}) => {
+    const file = relative(root, name);
+    const tests = assertionResults
+      .filter((t) => t.status === 'failed')
+      .map((t) => `${file} › ${t.fullName}: ${t.failureMessages[0]?.split('\n')[0]}`);
+    return tests.length > 0 || status === 'passed' ? tests : [`${file}: ${message.trim().split('\n')[0]}`];
+  });
 
 /** Jest over folders. `niced`, here and below: it takes what the others leave of the processor. A suite that could not be loaded, and a run without a test, count as failed. */
 const jest =
@@ -85,12 +123,13 @@ const jest =
       '--ci',
     ];
     const code = await (niced ? run('nice', ['-n', `${niced}`, node, ...line], {keep}) : run(node, line, {keep}));
-    if (!existsSync(outputFile)) return {passed: 0, failed: 1};
-    const {numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, numRuntimeErrorTestSuites} =
-      JSON.parse(readFileSync(outputFile, 'utf8')) as Record<
-        'numPassedTests' | 'numFailedTests' | 'numFailedTestSuites' | 'numPendingTests' | 'numRuntimeErrorTestSuites',
-        number
-      >;
+    if (!existsSync(outputFile)) {
+      failures.push(`jest ${folders.join(' ')}: no report, exit code ${code}`);
+      return {passed: 0, failed: 1};
+    }
+    const report = JSON.parse(readFileSync(outputFile, 'utf8')) as Report;
+    const {numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, numRuntimeErrorTestSuites} = report;
+    failures.push(...failedIn(report));
     // Skipped tests, files that did not load, hooks that failed: none of these is a pass.
     let failed = numFailedTests + numPendingTests + numRuntimeErrorTestSuites;
     if (failed === 0 && (code !== 0 || numFailedTestSuites > 0 || numPassedTests === 0)) failed = 1;
@@ -118,7 +157,9 @@ const installed =
       await install();
       return counts;
     } catch (e) {
-      say(`FAILED: ${e instanceof Error ? e.message : String(e)}`);
+      const why = e instanceof Error ? e.message : String(e);
+      say(`FAILED: ${why}`);
+      failures.push(why);
       return {passed: 0, failed: 1};
     }
   };
@@ -162,7 +203,10 @@ const suites: Suite[] = [
   {
     name: 'mutants',
     after: ['dns'],
-    run: command('every mutant turns its test red', [node, 'test/mutants/run.ts'], {niced: 19}),
+    run: command('every mutant turns its test red', [node, 'test/mutants/run.ts'], {
+      niced: 19,
+      culprits: /NOT RED .*/g,
+    }),
   },
   {name: 'demo', after: [], cluster: true, vital: true, run: command('make demo', [node, 'cluster/demo.ts'])},
   {name: 'cluster', after: ['demo'], cluster: true, run: jest(['test/cluster'], {workers: 12})},
@@ -271,6 +315,7 @@ async function main(): Promise<number> {
   await Promise.all(ended.values());
   if (ours) await run('cluster/down.sh', []);
   console.log(`\n${lines.join('\n')}\n${((Date.now() - started) / 60_000).toFixed(1)} minutes in all\n`);
+  for (const failure of failures) console.log(`FAILED: ${failure.slice(0, 400)}`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 && total.passed > 0 ? 0 : 1;
 }
