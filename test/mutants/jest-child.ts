@@ -14,7 +14,8 @@ process.on('message', async ({root, cache, test, titles}: Asked) => {
       rootDir: root,
       runTestsByPath: true,
       testNamePattern: `^(${exactly.join('|')})$`,
-      testTimeout: 400_000,
+      // Longer than a test waits for what never comes, however slow the machine: a time-out is no assertion.
+      testTimeout: 1_200_000,
       runInBand: true,
       watchman: false,
       silent: true,

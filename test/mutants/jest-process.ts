@@ -36,7 +36,7 @@ interface Child {
 }
 
 const script = fileURLToPath(new URL('./jest-child.ts', import.meta.url));
-const limitMs = 1_800_000;
+const limitMs = 2_700_000;
 /** After so many runs it holds some 600 MB: what vm has loaded as a module it never lets go. */
 const mostRuns = 40;
 
@@ -60,7 +60,7 @@ export class JestProcess {
   }
 
   /**
-   * What became of the tests with these titles of a file. Empty where the file does not load, the process ends, or 15 minutes
+   * What became of the tests with these titles of a file. Empty where the file does not load, the process ends, or 45 minutes
    * do not suffice.
    */
   async run(test: string, titles: readonly string[]): Promise<Verdicts> {

@@ -17,7 +17,6 @@ import {
   outcome,
   type Place,
   placeOf,
-  policies as policyNames,
   routeKinds,
   type Row,
   rows,
@@ -26,8 +25,7 @@ import {
 } from '../support/policy.ts';
 import {brokenPolicies, release, renderPolicies} from './manifests.ts';
 import type {Mutant} from './mutant.ts';
-
-type Tell = (mutant: Mutant, wrong: string | undefined) => void;
+import type {Tell} from './red.ts';
 
 /** Policies in Namespaces of their own. */
 interface World {
@@ -191,21 +189,24 @@ async function breakPolicies(
 async function holdSound(api: Api, {place, policies}: World): Promise<Map<Row, string>> {
   for (const policy of policies) await api.make(policy);
   await api.make(namespace('kube-system', place));
-  for (const name of policyNames) {
-    const row = rows.find((r) => r.refusedBy === name)!;
-    const holds = async () => (await outcome(api, place, row)).refusedBy === name;
-    await until(`the policy ${name} holds`, holds, patienceMs);
-  }
+  // Those that are refused first: the API server hears of each policy and each binding in its own time.
   const bindings = new Map<Row, string>();
-  for (const row of rows) {
+  for (const row of rows.filter((r) => r.refusedBy !== undefined))
+    await until(
+      `with the sound chart it is not refused by ${row.refusedBy}: ${row.title}`,
+      async () => {
+        const {refused} = await answerTo(api, place, row);
+        if (refused?.by !== row.refusedBy) return false;
+        bindings.set(row, refused!.binding);
+        return true;
+      },
+      patienceMs,
+    );
+  for (const row of rows.filter((r) => r.refusedBy === undefined)) {
     const {refused} = await answerTo(api, place, row).catch((e: unknown) => {
       throw new Error(`${row.title}: ${said(e)}`, {cause: e});
     });
-    if (refused?.by !== row.refusedBy)
-      throw new Error(
-        `${row.title}: with the sound chart it is ${refused === undefined ? 'not refused' : `refused: ${refused.message}`}`,
-      );
-    if (refused) bindings.set(row, refused.binding);
+    if (refused) throw new Error(`${row.title}: with the sound chart it is refused: ${refused.message}`);
   }
   return bindings;
 }
@@ -217,7 +218,7 @@ async function mustTurnRed(api: Api, world: World, row: Row, bindings: ReadonlyM
   if (inKubeSystem(row, place)) {
     // There is one: for this moment it is this mutant's alone.
     await api.make(namespace('kube-system', place));
-    await until(`SURVIVED: ${row.title}`, red, 3000);
+    await until(`SURVIVED: ${row.title}`, red, patienceMs);
     return;
   }
   const binding = bindings.get(row);

@@ -9,19 +9,20 @@ const asserted =
 export const byAssertion = (failures: readonly string[]): boolean =>
   failures.some((f) => asserted.test(f) && !f.includes('_callCircusHook'));
 
+/** What is wrong with a mutant, or undefined; and how long its test took to turn red. */
+export type Tell = (mutant: Mutant, wrong: string | undefined, tookMs?: number) => void;
+
 /**
  * Tells of each mutant of one test file what is wrong with it, or undefined when its test turns red by it and by nothing else.
  * The tests run without a mutant last, in the process in which they ran with each: green then, no mutant has left anything
  * behind that could have turned another one's test red.
  */
-export async function judge(
-  mutants: readonly Mutant[],
-  jest: JestProcess,
-  tell: (mutant: Mutant, wrong: string | undefined) => void,
-): Promise<void> {
+export async function judge(mutants: readonly Mutant[], jest: JestProcess, tell: Tell): Promise<void> {
   await jest.renew();
   const wrong = new Map<Mutant, string | undefined>();
-  for (const mutant of mutants)
+  const took = new Map<Mutant, number>();
+  for (const mutant of mutants) {
+    const began = performance.now();
     try {
       await broken(mutant, jest.place.root, async () => {
         wrong.set(mutant, wrongWith(mutant, (await verdicts(jest, mutant.test, [mutant.title])).get(mutant.title)));
@@ -29,8 +30,11 @@ export async function judge(
     } catch (e) {
       wrong.set(mutant, (e as Error).message);
     }
+    took.set(mutant, performance.now() - began);
+  }
   const sound = await verdicts(jest, mutants[0]!.test, [...new Set(mutants.map((m) => m.title))]);
-  for (const mutant of mutants) tell(mutant, unsound(mutant, sound.get(mutant.title)) ?? wrong.get(mutant));
+  for (const mutant of mutants)
+    tell(mutant, unsound(mutant, sound.get(mutant.title)) ?? wrong.get(mutant), took.get(mutant));
 }
 
 /** What became of tests. One that failed by no assertion runs once more: a connection that a busy API server closes says nothing. */

@@ -18,7 +18,7 @@ import {brokenPolicies, renderPolicies} from './manifests.ts';
 import {JestProcess} from './jest-process.ts';
 import {isOfPolicy, type Mutant, mustApply, mutants} from './mutant.ts';
 import {judgePolicies} from './policy.ts';
-import {judge} from './red.ts';
+import {judge, type Tell} from './red.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -58,8 +58,6 @@ async function abreast<T, W>(
     }),
   );
 }
-
-type Tell = (mutant: Mutant, wrong: string | undefined) => void;
 
 /** Mutants of one test file each, and the larger ones first, so that the last to end is a small one. */
 function byTest(all: readonly Mutant[]): Mutant[][] {
@@ -124,12 +122,14 @@ async function main(args: readonly string[]): Promise<number> {
   const all = mutants().filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
   if (all.length === 0) throw new Error('there is no such mutant');
   let failed = 0;
-  const tell: Tell = ({name, breaks}, wrong) => {
+  const seconds = (ms: number) => (ms / 1000).toFixed(1);
+  const tell: Tell = ({name, breaks}, wrong, tookMs) => {
     if (wrong !== undefined) failed++;
     if (wrong === undefined && check) return;
-    const took = `[${((Date.now() - started) / 1000).toFixed(1).padStart(6)}s]`;
+    const after = tookMs === undefined ? '' : ` after ${seconds(tookMs)} s`;
+    const verdict = wrong === undefined ? `red${after}` : `NOT RED${after}`;
     console.log(
-      `${took} ${wrong === undefined ? 'red' : 'NOT RED'}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`,
+      `[${seconds(Date.now() - started).padStart(6)}s] ${verdict}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`,
     );
   };
   if (check) await checkAll(all, tell);
