@@ -177,7 +177,15 @@ describe('cert-manager', () => {
       {status: {state: 'invalid', reason: 'the moon was in the way'}},
       {type: 'merge', subresource: 'status'},
     );
-    await platform.certManager.fail(www, 'the order is invalid');
+    const {promise: read, resolve: answer} = Promise.withResolvers<void>();
+    let asked = 0;
+    operator.proxy.fate = ({url}) =>
+      url.pathname.includes('/acme.cert-manager.io/') && ++asked > 0 ? {until: read} : 'forward';
+    // One after the other, so that each is heard of by itself: the request, and what was read of the Challenge.
+    await platform.certManager.fail(www, 'the order is invalid', 'Request');
+    await expectSoon(async () => asked > 0, true);
+    await operator.rest();
+    answer();
     await expectSoon(
       async () => (await customer.domain('web'))?.status?.hosts?.[0]?.message.includes('the moon was in the way'),
       true,

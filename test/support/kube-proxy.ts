@@ -7,13 +7,14 @@ import type {Credentials} from '../../operator/kube/credentials.ts';
 
 /**
  * What happens to a request: an answer of ours, a connection that is cut, its way to the API server, the same later (Infinity: never),
- * the same with the connection cut in place of the answer.
+ * or when the test says so, the same with the connection cut in place of the answer.
  */
 export type Fate =
   | 'forward'
   | 'cut'
   | 'unanswered'
   | {delayMs: number}
+  | {until: Promise<void>}
   | {status: number; body?: string; headers?: Record<string, string>};
 
 export interface Seen {
@@ -111,6 +112,8 @@ export class FaultProxy {
     if (typeof fate === 'object' && 'delayMs' in fate) {
       if (fate.delayMs === Infinity) return;
       await wait(fate.delayMs);
+    } else if (typeof fate === 'object' && 'until' in fate) {
+      await fate.until;
     } else if (typeof fate === 'object') {
       outgoing.writeHead(fate.status, {'content-type': 'application/json', ...fate.headers});
       outgoing.end(fate.body ?? '');

@@ -107,13 +107,14 @@ export class StandInCertManager {
     await this.#each(hostname, (certificate) => this.#issue(certificate, told));
   }
 
-  /** Lets the request that waits for a hostname fail. */
-  async fail(hostname: string, message: string): Promise<void> {
+  /** Lets the request that waits for a hostname fail. `told`: `Request` stops before the Certificate says so. */
+  async fail(hostname: string, message: string, told: 'Both' | 'Request' = 'Both'): Promise<void> {
     await this.#each(hostname, async (certificate) => {
       await this.#say(certificateRequests, this.#requestKey(certificate), {
         ...ready('False', 'Failed', message),
         failureTime: timestamp(Date.now()),
       });
+      if (told === 'Request') return;
       const {conditions} = ready('False', 'Failed', message);
       await this.#say(certificates, keyOf(certificate), {conditions: conditions.map((c) => ({...c, type: 'Issuing'}))});
     });

@@ -165,7 +165,7 @@ describe('Rule 2, one broken host never harms another', () => {
           expect(of(b)).toEqual(of(a));
         }
       }),
-      {numRuns: 300},
+      {numRuns: 1000},
     );
   });
 

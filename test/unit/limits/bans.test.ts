@@ -145,7 +145,7 @@ describe('never banned', () => {
         }
         expect(bans.until(hash)).toBeUndefined();
       }),
-      {numRuns: 20},
+      {numRuns: 40},
     );
   });
 
