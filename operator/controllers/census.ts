@@ -3,8 +3,8 @@
  * the API and of the table of reasons, never a name that somebody has chosen.
  */
 import {type HostStatus, phases} from '../api/custom-domain.ts';
-import type {Certificate, CustomDomain, DomainClaim} from '../api/foreign.ts';
-import {hasCondition, isResting} from '../domain/certificate.ts';
+import type {Certificate, CustomDomain, DomainClaim, IssuerRef} from '../api/foreign.ts';
+import {hasCondition, isResting, isSameIssuer} from '../domain/certificate.ts';
 import {reasonOf} from '../domain/reasons.ts';
 import type {Change} from '../kube/cache.ts';
 import type {Source} from '../kube/wake.ts';
@@ -43,12 +43,14 @@ export class Census {
   readonly claims = new Tally(claimStates);
   /** Certificates by state; those that are Ready with when they count as expiring. */
   readonly #certificates = new Tally(certificateStates);
-  /** Certificates in use, with when they end. */
-  readonly #ends = new Tally(['Used']);
+  /** Certificates in use, with when they end; of these, those of an issuer that `issuerRef` does not name any more. */
+  readonly #ends = new Tally(['Used', 'OfFormerIssuer']);
+  readonly #issuerRef: IssuerRef;
   /** Hostnames that are not done, by who must act and why, with since when. */
   readonly #waiting = new Tally();
 
-  constructor({domains, certificates, claims}: CensusSources) {
+  constructor({domains, certificates, claims}: CensusSources, issuerRef: IssuerRef) {
+    this.#issuerRef = issuerRef;
     follow(domains, ({status}, by) => {
       for (const host of status?.hosts ?? []) this.#countHost(host, by);
     });
@@ -77,6 +79,11 @@ export class Census {
     return this.#ends.earliest('Used');
   }
 
+  /** How many of the certificates in use still have to move to the issuer that `issuerRef` names. */
+  toMove(): number {
+    return this.#ends.size('OfFormerIssuer');
+  }
+
   #countHost({phase, waitingFor, reason, since}: HostStatus, by: 1 | -1): void {
     this.phases.change(phase, by);
     const row = reasonOf(reason);
@@ -90,7 +97,9 @@ export class Census {
     const renewal = Date.parse(certificate.status?.renewalTime ?? '');
     const expiring = Math.max(end - expiringMs, renewal || 0);
     this.#certificates.change(state, by, state === 'Ready' && expiring > 0 ? expiring : Infinity);
-    if (state !== 'Resting' && end > 0) this.#ends.change('Used', by, end);
+    if (state === 'Resting' || !(end > 0)) return;
+    this.#ends.change('Used', by, end);
+    if (!isSameIssuer(certificate.spec.issuerRef, this.#issuerRef)) this.#ends.change('OfFormerIssuer', by, end);
   }
 }
 

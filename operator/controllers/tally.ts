@@ -21,6 +21,10 @@ export class Tally {
     for (const [group, {size}] of this.#groups) yield [group, size];
   }
 
+  size(group: string): number {
+    return this.#group(group).size;
+  }
+
   /** The earliest time in a group; Infinity where nobody is in it. One step for each of its different times. */
   earliest(group: string): number {
     let earliest = Infinity;

@@ -105,7 +105,10 @@ function orderingOf(
         hostname: host,
         certificate: `${namespace}/${name}`,
         state,
-        since: state === 'Ordered' ? Date.parse(stands?.createdAt ?? timestamp(now)) : now,
+        // As a customer's hostname that moves: by the end of what it has.
+        since: Date.parse(
+          (state === 'Ordered' ? stands?.createdAt : moves ? stands?.notAfter : undefined) ?? timestamp(now),
+        ),
       },
     }),
   };

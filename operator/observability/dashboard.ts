@@ -88,6 +88,11 @@ const certificates: readonly Panel[] = [
     description: 'Hostnames whose order waits for room in that budget.',
     queries: [['sum(doorplate_orders_waiting{SELECTOR})', 'waiting']],
   },
+  {
+    title: 'Certificates to move',
+    description: 'Certificates in use that are still of another issuer than issuerRef.',
+    queries: [['sum(doorplate_certificates_to_move{SELECTOR})', 'to move']],
+  },
 ];
 
 const outside: readonly Panel[] = [

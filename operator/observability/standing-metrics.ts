@@ -12,6 +12,7 @@ export interface Standing {
   certificates: () => Iterable<readonly [state: string, count: number]>;
   /** ms since the epoch; Infinity where there is none. */
   firstEnd: () => number;
+  certificatesToMove: () => number;
   claims: () => Iterable<readonly [state: string, count: number]>;
   ordersWaiting: () => number;
   /** For each limit of the account; `used`: what of it counts now. */
@@ -74,6 +75,11 @@ const definitions: readonly Definition[] = [
     name: 'doorplate_certificate_expiry_timestamp_seconds',
     help: 'When the first of all certificates in use expires, Unix time; absent while there is none.',
     values: (s) => [[{}, s.firstEnd() / 1000]],
+  },
+  {
+    name: 'doorplate_certificates_to_move',
+    help: 'Certificates in use of an issuer other than issuerRef: each moves when the order line has room, the first to expire first.',
+    values: (s) => [[{}, s.certificatesToMove()]],
   },
   {
     name: 'doorplate_claims',

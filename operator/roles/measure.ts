@@ -1,5 +1,6 @@
 /** What the operator tells of what stands in the cluster. */
 import type {Registry} from 'prom-client';
+import type {IssuerRef} from '../api/foreign.ts';
 import type {Caches} from '../controllers/caches.ts';
 import {Census, timeHostnames} from '../controllers/census.ts';
 import type {OrderBook} from '../controllers/order-book.ts';
@@ -14,6 +15,7 @@ interface Sources {
   tenants: Tenants;
   orders: OrderBook;
   plainHttp: Pick<PlainHttp, 'rivals'>;
+  issuerRef: IssuerRef;
   leads: () => boolean;
 }
 
@@ -21,9 +23,9 @@ interface Sources {
 export function measure(
   registry: Registry,
   {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, plainHttp, leads}: Sources,
+  {caches, tenants, orders, plainHttp, issuerRef, leads}: Sources,
 ): void {
-  const census = new Census(caches);
+  const census = new Census(caches, issuerRef);
   timeHostnames(caches.domains, leads, {
     addedToVerified: (seconds) => addedToVerified.observe(seconds),
     verifiedToLive: (seconds) => verifiedToLive.observe(seconds),
@@ -33,6 +35,7 @@ export function measure(
     waiting: () => census.waiting(),
     certificates: () => census.certificates(Date.now()),
     firstEnd: () => census.firstEnd(),
+    certificatesToMove: () => census.toMove(),
     claims: () => census.claims.sizes(),
     ordersWaiting: () => orders.waiting,
     budget: () => orders.account(),

@@ -60,7 +60,8 @@ export function operator(parts: Parts): Manager {
   const all = [...Object.values(caches), ...others];
   const book = new BookKeeper({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
-  measure(registry, counters, {caches, tenants, orders, plainHttp, leads: () => elector?.isLeading ?? true});
+  const leads = () => elector?.isLeading ?? true;
+  measure(registry, counters, {caches, tenants, orders, plainHttp, issuerRef: policy.issuerRef, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
   const sources = {tenants, issuer, looks, orders, checks, firsts, places, plainHttp};

@@ -20,6 +20,7 @@ standingMetrics(registry, () => ({
   waiting: () => [{waitingFor: 'Platform', reason: 'EdgeNotServing', count: 2, oldest: since}],
   certificates: () => [['Ready', 3]],
   firstEnd: () => Date.now() + 86_400_000,
+  certificatesToMove: () => 2,
   claims: () => [['Held', 3]],
   ordersWaiting: () => 4,
   budget: () => [{limit: 300, perMs: 10_800_000, used: 299}],

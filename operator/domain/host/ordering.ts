@@ -141,11 +141,13 @@ export function wishOf(host: Planned, state: OrderWish['state'], since: string):
 
 /** What a step of the issuance asks for. */
 export function asksOf(step: IssuanceStep, host: Planned): Asks {
-  const {world, hostname, facts, before} = host;
+  const {world, hostname, facts, before, move} = host;
   const {certificate, diagnosis} = facts;
   const {wakeAt, wish, unanswered, read, again} = step;
   const queuedAt = before?.reason === 'IssuanceQueued' ? before.since : undefined;
-  const since = (wish === 'Ordered' ? certificate?.createdAt : queuedAt) ?? timestamp(world.now);
+  // Who moves to another issuer comes after all who have no certificate yet; whose certificate ends first is the first of them.
+  const arrival = move ? certificate?.notAfter : queuedAt;
+  const since = (wish === 'Ordered' ? certificate?.createdAt : arrival) ?? timestamp(world.now);
   const freshAttempt = again && certificate && attemptAgain(host.routing.certificates, certificate);
   const request = read && certificate?.request;
   return {

@@ -41,7 +41,7 @@ let claims: Told<DomainClaim>;
 let census: Census;
 beforeEach(() => {
   [domains, certificates, claims] = [new Told(), new Told(), new Told()];
-  census = new Census({domains, certificates, claims});
+  census = new Census({domains, certificates, claims}, {name: 'acme'});
 });
 
 const live = {phase: 'Live', reason: 'Serving', waitingFor: 'Nobody'} as const;
@@ -127,7 +127,12 @@ describe('Certificates are counted', () => {
   const inDays = (days: number) => new Date(now + days * 86_400_000).toISOString();
   const certificate = (
     conditions: string[],
-    {ends, renewed = 0, labels}: {ends?: number; renewed?: number; labels?: Record<string, string>} = {},
+    {
+      ends,
+      renewed = 0,
+      labels,
+      issuer = 'acme',
+    }: {ends?: number; renewed?: number; labels?: Record<string, string>; issuer?: string} = {},
   ): Certificate => ({
     apiVersion: 'cert-manager.io/v1',
     kind: 'Certificate',
@@ -135,7 +140,7 @@ describe('Certificates are counted', () => {
     spec: {
       secretName: 'a',
       dnsNames: ['a.example'],
-      issuerRef: {name: 'acme'},
+      issuerRef: {name: issuer},
       privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
     },
     status: {
@@ -175,6 +180,17 @@ describe('Certificates are counted', () => {
     expect(census.firstEnd()).toBe(Date.parse(inDays(10)));
     certificates.tell(undefined, first);
     expect(census.firstEnd()).toBe(Date.parse(inDays(20)));
+  });
+
+  test('of an issuer other than issuerRef, while they are in use', () => {
+    const before = certificate(['Ready'], {ends: 10, issuer: 'staging'});
+    certificates.tell(before);
+    certificates.tell(certificate(['Ready'], {ends: 10}));
+    certificates.tell(certificate(['Issuing'], {issuer: 'staging'}));
+    certificates.tell(certificate(['Ready'], {ends: 10, issuer: 'staging', labels: {[restingLabel]: ''}}));
+    expect(census.toMove()).toBe(1);
+    certificates.tell(certificate(['Ready'], {ends: 10}), before);
+    expect(census.toMove()).toBe(0);
   });
 });
 

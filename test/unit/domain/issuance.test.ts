@@ -127,6 +127,18 @@ describe('The line', () => {
     expect(wish(served())).toEqual([]);
   });
 
+  test('a host that moves to another issuer stands behind all who have no certificate, by when its own ends', () => {
+    const issuerRef = {name: 'staging', kind: 'ClusterIssuer'};
+    const ends = (notAfter: string) =>
+      decide(world({facts: {[docs]: served({...queued, certificate: certificate({issuerRef, notAfter})})}}));
+    const [sooner, last] = [timestamp(t0 + 10 * days), timestamp(t0 + 80 * days)];
+    expect([ends(last), ends(sooner)].flatMap((d) => d.wishes)).toMatchObject([
+      {state: 'Wanted', since: Date.parse(last)},
+      {state: 'Wanted', since: Date.parse(sooner)},
+    ]);
+    expect(hostLines(ends(last))).toEqual([`${docs} Live Serving Nobody`]);
+  });
+
   test('a host that is not proven, or that CAA holds back, is not in line', () => {
     expect(decide(world()).wishes).toEqual([]);
     const blocked = {...proven(), verdict: blockedBy('CAA.')};

@@ -314,6 +314,9 @@ describe('A Project', () => {
 
     test('stays with its issuer until another one may be asked', () => {
       expect([issuerWith(waitsInLine), issuerWith({tls: 'PerProject'})]).toEqual(['before', policy.issuerRef.name]);
+      // Behind all who have no certificate; whose ends first is the first.
+      const {wishes} = decideProject(projectWorld({...waitsInLine, certificate: ofAnotherIssuer()}));
+      expect(wishes).toMatchObject([{state: 'Wanted', since: Date.parse(ofAnotherIssuer().notAfter!)}]);
     });
 
     test('has its wish until cert-manager has asked', () => {
