@@ -6,7 +6,8 @@ import {join} from 'node:path';
 import {setTimeout as wait} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {eventually} from '../support/kube-api.ts';
-import {type ApiServer, freePorts} from '../support/kube-server.ts';
+import {freePort} from '../support/free-ports.ts';
+import type {ApiServer} from '../support/kube-server.ts';
 import {home} from '../support/platform.ts';
 import {kubeconfigOf} from './daemons.ts';
 import type {Figures} from './figures.ts';
@@ -55,7 +56,7 @@ export class OperatorProcess {
     const config = join(server.dir, `${pod}.json`);
     const kubeconfig = await kubeconfigOf(server, operatorUser);
     await writeFile(config, JSON.stringify(settings));
-    const [port = 0] = await freePorts(1);
+    const port = await freePort();
     const log = await open(join(server.dir, 'operator.log'), 'a');
     const env = {DOORPLATE_CONFIG: config, KUBECONFIG: kubeconfig, POD_NAMESPACE: home, POD_NAME: pod};
     const child = spawn('setpriv', [...measured, program, 'operator'], {

@@ -8,7 +8,7 @@ import {Pool} from 'undici';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
 import {customDomains, namespaces} from '../../operator/controllers/resources.ts';
 import {eventually} from '../support/kube-api.ts';
-import {freePorts} from '../support/kube-server.ts';
+import {freePorts} from '../support/free-ports.ts';
 import {home} from '../support/platform.ts';
 import {kubeconfigOf} from './daemons.ts';
 import {figuresOf, measured} from './operator-process.ts';

@@ -4,12 +4,12 @@
  */
 import {execFile, spawn} from 'node:child_process';
 import type {ChildProcess} from 'node:child_process';
-import {createSocket} from 'node:dgram';
 import {access, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile} from 'node:fs/promises';
 import {homedir, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
+import {freePort} from '../support/free-ports.ts';
 import {ask} from '../../operator/dns/wire.ts';
 import type {Server} from '../../operator/dns/wire.ts';
 
@@ -241,14 +241,4 @@ export class Servers {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-}
-
-function freePort(): Promise<number> {
-  const socket = createSocket('udp4');
-  return new Promise((resolve) =>
-    socket.bind(0, '127.0.0.1', () => {
-      const {port} = socket.address();
-      socket.close(() => resolve(port));
-    }),
-  );
 }

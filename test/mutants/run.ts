@@ -51,12 +51,19 @@ async function abreast<T, W>(
   work: (item: T, by: W) => Promise<void>,
 ): Promise<void> {
   const queue = [...items];
-  await Promise.all(
+  const ends = await Promise.allSettled(
     Array.from({length: Math.min(queue.length, workers)}, async (_, i) => {
-      const own = await make(i);
-      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item, own);
+      try {
+        const own = await make(i);
+        for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item, own);
+      } catch (error) {
+        queue.length = 0;
+        throw error;
+      }
     }),
   );
+  // Only now: what another was making when one failed is there to be stopped.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
 /** Mutants of one test file each, and the larger ones first, so that the last to end is a small one. */

@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {ApiWorld} from './api-role.ts';
-import {freePort} from './proxies.ts';
+import {freePort} from './free-ports.ts';
 import type {Wiring} from './proxies.ts';
 import {Redis} from './redis.ts';
 

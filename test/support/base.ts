@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {freePorts} from './kube-server.ts';
+import {freePort} from './free-ports.ts';
 import {eventually} from './kube-api.ts';
 import {settingsFor} from './operator.ts';
 import {home, type Platform} from './platform.ts';
@@ -71,7 +71,7 @@ export class BaseOperator {
   static async start({folder}: Base, platform: Platform): Promise<BaseOperator> {
     const {server} = platform;
     const [config, kubeconfig] = [join(folder, 'config.json'), join(folder, 'kubeconfig')];
-    const [port] = await freePorts(1);
+    const port = await freePort();
     await writeFile(config, JSON.stringify(settingsFor(platform)));
     const user = {'client-certificate': join(server.dir, 'admin.crt'), 'client-key': join(server.dir, 'admin.key')};
     await writeFile(kubeconfig, server.kubeconfig(user));

@@ -3,7 +3,6 @@ import {generateKeyPairSync, randomBytes, randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
 import {cp, mkdir, mkdtemp, open, readFile, rm, writeFile} from 'node:fs/promises';
-import {createServer, type AddressInfo} from 'node:net';
 import {homedir, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as wait} from 'node:timers/promises';
@@ -11,6 +10,7 @@ import {promisify} from 'node:util';
 import {Client} from '../../operator/kube/client.ts';
 import type {Credentials} from '../../operator/kube/credentials.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
+import {freePorts} from './free-ports.ts';
 import {configMaps} from './kube-api.ts';
 
 const run = promisify(execFile);
@@ -407,15 +407,3 @@ export class ApiServer {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 const namespaceOf = {...configMaps, plural: 'namespaces', kind: 'Namespace', namespaced: false};
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({length: count}, () => createServer());
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return (server.address() as AddressInfo).port;
-    }),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}

@@ -4,7 +4,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {eventually} from './kube-api.ts';
-import {freePorts} from './kube-server.ts';
+import {freePort} from './free-ports.ts';
 import {root} from './pages.ts';
 
 /** The labels that the chart's ServiceMonitor gives the Pods of a release, besides `role`. */
@@ -27,7 +27,7 @@ export class Prometheus {
   static async start(targets: readonly {role: string; port: number}[]): Promise<Prometheus> {
     execFileSync(join(root, 'test/observability/install.sh'), {stdio: 'inherit'});
     const folder = mkdtempSync(join(tmpdir(), 'doorplate-prometheus-'));
-    const [port] = await freePorts(1);
+    const port = await freePort();
     const static_configs = targets.map(({role, port: of}) => ({
       targets: [`127.0.0.1:${of}`],
       labels: {namespace: release.namespace, role, pod: role},

@@ -1,26 +1,14 @@
 /** Envoy and nginx on loopback, each with the file of examples/limit-your-api: only addresses and ports are the test's. */
 import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {createServer, type AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {parse} from 'yaml';
+import {freePort} from './free-ports.ts';
 import {fromPyPI} from './pypi.ts';
 
 const examples = fileURLToPath(new URL('../../examples/limit-your-api/', import.meta.url));
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => {
-    probe.listen(0, '127.0.0.1', resolve);
-  });
-  const {port} = probe.address() as AddressInfo;
-  await new Promise((resolve) => {
-    probe.close(resolve);
-  });
-  return port;
-}
 
 /** Where a proxy finds what it needs, as ports of 127.0.0.1. */
 export interface Wiring {

@@ -2,12 +2,12 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {spawn} from 'node:child_process';
 import type {ChildProcess} from 'node:child_process';
-import {createSocket} from 'node:dgram';
 import {access, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {homedir, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {DnsClient} from '../../../operator/dns/client.ts';
 import {ask} from '../../../operator/dns/wire.ts';
+import {freePort} from '../../support/free-ports.ts';
 
 const BINARY = join(process.env['DOORPLATE_CACHE'] ?? join(homedir(), '.cache', 'doorplate'), 'bin', 'coredns');
 const PARENT = '127.0.0.41';
@@ -169,14 +169,6 @@ test('Asked as a resolver, it follows the chain within its zones', async () => {
     findings: [{failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}],
   });
 });
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, PARENT, resolve));
-  const {port: free} = socket.address();
-  await new Promise<void>((resolve) => socket.close(resolve));
-  return free;
-}
 
 async function answers(server: {address: string; port: number}): Promise<void> {
   const endsAt = performance.now() + 4000;
