@@ -138,7 +138,17 @@ describe('A good configuration', () => {
       valkey: {url, passwordSecret},
       ...rest
     } = values;
-    const {ingress, resources, storage, ...api} = charted;
+    const {
+      ingress,
+      resources,
+      storage,
+      nodeSelector,
+      affinity,
+      tolerations,
+      topologySpreadConstraints,
+      priorityClassName,
+      ...api
+    } = charted;
     expect([
       image,
       imagePullSecrets,
@@ -159,6 +169,11 @@ describe('A good configuration', () => {
     expect(installation).toBe('');
     const given = needed();
     // The chart says itself where the volume is.
+      nodeSelector,
+      affinity,
+      tolerations,
+      topologySpreadConstraints,
+      priorityClassName,
     const written = {
       ...rest,
       admissionPolicy,

@@ -55,9 +55,41 @@ admissionPolicy: {{ pick .Values.admissionPolicy "enabled" "mode" "scope" | toJs
 log: {{ .Values.log | toJson }}
 {{- end }}
 
-{{/* A Pod of Doorplate. Arguments: root, role, resources. */}}
+{{/* The image, by its digest where that is told. */}}
+{{- define "doorplate.image" -}}
+{{- with .Values.image }}
+{{- if not .repository }}
+{{- fail "image.repository is not set. Nobody publishes an image of Doorplate: build one with `make image`, push it to a registry of yours, and set image.repository to where it is. docs/install.md has the commands" }}
+{{- end }}
+{{- .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The labels by which the Pods of a role are found, and no others. Arguments: root, role. */}}
+{{- define "doorplate.selector" -}}
+{app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ .root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}
+{{- end }}
+
+{{/* On which nodes the Pods of a role run. A spread that says of no Pods is of those of the role. Arguments: root, role. */}}
+{{- define "doorplate.placement" -}}
+{{- $values := get .root.Values .role }}
+{{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" }}
+{{- with get $values $field }}
+{{ $field }}: {{ toJson . }}
+{{- end }}
+{{- end }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" (dict "matchLabels" (include "doorplate.selector" $ | fromYaml))) .) | toJson }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A Pod of Doorplate. Arguments: root, role. */}}
 {{- define "doorplate.pod" -}}
 {{- $root := .root }}
+{{- $values := get $root.Values .role }}
 {{- $isApi := eq .role "api" }}
 metadata:
   labels:
@@ -72,14 +104,12 @@ spec:
   {{- end }}
   securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}{{ if $isApi }}, fsGroup: 65532{{ end }}}
   terminationGracePeriodSeconds: 30
-  topologySpreadConstraints: # on several nodes where there are several
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector: {matchLabels: {app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ $root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}}
+  {{- with include "doorplate.placement" . | trim }}
+  {{- nindent 2 . }}
+  {{- end }}
   containers:
     - name: {{ .role }}
-      image: "{{ $root.Values.image.repository }}:{{ $root.Values.image.tag | default $root.Chart.AppVersion }}"
+      image: {{ include "doorplate.image" $root | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args: [{{ .role }}]
       env:
@@ -107,7 +137,7 @@ spec:
       livenessProbe: {httpGet: {path: /healthz, port: health}, initialDelaySeconds: 10, periodSeconds: 10, timeoutSeconds: 5}
       readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, timeoutSeconds: 5}
       securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
-      resources: {{ toJson .resources }}
+      resources: {{ toJson $values.resources }}
       volumeMounts:
         - {name: config, mountPath: /etc/doorplate, readOnly: true}
         {{- if $isApi }}
@@ -138,7 +168,7 @@ metadata:
 spec:
   maxUnavailable: 1
   selector:
-    matchLabels: {app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ .root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}
+    matchLabels: {{ include "doorplate.selector" . }}
 {{- end }}
 {{- end }}
 
