@@ -17,6 +17,10 @@ const everything = [
   'redirector.replicas=2',
   'api.authorize.enabled=true',
   'api.authorize.acceptOutages=true',
+  'caBundle.configMap=cas',
+  'proxy.url=http://proxy:3128',
+  'networkPolicy.enabled=true',
+  'networkPolicy.ingressController[0].namespaceSelector.matchLabels.a=b',
 ];
 
 let server: ApiServer;
@@ -60,6 +64,7 @@ test('every Pod of the chart is let into a namespace that enforces the Pod Secur
 
 test.each([
   ['apps/v1', 'deployments', 'Deployment', 3],
+  ['networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy', 3],
   ['policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget', 2],
 ])('the API server takes every object of %s %s', async (apiVersion, plural, kind, count) => {
   const [group = '', version = ''] = apiVersion.split('/');

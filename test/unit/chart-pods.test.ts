@@ -1,4 +1,4 @@
-/** The Pods of the chart: their image, and where they run. */
+/** The Pods of the chart: their image, where they run, and what they trust. */
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from '@jest/globals';
 import {parse} from 'yaml';
@@ -11,7 +11,8 @@ interface Rendered {
 }
 interface Pod {
   [field: string]: unknown;
-  containers: {image: string}[];
+  containers: {image: string; env: {name: string; value?: string}[]; volumeMounts: object[]}[];
+  volumes: object[];
 }
 
 const roles = ['operator', 'redirector', 'api'];
@@ -85,6 +86,53 @@ describe.each(roles)('The Pods of the %s', (role) => {
       {maxSkew: 1, topologyKey: 'node', whenUnsatisfiable: 'DoNotSchedule', labelSelector: selector},
     ]);
     expect(pod(role, `${at}=null`).topologySpreadConstraints).toBeUndefined();
+  });
+});
+
+const environment = (role: string, ...values: string[]): Record<string, string | undefined> =>
+  Object.fromEntries(pod(role, ...values).containers[0]!.env.map(({name, value}) => [name, value]));
+
+describe('The proxy', () => {
+  const proxy = ['proxy.url=http://proxy:3128', 'proxy.exceptions={ca.internal,10.0.0.0/8}'];
+
+  test('is that of the operator, which never asks the API server by it', () => {
+    expect(environment('operator', ...proxy)).toMatchObject({
+      HTTPS_PROXY: 'http://proxy:3128',
+      // The kubelet puts the address there.
+      NO_PROXY: '$(KUBERNETES_SERVICE_HOST),ca.internal,10.0.0.0/8',
+    });
+  });
+
+  test.each([
+    ['operator', []],
+    ['redirector', proxy],
+    ['api', proxy],
+  ])('is none for the %s, with %j', (role, values) => {
+    expect(Object.keys(environment(role, ...values)).filter((name) => name.includes('PROXY'))).toEqual([]);
+  });
+});
+
+describe.each(roles)('The CAs that the %s trusts', (role) => {
+  const items = [{key: 'bundle.pem', path: 'ca.crt'}];
+
+  test.each([
+    ['a ConfigMap', 'caBundle.configMap=cas', {name: 'ca', configMap: {name: 'cas', items}}],
+    ['a Secret', 'caBundle.secret=cas', {name: 'ca', secret: {secretName: 'cas', items}}],
+  ])('are those of %s, too', (_, where, volume) => {
+    const values = [where, 'caBundle.key=bundle.pem'];
+    const {containers, volumes} = pod(role, ...values);
+    const file = environment(role, ...values).NODE_EXTRA_CA_CERTS!;
+    expect(volumes).toContainEqual(volume);
+    expect(containers[0]!.volumeMounts).toContainEqual({
+      name: 'ca',
+      mountPath: file.replace(/\/ca\.crt$/, ''),
+      readOnly: true,
+    });
+  });
+
+  test('are the public ones, unless told', () => {
+    expect(environment(role)).not.toHaveProperty('NODE_EXTRA_CA_CERTS');
+    expect(pod(role).volumes).not.toContainEqual(expect.objectContaining({name: 'ca'}));
   });
 });
 

@@ -133,6 +133,9 @@ describe('A good configuration', () => {
       redirector,
       plans,
       metrics,
+      proxy,
+      caBundle,
+      networkPolicy,
       admissionPolicy: {certManager, exceptUsers, exceptGroups, furtherRoutes, ...admissionPolicy},
       api: charted,
       valkey: {url, passwordSecret},
@@ -156,6 +159,9 @@ describe('A good configuration', () => {
       redirector,
       plans,
       metrics,
+      proxy,
+      caBundle,
+      networkPolicy,
       certManager,
       exceptUsers,
       exceptGroups,
@@ -163,17 +169,17 @@ describe('A good configuration', () => {
       ingress,
       resources,
       storage,
+      nodeSelector,
+      affinity,
+      tolerations,
+      topologySpreadConstraints,
+      priorityClassName,
       passwordSecret,
     ]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
     expect(installation).toBe('');
     const given = needed();
     // The chart says itself where the volume is.
-      nodeSelector,
-      affinity,
-      tolerations,
-      topologySpreadConstraints,
-      priorityClassName,
     const written = {
       ...rest,
       admissionPolicy,

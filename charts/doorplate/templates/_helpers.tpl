@@ -70,7 +70,7 @@ log: {{ .Values.log | toJson }}
 {app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ .root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}
 {{- end }}
 
-{{/* On which nodes the Pods of a role run. A spread that says of no Pods is of those of the role. Arguments: root, role. */}}
+{{/* On which nodes the Pods of a role run. A spread without a labelSelector is one of the Pods of the role. Arguments: root, role. */}}
 {{- define "doorplate.placement" -}}
 {{- $values := get .root.Values .role }}
 {{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" }}
@@ -91,6 +91,7 @@ topologySpreadConstraints:
 {{- $root := .root }}
 {{- $values := get $root.Values .role }}
 {{- $isApi := eq .role "api" }}
+{{- $trusted := or $root.Values.caBundle.configMap $root.Values.caBundle.secret }}
 metadata:
   labels:
     {{- include "doorplate.labels" $root | nindent 4 }}
@@ -117,6 +118,15 @@ spec:
         - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
+        {{- with $root.Values.proxy }}
+        {{- if and (eq $.role "operator") .url }}
+        - {name: HTTPS_PROXY, value: {{ .url | quote }}}
+        - {name: NO_PROXY, value: {{ prepend .exceptions "$(KUBERNETES_SERVICE_HOST)" | join "," | quote }}} # the API server is never asked by it
+        {{- end }}
+        {{- end }}
+        {{- if $trusted }}
+        - {name: NODE_EXTRA_CA_CERTS, value: /etc/doorplate-ca/ca.crt}
+        {{- end }}
         {{- with $root.Values.valkey.passwordSecret }}
         {{- if and $isApi .name }}
         - {name: VALKEY_PASSWORD, valueFrom: {secretKeyRef: {{ toJson . }}}}
@@ -140,11 +150,22 @@ spec:
       resources: {{ toJson $values.resources }}
       volumeMounts:
         - {name: config, mountPath: /etc/doorplate, readOnly: true}
+        {{- if $trusted }}
+        - {name: ca, mountPath: /etc/doorplate-ca, readOnly: true}
+        {{- end }}
         {{- if $isApi }}
         - {name: ledger, mountPath: /var/lib/doorplate}
         {{- end }}
   volumes:
     - {name: config, configMap: {name: {{ $root.Release.Name }}-config}}
+    {{- with $root.Values.caBundle }}
+    {{- $items := list (dict "key" .key "path" "ca.crt") }}
+    {{- if .configMap }}
+    - {name: ca, configMap: {{ dict "name" .configMap "items" $items | toJson }}}
+    {{- else if .secret }}
+    - {name: ca, secret: {{ dict "secretName" .secret "items" $items | toJson }}}
+    {{- end }}
+    {{- end }}
     {{- if $isApi }}
     {{- if include "doorplate.api.claim" $root }}
     - {name: ledger, persistentVolumeClaim: {claimName: {{ $root.Release.Name }}-api}}
