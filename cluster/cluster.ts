@@ -106,9 +106,11 @@ export async function apply(manifest: string | readonly object[], {dryRun = fals
 /** Replaces the records of a zone: seen within half a second. Further zones come into being so. */
 export const setZone = (zone: string, records: readonly string[]) => sh('cluster/dns.sh', ['set', zone, ...records]);
 
-/** Installs or upgrades both charts as a user would, and waits for the Pods. Sets are added to the values, those of the demo unless told. */
+/** Installs or upgrades both charts as a user would, in a namespace that enforces `restricted`, and waits for the Pods. Sets are added to the values, those of the demo unless told. */
 export async function install(sets: readonly string[] = [], values = 'examples/demo/values.yaml'): Promise<void> {
   const tag = readFileSync(`${root}dist/image.tag`, 'utf8').trim();
+  const labels = {'pod-security.kubernetes.io/enforce': 'restricted'};
+  await apply([{apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'doorplate-system', labels}}]);
   await sh('helm', [
     'upgrade',
     '--install',
@@ -116,7 +118,6 @@ export async function install(sets: readonly string[] = [], values = 'examples/d
     'charts/doorplate-crds',
     '-n',
     'doorplate-system',
-    '--create-namespace',
     '--wait',
     '--timeout',
     '180s',

@@ -1,5 +1,5 @@
-import {request} from 'node:https';
-import {rootCertificates} from 'node:tls';
+import {getCACertificates} from 'node:tls';
+import {Agent, type Dispatcher, ProxyAgent, request} from 'undici';
 import type {Hostname} from '../domain/hostname.ts';
 import {normalise} from '../domain/hostname.ts';
 
@@ -7,20 +7,31 @@ import {normalise} from '../domain/hostname.ts';
 const longestDirectory = 65_536;
 const mostIdentities = 16;
 
+export interface AskOptions {
+  /** PEM, trusted besides the public roots and NODE_EXTRA_CA_CERTS. */
+  caBundle?: string | undefined;
+  /** By which the server is reached; directly by default. */
+  proxy?: URL | undefined;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
 /**
  * The names by which an ACME server refers to itself in CAA records: `meta.caaIdentities` of its directory (RFC 8555, 7.1.1), in
- * normal form, sorted; empty where it names none. `caBundle`: PEM, trusted besides the public roots. Follows no redirect. Throws
- * where the directory can't be had within `timeoutMs` over HTTPS, or is none.
+ * normal form, sorted; empty where it names none. Follows no redirect. Throws where the directory can't be had within `timeoutMs`
+ * over HTTPS, or is none.
  */
 export async function caaIdentities(
   server: string,
-  {caBundle, timeoutMs = 10_000, signal}: {caBundle?: string; timeoutMs?: number; signal?: AbortSignal} = {},
+  {caBundle, proxy, timeoutMs = 10_000, signal}: AskOptions = {},
 ): Promise<Hostname[]> {
   const url = new URL(server);
   // RFC 8555, 6.1.
   if (url.protocol !== 'https:') throw new Error(`${server}: an ACME directory is served over HTTPS`);
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
-  const text = await get(url, [...rootCertificates, ...(caBundle === undefined ? [] : [caBundle])], deadline);
+  const tls = {allowH2: false, ...(caBundle !== undefined && {ca: [...getCACertificates('default'), caBundle]})};
+  const dispatcher = proxy ? new ProxyAgent({uri: proxy.href, requestTls: tls}) : new Agent({connect: tls});
+  const text = await get(url, dispatcher, deadline).finally(() => dispatcher.destroy());
   const directory = JSON.parse(text) as {meta?: {caaIdentities?: unknown}} | null;
   const named = directory?.meta?.caaIdentities ?? [];
   if (!Array.isArray(named)) throw new Error(`${server}: meta.caaIdentities is no list`);
@@ -31,30 +42,24 @@ export async function caaIdentities(
   ].toSorted();
 }
 
-function get(url: URL, ca: string[], signal: AbortSignal): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const req = request(
-      url,
-      {ca, signal, agent: false, headers: {accept: 'application/json', 'user-agent': 'doorplate'}},
-      (res) => {
-        if (res.statusCode !== 200) {
-          res.destroy();
-          reject(new Error(`${url.href}: answered ${res.statusCode}`));
-          return;
-        }
-        const chunks: Buffer[] = [];
-        let length = 0;
-        res.on('data', (chunk: Buffer) => {
-          length += chunk.length;
-          if (length > longestDirectory) res.destroy(new Error(`${url.href}: more than ${longestDirectory} bytes`));
-          else chunks.push(chunk);
-        });
-        res.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-        res.once('error', reject);
-        res.once('close', () => reject(new Error(`${url.href}: the answer was cut`)));
-      },
-    );
-    req.once('error', reject);
-    req.end();
-  });
+async function get(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<string> {
+  const headers = {accept: 'application/json', 'user-agent': 'doorplate'};
+  const {statusCode, body} = await request(url, {dispatcher, signal, headers});
+  // The connection goes with the request, and says so to whoever does not read on.
+  body.on('error', () => {});
+  if (statusCode !== 200) throw new Error(`${url.href}: answered ${statusCode}`);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > longestDirectory) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Error(`${url.href}: the answer was cut`, {cause: error});
+  }
+  if (length > longestDirectory) throw new Error(`${url.href}: more than ${longestDirectory} bytes`);
+  return Buffer.concat(chunks).toString('utf8');
 }

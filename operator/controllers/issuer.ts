@@ -4,6 +4,7 @@ import {caaIdentities} from '../acme/directory.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import type {Syncable} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
+import {proxyFor} from '../kube/proxy.ts';
 import {clusterIssuers, issuers} from './resources.ts';
 
 /** An account that is replaced would block its own CAA records for so long. */
@@ -151,6 +152,7 @@ export class Issuer implements Syncable {
         ? configured
         : await ask(server, {
             signal,
+            proxy: proxyFor(server),
             ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')}),
           });
     return {identities, ...(accountUri !== undefined && {accountUri})};

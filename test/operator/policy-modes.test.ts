@@ -137,9 +137,10 @@ const run = async (file: string, ...args: string[]): Promise<string> =>
     })
   ).stdout;
 
-/** The chart with the four values that have no default, and these; returns what Helm says to whoever installs. */
+/** The chart with the values that have no default, and these; returns what Helm says to whoever installs. */
 const helm = async (...sets: string[]): Promise<string> => {
   const values = [
+    'image.repository=registry.example.net/doorplate',
     'platform.zone=apps.example.net',
     'edge.addresses={192.0.2.10}',
     'issuerRef.name=acme',
@@ -285,7 +286,7 @@ async function expectOwnRefused(): Promise<void> {
 }
 
 describe('Doorplate on a cluster with other teams', () => {
-  test('installed with four values, refuses its customers’ own routes, and changes nothing for the teams', async () => {
+  test('installed with the values that it needs, refuses its customers’ own routes, and changes nothing for the teams', async () => {
     expect(asItWas).toEqual([]);
     expect(notes).toContain('kubectl doorplate policy check');
     await comesTo(byCustomer, refused('routes'));

@@ -1,6 +1,6 @@
 /** The chart, as Helm renders it: what a platform engineer may set. */
 import {execFile} from 'node:child_process';
-import {readFile} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from '@jest/globals';
@@ -34,12 +34,34 @@ const template = async (flag: '--set' | '--set-json', sets: readonly string[]) =
 const rendered = (...sets: string[]) => template('--set', sets);
 const renderedAs = (...sets: string[]) => template('--set-json', sets);
 
+test('what is rendered depends on the values alone: the same ones render the same, without a cluster to ask', async () => {
+  const everything = ['metrics.serviceMonitor.enabled=true', 'metrics.dashboard.enabled=true'];
+  expect(await rendered(...everything)).toBe(await rendered(...everything));
+  const folder = `${root}charts/doorplate/templates`;
+  const templates = await Promise.all((await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8')));
+  const calls = templates.flatMap((text) => [...text.matchAll(/\{\{(.*?)\}\}/gs)].map(([, call]) => call));
+  expect(calls.length).toBeGreaterThan(100);
+  const chance = /(?<![.$"\w-])(now|lookup|rand\w*|uuidv4|gen[A-Z]\w+|htpasswd|bcrypt|getHostByName)\b/;
+  expect(calls.filter((call) => chance.test(call!))).toEqual([]);
+});
+
 describe('values that do not hold', () => {
   test('those of the demo do', async () => {
     expect(await rendered()).toContain('kind: Deployment');
   });
 
   test.each([
+    [
+      'image.repository=',
+      'image.repository is not set. Nobody publishes an image of Doorplate: build one with `make image`',
+    ],
+    ['image.digest=latest', '/image/digest'],
+    ['redirector.topologySpreadConstraints[0].maxSkew=1', '/redirector/topologySpreadConstraints/0'],
+    ['operator.nodeSelectors.a=b', '/operator'],
+    ['networkPolicy.enabled=true', '/networkPolicy/ingressController'],
+    ['networkPolicy.prometheus[0].nameSelector.a=b', '/networkPolicy/prometheus/0'],
+    ['proxy.url=http://me:secret@proxy:3128', '/proxy/url'],
+    ['caBundle.configMap=a,caBundle.secret=b', '/caBundle/secret'],
     ['platform.zone=', '/platform/zone'],
     ['edge.addresses={}', '/edge/addresses'],
     ['issuerRef.name=', '/issuerRef/name'],

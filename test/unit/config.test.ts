@@ -133,12 +133,25 @@ describe('A good configuration', () => {
       redirector,
       plans,
       metrics,
+      proxy,
+      caBundle,
+      networkPolicy,
       admissionPolicy: {certManager, exceptUsers, exceptGroups, furtherRoutes, ...admissionPolicy},
       api: charted,
       valkey: {url, passwordSecret},
       ...rest
     } = values;
-    const {ingress, resources, storage, ...api} = charted;
+    const {
+      ingress,
+      resources,
+      storage,
+      nodeSelector,
+      affinity,
+      tolerations,
+      topologySpreadConstraints,
+      priorityClassName,
+      ...api
+    } = charted;
     expect([
       image,
       imagePullSecrets,
@@ -146,6 +159,9 @@ describe('A good configuration', () => {
       redirector,
       plans,
       metrics,
+      proxy,
+      caBundle,
+      networkPolicy,
       certManager,
       exceptUsers,
       exceptGroups,
@@ -153,6 +169,11 @@ describe('A good configuration', () => {
       ingress,
       resources,
       storage,
+      nodeSelector,
+      affinity,
+      tolerations,
+      topologySpreadConstraints,
+      priorityClassName,
       passwordSecret,
     ]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;

@@ -257,6 +257,8 @@ describe('an installation of the release before', () => {
         ...release,
         'charts/doorplate',
         '--reset-then-reuse-values',
+        '--set',
+        'image.repository=localhost/doorplate',
         '--set-string',
         `image.tag=${tagOf(root)}`,
         ...waiting,

@@ -55,10 +55,43 @@ admissionPolicy: {{ pick .Values.admissionPolicy "enabled" "mode" "scope" | toJs
 log: {{ .Values.log | toJson }}
 {{- end }}
 
-{{/* A Pod of Doorplate. Arguments: root, role, resources. */}}
+{{/* The image, by its digest where that is told. */}}
+{{- define "doorplate.image" -}}
+{{- with .Values.image }}
+{{- if not .repository }}
+{{- fail "image.repository is not set. Nobody publishes an image of Doorplate: build one with `make image`, push it to a registry of yours, and set image.repository to where it is. docs/install.md has the commands" }}
+{{- end }}
+{{- .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The labels by which the Pods of a role are found, and no others. Arguments: root, role. */}}
+{{- define "doorplate.selector" -}}
+{app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ .root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}
+{{- end }}
+
+{{/* On which nodes the Pods of a role run. A spread without a labelSelector is one of the Pods of the role. Arguments: root, role. */}}
+{{- define "doorplate.placement" -}}
+{{- $values := get .root.Values .role }}
+{{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" }}
+{{- with get $values $field }}
+{{ $field }}: {{ toJson . }}
+{{- end }}
+{{- end }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" (dict "matchLabels" (include "doorplate.selector" $ | fromYaml))) .) | toJson }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A Pod of Doorplate. Arguments: root, role. */}}
 {{- define "doorplate.pod" -}}
 {{- $root := .root }}
+{{- $values := get $root.Values .role }}
 {{- $isApi := eq .role "api" }}
+{{- $trusted := or $root.Values.caBundle.configMap $root.Values.caBundle.secret }}
 metadata:
   labels:
     {{- include "doorplate.labels" $root | nindent 4 }}
@@ -72,14 +105,12 @@ spec:
   {{- end }}
   securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}{{ if $isApi }}, fsGroup: 65532{{ end }}}
   terminationGracePeriodSeconds: 30
-  topologySpreadConstraints: # on several nodes where there are several
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector: {matchLabels: {app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ $root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}}
+  {{- with include "doorplate.placement" . | trim }}
+  {{- nindent 2 . }}
+  {{- end }}
   containers:
     - name: {{ .role }}
-      image: "{{ $root.Values.image.repository }}:{{ $root.Values.image.tag | default $root.Chart.AppVersion }}"
+      image: {{ include "doorplate.image" $root | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args: [{{ .role }}]
       env:
@@ -87,6 +118,15 @@ spec:
         - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
+        {{- with $root.Values.proxy }}
+        {{- if and (eq $.role "operator") .url }}
+        - {name: HTTPS_PROXY, value: {{ .url | quote }}}
+        - {name: NO_PROXY, value: {{ prepend .exceptions "$(KUBERNETES_SERVICE_HOST)" | join "," | quote }}} # the API server is never asked by it
+        {{- end }}
+        {{- end }}
+        {{- if $trusted }}
+        - {name: NODE_EXTRA_CA_CERTS, value: /etc/doorplate-ca/ca.crt}
+        {{- end }}
         {{- with $root.Values.valkey.passwordSecret }}
         {{- if and $isApi .name }}
         - {name: VALKEY_PASSWORD, valueFrom: {secretKeyRef: {{ toJson . }}}}
@@ -107,14 +147,25 @@ spec:
       livenessProbe: {httpGet: {path: /healthz, port: health}, initialDelaySeconds: 10, periodSeconds: 10, timeoutSeconds: 5}
       readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, timeoutSeconds: 5}
       securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
-      resources: {{ toJson .resources }}
+      resources: {{ toJson $values.resources }}
       volumeMounts:
         - {name: config, mountPath: /etc/doorplate, readOnly: true}
+        {{- if $trusted }}
+        - {name: ca, mountPath: /etc/doorplate-ca, readOnly: true}
+        {{- end }}
         {{- if $isApi }}
         - {name: ledger, mountPath: /var/lib/doorplate}
         {{- end }}
   volumes:
     - {name: config, configMap: {name: {{ $root.Release.Name }}-config}}
+    {{- with $root.Values.caBundle }}
+    {{- $items := list (dict "key" .key "path" "ca.crt") }}
+    {{- if .configMap }}
+    - {name: ca, configMap: {{ dict "name" .configMap "items" $items | toJson }}}
+    {{- else if .secret }}
+    - {name: ca, secret: {{ dict "secretName" .secret "items" $items | toJson }}}
+    {{- end }}
+    {{- end }}
     {{- if $isApi }}
     {{- if include "doorplate.api.claim" $root }}
     - {name: ledger, persistentVolumeClaim: {claimName: {{ $root.Release.Name }}-api}}
@@ -138,7 +189,7 @@ metadata:
 spec:
   maxUnavailable: 1
   selector:
-    matchLabels: {app.kubernetes.io/name: doorplate, app.kubernetes.io/instance: {{ .root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}
+    matchLabels: {{ include "doorplate.selector" . }}
 {{- end }}
 {{- end }}
 

@@ -1,10 +1,12 @@
-import {execFileSync} from 'node:child_process';
+import {execFile, execFileSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import {createServer as createProxy, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import {createServer} from 'node:https';
-import type {AddressInfo} from 'node:net';
+import {type AddressInfo, connect} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {rootCertificates} from 'node:tls';
+import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {caaIdentities} from '../../../operator/acme/directory.ts';
 
@@ -116,6 +118,49 @@ describe("The names of the CA in its ACME server's directory", () => {
   test('are not waited for longer than told', async () => {
     answer = () => {};
     await expect(ask(100)).rejects.toThrow(/abort|timeout/i);
+  });
+
+  test('are asked for through the proxy, where there is one, which sees no more than the name', async () => {
+    says({meta: {caaIdentities: ['letsencrypt.org']}});
+    const connected: (string | undefined)[] = [];
+    const proxy = createProxy().on('connect', ({url: target}, client) => {
+      connected.push(target);
+      const {port} = server.address() as AddressInfo;
+      const onward = connect(port, 'localhost', () => {
+        client.write('HTTP/1.1 200 OK\r\n\r\n');
+        onward.pipe(client).pipe(onward);
+      });
+      for (const [one, other] of [
+        [onward, client],
+        [client, onward],
+      ])
+        one!.on('error', () => other!.destroy());
+    });
+    await new Promise<void>((resolve) => {
+      proxy.listen(0, '127.0.0.1', resolve);
+    });
+    try {
+      const through = new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+      expect(await caaIdentities(url, {caBundle, proxy: through})).toEqual(['letsencrypt.org']);
+      expect(connected).toEqual([new URL(url).host]);
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+
+  test.each([
+    ['no bundle of its own', undefined],
+    ['a bundle of its own, too', rootCertificates[0]],
+  ])('are asked for of a server that NODE_EXTRA_CA_CERTS makes trusted, with %s', async (_, own) => {
+    says({meta: {caaIdentities: ['letsencrypt.org']}});
+    const file = new URL('../../../operator/acme/directory.ts', import.meta.url);
+    const script = `const {caaIdentities} = await import('${file.href}');
+      console.log(String(await caaIdentities('${url}', {caBundle: ${JSON.stringify(own)}})));`;
+    const env = {...process.env, NODE_EXTRA_CA_CERTS: join(dir, 'cert.pem')};
+    const node = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {env});
+    const {stdout, stderr} = await node.catch((error: {stdout: string; stderr: string}) => error);
+    expect(stdout === '' ? stderr : stdout.trim()).toBe('letsencrypt.org');
   });
 
   test('are asked for over HTTPS alone, of a server that is trusted', async () => {

@@ -66,6 +66,28 @@ describe('How the CA is named in CAA records', () => {
     expect([issuer.identities, changes]).toEqual([['other.example'], 2]);
   });
 
+  test.each([
+    ['by the proxy that HTTPS_PROXY names', {HTTPS_PROXY: 'http://proxy:3128'}, 'http://proxy:3128/'],
+    ['directly, where NO_PROXY names the server', {HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '.example'}, undefined],
+  ])('is asked for %s', async (_, env, expected) => {
+    const before = {...process.env};
+    Object.assign(process.env, env);
+    try {
+      let by: string | undefined = 'nobody asked';
+      issuer = make({
+        ask: async (_server, {proxy} = {}) => {
+          by = proxy?.href;
+          return ['letsencrypt.org'];
+        },
+      });
+      issuer.start();
+      await issuer.synced;
+      expect(by).toBe(expected);
+    } finally {
+      process.env = before;
+    }
+  });
+
   test('is what the platform has set, if anything: then the directory is not asked', async () => {
     issuer = make({configured: ['set.example']});
     issuer.start();

@@ -1,0 +1,143 @@
+/** The Pods of the chart: their image, where they run, and what they trust. */
+import {readFileSync} from 'node:fs';
+import {describe, expect, test} from '@jest/globals';
+import {parse} from 'yaml';
+import {renderChart} from '../support/alerts.ts';
+
+interface Rendered {
+  kind: string;
+  metadata: {name: string};
+  spec: {replicas: number; selector: object; template: {spec: Pod}};
+}
+interface Pod {
+  [field: string]: unknown;
+  containers: {image: string; env: {name: string; value?: string}[]; volumeMounts: object[]}[];
+  volumes: object[];
+}
+
+const roles = ['operator', 'redirector', 'api'];
+const deployments = (...values: string[]): Rendered['spec'][] =>
+  renderChart<Rendered>(...values)
+    .filter(({kind}) => kind === 'Deployment')
+    .map(({spec}) => spec);
+const deployment = (role: string, ...values: string[]): Rendered['spec'] =>
+  renderChart<Rendered>(...values).find(({kind, metadata}) => kind === 'Deployment' && metadata.name.endsWith(role))!
+    .spec;
+const pod = (role: string, ...values: string[]): Pod => deployment(role, ...values).template.spec;
+
+const images = (...values: string[]) => [
+  ...new Set(deployments(...values).map(({template}) => template.spec.containers[0]?.image)),
+];
+
+describe('The image', () => {
+  const digest = `sha256:${'0123'.repeat(16)}`;
+
+  test.each([
+    ['its tag', ['image.tag=x'], 'registry.example.net/doorplate:x'],
+    ['the version of the chart, where nothing else is told', [], 'registry.example.net/doorplate:0.1.0'],
+    ['its digest', [`image.digest=${digest}`], `registry.example.net/doorplate@${digest}`],
+    [
+      'its digest, whatever the tag',
+      [`image.digest=${digest}`, 'image.tag=x'],
+      `registry.example.net/doorplate@${digest}`,
+    ],
+  ])('of all Pods goes by %s', (_, values, expected) => {
+    expect(deployments()).toHaveLength(roles.length);
+    expect(images('image.repository=registry.example.net/doorplate', ...values)).toEqual([expected]);
+  });
+});
+
+describe.each(roles)('The Pods of the %s', (role) => {
+  const spread = {maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway'};
+
+  test('run where they are told to', () => {
+    const spec = pod(
+      role,
+      `${role}.nodeSelector.pool=system`,
+      `${role}.affinity.nodeAffinity.a=b`,
+      `${role}.tolerations[0].operator=Exists`,
+      `${role}.priorityClassName=high`,
+    );
+    expect(spec).toMatchObject({
+      nodeSelector: {pool: 'system'},
+      affinity: {nodeAffinity: {a: 'b'}},
+      tolerations: [{operator: 'Exists'}],
+      priorityClassName: 'high',
+    });
+    const others = roles
+      .filter((other) => other !== role)
+      .map((other) => pod(other, `${role}.nodeSelector.pool=system`));
+    expect(others.filter(({nodeSelector}) => nodeSelector !== undefined)).toEqual([]);
+  });
+
+  test('run anywhere, unless told', () => {
+    const fields = ['nodeSelector', 'affinity', 'tolerations', 'priorityClassName'];
+    expect(Object.keys(pod(role)).filter((field) => fields.includes(field))).toEqual([]);
+  });
+
+  test('are spread as told, among those of the role unless the spread says which, or not at all', () => {
+    const {selector, template} = deployment(role);
+    expect(template.spec.topologySpreadConstraints).toEqual([{...spread, labelSelector: selector}]);
+    const at = `${role}.topologySpreadConstraints`;
+    const zones = [`${at}[0].maxSkew=2`, `${at}[0].topologyKey=zone`, `${at}[0].whenUnsatisfiable=DoNotSchedule`];
+    const nodes = [`${at}[1].maxSkew=1`, `${at}[1].topologyKey=node`, `${at}[1].whenUnsatisfiable=DoNotSchedule`];
+    expect(pod(role, ...zones, ...nodes, `${at}[0].labelSelector.matchLabels.a=b`).topologySpreadConstraints).toEqual([
+      {maxSkew: 2, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {matchLabels: {a: 'b'}}},
+      {maxSkew: 1, topologyKey: 'node', whenUnsatisfiable: 'DoNotSchedule', labelSelector: selector},
+    ]);
+    expect(pod(role, `${at}=null`).topologySpreadConstraints).toBeUndefined();
+  });
+});
+
+const environment = (role: string, ...values: string[]): Record<string, string | undefined> =>
+  Object.fromEntries(pod(role, ...values).containers[0]!.env.map(({name, value}) => [name, value]));
+
+describe('The proxy', () => {
+  const proxy = ['proxy.url=http://proxy:3128', 'proxy.exceptions={ca.internal,10.0.0.0/8}'];
+
+  test('is that of the operator, which never asks the API server by it', () => {
+    expect(environment('operator', ...proxy)).toMatchObject({
+      HTTPS_PROXY: 'http://proxy:3128',
+      // The kubelet puts the address there.
+      NO_PROXY: '$(KUBERNETES_SERVICE_HOST),ca.internal,10.0.0.0/8',
+    });
+  });
+
+  test.each([
+    ['operator', []],
+    ['redirector', proxy],
+    ['api', proxy],
+  ])('is none for the %s, with %j', (role, values) => {
+    expect(Object.keys(environment(role, ...values)).filter((name) => name.includes('PROXY'))).toEqual([]);
+  });
+});
+
+describe.each(roles)('The CAs that the %s trusts', (role) => {
+  const items = [{key: 'bundle.pem', path: 'ca.crt'}];
+
+  test.each([
+    ['a ConfigMap', 'caBundle.configMap=cas', {name: 'ca', configMap: {name: 'cas', items}}],
+    ['a Secret', 'caBundle.secret=cas', {name: 'ca', secret: {secretName: 'cas', items}}],
+  ])('are those of %s, too', (_, where, volume) => {
+    const values = [where, 'caBundle.key=bundle.pem'];
+    const {containers, volumes} = pod(role, ...values);
+    const file = environment(role, ...values).NODE_EXTRA_CA_CERTS!;
+    expect(volumes).toContainEqual(volume);
+    expect(containers[0]!.volumeMounts).toContainEqual({
+      name: 'ca',
+      mountPath: file.replace(/\/ca\.crt$/, ''),
+      readOnly: true,
+    });
+  });
+
+  test('are the public ones, unless told', () => {
+    expect(environment(role)).not.toHaveProperty('NODE_EXTRA_CA_CERTS');
+    expect(pod(role).volumes).not.toContainEqual(expect.objectContaining({name: 'ca'}));
+  });
+});
+
+test('The chart ships two redirectors', () => {
+  const file = new URL('../../charts/doorplate/values.yaml', import.meta.url);
+  const shipped = parse(readFileSync(file, 'utf8')) as {redirector: {replicas: number}};
+  expect(shipped.redirector.replicas).toBe(2);
+});
