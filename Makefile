@@ -25,6 +25,10 @@ cluster-down: ## end it, whatever state it is in
 image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and put it into the cluster when one is up
 	@cluster/image.sh
 
+.PHONY: release
+release: node_modules/.package-lock.json ## the charts and the image for two processors, with SBOM and checksums, into dist/release
+	@cluster/release.sh
+
 # --- the operator
 
 modules := node_modules/.package-lock.json

@@ -28,13 +28,13 @@ fi
 "$HERE/bundle.sh" "$context/app" "$entry" || die "esbuild"
 say "bundled $(($(stat -c %s "$context/app/main.js") / 1024)) KiB, and $(($(cat "$context"/app/chunk-*.js "$context"/app/dist-*.js 2>/dev/null | wc -c) / 1024)) KiB that a Pod does not load"
 
-tag=$(find Dockerfile dist/rootfs.sums "$context/app" -type f -print0 | sort -z | xargs -0 cat | sha256sum | cut -c1-12)
+tag=$(find Containerfile dist/rootfs.sums "$context/app" -type f -print0 | sort -z | xargs -0 cat | sha256sum | cut -c1-12)
 ref=localhost/doorplate:$tag archive=dist/doorplate-$tag.tar
 if [ ! -f "$archive" ]; then
   rm -f dist/doorplate-*.tar
   if docker info >/dev/null 2>&1; then
     with=docker
-    docker build -q -f Dockerfile -t "$ref" "$context" >/dev/null || die "docker build"
+    docker build -q -f Containerfile -t "$ref" "$context" >/dev/null || die "docker build"
     docker save "$ref" -o "$archive.tmp" || die "docker save"
   elif command -v buildah >/dev/null; then
     with=buildah
@@ -42,8 +42,8 @@ if [ ! -f "$archive" ]; then
     storage=$CACHE/image-storage
     bh() { buildah --root "$storage" --runroot "$storage/run" "$@"; }
     mkdir -p "$storage"; exec 5>"$storage/.lock"; flock 5
-    # --ignorefile: .dockerignore is for who builds without this script. Layers are kept between runs, so only the bundle's is new.
-    bh build -q --layers --timestamp 0 --ignorefile /dev/null -f Dockerfile -t "$ref" "$context" >/dev/null 5>&- || die "buildah build"
+    # --ignorefile: .dockerignore is for who gives the checkout as the context. Layers are kept between runs, so only the bundle's is new.
+    bh build -q --layers --timestamp 0 --ignorefile /dev/null -f Containerfile -t "$ref" "$context" >/dev/null 5>&- || die "buildah build"
     say "built"
     bh push -q --disable-compression "$ref" "oci-archive:$archive.tmp:$ref" || die "buildah push"
     # Of the images before this one only the layer that is shared stays.

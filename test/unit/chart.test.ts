@@ -53,7 +53,7 @@ describe('values that do not hold', () => {
   test.each([
     [
       'image.repository=',
-      'image.repository is not set. Nobody publishes an image of Doorplate: build one with `make image`',
+      'image.repository is not set. Nobody publishes an image of Doorplate: build one with `make release`',
     ],
     ['image.digest=latest', '/image/digest'],
     ['redirector.topologySpreadConstraints[0].maxSkew=1', '/redirector/topologySpreadConstraints/0'],
