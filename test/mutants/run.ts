@@ -123,13 +123,14 @@ async function checkAll(all: readonly Mutant[], tell: Tell): Promise<void> {
     }
 }
 
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
+
 async function main(args: readonly string[]): Promise<number> {
   const check = args.includes('--check');
   const wanted = args.filter((a) => a !== '--check');
   const all = mutants().filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
   if (all.length === 0) throw new Error('there is no such mutant');
   let failed = 0;
-  const seconds = (ms: number) => (ms / 1000).toFixed(1);
   const tell: Tell = ({name, breaks}, wrong, tookMs) => {
     if (wrong !== undefined) failed++;
     if (wrong === undefined && check) return;
