@@ -5,9 +5,11 @@
 import {readFileSync} from 'node:fs';
 import {parse} from 'yaml';
 import {z} from 'zod';
+import {cdnsWith} from './domain/cdns.ts';
 import {normalise} from './domain/hostname.ts';
 import type {Policy} from './domain/world.ts';
-import {addresses, endpoint, hostname, limits, link, origin, quota, span} from './setting-values.ts';
+import type {Rules} from './domain/proofs/proof.ts';
+import {addresses, cdn, endpoint, hostname, limits, link, origin, quota, span} from './setting-values.ts';
 
 /** The page on which customers manage their domains: whose it looks like. */
 const page = z.strictObject({
@@ -116,6 +118,8 @@ const schema = z
         allowPrivateAddresses: z.boolean().default(false),
         recheckInterval: span('6h'),
         driftConfirmations: z.array(span('1m')).min(1).prefault(['1m', '5m', '15m', '60m']),
+        // Beside those that Doorplate knows; one of the same name takes its place.
+        cdns: z.array(cdn).default([]),
         takeoverConfirmations: z.array(span('2s')).min(1).prefault(['2s', '5s', '10s']),
         waitSchedule: z
           .array(z.strictObject({every: span('15s'), for: span('5m')}))
@@ -306,3 +310,10 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     defaultPlan: s.defaultPlan,
   };
 }
+
+/** The settings as far as the proof of a hostname needs them. */
+export const toRules = ({edge, apexOwnership, dns}: Settings): Rules => ({
+  edgeAddresses: edge.addresses,
+  addressOnly: apexOwnership === 'AddressOnly',
+  cdns: cdnsWith(dns.cdns),
+});

@@ -33,6 +33,13 @@ export const addresses = z.string().refine((text) => {
   );
 }, 'must be an IP address, or a network such as 192.0.2.0/24');
 
+/** A content delivery network: what a name that is behind it has in DNS. Without networks and hosts nothing is behind it. */
+export const cdn = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9. -]{0,39}$/, 'must be a name such as Example CDN'),
+  networks: z.array(addresses.refine((a) => !a.endsWith('/0'), 'must not be a network of all addresses')).default([]),
+  hosts: z.array(hostname).default([]),
+});
+
 /** `address` or `address:port`, `[address]:port` for IPv6. */
 export const endpoint = (port: number) =>
   z.string().transform((text, ctx) => {

@@ -96,7 +96,7 @@ const parties: Readonly<Record<Party, string>> = {
   Nobody: 'nobody: it is on its way',
 };
 
-/** For people: several lines, or one where nothing is left to do. */
+/** For people: several lines, or one where there is nothing to do. */
 export function sayExplanation(why: Explanation, {now, colours}: {now: number; colours: boolean}): string {
   const {object, hostname, phase, reason, since, seen, records, needed, waitingFor, until, message} = why;
   const isDone = exitCodeOf(why) === exitCodes.Done;
@@ -104,7 +104,7 @@ export function sayExplanation(why: Explanation, {now, colours}: {now: number; c
   const named = styled(hostname === undefined ? object : `${hostname} (${object})`, 'bold', colours);
   const told = styled(reason, isDone ? 'green' : 'yellow', colours);
   const head = `${named}: ${told}${where === '' ? '' : ` (${where})`}\n`;
-  if (isDone) return head;
+  if (isDone && waitingFor === 'Nobody') return head;
   const lines: [string, string][] = [
     ['Seen', seen],
     ...records.map((record): [string, string] => ['Record', record]),

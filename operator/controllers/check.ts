@@ -1,10 +1,10 @@
 /**
  * A check of one name: the zone's own servers are asked, then the resolvers, then what only matters then.
  *
- *   authoritative: CNAME, A, AAAA -> TXT where addresses of the edge leave it open -> a name beside it where a wildcard may be behind
- *                  -> where a missing record often stands by mistake
+ *   authoritative: CNAME, A, AAAA -> TXT where addresses of the edge or a CDN leave it open
+ *                  -> a name beside it where a wildcard may be behind -> where a missing record often stands by mistake
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
- *   proven by both, and an order would follow: CAA
+ *   proven by both, or as it was for all that can be seen, and an order would follow: CAA
  */
 import {randomBytes} from 'node:crypto';
 import type {DnsClient, Wanted} from '../dns/client.ts';
@@ -12,6 +12,7 @@ import {Inquiry} from '../dns/inquiry.ts';
 import type {CertificateAuthority} from '../domain/caa.ts';
 import {judgeCaa} from '../domain/caa.ts';
 import type {Observation, Rules, Verdict} from '../domain/proofs/proof.ts';
+import {mayBeProven} from '../domain/proofs/proof.ts';
 import {
   isWildcard,
   judgeAuthoritative,
@@ -35,8 +36,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks one name; `caa`: with its CAA records when it is proven. All of it is one inquiry: what is not known when that ends is told
- * as a timeout, with what was asked. Rejects only for a fault of ours.
+ * Checks one name; `caa`: with its CAA records when it is proven, or may be as it was. All of it is one inquiry: what is not known when
+ * that ends is told as a timeout, with what was asked. Rejects only for a fault of ours.
  */
 export async function check(
   {dns, rules, mode, ca}: CheckOptions,
@@ -72,7 +73,7 @@ export async function check(
     }
   }
   // CAA before the order: the CA is never asked in vain.
-  return verdict.kind === 'Proven' && caa
+  return caa && mayBeProven(verdict)
     ? {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, inquiry), ca)}
     : verdict;
 }

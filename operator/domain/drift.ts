@@ -5,6 +5,7 @@ import type {DomainClaim} from '../api/foreign.ts';
 import type {ClaimWrite} from './claim-write.ts';
 import type {Verdict} from './proofs/proof.ts';
 import {denies} from './proofs/proof.ts';
+import type {Proof} from './records.ts';
 import {timestamp} from './times.ts';
 
 /** What the claim remembers of a proof that DNS gives no longer (rule 3). */
@@ -20,15 +21,21 @@ export interface Drift {
 /** How long until a doubt that could not be asked about is looked into again. */
 export const doubtMs = 60_000;
 
+/** Whether a CDN hides what a hostname was proven by: a CNAME or addresses. It hides no TXT. */
+export const isHidden = (verdict: Verdict | undefined, provenBy: Proof | undefined): boolean =>
+  verdict?.kind === 'Refuted' && verdict.behind !== undefined && (provenBy === 'CNAME' || provenBy === 'Addresses');
+
 /**
  * Drift of a held hostname: the first authoritative negative, then one confirmation after each of `afterMs` since it; a positive
- * answer ends it. Times stand on the claim, so a restart loses none.
+ * answer ends it. `hidden`: a CDN hides the proof ({@link isHidden}); that is no negative, and once one is confirmed no positive answer.
+ * Times stand on the claim, so a restart loses none.
  */
 export function driftOf(
   claim: DomainClaim,
   verdict: Verdict | undefined,
   checkedAt: number | undefined,
   afterMs: readonly number[],
+  hidden = false,
 ): Drift {
   const {
     status = {generation: 0},
@@ -46,7 +53,8 @@ export function driftOf(
   const confirmed = since !== undefined && counted >= afterMs.length;
   if (verdict === undefined || checkedAt === undefined)
     return {confirmed, ...(since !== undefined && !confirmed && {nextLook: since + (afterMs[counted] ?? 0)})};
-  if (verdict.kind === 'Proven') return since === undefined ? {confirmed: false} : {confirmed: false, write: write({})};
+  if (verdict.kind === 'Proven' || (hidden && !confirmed))
+    return since === undefined ? {confirmed: false} : {confirmed: false, write: write({})};
   if (!denies(verdict)) return {confirmed, ...(since !== undefined && {nextLook: checkedAt + doubtMs})};
   const at = timestamp(checkedAt);
   if (since === undefined) {

@@ -8,12 +8,14 @@ import type {ClaimWrite} from './claim-write.ts';
 import type {Standing} from './claim.ts';
 import {standingOf, tokenFor} from './claim.ts';
 import type {Drift} from './drift.ts';
-import {driftOf} from './drift.ts';
+import {driftOf, isHidden} from './drift.ts';
 import type {Hostname} from './hostname.ts';
 import {within} from './hostname.ts';
 import {failureOf} from './issuance.ts';
 import type {Verdict} from './proofs/proof.ts';
+import {proofByRecords} from './proofs/proofs.ts';
 import type {Question} from './records.ts';
+import {told} from './told.ts';
 import type {HostFacts, World} from './world.ts';
 
 export interface Ownership {
@@ -29,6 +31,8 @@ export interface Ownership {
   drift: Drift | undefined;
   /** It was proven before, and that stands. */
   verified: boolean;
+  /** That stands although a CDN hides it now. */
+  hidden: boolean;
   /** It does not stand any more, by DNS: a new proof is awaited. */
   lost: boolean;
   /** It is served all the same until then, ms since the epoch. */
@@ -84,9 +88,10 @@ export function ownershipOf(
   if (standing.kind === 'Claimed' || standing.kind === 'Unproven') verifiedAt = undefined;
 
   // Drift: a proof stands until an authoritative negative is confirmed (rule 3).
+  const hides = verifiedAt !== undefined && isHidden(verdict, proofByRecords(told(world.domain, hostname).records));
   const drift =
     standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
-      ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs)
+      ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs, hides)
       : undefined;
   if (drift?.write) claims.push(drift.write);
   if (standing.kind === 'Held' && claim && claims.length === 0)
@@ -102,6 +107,7 @@ export function ownershipOf(
     drift,
     lost,
     verified: verifiedAt !== undefined && !lost,
+    hidden: hides && drift?.confirmed === false,
     ...(ends !== undefined && !lost && {servedUntil: ends}),
   };
 }

@@ -14,7 +14,7 @@ import type {Verdict} from '../domain/proofs/proof.ts';
 import type {EdgeFinding} from '../domain/world.ts';
 import {redirectorAnswers} from '../edge/plain-http.ts';
 import {probeEdge} from '../edge/probe.ts';
-import type {Settings} from '../config.ts';
+import {type Settings, toRules} from '../config.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
 import type {Parts} from './parts.ts';
 
@@ -79,13 +79,13 @@ function lookAtDns(
   issuer: Issuer,
 ): Look<DnsQuestion, Verdict> {
   const {
-    settings: {dns, edge, apexOwnership},
+    settings: {dns},
     policy: {zone},
   } = config;
   const recursive = dns.recursive.length > 0 ? dns.recursive : systemResolvers();
   const options: CheckOptions = {
     dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
-    rules: {edgeAddresses: edge.addresses, addressOnly: apexOwnership === 'AddressOnly'},
+    rules: toRules(config.settings),
     mode: dns.mode,
     // The CA may name itself otherwise one day: read with each check.
     ca: {

@@ -9,7 +9,7 @@ const [server = '', target = '', count = '', caa = ''] = process.argv.slice(2);
 const dns = new DnsClient({recursive: [{address: server, port: 53}], allowPrivateAddresses: true});
 const options = {
   dns,
-  rules: {edgeAddresses: ['127.0.0.1'], addressOnly: false},
+  rules: {edgeAddresses: ['127.0.0.1'], addressOnly: false, cdns: []},
   mode: 'Authoritative' as const,
   ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
 };

@@ -12,7 +12,7 @@ import {decide} from '../../operator/domain/lifecycle.ts';
 import {messageAt} from '../../operator/domain/proofs/message.ts';
 import type {Verdict} from '../../operator/domain/proofs/proof.ts';
 import type {Question} from '../../operator/domain/records.ts';
-import {t0, world} from '../support/world.ts';
+import {later, served, settled, t0, world} from '../support/world.ts';
 import {fakeServer, record, reply, soa} from '../unit/dns/fake-servers.ts';
 import type {FakeServer} from '../unit/dns/fake-servers.ts';
 import {Servers} from './servers.ts';
@@ -25,6 +25,7 @@ const resolvers = [
 ];
 const target = 'docs-acme-k3v9x2m4q7w1z.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
+const cdn = {name: 'Example CDN', networks: ['198.51.100.128/25', '2001:db8:cd::/48'], hosts: ['cdn.example']};
 const cname = `docs IN CNAME ${target}.`;
 const ns1 = '@ IN NS ns1.test.';
 const ns2 = '@ IN NS ns2.test.';
@@ -123,6 +124,16 @@ const zones = {
       '*.wildcname IN CNAME www.example.net.',
       `*.wildours IN CNAME ${target}.`,
       '*.wildedge IN A 203.0.113.1',
+      'cdn IN A 198.51.100.129',
+      'cdn IN AAAA 2001:db8:cd::1',
+      'cdncname IN CNAME customer.cdn.example.',
+      'cdnproven IN A 198.51.100.130',
+      `_doorplate-challenge.cdnproven IN TXT "${token}"`,
+      'cdncnameproven IN CNAME customer.cdn.example.',
+      `_doorplate-challenge.cdncnameproven IN TXT "${token}"`,
+      'cdnwrong IN A 198.51.100.129',
+      '_doorplate-challenge.cdnwrong IN TXT "theirs"',
+      '*.wildcdn IN A 198.51.100.129',
       'mixed IN A 203.0.113.1',
       'mixed IN A 198.51.100.7',
       'loop IN CNAME loop2',
@@ -206,7 +217,7 @@ beforeAll(async () => {
   servers = await Servers.start(zones, 'test', resolvers);
   options = {
     dns: client(resolvers.map(({address}) => address)),
-    rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false},
+    rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false, cdns: [cdn]},
     mode: 'Authoritative',
     ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
   };
@@ -368,6 +379,33 @@ describe('A check of', () => {
       {reason: 'TXTMissing', state: 'Found', apex: true, txt: {state: 'Missing', observed: []}},
     ],
     ['an apex with another TXT', 'othertxt.test', {reason: 'TXTMismatch', apex: true}],
+    ['a CDN with the TXT', 'cdnproven.customer.test', {kind: 'Proven', by: 'TXT', apex: false}],
+    ['a CNAME to a CDN with the TXT', 'cdncnameproven.customer.test', {kind: 'Proven', by: 'TXT', apex: false}],
+    [
+      'a CDN',
+      'cdn.customer.test',
+      {
+        reason: 'BehindCDN',
+        behind: cdn.name,
+        observed: ['A of Example CDN', 'AAAA of Example CDN'],
+        txt: {state: 'Missing', observed: []},
+      },
+    ],
+    [
+      'a CNAME to a CDN',
+      'cdncname.customer.test',
+      {reason: 'BehindCDN', behind: cdn.name, observed: ['CNAME customer.cdn.example']},
+    ],
+    [
+      'a CDN with another TXT',
+      'cdnwrong.customer.test',
+      {reason: 'TXTMismatch', behind: cdn.name, txt: {state: 'Wrong', observed: ['TXT theirs']}},
+    ],
+    [
+      'a wildcard of a CDN',
+      'any.wildcdn.customer.test',
+      {reason: 'BehindCDN', message: expect.stringContaining(' is behind Example CDN by a wildcard record, ')},
+    ],
     [
       'the CNAME with the zone twice in its name',
       'twice.customer.test',
@@ -719,11 +757,23 @@ describe('CAA before an order, by the resolvers', () => {
   });
 });
 
+test('A hostname that is Live and is put behind a CDN is served on, and told so', async () => {
+  const hostname = 'cdn.customer.test';
+  const live = settled(world({primary: hostname, facts: {[hostname]: served()}}));
+  const verdict = await check(options, about(hostname), true);
+  const d = decide(later(live, {facts: {[hostname]: served({verdict})}}));
+  given.add(d.status.hosts?.[0]?.reason ?? '');
+  expect(d.status.hosts?.[0]).toMatchObject({phase: 'Live', reason: 'ServedBehindCDN'});
+  // An order that may follow needs them.
+  expect(verdict).toMatchObject({caa: {kind: 'Allowed'}});
+});
+
 // Last: test/reasons.ts takes these titles, where they have passed, for the reasons that come up here.
 describe('The verdicts of DNS', () => {
   const said = [
     'AuthoritativeFailure',
     'AuthoritativeUnreachable',
+    'BehindCDN',
     'CAALookupFailed',
     'ConflictingA',
     'ConflictingAAAA',
@@ -734,6 +784,7 @@ describe('The verdicts of DNS', () => {
     'ProxiedOrFlattened',
     'RecordMissing',
     'ResolverFailure',
+    'ServedBehindCDN',
     'TXTMismatch',
     'TXTMissing',
     'TargetMismatch',

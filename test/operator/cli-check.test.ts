@@ -174,6 +174,10 @@ const situations: Record<string, Situation> = {
     arrange: www((name) => set(name, edge(name))),
     says: ['AwaitingVerification ProxiedOrFlattened'],
   },
+  'it is behind a CDN': {
+    arrange: www((name) => set(name, record(name, 'A', '104.16.132.229'))),
+    says: ['AwaitingVerification BehindCDN'],
+  },
   'an apex has nothing': {arrange: apex(() => {}), says: ['AwaitingVerification RecordMissing']},
   "an apex has the edge's address and no TXT": {
     arrange: apex((name) => setApex(name)),

@@ -20,7 +20,7 @@ import {events} from '../../operator/kube/events.ts';
 import {record} from '../unit/dns/fake-servers.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
-import {RunningOperator, type Settings} from '../support/operator.ts';
+import {RunningOperator, type Settings, settingsFor} from '../support/operator.ts';
 import {home, ingressClassOf, Platform, zone} from '../support/platform.ts';
 import {StandInDns} from '../support/stand-in-dns.ts';
 import {StandInEdge} from '../support/stand-in-edge.ts';
@@ -117,6 +117,60 @@ describe('dns.mode', () => {
     } finally {
       await second.stop();
     }
+  });
+});
+
+/** Puts a hostname behind the CDN of these tests. */
+const putBehindCdn = (name: string) => platform.dns.set(name, record(name, 'A', '127.9.0.1'));
+const startWithCdn = () =>
+  start({
+    dns: {...settingsFor(platform).dns, cdns: [{name: 'Example CDN', networks: ['127.9.0.0/16']}]},
+  });
+
+/** A process that has not checked anything yet is asked for a check: it is made at once. */
+async function verifyAnew(customer: Customer): Promise<void> {
+  await startWithCdn();
+  const annotations = {'doorplate.dev/requestedAt': `${Date.now()}`};
+  await customer.change(customDomains, 'web', {metadata: {annotations}});
+}
+
+describe('dns.cdns', () => {
+  test('have further ones: a hostname behind one waits for the TXT, and is Live with it', async () => {
+    await startWithCdn();
+    const customer = await Customer.deployed(platform);
+    const www = customer.host('www');
+    putBehindCdn(www);
+    await customer.attach('web', www);
+    await expectHost(customer, www, 'AwaitingVerification BehindCDN');
+    expect(platform.certManager.orders.has(www)).toBe(false);
+    const {hosts, dnsRecords = []} = (await customer.domain('web'))?.status ?? {};
+    expect(hosts?.[0]?.message).toContain(`${www} is behind Example CDN, which hides what would prove it.`);
+    const challenge = `_doorplate-challenge.${www}`;
+    const token = dnsRecords.find((r) => r.type === 'TXT')?.value ?? '';
+    platform.dns.set(challenge, {name: challenge, type: 'TXT', ttl: 60, data: token});
+    await verifyAnew(customer);
+    await expectHost(customer, www, 'Live Serving');
+  });
+
+  test('may stand before a hostname later: it is served on, told which TXT to create, and not called drifted', async () => {
+    await startWithCdn();
+    const customer = await Customer.served(platform);
+    const www = customer.host('www');
+    const orders = platform.certManager.orders.get(www);
+    const {uid} = (await customer.domain('web'))?.metadata ?? {};
+    const children = await platform.children(uid);
+    putBehindCdn(www);
+    await verifyAnew(customer);
+    await expectHost(customer, www, 'Live ServedBehindCDN');
+    const {hosts, conditions} = (await customer.domain('web'))?.status ?? {};
+    expect(hosts?.[0]?.message).toContain('Create TXT _doorplate-challenge.www -> "');
+    expect(conditions?.find((c) => c.type === 'Verified')?.status).toBe('True');
+    expect((await platform.client.get(domainClaims, www))?.status).not.toHaveProperty('negativeSince');
+    expect([await platform.children(uid), platform.certManager.orders.get(www)]).toEqual([children, orders]);
+    // And back again.
+    await customer.point([www]);
+    await verifyAnew(customer);
+    await expectHost(customer, www, 'Live Serving');
   });
 });
 

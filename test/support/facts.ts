@@ -6,6 +6,7 @@ import {registrableName} from '../../operator/domain/hostname.ts';
 import type {Diagnosis} from '../../operator/domain/diagnosis.ts';
 import type {Obstacle} from '../../operator/domain/obstacle.ts';
 import type {RecordState, Verdict} from '../../operator/domain/proofs/proof.ts';
+import {mayBeProven} from '../../operator/domain/proofs/proof.ts';
 import {providerOf} from '../../operator/domain/providers.ts';
 import type {ReasonName} from '../../operator/domain/reasons.ts';
 import type {Proof} from '../../operator/domain/records.ts';
@@ -25,6 +26,8 @@ const refusals: [ReasonName, RecordState, string[]?][] = [
   ['IndirectCNAME', 'Wrong', ['CNAME detour.example']],
   ['ConflictingRecord', 'Conflicting', ['A 203.0.113.7']],
   ['ProxiedOrFlattened', 'Conflicting', ['A 192.0.2.1']],
+  ['BehindCDN', 'Unknown', ['A of Cloudflare']],
+  ['BehindCDN', 'Unknown', ['CNAME d1.cloudfront.net']],
   ['ConflictingA', 'Conflicting', ['A 203.0.113.7']],
   ['ConflictingAAAA', 'Conflicting', ['AAAA 2001:db8::7']],
   ['TXTMissing', 'Found', ['A 192.0.2.1']],
@@ -46,7 +49,8 @@ const refuted = ([reason, state, observed = []]: (typeof refusals)[number], oldA
   observed,
   apex: ofApex.has(reason),
   ...(oldAnswerSeconds > 0 && {oldAnswerSeconds}),
-  ...(reason === 'TXTMissing' && {txt: {state: 'Missing', observed: []}}),
+  ...((reason === 'TXTMissing' || reason === 'BehindCDN') && {txt: {state: 'Missing', observed: []}}),
+  ...(reason === 'BehindCDN' && {behind: 'Cloudflare'}),
   ...(reason === 'TXTMismatch' && {txt: {state: 'Wrong', observed: ['TXT another']}}),
 });
 
@@ -100,8 +104,11 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .tuple(fc.constantFrom(...refusals), mostly(3, [0], [5 * 60, 20 * 60 * 60]))
-      .map(([refusal, oldAnswerSeconds]) => refuted(refusal, oldAnswerSeconds)),
+      .tuple(fc.constantFrom(...refusals), mostly(3, [0], [5 * 60, 20 * 60 * 60]), caa)
+      .map(([refusal, oldAnswerSeconds, said]) => {
+        const found = refuted(refusal, oldAnswerSeconds);
+        return said && mayBeProven(found) ? {...found, caa: said} : found;
+      }),
   },
   {
     weight: 1,
@@ -317,7 +324,7 @@ export const choices: fc.Arbitrary<Choices> = fc.oneof(fc.constant(well), any);
 /** The facts as they are found at a time, ms since the epoch. `readsCaa`: the platform knows its CA's names. */
 export function factsAt(c: Choices, hostname: string, now: number, readsCaa: boolean): HostFacts {
   const certificate = certificateAt(c.issuance, now);
-  const found = c.verdict?.kind === 'Proven' && !readsCaa ? {...c.verdict, caa: undefined} : c.verdict;
+  const found = c.verdict && mayBeProven(c.verdict) && !readsCaa ? {...c.verdict, caa: undefined} : c.verdict;
   return {
     ...(found && {verdict: placed(found, c.nameServers, hostname), checkedAt: now - c.checkedAgoMs}),
     ...(certificate && {certificate}),

@@ -107,6 +107,17 @@ export const policy: Policy = {
   recheckIntervalMs: 24 * hours,
 };
 
+const behindCdn: Verdict = {
+  kind: 'Refuted',
+  reason: 'BehindCDN',
+  behind: 'Cloudflare',
+  message: 'A CDN.',
+  state: 'Unknown',
+  observed: ['A of Cloudflare'],
+  txt: {state: 'Missing', observed: []},
+  apex: true,
+};
+
 const confirmationMs = Math.max(...policy.takeoverConfirmationsMs);
 /** For how long a route may stand after DNS stopped proving it: until the next look, the confirmations, the grace time. */
 const longestDriftMs =
@@ -192,8 +203,8 @@ export class Town {
   readonly hostname: string;
   readonly tenants: Record<Name, Tenant> = {ann: new Tenant('ann'), ben: new Tenant('ben')};
   now = t0;
-  /** What the name's own servers say; `fails`: nothing. */
-  dns = {cname: undefined as string | undefined, edge: false, txt: new Set<string>(), fails: false};
+  /** What the name's own servers say; `fails`: nothing; `cdn`: addresses of a CDN in place of what there was, and the TXT. */
+  dns = {cname: undefined as string | undefined, edge: false, cdn: false, txt: new Set<string>(), fails: false};
   /** Looks of the operator's copy at claims that are yet to come: a stale read. */
   stale = 0;
   /** Tokens that were published before the hostname was released or passed on: they prove nothing any more. */
@@ -202,7 +213,7 @@ export class Town {
   readonly #api: ClaimApi;
   #copy: DomainClaim | undefined;
   #holder: string | undefined;
-  #failedAt = -Infinity;
+  #unseenAt = -Infinity;
   #claimAt = Infinity;
   readonly #claims: Claims;
   readonly #claimReconciler: ClaimReconciler;
@@ -449,8 +460,11 @@ export class Town {
   }
 
   #ask({target, token}: Question): Verdict {
-    const {cname, edge, txt, fails} = this.dns;
+    const {cname, edge, cdn, txt, fails} = this.dns;
     if (fails) return {kind: 'Unknown', reason: 'AuthoritativeFailure', message: 'SERVFAIL.', apex: true};
+    const has = token !== undefined && txt.has(token);
+    if (cdn && !has) return behindCdn;
+    if (cdn) return {kind: 'Proven', by: 'TXT', apex: true};
     if (cname === target) return {kind: 'Proven', by: 'CNAME', apex: true};
     if (cname !== undefined)
       return {
@@ -461,7 +475,7 @@ export class Town {
         observed: [`CNAME ${cname}`],
         apex: true,
       };
-    if (edge && token !== undefined && txt.has(token)) return {kind: 'Proven', by: 'TXT', apex: true};
+    if (edge && has) return {kind: 'Proven', by: 'TXT', apex: true};
     return {kind: 'Refuted', reason: 'RecordMissing', message: 'Nothing.', state: 'Missing', observed: [], apex: true};
   }
 
@@ -592,12 +606,13 @@ export class Town {
   async #isRight(t: Tenant): Promise<boolean> {
     const claim = await this.claim();
     if (claim?.spec.proof === 'Platform' && belongsTo(claim, t.tenant)) return true;
-    const {cname, edge, txt} = this.dns;
-    if (cname !== undefined) return cname === t.host;
+    const {cname, edge, cdn, txt} = this.dns;
+    if (cname !== undefined && !cdn) return cname === t.host;
     // What the claim keeps for its tenant is no other's, though that tenant was without its Account in between.
     const kept = claim && belongsTo(claim, t.tenant) ? claim.status?.token : undefined;
     return (
-      edge && [...txt].some((token) => token === kept || (this.#issued.get(token) === t.name && !this.#void.has(token)))
+      (edge || cdn) &&
+      [...txt].some((token) => token === kept || (this.#issued.get(token) === t.name && !this.#void.has(token)))
     );
   }
 
@@ -614,7 +629,7 @@ export class Town {
       }
       this.#holder = uid;
     }
-    if (this.dns.fails) this.#failedAt = this.now;
+    if (this.dns.fails || this.dns.cdn) this.#unseenAt = this.now;
     for (const t of this.#all()) {
       if (uid !== undefined && uid !== t.domain?.metadata.uid) t.rightAt = undefined;
       if (t.domain && (await this.#isRight(t))) t.rightAt = this.now;
@@ -633,8 +648,8 @@ export class Town {
     for (const t of this.#all()) {
       if (!this.isRouted(t)) continue;
       assert.equal(this.#holder, t.domain?.metadata.uid, `${t.name} is routed and does not hold the claim`);
-      // While nobody can be asked, nothing is taken back.
-      const right = Math.max(t.rightAt ?? Infinity, this.#failedAt);
+      // While nobody can be asked, or a CDN hides it, nothing is taken back.
+      const right = Math.max(t.rightAt ?? Infinity, this.#unseenAt);
       assert(
         this.now - right <= longestDriftMs,
         `${t.name} is routed ${(this.now - right) / hours} hours after its proof has gone`,
@@ -642,8 +657,8 @@ export class Town {
     }
   }
 
-  /** From now on the hostname is rightly this one's, by a CNAME or by the TXT, and nobody else's: it must be served within the time of the confirmations. */
-  async restore(name: Name, by: 'CNAME' | 'TXT'): Promise<void> {
+  /** From now on the hostname is rightly this one's, by a CNAME or by the TXT, behind a CDN or not, and nobody else's: it must be served within the time of the confirmations. */
+  async restore(name: Name, by: EndProof): Promise<void> {
     const claim = await this.claim();
     const t = this.tenants[name];
     Object.assign(t, {allowed: true, padded: false, refused: false});
@@ -655,7 +670,8 @@ export class Town {
     this.dns = {
       cname: by === 'CNAME' ? t.host : undefined,
       edge: by === 'TXT',
-      txt: new Set(by === 'TXT' ? [this.token(name)] : []),
+      cdn: by === 'BehindCDN',
+      txt: new Set(by === 'CNAME' ? [] : [this.token(name)]),
       fails: false,
     };
     await this.settle();
@@ -691,6 +707,10 @@ const deeds: Record<string, (town: Town, name: Name, ms: number) => Promise<void
   withdraw: (town) => {
     town.dns = {...town.dns, cname: undefined, txt: new Set()};
   },
+  // Switched on, or off.
+  proxy: (town) => {
+    town.dns = {...town.dns, cdn: !town.dns.cdn};
+  },
   fail: (town) => {
     town.dns = {...town.dns, fails: !town.dns.fails};
   },
@@ -721,10 +741,13 @@ const deeds: Record<string, (town: Town, name: Name, ms: number) => Promise<void
   pass: (town, _, ms) => town.pass(ms),
 };
 
+/** How its owner proves in the end whose the hostname is: behind a CDN by the TXT. */
+type EndProof = 'CNAME' | 'TXT' | 'BehindCDN';
+
 export interface HistoryOfRivals {
   deeds: Deed[];
   owner: Name;
-  /** How it proves in the end whose the hostname is. */ by: 'CNAME' | 'TXT';
+  by: EndProof;
 }
 
 export const historyOfRivals: fc.Arbitrary<HistoryOfRivals> = fc.record({
@@ -741,7 +764,7 @@ export const historyOfRivals: fc.Arbitrary<HistoryOfRivals> = fc.record({
     {minLength: 1, maxLength: 12},
   ),
   owner: fc.constantFrom(...names),
-  by: fc.constantFrom('CNAME', 'TXT'),
+  by: fc.constantFrom('CNAME', 'TXT', 'BehindCDN'),
 });
 
 /** Plays a history and, at its end, gives the hostname back to its rightful owner. Throws when a guarantee is broken. */

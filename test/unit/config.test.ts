@@ -3,7 +3,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {parse, stringify} from 'yaml';
-import {ConfigError, loadConfig, parseSettings, toPolicy} from '../../operator/config.ts';
+import {ConfigError, loadConfig, parseSettings, toPolicy, toRules} from '../../operator/config.ts';
+import {knownCdns} from '../../operator/domain/cdns.ts';
 
 type Raw = Record<string, unknown>;
 
@@ -56,6 +57,7 @@ describe('A good configuration', () => {
         allowPrivateAddresses: false,
         recheckInterval: 6 * hour,
         driftConfirmations: [minute, 5 * minute, 15 * minute, hour],
+        cdns: [],
         takeoverConfirmations: [2 * second, 5 * second, 10 * second],
         waitSchedule: [
           {every: 15 * second, for: 5 * minute},
@@ -246,6 +248,15 @@ describe('A good configuration', () => {
   test('takes networks for the edge where it is told where to look', () => {
     const edge = {addresses: ['192.0.2.0/24', '2001:db8::/32', '192.0.2.1/32', '0.0.0.0/0'], probe: ['192.0.2.7']};
     expect(settings({edge}).edge).toEqual({addresses: edge.addresses, probe: [{address: '192.0.2.7', port: 443}]});
+  });
+
+  test('has the rules of proofs: the edge, what addresses prove, and the CDNs, those of the platform among them', () => {
+    const cdns = [{name: 'Our CDN', networks: ['198.51.100.0/24'], hosts: ['CDN.example.net.']}, {name: 'Fastly'}];
+    const rules = toRules(settings({apexOwnership: 'AddressOnly', singleTenant: true, dns: {cdns}}));
+    expect(rules).toMatchObject({edgeAddresses: ['192.0.2.1'], addressOnly: true});
+    expect(rules.cdns).toContainEqual({...cdns[0], hosts: ['cdn.example.net']});
+    expect(rules.cdns.filter(({name}) => name === 'Fastly')).toEqual([{name: 'Fastly', networks: [], hosts: []}]);
+    expect(toRules(settings()).cdns).toEqual(knownCdns);
   });
 
   test('lets addresses prove an apex where there is one tenant, and resolvers decide alone where there are two', () => {

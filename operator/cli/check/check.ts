@@ -1,6 +1,6 @@
 /** What would become of hostnames: gathered, foreseen, told. Nothing is written. */
 import type {CustomDomain} from '../../api/foreign.ts';
-import type {Settings} from '../../config.ts';
+import {type Settings, toRules} from '../../config.ts';
 import {check as askDns} from '../../controllers/check.ts';
 import {customDomains, projects} from '../../controllers/resources.ts';
 import {DnsClient} from '../../dns/client.ts';
@@ -89,11 +89,11 @@ async function foresee(
   known: Known,
   {settings, now}: {settings: Settings; now: () => number},
 ): Promise<Foreseen[]> {
-  const {dns, edge, apexOwnership} = settings;
+  const {dns} = settings;
   const recursive = dns.recursive.length > 0 ? [...dns.recursive] : systemResolvers();
   const checking = {
     dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
-    rules: {edgeAddresses: edge.addresses, addressOnly: apexOwnership === 'AddressOnly'},
+    rules: toRules(settings),
     mode: dns.mode,
     ca: {identities: known.policy.caaIdentities, accountUri: known.accountUri, zone: known.policy.zone},
   };

@@ -5,8 +5,9 @@ import type {Hostname} from '../hostname.ts';
 import {isApexByName} from '../hostname.ts';
 import {entryBefore} from '../hosts.ts';
 import type {Verdict} from '../proofs/proof.ts';
+import {mayBeProven} from '../proofs/proof.ts';
 import {proofByRecords, recordsFor} from '../proofs/proofs.ts';
-import type {Place, Question} from '../records.ts';
+import type {Place, Proof, Question} from '../records.ts';
 import {told} from '../told.ts';
 import type {World} from '../world.ts';
 
@@ -14,7 +15,7 @@ import type {World} from '../world.ts';
 export function recordsOf(world: World, question: Question, verdict: Verdict | undefined): DnsRecordStatus[] {
   const {hostname} = question;
   const prior = priorRecords(world, hostname);
-  const by = verdict ? (verdict.kind === 'Proven' ? verdict.by : undefined) : proofByRecords(prior);
+  const by = verdict ? provableBy(verdict) : proofByRecords(prior);
   return recordsFor(question, placeOf(world, hostname, verdict), world.policy.edgeAddresses, by).map(
     ({type, name, zone, value, ttl, note}): DnsRecordStatus => {
       const before =
@@ -44,6 +45,12 @@ export function recordsOf(world: World, question: Question, verdict: Verdict | u
       };
     },
   );
+}
+
+/** By what it is proven, or could be as it stands; undefined: as usual for its place. */
+function provableBy(verdict: Verdict): Proof | undefined {
+  if (verdict.kind === 'Proven') return verdict.by;
+  return mayBeProven(verdict) ? 'TXT' : undefined;
 }
 
 /** Where the records of a hostname are made: by the newest verdict, by what was found before, or by its name. */

@@ -1,10 +1,11 @@
 /** From the routes to Live, and what is said of what is Live. */
 import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../edge.ts';
 import {renewalOf} from './issuing.ts';
-import type {Outcome} from './outcome.ts';
+import type {Answer, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import type {Planned} from './stages.ts';
 import {reasonOf} from '../reasons.ts';
+import {canProveByTxt, sayRecords, txtRecord} from '../records.ts';
 import {nextEdgeLook} from '../schedule.ts';
 import {minuteOf} from '../times.ts';
 
@@ -82,19 +83,36 @@ export function tellLateRenewal(host: Planned): Outcome | undefined {
   return step && say('Live', step);
 }
 
-export function tellServed({hostname, role, primary, redirect}: Planned): Outcome {
+/** What it does, by its role. */
+function sayServed({hostname, role, primary, redirect}: Planned): Pick<Answer, 'reason' | 'message'> {
   switch (role) {
     case 'FormerPrimary':
-      return say('Live', {
+      return {
         reason: 'ServedUntilReplaced',
         message: `${hostname} is served as before until ${primary.hostname} is Live.`,
-      });
+      };
     case 'Primary':
-      return say('Live', {reason: 'Serving', message: `${hostname} is served over TLS.`});
+      return {reason: 'Serving', message: `${hostname} is served over TLS.`};
     case 'RedirectSource':
-      return say('Live', {
-        reason: 'Redirecting',
-        message: `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`,
-      });
+      return {reason: 'Redirecting', message: `${hostname} redirects to ${redirect?.to ?? primary.hostname}.`};
   }
 }
+
+/** A CDN hides what proved it (rule 3). Nothing is told of what is seen there, which changes from check to check. */
+export function tellCdn(host: Planned): Outcome | undefined {
+  const {facts, before, role, question, zone, ownership} = host;
+  if (role === 'FormerPrimary' || ownership.byPlatform) return undefined;
+  // As before, while nothing is known, or a negative that is not confirmed.
+  const isAsBefore = facts.verdict?.kind !== 'Proven' && before?.reason === 'ServedBehindCDN';
+  if (!ownership.hidden && !isAsBefore) return undefined;
+  const place = {apex: zone?.name === question.hostname, ...(zone && {zone})};
+  const remedy = canProveByTxt(question)
+    ? `Create ${sayRecords([txtRecord(question, place)], place)}`
+    : 'Switch the CDN off for this name';
+  const message =
+    `${sayServed(host).message} It is behind a CDN now, which hides what proved it. ` +
+    `${remedy}, so that it is proven again.`;
+  return say('Live', {reason: 'ServedBehindCDN', message});
+}
+
+export const tellServed = (host: Planned): Outcome => say('Live', sayServed(host));

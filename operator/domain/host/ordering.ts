@@ -24,15 +24,15 @@ type Gate = IssuanceStep & {nextLook: number};
 const about = (reason: string) => reasonOf(reason)?.about;
 
 /** CAA records that forbid it, that could not be read, or were not yet. Where the platform's word is the proof, CAA is left to the CA. */
-function caaGate({world: {now, policy}, hostname, facts, before, ownership}: Owned): Gate | undefined {
-  const {verdict, checkedAt} = facts;
-  const caa = verdict?.kind === 'Proven' ? verdict.caa : undefined;
+function caaGate({world: {now, policy}, hostname, facts, before, ownership, upheld}: Owned): Gate | undefined {
+  const {checkedAt} = facts;
+  const caa = upheld?.caa;
   if (ownership.byPlatform || policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
   const said = before?.phase === 'Verified' ? about(before.reason) : undefined;
   const held = said === 'Caa' || (caa === undefined && said === 'Budget') ? before : undefined;
   // A proof that came without them is of a check that was not asked for them: the Certificate stood then.
   const nextLook =
-    verdict?.kind === 'Proven' && caa === undefined
+    upheld && caa === undefined
       ? now
       : (nextWaitingCheck(policy, held ? Date.parse(held.since) : now, checkedAt, now) ??
         (checkedAt ?? now) + policy.recheckIntervalMs);
@@ -61,7 +61,7 @@ function orderGate({world: {now, policy}, facts: {checkedAt = now}}: Owned, issu
  * Undefined: there is nothing to move, or this one may.
  */
 export function moveOf(host: Owned, issuance: IssuanceWorld, onHold: boolean): Move | undefined {
-  const {world, facts} = host;
+  const {world, facts, upheld} = host;
   const {verdict, certificate} = facts;
   const from = certificate?.issuerRef;
   if (from === undefined) return undefined;
@@ -70,7 +70,7 @@ export function moveOf(host: Owned, issuance: IssuanceWorld, onHold: boolean): M
   const forbidden = caaGate(host);
   const step = forbidden ?? beforeOrder(issuance);
   // The next regular check reads them where DNS could not be asked, or says something else.
-  const unread = verdict === undefined || (verdict.kind === 'Proven' && verdict.caa === undefined);
+  const unread = verdict === undefined || (upheld !== undefined && upheld.caa === undefined);
   return step && {from, step, readsCaa: forbidden !== undefined && unread};
 }
 

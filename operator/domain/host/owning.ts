@@ -25,6 +25,7 @@ export function own(host: Accepted): Owned {
   // What a proven name's servers say counts only when it is confirmed; that they could not be asked says nothing.
   const doubtful = verdict?.kind === 'Unknown' || (verdict?.kind === 'Refuted' && !drifted);
   const counts = isProven && doubtful ? undefined : verdict;
+  const upheld = verdict?.kind === 'Proven' || (verdict?.kind === 'Refuted' && ownership.hidden) ? verdict : undefined;
   const question = questionOf(world, hostname, target, ownership.claim);
   const zone = zoneOf(before?.zone, counts);
   return {
@@ -32,6 +33,7 @@ export function own(host: Accepted): Owned {
     ownership,
     question,
     isProven,
+    ...(upheld && {upheld}),
     addedAt,
     ...(verifiedAt !== undefined && {verifiedAt}),
     ...(liveAt !== undefined && {liveAt}),

@@ -37,7 +37,7 @@ function redirectOf({role, primary, want, before}: Owned, wasLive: boolean): Hos
 }
 
 function issuanceOf(
-  {world, hostname, before, facts, ownership, records, asked}: Owned,
+  {world, hostname, before, facts, ownership, records, asked, upheld}: Owned,
   wasLive: boolean,
 ): IssuanceWorld {
   const {verdict, grant, diagnosis} = facts;
@@ -53,7 +53,7 @@ function issuanceOf(
     checked: {
       proven: verdict?.kind === 'Proven',
       verifies: records.every((r) => r.state === 'Found'),
-      ...(verdict?.kind === 'Proven' && verdict.caa && {caa: verdict.caa}),
+      ...(upheld?.caa && {caa: upheld.caa}),
     },
     asked: world.request !== undefined && !asked,
   };

@@ -13,6 +13,7 @@ import type {Hostname} from '../hostname.ts';
 import type {Wanted} from '../hosts.ts';
 import type {IssuanceStep, IssuanceWorld} from '../issuance.ts';
 import type {Ownership} from '../ownership.ts';
+import type {ProvenBy, Refuted} from '../proofs/proof.ts';
 import type {Refusal} from '../reasons.ts';
 import type {Question} from '../records.ts';
 import type {HostFacts, World} from '../world.ts';
@@ -72,6 +73,8 @@ export interface Owned extends Accepted, Kept {
   ownership: Ownership;
   question: Question;
   isProven: boolean;
+  /** The newest check, where it proves the hostname, or where a CDN hides what proved it. */
+  upheld?: ProvenBy | Refuted;
 }
 
 /** The platform has set another issuer; `from` is the one that a Certificate stays with for now, `step` what it waits for. */

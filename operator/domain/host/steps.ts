@@ -14,6 +14,7 @@ import {
   beginWaitingForPrimary,
   goOnWaitingForPrimary,
   publishRedirect,
+  tellCdn,
   tellGraceOfDowngrade,
   tellGraceOfDrift,
   tellLateRenewal,
@@ -62,7 +63,13 @@ const untilSeen: readonly Step<Planned>[] = [
   publishRedirect,
 ];
 
-const whileLive: readonly Step<Planned>[] = [tellGraceOfDowngrade, tellGraceOfDrift, tellLateRenewal, tellServed];
+const whileLive: readonly Step<Planned>[] = [
+  tellGraceOfDowngrade,
+  tellGraceOfDrift,
+  tellLateRenewal,
+  tellCdn,
+  tellServed,
+];
 
 export function decideHost(world: World, want: Wanted, primary: Host['primary']): HostDecision {
   const host = hostOf(world, want, primary);

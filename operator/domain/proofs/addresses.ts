@@ -1,6 +1,6 @@
 /** Addresses of the edge, in place of a CNAME. They prove no tenant; alone they prove an apex where `AddressOnly` says so. */
-import {BlockList, isIPv4, isIPv6} from 'node:net';
 import {shown} from '../hostname.ts';
+import {isIn} from '../networks.ts';
 import type {Case, Finding, ProofKind, Refuted, Rules} from './proof.ts';
 import {bounded, refuted, wildcardWords} from './proof.ts';
 import {apexNote, atApexOf} from '../providers.ts';
@@ -63,33 +63,8 @@ export const addressesOf = ({a, aaaa}: Finding): string[] =>
 export const few = (records: string[]) =>
   records.slice(0, 4).join(', ') + (records.length > 4 ? ` and ${records.length - 4} more` : '');
 
-/** Addresses and CIDRs, of each family on its own: a BlockList takes an IPv4-mapped IPv6 address for the IPv4 one. */
-interface Edge {
-  v4: BlockList;
-  v6: BlockList;
-}
-const edges = new WeakMap<readonly string[], Edge>();
-function edgeOf(listed: readonly string[]): Edge {
-  let edge = edges.get(listed);
-  if (!edge) {
-    edge = {v4: new BlockList(), v6: new BlockList()};
-    for (const written of listed) {
-      const [address = '', prefix] = written.split('/');
-      const [list, family, bits] = address.includes(':')
-        ? ([edge.v6, 'ipv6', 128] as const)
-        : ([edge.v4, 'ipv4', 32] as const);
-      list.addSubnet(address, prefix === undefined ? bits : Number(prefix), family);
-    }
-    edges.set(listed, edge);
-  }
-  return edge;
-}
-
 /** Whether an address is the edge's. */
-export function isOfEdge(address: string, {edgeAddresses}: Rules): boolean {
-  if (isIPv4(address)) return edgeOf(edgeAddresses).v4.check(address, 'ipv4');
-  return isIPv6(address) && edgeOf(edgeAddresses).v6.check(address, 'ipv6');
-}
+export const isOfEdge = (address: string, {edgeAddresses}: Rules): boolean => isIn(address, edgeAddresses);
 
 /** What stands for a CNAME where none may stand. */
 export function inPlaceOfCname(question: Question, place: Place, edgeAddresses: readonly string[]): DnsRecord[] {

@@ -1,5 +1,6 @@
 /** What is known and said of the proof that a name is a tenant's: findings of DNS, and verdicts over them. */
 import type {CaaVerdict} from '../caa.ts';
+import type {Cdn} from '../cdns.ts';
 import type {ReasonName} from '../reasons.ts';
 import type {DnsRecord, Place, Proof, Question} from '../records.ts';
 
@@ -40,6 +41,8 @@ export interface Rules {
   edgeAddresses: readonly string[];
   /** `apexOwnership: AddressOnly`, of a platform with one tenant: the edge's addresses at an apex prove it. */
   addressOnly: boolean;
+  /** Behind these the TXT alone proves a name. */
+  cdns: readonly Cdn[];
 }
 
 export type RecordState = 'Missing' | 'Wrong' | 'Conflicting' | 'Found' | 'Unknown';
@@ -67,6 +70,9 @@ export interface Refuted extends Place {
   observed: string[];
   /** Of the TXT, where that was asked for. */
   txt?: {state: RecordState; observed: string[]};
+  /** The CDN that the name is behind: a CNAME or an address may stand behind it that would prove it ({@link mayBeProven}). */
+  behind?: string;
+  caa?: CaaVerdict;
   /** For how long from the check on resolvers may repeat what was seen, by the zone's own servers. */
   oldAnswerSeconds?: number;
 }
@@ -79,6 +85,13 @@ export interface Unknown extends Place {
 
 /** Whether a verdict is the zone's own "no": what most resolvers do not see yet is none. */
 export const denies = (verdict: Verdict) => verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending';
+
+/**
+ * Whether a name is proven, or may be behind a CDN that hides it. What is hidden wins nothing, and against another tenant's proof it
+ * counts as a "no" ({@link denies}).
+ */
+export const mayBeProven = (verdict: Verdict): verdict is ProvenBy | Refuted =>
+  verdict.kind === 'Proven' || (verdict.kind === 'Refuted' && verdict.behind !== undefined);
 
 /** What is judged, and what is known of it whoever answers. */
 export interface Case {

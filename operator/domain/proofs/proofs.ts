@@ -4,13 +4,14 @@
  *   CNAME to exactly the host                              Proven by CNAME
  *   edge's addresses, no CNAME   + TXT with the token      Proven by TXT (an apex; a flattened or private-suffix name)
  *                                an apex, AddressOnly      Proven by Addresses
+ *   behind a CDN                 + TXT with the token      Proven by TXT; nothing else proves it
  *   anything else that is there, or isn't                  Refuted, with what to do
  */
 
 import {addresses} from './addresses.ts';
 import {cname} from './cname.ts';
 import type {Case, Challenge, Finding, ProofKind, Rules, Verdict} from './proof.ts';
-import {txt} from './txt.ts';
+import {cdnOf, txt} from './txt.ts';
 import type {DnsRecord, Place, Proof, Question} from '../records.ts';
 import {sayRecords} from '../records.ts';
 
@@ -18,7 +19,8 @@ const proofs: Record<Proof, ProofKind> = {CNAME: cname, Addresses: addresses, TX
 
 /** The verdict over what one server answered. */
 export function judge(c: Case, found: Finding, challenge: Challenge): Verdict {
-  for (const kind of Object.values(proofs)) {
+  const kinds = cdnOf(found, c.rules) ? [txt] : Object.values(proofs);
+  for (const kind of kinds) {
     const verdict = kind.judge(c, found, challenge);
     if (verdict) return verdict;
   }

@@ -46,6 +46,17 @@ export const proofReasons = {
     isNegativeAnswer: true,
     mayBeWildcard: true,
   },
+  BehindCDN: {
+    means:
+      "The name is behind a content delivery network (CDN), which hides whether the project's host stands behind that.",
+    remedy:
+      "Create the TXT record that the message names, and have the project's host as the origin at the CDN; " +
+      'or switch the CDN off for this name and create the CNAME.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    isNegativeAnswer: true,
+    mayBeWildcard: true,
+  },
   ConflictingA: {
     means: "The apex has an A record that is not the edge's.",
     remedy:

@@ -37,6 +37,14 @@ export const servingReasons = {
     waitingFor: 'Nobody',
     health: 'done',
   },
+  ServedBehindCDN: {
+    means:
+      'It is served, and is behind a content delivery network (CDN) now, which hides what proved it. ' +
+      'That proof stands until another customer proves the hostname.',
+    remedy: 'Create the TXT record that the message names, so that it is proven behind the CDN, too.',
+    waitingFor: 'Customer',
+    health: 'done',
+  },
   DNSDrifted: {
     means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
     remedy: 'Put the record back.',

@@ -57,6 +57,7 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   IndirectCNAME: [customer, 'Point the CNAME straight to the host'],
   ConflictingRecord: [customer, 'Delete them and create the CNAME'],
   ProxiedOrFlattened: [customer, 'Switch the proxy or the flattening off'],
+  BehindCDN: [customer, 'Create the TXT record'],
   ConflictingA: [customer, 'Delete it'],
   ConflictingAAAA: [customer, 'Delete it'],
   TXTMissing: [customer, 'Create the TXT record'],
@@ -86,6 +87,7 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   RenewalOverdue: [platform, `ask for a fresh attempt (${again})`],
   CertificateExpired: [platform, `ask for a fresh attempt (${again})`],
   ServedUntilReplaced: [done, 'See the primary'],
+  ServedBehindCDN: [done, 'Create the TXT record'],
   DNSDrifted: [customer, 'Put the record back'],
   Removing: [waiting, 'Nothing.'],
   Accepted: [done, 'Nothing.'],
@@ -116,9 +118,11 @@ describe('why', () => {
     expect([why.needed, exitCodeOfAll([why])]).toEqual([expect.stringContaining(needed), code]);
     const said = sayExplanation(why, {now, colours: false});
     expect(said).toContain(`docs.example.com (CustomDomain docs): ${reason} (AwaitingVerification, for 30m)\n`);
-    expect(said.includes('Needed')).toBe(code !== done);
+    // What is done, and could be better, is told as well.
+    const isTold = code !== done || why.waitingFor !== 'Nobody';
+    expect(said.includes('Needed')).toBe(isTold);
     expect(said).toMatch(new RegExp(parties[code] ?? '$'));
-    expect(said.includes('in its own words')).toBe(code !== done);
+    expect(said.includes('in its own words')).toBe(isTold);
   });
 
   test('of a reason of a newer Doorplate has its message', () => {

@@ -66,7 +66,7 @@ describe('An inquiry', () => {
     const {dns} = await world((asked) => (asked.type === 'CAA' ? undefined : proven(asked)), proven, patient);
     const options = {
       dns,
-      rules: {edgeAddresses: [], addressOnly: false},
+      rules: {edgeAddresses: [], addressOnly: false, cdns: []},
       mode: 'Authoritative' as const,
       ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
     };

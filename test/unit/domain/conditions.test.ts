@@ -112,6 +112,7 @@ describe('Conditions', () => {
       'IndirectCNAME',
       'ConflictingRecord',
       'ProxiedOrFlattened',
+      'BehindCDN',
       'PropagationPending',
       'AuthoritativeFailure',
     ],

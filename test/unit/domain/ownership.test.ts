@@ -21,7 +21,7 @@ const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const subdomain: Question = {hostname: 'docs.example.com', target, token};
 const apex: Question = {hostname: 'example.com', target, token};
-const rules: Rules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false};
+const rules: Rules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false, cdns: []};
 const needed = `ALIAS or ANAME @ -> ${target} (or A 192.0.2.1, AAAA 2001:db8::1) and TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`;
 
 const finding = (change: Partial<Finding> = {}): Finding => ({
@@ -201,7 +201,11 @@ describe('An apex', () => {
 });
 
 describe("The edge's addresses", () => {
-  const networks: Rules = {edgeAddresses: ['192.0.2.0/28', '2001:db8:5::/48', '198.51.100.7'], addressOnly: true};
+  const networks: Rules = {
+    edgeAddresses: ['192.0.2.0/28', '2001:db8:5::/48', '198.51.100.7'],
+    addressOnly: true,
+    cdns: [],
+  };
   test.each([
     ['192.0.2.15', true],
     ['192.0.2.16', false],
@@ -557,7 +561,7 @@ describe('The records to create', () => {
   });
   test('are those by which it was proven', () => {
     expect(recordsFor(subdomain, {apex: false}, edge, 'TXT').map(({type, name, zone}) => [type, name, zone])).toEqual([
-      ['ALIAS', 'docs', 'example.com'],
+      ['CNAME', 'docs', 'example.com'],
       ['TXT', '_doorplate-challenge.docs', 'example.com'],
     ]);
     expect(recordsFor(apex, {apex: true}, edge, 'Addresses').map(({type}) => type)).toEqual(['ALIAS']);

@@ -12,7 +12,7 @@ const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const apex: Question = {hostname: 'example.com', target, token};
 const edge = ['2001:db8::1', '192.0.2.1'];
-const rules = {edgeAddresses: edge, addressOnly: false};
+const rules = {edgeAddresses: edge, addressOnly: false, cdns: []};
 const txt = `TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`;
 
 test('What a provider has at an apex is said by somebody, who is named in docs/dns-providers.md', () => {

@@ -75,6 +75,19 @@ const known: HistoryOfRivals[] = [
     owner: 'ben',
     by: 'CNAME',
   },
+  // The holder's CNAME is hidden by a CDN for weeks, then another has the TXT.
+  {
+    deeds: [
+      ['point', 'ann', 2000],
+      ['add', 'ann', 2000],
+      ['proxy', 'ann', 2000],
+      ['pass', 'ann', 2_678_400_000],
+      ['add', 'ben', 2000],
+      ['pass', 'ben', 3_600_000],
+    ],
+    owner: 'ben',
+    by: 'BehindCDN',
+  },
 ];
 
 describe('Two tenants, a platform and one hostname', () => {

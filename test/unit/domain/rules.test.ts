@@ -63,6 +63,7 @@ describe('Rule 1, no ACME before proof', () => {
         'ConflictingA',
         'ConflictingAAAA',
         'ProxiedOrFlattened',
+        'BehindCDN',
         'TXTMissing',
         'TXTMismatch',
         'PropagationPending',
@@ -268,7 +269,7 @@ describe('Rule 3, "could not ask" is not "no", of a name that was proven by a TX
     const before = settled(world({facts: {[docs]: byTxt}}));
     const {dnsRecords} = decide(before).status;
     expect(dnsRecords?.map((r) => [r.type, r.state])).toEqual([
-      ['ALIAS', 'Found'],
+      ['CNAME', 'Found'],
       ['TXT', 'Found'],
     ]);
     expect(decide(later(before, {facts: {[docs]: facts}})).status.dnsRecords).toEqual(dnsRecords);

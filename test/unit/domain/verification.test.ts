@@ -10,7 +10,7 @@ import {printable} from '../../../operator/domain/text.ts';
 const name = 'docs.example.com';
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const question = {hostname: name, target};
-const rules: Rules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false};
+const rules: Rules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false, cdns: []};
 const proven = {kind: 'Proven', by: 'CNAME', apex: false};
 const create = `CNAME docs -> ${target} (TTL 3600) in the zone example.com`;
 

@@ -1,0 +1,32 @@
+/** Addresses and networks of them, in CIDR notation. */
+import {BlockList, isIPv4, isIPv6} from 'node:net';
+
+/** Of each family on its own: a BlockList takes an IPv4-mapped IPv6 address for the IPv4 one. */
+interface Networks {
+  v4: BlockList;
+  v6: BlockList;
+}
+
+const known = new WeakMap<readonly string[], Networks>();
+
+function networksOf(listed: readonly string[]): Networks {
+  let networks = known.get(listed);
+  if (!networks) {
+    networks = {v4: new BlockList(), v6: new BlockList()};
+    for (const written of listed) {
+      const [address = '', prefix] = written.split('/');
+      const [list, family, bits] = address.includes(':')
+        ? ([networks.v6, 'ipv6', 128] as const)
+        : ([networks.v4, 'ipv4', 32] as const);
+      list.addSubnet(address, prefix === undefined ? bits : Number(prefix), family);
+    }
+    known.set(listed, networks);
+  }
+  return networks;
+}
+
+/** Whether an address is one of these, or in one of these networks. The list must not change: it is read once. */
+export function isIn(address: string, listed: readonly string[]): boolean {
+  if (isIPv4(address)) return networksOf(listed).v4.check(address, 'ipv4');
+  return isIPv6(address) && networksOf(listed).v6.check(address, 'ipv6');
+}
