@@ -17,9 +17,12 @@ import {ingresses} from '../controllers/resources.ts';
 import {Resting} from '../controllers/resting.ts';
 import {Tenants} from '../controllers/tenants.ts';
 import type {DomainClaim} from '../api/foreign.ts';
+import {ConfigError} from '../config.ts';
 import type {Order} from '../domain/budget.ts';
 import {mergeOrders} from '../domain/budget.ts';
+import {whyUnfit} from '../domain/rendering/unfit.ts';
 import {tenantKey} from '../domain/tenant.ts';
+import type {Policy} from '../domain/world.ts';
 import {Applier} from '../kube/apply.ts';
 import type {Client} from '../kube/client.ts';
 import type {Syncable} from '../kube/cache.ts';
@@ -79,6 +82,7 @@ export function operator(parts: Parts): Manager {
         controller('account', new AccountReconciler(deps), wakeAccounts(caches)),
       )
       .whenLeading(() => {
+        refuseUnfitClass(caches, policy);
         startedAt = Date.now();
         book.begin();
         plainHttp.begin();
@@ -116,6 +120,12 @@ const controllers =
       metrics,
       log,
     });
+
+/** Throws where no hostname could ever be served: before anything is written. A class that nobody knows is allowed. */
+function refuseUnfitClass({ingressClasses}: Caches, {ingressClassName}: Policy): void {
+  const why = whyUnfit(ingressClassName, ingressClasses.get(ingressClassName)?.spec?.controller);
+  if (why !== undefined) throw new ConfigError(`ingressClassName: ${why} See docs/ingress-classes.md`);
+}
 
 function tellWhatIsOpen(parts: Parts, events: EventRecorder): void {
   const event = eventOfPolicy(parts.config.settings.admissionPolicy);
