@@ -5,9 +5,8 @@
 import {readFileSync} from 'node:fs';
 import {parse} from 'yaml';
 import {z} from 'zod';
-import {normalise} from './domain/hostname.ts';
 import type {Policy} from './domain/world.ts';
-import {addresses, endpoint, hostname, limits, link, origin, quota, span} from './setting-values.ts';
+import {addresses, endpoint, hostname, hostnameOrNone, limits, link, origin, quota, span} from './setting-values.ts';
 
 /** The page on which customers manage their domains: whose it looks like. */
 const page = z.strictObject({
@@ -34,12 +33,7 @@ const api = z
   .strictObject({
     enabled: z.boolean().default(false),
     // Empty: reached inside the cluster only.
-    host: z
-      .string()
-      .default('')
-      .transform((h, ctx) =>
-        h === '' ? h : (normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER)),
-      ),
+    host: hostnameOrNone,
     trustedProxies: z
       .array(
         addresses.refine(
@@ -92,8 +86,20 @@ const schema = z
     }),
     edge: z
       .strictObject({
-        addresses: z.array(addresses).min(1, 'name at least one address of the edge'),
+        addresses: z.array(addresses).default([]),
+        // Empty: it is known by something else.
+        hostname: hostnameOrNone,
+        service: z.strictObject({namespace: z.string().default(''), name: z.string().default('')}).prefault({}),
         probe: z.array(endpoint(443)).default([]),
+      })
+      .refine(
+        ({addresses: listed, hostname: name, service}) =>
+          [listed.length > 0, name !== '', service.namespace + service.name !== ''].filter(Boolean).length === 1,
+        'must be known by exactly one of addresses, hostname and service',
+      )
+      .refine(({service: {namespace, name}}) => (namespace === '') === (name === ''), {
+        path: ['service'],
+        message: 'must have both a namespace and a name',
       })
       .refine((edge) => edge.probe.length > 0 || !edge.addresses.some((a) => a.includes('/')), {
         path: ['probe'],
@@ -283,7 +289,9 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     tls: s.platform.tls,
     issuerRef: s.issuerRef,
     ingressClassName: s.ingressClassName,
+    // What else it may be known by tells them later: controllers/edge-addresses.ts.
     edgeAddresses: s.edge.addresses,
+    ...(s.edge.hostname !== '' && {edgeHostname: s.edge.hostname}),
     redirector: {namespace, ...s.redirector},
     caaIdentities: s.caaIdentities,
     // A hostname of the platform's own, like the zone.

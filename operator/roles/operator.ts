@@ -6,6 +6,7 @@ import {CheckTimes} from '../controllers/check-times.ts';
 import {Children} from '../controllers/children.ts';
 import {ClaimReconciler, Claims, wakeClaims} from '../controllers/claims.ts';
 import {CustomDomainReconciler, wakeDomains} from '../controllers/custom-domain.ts';
+import type {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {FirstDomains} from '../controllers/first-domains.ts';
 import {Issuer} from '../controllers/issuer.ts';
 import {intentAnnotation} from '../controllers/labels.ts';
@@ -34,7 +35,7 @@ import type {Wake} from '../kube/wake.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
-import {makeLooks, plainHttpServes} from './looks.ts';
+import {edgeAddressesOf, makeLooks, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
 import type {Parts} from './parts.ts';
 
@@ -50,7 +51,8 @@ export function operator(parts: Parts): Manager {
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
   const {claims, children, resting} = writers(client, caches, ordersOf);
   const checks = new CheckTimes();
-  const looks = makeLooks(parts, counters, issuer, checks);
+  const edgeAddresses = edgeAddressesOf(parts, caches, counters);
+  const [known, looks] = [[issuer, edgeAddresses], makeLooks(parts, counters, {issuer, checks, edgeAddresses})];
   const orders: OrderBook = new OrderBook({
     budgets: policy.budgets,
     unheardAfterMs: policy.issuanceStalledAfterMs,
@@ -59,14 +61,14 @@ export function operator(parts: Parts): Manager {
       return tenant && tenantKey(tenant);
     },
   });
-  const {others, plainHttp} = plainHttpOf(parts, caches, events);
+  const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
   const all = [...Object.values(caches), ...others];
   const book = new BookKeeper({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   measure(registry, counters, {caches, tenants, orders, plainHttp, leads: () => elector?.isLeading ?? true});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
-  const sources = {tenants, issuer, looks, orders, checks, firsts, places, plainHttp};
+  const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp};
   const writes = {claims, children, resting, events};
   let startedAt = Infinity;
   const {patienceMs} = parts;
@@ -76,7 +78,7 @@ export function operator(parts: Parts): Manager {
     new Manager({client, log, events, elector})
       .addCache(...all)
       .addController(
-        controller('customdomain', new CustomDomainReconciler(deps), wakeDomains(caches, sources), book, issuer),
+        controller('customdomain', new CustomDomainReconciler(deps), wakeDomains(caches, sources), book, ...known),
         controller('project', new ProjectReconciler(deps), wakeProjects(caches, sources), book),
         controller('domainclaim', new ClaimReconciler(deps), wakeClaims(caches), book),
         controller('account', new AccountReconciler(deps), wakeAccounts(caches)),
@@ -90,8 +92,8 @@ export function operator(parts: Parts): Manager {
       })
       // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
       .addServer({
-        start: async () => issuer.start(),
-        stop: async () => [...Object.values(looks), orders, issuer, plainHttp].forEach((part) => part.stop()),
+        start: async () => known.forEach((part) => part.start()),
+        stop: async () => [...Object.values(looks), orders, ...known, plainHttp].forEach((part) => part.stop()),
       })
   );
 }
@@ -140,7 +142,12 @@ function tellOfPlatform({config, log}: Parts, events: EventRecorder, event: Omit
 }
 
 /** Plain HTTP, and the copy of Ingresses that it needs where one is shared. */
-function plainHttpOf(parts: Parts, {routes, ingressClasses}: Caches, events: EventRecorder) {
+function plainHttpOf(
+  parts: Parts,
+  {routes, ingressClasses}: Caches,
+  edgeAddresses: EdgeAddresses,
+  events: EventRecorder,
+) {
   const {config, client, log} = parts;
   const {policy, settings} = config;
   const {namespace, service} = policy.redirector;
@@ -153,7 +160,7 @@ function plainHttpOf(parts: Parts, {routes, ingressClasses}: Caches, events: Eve
     routes,
     others,
     shared,
-    serves: plainHttpServes(settings),
+    serves: plainHttpServes(settings, edgeAddresses),
     tell: (what) =>
       tellOfPlatform(
         parts,

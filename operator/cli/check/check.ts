@@ -89,11 +89,11 @@ async function foresee(
   known: Known,
   {settings, now}: {settings: Settings; now: () => number},
 ): Promise<Foreseen[]> {
-  const {dns, edge, apexOwnership} = settings;
+  const {dns, apexOwnership} = settings;
   const recursive = dns.recursive.length > 0 ? [...dns.recursive] : systemResolvers();
   const checking = {
     dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
-    rules: {edgeAddresses: edge.addresses, addressOnly: apexOwnership === 'AddressOnly'},
+    rules: {...known.edge, addressOnly: apexOwnership === 'AddressOnly'},
     mode: dns.mode,
     ca: {identities: known.policy.caaIdentities, accountUri: known.accountUri, zone: known.policy.zone},
   };

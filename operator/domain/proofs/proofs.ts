@@ -9,7 +9,7 @@
 
 import {addresses} from './addresses.ts';
 import {cname} from './cname.ts';
-import type {Case, Challenge, Finding, ProofKind, Rules, Verdict} from './proof.ts';
+import type {Case, Challenge, Edge, Finding, ProofKind, Rules, Verdict} from './proof.ts';
 import {txt} from './txt.ts';
 import type {DnsRecord, Place, Proof, Question} from '../records.ts';
 import {sayRecords} from '../records.ts';
@@ -36,9 +36,9 @@ export const needsTxt = (question: Question, rules: Rules, isApex: boolean, foun
 export const recordsFor = (
   question: Question,
   place: Place,
-  edgeAddresses: readonly string[],
+  edge: Edge,
   by: Proof = place.apex ? 'TXT' : 'CNAME',
-): DnsRecord[] => proofs[by].records(question, place, edgeAddresses);
+): DnsRecord[] => proofs[by].records(question, place, edge);
 
 /** By what a name was proven, by the records that status has of it; undefined where it has none. */
 export function proofByRecords(records: readonly {type: string; note?: string}[]): Proof | undefined {
@@ -49,5 +49,5 @@ export function proofByRecords(records: readonly {type: string; note?: string}[]
 }
 
 /** What the customer's admin types into the provider's form, in words. */
-export const instruction = (question: Question, place: Place, edgeAddresses: readonly string[]) =>
-  sayRecords(recordsFor(question, place, edgeAddresses), place);
+export const instruction = (question: Question, place: Place, edge: Edge) =>
+  sayRecords(recordsFor(question, place, edge), place);

@@ -9,8 +9,8 @@ import {canProveByTxt, challengeName, sayRecords, txtRecord} from '../records.ts
 import {printable} from '../text.ts';
 
 export const txt: ProofKind = {
-  records: (question, place, edgeAddresses) => {
-    const instead = inPlaceOfCname(question, place, edgeAddresses);
+  records: (question, place, edge) => {
+    const instead = inPlaceOfCname(question, place, edge);
     return canProveByTxt(question) ? [...instead, txtRecord(question, place)] : instead;
   },
 
