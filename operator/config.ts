@@ -6,10 +6,20 @@ import {readFileSync} from 'node:fs';
 import {parse} from 'yaml';
 import {z} from 'zod';
 import {cdnsWith} from './domain/cdns.ts';
-import {normalise} from './domain/hostname.ts';
+import type {Edge, Rules} from './domain/proofs/proof.ts';
 import type {Policy} from './domain/world.ts';
-import type {Rules} from './domain/proofs/proof.ts';
-import {addresses, cdn, endpoint, hostname, limits, link, origin, quota, span} from './setting-values.ts';
+import {
+  addresses,
+  cdn,
+  endpoint,
+  hostname,
+  hostnameOrNone,
+  limits,
+  link,
+  origin,
+  quota,
+  span,
+} from './setting-values.ts';
 
 /** The page on which customers manage their domains: whose it looks like. */
 const page = z.strictObject({
@@ -36,12 +46,7 @@ const api = z
   .strictObject({
     enabled: z.boolean().default(false),
     // Empty: reached inside the cluster only.
-    host: z
-      .string()
-      .default('')
-      .transform((h, ctx) =>
-        h === '' ? h : (normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER)),
-      ),
+    host: hostnameOrNone,
     trustedProxies: z
       .array(
         addresses.refine(
@@ -94,8 +99,20 @@ const schema = z
     }),
     edge: z
       .strictObject({
-        addresses: z.array(addresses).min(1, 'name at least one address of the edge'),
+        addresses: z.array(addresses).default([]),
+        // Empty: it is known by something else.
+        hostname: hostnameOrNone,
+        service: z.strictObject({namespace: z.string().default(''), name: z.string().default('')}).prefault({}),
         probe: z.array(endpoint(443)).default([]),
+      })
+      .refine(
+        ({addresses: listed, hostname: name, service}) =>
+          [listed.length > 0, name !== '', service.namespace + service.name !== ''].filter(Boolean).length === 1,
+        'must be known by exactly one of addresses, hostname and service',
+      )
+      .refine(({service: {namespace, name}}) => (namespace === '') === (name === ''), {
+        path: ['service'],
+        message: 'must have both a namespace and a name',
       })
       .refine((edge) => edge.probe.length > 0 || !edge.addresses.some((a) => a.includes('/')), {
         path: ['probe'],
@@ -287,7 +304,9 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     tls: s.platform.tls,
     issuerRef: s.issuerRef,
     ingressClassName: s.ingressClassName,
+    // What else it may be known by tells them later: controllers/edge-addresses.ts.
     edgeAddresses: s.edge.addresses,
+    ...(s.edge.hostname !== '' && {edgeHostname: s.edge.hostname}),
     redirector: {namespace, ...s.redirector},
     caaIdentities: s.caaIdentities,
     // A hostname of the platform's own, like the zone.
@@ -311,9 +330,8 @@ export function toPolicy(s: Settings, namespace: string): Policy {
   };
 }
 
-/** The settings as far as the proof of a hostname needs them. */
-export const toRules = ({edge, apexOwnership, dns}: Settings): Rules => ({
-  edgeAddresses: edge.addresses,
+/** The settings as far as the proof of a hostname needs them, but for the edge: that may change. */
+export const toRules = ({apexOwnership, dns}: Settings): Omit<Rules, keyof Edge> => ({
   addressOnly: apexOwnership === 'AddressOnly',
   cdns: cdnsWith(dns.cdns),
 });

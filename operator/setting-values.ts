@@ -22,6 +22,14 @@ export const hostname = z
   .string()
   .transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));
 
+/** Empty: none. */
+export const hostnameOrNone = z
+  .string()
+  .default('')
+  .transform((h, ctx) =>
+    h === '' ? h : (normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER)),
+  );
+
 /** An IP address, or a network of them in CIDR notation. */
 export const addresses = z.string().refine((text) => {
   const [address = '', prefix, ...more] = text.split('/');

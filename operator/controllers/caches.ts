@@ -48,11 +48,20 @@ export interface Readiness extends HasMeta {
   endpoints: {conditions: {ready: true}}[];
 }
 
-const portsOf = ({apiVersion, kind, metadata, spec}: Service): Service => ({
+/** Of a Service its ports, and where its load balancer is reached: one may be the edge's. */
+const portsOf = ({apiVersion, kind, metadata, spec, status}: Service): Service => ({
   apiVersion,
   kind,
   metadata: identity(metadata),
+  ...(status?.loadBalancer?.ingress && {
+    status: {loadBalancer: {ingress: status.loadBalancer.ingress.map(placeOf)}},
+  }),
   spec: {ports: spec.ports?.map(({name, port}) => ({name, port})), ...(spec.type !== undefined && {type: spec.type})},
+});
+
+const placeOf = ({ip, hostname}: {ip?: string; hostname?: string}) => ({
+  ...(ip !== undefined && {ip}),
+  ...(hostname !== undefined && {hostname}),
 });
 
 /** The API server sends `endpoints: null` for none, whatever its types say. */

@@ -23,6 +23,7 @@ import type {CheckTimes} from './check-times.ts';
 import type {Applied, Children} from './children.ts';
 import type {Caches} from './caches.ts';
 import type {Claims} from './claims.ts';
+import type {EdgeAddresses} from './edge-addresses.ts';
 import type {FirstDomains} from './first-domains.ts';
 import {gather} from './gather.ts';
 import {finalizer, longestRequest} from './kept.ts';
@@ -41,6 +42,7 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
   policy: Policy;
   plainHttp: EdgeSources['plainHttp'];
   issuer: {readonly identities: readonly Hostname[]};
+  edgeAddresses: Pick<EdgeAddresses, 'edge' | 'endpoints'>;
   tenants: Tenants;
   claims: Claims;
   children: Children;
@@ -59,7 +61,10 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
 const patienceMs = 1000;
 
 /** What wakes a CustomDomain. */
-export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts, plainHttp}: DomainSources): Wake[] => [
+export const wakeDomains = (
+  c: Caches,
+  {tenants, issuer, looks, orders, firsts, plainHttp, edgeAddresses}: DomainSources,
+): Wake[] => [
   onItself(c.domains),
   on(firsts, by(c.domains, 'project', asIs)),
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),
@@ -71,6 +76,7 @@ export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts, 
   on(c.ingressClasses, all(c.domains)),
   on(plainHttp, by(c.domains, 'uid', asIs)),
   on(issuer, all(c.domains)),
+  on(edgeAddresses, all(c.domains)),
   on(looks.dns, asIs),
   on(looks.edge, asIs),
   on(looks.issuance, asIs),
@@ -81,6 +87,7 @@ export const wakeDomains = (c: Caches, {tenants, issuer, looks, orders, firsts, 
 interface DomainSources {
   tenants: Source<[string]>;
   issuer: Source<[]>;
+  edgeAddresses: Source<[]>;
   looks: Record<keyof Looks, Source<[string]>>;
   orders: Source<[string]>;
   firsts: Source<[string]>;

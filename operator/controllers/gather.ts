@@ -15,7 +15,7 @@ import type {Question} from '../domain/records.ts';
 import type {Use} from '../domain/routes.ts';
 import {homeOf, objectNames, routesOfHost, useOf} from '../domain/routes.ts';
 import {type Tenant, tenantKey} from '../domain/tenant.ts';
-import type {HostFacts, Policy, World} from '../domain/world.ts';
+import type {EdgeFinding, HostFacts, Policy, World} from '../domain/world.ts';
 import {type EdgeSources, render} from './rendering.ts';
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
@@ -24,8 +24,10 @@ import {keyOf} from '../kube/objects.ts';
 import type {CheckTimes} from './check-times.ts';
 import type {Children} from './children.ts';
 import type {Claims} from './claims.ts';
+import type {EdgeAddresses} from './edge-addresses.ts';
 import type {FirstDomains} from './first-domains.ts';
 import {dnsKey, edgeKey, issuanceKey, type Looks} from './looks.ts';
+import type {Looked} from './observer.ts';
 import type {OrderBook} from './order-book.ts';
 import {projectKey} from './relations.ts';
 
@@ -34,6 +36,8 @@ export interface Sources extends EdgeSources {
   policy: Policy;
   /** The CA's names in CAA records, as far as they are known by now. */
   issuer: {readonly identities: readonly Hostname[]};
+  /** The edge, as far as it is known by now. */
+  edgeAddresses: Pick<EdgeAddresses, 'edge' | 'endpoints'>;
   domains: Pick<Cache<CustomDomain, CustomDomain>, 'by'>;
   firsts: Pick<FirstDomains, 'of'>;
   projects: Pick<Cache<Project, Project>, 'get'>;
@@ -59,7 +63,7 @@ export interface Moment {
 }
 
 export function gather(sources: Sources, {now, domain, tenant, request, obstacles}: Moment): World {
-  const {policy, issuer, firsts, projects, claims, startedAt} = sources;
+  const {policy, issuer, edgeAddresses, firsts, projects, claims, startedAt} = sources;
   const project = projects.get(projectKey(domain));
   const known = {
     now,
@@ -68,7 +72,7 @@ export function gather(sources: Sources, {now, domain, tenant, request, obstacle
     // One that is not in the copy yet is alone in it, or comes after those that are.
     first: firsts.of(projectKey(domain)) ?? domain,
     tenant,
-    policy: {...policy, caaIdentities: issuer.identities},
+    policy: {...policy, ...edgeAddresses.edge, caaIdentities: issuer.identities},
     startedAt: startedAt(),
     request,
   };
@@ -94,7 +98,7 @@ function factsOf(
   role: HostStatus['role'],
   obstacles: Moment['obstacles'],
 ): HostFacts {
-  const {policy, dns, edge, issuance, children, orders, claims, checks} = sources;
+  const {policy, dns, edge, edgeAddresses, issuance, children, orders, claims, checks} = sources;
   const {now, domain, project, tenant} = known;
   const {namespace = '', uid = ''} = domain.metadata;
   const key = keyOf(domain);
@@ -106,7 +110,7 @@ function factsOf(
       ? undefined
       : dns.latest(key, dnsKey(questionOf(known, hostname, target, claims.of(hostname))));
   const earlier = checks.of(tenantKey(tenant), hostname, now);
-  const looked = edge.latest(key, edgeKey(hostname));
+  const looked = atEachOf(edgeAddresses.endpoints, edge.latest(key, edgeKey(hostname)));
   const isHeld = isHeldBy(claims.of(hostname), domain);
   const certificateOf = (use: Use) =>
     children.certificate({owner: domain, hostname, namespace: home(use), tenant: isHeld ? tenant : undefined, now});
@@ -144,6 +148,18 @@ function factsOf(
     }),
     ...(obstacle && {obstacle}),
   };
+}
+
+/** What was seen of the edge, where it was looked at each address that it has now: one that came later was not seen (rule 6). */
+function atEachOf(
+  endpoints: Sources['edgeAddresses']['endpoints'],
+  looked: Looked<EdgeFinding[]> | undefined,
+): Looked<EdgeFinding[]> | undefined {
+  if (!looked) return undefined;
+  const result = endpoints.flatMap(
+    ({address, port}) => looked.result.find((f) => f.edge.address === address && f.edge.port === port) ?? [],
+  );
+  return result.length === endpoints.length ? {...looked, result} : undefined;
 }
 
 /** The names that Certificates of a hostname have, where they are not `name`. */

@@ -16,6 +16,13 @@ export type Seen = {kind: 'Seen'} | {kind: 'Pending'} | {kind: 'EdgeNotServing' 
 
 const at = ({edge: {address, port}}: EdgeFinding) => `${address}:${port}`;
 
+const noAddress = (hostname: Hostname): Seen => ({
+  kind: 'EdgeUnreachable',
+  message:
+    `Nobody knows an address of the edge yet, so ${hostname} cannot be seen there. The certificate is there; the ` +
+    'platform must see that the Service in edge.service has an address, or that edge.hostname resolves.',
+});
+
 /**
  * Rule 6: every edge address presented, for that SNI, the very leaf that was issued; and what redirected is not
  * redirected there any more.
@@ -26,7 +33,8 @@ export function seenOnEdge(
   edge: readonly EdgeFinding[] | undefined,
 ): Seen {
   const {leafSha256: leaf, notAfter} = certificate ?? {};
-  if ((leaf ?? notAfter) === undefined || edge === undefined || edge.length === 0) return {kind: 'Pending'};
+  if ((leaf ?? notAfter) === undefined || edge === undefined) return {kind: 'Pending'};
+  if (edge.length === 0) return noAddress(hostname);
   // No request tells the leaf of a Secret that cert-manager found and kept, or whose request is gone: status tells when it ends.
   const issued = (f: EdgeFinding) =>
     leaf !== undefined ? f.leafSha256 === leaf : f.notAfter === notAfter && f.subjectAltNames === `DNS:${hostname}`;

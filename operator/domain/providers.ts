@@ -4,6 +4,8 @@
  * whether its API has an ALIAS. Checked in November 2026. `docs/dns-providers.md` is made of this table.
  */
 
+import {type Hostname, within} from './hostname.ts';
+
 /** What the provider calls the record that leads to a name at an apex; `Addresses`: it has none that leads out of itself. */
 type AtApex = 'ALIAS' | 'ANAME' | 'CNAME' | 'Addresses';
 
@@ -15,6 +17,8 @@ interface Provider {
   atApex?: AtApex;
   /** Where it says so otherwise than others, {@link apexNote}. */
   note?: string;
+  /** Names below this one its alias follows all the same. */
+  follows?: Hostname;
   /** Who says what it has at an apex. */
   source?: string;
 }
@@ -130,6 +134,7 @@ export const providers: readonly Provider[] = [
     name: 'Route 53',
     servers: ['com', 'net', 'org', 'co.uk'].flatMap((tld) => numbered(`awsdns-#.${tld}`, 0, 63, 2)),
     ...addressesBut('Route 53', 'AWS'),
+    follows: 'amazonaws.com',
     source: 'docs.aws.amazon.com/Route53, "Choosing between alias and non-alias records"',
   },
   {name: 'Squarespace', servers: ['squarespacedns.com']},
@@ -161,6 +166,12 @@ export function providerOf(nameServers: readonly string[]): string | undefined {
 
 /** What a provider has at an apex in place of a CNAME; undefined where that is not known. */
 export const atApexOf = (provider: string | undefined): AtApex | undefined => byName.get(provider ?? '')?.atApex;
+
+/** Whether its alias at an apex leads to this name, of those that have none for names of others. */
+export function followsAtApex(provider: string, name: Hostname): boolean {
+  const {follows} = byName.get(provider) ?? {};
+  return follows !== undefined && within(name, follows);
+}
 
 /** The provider's record at an apex in a few words, without a full stop. */
 export function apexNote(provider: string): string {

@@ -26,7 +26,7 @@ export function straysOf(question: Question, verdict: Verdict): Stray[] {
   const zone = verdict.zone?.name ?? recordName(hostname).zone;
   const strays: Stray[] = [];
   if (verdict.reason === 'RecordMissing' && !verdict.apex) {
-    const typed = recordsFor(question, verdict, [])[0]?.name ?? hostname;
+    const typed = recordsFor(question, verdict, {edgeAddresses: []})[0]?.name ?? hostname;
     strays.push({name: `${hostname}.${zone}`, wanted: 'Host', is: ({cname}) => cname[0] === target, typed});
   }
   if (verdict.txt?.state === 'Missing' && canProveByTxt(question)) {

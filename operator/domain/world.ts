@@ -9,19 +9,18 @@ import type {Diagnosis} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
 import type {OrderWish} from './issuance.ts';
 import type {Obstacle} from './obstacle.ts';
-import type {Verdict} from './proofs/proof.ts';
+import type {Edge, Verdict} from './proofs/proof.ts';
 import type {Question} from './records.ts';
 import type {Redirector, Route, StandingRoutes, Use} from './routes.ts';
 import type {Tenant} from './tenant.ts';
 
 /** What the platform has set, as far as decisions need it. All times in milliseconds. */
-export interface Policy {
+export interface Policy extends Edge {
   installation: string;
   zone: Hostname;
   tls: 'Wildcard' | 'PerProject';
   issuerRef: IssuerRef;
   ingressClassName: string;
-  edgeAddresses: readonly string[];
   redirector: Redirector;
   /** The CA's names in CAA records; empty: nobody knows them, CAA is not looked at. */
   caaIdentities: readonly Hostname[];

@@ -43,6 +43,12 @@ export const domainMetrics = (registry: Registry) => ({
     labelNames: ['result'],
     registers: [registry],
   }),
+  edgeSearches: new Counter({
+    name: 'doorplate_edge_searches_total',
+    help: 'Times that the addresses of the edge were asked for, by edge.hostname or by the status of edge.service: found or failed. After a failure what was known stays.',
+    labelNames: ['result'],
+    registers: [registry],
+  }),
   /** Set once: a change of the settings is another process. */
   admissionPolicy: (denies: {account: boolean; other: boolean}) => {
     const gauge = new Gauge({

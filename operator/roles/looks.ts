@@ -1,10 +1,13 @@
 /** How the operator looks at the outside: who is asked, how many at once, and what is counted. */
+import type {Caches} from '../controllers/caches.ts';
 import {check, type CheckOptions} from '../controllers/check.ts';
 import type {CheckTimes} from '../controllers/check-times.ts';
+import {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {IssuanceReader} from '../controllers/issuance-reader.ts';
 import type {Issuer} from '../controllers/issuer.ts';
 import type {DnsQuestion, EdgeQuestion, Looks} from '../controllers/looks.ts';
 import {Observer} from '../controllers/observer.ts';
+import {resolveAddresses} from '../dns/addresses.ts';
 import {DnsClient} from '../dns/client.ts';
 import {Inquiry} from '../dns/inquiry.ts';
 import {Rate} from '../dns/rate.ts';
@@ -28,11 +31,17 @@ const checksOfDomain = {perSecond: 10, burst: 50};
 
 type Counters = ReturnType<typeof domainMetrics>;
 
+/** What looks need to know, and tell. */
+interface Known {
+  issuer: Issuer;
+  checks: CheckTimes;
+  edgeAddresses: EdgeAddresses;
+}
+
 export function makeLooks(
   parts: Pick<Parts, 'config' | 'client' | 'log'>,
   counters: Counters,
-  issuer: Issuer,
-  checks: CheckTimes,
+  {issuer, checks, edgeAddresses}: Known,
 ): Looks {
   const reader = new IssuanceReader(parts.client);
   const onError = (error: unknown) => {
@@ -42,7 +51,7 @@ export function makeLooks(
   const rate = new Rate(checksOfDomain);
   return {
     dns: new Observer({
-      look: lookAtDns(parts, counters, issuer),
+      look: lookAtDns(parts, counters, {issuer, edgeAddresses}),
       onError,
       onBegin: (tenant, {hostname}, at, isFirst) => checks.note(tenant, hostname, at, isFirst),
       mayBegin: (tenant, {hostname}, now) => {
@@ -54,7 +63,7 @@ export function makeLooks(
       remembers: ({rival}) => rival === true,
       queue,
     }),
-    edge: new Observer({look: each(lookAtEdge(parts, counters)), onError, subject: ofHostname, queue}),
+    edge: new Observer({look: each(lookAtEdge(counters, edgeAddresses)), onError, subject: ofHostname, queue}),
     issuance: new Observer({
       look: each((question, signal) => reader.read(question, signal)),
       onError,
@@ -76,16 +85,16 @@ const each =
 function lookAtDns(
   {config, log}: Pick<Parts, 'config' | 'log'>,
   {dnsChecks, dnsDurations}: Counters,
-  issuer: Issuer,
+  {issuer, edgeAddresses}: Pick<Known, 'issuer' | 'edgeAddresses'>,
 ): Look<DnsQuestion, Verdict> {
   const {
     settings: {dns},
     policy: {zone},
   } = config;
-  const recursive = dns.recursive.length > 0 ? dns.recursive : systemResolvers();
-  const options: CheckOptions = {
+  const laidDown = toRules(config.settings);
+  const recursive = resolversOf(config.settings);
+  const options: Omit<CheckOptions, 'rules'> = {
     dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
-    rules: toRules(config.settings),
     mode: dns.mode,
     // The CA may name itself otherwise one day: read with each check.
     ca: {
@@ -100,7 +109,7 @@ function lookAtDns(
   };
   const one = async ({caa, ...question}: DnsQuestion, inquiry: Inquiry) => {
     const since = performance.now();
-    const found = await check(options, question, caa, inquiry);
+    const found = await check({...options, rules: {...laidDown, ...edgeAddresses.edge}}, question, caa, inquiry);
     dnsDurations.observe({result: found.kind}, (performance.now() - since) / 1000);
     const verdict = found.kind === 'Proven' ? 'Proven' : found.reason;
     dnsChecks.inc({verdict});
@@ -116,25 +125,45 @@ function lookAtDns(
 }
 
 function lookAtEdge(
-  {config: {settings}}: Pick<Parts, 'config'>,
   {edgeProbes}: Counters,
+  edgeAddresses: EdgeAddresses,
 ): (question: EdgeQuestion, signal: AbortSignal) => Promise<EdgeFinding[]> {
-  const edges = edgesOf(settings);
   return async ({hostname, whoAnswers}, signal) => {
-    const findings = await probeEdge(hostname, edges, {timeoutMs: edgeTimeoutMs, signal, whoAnswers});
+    const findings = await probeEdge(hostname, [...edgeAddresses.endpoints], {
+      timeoutMs: edgeTimeoutMs,
+      signal,
+      whoAnswers,
+    });
     for (const f of findings) edgeProbes.inc({result: 'unreachable' in f ? 'unreachable' : 'presented'});
     return findings;
   };
 }
 
-const edgesOf = ({edge: {probe, addresses}}: Pick<Settings, 'edge'>) =>
-  probe.length > 0 ? [...probe] : addresses.map((address) => ({address, port: 443}));
+const resolversOf = ({dns: {recursive}}: Pick<Settings, 'dns'>) =>
+  recursive.length > 0 ? recursive : systemResolvers();
+
+/** What the edge's addresses are, by the settings, the Services that are watched, and the resolvers. */
+export function edgeAddressesOf(
+  {config: {settings}, log}: Pick<Parts, 'config' | 'log'>,
+  {services}: Pick<Caches, 'services'>,
+  {edgeSearches}: Counters,
+): EdgeAddresses {
+  const resolvers = resolversOf(settings);
+  return new EdgeAddresses({
+    edge: settings.edge,
+    services,
+    resolve: (hostname, signal) => resolveAddresses(resolvers, hostname, {signal}),
+    log,
+    count: (result) => edgeSearches.inc({result}),
+  });
+}
 
 /** Whether the redirector answers plain HTTP of a name that nobody has, at every address of the edge. */
 export function plainHttpServes(
-  settings: Pick<Settings, 'edge' | 'plainHttp'>,
+  settings: Pick<Settings, 'plainHttp'>,
+  edgeAddresses: EdgeAddresses,
 ): (signal: AbortSignal) => Promise<boolean> {
   const {probe} = settings.plainHttp;
-  const edges = probe.length > 0 ? probe : edgesOf(settings).map(({address}) => ({address, port: 80}));
-  return (signal) => redirectorAnswers(edges, {timeoutMs: edgeTimeoutMs, signal});
+  const edges = () => (probe.length > 0 ? probe : edgeAddresses.endpoints.map(({address}) => ({address, port: 80})));
+  return (signal) => redirectorAnswers(edges(), {timeoutMs: edgeTimeoutMs, signal});
 }

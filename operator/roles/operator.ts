@@ -6,6 +6,7 @@ import {CheckTimes} from '../controllers/check-times.ts';
 import {Children} from '../controllers/children.ts';
 import {ClaimReconciler, Claims, wakeClaims} from '../controllers/claims.ts';
 import {CustomDomainReconciler, wakeDomains} from '../controllers/custom-domain.ts';
+import type {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {FirstDomains} from '../controllers/first-domains.ts';
 import {Issuer} from '../controllers/issuer.ts';
 import {intentAnnotation} from '../controllers/labels.ts';
@@ -17,9 +18,12 @@ import {ingresses} from '../controllers/resources.ts';
 import {Resting} from '../controllers/resting.ts';
 import {Tenants} from '../controllers/tenants.ts';
 import type {DomainClaim} from '../api/foreign.ts';
+import {ConfigError} from '../config.ts';
 import type {Order} from '../domain/budget.ts';
 import {mergeOrders} from '../domain/budget.ts';
+import {whyUnfit} from '../domain/rendering/unfit.ts';
 import {tenantKey} from '../domain/tenant.ts';
+import type {Policy} from '../domain/world.ts';
 import {Applier} from '../kube/apply.ts';
 import type {Client} from '../kube/client.ts';
 import type {Syncable} from '../kube/cache.ts';
@@ -31,7 +35,7 @@ import type {Wake} from '../kube/wake.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
-import {makeLooks, plainHttpServes} from './looks.ts';
+import {edgeAddressesOf, makeLooks, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
 import type {Parts} from './parts.ts';
 
@@ -47,7 +51,8 @@ export function operator(parts: Parts): Manager {
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
   const {claims, children, resting} = writers(client, caches, ordersOf);
   const checks = new CheckTimes();
-  const looks = makeLooks(parts, counters, issuer, checks);
+  const edgeAddresses = edgeAddressesOf(parts, caches, counters);
+  const [known, looks] = [[issuer, edgeAddresses], makeLooks(parts, counters, {issuer, checks, edgeAddresses})];
   const orders: OrderBook = new OrderBook({
     budgets: policy.budgets,
     unheardAfterMs: policy.issuanceStalledAfterMs,
@@ -56,7 +61,7 @@ export function operator(parts: Parts): Manager {
       return tenant && tenantKey(tenant);
     },
   });
-  const {others, plainHttp} = plainHttpOf(parts, caches, events);
+  const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
   const all = [...Object.values(caches), ...others];
   const book = new BookKeeper({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
@@ -64,7 +69,7 @@ export function operator(parts: Parts): Manager {
   measure(registry, counters, {caches, tenants, orders, plainHttp, issuerRef: policy.issuerRef, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
-  const sources = {tenants, issuer, looks, orders, checks, firsts, places, plainHttp};
+  const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp};
   const writes = {claims, children, resting, events};
   let startedAt = Infinity;
   const {patienceMs} = parts;
@@ -74,12 +79,13 @@ export function operator(parts: Parts): Manager {
     new Manager({client, log, events, elector})
       .addCache(...all)
       .addController(
-        controller('customdomain', new CustomDomainReconciler(deps), wakeDomains(caches, sources), book, issuer),
+        controller('customdomain', new CustomDomainReconciler(deps), wakeDomains(caches, sources), book, ...known),
         controller('project', new ProjectReconciler(deps), wakeProjects(caches, sources), book),
         controller('domainclaim', new ClaimReconciler(deps), wakeClaims(caches), book),
         controller('account', new AccountReconciler(deps), wakeAccounts(caches)),
       )
       .whenLeading(() => {
+        refuseUnfitClass(caches, policy);
         startedAt = Date.now();
         book.begin();
         plainHttp.begin();
@@ -87,8 +93,8 @@ export function operator(parts: Parts): Manager {
       })
       // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
       .addServer({
-        start: async () => issuer.start(),
-        stop: async () => [...Object.values(looks), orders, issuer, plainHttp].forEach((part) => part.stop()),
+        start: async () => known.forEach((part) => part.start()),
+        stop: async () => [...Object.values(looks), orders, ...known, plainHttp].forEach((part) => part.stop()),
       })
   );
 }
@@ -118,6 +124,12 @@ const controllers =
       log,
     });
 
+/** Throws where no hostname could ever be served: before anything is written. A class that nobody knows is allowed. */
+function refuseUnfitClass({ingressClasses}: Caches, {ingressClassName}: Policy): void {
+  const why = whyUnfit(ingressClassName, ingressClasses.get(ingressClassName)?.spec?.controller);
+  if (why !== undefined) throw new ConfigError(`ingressClassName: ${why} See docs/ingress-classes.md`);
+}
+
 function tellWhatIsOpen(parts: Parts, events: EventRecorder): void {
   const event = eventOfPolicy(parts.config.settings.admissionPolicy);
   if (event) tellOfPlatform(parts, events, event);
@@ -131,7 +143,12 @@ function tellOfPlatform({config, log}: Parts, events: EventRecorder, event: Omit
 }
 
 /** Plain HTTP, and the copy of Ingresses that it needs where one is shared. */
-function plainHttpOf(parts: Parts, {routes, ingressClasses}: Caches, events: EventRecorder) {
+function plainHttpOf(
+  parts: Parts,
+  {routes, ingressClasses}: Caches,
+  edgeAddresses: EdgeAddresses,
+  events: EventRecorder,
+) {
   const {config, client, log} = parts;
   const {policy, settings} = config;
   const {namespace, service} = policy.redirector;
@@ -144,7 +161,7 @@ function plainHttpOf(parts: Parts, {routes, ingressClasses}: Caches, events: Eve
     routes,
     others,
     shared,
-    serves: plainHttpServes(settings),
+    serves: plainHttpServes(settings, edgeAddresses),
     tell: (what) =>
       tellOfPlatform(
         parts,

@@ -490,6 +490,12 @@ describe('A check of', () => {
     expect(ends(await check(single, about('notxt.test'), false))).toBe('by Addresses');
     expect(ends(await check(single, about('empty.notxt.test'), false))).toBe('ProxiedOrFlattened');
   });
+
+  test("an apex is neither proven nor refused while nobody knows the edge's addresses", async () => {
+    const unknown = {...options, rules: {...options.rules, edgeAddresses: []}};
+    expect(ends(await check(unknown, about('apex.test'), false))).toBe('NoEdgeAddress');
+    expect(ends(await check(unknown, about('docs.customer.test'), false))).toBe('by CNAME');
+  });
 });
 
 describe('A broken DNSSEC chain', () => {
@@ -780,6 +786,7 @@ describe('The verdicts of DNS', () => {
     'ConflictingRecord',
     'DNSSECBroken',
     'IndirectCNAME',
+    'NoEdgeAddress',
     'PropagationPending',
     'ProxiedOrFlattened',
     'RecordMissing',

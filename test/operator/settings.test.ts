@@ -301,6 +301,34 @@ describe('ingressClassName', () => {
   });
 });
 
+describe('The class of a controller that cannot be the edge', () => {
+  test('is refused at the start with the reason, and nothing is written; a controller that nobody knows is taken', async () => {
+    for (const [name, controller] of [
+      ['alb', 'ingress.k8s.aws/alb'],
+      ['unknown', 'unknown.example/controller'],
+    ] as const)
+      await platform.client.create(ingressClasses, {...ingressClassOf(controller), metadata: {name}});
+    await start({});
+    const customer = await Customer.deployed(platform);
+    const www = customer.host('www');
+    await customer.point([www]);
+    await customer.attach('web', www);
+    await expectHost(customer, www, 'Live Serving');
+    const classes = async () =>
+      (await platform.client.list(ingresses)).items.map((i) => i.spec.ingressClassName).toSorted();
+    const before = await classes();
+    await expect(start({ingressClassName: 'alb'})).rejects.toThrow(
+      'ingressClassName: IngressClass alb cannot be the edge: its controller (ingress.k8s.aws/alb) takes certificates ' +
+        'from AWS Certificate Manager alone, and none from the Secret of an Ingress. Let a Network Load Balancer pass ' +
+        'TCP on to an ingress controller in the cluster, such as Traefik, and name the class of that one. ' +
+        'See docs/ingress-classes.md',
+    );
+    expect(await classes()).toEqual(before);
+    await start({ingressClassName: 'unknown'});
+    await expectHost(customer, www, 'Live Serving');
+  });
+});
+
 describe('A hostname in Unicode', () => {
   test('is proven, ordered and routed as its A-label', async () => {
     await start({});

@@ -35,7 +35,7 @@ function atApex(hostname: string, zone: Omit<ZoneStatus, 'name'>): Said {
   const records = recordsFor(
     {hostname, target: 'apex-acme-k3v9x2m4q7w1z.apps.platform.test', token: '5f0c8a9be1d24c77k3v9x2m4q7'},
     place,
-    ['192.0.2.1', '2001:db8::1'],
+    {edgeAddresses: ['192.0.2.1', '2001:db8::1']},
   );
   return {
     hostname,

@@ -113,7 +113,13 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .constantFrom<ReasonName>('AuthoritativeFailure', 'AuthoritativeUnreachable', 'DNSSECBroken', 'ResolverFailure')
+      .constantFrom<ReasonName>(
+        'AuthoritativeFailure',
+        'AuthoritativeUnreachable',
+        'DNSSECBroken',
+        'ResolverFailure',
+        'NoEdgeAddress',
+      )
       .map((reason): Verdict => ({kind: 'Unknown', reason, message: `${reason} came of it.`, apex: false})),
   },
 );

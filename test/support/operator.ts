@@ -76,14 +76,19 @@ export class RunningOperator {
     this.leads = manager.start();
   }
 
-  /** Resolves when its controllers run. `change`: settings in place of {@link settingsFor}. */
+  /** Resolves when its controllers run; rejects with why it refuses to. `change`: settings in place of {@link settingsFor}. */
   static async start(
     platform: Platform,
     change: Settings = {},
     timing: Pick<Parts, 'patienceMs'> = {},
   ): Promise<RunningOperator> {
     const it = await RunningOperator.launch(platform, change, timing);
-    await it.leads;
+    try {
+      await it.leads;
+    } catch (refusal) {
+      await it.stop();
+      throw refusal;
+    }
     return it;
   }
 

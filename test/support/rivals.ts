@@ -435,6 +435,7 @@ export class Town {
     return {
       policy,
       issuer: {identities: policy.caaIdentities},
+      edgeAddresses: {edge: {edgeAddresses: policy.edgeAddresses}, endpoints: [edgeAt('192.0.2.1', {}).edge]},
       startedAt: () => t0,
       domains: {
         by: (_, uid) => this.#all().flatMap((o) => (o.domain?.metadata.uid === uid ? o.domain : [])),

@@ -54,16 +54,17 @@ export class StandInEdge {
     this.#redirector = redirector;
   }
 
-  /** `redirector`: name of the Service that redirects. `address`: where it listens. */
+  /** `redirector`: name of the Service that redirects. `address`, `port`: where it listens, by TLS; 0: at any port. */
   static async start(
     client: Client,
     keyPairs: KeyPairs,
     redirector: string,
     address = '127.0.0.1',
+    port = 0,
   ): Promise<StandInEdge> {
     const edge = new StandInEdge(client, keyPairs, redirector);
     edge.#ingresses.start(edge.#stop.signal);
-    await Promise.all([edge.#ingresses.synced, edge.#listen(address), edge.#listenPlain(address)]);
+    await Promise.all([edge.#ingresses.synced, edge.#listen(address, port), edge.#listenPlain(address)]);
     return edge;
   }
 
@@ -81,7 +82,7 @@ export class StandInEdge {
   #routeOf = (hostname: string): Ingress | undefined =>
     this.#dark.has(hostname) ? undefined : this.#ingresses.by('host', hostname).find((i) => i.spec.tls !== undefined);
 
-  async #listen(address: string): Promise<void> {
+  async #listen(address: string, port: number): Promise<void> {
     const own = await this.#keyPairs.keyPair('edge.test');
     const server = createServer(
       {
@@ -105,7 +106,7 @@ export class StandInEdge {
           .end();
       },
     );
-    await new Promise<void>((resolve) => server.listen(0, address, resolve));
+    await new Promise<void>((resolve) => server.listen(port, address, resolve));
     this.port = (server.address() as AddressInfo).port;
     this.#close = () =>
       new Promise((resolve) => {

@@ -63,7 +63,12 @@ describe('values that do not hold', () => {
     ['proxy.url=http://me:secret@proxy:3128', '/proxy/url'],
     ['caBundle.configMap=a,caBundle.secret=b', '/caBundle/secret'],
     ['platform.zone=', '/platform/zone'],
-    ['edge.addresses={}', '/edge/addresses'],
+    ['edge.addresses={}', '/edge'],
+    ['edge.hostname=lb.example.com', '/edge'],
+    ['edge.addresses=null', '/edge'],
+    ['edge.addresses=null,edge.hostname=lb', '/edge/hostname'],
+    ['edge.addresses=null,edge.service.name=traefik', '/edge/service'],
+    ['edge.service.namespace=traefik,edge.service.name=traefik', '/edge'],
     ['issuerRef.name=', '/issuerRef/name'],
     ['ingressClassName=', '/ingressClassName'],
     ['plainHttp.shared=perhaps', '/plainHttp/shared'],
@@ -123,6 +128,15 @@ const settingsOf = async (...sets: string[]) => {
   );
   return parseSettings(all.find((o) => o?.metadata.name === 'doorplate-config')!.data['config.yaml']!);
 };
+
+describe('the edge', () => {
+  test.each([
+    ['edge.hostname=lb.example.com', {hostname: 'lb.example.com'}],
+    ['edge.service.namespace=traefik,edge.service.name=edge', {service: {namespace: 'traefik', name: 'edge'}}],
+  ])('may be known by %s in place of addresses', async (value, expected) => {
+    expect((await settingsOf(`edge.addresses=null,${value}`)).edge).toMatchObject({addresses: [], ...expected});
+  });
+});
 
 describe('the Ingress for plain HTTP of all hostnames', () => {
   test('has no host, is bound to the entry point web, and leads to the redirector: solvers have a host, so they go before it', async () => {

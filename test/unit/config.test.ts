@@ -47,7 +47,7 @@ describe('A good configuration', () => {
   test('needs four values, and has the defaults of the design for the others', () => {
     expect(settings()).toEqual({
       platform: {zone: 'apps.platform.test', tls: 'Wildcard'},
-      edge: {addresses: ['192.0.2.1'], probe: []},
+      edge: {addresses: ['192.0.2.1'], hostname: '', service: {namespace: '', name: ''}, probe: []},
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
       plainHttp: {shared: true, probe: []},
@@ -247,13 +247,25 @@ describe('A good configuration', () => {
 
   test('takes networks for the edge where it is told where to look', () => {
     const edge = {addresses: ['192.0.2.0/24', '2001:db8::/32', '192.0.2.1/32', '0.0.0.0/0'], probe: ['192.0.2.7']};
-    expect(settings({edge}).edge).toEqual({addresses: edge.addresses, probe: [{address: '192.0.2.7', port: 443}]});
+    expect(settings({edge}).edge).toMatchObject({
+      addresses: edge.addresses,
+      probe: [{address: '192.0.2.7', port: 443}],
+    });
   });
 
-  test('has the rules of proofs: the edge, what addresses prove, and the CDNs, those of the platform among them', () => {
+  test.each<[string, Raw, object]>([
+    ['a hostname, which customers may be told', {hostname: 'LB.example.com.'}, {edgeHostname: 'lb.example.com'}],
+    ['a Service, of which nothing is known before it is read', {service: {namespace: 'traefik', name: 'traefik'}}, {}],
+  ])('may know the edge by %s', (_, edge, known) => {
+    const policy = toPolicy(settings({edge}), 'x');
+    expect(policy.edgeAddresses).toEqual([]);
+    expect(policy.edgeHostname === undefined ? {} : {edgeHostname: policy.edgeHostname}).toEqual(known);
+  });
+
+  test('has the rules of proofs: what addresses prove, and the CDNs, those of the platform among them', () => {
     const cdns = [{name: 'Our CDN', networks: ['198.51.100.0/24'], hosts: ['CDN.example.net.']}, {name: 'Fastly'}];
     const rules = toRules(settings({apexOwnership: 'AddressOnly', singleTenant: true, dns: {cdns}}));
-    expect(rules).toMatchObject({edgeAddresses: ['192.0.2.1'], addressOnly: true});
+    expect(rules.addressOnly).toBe(true);
     expect(rules.cdns).toContainEqual({...cdns[0], hosts: ['cdn.example.net']});
     expect(rules.cdns.filter(({name}) => name === 'Fastly')).toEqual([{name: 'Fastly', networks: [], hosts: []}]);
     expect(toRules(settings()).cdns).toEqual(knownCdns);
@@ -352,7 +364,23 @@ describe('A bad value', () => {
     ['a zone with a path', {platform: {zone: 'platform.test/x'}}, 'platform.zone: "platform.test/x" is no hostname'],
     ['an empty installation', {platform: {zone: 'a.example', installation: ''}}, 'platform.installation: '],
     ['another kind of tls', {platform: {zone: 'a.example', tls: 'None'}}, 'platform.tls: '],
-    ['no edge', {edge: {addresses: []}}, 'edge.addresses: name at least one address of the edge'],
+    ['no edge', {edge: {addresses: []}}, 'edge: must be known by exactly one of addresses, hostname and service'],
+    [
+      'an edge that is known in two ways',
+      {edge: {addresses: ['192.0.2.1'], hostname: 'lb.example.com'}},
+      'edge: must be known by exactly one of addresses, hostname and service',
+    ],
+    [
+      'a hostname and a Service of the edge',
+      {edge: {hostname: 'lb.example.com', service: {namespace: 'traefik', name: 'traefik'}}},
+      'edge: must be known by exactly one of addresses, hostname and service',
+    ],
+    ['half a Service of the edge', {edge: {service: {name: 'traefik'}}}, 'edge.service: must have both'],
+    [
+      'a hostname of the edge that is none',
+      {edge: {hostname: 'lb example'}},
+      'edge.hostname: "lb example" is no hostname',
+    ],
     [
       'a name for an address',
       {edge: {addresses: ['192.0.2.1', 'edge.example.com']}},

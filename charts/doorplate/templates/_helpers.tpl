@@ -144,6 +144,7 @@ spec:
         - {name: authorize-http, containerPort: 8084}
         {{- end }}
         {{- end }}
+      terminationMessagePolicy: FallbackToLogsOnError # kubectl describe says why it did not start
       livenessProbe: {httpGet: {path: /healthz, port: health}, initialDelaySeconds: 10, periodSeconds: 10, timeoutSeconds: 5}
       readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, timeoutSeconds: 5}
       securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}

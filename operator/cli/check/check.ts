@@ -93,7 +93,7 @@ async function foresee(
   const recursive = dns.recursive.length > 0 ? [...dns.recursive] : systemResolvers();
   const checking = {
     dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
-    rules: toRules(settings),
+    rules: {...toRules(settings), ...known.edge},
     mode: dns.mode,
     ca: {identities: known.policy.caaIdentities, accountUri: known.accountUri, zone: known.policy.zone},
   };

@@ -76,7 +76,7 @@ export class Foresight {
   }
 
   #sources(known: Known, claims: ReadonlyMap<string, DomainClaim>): Sources {
-    const {policy, domains, projects} = known;
+    const {policy, edge, domains, projects} = known;
     const by = (index: string, value: string): CustomDomain[] =>
       domains.filter((domain) => (index === 'uid' ? domain.metadata.uid : projectKey(domain)) === value);
     // A look at a present holder's right counts as confirmed at once: nothing else is known that would take it back.
@@ -84,6 +84,7 @@ export class Foresight {
     return {
       policy,
       issuer: {identities: policy.caaIdentities},
+      edgeAddresses: {edge, endpoints: []},
       domains: {by},
       firsts: {of: (project) => by('project', project).toSorted(older)[0]},
       projects: {get: (key) => projects.get(key)},

@@ -6,6 +6,7 @@ import {pino} from 'pino';
 import type {Account, CustomDomain, DomainClaim, EndpointSlice, Plan, Project, Service} from '../../api/foreign.ts';
 import {toPolicy} from '../../config.ts';
 import type {Settings} from '../../config.ts';
+import {EdgeAddresses} from '../../controllers/edge-addresses.ts';
 import {Issuer} from '../../controllers/issuer.ts';
 import {hostnamesOf, projectKey} from '../../controllers/relations.ts';
 import {
@@ -18,10 +19,13 @@ import {
   projects,
   services,
 } from '../../controllers/resources.ts';
+import {resolveAddresses} from '../../dns/addresses.ts';
+import {systemResolvers} from '../../dns/resolvers.ts';
 import {identityOf} from '../../domain/claim.ts';
 import {defaultHostOf, hostsByClaim} from '../../domain/default-host.ts';
 import {type Hostname, projectHost} from '../../domain/hostname.ts';
 import {decideProject} from '../../domain/project.ts';
+import type {Edge} from '../../domain/proofs/proof.ts';
 import {type Tenant, accountOf, tenantOf} from '../../domain/tenant.ts';
 import {timestamp} from '../../domain/times.ts';
 import type {Policy} from '../../domain/world.ts';
@@ -32,6 +36,8 @@ import type {Subject} from './subjects.ts';
 
 export interface Known {
   policy: Policy;
+  /** As far as it can be known here. */
+  edge: Edge;
   accountUri: string | undefined;
   tenant: Tenant;
   /** By key: those of the namespace, and those of others' claims. */
@@ -64,15 +70,17 @@ export async function knownOf(
 ): Promise<Known> {
   const asker = new Asker(client);
   const {namespace} = subject;
-  const [tenant, standing, ca, claims] = await Promise.all([
+  const [tenant, standing, ca, claims, edge] = await Promise.all([
     asker.tenant(namespace, settings.defaultPlan),
     client.list(customDomains, {namespace}),
     asker.certificateAuthority(settings, home),
     asker.claims(subject),
+    asker.edge(settings),
   ]);
   const domains = overlaid(standing.items, subject.domains, now);
   const known: Known = {
-    policy: {...toPolicy(settings, home), caaIdentities: ca.identities},
+    policy: {...toPolicy(settings, home), ...edge, caaIdentities: ca.identities},
+    edge,
     accountUri: ca.accountUri,
     tenant,
     projects: new Map(),
@@ -162,6 +170,30 @@ class Asker {
       this.notChecked.push('CAA records, as the names of the certificate authority are not known (caaIdentities)');
     }
     return issuer;
+  }
+
+  /** Its addresses as the operator has them: as they are set, or as its hostname or the status of its Service tells. */
+  async edge({edge, dns}: Settings): Promise<Edge> {
+    const {namespace, name} = edge.service;
+    const note = "whether addresses are the edge's, as those are not known here";
+    const service =
+      name === '' ? undefined : await this.#allowed(this.#client.get(services, `${namespace}/${name}`), note);
+    const resolvers = dns.recursive.length > 0 ? dns.recursive : systemResolvers();
+    const known = new EdgeAddresses({
+      edge,
+      services: {
+        get: () => (service === 'forbidden' ? undefined : service),
+        onChange: () => {},
+        synced: Promise.resolve(),
+      },
+      resolve: (hostname, signal) => resolveAddresses(resolvers, hostname, {signal}),
+      log: pino({level: 'silent'}),
+    });
+    known.start();
+    await known.synced;
+    known.stop();
+    if (known.edge.edgeAddresses.length === 0 && !this.notChecked.includes(note)) this.notChecked.push(note);
+    return known.edge;
   }
 
   /** Of the hostnames, by hostname: all of them, or none. */

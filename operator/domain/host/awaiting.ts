@@ -5,6 +5,7 @@ import {placeOf} from './dns-records.ts';
 import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import type {Owned} from './stages.ts';
+import {isOutdated} from '../proofs/addresses.ts';
 import {messageAt} from '../proofs/message.ts';
 import {instruction} from '../proofs/proofs.ts';
 import type {Question} from '../records.ts';
@@ -15,11 +16,12 @@ import type {Look} from '../world.ts';
 const hour = 3_600_000;
 
 const wantedRecords = ({world, hostname, question, facts: {verdict}}: Owned) =>
-  instruction(question, placeOf(world, hostname, verdict), world.policy.edgeAddresses);
+  instruction(question, placeOf(world, hostname, verdict), world.policy);
 
 /** When it is asked again, ms since the epoch; Infinity: not by itself. */
 function nextCheck({world: {now, policy}, addedAt, facts, asked, ownership: {standing}}: Owned): number {
-  const {checkedAt, earlier} = facts;
+  const {verdict, checkedAt, earlier} = facts;
+  if (isOutdated(verdict, policy)) return now;
   const scheduled = nextWaitingCheck(policy, Date.parse(addedAt), checkedAt, now, earlier) ?? Infinity;
   const needed = 'lookAt' in standing ? (standing.lookAt ?? Infinity) : Infinity;
   return Math.min(needed, soonest(scheduled, asked, checkedAt ?? earlier?.last, now));

@@ -16,7 +16,7 @@ export function recordsOf(world: World, question: Question, verdict: Verdict | u
   const {hostname} = question;
   const prior = priorRecords(world, hostname);
   const by = verdict ? provableBy(verdict) : proofByRecords(prior);
-  return recordsFor(question, placeOf(world, hostname, verdict), world.policy.edgeAddresses, by).map(
+  return recordsFor(question, placeOf(world, hostname, verdict), world.policy, by).map(
     ({type, name, zone, value, ttl, note}): DnsRecordStatus => {
       const before =
         prior.find((r) => r.type === type && r.value === value) ??

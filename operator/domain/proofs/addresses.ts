@@ -1,9 +1,10 @@
 /** Addresses of the edge, in place of a CNAME. They prove no tenant; alone they prove an apex where `AddressOnly` says so. */
-import {shown} from '../hostname.ts';
+import {type Hostname, shown} from '../hostname.ts';
 import {isIn} from '../networks.ts';
-import type {Case, Finding, ProofKind, Refuted, Rules} from './proof.ts';
-import {bounded, refuted, wildcardWords} from './proof.ts';
-import {apexNote, atApexOf} from '../providers.ts';
+import type {Case, Edge, Finding, ProofKind, Refuted, Verdict} from './proof.ts';
+import {bounded, mostObserved, refuted, wildcardWords} from './proof.ts';
+import {apexNote, atApexOf, followsAtApex} from '../providers.ts';
+import type {ReasonName} from '../reasons.ts';
 import type {DnsRecord, Place, Question} from '../records.ts';
 import {inZone, ttl} from '../records.ts';
 import {printable} from '../text.ts';
@@ -64,19 +65,37 @@ export const few = (records: string[]) =>
   records.slice(0, 4).join(', ') + (records.length > 4 ? ` and ${records.length - 4} more` : '');
 
 /** Whether an address is the edge's. */
-export const isOfEdge = (address: string, {edgeAddresses}: Rules): boolean => isIn(address, edgeAddresses);
+export const isOfEdge = (address: string, {edgeAddresses}: Edge): boolean => isIn(address, edgeAddresses);
+
+const refusals = new Set<ReasonName>(['ConflictingA', 'ConflictingAAAA', 'ConflictingRecord']);
+
+/** Whether a verdict is another by what is known of the edge now: it was not known, or addresses were refused that are its own. */
+export function isOutdated(verdict: Verdict | undefined, edge: Edge): boolean {
+  if (verdict?.kind === 'Unknown') return verdict.reason === 'NoEdgeAddress' && edge.edgeAddresses.length > 0;
+  if (verdict?.kind !== 'Refuted' || !refusals.has(verdict.reason)) return false;
+  const {observed} = verdict;
+  // Of more than are kept, one that is not seen here may be another's.
+  if (observed.length === 0 || observed.length === mostObserved) return false;
+  return observed.every((record) => isOfEdge(record.split(' ')[1] ?? '', edge));
+}
 
 /** What stands for a CNAME where none may stand. */
-export function inPlaceOfCname(question: Question, place: Place, edgeAddresses: readonly string[]): DnsRecord[] {
+export function inPlaceOfCname(question: Question, place: Place, edge: Edge): DnsRecord[] {
   const to = {...inZone(question.hostname, place), ttl};
-  return recordsOfProvider(question, place, edgeAddresses).map((record) => ({...to, ...record}));
+  return recordsOfProvider(question, place, edge).map((record) => ({...to, ...record}));
 }
+
+const withoutAddresses = (edgeHostname: Hostname | undefined) =>
+  edgeHostname === undefined
+    ? 'ask the platform for its addresses'
+    : "the platform's addresses change, so attach a name below it, such as www";
 
 type Instead = Pick<DnsRecord, 'type' | 'value' | 'note' | 'alternatives'>;
 
-/** The edge's addresses where the provider follows no name at an apex and they are all known one by one. */
-function recordsOfProvider({target}: Question, {apex, zone}: Place, edgeAddresses: readonly string[]): Instead[] {
-  const isListed = edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
+/** The edge's addresses where the provider follows no name at an apex, they are all known one by one, and they last. */
+function recordsOfProvider({target}: Question, {apex, zone}: Place, {edgeAddresses, edgeHostname}: Edge): Instead[] {
+  const isListed =
+    edgeHostname === undefined && edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
   const listed = isListed ? edgeAddresses.map(addressRecord).toSorted(byText) : [];
   const provider = apex ? zone?.provider : undefined;
   const has = atApexOf(provider);
@@ -85,7 +104,9 @@ function recordsOfProvider({target}: Question, {apex, zone}: Place, edgeAddresse
   }
   const note = apexNote(provider);
   if (has !== 'Addresses') return [{type: has, value: target, note}];
-  if (listed.length === 0) return [{type: 'ALIAS', value: target, note: `${note}: ask the platform for its addresses`}];
+  if (edgeHostname !== undefined && followsAtApex(provider, edgeHostname))
+    return [{type: 'ALIAS', value: edgeHostname, note: `${note}, and this is one`}];
+  if (listed.length === 0) return [{type: 'ALIAS', value: target, note: `${note}: ${withoutAddresses(edgeHostname)}`}];
   return listed.map((record, i) => ({...record, ...(i === 0 && {note})}));
 }
 

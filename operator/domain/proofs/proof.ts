@@ -1,6 +1,7 @@
 /** What is known and said of the proof that a name is a tenant's: findings of DNS, and verdicts over them. */
 import type {CaaVerdict} from '../caa.ts';
 import type {Cdn} from '../cdns.ts';
+import type {Hostname} from '../hostname.ts';
 import type {ReasonName} from '../reasons.ts';
 import type {DnsRecord, Place, Proof, Question} from '../records.ts';
 
@@ -35,10 +36,16 @@ export interface Observation {
   negativeTtlSeconds?: number;
 }
 
-/** What the platform has laid down about proofs. */
-export interface Rules {
-  /** The edge's own: addresses, or CIDRs where an ALIAS rotates. */
+/** What leads to the platform. */
+export interface Edge {
+  /** The edge's own: addresses, or CIDRs where an ALIAS rotates. Empty: nobody knows them yet. */
   edgeAddresses: readonly string[];
+  /** The name that leads to them, where they change: then no customer is told to write them down. */
+  edgeHostname?: Hostname;
+}
+
+/** What the platform has laid down about proofs. */
+export interface Rules extends Edge {
   /** `apexOwnership: AddressOnly`, of a platform with one tenant: the edge's addresses at an apex prove it. */
   addressOnly: boolean;
   /** Behind these the TXT alone proves a name. */
@@ -109,7 +116,7 @@ export type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknow
 /** A way to prove a name. */
 export interface ProofKind {
   /** What the customer must create for it. */
-  records(question: Question, place: Place, edgeAddresses: readonly string[]): DnsRecord[];
+  records(question: Question, place: Place, edge: Edge): DnsRecord[];
   /** Whether the TXT has to be asked for, beside what was found at the name itself. */
   needs?(question: Question, rules: Rules, isApex: boolean, found: Finding): boolean;
   /** The verdict over what one server answered; undefined: another kind of proof decides. */
@@ -133,7 +140,7 @@ export const refuted = (
   ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
 });
 
-const mostObserved = 16;
+export const mostObserved = 16;
 export const bounded = (records: string[]) => records.toSorted().slice(0, mostObserved);
 
 /** How a wildcard record is told of: a record at the name itself counts before it (RFC 4592, 2.2.1), so nothing has to go. */

@@ -10,7 +10,7 @@
 
 import {addresses} from './addresses.ts';
 import {cname} from './cname.ts';
-import type {Case, Challenge, Finding, ProofKind, Rules, Verdict} from './proof.ts';
+import type {Case, Challenge, Edge, Finding, ProofKind, Rules, Verdict} from './proof.ts';
 import {cdnOf, txt} from './txt.ts';
 import type {DnsRecord, Place, Proof, Question} from '../records.ts';
 import {sayRecords} from '../records.ts';
@@ -38,9 +38,9 @@ export const needsTxt = (question: Question, rules: Rules, isApex: boolean, foun
 export const recordsFor = (
   question: Question,
   place: Place,
-  edgeAddresses: readonly string[],
+  edge: Edge,
   by: Proof = place.apex ? 'TXT' : 'CNAME',
-): DnsRecord[] => proofs[by].records(question, place, edgeAddresses);
+): DnsRecord[] => proofs[by].records(question, place, edge);
 
 /** By what a name was proven, by the records that status has of it; undefined where it has none. */
 export function proofByRecords(records: readonly {type: string; note?: string}[]): Proof | undefined {
@@ -51,5 +51,5 @@ export function proofByRecords(records: readonly {type: string; note?: string}[]
 }
 
 /** What the customer's admin types into the provider's form, in words. */
-export const instruction = (question: Question, place: Place, edgeAddresses: readonly string[]) =>
-  sayRecords(recordsFor(question, place, edgeAddresses), place);
+export const instruction = (question: Question, place: Place, edge: Edge) =>
+  sayRecords(recordsFor(question, place, edge), place);

@@ -21,9 +21,9 @@ export function cdnOf(found: Finding, rules: Rules): Cdn | undefined {
 }
 
 export const txt: ProofKind = {
-  records: (question, place, edgeAddresses) => {
+  records: (question, place, edge) => {
     const kind = place.apex ? {records: inPlaceOfCname} : cname;
-    const instead = kind.records(question, place, edgeAddresses);
+    const instead = kind.records(question, place, edge);
     return canProveByTxt(question) ? [...instead, txtRecord(question, place)] : instead;
   },
 

@@ -17,7 +17,7 @@ const caseOf = (question: Question, rules: Rules, place: Place, wildcard = false
   rules,
   place,
   wildcard,
-  wanted: instruction(question, place, rules.edgeAddresses),
+  wanted: instruction(question, place, rules),
 });
 
 const apexOf = (question: Question, seen: Observation) =>
@@ -127,6 +127,23 @@ function authoritativeChallenge(
 }
 
 /**
+ * While nobody knows what the edge's addresses are, those of a name say nothing: neither that they are the edge's nor that they
+ * are not (rule 3).
+ */
+function withoutEdge({question, rules, place, wanted}: Case, seen: Observation): Unknown | undefined {
+  const leadsByAddress = answered(seen).some((f) => f.cname.length === 0 && f.a.length + f.aaaa.length > 0);
+  if (rules.edgeAddresses.length > 0 || !leadsByAddress) return undefined;
+  return {
+    kind: 'Unknown',
+    reason: 'NoEdgeAddress',
+    ...place,
+    message:
+      `${shown(question.hostname)} has addresses, and it is not known yet whether they are the edge's: the platform ` +
+      `must see that its edge has an address. Needed there: ${wanted}.`,
+  };
+}
+
+/**
  * The verdict over what the zone's own servers say. At least one must answer; where they disagree, the one without the
  * record counts, because any of them may be asked next.
  */
@@ -134,10 +151,12 @@ export function judgeAuthoritative(question: Question, rules: Rules, seen: Obser
   const place = placeOf(question, seen);
   const c = caseOf(question, rules, place, seen.wildcard);
   const zone = printable(seen.zone ?? recordName(question.hostname).zone);
-  const wanted = instruction(question, place, rules.edgeAddresses);
+  const wanted = instruction(question, place, rules);
   const answers = answered(seen);
   if (answers.length === 0)
     return {kind: 'Unknown', ...couldNotAsk(shown(question.hostname), zone, seen, wanted), ...place};
+  const unknown = withoutEdge(c, seen);
+  if (unknown) return unknown;
   const challenge = authoritativeChallenge(question, zone, wanted, seen.challenge);
   // The servers of a zone come in any order: of several ways to be wrong, always the same is told.
   const verdicts = answers.map((f) => judge(c, f, challenge)).toSorted(byMessage);
@@ -245,6 +264,8 @@ export function judgeRecursive(question: Question, rules: Rules, seen: Observati
   const name = shown(question.hostname);
   const place = placeOf(question, seen);
   const c = caseOf(question, rules, place, seen.wildcard);
+  const unknown = withoutEdge(c, seen);
+  if (unknown) return unknown;
   const {said, bogus} = votes(c, seen);
   const total = said.length + bogus.length;
   const most = (count: number) => count >= 2 && count * 2 > total;
@@ -263,7 +284,7 @@ export function judgeRecursive(question: Question, rules: Rules, seen: Observati
       message:
         `${name} could not be checked: of the recursive resolvers (${serverNames(seen.findings)}) two at least ` +
         'must answer. The platform must check dns.recursive. Needed: ' +
-        `${instruction(question, place, rules.edgeAddresses)}.`,
+        `${instruction(question, place, rules)}.`,
     };
   }
   return {
@@ -274,7 +295,7 @@ export function judgeRecursive(question: Question, rules: Rules, seen: Observati
     ...place,
     message:
       `${name} has the right record by some resolvers, not yet by most of them. Needed: ` +
-      `${instruction(question, place, rules.edgeAddresses)}.`,
+      `${instruction(question, place, rules)}.`,
   };
 }
 

@@ -70,8 +70,8 @@ export const certificateReasons = {
     conditions: {CertificateReady: 'False', RoutesReady: 'False'},
   },
   EdgeUnreachable: {
-    means: 'An address of the edge does not answer.',
-    remedy: 'The platform: bring the edge back, or correct edge.addresses.',
+    means: 'An address of the edge does not answer, or the edge has none.',
+    remedy: 'The platform: bring the edge back, or correct what the settings say of it (edge).',
     waitingFor: 'Platform',
     health: 'pending',
     about: 'Edge',

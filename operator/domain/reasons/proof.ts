@@ -121,6 +121,14 @@ export const proofReasons = {
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
   },
+  NoEdgeAddress: {
+    means:
+      "The addresses of the platform's edge are not known: its Service has none yet, or its hostname does not resolve.",
+    remedy: 'The platform: see that the Service in edge.service has an address, or that edge.hostname resolves.',
+    waitingFor: 'Platform',
+    health: 'awaited',
+    conditions: {Verified: 'Unknown'},
+  },
   HostnameClaimed: {
     means: 'The hostname is proven here and attached elsewhere on this platform; the proof that stands there decides.',
     remedy:

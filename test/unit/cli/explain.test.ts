@@ -67,6 +67,7 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   AuthoritativeFailure: [customer, 'Mend the zone at the DNS provider'],
   DNSSECBroken: [customer, 'DS record at the registrar'],
   ResolverFailure: [platform, 'dns.recursive'],
+  NoEdgeAddress: [platform, 'the Service in edge.service'],
   HostnameClaimed: [customer, 'Remove the records that point to the other place'],
   VerificationExpired: [customer, `ask for a check (${again})`],
   CAABlocksIssuer: [customer, 'add the CAA record'],

@@ -19,6 +19,7 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
   return {
     policy,
     issuer: {identities},
+    edgeAddresses: {edge: {edgeAddresses: policy.edgeAddresses}, endpoints: []},
     startedAt: () => t0,
     domains: {by: () => []},
     firsts: {of: () => undefined},
@@ -80,6 +81,34 @@ describe('A Certificate that rests', () => {
     expect(held('another')?.certificate).toBeUndefined();
     expect(held('another')).not.toHaveProperty('certificateNames');
   });
+});
+
+describe('What was seen of the edge', () => {
+  const [one, two] = [
+    {address: '192.0.2.1', port: 443},
+    {address: '192.0.2.2', port: 443},
+  ];
+  const looked = {result: [one, two].map((edge) => ({edge, leafSha256: 'leaf'})), at: t0};
+  const seen = (...endpoints: (typeof one)[]) => {
+    const known = sources(() => true);
+    const edgeAddresses = {edge: {edgeAddresses: endpoints.map(({address}) => address)}, endpoints};
+    return gather({...known, edgeAddresses, edge: {latest: () => looked}}, moment).facts.get('docs.example.com');
+  };
+
+  test('counts for the addresses that the edge has now', () => {
+    expect(seen(one, two)).toMatchObject({edge: looked.result, edgeLookedAt: t0});
+    expect(seen(two)?.edge).toEqual([looked.result[1]]);
+  });
+
+  test('does not count where the edge has got an address since', () => {
+    const known = seen(one, {address: '192.0.2.3', port: 443});
+    expect([known?.edge, known?.edgeLookedAt]).toEqual([undefined, undefined]);
+  });
+});
+
+test("a decision is given the edge's addresses as they are known now", () => {
+  const edgeAddresses = {edge: {edgeAddresses: ['192.0.2.9'], edgeHostname: 'lb.cloud.example'}, endpoints: []};
+  expect(gather({...sources(() => true), edgeAddresses}, moment).policy).toMatchObject(edgeAddresses.edge);
 });
 
 test("a decision is given the CA's names as they are known now", () => {

@@ -83,12 +83,12 @@ function filled(): Caches {
 beforeEach(() => {
   [tell, woken] = [new Map(), []];
   const caches = filled();
-  const [tenants, issuer] = [source('tenants'), source('issuer')];
+  const [tenants, issuer, edgeAddresses] = [source('tenants'), source('issuer'), source('edgeAddresses')];
   const [orders, firsts, plainHttp] = [source('orders'), source('firsts'), source('plainHttp')];
   const places = {movedBy: () => ['acme/moved'], movedByNamespace: () => ['acme/moved']};
   const looks = {dns: source('dns'), edge: source('edge'), issuance: source('issuance')};
   const tables = {
-    domain: wakeDomains(caches, {tenants, issuer, looks, orders, firsts, plainHttp}),
+    domain: wakeDomains(caches, {tenants, issuer, edgeAddresses, looks, orders, firsts, plainHttp}),
     project: wakeProjects(caches, {tenants, orders, places, plainHttp}),
     claim: wakeClaims(caches),
     account: wakeAccounts(caches),
@@ -215,6 +215,7 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
   ['a Plan changes', 'plans', [enterprise, enterprise], []],
   ['a Plan goes', 'plans', [gone, enterprise], ['account acme']],
   ['the CA gives itself another name', 'issuer', [], both],
+  ['the edge has another address', 'edgeAddresses', [], both],
   ['DNS answers', 'dns', ['acme/docs'], ['domain acme/docs']],
   ['the edge answers', 'edge', ['acme/docs'], ['domain acme/docs']],
   ['an attempt at a certificate was read about', 'issuance', ['acme/docs'], ['domain acme/docs']],

@@ -5,6 +5,7 @@ import {isApexByName, shown} from '../../../operator/domain/hostname.ts';
 import {messageAt, sameBesidesTime} from '../../../operator/domain/proofs/message.ts';
 import type {Finding, Observation, Refuted, Rules, Verdict} from '../../../operator/domain/proofs/proof.ts';
 import {denies} from '../../../operator/domain/proofs/proof.ts';
+import {isOutdated} from '../../../operator/domain/proofs/addresses.ts';
 import {instruction, recordsFor} from '../../../operator/domain/proofs/proofs.ts';
 import {
   isWildcard,
@@ -224,6 +225,59 @@ describe("The edge's addresses", () => {
   test('of an ALIAS may differ from server to server, and from resolver to resolver', () => {
     const each = ['192.0.2.1', '192.0.2.9', '198.51.100.7'].map((a, i) => resolver(i, {a: [a]}));
     expect(judgeBoth(apex, networks, seen(each), seen(each)).kind).toBe('Proven');
+  });
+});
+
+describe("While nobody knows the edge's addresses", () => {
+  const unknown: Rules = {edgeAddresses: [], addressOnly: false, cdns: []};
+  const resolvers = [1, 2].map((i) => resolver(i, {a: ['192.0.2.1']}));
+
+  test('those of a name say nothing, whoever is asked', () => {
+    for (const question of [apex, subdomain]) {
+      expect(judgeAuthoritative(question, unknown, seen([flat], [values(token)]))).toMatchObject({
+        kind: 'Unknown',
+        reason: 'NoEdgeAddress',
+      });
+      expect(judgeRecursive(question, unknown, seen(resolvers))).toMatchObject({
+        kind: 'Unknown',
+        reason: 'NoEdgeAddress',
+      });
+    }
+  });
+
+  test('a verdict is outdated as soon as they are known; one that refuses addresses, as soon as these are its own', () => {
+    const verdict = judgeAuthoritative(apex, unknown, seen([flat]));
+    expect([unknown, rules].map((edge) => isOutdated(verdict, edge))).toEqual([false, true]);
+    const refusal = judgeAuthoritative(apex, rules, seen([finding({a: ['192.0.2.7', '192.0.2.8']})]));
+    const edges = [['192.0.2.7'], ['192.0.2.7', '192.0.2.8'], ['192.0.2.0/28']];
+    expect([rules.edgeAddresses, ...edges].map((edgeAddresses) => isOutdated(refusal, {edgeAddresses}))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    const lacksTxt = judgeAuthoritative(apex, rules, seen([flat], [values()]));
+    const many = Array.from({length: 17}, (_, i) => `198.51.100.${i}`);
+    const cut = judgeAuthoritative(apex, rules, seen([finding({a: many})]));
+    expect([isOutdated(lacksTxt, rules), isOutdated(cut, {edgeAddresses: ['198.51.100.0/24']})]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  test('the message names the platform, and the records that are needed', () => {
+    expect(judgeAuthoritative(apex, unknown, seen([flat]))).toMatchObject({
+      message:
+        "example.com has addresses, and it is not known yet whether they are the edge's: the platform must see that its " +
+        `edge has an address. Needed there: ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> "${token}" ` +
+        '(TTL 3600) in the zone example.com.',
+    });
+  });
+
+  test('a CNAME proves all the same, and a name without a record lacks it', () => {
+    const proof = [finding({cname: [target]})];
+    expect(judgeBoth(subdomain, unknown, seen(proof), seen(proof))).toMatchObject({kind: 'Proven', by: 'CNAME'});
+    expect(reasonOf(judgeAuthoritative(apex, unknown, seen([finding()])))).toBe('RecordMissing');
   });
 });
 
@@ -549,7 +603,7 @@ const ofApex = (zone: string) => [
 ];
 
 describe('The records to create', () => {
-  const edge = rules.edgeAddresses;
+  const edge = rules;
   test('are a CNAME for a subdomain', () => {
     expect(recordsFor(subdomain, {apex: false}, edge)).toEqual([
       {type: 'CNAME', name: 'docs', zone: 'example.com', value: target, ttl: 3600},
@@ -570,11 +624,17 @@ describe('The records to create', () => {
     ]);
   });
   test('name no addresses where those are networks, or too many', () => {
-    expect(instruction(apex, {apex: true}, ['192.0.2.0/24'])).toBe(
+    expect(instruction(apex, {apex: true}, {edgeAddresses: ['192.0.2.0/24']})).toBe(
       `ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`,
     );
     expect(
-      recordsFor(apex, {apex: true}, ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'])[0],
+      recordsFor(
+        apex,
+        {apex: true},
+        {
+          edgeAddresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'],
+        },
+      )[0],
     ).not.toHaveProperty('alternatives');
   });
   test('hold no TXT without a token', () => {

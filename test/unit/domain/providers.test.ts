@@ -2,7 +2,7 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {customDomainKind} from '../../../operator/api/custom-domain.ts';
-import type {Observation} from '../../../operator/domain/proofs/proof.ts';
+import type {Edge, Observation} from '../../../operator/domain/proofs/proof.ts';
 import {instruction, recordsFor} from '../../../operator/domain/proofs/proofs.ts';
 import {judgeAuthoritative, judgeBoth} from '../../../operator/domain/proofs/verdict.ts';
 import {providerOf, providers} from '../../../operator/domain/providers.ts';
@@ -11,8 +11,10 @@ import type {Place, Question} from '../../../operator/domain/records.ts';
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const apex: Question = {hostname: 'example.com', target, token};
-const edge = ['2001:db8::1', '192.0.2.1'];
-const rules = {edgeAddresses: edge, addressOnly: false, cdns: []};
+const edge: Edge = {edgeAddresses: ['2001:db8::1', '192.0.2.1']};
+const rules = {...edge, addressOnly: false, cdns: []};
+/** The same, where its addresses change. */
+const behind = (edgeHostname: string): Edge => ({...edge, edgeHostname});
 const txt = `TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`;
 
 test('What a provider has at an apex is said by somebody, who is named in docs/dns-providers.md', () => {
@@ -121,10 +123,10 @@ describe('At an apex', () => {
 
   test('where the provider follows no name and the addresses are not all known, the platform is to be asked for them', () => {
     const note = 'GoDaddy has no record that follows a name at an apex: ask the platform for its addresses';
-    expect(instruction(apex, at('GoDaddy'), ['192.0.2.0/24'])).toBe(
+    expect(instruction(apex, at('GoDaddy'), {edgeAddresses: ['192.0.2.0/24']})).toBe(
       `ALIAS @ -> ${target} (${note}) and ${txt} at GoDaddy`,
     );
-    expect(recordsFor(apex, at('GoDaddy'), [])[0]).toMatchObject({type: 'ALIAS', note});
+    expect(recordsFor(apex, at('GoDaddy'), {edgeAddresses: []})[0]).toMatchObject({type: 'ALIAS', note});
   });
 
   test.each(providers.map(({name}) => [name]))(
@@ -132,16 +134,18 @@ describe('At an apex', () => {
     (provider) => {
       const many = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2'];
       const hostname = apex.hostname;
-      const dnsRecords = recordsFor(apex, at(provider), many).map(({type, name, zone, value, ttl, note}) => ({
-        hostname,
-        type,
-        name,
-        zone,
-        value,
-        ttl,
-        note,
-        state: 'Unknown',
-      }));
+      const dnsRecords = recordsFor(apex, at(provider), {edgeAddresses: many}).map(
+        ({type, name, zone, value, ttl, note}) => ({
+          hostname,
+          type,
+          name,
+          zone,
+          value,
+          ttl,
+          note,
+          state: 'Unknown',
+        }),
+      );
       expect(dnsRecords.length).toBeLessThanOrEqual(5);
       const {success} = customDomainKind.status.safeParse({observedGeneration: 1, dnsRecords});
       expect(success).toBe(true);
@@ -152,6 +156,36 @@ describe('At an apex', () => {
     expect(instruction({...apex, hostname: 'docs.example.com'}, {...at('GoDaddy'), apex: false}, edge)).toBe(
       `CNAME docs -> ${target} (TTL 3600) in the zone example.com at GoDaddy`,
     );
+  });
+});
+
+describe('Of an edge whose addresses change', () => {
+  const [balancer, other] = ['nlb-1.elb.eu-west-1.amazonaws.com', 'lb.cloud.example'];
+
+  test.each([
+    [
+      'Route 53',
+      balancer,
+      `ALIAS @ -> ${balancer} (Route 53 follows only names of AWS at an apex, and this is one) and ${txt} at Route 53`,
+    ],
+    [
+      'Route 53',
+      other,
+      `ALIAS @ -> ${target} (Route 53 follows only names of AWS at an apex: the platform's addresses change, so attach a name below it, such as www) and ${txt} at Route 53`,
+    ],
+    [
+      'GoDaddy',
+      balancer,
+      `ALIAS @ -> ${target} (GoDaddy has no record that follows a name at an apex: the platform's addresses change, so attach a name below it, such as www) and ${txt} at GoDaddy`,
+    ],
+    ['Namecheap', other, `ALIAS @ -> ${target} (Namecheap follows it at an apex) and ${txt} at Namecheap`],
+  ])('%s is told what it can have for %s', (provider, edgeHostname, expected) => {
+    expect(instruction(apex, at(provider), behind(edgeHostname))).toBe(expected);
+  });
+
+  test('none is told', () => {
+    expect(instruction(apex, at(), behind(other))).toBe(`ALIAS or ANAME @ -> ${target} and ${txt}`);
+    expect(recordsFor(apex, at('GoDaddy'), behind(other)).map(({type}) => type)).toEqual(['ALIAS', 'TXT']);
   });
 });
 

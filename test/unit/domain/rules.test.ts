@@ -69,9 +69,9 @@ describe('Rule 1, no ACME before proof', () => {
         'PropagationPending',
       ] as const
     ).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...refuted(r)}}}]),
-    ...(['AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure'] as const).map(
-      (r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...unknown(r)}}}],
-    ),
+    ...(
+      ['AuthoritativeUnreachable', 'AuthoritativeFailure', 'DNSSECBroken', 'ResolverFailure', 'NoEdgeAddress'] as const
+    ).map((r): [string, WorldInput] => [r, {facts: {[docs]: {...served(), ...unknown(r)}}}]),
     ['CheckPending', {facts: {[docs]: {...served(), verdict: undefined, checkedAt: undefined}}}],
     [
       'VerificationExpired',
@@ -197,6 +197,7 @@ describe('Rule 3, "could not ask" is not "no"', () => {
     'AuthoritativeFailure',
     'DNSSECBroken',
     'ResolverFailure',
+    'NoEdgeAddress',
   ];
 
   test.each(failures)('while waiting, %s makes Verified Unknown, with that reason and its message', (reason) => {
@@ -341,7 +342,12 @@ describe('Rule 6, Live means seen', () => {
       'Verified EdgePending',
       'the edge is being watched',
     ],
-    ['there is no address to look at', {edge: []}, 'Verified EdgePending', 'the edge is being watched'],
+    [
+      'there is no address to look at',
+      {edge: []},
+      'Verified EdgeUnreachable',
+      'Nobody knows an address of the edge yet',
+    ],
     ['the edge has not been looked at', {}, 'Verified EdgePending', 'the edge is being watched'],
     [
       'it still presents the leaf before the current one',

@@ -328,7 +328,7 @@ test.each([
   ['docs.example.com', `CNAME docs -> ${target} (TTL 3600) in the zone example.com`],
   ['a.b.example.co.uk', `CNAME a.b -> ${target} (TTL 3600) in the zone example.co.uk`],
 ])('The instruction for %s is what a form asks for', (hostname, expected) => {
-  expect(instruction({hostname, target}, {apex: false}, rules.edgeAddresses)).toBe(expected);
+  expect(instruction({hostname, target}, {apex: false}, rules)).toBe(expected);
 });
 
 describe('What others put into DNS', () => {

@@ -1,0 +1,71 @@
+/** The addresses to which a name leads: of the edge, where it is known by a name. */
+import {canonicalName} from './names.ts';
+import {ask} from './wire.ts';
+import type {Record_, Server} from './wire.ts';
+
+export interface Resolved {
+  /** Of both families, each once, sorted. At least one. */
+  addresses: string[];
+  /** The shortest of all records on the way. */
+  ttlSeconds: number;
+}
+
+interface ResolveOptions {
+  signal?: AbortSignal;
+  /** Default 3,000. */
+  timeoutMs?: number;
+}
+
+/** CNAMEs that are followed within one answer. */
+const mostHops = 8;
+
+/**
+ * What any of the resolvers says, all at once. One that leaves one of the two families unanswered does not count: half an answer
+ * would take addresses away. Throws where none counts, or no address is found; the message says why.
+ */
+export async function resolveAddresses(
+  resolvers: readonly Server[],
+  hostname: string,
+  options: ResolveOptions = {},
+): Promise<Resolved> {
+  const name = canonicalName(hostname);
+  const asked = await Promise.all(resolvers.map((server) => askResolver(server, name, options)));
+  const records = asked.flatMap(({found}) => found);
+  const addresses = records.flatMap(({type, data}) => (type === 'CNAME' ? [] : data));
+  if (addresses.length > 0)
+    return {
+      addresses: [...new Set(addresses)].toSorted(),
+      ttlSeconds: Math.min(...records.map(({ttlSeconds}) => ttlSeconds)),
+    };
+  const why = asked.flatMap(({failure}) => failure ?? []);
+  throw new Error(`${name} has no address${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
+}
+
+async function askResolver(
+  server: Server,
+  name: string,
+  {signal, timeoutMs = 3000}: ResolveOptions,
+): Promise<{found: Record_[]; failure?: string}> {
+  const options = {recursionDesired: true, timeoutMs, signal};
+  const replies = await Promise.all((['A', 'AAAA'] as const).map((type) => ask(server, {name, type}, options)));
+  const found: Record_[] = [];
+  for (const reply of replies) {
+    if (reply.kind === 'Failure') return {found: [], failure: `${server.address} ${reply.detail}`};
+    found.push(...alongChain(name, reply.answers));
+  }
+  return {found};
+}
+
+/** The addresses at the end of the chain of CNAMEs from a name, and the chain. */
+function alongChain(name: string, answers: readonly Record_[]): Record_[] {
+  const chain: Record_[] = [];
+  let at = name;
+  for (let hops = 0; hops < mostHops; hops++) {
+    const next = answers.find((record) => record.type === 'CNAME' && record.name === at);
+    if (!next) break;
+    chain.push(next);
+    at = next.data;
+  }
+  const ends = answers.filter(({type, name: of}) => of === at && (type === 'A' || type === 'AAAA'));
+  return ends.length > 0 ? [...chain, ...ends] : [];
+}

@@ -1,0 +1,50 @@
+/** Ingress controllers that cannot be the edge, whatever is written for them. */
+
+interface Unfit {
+  /** In a few words, behind "it". */
+  why: string;
+  /** What works in its place: a sentence. */
+  instead: string;
+}
+
+const balancerBefore = (balancer: string) =>
+  `Let ${balancer} pass TCP on to an ingress controller in the cluster, such as Traefik, and name the class of that one.`;
+
+/** docs.aws.amazon.com/eks/latest/userguide/auto-configure-alb.html; kubernetes-sigs/aws-load-balancer-controller, issue 3178. */
+const amazon: Unfit = {
+  why: 'takes certificates from AWS Certificate Manager alone, and none from the Secret of an Ingress',
+  instead: balancerBefore('a Network Load Balancer'),
+};
+
+/** By the `spec.controller` of their IngressClass. */
+const unfit = new Map<string, Unfit>([
+  ['ingress.k8s.aws/alb', amazon],
+  ['eks.amazonaws.com/alb', amazon],
+  // cloud.google.com/kubernetes-engine/docs/concepts/ingress, "kubernetes.io/ingress.class annotation deprecation".
+  [
+    'k8s.io/ingress-gce',
+    {
+      why:
+        'passes over every Ingress that names its class in spec.ingressClassName, and makes a load balancer with an ' +
+        'address of its own for each of the others',
+      instead: balancerBefore('a Service of the type LoadBalancer'),
+    },
+  ],
+  // tailscale.com/docs/kubernetes-operator/reference/limitations, "Layer 7 ingress".
+  [
+    'tailscale.com/ts-ingress',
+    {
+      why: "serves names of the tailnet alone, with certificates of its own, and no customer's hostname",
+      instead: balancerBefore('a Service of the type LoadBalancer'),
+    },
+  ],
+]);
+
+/** Why the class cannot be the edge, and what works in its place, as sentences; undefined: nothing is known against it. */
+export function whyUnfit(ingressClassName: string, controller: string | undefined): string | undefined {
+  const found = unfit.get(controller ?? '');
+  return (
+    found &&
+    `IngressClass ${ingressClassName} cannot be the edge: its controller (${controller}) ${found.why}. ${found.instead}`
+  );
+}
