@@ -180,6 +180,11 @@ describe('With NetworkPolicies', () => {
       [...told, 'caaIdentities={ca.test}', 'plainHttp.probe={192.0.2.1:8080}'],
       {yes: ['192.0.2.1 8080'], no: ['192.0.2.1 80', '10.244.0.1 80']},
     ],
+    [
+      'operator',
+      [...told, 'caaIdentities={ca.test}', 'edge.addresses={}', 'edge.hostname=lb.example.net'],
+      {yes: [`${stranger} 443`, `${stranger} 80`, 'fd00::1 443'], no: [`${stranger} 25`]},
+    ],
     ['operator', [...told, 'plainHttp.shared=false'], {yes: ['10.244.0.1 443'], no: ['10.244.0.1 80']}],
   ])('the %s reaches what it needs and nothing else, with %j', (role, values, {yes, no}) => {
     const {egress} = policy(role, values);
