@@ -62,7 +62,7 @@ const component = (type: string, name: string, version: string, purl: string): C
 /** Of this checkout. `packages`: Debian's, a line each. */
 export function sbom(nodeVersion: string, packages: string): Sbom {
   const all = JSON.parse(
-    execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--loglevel', 'error'], {
+    execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--loglevel', 'error'], {
       cwd: root,
       maxBuffer: 64 << 20,
     }).toString(),
