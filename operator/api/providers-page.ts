@@ -43,7 +43,8 @@ A hostname that is served through a CDN, such as Cloudflare with the orange clou
 
 ## What each has at an apex
 
-Where only addresses help, \`edge.addresses\` must name them one by one, four at most and no networks, or the Service in \`edge.service\` must have addresses and no name. Taken from what each provider
+Where only addresses help, \`edge.addresses\` must name them one by one, four at most and no networks, or the
+Service in \`edge.service\` must have addresses and no name. Taken from what each provider
 says itself, or from DNSControl, which knows their APIs. Checked in November 2026; not tried by Doorplate's tests.
 
 | provider | record at the apex | beside it | who says so |

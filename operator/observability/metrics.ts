@@ -45,7 +45,9 @@ export const domainMetrics = (registry: Registry) => ({
   }),
   edgeSearches: new Counter({
     name: 'doorplate_edge_searches_total',
-    help: 'Times that the addresses of the edge were asked for, by edge.hostname or by the status of edge.service: found or failed. After a failure what was known stays.',
+    help:
+      'Times that the addresses of the edge were asked for, by edge.hostname or by the status of edge.service: found or failed. ' +
+      'After a failure what was known stays.',
     labelNames: ['result'],
     registers: [registry],
   }),

@@ -182,7 +182,7 @@ describe('With NetworkPolicies', () => {
     ],
     [
       'operator',
-      [...told, 'caaIdentities={ca.test}', 'edge.addresses={}', 'edge.hostname=lb.example.net'],
+      [...told, 'caaIdentities={ca.test}', 'edge.addresses=null', 'edge.hostname=lb.example.net'],
       {yes: [`${stranger} 443`, `${stranger} 80`, 'fd00::1 443'], no: [`${stranger} 25`]},
     ],
     ['operator', [...told, 'plainHttp.shared=false'], {yes: ['10.244.0.1 443'], no: ['10.244.0.1 80']}],
