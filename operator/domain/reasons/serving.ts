@@ -42,7 +42,7 @@ export const servingReasons = {
       'It is served, and is behind a content delivery network (CDN) now, which hides what proved it. ' +
       'That proof stands until another customer proves the hostname.',
     remedy: 'Create the TXT record that the message names, so that it is proven behind the CDN, too.',
-    waitingFor: 'Customer',
+    waitingFor: 'Nobody',
     health: 'done',
   },
   DNSDrifted: {

@@ -270,7 +270,7 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     const live = liveBy('CNAME');
     const first = at(live, minutes, hidden);
     const d = decide(first);
-    expect(told(d)).toBe(`${docs} Live ServedBehindCDN Customer`);
+    expect(told(d)).toBe(`${docs} Live ServedBehindCDN Nobody`);
     expect(entryOf(d, docs)?.message.replace(token32, '"TOKEN"')).toBe(
       `${docs} is served over TLS. It is behind a CDN now, which hides what proved it. Create TXT _doorplate-challenge.docs -> "TOKEN" (TTL 3600) in the zone example.com, so that it is proven again.`,
     );
@@ -289,7 +289,7 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     const live = liveBy('CNAME');
     const now = live.now + minutes;
     const d = decide(later(live, {now, facts: {[docs]: served({checkedAt: now}), [old]: hidden(now)}}));
-    expect(hostLines(d)[1]).toBe(`${old} Live ServedBehindCDN Customer`);
+    expect(hostLines(d)[1]).toBe(`${old} Live ServedBehindCDN Nobody`);
     expect(entryOf(d, old)?.message).toContain(`${old} redirects to ${docs}. It is behind a CDN now`);
     expect(entryOf(d, old)?.redirect).toEqual({to: docs, status: 301});
   });
