@@ -38,7 +38,7 @@ export class Refused extends Error {
   }
 }
 
-/** No answer has come: offline, or the server is away. */
+/** No answer of the server has come: offline, or the server is away. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super('The server cannot be reached.', {cause});
@@ -77,12 +77,9 @@ export async function ask<T>(
   }
   const json = answer.headers.get('content-type')?.includes('json') ? (JSON.parse(text) as unknown) : undefined;
   if (!answer.ok) {
-    // Not ours: a proxy between has answered.
-    const problem = (json ?? {type: 'unavailable', detail: 'The server cannot be reached.'}) as {
-      type: string;
-      detail: string;
-    };
-    throw new Refused(answer.status, problem, answer.headers.get('retry-after'));
+    // Not ours: a proxy between has answered. An edge that has just lost the route says 404, which is not about what was asked.
+    if (json === undefined) throw new Unreachable(new Error(`HTTP ${answer.status}, not as JSON`));
+    throw new Refused(answer.status, json as {type: string; detail: string}, answer.headers.get('retry-after'));
   }
   return {value: json as T, etag: answer.headers.get('etag') ?? ''};
 }

@@ -133,6 +133,21 @@ describe('The page', () => {
     await page.getByRole('heading', {name: 'Domains'}).waitFor();
   });
 
+  test('takes a 404 of the edge, which has no route to the API for a moment, for the server being away', async () => {
+    const {page} = await world.signedIn('acme', {project: 'docs'});
+    await page.getByRole('heading', {name: 'docs.example.com'}).waitFor();
+    let asked = 0;
+    await page.route('**/v1/projects/**', (route) => {
+      asked++;
+      return route.fulfill({status: 404, contentType: 'text/plain', body: '404 page not found'});
+    });
+    await say('after a moment without a route');
+    await eventually('it asks again', async () => asked > 4, patienceMs / 10, 50).catch(() => {});
+    expect(asked).toBeGreaterThan(4);
+    await page.unrouteAll();
+    await expectSeen(page.getByText('after a moment without a route'));
+  });
+
   test('says so while it is offline, and is up to date soon after', async () => {
     await say('online');
     const {context, page} = await world.signedIn('acme', {project: 'docs'});
