@@ -142,7 +142,7 @@ async function furnish(server: ApiServer, client: Client): Promise<void> {
     spec: {ca: {secretName: issuer}} as object,
   });
   await client.create(ingressClasses, ingressClassOf('traefik.io/ingress-controller'));
-  await client.create(plans, planOf('pro', 500));
+  await client.create(plans, planOf('pro', 501));
   await client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: home}});
   await eventually(async () => (await client.get(namespaces, home)) !== undefined);
 }
