@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto';
+import {hash} from 'node:crypto';
 import {domainToASCII, domainToUnicode} from 'node:url';
 import {parse} from 'tldts';
 import {fold} from '../api/hostname-rules.ts';
@@ -71,9 +71,7 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 /** The first `length` characters of the base32 of a SHA-256 over the parts; 5 bits a character. */
 export function digest(length: number, ...parts: (string | number)[]): string {
   // Each part ends in a NUL, which none can contain: ('ab', 'c') and ('a', 'bc') differ.
-  const bytes = createHash('sha256')
-    .update(parts.map((p) => `${p}\0`).join(''))
-    .digest();
+  const bytes = hash('sha256', parts.map((p) => `${p}\0`).join(''), 'buffer');
   let out = '';
   for (let i = 0; i < length; i++) {
     const bit = i * 5;

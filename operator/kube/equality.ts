@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto';
+import {hash} from 'node:crypto';
 
 type Dictionary = Record<string, unknown>;
 
@@ -37,15 +37,21 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
   return [...names].every((name) => isDeepEqual(a[name], b[name]));
 }
 
-/** JSON with sorted members, so that equal values give equal text (as RFC 8785 does, numbers and strings as JSON.stringify writes them). */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) => {
-    if (!isDictionary(member)) return member;
-    return Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  });
+/** The same value, the members of each object by name. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isDictionary(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((name) => [name, sorted(value[name])]),
+  );
 }
+
+/** JSON with sorted members, so that equal values give equal text (as RFC 8785 does, numbers and strings as JSON.stringify writes them). */
+export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value));
 
 /** 128 bits of SHA-256 over the canonical JSON, in base64url: 22 characters. */
 export function hashOf(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 22);
+  return hash('sha256', canonicalJson(value), 'base64url').slice(0, 22);
 }

@@ -3,7 +3,7 @@ import {beforeEach, describe, expect, test} from '@jest/globals';
 import {Applier} from '../../../operator/kube/apply.ts';
 import type {Client} from '../../../operator/kube/client.ts';
 import {ApiError} from '../../../operator/kube/errors.ts';
-import type {KubeObject} from '../../../operator/kube/objects.ts';
+import type {HasMeta, KubeObject} from '../../../operator/kube/objects.ts';
 import {writeStatus} from '../../../operator/kube/status.ts';
 import {type ConfigMap, configMaps} from '../../support/kube-api.ts';
 
@@ -103,6 +103,29 @@ test('an intent that stands costs no request', async () => {
   sent = [];
   expect((await applier.apply(configMaps, intent('1'), {existing: object, isOurs})).outcome).toBe('Unchanged');
   expect(sent).toEqual([]);
+});
+
+test('an intent and a copy that have both not changed are compared once', async () => {
+  const {object} = await applier.apply(configMaps, intent('1'), {existing: undefined, isOurs});
+  let compared = 0;
+  const cache = {
+    observe() {},
+    kept(whole: ConfigMap) {
+      compared++;
+      return whole;
+    },
+  };
+  const outcomes: string[] = [];
+  const apply = async (value: string, existing: HasMeta): Promise<void> => {
+    outcomes.push((await applier.apply(configMaps, intent(value), {existing, isOurs, cache})).outcome);
+  };
+  for (let i = 0; i < 3; i++) await apply('1', object);
+  expect(compared).toBe(1);
+  // A copy that came later, in which somebody has changed what we say.
+  const changed: ConfigMap = {...intent('of somebody'), metadata: object.metadata};
+  await apply('1', changed);
+  await apply('2', object);
+  expect(outcomes).toEqual(['Unchanged', 'Unchanged', 'Unchanged', 'Applied', 'Applied']);
 });
 
 test('what must exist is not created anew: its writer is told, and starts over', async () => {
