@@ -125,9 +125,21 @@ export const formerProjectHost = (p: ProjectHostParts): Hostname =>
 const hostNamed = ({name, namespace, zone}: ProjectHostParts, unique: string): Hostname =>
   `${readable(`${name}-${namespace}`, 63 - 14)}-${unique}.${zone}`;
 
+/** Names of objects that were asked for: one event of a CustomDomain asks for those of all its hostnames, several times each. */
+const objectNames = new Map<string, string>();
+const mostObjectNames = 4096;
+
 /** Name of the objects (Certificate, Ingress, Secret) of one hostname of one CustomDomain or Project: a DNS label. */
-export const objectNameOf = (ownerUid: string, name: Hostname) =>
-  `${readable(name, 63 - 14)}-${digest(13, 'object', ownerUid, name)}`;
+export function objectNameOf(ownerUid: string, name: Hostname): string {
+  const of = `${ownerUid} ${name}`;
+  let known = objectNames.get(of);
+  if (known === undefined) {
+    known = `${readable(name, 63 - 14)}-${digest(13, 'object', ownerUid, name)}`;
+    if (objectNames.size === mostObjectNames) objectNames.clear();
+    objectNames.set(of, known);
+  }
+  return known;
+}
 
 /** Whether it is such a name of a hostname's, of whatever owner. */
 export const isObjectName = (object: string, name: Hostname) =>

@@ -150,8 +150,8 @@ export class Applier {
   }
 
   #agree<T extends KubeObject>(body: T, existing: HasMeta, cache?: Keeper<T>): boolean {
-    const hash = body.metadata.annotations?.[this.#hashAnnotation];
-    if (existing.metadata.annotations?.[this.#hashAnnotation] !== hash) return false;
+    const intentOf = ({metadata}: HasMeta): string | undefined => metadata.annotations?.[this.#hashAnnotation];
+    if (intentOf(existing) !== intentOf(body)) return false;
     const {apiVersion: _, kind: __, ...said} = (cache?.kept(body) ?? body) as Partial<KubeObject>;
     return isSubset(said, existing);
   }
