@@ -21,7 +21,7 @@ export function objectsOf(
   const name = facts.certificateNames?.[use] ?? objectNameOf(uid, hostname);
   const namespace = homeOf(use, tenants, policy.redirector);
   return {
-    certificates: [makeCertificate({name, namespace, hostname, issuerRef})],
+    certificates: [makeCertificate({name, namespace, hostname, issuerRef, privateKey: facts.privateKeys?.[use]})],
     routes: routesOfHost(domain, project, hostname, use, policy.redirector, name),
     routed: facts.standing?.[use]?.isWhole ?? false,
   };

@@ -757,6 +757,14 @@ describe('A Certificate that has rested', () => {
     expect(wishes).toEqual([]);
   });
 
+  test('keeps the key that it was taken over with: another kind would be another order', () => {
+    const keys = {serves: 'RSA 2048', redirects: 'ECDSA 384'} as const;
+    const {certificates} = decide(world({facts: {[docs]: {...facts, privateKeys: keys}}}));
+    expect(certificates.map(({spec}) => spec.privateKey)).toEqual([
+      {algorithm: 'RSA', size: 2048, rotationPolicy: 'Always'},
+    ]);
+  });
+
   test('does not come back while the hostname is no longer acceptable, and was never Live', () => {
     const {certificates, routes} = decide(
       later(world({facts: {[docs]: proven()}}), {tenant: tenantOn(free), facts: {[docs]: facts}}),
