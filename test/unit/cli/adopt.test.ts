@@ -1,8 +1,4 @@
 /** What becomes of hostnames that something else serves; test/operator/moving.test.ts and test/cluster/moving.test.ts take them over. */
-import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {pairIn} from '../../../operator/cli/adopt/pair.ts';
 import {type Facts, planFor, secretOf, settlesMs} from '../../../operator/cli/adopt/plan.ts';
@@ -10,52 +6,19 @@ import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import {makeCertificate} from '../../../operator/domain/certificate.ts';
 import {restingCertificate} from '../../../operator/domain/resting.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
+import {SignedSecrets, type Wish} from '../../support/signed-secrets.ts';
 import {days, enterprise, heldClaim, policy, t0, tenantOn} from '../../support/world.ts';
 
 const hostname = 'docs.example.com';
-let folder: string;
-/** The CA that signs what is not signed by itself. */
-const ca = () => ['-CA', join(folder, 'ca.pem'), '-CAkey', join(folder, 'ca.key')];
-
-const keyArguments: Record<string, string[]> = {
-  'RSA 2048': ['rsa:2048'],
-  'RSA 1024': ['rsa:1024'],
-  'ECDSA 256': ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
-  'ECDSA 384': ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'],
-  Ed25519: ['ed25519'],
-};
-let made = 0;
-
-interface Wish {
-  key?: string;
-  names?: string;
-  subject?: string;
-  by?: string[];
-}
-
-/** The data of a Secret with a certificate that was made now and is good for 90 days. */
-function secret({key = 'ECDSA 256', names = `DNS:${hostname}`, subject = '/', by = ca()}: Wish = {}) {
-  const [cert, keyFile] = [join(folder, `${made}.pem`), join(folder, `${made++}.key`)];
-  const newKey = ['-newkey', ...keyArguments[key]!, '-nodes', '-keyout', keyFile, '-out', cert];
-  const extensions = ['-addext', `subjectAltName=${names}`];
-  execFileSync('openssl', ['req', '-x509', '-days', '90', '-subj', subject, ...newKey, ...extensions, ...by], {
-    stdio: 'pipe',
-  });
-  const [chain, keyText] = [cert, keyFile].map((file) => readFileSync(file).toString('base64'));
-  return {data: {'tls.crt': chain!, 'tls.key': keyText!}};
-}
-
+let signed: SignedSecrets;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'doorplate-adopt-'));
-  const files = ['-keyout', join(folder, 'ca.key'), '-out', join(folder, 'ca.pem')];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=A CA', ...files], {
-    stdio: 'pipe',
-  });
+  signed = new SignedSecrets();
 });
-afterAll(() => rmSync(folder, {recursive: true}));
+afterAll(() => signed?.remove());
+const secret = (wish: Partial<Wish> = {}) => ({data: signed.make({names: `DNS:${hostname}`, ...wish})});
 
 describe('A certificate and its key in a Secret', () => {
-  test.each(['RSA 2048', 'ECDSA 256', 'ECDSA 384'])('are taken over with their key, %s', (key) => {
+  test.each(['RSA 2048', 'ECDSA 256', 'ECDSA 384'] as const)('are taken over with their key, %s', (key) => {
     expect(pairIn(secret({key}), hostname, Date.now() + 1000)).toEqual({kind: 'Good', privateKey: key});
   });
 
@@ -64,7 +27,7 @@ describe('A certificate and its key in a Secret', () => {
     expect(kind).toBe('Good');
   });
 
-  test.each<[string, Wish, number, RegExp]>([
+  test.each<[string, Partial<Wish>, number, RegExp]>([
     ['are for another name too', {names: `DNS:${hostname},DNS:www.example.com`}, 1, /not for docs.example.com alone/],
     ['are for another common name too', {subject: '/CN=example.com'}, 1, /not for docs.example.com alone/],
     ['are for an address too', {names: `DNS:${hostname},IP:192.0.2.1`}, 1, /not for docs.example.com alone/],
@@ -72,7 +35,7 @@ describe('A certificate and its key in a Secret', () => {
     ['are due for renewal', {}, 61, /is due for renewal/],
     ['have expired', {}, 91, /has expired/],
     ['are not valid yet', {}, -1, /is not valid before/],
-    ['are signed by themselves', {by: []}, 1, /is signed by itself/],
+    ['are signed by themselves', {signedByItself: true}, 1, /is signed by itself/],
     ['have a key of a kind that cert-manager would replace', {key: 'Ed25519'}, 1, /a kind of key/],
     ['have a key that is too short', {key: 'RSA 1024'}, 1, /a kind of key/],
   ])('are left where they are when they %s', (_, wish, afterDays, why) => {
