@@ -2,6 +2,7 @@
 import {Command, CommanderError} from 'commander';
 import {addCheck} from './check/command.ts';
 import {addAdopt} from './adopt/command.ts';
+import {addClaims} from './claims.ts';
 import {actWith} from './command.ts';
 import {CommandError, explain} from './errors.ts';
 import {type ExitCode, exitCodes, exitCodesHelp} from './exit-code.ts';
@@ -40,6 +41,7 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
   addKeyRevoke(key, act);
   addPolicy(program, act);
   addAdopt(program, act);
+  addClaims(program, act);
   return program;
 }
 
