@@ -229,4 +229,24 @@ describe('A hostname that is Live', () => {
     expect(await customer.holder(www)).toBe('CustomDomain second');
     expect(platform.certManager.orders.get(www)).toBe(2);
   });
+
+  test('goes to another Account by the platform’s word, and not before its holder is gone', async () => {
+    const [customer, next] = [await Customer.served(platform), await Customer.deployed(platform)];
+    const www = customer.host('www');
+    const account = async () => (await platform.client.get(domainClaims, www))?.spec.tenant.account;
+    const given = {spec: {tenant: {account: next.namespace}, proof: 'Platform'}};
+    const give = () => platform.client.patch(domainClaims, www, given, {type: 'merge'});
+    await give();
+    expect(await operator.comesTo(account, customer.namespace)).toBe(customer.namespace);
+    expect(await customer.hosts('web')).toEqual({[www]: 'Live Serving'});
+
+    await customer.remove(customDomains, 'web');
+    expect(await operator.comesTo(() => customer.holder(www), 'nobody')).toBe('nobody');
+    await give();
+    await next.attach('web', www);
+    // DNS names the former one's Project still.
+    const live = {[www]: 'Live Serving'};
+    expect(await operator.comesTo(() => next.hosts('web'), live, {atLeastMs: 30_000})).toEqual(live);
+    expect(await account()).toBe(next.namespace);
+  });
 });
