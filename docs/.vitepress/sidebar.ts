@@ -16,6 +16,7 @@ export const sections: readonly Section[] = [
       ['charts/doorplate-crds/README.md', 'The chart of the kinds'],
       ['docs/ingress-classes.md', 'Ingress classes'],
       ['docs/letsencrypt.md', "Let's Encrypt in production"],
+      ['docs/moving.md', 'Coming from something else'],
       ['docs/quotas.md', 'How much a tenant may have'],
       ['docs/security.md', 'Threats, and what stops them'],
       ['docs/observability.md', 'Watch it'],

@@ -53,7 +53,7 @@ export interface Certificate extends KubeObject {
     secretName: string;
     dnsNames: string[];
     issuerRef: IssuerRef;
-    privateKey: {algorithm: 'ECDSA'; size: 256; rotationPolicy: 'Always'};
+    privateKey: {algorithm: 'ECDSA' | 'RSA'; size: number; rotationPolicy: 'Always'};
     /** A duration as Go writes it; undefined: by percentage of the lifetime. */
     renewBefore?: string;
   };

@@ -1,6 +1,8 @@
 /** `kubectl doorplate` whole: its commands, and what is told when one fails. */
 import {Command, CommanderError} from 'commander';
 import {addCheck} from './check/command.ts';
+import {addAdopt} from './adopt/command.ts';
+import {addClaims} from './claims.ts';
 import {actWith} from './command.ts';
 import {CommandError, explain} from './errors.ts';
 import {type ExitCode, exitCodes, exitCodesHelp} from './exit-code.ts';
@@ -38,6 +40,8 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
   addKeyList(key, act);
   addKeyRevoke(key, act);
   addPolicy(program, act);
+  addAdopt(program, act);
+  addClaims(program, act);
   return program;
 }
 

@@ -38,6 +38,20 @@ export async function publishedSettings(
   }
 }
 
+/** The same, by who can do nothing without them. Throws CommandError where there are none. */
+export async function requiredSettings(
+  client: Client,
+  place: string,
+  resolvers?: readonly string[],
+): Promise<Settings> {
+  const settings = await publishedSettings(client, place, resolvers);
+  if (settings) return settings;
+  throw new CommandError(
+    `the platform's settings could not be read: there is no ConfigMap ${place}, or you may not read it. ` +
+      'Name the one of your platform (--settings NAMESPACE/NAME)',
+  );
+}
+
 function withResolvers(text: string, recursive: readonly string[]): string {
   const settings = parse(text) as {dns?: object};
   return stringify({...settings, dns: {...settings.dns, recursive}});

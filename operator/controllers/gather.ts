@@ -116,6 +116,7 @@ function factsOf(
     children.certificate({owner: domain, hostname, namespace: home(use), tenant: isHeld ? tenant : undefined, now});
   const certificates = {serves: certificateOf('serves'), redirects: certificateOf('redirects')};
   const certificateNames = renamed(certificates, name);
+  const privateKeys = takenOver(certificates);
   const nameOf = (use: Use) => certificateNames?.[use] ?? name;
   const certificate = certificates[useOf(role)];
   const read = certificate && issuance.latest(key, issuanceKey(hostname, attemptOf(certificate)));
@@ -135,6 +136,7 @@ function factsOf(
     ...(looked && {edge: looked.result, edgeLookedAt: looked.at}),
     certificate,
     ...(certificateNames && {certificateNames}),
+    ...(privateKeys && {privateKeys}),
     orders: orders.orders(hostname),
     ...(grant && {grant}),
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
@@ -166,6 +168,12 @@ function atEachOf(
 function renamed(certificates: Record<Use, CertificateFacts | undefined>, name: string): HostFacts['certificateNames'] {
   const others = Object.entries(certificates).filter(([, c]) => c && c.name !== name);
   return others.length === 0 ? undefined : Object.fromEntries(others.map(([use, c]) => [use, c!.name]));
+}
+
+/** The keys that Certificates of a hostname were taken over with. */
+function takenOver(certificates: Record<Use, CertificateFacts | undefined>): HostFacts['privateKeys'] {
+  const keys = Object.entries(certificates).flatMap(([use, c]) => (c?.privateKey ? [[use, c.privateKey]] : []));
+  return keys.length === 0 ? undefined : (Object.fromEntries(keys) as HostFacts['privateKeys']);
 }
 
 /** What would prove the right of the one that holds a hostname now; undefined where none does, or this one. */

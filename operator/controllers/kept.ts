@@ -5,7 +5,7 @@
 import {liftBanAnnotation} from '../api/api-key.ts';
 import {requestAnnotations} from '../api/custom-domain.ts';
 import {cut} from '../api/rules.ts';
-import {restingLabel} from '../domain/certificate.ts';
+import {privateKeyAnnotation, restingLabel} from '../domain/certificate.ts';
 import {entryPointsAnnotation} from '../domain/rendering/ingress.ts';
 import {restsForAnnotation, restsUntilAnnotation} from '../domain/resting.ts';
 import {keptFinalizers} from '../kube/finalizer.ts';
@@ -94,6 +94,7 @@ const childAnnotations = [
   entryPointsAnnotation,
   restsForAnnotation,
   restsUntilAnnotation,
+  privateKeyAnnotation,
 ];
 
 /** The same of what Doorplate has written: with all that it has written, and what holds up its removal. */

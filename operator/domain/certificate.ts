@@ -17,9 +17,20 @@ export interface IssuedRequest {
   endedAt?: string;
 }
 
+/** Private keys that a certificate may be taken over with: those of cert-manager that public CAs sign. */
+export const privateKeys = ['RSA 2048', 'RSA 3072', 'RSA 4096', 'ECDSA 256', 'ECDSA 384', 'ECDSA 521'] as const;
+export type PrivateKey = (typeof privateKeys)[number];
+
+/** On a Certificate that was taken over (operator/cli/adopt): of which kind its key is. To ask for another kind is to order anew. */
+export const privateKeyAnnotation = 'doorplate.dev/private-key';
+export const privateKeyOf = ({metadata: {annotations}}: Pick<Certificate, 'metadata'>): PrivateKey | undefined =>
+  privateKeys.find((key) => key === annotations?.[privateKeyAnnotation]);
+
 /** What is known of a hostname's certificate. */
 export interface CertificateFacts {
   name: string;
+  /** The key that it was taken over with. */
+  privateKey?: PrivateKey;
   /** By whom it is to be issued. */
   issuerRef?: IssuerRef;
   /** Whom the newest request asks. */
@@ -50,23 +61,29 @@ export interface CertificateFacts {
 
 /**
  * The Certificate of one hostname. One name per certificate (a bad name blocks no other), never a commonName (64
- * octets), and no fixed time of renewal: cert-manager renews by percentage of the lifetime.
+ * octets), and no fixed time of renewal: cert-manager renews by percentage of the lifetime. `privateKey`: what it was taken over with.
  */
 export function makeCertificate(p: {
   name: string;
   namespace: string;
   hostname: Hostname;
   issuerRef: IssuerRef;
+  privateKey?: PrivateKey | undefined;
 }): Certificate {
+  const [algorithm, size] = (p.privateKey ?? 'ECDSA 256').split(' ') as ['RSA' | 'ECDSA', string];
   return {
     apiVersion: 'cert-manager.io/v1',
     kind: 'Certificate',
-    metadata: {name: p.name, namespace: p.namespace},
+    metadata: {
+      name: p.name,
+      namespace: p.namespace,
+      ...(p.privateKey && {annotations: {[privateKeyAnnotation]: p.privateKey}}),
+    },
     spec: {
       secretName: p.name,
       dnsNames: [p.hostname],
       issuerRef: p.issuerRef,
-      privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
+      privateKey: {algorithm, size: Number(size), rotationPolicy: 'Always'},
     },
   };
 }
@@ -113,8 +130,10 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
   const current = own.find((r) => revisionOf(r) === revision);
   const newest = own.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0];
   const {namespace = '', uid = '', name = ''} = newest?.metadata ?? {};
+  const privateKey = privateKeyOf(certificate);
   return {
     name: certificate.metadata.name,
+    ...(privateKey && {privateKey}),
     issuerRef: certificate.spec.issuerRef,
     ...(newest?.issuerRef && {askedOf: newest.issuerRef}),
     ready: hasCondition(certificate, 'Ready'),

@@ -12,7 +12,7 @@
 import type {DomainClaimSpec} from '../api/domain-claim.ts';
 import type {Certificate, DomainClaim} from '../api/foreign.ts';
 import type {CertificateFacts} from './certificate.ts';
-import {hasCondition, isResting, makeCertificate, restingLabel} from './certificate.ts';
+import {hasCondition, isResting, makeCertificate, privateKeyOf, restingLabel} from './certificate.ts';
 import {belongsTo, identityOf} from './claim.ts';
 import type {Hostname} from './hostname.ts';
 import type {Tenant} from './tenant.ts';
@@ -36,7 +36,8 @@ const beforeRenewalMs = 300_000;
 /** While it rests cert-manager renews it that late, should nobody be there to delete it: the least that it takes. */
 const renewBefore = '5m0s';
 
-const nameOf = ({account, namespaceUID}: Identity): string =>
+/** A tenant as {@link restsForAnnotation} names it. */
+export const restName = ({account, namespaceUID}: Identity): string =>
   account === undefined ? `namespace ${namespaceUID}` : `account ${account}`;
 
 /** The hostname of a Certificate of ours. */
@@ -56,7 +57,7 @@ export function restOf(
   const {renewalTime} = certificate.status ?? {};
   if (!p.claim || !belongsTo(p.claim, p.tenant) || !isGood(certificate) || renewalTime === undefined) return undefined;
   const until = Math.min(Date.parse(renewalTime) - beforeRenewalMs, p.now + p.quarantineTimeMs);
-  return until > p.now ? {for: nameOf(p.claim.spec.tenant), until: timestamp(until)} : undefined;
+  return until > p.now ? {for: restName(p.claim.spec.tenant), until: timestamp(until)} : undefined;
 }
 
 /** What a Certificate is while it rests, without the labels of what is ours. */
@@ -65,13 +66,19 @@ export function restingCertificate(certificate: Certificate, rest: Rest): Certif
     metadata: {name, namespace = ''},
     spec: {issuerRef},
   } = certificate;
-  const {spec, metadata, ...kind} = makeCertificate({name, namespace, hostname: hostnameOf(certificate), issuerRef});
+  const {spec, metadata, ...kind} = makeCertificate({
+    name,
+    namespace,
+    hostname: hostnameOf(certificate),
+    issuerRef,
+    privateKey: privateKeyOf(certificate),
+  });
   return {
     ...kind,
     metadata: {
       ...metadata,
       labels: {[restingLabel]: 'true'},
-      annotations: {[restsForAnnotation]: rest.for, [restsUntilAnnotation]: rest.until},
+      annotations: {...metadata.annotations, [restsForAnnotation]: rest.for, [restsUntilAnnotation]: rest.until},
     },
     spec: {...spec, renewBefore},
   };
@@ -83,7 +90,7 @@ export const restEnds = ({metadata: {annotations}}: Certificate): number =>
 
 /** Whether it rests for the tenant of a claim. */
 export const restsFor = ({metadata: {annotations}}: Certificate, identity: Identity): boolean =>
-  annotations?.[restsForAnnotation] === nameOf(identity);
+  annotations?.[restsForAnnotation] === restName(identity);
 
 /** Of Certificates that are wanted, the names (`namespace/name`) of those that come back from their rest. `standing`: by hostname. */
 export const returningOf = (

@@ -3,7 +3,7 @@
 import type {CustomDomainStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
 import type {Budgets, Grant, Order} from './budget.ts';
-import type {CertificateFacts} from './certificate.ts';
+import type {CertificateFacts, PrivateKey} from './certificate.ts';
 import type {ClaimWrite} from './claim-write.ts';
 import type {Diagnosis} from './diagnosis.ts';
 import type {Hostname} from './hostname.ts';
@@ -72,6 +72,8 @@ export interface HostFacts {
   certificate?: CertificateFacts;
   /** Names of its Certificates that have rested and kept the names that a former owner gave them. */
   certificateNames?: Partial<Record<Use, string>>;
+  /** The keys that its Certificates were taken over with. */
+  privateKeys?: Partial<Record<Use, PrivateKey>>;
   /** Its orders of the last days, by time, as far as this process knows. */
   orders?: readonly Order[];
   /** What was said to its wish for an order. */

@@ -10,16 +10,16 @@ import {type HostView, hostsOf} from '../../http/views.ts';
 import {keyOf} from '../../kube/objects.ts';
 import type {Call} from '../command.ts';
 import type {Attached} from '../domains.ts';
-import {CommandError, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
 import {type ExitCode, exitCodeOf, exitCodeOfAll, exitCodes} from '../exit-code.ts';
 import {explainHost, sayExplanation} from '../explain.ts';
 import {json, table} from '../output.ts';
-import {publishedSettings} from '../settings.ts';
+import {requiredSettings} from '../settings.ts';
 import type {Connection} from '../surroundings.ts';
 import type {Options} from './options.ts';
 import {Foresight} from './foresee.ts';
 import {type Known, knownOf} from './known.ts';
-import {type Subject, subjectsIn, withHostnames} from './subjects.ts';
+import {type Subject, subjectsIn, textsOf, withHostnames} from './subjects.ts';
 
 /** What would become of one hostname; `next`: after what refuses it now. */
 interface Foreseen extends Attached {
@@ -29,13 +29,7 @@ interface Foreseen extends Attached {
 export async function check(connection: Connection, call: Call<Options>): Promise<ExitCode> {
   const {client} = connection;
   const {settings: place, resolver} = call.options;
-  const settings = await publishedSettings(client, place, resolver);
-  if (!settings) {
-    throw new CommandError(
-      `the platform's settings could not be read: there is no ConfigMap ${place}, or you may not read it. ` +
-        'Name the one of your platform (--settings NAMESPACE/NAME)',
-    );
-  }
+  const settings = await requiredSettings(client, place, resolver);
   const [home = ''] = place.split('/');
   const foreseen: Foreseen[] = [];
   const notChecked = new Set<string>();
@@ -56,21 +50,12 @@ async function subjectsOf(
   {options, operands, read}: Call<Options>,
 ): Promise<Subject[]> {
   if (options.filename) {
-    const texts = await Promise.all(options.filename.map(async (file) => ({file, text: await textOf(file, read)})));
-    return subjectsIn(texts, namespace);
+    return subjectsIn(await textsOf(options.filename, read), namespace);
   }
   const project = options.project ?? (await onlyProject({client, namespace}));
   const all = (await client.list(customDomains, {namespace})).items;
   const [standing] = all.filter(({spec}) => spec.projectRef.name === project).toSorted(older);
   return [withHostnames(operands, {namespace, project, standing})];
-}
-
-async function textOf(file: string, read: Call<Options>['read']): Promise<string> {
-  try {
-    return await read(file);
-  } catch (error) {
-    throw new CommandError(`${file} can't be read: ${(error as Error).message}`);
-  }
 }
 
 async function onlyProject({client, namespace}: Connection): Promise<string> {

@@ -16,6 +16,21 @@ export interface Subject {
   projects: Project[];
 }
 
+/** Files with their texts. Throws CommandError. */
+export function textsOf(
+  files: readonly string[],
+  read: (file: string) => Promise<string>,
+): Promise<{file: string; text: string}[]> {
+  const textOf = async (file: string): Promise<string> => {
+    try {
+      return await read(file);
+    } catch (error) {
+      throw new CommandError(`${file} can't be read: ${(error as Error).message}`);
+    }
+  };
+  return Promise.all(files.map(async (file) => ({file, text: await textOf(file)})));
+}
+
 const apiVersion = `${group}/${version}`;
 
 /** The CustomDomains and Projects in YAML; everything else is passed over. Throws CommandError with what is wrong. */

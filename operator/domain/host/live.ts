@@ -3,11 +3,16 @@ import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../edge.ts';
 import {renewalOf} from './issuing.ts';
 import type {Answer, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
+import {isAnsweredElsewhere} from './routing.ts';
 import type {Planned} from './stages.ts';
 import {reasonOf} from '../reasons.ts';
 import {canProveByTxt, sayRecords, txtRecord} from '../records.ts';
 import {nextEdgeLook} from '../schedule.ts';
 import {minuteOf} from '../times.ts';
+
+/** Its redirect is published before its routes are written. */
+export const answerInPlaceOfAnother = (host: Planned): Outcome | undefined =>
+  isAnsweredElsewhere(host) ? (lacksPrimary(host) ? waitForPrimary(host) : publishRedirect(host)) : undefined;
 
 const waitForPrimary = ({hostname, primary}: Planned): Outcome =>
   say('Verified', {

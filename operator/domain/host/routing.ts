@@ -21,7 +21,7 @@ export function objectsOf(
   const name = facts.certificateNames?.[use] ?? objectNameOf(uid, hostname);
   const namespace = homeOf(use, tenants, policy.redirector);
   return {
-    certificates: [makeCertificate({name, namespace, hostname, issuerRef})],
+    certificates: [makeCertificate({name, namespace, hostname, issuerRef, privateKey: facts.privateKeys?.[use]})],
     routes: routesOfHost(domain, project, hostname, use, policy.redirector, name),
     routed: facts.standing?.[use]?.isWhole ?? false,
   };
@@ -37,12 +37,20 @@ export function plan(host: Proven): Planned {
   return {
     ...host,
     // The routes of its former holder go first.
-    routing: facts.occupied && !servesStill ? {...routing, routes: [], routed: false} : routing,
+    routing:
+      (facts.occupied && !servesStill) || isAnsweredElsewhere(host) ? {...routing, routes: [], routed: false} : routing,
     former,
     ...(settlesAt !== undefined && {settlesAt}),
     servesStill,
   };
 }
+
+/**
+ * What was taken over (operator/cli/adopt) is answered by what served it before: the redirector must have read what to answer before
+ * it is asked in that one's place.
+ */
+export const isAnsweredElsewhere = ({role, before, facts}: Proven): boolean =>
+  role === 'RedirectSource' && facts.certificate?.privateKey !== undefined && !before?.redirect;
 
 function changeOver({world: {now}, facts, role, before, primary}: Proven, former: Routing, next: Routing) {
   // The redirector reads status: what it shall answer is published before it is asked.

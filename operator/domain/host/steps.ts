@@ -10,6 +10,7 @@ import type {HostDecision} from './finish.ts';
 import {finish} from './finish.ts';
 import {awaitCertificate, keepOnHold, tellObstacle, watchRenewal} from './issuing.ts';
 import {
+  answerInPlaceOfAnother,
   awaitEdge,
   beginWaitingForPrimary,
   goOnWaitingForPrimary,
@@ -56,6 +57,7 @@ const untilCertified: readonly Step<Planned>[] = [
 /** Verified, until it is seen on the edge (rule 6). Once seen it stays Live: a renewal swaps the leaf while it is served. */
 const untilSeen: readonly Step<Planned>[] = [
   replaceRoutes,
+  answerInPlaceOfAnother,
   writeRoutes,
   goOnWaitingForPrimary,
   awaitEdge,

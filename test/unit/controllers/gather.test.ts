@@ -77,6 +77,13 @@ describe('A Certificate that rests', () => {
     });
   });
 
+  test('is known with the key that it was taken over with', () => {
+    const children = {...known.children, certificate: () => certificate({name: 'of-before', privateKey: 'RSA 2048'})};
+    const facts = gather({...known, children}, moment).facts.get('docs.example.com');
+    expect(facts?.privateKeys).toEqual({serves: 'RSA 2048', redirects: 'RSA 2048'});
+    expect(held('uid-domain')).not.toHaveProperty('privateKeys');
+  });
+
   test('is not known while another holds it', () => {
     expect(held('another')?.certificate).toBeUndefined();
     expect(held('another')).not.toHaveProperty('certificateNames');

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Certificate} from '../../../operator/api/foreign.ts';
 import type {IssuedRequest} from '../../../operator/domain/certificate.ts';
-import {certificateFacts, makeCertificate} from '../../../operator/domain/certificate.ts';
+import {certificateFacts, makeCertificate, privateKeyAnnotation} from '../../../operator/domain/certificate.ts';
 
 const issuerRef = {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'};
 
@@ -17,6 +17,18 @@ test('The Certificate of a hostname is for that name alone, and renewal is left 
       privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
     },
   });
+});
+
+test('The Certificate of a hostname that was taken over asks for the kind of key that it came with, and says so', () => {
+  const made = {name: 'docs-1', namespace: 'acme', hostname: 'docs.example.com', issuerRef};
+  const taken = makeCertificate({...made, privateKey: 'RSA 2048'});
+  expect(taken.spec.privateKey).toEqual({algorithm: 'RSA', size: 2048, rotationPolicy: 'Always'});
+  expect([certificateFacts(taken, []).privateKey, certificateFacts(makeCertificate(made), []).privateKey]).toEqual([
+    'RSA 2048',
+    undefined,
+  ]);
+  const strange = {...taken, metadata: {...taken.metadata, annotations: {[privateKeyAnnotation]: 'RSA 512'}}};
+  expect(certificateFacts(strange, [])).not.toHaveProperty('privateKey');
 });
 
 const certificate = (

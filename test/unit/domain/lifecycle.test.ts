@@ -449,6 +449,26 @@ describe('A redirect source', () => {
     expect(hostLines(decide(later(first)))[1]).toBe(`${old} Live Redirecting Nobody`);
   });
 
+  test('that was taken over gets its route when its redirect can be read in status: until then what was before it answers', () => {
+    const taken = served({
+      certificate: certificate({privateKey: 'RSA 2048'}),
+      standing: {},
+      privateKeys: {redirects: 'RSA 2048'},
+    });
+    const routesOf = (d: Decision) => d.routes.filter(({host}) => host === old).length;
+    const waiting = world({...input, facts: {[old]: taken}});
+    expect([hostLines(decide(waiting))[1], routesOf(decide(waiting))]).toEqual([
+      `${old} Verified WaitingForPrimary Nobody`,
+      0,
+    ]);
+    const primaryLive = later(waiting, {facts: {[docs]: served(), [old]: taken}});
+    const told = decide(primaryLive);
+    expect([hostLines(told)[1], routesOf(told)]).toEqual([`${old} Verified RoutesPending Nobody`, 0]);
+    expect(entryOf(told, old)?.redirect).toEqual({to: docs, status: 308});
+    const routed = decide(later(primaryLive, {facts: {[docs]: served(), [old]: taken}}));
+    expect([hostLines(routed)[1], routesOf(routed)]).toEqual([`${old} Live Redirecting Nobody`, 1]);
+  });
+
   test('keeps its last redirect while a new primary is on its way', () => {
     const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
     const moved = later(before, {
@@ -755,6 +775,14 @@ describe('A Certificate that has rested', () => {
     expect(routes.map((r) => r.secretName)).toEqual(['of-before', undefined]);
     expect(routes.map((r) => r.name)).not.toContain('of-before');
     expect(wishes).toEqual([]);
+  });
+
+  test('keeps the key that it was taken over with: another kind would be another order', () => {
+    const keys = {serves: 'RSA 2048', redirects: 'ECDSA 384'} as const;
+    const {certificates} = decide(world({facts: {[docs]: {...facts, privateKeys: keys}}}));
+    expect(certificates.map(({spec}) => spec.privateKey)).toEqual([
+      {algorithm: 'RSA', size: 2048, rotationPolicy: 'Always'},
+    ]);
   });
 
   test('does not come back while the hostname is no longer acceptable, and was never Live', () => {

@@ -1,6 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Certificate, DomainClaim} from '../../../operator/api/foreign.ts';
-import {makeCertificate} from '../../../operator/domain/certificate.ts';
+import {makeCertificate, privateKeyOf} from '../../../operator/domain/certificate.ts';
 import {mayRest, mayReturn, restEnds, restingCertificate, restOf} from '../../../operator/domain/resting.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import {days, enterprise, heldClaim, hours, minutes, policy, t0, tenantOn} from '../../support/world.ts';
@@ -39,6 +39,14 @@ describe('A Certificate that its owner needs no more', () => {
   test('rests as long as the quarantine takes, while the claim is held or released', () => {
     const rest = {for: 'account acme', until: timestamp(t0 + 30 * days)};
     expect([restFrom(issued(), own), restFrom(issued(), released)]).toEqual([rest, rest]);
+  });
+
+  test('keeps the key that it was taken over with', () => {
+    const {name, namespace = ''} = issued().metadata;
+    const {issuerRef} = policy;
+    const taken = makeCertificate({name, namespace, hostname, issuerRef, privateKey: 'RSA 4096'});
+    const {metadata, spec} = rested({...issued(), ...taken});
+    expect([spec.privateKey.algorithm, privateKeyOf({metadata})]).toEqual(['RSA', 'RSA 4096']);
   });
 
   test('rests until shortly before its renewal, where that is sooner', () => {

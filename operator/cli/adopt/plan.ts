@@ -1,0 +1,96 @@
+/** What becomes of one hostname that something else serves: decided by what was read, without a cluster. */
+import type {HostStatus} from '../../api/custom-domain.ts';
+import type {Certificate, DomainClaim} from '../../api/foreign.ts';
+import {isResting} from '../../domain/certificate.ts';
+import {belongsTo} from '../../domain/claim.ts';
+import type {Named} from '../../domain/hosts.ts';
+import type {Tenant} from '../../domain/tenant.ts';
+import type {Pair} from './pair.ts';
+
+/** An Ingress of somebody else's that serves the hostname. `secretName`: with which certificate. */
+export interface Serving {
+  name: string;
+  secretName?: string;
+}
+
+export interface Facts {
+  /** ms since the epoch. */
+  now: number;
+  named: Pick<Named, 'hostname' | 'refusal'>;
+  tenant: Tenant;
+  claim: DomainClaim | undefined;
+  /** What Doorplate says of it in the status of its CustomDomain. */
+  entry: HostStatus | undefined;
+  serving: readonly Serving[];
+  /** What the Secret holds that {@link secretOf} names; undefined: there is no such Secret. */
+  pair: Pair | undefined;
+  /** The Certificate that the hostname has been given before by this command. */
+  certificate: Certificate | undefined;
+}
+
+/**
+ * TakeOver: it gets a Certificate with what its Secret holds. Ready: it has. NewOrder: it can't, and gets a certificate of its
+ * own, in line with all others. UnderWay: its CustomDomain has it. Served: and is served by Doorplate. Refused: nothing is written.
+ */
+export type Becomes = 'TakeOver' | 'Ready' | 'NewOrder' | 'UnderWay' | 'Served' | 'Refused';
+
+/** `why`: a sentence without a full stop. */
+export interface Plan {
+  becomes: Becomes;
+  why: string;
+}
+
+/** The one Secret that all Ingresses of a hostname name, of those that name any. */
+export function secretOf(serving: readonly Serving[]): string | undefined {
+  const names = new Set(serving.flatMap(({secretName}) => secretName ?? []));
+  return names.size === 1 ? [...names][0] : undefined;
+}
+
+/** For so long after a hostname is Live it is left to what served it before: not every replica of an edge is as quick as another. */
+export const settlesMs = 60_000;
+
+export function planFor(facts: Facts): Plan {
+  return refused(facts) ?? goesOn(facts) ?? byItsSecret(facts);
+}
+
+const because = (why: string): Plan => ({becomes: 'Refused', why});
+
+function refused({named: {hostname, refusal}, tenant, claim}: Facts): Plan | undefined {
+  if (refusal) return because(refusal.message.replace(/\.$/, ''));
+  if (claim && !belongsTo(claim, tenant))
+    return because(`${hostname} is another tenant's: kubectl get domainclaim ${hostname}`);
+  return undefined;
+}
+
+/** What an earlier run, or Doorplate, has done already. */
+function goesOn({now, claim, entry, certificate}: Facts): Plan | undefined {
+  if (entry?.phase === 'Live') {
+    const since = now - Date.parse(entry.liveAt ?? entry.since);
+    return since >= settlesMs
+      ? {becomes: 'Served', why: 'Doorplate serves it'}
+      : {becomes: 'UnderWay', why: 'Live for less than a minute: not every replica of the edge may know it yet'};
+  }
+  if (claim?.status?.holder)
+    return {becomes: 'UnderWay', why: entry?.message.replace(/\.$/, '') ?? 'it has a CustomDomain'};
+  if (certificate && isResting(certificate) && claim?.spec.proof === 'Platform')
+    return {becomes: 'Ready', why: 'it waits for its CustomDomain'};
+  return undefined;
+}
+
+function byItsSecret({named: {hostname}, serving, pair}: Facts): Plan {
+  if (serving.length === 0)
+    return {becomes: 'Refused', why: `no Ingress of the namespace serves ${hostname}: there is nothing to take over`};
+  const names = serving.flatMap(({secretName}) => secretName ?? []);
+  const secretName = secretOf(serving);
+  if (secretName === undefined)
+    return names.length === 0
+      ? {becomes: 'NewOrder', why: 'its Ingress names no Secret'}
+      : {
+          becomes: 'Refused',
+          why: `its Ingresses name several Secrets (${[...new Set(names)].join(', ')}): let them name one`,
+        };
+  if (!pair) return {becomes: 'NewOrder', why: `there is no Secret ${secretName}`};
+  return pair.kind === 'Good'
+    ? {becomes: 'TakeOver', why: `with the certificate of the Secret ${secretName}`}
+    : {becomes: 'NewOrder', why: `its certificate ${pair.why}`};
+}
