@@ -129,6 +129,9 @@ function headOf(socket: TLSSocket, hostname: string, done: (head: string) => voi
   socket.write(`HEAD / HTTP/1.1\r\nhost: ${hostname}\r\nuser-agent: doorplate-probe\r\nconnection: close\r\n\r\n`);
 }
 
+/** The `unreachable` of an edge that was reached, and has no certificate for the name. */
+export const refusesName = 'refuses this server name';
+
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -141,7 +144,7 @@ const REASONS: Record<string, string> = {
   EAI_AGAIN: 'its name could not be resolved',
   ERR_SSL_WRONG_VERSION_NUMBER: 'does not speak TLS',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'does not speak TLS',
-  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: 'refuses this server name',
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: refusesName,
 };
 
 function shortReason(error: Error): string {

@@ -139,7 +139,7 @@ function lookAtEdge(
   };
 }
 
-const resolversOf = ({dns: {recursive}}: Pick<Settings, 'dns'>) =>
+export const resolversOf = ({dns: {recursive}}: Pick<Settings, 'dns'>) =>
   recursive.length > 0 ? recursive : systemResolvers();
 
 /** What the edge's addresses are, by the settings, the Services that are watched, and the resolvers. */

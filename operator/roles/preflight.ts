@@ -1,0 +1,49 @@
+/** What the preflight is asked from, by the settings and the cluster; and the command that asks once. */
+import type {Service} from '../api/foreign.ts';
+import {EdgeAddresses} from '../controllers/edge-addresses.ts';
+import {readIssuer} from '../controllers/issuer.ts';
+import {services} from '../controllers/resources.ts';
+import {resolveAddresses} from '../dns/addresses.ts';
+import type {World} from '../preflight/question.ts';
+import {askAll, report} from '../preflight/questions.ts';
+import {resolversOf} from './looks.ts';
+import type {Parts} from './parts.ts';
+
+type Asking = Pick<Parts, 'config' | 'client'>;
+
+export const worldOf = ({config, client}: Asking, edgeAddresses: World['edgeAddresses']): World => ({
+  settings: config.settings,
+  edgeAddresses,
+  resolvers: resolversOf(config.settings),
+  readIssuer: (signal) => {
+    const {settings, namespace} = config;
+    return readIssuer({client, issuerRef: settings.issuerRef, namespace}, signal);
+  },
+});
+
+/** Prints what was asked and seen. Resolves with the exit code: 1 when a question failed. */
+export async function preflight(
+  parts: Asking & Pick<Parts, 'log'>,
+  print: (text: string) => unknown = (text) => process.stdout.write(text),
+): Promise<number> {
+  const {signal} = new AbortController();
+  const edgeAddresses = await edgeOnce(parts);
+  edgeAddresses.start();
+  await edgeAddresses.synced;
+  edgeAddresses.stop();
+  const answers = await askAll(worldOf(parts, edgeAddresses), signal);
+  print(report(answers));
+  return answers.some(({outcome}) => outcome === 'failed') ? 1 : 0;
+}
+
+/** The edge's addresses by one reading of its Service, in place of a watch. */
+async function edgeOnce({config: {settings}, client, log}: Asking & Pick<Parts, 'log'>): Promise<EdgeAddresses> {
+  const {namespace, name} = settings.edge.service;
+  const service: Service | undefined = name === '' ? undefined : await client.get(services, `${namespace}/${name}`);
+  return new EdgeAddresses({
+    edge: settings.edge,
+    services: {get: () => service, onChange: () => {}, synced: Promise.resolve()},
+    resolve: (hostname, signal) => resolveAddresses(resolversOf(settings), hostname, {signal}),
+    log,
+  });
+}
