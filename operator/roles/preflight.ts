@@ -1,5 +1,4 @@
 /** What the preflight is asked from, by the settings and the cluster; and the command that asks once. */
-import type {Service} from '../api/foreign.ts';
 import {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {readIssuer} from '../controllers/issuer.ts';
 import {services} from '../controllers/resources.ts';
@@ -36,13 +35,15 @@ export async function preflight(
   return answers.some(({outcome}) => outcome === 'failed') ? 1 : 0;
 }
 
-/** The edge's addresses by one reading of its Service, in place of a watch. */
+/** The edge's addresses by one reading of its Services, in place of a watch. */
 async function edgeOnce({config: {settings}, client, log}: Asking & Pick<Parts, 'log'>): Promise<EdgeAddresses> {
-  const {namespace, name} = settings.edge.service;
-  const service: Service | undefined = name === '' ? undefined : await client.get(services, `${namespace}/${name}`);
+  const {edge} = settings;
+  const named = [edge.service, ...edge.probe.flatMap((at) => ('service' in at ? at.service : []))];
+  const keys = named.flatMap(({namespace, name}) => (name === '' ? [] : `${namespace}/${name}`));
+  const read = new Map(await Promise.all(keys.map(async (key) => [key, await client.get(services, key)] as const)));
   return new EdgeAddresses({
-    edge: settings.edge,
-    services: {get: () => service, onChange: () => {}, synced: Promise.resolve()},
+    edge,
+    services: {get: (key) => read.get(key), onChange: () => {}, synced: Promise.resolve()},
     resolve: (hostname, signal) => resolveAddresses(resolversOf(settings), hostname, {signal}),
     log,
   });

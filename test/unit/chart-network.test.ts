@@ -192,6 +192,11 @@ describe('With NetworkPolicies', () => {
       [...told, 'caaIdentities={ca.test}', 'edge.addresses=null', 'edge.hostname=lb.example.net'],
       {yes: [`${stranger} 443`, `${stranger} 80`, 'fd00::1 443'], no: [`${stranger} 25`]},
     ],
+    [
+      'operator',
+      [...told, 'caaIdentities={ca.test}', 'edge.probe={traefik.traefik.svc,192.0.2.1}'],
+      {yes: ['traefik 8443', '192.0.2.1 443'], no: ['10.244.0.1 443', `${stranger} 443`]},
+    ],
     ['operator', [...told, 'plainHttp.shared=false'], {yes: ['10.244.0.1 443'], no: ['10.244.0.1 80']}],
   ])('the %s reaches what it needs and nothing else, with %j', (role, values, {yes, no}) => {
     const {egress} = policy(role, values);

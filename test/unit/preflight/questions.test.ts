@@ -93,7 +93,7 @@ function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(
   const all = parseSettings(
     JSON.stringify({
       platform: {zone},
-      edge: {addresses: [edgeAddress], probe: [`127.0.0.1:${port}`]},
+      edge: {addresses: [edgeAddress]},
       issuerRef: {name: 'acme'},
       ingressClassName: 'edge',
       dns: {allowPrivateAddresses: true, ...ofDns},
@@ -103,7 +103,10 @@ function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(
   );
   return {
     settings: all,
-    edgeAddresses: edge ?? {edge: {edgeAddresses: all.edge.addresses}, endpoints: all.edge.probe},
+    edgeAddresses: edge ?? {
+      edge: {edgeAddresses: all.edge.addresses},
+      endpoints: [{address: '127.0.0.1', port}],
+    },
     resolvers: all.dns.recursive.length > 0 ? all.dns.recursive : [{address, port: 53}],
     readIssuer: async () => {
       if (issuer === 'NotAllowed') throw new Error('forbidden');
