@@ -12,6 +12,7 @@ import {
   addresses,
   cdn,
   endpoint,
+  endpointOrService,
   hostname,
   hostnameOrNone,
   limits,
@@ -103,7 +104,9 @@ const schema = z
         // Empty: it is known by something else.
         hostname: hostnameOrNone,
         service: z.strictObject({namespace: z.string().default(''), name: z.string().default('')}).prefault({}),
-        probe: z.array(endpoint(443)).default([]),
+        probe: z.array(endpointOrService(443)).default([]),
+        // The header by which each address takes connections, those of plainHttp.probe too.
+        proxyProtocol: z.enum(['None', 'V1', 'V2']).default('None'),
       })
       .refine(
         ({addresses: listed, hostname: name, service}) =>

@@ -8,11 +8,14 @@ import {makeRegistry} from './observability/metrics.ts';
 import {healthServer} from './observability/server.ts';
 import {operator} from './roles/operator.ts';
 import type {Parts} from './roles/parts.ts';
+import {preflight} from './roles/preflight.ts';
 import {redirector} from './roles/redirector.ts';
 
-const roles: Record<string, (parts: Parts) => Manager | Promise<Manager>> = {
+/** What is started; or an exit code, of what is done already. */
+const roles: Record<string, (parts: Parts) => Manager | Promise<Manager | number>> = {
   operator,
   redirector,
+  preflight,
   // Only here: the others have no use for an HTTP framework.
   api: async (parts) => (await import('./roles/api.ts')).api(parts),
 };
@@ -22,6 +25,7 @@ const usage = `usage: doorplate ROLE
   operator     watches Projects and CustomDomains, verifies, orders certificates, writes routes and status
   redirector   answers redirects: hostnames that redirect, and HTTP to HTTPS
   api          the platform's API: projects, domains and keys over HTTP, limited per plan
+  preflight    asks once whether what Doorplate needs is there, and says what to set; exits 1 where it is not
 
 Settings are read from the file that DOORPLATE_CONFIG names (default /etc/doorplate/config.yaml; the chart writes it).
 POD_NAMESPACE and POD_NAME say where it runs. Outside a cluster KUBECONFIG says which API server to use.
@@ -49,6 +53,10 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   // The API server takes the part before the slash for the field manager of a write that names none.
   const client = await Client.load({metrics, userAgent: `doorplate/${role}`});
   const manager = await make({config, client, log, registry, metrics});
+  if (typeof manager === 'number') {
+    await client.close();
+    return manager;
+  }
   const port = Number(process.env.HEALTH_PORT ?? 8081);
   manager.addServer(healthServer({port, health: () => manager.health(), registry}));
 

@@ -65,6 +65,25 @@ export const endpoint = (port: number) =>
     return {address, port: number};
   });
 
+/** A Service of Kubernetes, and which of its ports. */
+export interface ServicePort {
+  service: {namespace: string; name: string};
+  port: number;
+}
+
+/** As {@link endpoint}; or `NAME.NAMESPACE.svc` of a Service, perhaps with a port. */
+export const endpointOrService = (port: number) =>
+  z.string().transform((text, ctx): ServicePort | {address: string; port: number} => {
+    const [, name, namespace, p] = /^([a-z0-9-]+)\.([a-z0-9-]+)\.svc(?::([0-9]{1,5}))?$/.exec(text) ?? [];
+    const number = p === undefined ? port : Number(p);
+    if (name !== undefined && namespace !== undefined && number > 0 && number < 65_536)
+      return {service: {namespace, name}, port: number};
+    const parsed = endpoint(port).safeParse(text);
+    if (parsed.success) return parsed.data;
+    ctx.addIssue(`${parsed.error.issues[0]!.message}, or NAME.NAMESPACE.svc of a Service`);
+    return z.NEVER;
+  });
+
 export const quota = ({requestsPerMinute, requestsPerDay}: {requestsPerMinute: number; requestsPerDay: number}) =>
   z
     .strictObject({

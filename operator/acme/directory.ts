@@ -16,15 +16,19 @@ export interface AskOptions {
   signal?: AbortSignal;
 }
 
+/** Of RFC 8555, 7.1.1, what is read; nothing of it is certain. */
+export interface Directory {
+  newOrder?: unknown;
+  meta?: {caaIdentities?: unknown};
+}
+
 /**
- * The names by which an ACME server refers to itself in CAA records: `meta.caaIdentities` of its directory (RFC 8555, 7.1.1), in
- * normal form, sorted; empty where it names none. Follows no redirect. Throws where the directory can't be had within `timeoutMs`
- * over HTTPS, or is none.
+ * The directory of an ACME server. Follows no redirect. Throws where it can't be had within `timeoutMs` over HTTPS, or is no JSON.
  */
-export async function caaIdentities(
+export async function readDirectory(
   server: string,
   {caBundle, proxy, timeoutMs = 10_000, signal}: AskOptions = {},
-): Promise<Hostname[]> {
+): Promise<Directory> {
   const url = new URL(server);
   // RFC 8555, 6.1.
   if (url.protocol !== 'https:') throw new Error(`${server}: an ACME directory is served over HTTPS`);
@@ -32,8 +36,16 @@ export async function caaIdentities(
   const tls = {allowH2: false, ...(caBundle !== undefined && {ca: [...getCACertificates('default'), caBundle]})};
   const dispatcher = proxy ? new ProxyAgent({uri: proxy.href, requestTls: tls}) : new Agent({connect: tls});
   const text = await get(url, dispatcher, deadline).finally(() => dispatcher.destroy());
-  const directory = JSON.parse(text) as {meta?: {caaIdentities?: unknown}} | null;
-  const named = directory?.meta?.caaIdentities ?? [];
+  return (JSON.parse(text) as Directory | null) ?? {};
+}
+
+/**
+ * The names by which an ACME server refers to itself in CAA records: `meta.caaIdentities` of its directory (RFC 8555, 7.1.1), in
+ * normal form, sorted; empty where it names none. Throws where the directory can't be read, or is none.
+ */
+export async function caaIdentities(server: string, options: AskOptions = {}): Promise<Hostname[]> {
+  const directory = await readDirectory(server, options);
+  const named = directory.meta?.caaIdentities ?? [];
   if (!Array.isArray(named)) throw new Error(`${server}: meta.caaIdentities is no list`);
   return [
     ...new Set(

@@ -73,6 +73,13 @@ export interface AcmeChallenge extends KubeObject {
 }
 /** An Issuer or a ClusterIssuer. */
 export interface AcmeIssuer extends KubeObject {
-  spec?: {acme?: {server?: string; caBundle?: string; skipTLSVerify?: boolean}};
-  status?: {acme?: {uri?: string}};
+  spec?: {acme?: {server?: string; caBundle?: string; skipTLSVerify?: boolean; solvers?: AcmeSolver[]}};
+  status?: {acme?: {uri?: string}; conditions?: Condition[]};
+}
+
+/** How an issuer answers challenges, and of which hostnames; without a selector, of all that have no other. */
+export interface AcmeSolver {
+  selector?: {dnsNames?: string[]; dnsZones?: string[]; matchLabels?: Record<string, string>};
+  http01?: {ingress?: {ingressClassName?: string; class?: string; name?: string}; gatewayHTTPRoute?: object};
+  dns01?: object;
 }

@@ -48,7 +48,7 @@ export interface Readiness extends HasMeta {
   endpoints: {conditions: {ready: true}}[];
 }
 
-/** Of a Service its ports, and where its load balancer is reached: one may be the edge's. */
+/** Of a Service its ports, and where it is reached, inside and by its load balancer: one may be the edge's. */
 const portsOf = ({apiVersion, kind, metadata, spec, status}: Service): Service => ({
   apiVersion,
   kind,
@@ -56,7 +56,11 @@ const portsOf = ({apiVersion, kind, metadata, spec, status}: Service): Service =
   ...(status?.loadBalancer?.ingress && {
     status: {loadBalancer: {ingress: status.loadBalancer.ingress.map(placeOf)}},
   }),
-  spec: {ports: spec.ports?.map(({name, port}) => ({name, port})), ...(spec.type !== undefined && {type: spec.type})},
+  spec: {
+    ports: spec.ports?.map(({name, port}) => ({name, port})),
+    ...(spec.type !== undefined && {type: spec.type}),
+    ...(spec.clusterIPs && {clusterIPs: spec.clusterIPs}),
+  },
 });
 
 const placeOf = ({ip, hostname}: {ip?: string; hostname?: string}) => ({

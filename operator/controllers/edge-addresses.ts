@@ -20,6 +20,7 @@ import type {EdgeAddress} from '../edge/probe.ts';
 import type {Cache, Syncable} from '../kube/cache.ts';
 import {isDeepEqual} from '../kube/equality.ts';
 import {keyOf} from '../kube/objects.ts';
+import type {ServicePort} from '../setting-values.ts';
 
 /** How often a hostname is asked for at most and at least; after a failure as soon as may be. */
 const [shortestPauseMs, longestPauseMs] = [30_000, 300_000];
@@ -33,7 +34,7 @@ interface EdgeAddressesOptions {
     addresses: readonly string[];
     hostname: string;
     service: {namespace: string; name: string};
-    probe: readonly EdgeAddress[];
+    probe: readonly (EdgeAddress | ServicePort)[];
   };
   services: Pick<Cache<Service, Service>, 'get' | 'onChange' | 'synced'>;
   /** Rejects where it cannot be told. */
@@ -87,7 +88,15 @@ export class EdgeAddresses implements Syncable {
   /** Where to look whether a certificate is served. */
   get endpoints(): readonly EdgeAddress[] {
     const {probe} = this.#options.edge;
-    return probe.length > 0 ? probe : this.#current.map((address) => ({address, port: 443}));
+    return probe.length > 0
+      ? probe.flatMap((at) => ('service' in at ? this.#inside(at) : at))
+      : this.#current.map((address) => ({address, port: 443}));
+  }
+
+  /** Of both families, where the cluster has both. */
+  #inside({service: {namespace, name}, port}: ServicePort): EdgeAddress[] {
+    const {clusterIPs = []} = this.#options.services.get(`${namespace}/${name}`)?.spec ?? {};
+    return clusterIPs.flatMap((address) => (isIP(address) > 0 ? {address, port} : []));
   }
 
   /** Calls when what customers are told is another, or the first address is known. */

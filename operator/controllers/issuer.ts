@@ -1,5 +1,5 @@
 import type {Logger} from 'pino';
-import type {IssuerRef} from '../api/foreign.ts';
+import type {AcmeIssuer, IssuerRef} from '../api/foreign.ts';
 import {caaIdentities} from '../acme/directory.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import type {Syncable} from '../kube/cache.ts';
@@ -25,6 +25,15 @@ export interface IssuerOptions {
   /** {@link caaIdentities}, or a stand-in. */
   ask?: typeof caaIdentities;
 }
+
+/** Undefined where there is none; throws where that could not be asked. */
+export const readIssuer = (
+  {client, issuerRef: {kind, name}, namespace}: Pick<IssuerOptions, 'client' | 'issuerRef' | 'namespace'>,
+  signal: AbortSignal,
+): Promise<AcmeIssuer | undefined> =>
+  kind === 'Issuer'
+    ? client.get(issuers, `${namespace}/${name}`, {signal})
+    : client.get(clusterIssuers, name, {signal});
 
 /**
  * Knows what CAA records must say: the CA's names, by the setting or by the directory of the ACME server that the issuer names, and
@@ -130,19 +139,10 @@ export class Issuer implements Syncable {
   }
 
   async #read(): Promise<{identities: readonly Hostname[]; accountUri?: string}> {
-    const {
-      client,
-      issuerRef: {kind, name},
-      namespace,
-      configured,
-      ask = caaIdentities,
-    } = this.#options;
+    const {issuerRef, configured, ask = caaIdentities} = this.#options;
     const {signal} = this.#stop;
-    const issuer =
-      kind === 'Issuer'
-        ? await client.get(issuers, `${namespace}/${name}`, {signal})
-        : await client.get(clusterIssuers, name, {signal});
-    if (!issuer) throw new Error(`there is no ${kind} ${name}`);
+    const issuer = await readIssuer(this.#options, signal);
+    if (!issuer) throw new Error(`there is no ${issuerRef.kind} ${issuerRef.name}`);
     const {server, caBundle} = issuer.spec?.acme ?? {};
     // Not an ACME issuer: nobody looks at CAA.
     if (server === undefined) return {identities: configured};

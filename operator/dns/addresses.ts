@@ -16,12 +16,24 @@ interface ResolveOptions {
   timeoutMs?: number;
 }
 
+/** A name has no address, or none that anybody tells. */
+export class NoAddress extends Error {
+  override name = 'NoAddress';
+  /** Why resolvers could not tell, an entry each; empty: they all say that there is none. */
+  readonly failures: readonly string[];
+
+  constructor(hostname: string, failures: readonly string[]) {
+    super(`${hostname} has no address${failures.length > 0 ? `: ${failures.join('; ')}` : ''}`);
+    this.failures = failures;
+  }
+}
+
 /** CNAMEs that are followed within one answer. */
 const mostHops = 8;
 
 /**
  * What any of the resolvers says, all at once. One that leaves one of the two families unanswered does not count: half an answer
- * would take addresses away. Throws where none counts, or no address is found; the message says why.
+ * would take addresses away. Throws {@link NoAddress} where none counts, or no address is found.
  */
 export async function resolveAddresses(
   resolvers: readonly Server[],
@@ -37,8 +49,10 @@ export async function resolveAddresses(
       addresses: [...new Set(addresses)].toSorted(),
       ttlSeconds: Math.min(...records.map(({ttlSeconds}) => ttlSeconds)),
     };
-  const why = asked.flatMap(({failure}) => failure ?? []);
-  throw new Error(`${name} has no address${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
+  throw new NoAddress(
+    name,
+    asked.flatMap(({failure}) => failure ?? []),
+  );
 }
 
 async function askResolver(

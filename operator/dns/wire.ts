@@ -58,6 +58,8 @@ export interface AskOptions {
   recursionDesired: boolean;
   /** The resolver shall not validate (RFC 4035, 3.2.2). */
   checkingDisabled?: boolean;
+  /** By TCP from the start. */
+  overTcp?: boolean;
   /** For all of it, TCP included. */
   timeoutMs: number;
   /** Ends the question early: `Timeout` when the signal's reason is a TimeoutError, else `Other`. */
@@ -109,6 +111,7 @@ export async function ask(server: Server, question: Question, opts: AskOptions):
   try {
     if (isIP(server.address) === 0 || !(server.port > 0 && server.port < 0x10000))
       throw new WireError('Other', `not an IP address and port: ${server.address} ${server.port}`);
+    if (opts.overTcp) return toReply(server, await overTcp(exchange, query(question, opts, true)));
     let edns = true;
     let message = await overUdp(exchange, query(question, opts, edns));
     if (message.rcode === 1 || message.rcode === 4) {

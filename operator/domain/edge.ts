@@ -14,13 +14,15 @@ export const edgeGraceMs = 120_000;
 
 export type Seen = {kind: 'Seen'} | {kind: 'Pending'} | {kind: 'EdgeNotServing' | 'EdgeUnreachable'; message: string};
 
-const at = ({edge: {address, port}}: EdgeFinding) => `${address}:${port}`;
+/** As in a URL (RFC 3986, 3.2.2). */
+export const at = ({edge: {address, port}}: Pick<EdgeFinding, 'edge'>) =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 
 const noAddress = (hostname: Hostname): Seen => ({
   kind: 'EdgeUnreachable',
   message:
     `Nobody knows an address of the edge yet, so ${hostname} cannot be seen there. The certificate is there; the ` +
-    'platform must see that the Service in edge.service has an address, or that edge.hostname resolves.',
+    'platform must see that the Service in edge.service or edge.probe has an address, or that edge.hostname resolves.',
 });
 
 /**

@@ -1,25 +1,38 @@
 /** Looks whether plain HTTP of a name that nobody has is answered by our redirector: the Ingress without a host serves then. */
 import {request} from 'node:http';
+import type {Socket} from 'node:net';
 import {answeredBy} from '../redirector/table.ts';
 import type {EdgeAddress} from './probe.ts';
+import {open, type ProxyProtocol} from './proxy-protocol.ts';
 
 /** No route has it (RFC 6761, 6.4). */
 const nobodysName = 'plain-http.doorplate.invalid';
 
+interface Options {
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** With this header in front: none by default. */
+  proxyProtocol?: ProxyProtocol;
+}
+
 /** Whether every address answers so, within `timeoutMs`. Never rejects. */
-export async function redirectorAnswers(
-  edges: readonly EdgeAddress[],
-  {timeoutMs, signal}: {timeoutMs: number; signal?: AbortSignal},
-): Promise<boolean> {
-  const answers = await Promise.all(edges.map((edge) => answersAt(edge, timeoutMs, signal)));
+export async function redirectorAnswers(edges: readonly EdgeAddress[], options: Options): Promise<boolean> {
+  const answers = await Promise.all(edges.map((edge) => answersAt(edge, options)));
   return answers.length > 0 && answers.every(Boolean);
 }
 
-function answersAt({address, port}: EdgeAddress, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+function answersAt(edge: EdgeAddress, {timeoutMs, signal, proxyProtocol = 'None'}: Options): Promise<boolean> {
   const within = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
   return new Promise((resolve) => {
-    const headers = {host: nobodysName, 'user-agent': 'doorplate-probe'};
-    request({host: address, port, method: 'HEAD', path: '/', headers, agent: false, signal: within}, (response) => {
+    const headers = {host: nobodysName, 'user-agent': 'doorplate-probe', connection: 'close'};
+    const createConnection = (_: unknown, done: (error: Error | null, socket: Socket) => void) => {
+      const socket = open(edge, proxyProtocol, () => done(null, socket));
+      // Once it is open, the request hears of them.
+      socket.once('error', (error) => done(error, socket));
+      within.addEventListener('abort', () => socket.destroy(), {once: true});
+      return undefined;
+    };
+    request({method: 'HEAD', path: '/', headers, createConnection, signal: within}, (response) => {
       response.resume();
       resolve(response.headers[answeredBy.name] === answeredBy.value);
     })

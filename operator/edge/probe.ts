@@ -1,10 +1,11 @@
 /** Looks at an edge as a browser would, and says which certificate it presents. "Live means seen" (rule 6). */
 import {hash} from 'node:crypto';
-import {isIP} from 'node:net';
+import {isIP, type Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';
 import {connect} from 'node:tls';
 import {timestamp} from '../domain/times.ts';
 import {answeredBy} from '../redirector/table.ts';
+import {open, type ProxyProtocol} from './proxy-protocol.ts';
 
 export interface EdgeAddress {
   /** An IP address or a host name. */
@@ -32,6 +33,8 @@ export type EdgeFinding = {edge: EdgeAddress} & (
 export interface ProbeOptions {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** With this header in front: none by default. */
+  proxyProtocol?: ProxyProtocol;
   /** Asks, too, who answers there: a HEAD of `/`. */
   whoAnswers?: boolean;
 }
@@ -65,18 +68,21 @@ export function leafSha256(pemChain: string): string {
 function probeOne(
   hostname: string,
   edge: EdgeAddress,
-  {timeoutMs, signal, whoAnswers = false}: ProbeOptions,
+  {timeoutMs, signal, proxyProtocol = 'None', whoAnswers = false}: ProbeOptions,
 ): Promise<EdgeFinding> {
   if (signal?.aborted) return Promise.resolve({edge, unreachable: 'stopped'});
   // SNI holds names, never addresses (RFC 6066, 3).
   if (isIP(hostname) !== 0) return Promise.resolve({edge, unreachable: 'an IP address is no server name'});
   return new Promise((resolve) => {
     let connected = false;
-    const socket = connect({host: edge.address, port: edge.port, servername: hostname, rejectUnauthorized: false});
+    const tcp = open(edge, proxyProtocol, () => {
+      connected = true;
+      handshake(connect({socket: tcp, servername: hostname, rejectUnauthorized: false}));
+    });
     const finish = (finding: EdgeFinding) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
-      socket.destroy();
+      tcp.destroy();
       resolve(finding);
     };
     const onAbort = () => finish({edge, unreachable: 'stopped'});
@@ -92,25 +98,28 @@ function probeOne(
       timeoutMs,
     );
     signal?.addEventListener('abort', onAbort, {once: true});
-    socket.on('connect', () => {
-      connected = true;
-    });
-    socket.on('error', (error) => finish(presented ?? {edge, unreachable: shortReason(error)}));
-    socket.on('close', () => finish(presented ?? {edge, unreachable: 'connection closed'}));
-    socket.on('secureConnect', () => {
-      const leaf = socket.getPeerX509Certificate();
-      if (!leaf) return finish({edge, unreachable: 'presented no certificate'});
-      const finding = {
-        edge,
-        leafSha256: hash('sha256', leaf.raw),
-        subjectAltNames: leaf.subjectAltName ?? '',
-        notAfter: timestamp(leaf.validToDate.getTime()),
-      };
-      if (!whoAnswers) return finish(finding);
-      // Nobody who answers in time is not the redirector, which does.
-      presented = {...finding, redirector: false};
-      headOf(socket, hostname, (head) => finish({...finding, redirector: isRedirectors(head)}));
-    });
+    const hear = (socket: Socket) => {
+      socket.on('error', (error) => finish(presented ?? {edge, unreachable: shortReason(error)}));
+      socket.on('close', () => finish(presented ?? {edge, unreachable: 'connection closed'}));
+    };
+    hear(tcp);
+    const handshake = (socket: TLSSocket) => {
+      hear(socket);
+      socket.on('secureConnect', () => {
+        const leaf = socket.getPeerX509Certificate();
+        if (!leaf) return finish({edge, unreachable: 'presented no certificate'});
+        const finding = {
+          edge,
+          leafSha256: hash('sha256', leaf.raw),
+          subjectAltNames: leaf.subjectAltName ?? '',
+          notAfter: timestamp(leaf.validToDate.getTime()),
+        };
+        if (!whoAnswers) return finish(finding);
+        // Nobody who answers in time is not the redirector, which does.
+        presented = {...finding, redirector: false};
+        headOf(socket, hostname, (head) => finish({...finding, redirector: isRedirectors(head)}));
+      });
+    };
   });
 }
 
@@ -129,6 +138,9 @@ function headOf(socket: TLSSocket, hostname: string, done: (head: string) => voi
   socket.write(`HEAD / HTTP/1.1\r\nhost: ${hostname}\r\nuser-agent: doorplate-probe\r\nconnection: close\r\n\r\n`);
 }
 
+/** The `unreachable` of an edge that was reached, and has no certificate for the name. */
+export const refusesName = 'refuses this server name';
+
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -141,7 +153,7 @@ const REASONS: Record<string, string> = {
   EAI_AGAIN: 'its name could not be resolved',
   ERR_SSL_WRONG_VERSION_NUMBER: 'does not speak TLS',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'does not speak TLS',
-  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: 'refuses this server name',
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: refusesName,
 };
 
 function shortReason(error: Error): string {

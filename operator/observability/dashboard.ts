@@ -119,6 +119,12 @@ const outside: readonly Panel[] = [
     unit: 'reqps',
     queries: [[rate('doorplate_edge_probes_total', 'result'), '{{result}}']],
   },
+  {
+    title: 'Preflight',
+    description: 'What was asked when the operator began to lead: 1 where all is well, 0 where something is missing.',
+    as: 'stat',
+    queries: [['min by (question) (doorplate_preflight_ok{SELECTOR})', '{{question}}']],
+  },
 ];
 
 const processes: readonly Panel[] = [

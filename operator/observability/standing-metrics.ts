@@ -19,6 +19,7 @@ export interface Standing {
   budget: () => Iterable<{limit: number; perMs: number; used: number}>;
   domainsWithoutPlan: () => number;
   plainHttpRivals: () => number;
+  preflight: () => Iterable<readonly [question: string, ok: boolean]>;
 }
 
 type Labels = Record<string, string>;
@@ -113,6 +114,14 @@ const definitions: readonly Definition[] = [
     name: 'doorplate_plain_http_rivals',
     help: "Others' Ingresses without a host, which may answer plain HTTP of every hostname in place of Doorplate's.",
     values: (s) => [[{}, s.plainHttpRivals()]],
+  },
+  {
+    name: 'doorplate_preflight_ok',
+    help:
+      'What helm test asks, asked when the operator began to lead and again while anything failed: 1 or 0 by question; absent where it ' +
+      'is unknown.',
+    labelNames: ['question'],
+    values: (s) => [...s.preflight()].map(([question, ok]) => [{question}, Number(ok)]),
   },
 ];
 

@@ -63,7 +63,7 @@ export function makeLooks(
       remembers: ({rival}) => rival === true,
       queue,
     }),
-    edge: new Observer({look: each(lookAtEdge(counters, edgeAddresses)), onError, subject: ofHostname, queue}),
+    edge: new Observer({look: each(lookAtEdge(parts, counters, edgeAddresses)), onError, subject: ofHostname, queue}),
     issuance: new Observer({
       look: each((question, signal) => reader.read(question, signal)),
       onError,
@@ -125,6 +125,7 @@ function lookAtDns(
 }
 
 function lookAtEdge(
+  {config}: Pick<Parts, 'config'>,
   {edgeProbes}: Counters,
   edgeAddresses: EdgeAddresses,
 ): (question: EdgeQuestion, signal: AbortSignal) => Promise<EdgeFinding[]> {
@@ -133,13 +134,14 @@ function lookAtEdge(
       timeoutMs: edgeTimeoutMs,
       signal,
       whoAnswers,
+      proxyProtocol: config.settings.edge.proxyProtocol,
     });
     for (const f of findings) edgeProbes.inc({result: 'unreachable' in f ? 'unreachable' : 'presented'});
     return findings;
   };
 }
 
-const resolversOf = ({dns: {recursive}}: Pick<Settings, 'dns'>) =>
+export const resolversOf = ({dns: {recursive}}: Pick<Settings, 'dns'>) =>
   recursive.length > 0 ? recursive : systemResolvers();
 
 /** What the edge's addresses are, by the settings, the Services that are watched, and the resolvers. */
@@ -160,10 +162,9 @@ export function edgeAddressesOf(
 
 /** Whether the redirector answers plain HTTP of a name that nobody has, at every address of the edge. */
 export function plainHttpServes(
-  settings: Pick<Settings, 'plainHttp'>,
+  {plainHttp: {probe}, edge: {proxyProtocol}}: Pick<Settings, 'plainHttp' | 'edge'>,
   edgeAddresses: EdgeAddresses,
 ): (signal: AbortSignal) => Promise<boolean> {
-  const {probe} = settings.plainHttp;
   const edges = () => (probe.length > 0 ? probe : edgeAddresses.endpoints.map(({address}) => ({address, port: 80})));
-  return (signal) => redirectorAnswers(edges(), {timeoutMs: edgeTimeoutMs, signal});
+  return (signal) => redirectorAnswers(edges(), {timeoutMs: edgeTimeoutMs, signal, proxyProtocol});
 }

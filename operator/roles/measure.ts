@@ -6,6 +6,7 @@ import {Census, timeHostnames} from '../controllers/census.ts';
 import type {OrderBook} from '../controllers/order-book.ts';
 import type {PlainHttp} from '../controllers/plain-http.ts';
 import type {Tenants} from '../controllers/tenants.ts';
+import type {Preflight} from '../preflight/preflight.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
 import {type Standing, standingMetrics} from '../observability/standing-metrics.ts';
 
@@ -15,6 +16,7 @@ interface Sources {
   tenants: Tenants;
   orders: OrderBook;
   plainHttp: Pick<PlainHttp, 'rivals'>;
+  preflight: Pick<Preflight, 'known'>;
   issuerRef: IssuerRef;
   leads: () => boolean;
 }
@@ -23,7 +25,7 @@ interface Sources {
 export function measure(
   registry: Registry,
   {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, plainHttp, issuerRef, leads}: Sources,
+  {caches, tenants, orders, plainHttp, preflight, issuerRef, leads}: Sources,
 ): void {
   const census = new Census(caches, issuerRef);
   timeHostnames(caches.domains, leads, {
@@ -40,6 +42,7 @@ export function measure(
     ordersWaiting: () => orders.waiting,
     budget: () => orders.account(),
     plainHttpRivals: () => plainHttp.rivals().length,
+    preflight: () => preflight.known(),
     domainsWithoutPlan: () => tenants.countWithoutPlan(caches.domains.list()),
   };
   standingMetrics(registry, () => (leads() ? standing : undefined));

@@ -32,15 +32,17 @@ import {type EventRecord, EventRecorder} from '../kube/events.ts';
 import {Elector} from '../kube/leader.ts';
 import {Manager} from '../kube/manager.ts';
 import type {Wake} from '../kube/wake.ts';
+import {eventOfAnswer, Preflight} from '../preflight/preflight.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
 import {edgeAddressesOf, makeLooks, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
 import type {Parts} from './parts.ts';
+import {worldOf} from './preflight.ts';
 
 export function operator(parts: Parts): Manager {
-  const {config, client, log, registry} = parts;
+  const {config, client, log, registry, patienceMs} = parts;
   const caches = makeCaches(client, log, ingresses);
   const {policy, namespace} = config;
   const issuer = new Issuer({client, issuerRef: policy.issuerRef, namespace, configured: policy.caaIdentities, log});
@@ -50,8 +52,7 @@ export function operator(parts: Parts): Manager {
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
   const {claims, children, resting} = writers(client, caches, ordersOf);
-  const checks = new CheckTimes();
-  const edgeAddresses = edgeAddressesOf(parts, caches, counters);
+  const [checks, edgeAddresses] = [new CheckTimes(), edgeAddressesOf(parts, caches, counters)];
   const [known, looks] = [[issuer, edgeAddresses], makeLooks(parts, counters, {issuer, checks, edgeAddresses})];
   const orders: OrderBook = new OrderBook({
     budgets: policy.budgets,
@@ -62,17 +63,17 @@ export function operator(parts: Parts): Manager {
     },
   });
   const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
+  const preflight = preflightOf(parts, edgeAddresses, events);
   const all = [...Object.values(caches), ...others];
   const book = new BookKeeper({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
-  measure(registry, counters, {caches, tenants, orders, plainHttp, issuerRef: policy.issuerRef, leads});
+  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, issuerRef: policy.issuerRef, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
   const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp};
   const writes = {claims, children, resting, events};
   let startedAt = Infinity;
-  const {patienceMs} = parts;
   const deps = {...caches, ...looks, ...sources, ...writes, client, policy, patienceMs, startedAt: () => startedAt};
   const controller = controllers(parts, all);
   return (
@@ -90,11 +91,13 @@ export function operator(parts: Parts): Manager {
         book.begin();
         plainHttp.begin();
         tellWhatIsOpen(parts, events);
+        preflight.begin();
       })
       // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
       .addServer({
         start: async () => known.forEach((part) => part.start()),
-        stop: async () => [...Object.values(looks), orders, ...known, plainHttp].forEach((part) => part.stop()),
+        stop: async () =>
+          [...Object.values(looks), orders, ...known, plainHttp, preflight].forEach((part) => part.stop()),
       })
   );
 }
@@ -171,6 +174,13 @@ function plainHttpOf(
   });
   return {plainHttp, others: others ? [others] : []};
 }
+
+const preflightOf = (parts: Parts, edgeAddresses: EdgeAddresses, events: EventRecorder) =>
+  new Preflight({
+    world: worldOf(parts, edgeAddresses),
+    ready: edgeAddresses.synced,
+    tell: (answer) => tellOfPlatform(parts, events, eventOfAnswer(answer)),
+  });
 
 const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) =>
   new EventRecorder(client, {

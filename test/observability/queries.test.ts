@@ -26,6 +26,7 @@ standingMetrics(registry, () => ({
   budget: () => [{limit: 300, perMs: 10_800_000, used: 299}],
   domainsWithoutPlan: () => 0,
   plainHttpRivals: () => 0,
+  preflight: () => [['edge', true]],
 }));
 limitMetrics(registry, {
   decisions: () => ({admitted: 1, refused: 1}),

@@ -6,7 +6,10 @@ import {renderChart} from '../support/alerts.ts';
 import {ApiServer} from '../support/kube-server.ts';
 
 interface Deployment extends KubeObject {
-  spec: {template: {metadata: object; spec: Record<string, unknown>}};
+  spec: {template: {metadata: object; spec: Pod['spec']}};
+}
+interface Pod extends KubeObject {
+  spec: Record<string, unknown>;
 }
 
 const [namespace, core] = ['doorplate-system', {group: '', version: 'v1'}];
@@ -37,14 +40,16 @@ afterAll(async () => {
 });
 
 const objects = (): KubeObject[] => renderChart<KubeObject>(...everything);
-/** A Pod of each role, as its Deployment makes it. */
-const podsOf = (all: readonly KubeObject[]) =>
-  (all.filter(({kind}) => kind === 'Deployment') as Deployment[]).map(({metadata: {name}, spec: {template}}) => ({
+/** A Pod of each role, as its Deployment makes it, and those that the chart has itself. */
+const podsOf = (all: readonly KubeObject[]) => [
+  ...(all.filter(({kind}) => kind === 'Deployment') as Deployment[]).map(({metadata: {name}, spec: {template}}) => ({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {...template.metadata, name, namespace},
     spec: template.spec,
-  }));
+  })),
+  ...(all.filter(({kind}) => kind === 'Pod') as Pod[]).map((pod) => ({...pod, metadata: {...pod.metadata, namespace}})),
+];
 
 const answer = (pod: KubeObject): Promise<string> => client.create(pods, pod).then(() => 'let in', String);
 
@@ -53,6 +58,7 @@ test('every Pod of the chart is let into a namespace that enforces the Pod Secur
   expect(all.map(({metadata}) => metadata.name).toSorted()).toEqual([
     'doorplate-api',
     'doorplate-operator',
+    'doorplate-preflight',
     'doorplate-redirector',
   ]);
   expect(await Promise.all(all.map(answer))).toEqual(all.map(() => 'let in'));
@@ -65,7 +71,7 @@ test('every Pod of the chart is let into a namespace that enforces the Pod Secur
 
 test.each([
   ['apps/v1', 'deployments', 'Deployment', 3],
-  ['networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy', 3],
+  ['networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy', 4],
   ['policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget', 2],
 ])('the API server takes every object of %s %s', async (apiVersion, plural, kind, count) => {
   const [group = '', version = ''] = apiVersion.split('/');

@@ -40,12 +40,12 @@ const start = async (edge: Settings): Promise<void> => {
 };
 
 /** A customer who attaches its apex, which has an A record and the TXT already. */
-async function apexAt(address: string): Promise<Customer> {
+async function apexAt(address: string, type: 'A' | 'AAAA' = 'A'): Promise<Customer> {
   const customer = await Customer.deployed(platform);
   const apex = customer.zone;
   const token = tokenFor(zone, {...tenantOn(enterprise), account: customer.namespace}, apex, undefined);
   const challenge = `_doorplate-challenge.${apex}`;
-  platform.dns.set(apex, record(apex, 'A', address));
+  platform.dns.set(apex, record(apex, type, address));
   platform.dns.set(challenge, {name: challenge, type: 'TXT', ttl: 60, data: token});
   await customer.attach('web', apex);
   return customer;
@@ -113,5 +113,27 @@ describe('An edge that is known by its hostname alone', () => {
     const strange = await apexAt(former);
     await expectApex(strange, 'AwaitingVerification ConflictingA');
     expect(await messageOf(strange)).not.toContain(present);
+  });
+});
+
+describe('An edge of both families', () => {
+  test('proves an apex by its IPv6 address, and is looked at by both', async () => {
+    const {client, certManager} = platform;
+    const both = await Promise.all(
+      ['127.0.0.1', '::1'].map((at) => StandInEdge.start(client, certManager, redirector, at)),
+    );
+    try {
+      const [four, six] = both.map(({port}) => port);
+      await start({addresses: ['127.0.0.1', '::1'], probe: [`127.0.0.1:${four}`, `[::1]:${six}`]});
+      const customer = await apexAt('::1', 'AAAA');
+      await expectApex(customer, 'Live Serving');
+      expect(both.map(({looks}) => looks > 0)).toEqual([true, true]);
+
+      const strange = await apexAt('2001:db8::1', 'AAAA');
+      await expectApex(strange, 'AwaitingVerification ConflictingAAAA');
+      expect(await messageOf(strange)).toContain('AAAA ::1');
+    } finally {
+      await Promise.all(both.map((edge) => edge.stop()));
+    }
   });
 });

@@ -91,8 +91,13 @@ export class Platform {
       apiVersion: 'cert-manager.io/v1',
       kind: 'ClusterIssuer',
       metadata: {name: issuer},
-      spec: {acme: {server: 'https://ca.test/dir'}},
-      status: {acme: {uri: 'https://ca.test/acct/1'}},
+      spec: {acme: {server: 'https://ca.test/dir', solvers: [{http01: {ingress: {ingressClassName: ingressClass}}}]}},
+      status: {
+        acme: {uri: 'https://ca.test/acct/1'},
+        conditions: [
+          {type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime: '2026-11-01T00:00:00Z'},
+        ],
+      },
     };
     await Promise.all([
       client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: home}}),

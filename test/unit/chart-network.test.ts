@@ -70,7 +70,7 @@ describe('With NetworkPolicies', () => {
     const objects = renderChart<Rendered>(...told);
     const policies = selectors(objects, 'NetworkPolicy').map(({spec}) => spec);
     expect(policies.map(({podSelector}) => podSelector)).toEqual(
-      ['operator', 'redirector', 'api'].map((role) => ({
+      ['operator', 'preflight', 'redirector', 'api'].map((role) => ({
         matchLabels: {
           'app.kubernetes.io/name': 'doorplate',
           'app.kubernetes.io/instance': 'doorplate',
@@ -78,8 +78,15 @@ describe('With NetworkPolicies', () => {
         },
       })),
     );
-    const deployments = selectors(objects, 'Deployment').map(({spec}) => JSON.stringify(spec.selector));
-    expect(policies.map(({podSelector}) => JSON.stringify(podSelector)).toSorted()).toEqual(deployments.toSorted());
+    const pods = selectors(objects, 'Deployment').map(({spec}) => JSON.stringify(spec.selector));
+    const others = policies.map(({podSelector}) => JSON.stringify(podSelector)).filter((of) => !pods.includes(of));
+    expect(policies).toHaveLength(pods.length + 1);
+    // That of the preflight is no Deployment's.
+    const [pod] = selectors(objects, 'Pod');
+    expect(others.map((of) => (JSON.parse(of) as {matchLabels: object}).matchLabels)).toEqual([
+      expect.objectContaining({'app.kubernetes.io/component': 'preflight'}),
+    ]);
+    expect(pod?.metadata).toMatchObject({labels: (JSON.parse(others[0]!) as {matchLabels: object}).matchLabels});
     for (const {policyTypes} of policies) expect(policyTypes).toEqual(['Ingress', 'Egress']);
     expect(selectors(renderChart<Rendered>(), 'NetworkPolicy')).toEqual([]);
   });
@@ -185,11 +192,22 @@ describe('With NetworkPolicies', () => {
       [...told, 'caaIdentities={ca.test}', 'edge.addresses=null', 'edge.hostname=lb.example.net'],
       {yes: [`${stranger} 443`, `${stranger} 80`, 'fd00::1 443'], no: [`${stranger} 25`]},
     ],
+    [
+      'operator',
+      [...told, 'caaIdentities={ca.test}', 'edge.probe={traefik.traefik.svc,192.0.2.1}'],
+      {yes: ['traefik 8443', '192.0.2.1 443'], no: ['10.244.0.1 443', `${stranger} 443`]},
+    ],
     ['operator', [...told, 'plainHttp.shared=false'], {yes: ['10.244.0.1 443'], no: ['10.244.0.1 80']}],
   ])('the %s reaches what it needs and nothing else, with %j', (role, values, {yes, no}) => {
     const {egress} = policy(role, values);
     const reached = (flow: string) => allows(egress, ...(flow.split(' ') as [string, string]));
     expect([...yes, ...no].filter(reached)).toEqual(yes);
+  });
+
+  test('the preflight reaches what the operator does, so that it sees the same, and is reached by nobody', () => {
+    const [{egress}, its] = [policy('operator', told), policy('preflight', told)];
+    expect(its.egress).toEqual(egress);
+    expect(its.ingress ?? []).toEqual([]);
   });
 
   test('a list that is empty is everybody, but for an API that has a hostname: that is reached by it', () => {

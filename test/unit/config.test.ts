@@ -47,7 +47,13 @@ describe('A good configuration', () => {
   test('needs four values, and has the defaults of the design for the others', () => {
     expect(settings()).toEqual({
       platform: {zone: 'apps.platform.test', tls: 'Wildcard'},
-      edge: {addresses: ['192.0.2.1'], hostname: '', service: {namespace: '', name: ''}, probe: []},
+      edge: {
+        addresses: ['192.0.2.1'],
+        hostname: '',
+        service: {namespace: '', name: ''},
+        probe: [],
+        proxyProtocol: 'None',
+      },
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
       plainHttp: {shared: true, probe: []},
@@ -245,6 +251,19 @@ describe('A good configuration', () => {
     ]);
   });
 
+  test('may name a Service where to look at the edge, and the header with which it takes connections', () => {
+    const probe = ['traefik.traefik.svc', 'edge.net-1.svc:8443', '[2001:db8::7]:443', '2001:db8::8'];
+    expect(settings({edge: {addresses: ['192.0.2.1'], probe, proxyProtocol: 'V2'}}).edge).toMatchObject({
+      probe: [
+        {service: {namespace: 'traefik', name: 'traefik'}, port: 443},
+        {service: {namespace: 'net-1', name: 'edge'}, port: 8443},
+        {address: '2001:db8::7', port: 443},
+        {address: '2001:db8::8', port: 443},
+      ],
+      proxyProtocol: 'V2',
+    });
+  });
+
   test('takes networks for the edge where it is told where to look', () => {
     const edge = {addresses: ['192.0.2.0/24', '2001:db8::/32', '192.0.2.1/32', '0.0.0.0/0'], probe: ['192.0.2.7']};
     expect(settings({edge}).edge).toMatchObject({
@@ -411,6 +430,16 @@ describe('A bad value', () => {
       'addresses that prove a tenant among others',
       {apexOwnership: 'AddressOnly'},
       'apexOwnership: may be AddressOnly only where singleTenant is true',
+    ],
+    [
+      'a port of a Service that is none',
+      {edge: {addresses: ['192.0.2.1'], probe: ['traefik.traefik.svc:70000']}},
+      'edge.probe.0: "traefik.traefik.svc:70000" must be ADDRESS',
+    ],
+    [
+      'a version of the PROXY protocol that is none',
+      {edge: {addresses: ['192.0.2.1'], proxyProtocol: 'v1'}},
+      'edge.proxyProtocol: ',
     ],
     [
       'a probe by name',

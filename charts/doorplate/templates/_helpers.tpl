@@ -86,10 +86,12 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* A Pod of Doorplate. Arguments: root, role. */}}
+{{/* A Pod of Doorplate. The preflight runs as the operator does, so that it sees the same. Arguments: root, role. */}}
 {{- define "doorplate.pod" -}}
 {{- $root := .root }}
-{{- $values := get $root.Values .role }}
+{{- $isPreflight := eq .role "preflight" }}
+{{- $like := ternary "operator" .role $isPreflight }}
+{{- $values := get $root.Values $like }}
 {{- $isApi := eq .role "api" }}
 {{- $trusted := or $root.Values.caBundle.configMap $root.Values.caBundle.secret }}
 metadata:
@@ -99,13 +101,13 @@ metadata:
   annotations:
     doorplate.dev/config: {{ include "doorplate.config" $root | sha256sum | trunc 16 | quote }}
 spec:
-  serviceAccountName: {{ $root.Release.Name }}-{{ .role }}
+  serviceAccountName: {{ $root.Release.Name }}-{{ $like }}
   {{- with $root.Values.imagePullSecrets }}
   imagePullSecrets: {{ toJson . }}
   {{- end }}
   securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}{{ if $isApi }}, fsGroup: 65532{{ end }}}
   terminationGracePeriodSeconds: 30
-  {{- with include "doorplate.placement" . | trim }}
+  {{- with include "doorplate.placement" (dict "root" $root "role" $like) | trim }}
   {{- nindent 2 . }}
   {{- end }}
   containers:
@@ -119,7 +121,7 @@ spec:
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
         {{- with $root.Values.proxy }}
-        {{- if and (eq $.role "operator") .url }}
+        {{- if and (eq $like "operator") .url }}
         - {name: HTTPS_PROXY, value: {{ .url | quote }}}
         - {name: NO_PROXY, value: {{ prepend .exceptions "$(KUBERNETES_SERVICE_HOST)" | join "," | quote }}} # the API server is never asked by it
         {{- end }}
@@ -132,6 +134,7 @@ spec:
         - {name: VALKEY_PASSWORD, valueFrom: {secretKeyRef: {{ toJson . }}}}
         {{- end }}
         {{- end }}
+      {{- if not $isPreflight }}
       ports:
         - {name: health, containerPort: 8081}
         {{- if eq .role "redirector" }}
@@ -144,9 +147,10 @@ spec:
         - {name: authorize-http, containerPort: 8084}
         {{- end }}
         {{- end }}
-      terminationMessagePolicy: FallbackToLogsOnError # kubectl describe says why it did not start
       livenessProbe: {httpGet: {path: /healthz, port: health}, initialDelaySeconds: 10, periodSeconds: 10, timeoutSeconds: 5}
       readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, timeoutSeconds: 5}
+      {{- end }}
+      terminationMessagePolicy: FallbackToLogsOnError # kubectl describe says why it did not start
       securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
       resources: {{ toJson $values.resources }}
       volumeMounts:

@@ -3,9 +3,16 @@ import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals
 import {pino} from 'pino';
 import type {Service} from '../../../operator/api/foreign.ts';
 import {EdgeAddresses} from '../../../operator/controllers/edge-addresses.ts';
+import type {EdgeAddress} from '../../../operator/edge/probe.ts';
+import type {ServicePort} from '../../../operator/setting-values.ts';
 import {hours, minutes, seconds} from '../../support/world.ts';
 
-const none = {addresses: [] as string[], hostname: '', service: {namespace: '', name: ''}, probe: []};
+const none = {
+  addresses: [] as string[],
+  hostname: '',
+  service: {namespace: '', name: ''},
+  probe: [] as (EdgeAddress | ServicePort)[],
+};
 const hostname = 'lb.cloud.example';
 
 /** By name: what resolvers say now; a name without an answer leads nowhere. */
@@ -210,5 +217,37 @@ describe('A Service', () => {
     tell({...service, metadata: {namespace: 'traefik', name: 'another'}}, undefined);
     await jest.advanceTimersByTimeAsync(0);
     expect(edge.edge.edgeAddresses).toEqual(['192.0.2.1']);
+  });
+});
+
+const inside = (...clusterIPs: string[]): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {namespace: 'traefik', name: 'edge'},
+  spec: {clusterIPs},
+});
+
+describe('A Service where to look', () => {
+  const probe: ServicePort[] = [{service: {namespace: 'traefik', name: 'edge'}, port: 8443}];
+  test('is looked at by the addresses that it has inside now, of both families, and the edge is where it was', async () => {
+    service = inside('10.96.4.20', 'fd00::4:20');
+    await start({addresses: ['192.0.2.1'], probe: [...probe, {address: '192.0.2.7', port: 443}]});
+    expect(edge.endpoints).toEqual([
+      {address: '10.96.4.20', port: 8443},
+      {address: 'fd00::4:20', port: 8443},
+      {address: '192.0.2.7', port: 443},
+    ]);
+    expect(edge.edge).toEqual({edgeAddresses: ['192.0.2.1']});
+    service = inside('10.96.4.21');
+    expect(edge.endpoints.map(({address}) => address)).toEqual(['10.96.4.21', '192.0.2.7']);
+  });
+
+  test.each([
+    ['is not there', undefined],
+    ['is headless', inside('None')],
+  ])('that %s is looked at nowhere', async (_, now) => {
+    service = now;
+    await start({addresses: ['192.0.2.1'], probe});
+    expect(edge.endpoints).toEqual([]);
   });
 });

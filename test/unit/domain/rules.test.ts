@@ -291,7 +291,7 @@ describe('Rule 6, Live means seen', () => {
       'one of two addresses does not answer',
       {edge: [edgeAt(one, {leafSha256: leaf}), edgeAt(two, {unreachable: 'connection refused'})]},
       'Verified EdgeUnreachable',
-      `${two}:443 does not answer for ${docs} (connection refused)`,
+      `[${two}]:443 does not answer for ${docs} (connection refused)`,
     ],
     [
       'one of two presents another leaf',
@@ -302,7 +302,7 @@ describe('Rule 6, Live means seen', () => {
         ],
       },
       'Verified EdgeNotServing',
-      `${two}:443 presents another certificate for ${docs} (of DNS:other.example)`,
+      `[${two}]:443 presents another certificate for ${docs} (of DNS:other.example)`,
     ],
     [
       'an address presents none',
@@ -325,7 +325,7 @@ describe('Rule 6, Live means seen', () => {
         issued: adopted,
       },
       'Verified EdgeNotServing',
-      `${two}:443 presents another certificate`,
+      `[${two}]:443 presents another certificate`,
     ],
     [
       'no request tells the leaf, and it is of another name',

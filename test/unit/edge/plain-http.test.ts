@@ -13,14 +13,18 @@ afterEach(async () => {
 });
 
 /** An edge that answers so. */
-async function edge(status: number, headers: Record<string, string> = {}): Promise<{address: string; port: number}> {
+async function edge(
+  status: number,
+  headers: Record<string, string> = {},
+  address = '127.0.0.1',
+): Promise<{address: string; port: number}> {
   const server = createServer((req, res) => {
     asked.push(req.headers.host);
     res.writeHead(status, headers).end();
   });
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {address: '127.0.0.1', port: (server.address() as AddressInfo).port};
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  return {address, port: (server.address() as AddressInfo).port};
 }
 const ours = {doorplate: 'redirector'};
 const within = {timeoutMs: 5_000};
@@ -43,6 +47,10 @@ describe('Plain HTTP is answered by our redirector', () => {
   test('where every address of the edge says so, of a name that no route has', async () => {
     expect(await redirectorAnswers([await edge(404, ours), await edge(404, ours)], within)).toBe(true);
     expect(asked).toEqual(['plain-http.doorplate.invalid', 'plain-http.doorplate.invalid']);
+  });
+
+  test('where an IPv6 address says so', async () => {
+    expect(await redirectorAnswers([await edge(404, ours, '::1')], within)).toBe(true);
   });
 
   test('not where one address says otherwise', async () => {

@@ -19,6 +19,10 @@ const standing: Standing = {
   budget: () => [{limit: 300, perMs: 10_800_000, used: 7}],
   domainsWithoutPlan: () => 5,
   plainHttpRivals: () => 0,
+  preflight: () => [
+    ['issuer', true],
+    ['edge', false],
+  ],
 };
 
 /** What is told of it, without zeros. */
@@ -42,6 +46,7 @@ describe('What stands in the cluster', () => {
       'doorplate_order_budget_used{window_seconds="10800"} 7',
       'doorplate_order_budget_limit{window_seconds="10800"} 300',
       'doorplate_customdomains_without_plan 5',
+      'doorplate_preflight_ok{question="issuer"} 1',
     ]);
   });
 

@@ -1,0 +1,72 @@
+/** Whether name servers answer from here, by UDP and by TCP. */
+import {canonicalName} from './names.ts';
+import {ask} from './wire.ts';
+import type {Answer, Question, Reply, Server} from './wire.ts';
+import {type AskResolvers, type Trouble, Zones} from './zones.ts';
+
+export interface Reached {
+  server: Server;
+  udp: Reply;
+  tcp: Reply;
+}
+
+interface OutwardOptions {
+  signal?: AbortSignal;
+  /** Of one question to one server. Default 2,000. */
+  timeoutMs?: number;
+}
+
+/** How often a server is asked that stays silent: a packet may be lost. */
+const tries = 2;
+
+/** Asks each server for the SOA of a zone, by UDP and by TCP. Never rejects. */
+export function reach(
+  servers: readonly Server[],
+  zone: string,
+  {recursionDesired, ...options}: OutwardOptions & {recursionDesired: boolean},
+): Promise<Reached[]> {
+  const question = {name: zone, type: 'SOA'} as const;
+  return Promise.all(
+    servers.map(async (server) => {
+      const [udp, tcp] = await Promise.all([
+        askAgain(server, question, {...options, recursionDesired}),
+        askAgain(server, question, {...options, recursionDesired, overTcp: true}),
+      ]);
+      return {server, udp, tcp};
+    }),
+  );
+}
+
+/**
+ * The same of the zone's own servers that holds `name`, or of one above it: found by the resolvers and asked as for a customer's
+ * hostname. Never rejects.
+ */
+export async function reachServersOf(
+  name: string,
+  resolvers: readonly Server[],
+  {allowPrivateAddresses, ...options}: OutwardOptions & {allowPrivateAddresses: boolean},
+): Promise<Reached[] | Trouble> {
+  const askResolvers: AskResolvers = async (question, usable) => {
+    const replies = await Promise.all(
+      resolvers.map((server) => askAgain(server, question, {...options, recursionDesired: true})),
+    );
+    return replies.find((reply): reply is Answer => reply.kind === 'Answer' && usable(reply)) ?? replies;
+  };
+  const zones = new Zones({allowPrivateAddresses, maxServers: 4, port: 53});
+  const zone = await zones.above(canonicalName(name), askResolvers);
+  return 'failure' in zone ? zone : reach(zone.servers, zone.name, {...options, recursionDesired: false});
+}
+
+async function askAgain(
+  server: Server,
+  question: Question,
+  {timeoutMs = 2000, ...options}: OutwardOptions & {recursionDesired: boolean; overTcp?: boolean},
+): Promise<Reply> {
+  let reply: Reply;
+  let left = tries;
+  do {
+    reply = await ask(server, question, {...options, timeoutMs});
+    left--;
+  } while (left > 0 && reply.kind === 'Failure' && reply.failure === 'Timeout' && !options.signal?.aborted);
+  return reply;
+}

@@ -1,0 +1,40 @@
+import {readDirectory} from '../acme/directory.ts';
+import {proxyFor} from '../kube/proxy.ts';
+import type {Answer, Question} from './question.ts';
+
+/** The CA's directory names it for CAA records. cert-manager reaches it by its own way. */
+export const directory: Question = {
+  name: 'acme',
+  asks: ({issuerRef: {name}}) => `Is the ACME directory of the issuer ${name} reached?`,
+  ask: async ({settings: {caaIdentities}, readIssuer}, signal) => {
+    // Nobody has to open that way for Doorplate then (templates/network-policy.yaml).
+    if (caaIdentities.length > 0) return {outcome: 'unknown', seen: 'It is not asked: caaIdentities names the CA.'};
+    const {server, caBundle} = (await readIssuer(signal))?.spec?.acme ?? {};
+    if (server === undefined) return {outcome: 'unknown', seen: 'The issuer names no ACME server.'};
+    try {
+      const {newOrder} = await readDirectory(server, {
+        signal,
+        proxy: proxyFor(server),
+        ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')}),
+      });
+      // RFC 8555, 7.1.1: every directory has it.
+      if (typeof newOrder !== 'string') throw new Error('what it answers is no ACME directory');
+    } catch (error) {
+      return unread(server, error);
+    }
+    return {outcome: 'ok', seen: `${server} answers`};
+  },
+};
+
+function unread(server: string, error: unknown): Answer {
+  const {message, cause} = error as Error;
+  const seen = `${server}: ${message || String((cause as Error | undefined)?.message ?? error)}`;
+  const {host} = new URL(server);
+  return {
+    outcome: 'failed',
+    seen,
+    remedy:
+      `Open the way to ${host}, by proxy.url where there is a proxy (networkPolicy.acme). A CA of your own is trusted by the issuer's ` +
+      'spec.acme.caBundle or by caBundle. Where only cert-manager may reach it, set caaIdentities.',
+  };
+}

@@ -1,0 +1,48 @@
+import {at} from '../domain/edge.ts';
+import {type EdgeFinding, probeEdge, refusesName} from '../edge/probe.ts';
+import type {Question} from './question.ts';
+import {nobodysName} from './wildcard.ts';
+
+const timeoutMs = 5000;
+
+/** A hostname is Live when it was seen on the edge: where Pods do not reach that by its public address, none ever is. */
+export const edge: Question = {
+  name: 'edge',
+  asks: () => 'Is the edge reached from inside, by TLS?',
+  ask: async (
+    {
+      settings: {
+        platform,
+        edge: {proxyProtocol},
+      },
+      edgeAddresses: {endpoints},
+    },
+    signal,
+  ) => {
+    if (endpoints.length === 0)
+      return {
+        outcome: 'failed',
+        seen: 'Nobody knows an address of the edge.',
+        remedy: 'See that the Service in edge.service or edge.probe has an address, or that edge.hostname resolves.',
+      };
+    const findings = await probeEdge(nobodysName(platform.zone), [...endpoints], {timeoutMs, signal, proxyProtocol});
+    const seen = findings.map(told).join('; ');
+    if (findings.every((finding) => whyNot(finding) === undefined)) return {outcome: 'ok', seen};
+    return {
+      outcome: 'failed',
+      seen,
+      remedy:
+        'Let Pods reach it there (networkPolicy.ingressController), or say in edge.probe where they reach it, such as the ingress ' +
+        "controller's Service, NAME.NAMESPACE.svc. If it takes connections with the PROXY protocol alone, set edge.proxyProtocol.",
+    };
+  },
+};
+
+/** An edge that has no certificate for a name that nobody has was reached. */
+const whyNot = (finding: EdgeFinding): string | undefined =>
+  'unreachable' in finding && finding.unreachable !== refusesName ? finding.unreachable : undefined;
+
+function told(finding: EdgeFinding): string {
+  const why = whyNot(finding);
+  return why === undefined ? `${at(finding)} speaks TLS` : `${at(finding)}: ${why}`;
+}

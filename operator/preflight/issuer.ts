@@ -1,0 +1,70 @@
+import type {AcmeIssuer, AcmeSolver} from '../api/foreign.ts';
+import type {Answer, Question, World} from './question.ts';
+
+/** Without it no certificate is issued: cert-manager waits for the issuer, and the CA asks where the class does not serve. */
+export const issuer: Question = {
+  name: 'issuer',
+  asks: ({issuerRef: {kind, name}, ingressClassName}) =>
+    `Is the ${kind} ${name} ready, with a solver of the class ${ingressClassName}?`,
+  ask: async ({settings, readIssuer}, signal) => {
+    const {issuerRef} = settings;
+    if (issuerRef.group !== 'cert-manager.io')
+      return {outcome: 'unknown', seen: `Issuers of ${issuerRef.group} are not looked at.`};
+    const found = await readIssuer(signal);
+    const its = `${issuerRef.kind} ${issuerRef.name}`;
+    if (!found)
+      return {
+        outcome: 'failed',
+        seen: `There is no ${its}.`,
+        remedy: 'Create it (docs/letsencrypt.md), or name another in issuerRef.',
+      };
+    return unready(found, its) ?? solved(found.spec?.acme?.solvers, found, settings);
+  },
+};
+
+function unready({status}: AcmeIssuer, its: string): Answer | undefined {
+  const ready = status?.conditions?.find(({type}) => type === 'Ready');
+  if (ready?.status === 'True') return undefined;
+  return {
+    outcome: 'failed',
+    seen: ready ? `${its} is not ready: ${ready.reason}: ${ready.message}` : `${its} does not say that it is ready.`,
+    remedy: `kubectl describe ${its.toLowerCase().replace(' ', '.cert-manager.io ')} says what cert-manager lacks.`,
+  };
+}
+
+/** Hostnames of customers are any: only a solver without a selector is for all of them. The first counts (cert-manager's API reference). */
+function solved(
+  solvers: readonly AcmeSolver[] | undefined,
+  {spec}: AcmeIssuer,
+  {ingressClassName}: World['settings'],
+): Answer {
+  if (!spec?.acme) return {outcome: 'ok', seen: 'It is ready, and no ACME issuer: nothing has to be solved.'};
+  const solver = solvers?.find(({selector = {}}) =>
+    Object.values(selector).every((of) => Object.keys(of).length === 0),
+  );
+  const set = `Add a solver without a selector: http01: {ingress: {ingressClassName: ${ingressClassName}}}.`;
+  if (!solver)
+    return {outcome: 'failed', seen: 'It is ready, but none of its solvers is for every hostname.', remedy: set};
+  const {ingress} = solver.http01 ?? {};
+  if (!ingress)
+    return {
+      outcome: 'unknown',
+      seen: `It is ready; hostnames are solved by ${solver.dns01 ? 'dns01' : 'http01 without an ingress'}.`,
+      remedy: solver.dns01
+        ? `DNS-01 works only where your provider may write in customers' zones. Otherwise: ${set}`
+        : `See yourself that it answers on the edge. Otherwise: ${set}`,
+    };
+  const its = ingress.ingressClassName ?? ingress.class;
+  if (its === ingressClassName) return {outcome: 'ok', seen: `It is ready, and solves by the class ${its}.`};
+  if (its === undefined)
+    return {
+      outcome: 'unknown',
+      seen: 'It is ready; its solver names no class.',
+      remedy: `Set http01.ingress.ingressClassName to ${ingressClassName} in it.`,
+    };
+  return {
+    outcome: 'failed',
+    seen: `It is ready, but solves by the class ${its}.`,
+    remedy: `Set http01.ingress.ingressClassName to ${ingressClassName} in it, or ingressClassName to ${its}.`,
+  };
+}

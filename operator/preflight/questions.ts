@@ -1,0 +1,48 @@
+/**
+ * What has to be right around Doorplate, asked before the first order: by `helm test` and by each operator that begins to lead.
+ * An answer that is `failed` holds nothing up: it says what to set.
+ */
+import {directory} from './directory.ts';
+import {edge} from './edge.ts';
+import {issuer} from './issuer.ts';
+import {nameServers} from './name-servers.ts';
+import type {Answer, Question, World} from './question.ts';
+import {wildcard} from './wildcard.ts';
+
+/** In the order in which a platform comes upon them. */
+export const questions: readonly Question[] = [wildcard, nameServers, directory, issuer, edge];
+
+/** An answer with its question, for people. */
+export interface Answered extends Answer {
+  name: string;
+  asked: string;
+}
+
+/** Asks all of them at once; in their order. Never rejects. */
+export const askAll = (world: World, signal: AbortSignal): Promise<Answered[]> =>
+  Promise.all(
+    questions.map(async ({name, asks, ask}) => ({
+      name,
+      asked: asks(world.settings),
+      ...(await ask(world, signal).catch(unasked)),
+    })),
+  );
+
+const unasked = (error: unknown): Answer => ({
+  outcome: 'unknown',
+  seen: `It could not be asked: ${error instanceof Error ? error.message : String(error)}`,
+});
+
+/** For a terminal or a log; ends with a line break. */
+export function report(answers: readonly Answered[]): string {
+  const blocks = answers.map(({name, asked, outcome, seen, remedy}) =>
+    [
+      `${(outcome === 'failed' ? 'FAILED' : outcome).padEnd(9)}${name.padEnd(10)}${asked}`,
+      `${' '.repeat(19)}${seen}`,
+      ...(remedy === undefined ? [] : [`${' '.repeat(19)}-> ${remedy}`]),
+    ].join('\n'),
+  );
+  const failed = answers.filter(({outcome}) => outcome === 'failed').length;
+  const sum = failed === 0 ? 'Nothing failed.' : `${failed} of ${answers.length} failed.`;
+  return `${[...blocks, sum].join('\n\n')}\n`;
+}

@@ -1,0 +1,50 @@
+/** What the preflight is asked from, by the settings and the cluster; and the command that asks once. */
+import {EdgeAddresses} from '../controllers/edge-addresses.ts';
+import {readIssuer} from '../controllers/issuer.ts';
+import {services} from '../controllers/resources.ts';
+import {resolveAddresses} from '../dns/addresses.ts';
+import type {World} from '../preflight/question.ts';
+import {askAll, report} from '../preflight/questions.ts';
+import {resolversOf} from './looks.ts';
+import type {Parts} from './parts.ts';
+
+type Asking = Pick<Parts, 'config' | 'client'>;
+
+export const worldOf = ({config, client}: Asking, edgeAddresses: World['edgeAddresses']): World => ({
+  settings: config.settings,
+  edgeAddresses,
+  resolvers: resolversOf(config.settings),
+  readIssuer: (signal) => {
+    const {settings, namespace} = config;
+    return readIssuer({client, issuerRef: settings.issuerRef, namespace}, signal);
+  },
+});
+
+/** Prints what was asked and seen. Resolves with the exit code: 1 when a question failed. */
+export async function preflight(
+  parts: Asking & Pick<Parts, 'log'>,
+  print: (text: string) => unknown = (text) => process.stdout.write(text),
+): Promise<number> {
+  const {signal} = new AbortController();
+  const edgeAddresses = await edgeOnce(parts);
+  edgeAddresses.start();
+  await edgeAddresses.synced;
+  edgeAddresses.stop();
+  const answers = await askAll(worldOf(parts, edgeAddresses), signal);
+  print(report(answers));
+  return answers.some(({outcome}) => outcome === 'failed') ? 1 : 0;
+}
+
+/** The edge's addresses by one reading of its Services, in place of a watch. */
+async function edgeOnce({config: {settings}, client, log}: Asking & Pick<Parts, 'log'>): Promise<EdgeAddresses> {
+  const {edge} = settings;
+  const named = [edge.service, ...edge.probe.flatMap((at) => ('service' in at ? at.service : []))];
+  const keys = named.flatMap(({namespace, name}) => (name === '' ? [] : `${namespace}/${name}`));
+  const read = new Map(await Promise.all(keys.map(async (key) => [key, await client.get(services, key)] as const)));
+  return new EdgeAddresses({
+    edge,
+    services: {get: (key) => read.get(key), onChange: () => {}, synced: Promise.resolve()},
+    resolve: (hostname, signal) => resolveAddresses(resolversOf(settings), hostname, {signal}),
+    log,
+  });
+}

@@ -1,0 +1,407 @@
+/** Each question of the preflight, by real sockets on loopback: what it makes of a sound platform, and of one where something is missing. */
+import {execFileSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createServer, type Server} from 'node:https';
+import type {AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import type {AcmeIssuer, AcmeSolver} from '../../../operator/api/foreign.ts';
+import {parseSettings} from '../../../operator/config.ts';
+import type {World} from '../../../operator/preflight/question.ts';
+import {type Answered, askAll, report} from '../../../operator/preflight/questions.ts';
+import {type Asked, fakeServer, type FakeServer, type Parts, record, reply, soa} from '../dns/fake-servers.ts';
+
+const [zone, parent, edgeAddress] = ['apps.platform.test', 'platform.test', '192.0.2.10'];
+const address = `127.${[...randomBytes(3)].map((byte) => 1 + (byte % 250)).join('.')}`;
+const folder = mkdtempSync(join(tmpdir(), 'doorplate-preflight-'));
+
+/** One name server for all; what a row changes of it. */
+let dns: FakeServer;
+let isSilent: (asked: Asked) => boolean;
+let answerOf: (asked: Asked) => Parts | undefined;
+/** The CA and the edge, by TLS. */
+let server: Server;
+let directory: {status: number; body: string};
+let port: number;
+let caBundle: string;
+
+/** What stands in DNS on a sound platform. */
+function sound({name, type}: Asked): Parts {
+  const at = name.toLowerCase();
+  if (at === parent && type === 'NS')
+    return {answers: [record(parent, 'NS', `ns.${parent}`)], additionals: [record(`ns.${parent}`, 'A', address)]};
+  if (at === `ns.${parent}` && type === 'A') return {answers: [record(at, 'A', address)]};
+  if (at.endsWith(`.${zone}`) && type === 'A') return {answers: [record(at, 'A', edgeAddress)]};
+  return {authorities: [soa(parent, 60, 60)]};
+}
+
+const behaviour = (asked: Asked) => (isSilent(asked) ? [] : [reply(asked, answerOf(asked) ?? sound(asked))]);
+
+beforeAll(async () => {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {stdio: 'ignore'});
+  caBundle = readFileSync(cert).toString('base64');
+  server = createServer({key: readFileSync(key), cert: readFileSync(cert)}, (_, response) => {
+    response.writeHead(directory.status).end(directory.body);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, 'localhost', resolve);
+  });
+  ({port} = server.address() as AddressInfo);
+  // Port 53: a delegation tells no port.
+  dns = await fakeServer(behaviour, {address, port: 53});
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await dns.close();
+  rmSync(folder, {recursive: true});
+});
+beforeEach(() => {
+  isSilent = () => false;
+  answerOf = () => undefined;
+  directory = {status: 200, body: JSON.stringify({newOrder: 'https://ca.test/order'})};
+});
+
+const solver = (ingress: object): AcmeSolver => ({http01: {ingress}});
+const ready = {type: 'Ready', status: 'True' as const, reason: 'ACMEAccountRegistered', message: 'registered'};
+
+function issuerOf({
+  solvers = [solver({ingressClassName: 'edge'})],
+  conditions = [{...ready, lastTransitionTime: '2026-11-01T00:00:00Z'}],
+}: {solvers?: AcmeSolver[]; conditions?: NonNullable<AcmeIssuer['status']>['conditions']} = {}): AcmeIssuer {
+  return {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'ClusterIssuer',
+    metadata: {name: 'acme'},
+    spec: {acme: {server: `https://localhost:${port}/dir`, caBundle, solvers}},
+    status: {conditions},
+  };
+}
+
+interface Change {
+  settings?: {edge?: object; dns?: object; issuerRef?: object; caaIdentities?: string[]};
+  issuer?: AcmeIssuer | 'None' | 'NotAllowed';
+  edge?: World['edgeAddresses'];
+}
+
+function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(), edge}: Change): World {
+  const all = parseSettings(
+    JSON.stringify({
+      platform: {zone},
+      edge: {addresses: [edgeAddress]},
+      issuerRef: {name: 'acme'},
+      ingressClassName: 'edge',
+      dns: {allowPrivateAddresses: true, ...ofDns},
+      redirector: {service: 'redirector'},
+      ...settings,
+    }),
+  );
+  return {
+    settings: all,
+    edgeAddresses: edge ?? {
+      edge: {edgeAddresses: all.edge.addresses},
+      endpoints: [{address: '127.0.0.1', port}],
+    },
+    resolvers: all.dns.recursive.length > 0 ? all.dns.recursive : [{address, port: 53}],
+    readIssuer: async () => {
+      if (issuer === 'NotAllowed') throw new Error('forbidden');
+      return issuer === 'None' ? undefined : issuer;
+    },
+  };
+}
+
+const ask = (change: Change): Promise<Answered[]> => askAll(worldWith(change), new AbortController().signal);
+const answerTo = async (question: string, change: Change): Promise<Answered> =>
+  (await ask(change)).find(({name}) => name === question)!;
+
+/** What stands for a name of the zone in place of the edge's address. */
+const leadsTo = (...answers: string[]) => {
+  answerOf = ({name, type}) =>
+    name.endsWith(`.${zone}`)
+      ? {answers: type === 'A' ? answers.map((a) => record(name, 'A', a)) : [], authorities: [soa(parent, 60, 60)]}
+      : undefined;
+};
+const refused: Parts = {rcode: 2};
+
+test('on a sound platform every question is answered well, and needs nothing', async () => {
+  const answers = await ask({});
+  expect(answers.map(({name, outcome, remedy}) => [name, outcome, remedy])).toEqual(
+    ['wildcard', 'dns', 'acme', 'issuer', 'edge'].map((name) => [name, 'ok', undefined]),
+  );
+  expect(report(answers)).toContain('Nothing failed.');
+});
+
+type Row = [situation: string, make: () => Change, outcome: Answered['outcome'], seen: string, remedy: string];
+
+describe('The wildcard record', () => {
+  test.each<Row>([
+    ['is missing', () => (leadsTo(), {}), 'failed', 'has no address', `Create the record *.${zone}`],
+    [
+      'leads elsewhere',
+      () => (leadsTo('192.0.2.99'), {}),
+      'failed',
+      `has 192.0.2.99; of the edge are ${edgeAddress}`,
+      `Let *.${zone} lead to the edge alone`,
+    ],
+    [
+      'leads elsewhere with one address of two',
+      () => (leadsTo(edgeAddress, '192.0.2.99'), {}),
+      'failed',
+      '192.0.2.99',
+      'lead to the edge alone',
+    ],
+    ['leads to a CDN', () => (leadsTo('104.16.1.1'), {}), 'unknown', 'of Cloudflare', 'cannot be seen from here'],
+    [
+      'leads to a proxy of the platform that is named',
+      () => (leadsTo('198.51.100.1'), {settings: {dns: {cdns: [{name: 'Ours', networks: ['198.51.100.0/24']}]}}}),
+      'unknown',
+      'of Ours',
+      'passes on to the edge',
+    ],
+    [
+      'could not be asked for',
+      () => ((answerOf = ({name}) => (name.endsWith(`.${zone}`) ? refused : undefined)), {}),
+      'unknown',
+      'SERVFAIL',
+      'dns.recursive',
+    ],
+    [
+      'is there before an address of the edge is known',
+      () => ({edge: {edge: {edgeAddresses: []}, endpoints: []}}),
+      'unknown',
+      'nobody knows an address of the edge yet',
+      'edge.service',
+    ],
+  ])('%s', async (_, make, outcome, seen, remedy) => {
+    expect(await answerTo('wildcard', make())).toMatchObject({
+      outcome,
+      seen: expect.stringContaining(seen),
+      remedy: expect.stringContaining(remedy),
+    });
+  });
+
+  test('leads to the edge where each of its addresses is in a network of the edge, of either family', async () => {
+    answerOf = ({name, type}) =>
+      name.endsWith(`.${zone}`)
+        ? {answers: [type === 'A' ? record(name, 'A', '198.51.100.7') : record(name, 'AAAA', '2001:db8::7')]}
+        : undefined;
+    const edgeAddresses = ['198.51.100.0/24', '2001:db8::/64'];
+    expect(await answerTo('wildcard', {edge: {edge: {edgeAddresses}, endpoints: []}})).toMatchObject({outcome: 'ok'});
+  });
+});
+
+describe('Name servers outside', () => {
+  const recursive = [address, `${address.replace(/\d+$/, '251')}`];
+  test.each<Row>([
+    [
+      'do not answer by UDP',
+      () => ((isSilent = ({overTcp, recursionDesired}) => !overTcp && !recursionDesired), {}),
+      'failed',
+      'UDP no answer within 2 s, TCP answers',
+      'Open port 53, UDP and TCP, to the outside, or set dns.mode to RecursiveOnly',
+    ],
+    [
+      'do not answer by TCP',
+      () => ((isSilent = ({overTcp}) => overTcp), {}),
+      'failed',
+      'UDP answers, TCP no answer within 2 s',
+      'Open port 53, UDP and TCP',
+    ],
+    [
+      'have private addresses',
+      () => ({settings: {dns: {allowPrivateAddresses: false}}}),
+      'unknown',
+      `No name server of ${zone} is known`,
+      'dns.allowPrivateAddresses',
+    ],
+    [
+      'are not known to the resolvers',
+      () => ((answerOf = ({type}) => (type === 'NS' ? refused : undefined)), {}),
+      'failed',
+      `No name server of ${zone} is known`,
+      'dns.recursive',
+    ],
+    [
+      'are two resolvers, of which one is not there',
+      () => ({settings: {dns: {mode: 'RecursiveOnly', recursive}}}),
+      'failed',
+      "can't be reached (ECONNREFUSED)",
+      'name others in dns.recursive',
+    ],
+  ])('%s', async (_, make, outcome, seen, remedy) => {
+    expect(await answerTo('dns', make())).toMatchObject({
+      outcome,
+      seen: expect.stringContaining(seen),
+      remedy: expect.stringContaining(remedy),
+    });
+  });
+
+  test('that refuse an answer were reached', async () => {
+    answerOf = ({type}) => (type === 'SOA' ? {rcode: 5} : undefined);
+    expect(await answerTo('dns', {})).toMatchObject({outcome: 'ok'});
+  });
+});
+
+describe('The ACME directory', () => {
+  test.each<Row>([
+    [
+      'is an error',
+      () => ((directory = {status: 503, body: ''}), {}),
+      'failed',
+      'answered 503',
+      'Open the way to localhost:',
+    ],
+    ['is none', () => ((directory = {status: 200, body: '{}'}), {}), 'failed', 'no ACME directory', 'Open the way'],
+    ['is no JSON', () => ((directory = {status: 200, body: '<html>'}), {}), 'failed', 'JSON', 'Open the way'],
+    [
+      'is of a CA that nobody trusts',
+      () => {
+        const issuer = issuerOf();
+        delete issuer.spec!.acme!.caBundle;
+        return {issuer};
+      },
+      'failed',
+      'self-signed',
+      'spec.acme.caBundle',
+    ],
+  ])('%s', async (_, make, outcome, seen, remedy) => {
+    expect(await answerTo('acme', make())).toMatchObject({
+      outcome,
+      seen: expect.stringContaining(seen),
+      remedy: expect.stringContaining(remedy),
+    });
+  });
+
+  test.each<[string, Change]>([
+    ['the issuer is', {issuer: 'None'}],
+    ['nobody has to reach it: the names of the CA are set', {settings: {caaIdentities: ['ca.test']}}],
+  ])('is unknown where %s', async (_, change) => {
+    directory = {status: 503, body: ''};
+    expect(await answerTo('acme', change)).toMatchObject({outcome: 'unknown'});
+  });
+});
+
+describe('The issuer', () => {
+  const elsewhere = [solver({ingressClassName: 'nginx'})];
+  test.each<Row>([
+    ['is not there', () => ({issuer: 'None'}), 'failed', 'There is no ClusterIssuer acme', 'issuerRef'],
+    [
+      'is not ready',
+      () => ({
+        issuer: issuerOf({
+          conditions: [{type: 'Ready', status: 'False', reason: 'ErrRegister', message: 'no', lastTransitionTime: ''}],
+        }),
+      }),
+      'failed',
+      'ErrRegister: no',
+      'kubectl describe clusterissuer.cert-manager.io acme',
+    ],
+    [
+      'has said nothing yet',
+      () => ({issuer: issuerOf({conditions: []})}),
+      'failed',
+      'does not say that it is ready',
+      'kubectl describe',
+    ],
+    ['has no solver', () => ({issuer: issuerOf({solvers: []})}), 'failed', 'none of its solvers', 'Add a solver'],
+    [
+      'has a solver of other names alone',
+      () => ({
+        issuer: issuerOf({solvers: [{selector: {dnsZones: ['a.test']}, ...solver({ingressClassName: 'edge'})}]}),
+      }),
+      'failed',
+      'none of its solvers is for every hostname',
+      'Add a solver without a selector',
+    ],
+    [
+      'solves by another class',
+      () => ({issuer: issuerOf({solvers: elsewhere})}),
+      'failed',
+      'by the class nginx',
+      'Set http01.ingress.ingressClassName to edge',
+    ],
+    [
+      'solves by another class before it solves by the right one',
+      () => ({issuer: issuerOf({solvers: [...elsewhere, solver({ingressClassName: 'edge'})]})}),
+      'failed',
+      'by the class nginx',
+      'to edge',
+    ],
+    [
+      'solves by DNS',
+      () => ({issuer: issuerOf({solvers: [{dns01: {}}]})}),
+      'unknown',
+      'dns01',
+      "may write in customers' zones",
+    ],
+    [
+      'solves by a class that it does not name',
+      () => ({issuer: issuerOf({solvers: [solver({})]})}),
+      'unknown',
+      'names no class',
+      'to edge',
+    ],
+  ])('%s', async (_, make, outcome, seen, remedy) => {
+    expect(await answerTo('issuer', make())).toMatchObject({
+      outcome,
+      seen: expect.stringContaining(seen),
+      remedy: expect.stringContaining(remedy),
+    });
+  });
+
+  test.each<[string, () => Change]>([
+    ['names the class as in former times', () => ({issuer: issuerOf({solvers: [solver({class: 'edge'})]})})],
+    [
+      'has others for some names',
+      () => ({issuer: issuerOf({solvers: [{selector: {dnsZones: ['a.test']}, dns01: {}}, solver({class: 'edge'})]})}),
+    ],
+    ['has an empty selector', () => ({issuer: issuerOf({solvers: [{selector: {}, ...solver({class: 'edge'})}]})})],
+  ])('is sound where its solver %s', async (_, make) => {
+    expect(await answerTo('issuer', make())).toMatchObject({outcome: 'ok'});
+  });
+
+  test.each<[string, Change]>([
+    ['may not be read', {issuer: 'NotAllowed'}],
+    ['is not of cert-manager', {settings: {issuerRef: {name: 'x', group: 'other.test'}}}],
+  ])('is unknown where it %s', async (_, change) => {
+    expect(await answerTo('issuer', change)).toMatchObject({outcome: 'unknown'});
+  });
+});
+
+const at = (...endpoints: World['edgeAddresses']['endpoints']): Change => ({
+  edge: {edge: {edgeAddresses: [edgeAddress]}, endpoints},
+});
+
+describe('The edge', () => {
+  test.each<Row>([
+    ['is not reached', () => at({address, port: 1}), 'failed', `${address}:1: connection refused`, 'edge.probe'],
+    [
+      'is not reached at one address of two',
+      () => at({address: '127.0.0.1', port}, {address: '::1', port: 1}),
+      'failed',
+      ' speaks TLS; [::1]:1: ',
+      'networkPolicy.ingressController',
+    ],
+    ['has no address', () => at(), 'failed', 'Nobody knows an address', 'edge.service'],
+  ])('%s', async (_, make, outcome, seen, remedy) => {
+    expect(await answerTo('edge', make())).toMatchObject({
+      outcome,
+      seen: expect.stringContaining(seen),
+      remedy: expect.stringContaining(remedy),
+    });
+  });
+});
+
+test('what failed is told apart from what is unknown, each with what to do', async () => {
+  leadsTo('104.16.1.1');
+  const text = report(await ask({issuer: 'None'}));
+  expect(text).toMatch(/^unknown +wildcard +Does \*\.apps\.platform\.test lead to the edge\?$/m);
+  expect(text).toMatch(/^FAILED +issuer +Is the ClusterIssuer acme ready, with a solver of the class edge\?$/m);
+  expect(text).toMatch(/^ +-> Create it/m);
+  expect(text).toContain('1 of 5 failed.');
+});
