@@ -57,8 +57,14 @@ function provableBy(verdict: Verdict): Proof | undefined {
 export function placeOf(world: World, hostname: Hostname, verdict: Verdict | undefined): Place {
   const zone = zoneOf(entryBefore(world.domain, hostname)?.zone, verdict);
   const known = zone && {apex: zone.name === hostname, zone};
-  const prior = priorRecords(world, hostname).find((r) => r.type !== 'TXT' && r.type !== 'CNAME');
-  return known ?? {apex: verdict?.apex ?? (prior ? prior.name === '@' : isApexByName(hostname))};
+  return known ?? {apex: verdict?.apex ?? wasApex(priorRecords(world, hostname)) ?? isApexByName(hostname)};
+}
+
+/** Whether records are those of an apex; undefined: they do not tell. A CNAME alone may be either's. */
+function wasApex(records: readonly DnsRecordStatus[]): boolean | undefined {
+  const inPlaceOfCname = records.find((r) => r.type !== 'TXT' && r.type !== 'CNAME');
+  if (inPlaceOfCname) return inPlaceOfCname.name === '@';
+  return records.length > 1 ? false : undefined;
 }
 
 /** The zone as it was found, or as it was told before while nobody knows. */

@@ -267,13 +267,16 @@ describe('Rule 3, "could not ask" is not "no", of a name that was proven by a TX
     ['a failure', served(unknown())],
     ['a restart', served({verdict: undefined, checkedAt: undefined})],
   ])('after %s the records that proved it are still the ones to create', (_, facts) => {
-    const before = settled(world({facts: {[docs]: byTxt}}));
-    const {dnsRecords} = decide(before).status;
-    expect(dnsRecords?.map((r) => [r.type, r.state])).toEqual([
-      ['CNAME', 'Found'],
-      ['TXT', 'Found'],
-    ]);
-    expect(decide(later(before, {facts: {[docs]: facts}})).status.dnsRecords).toEqual(dnsRecords);
+    // The second is registrable, and yet no apex: its registry serves the name in its own zone.
+    for (const hostname of [docs, 'example.net']) {
+      const before = settled(world({primary: hostname, facts: {[hostname]: byTxt}}));
+      const {dnsRecords} = decide(before).status;
+      expect(dnsRecords?.map((r) => [r.type, r.state])).toEqual([
+        ['CNAME', 'Found'],
+        ['TXT', 'Found'],
+      ]);
+      expect(decide(later(before, {facts: {[hostname]: facts}})).status.dnsRecords).toEqual(dnsRecords);
+    }
   });
 });
 
