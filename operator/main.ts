@@ -22,6 +22,7 @@ const usage = `usage: doorplate ROLE
   operator     watches Projects and CustomDomains, verifies, orders certificates, writes routes and status
   redirector   answers redirects: hostnames that redirect, and HTTP to HTTPS
   api          the platform's API: projects, domains and keys over HTTP, limited per plan
+  uninstall    ends the operator and takes its finalizers off, then exits: the chart's hook before it is uninstalled
 
 Settings are read from the file that DOORPLATE_CONFIG names (default /etc/doorplate/config.yaml; the chart writes it).
 POD_NAMESPACE and POD_NAME say where it runs. Outside a cluster KUBECONFIG says which API server to use.
@@ -36,7 +37,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     return 0;
   }
   const make = roles[role];
-  if (!make || argv.length > 1) {
+  if ((!make && role !== 'uninstall') || argv.length > 1) {
     process.stderr.write(
       `doorplate: ${role === '' ? 'no role given' : `there is no role ${JSON.stringify(argv.join(' '))}`}\n\n${usage}`,
     );
@@ -48,7 +49,13 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   const metrics = kitMetrics(registry);
   // The API server takes the part before the slash for the field manager of a write that names none.
   const client = await Client.load({metrics, userAgent: `doorplate/${role}`});
-  const manager = await make({config, client, log, registry, metrics});
+  const parts = {config, client, log, registry, metrics};
+  if (!make) {
+    await (await import('./roles/uninstall.ts')).uninstall(parts);
+    await client.close();
+    return 0;
+  }
+  const manager = await make(parts);
   const port = Number(process.env.HEALTH_PORT ?? 8081);
   manager.addServer(healthServer({port, health: () => manager.health(), registry}));
 

@@ -10,11 +10,12 @@ import type {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {FirstDomains} from '../controllers/first-domains.ts';
 import {Issuer} from '../controllers/issuer.ts';
 import {intentAnnotation} from '../controllers/labels.ts';
+import {letGo} from '../controllers/let-go.ts';
 import {OrderBook} from '../controllers/order-book.ts';
 import {otherIngresses, PlainHttp} from '../controllers/plain-http.ts';
 import {ProjectPlaces} from '../controllers/project-places.ts';
 import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
-import {ingresses} from '../controllers/resources.ts';
+import {ingresses, namespaces} from '../controllers/resources.ts';
 import {Resting} from '../controllers/resting.ts';
 import {Tenants} from '../controllers/tenants.ts';
 import type {DomainClaim} from '../api/foreign.ts';
@@ -91,6 +92,7 @@ export function operator(parts: Parts): Manager {
         plainHttp.begin();
         tellWhatIsOpen(parts, events);
       })
+      .whenEnding(() => letGoOfNamespace(parts))
       // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
       .addServer({
         start: async () => known.forEach((part) => part.start()),
@@ -170,6 +172,16 @@ function plainHttpOf(
       ),
   });
   return {plainHttp, others: others ? [others] : []};
+}
+
+/**
+ * Where the namespace of this process is being deleted, nobody comes after it. Its Pods go before its ServiceAccounts and all else
+ * (KEP-5080, Kubernetes 1.33), so that this one may still write.
+ */
+async function letGoOfNamespace({client, config, log}: Parts): Promise<void> {
+  const own = await client.get(namespaces, config.namespace);
+  if (own && own.metadata.deletionTimestamp === undefined) return;
+  log.warn({objects: await letGo(client)}, 'this namespace is being deleted: the finalizers are off');
 }
 
 const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) =>

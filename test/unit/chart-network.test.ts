@@ -17,7 +17,7 @@ interface Rendered {
   metadata: {name: string};
   spec: {
     podSelector: {matchLabels: Record<string, string>};
-    selector: {matchLabels: Record<string, string>};
+    template?: {metadata: {labels: Record<string, string>}};
     policyTypes: string[];
     ingress: Rule[];
     egress: Rule[];
@@ -70,7 +70,7 @@ describe('With NetworkPolicies', () => {
     const objects = renderChart<Rendered>(...told);
     const policies = selectors(objects, 'NetworkPolicy').map(({spec}) => spec);
     expect(policies.map(({podSelector}) => podSelector)).toEqual(
-      ['operator', 'redirector', 'api'].map((role) => ({
+      ['operator', 'redirector', 'uninstall', 'api'].map((role) => ({
         matchLabels: {
           'app.kubernetes.io/name': 'doorplate',
           'app.kubernetes.io/instance': 'doorplate',
@@ -78,13 +78,18 @@ describe('With NetworkPolicies', () => {
         },
       })),
     );
-    const deployments = selectors(objects, 'Deployment').map(({spec}) => JSON.stringify(spec.selector));
-    expect(policies.map(({podSelector}) => JSON.stringify(podSelector)).toSorted()).toEqual(deployments.toSorted());
+    const labels = objects.flatMap(({spec}) => (spec?.template ? [spec.template.metadata.labels] : []));
+    expect(labels).toHaveLength(policies.length);
+    for (const {podSelector} of policies)
+      expect(labels.filter((l) => Object.entries(podSelector.matchLabels).every(([k, v]) => l[k] === v))).toHaveLength(
+        1,
+      );
     for (const {policyTypes} of policies) expect(policyTypes).toEqual(['Ingress', 'Egress']);
     expect(selectors(renderChart<Rendered>(), 'NetworkPolicy')).toEqual([]);
   });
 
   test.each([
+    ['uninstall', {yes: ['monitoring 8081'], no: ['traefik 8081', 'tenant 8081']}],
     ['operator', {yes: ['monitoring 8081'], no: ['traefik 8081', 'tenant 8081', 'monitoring 8080']}],
     [
       'redirector',
