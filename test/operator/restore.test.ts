@@ -102,10 +102,12 @@ test.each<[string, Resource[]]>([
     const orders = [ordered(www), ordered(old)];
     const after = await RunningOperator.start(second);
     try {
-      await eventually(async () => {
+      const reached = async () => {
         const hosts = await again.hosts('web');
-        return hosts[www] === 'Live Serving' && hosts[old] === 'Live Redirecting';
-      });
+        return [hosts[www], hosts[old]];
+      };
+      const live = ['Live Serving', 'Live Redirecting'];
+      expect(await after.comesTo(reached, live)).toEqual(live);
       await after.rest();
       expect(await again.target()).toBe(host);
       expect(await token(again, zone)).toBe(told);
