@@ -177,6 +177,8 @@ const schema = z
     api: api.prefault({}),
     valkey: valkey.prefault({}),
     redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
+    // Its Deployment: uninstalling ends it first.
+    operator: z.strictObject({deployment: z.string().min(1).default('doorplate-operator')}).prefault({}),
     // The chart makes it; the operator says what it leaves open.
     admissionPolicy: z
       .strictObject({

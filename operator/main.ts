@@ -10,12 +10,17 @@ import {operator} from './roles/operator.ts';
 import type {Parts} from './roles/parts.ts';
 import {preflight} from './roles/preflight.ts';
 import {redirector} from './roles/redirector.ts';
+import {uninstall} from './roles/uninstall.ts';
 
 /** What is started; or an exit code, of what is done already. */
 const roles: Record<string, (parts: Parts) => Manager | Promise<Manager | number>> = {
   operator,
   redirector,
   preflight,
+  uninstall: async (parts) => {
+    await uninstall(parts);
+    return 0;
+  },
   // Only here: the others have no use for an HTTP framework.
   api: async (parts) => (await import('./roles/api.ts')).api(parts),
 };
@@ -26,6 +31,7 @@ const usage = `usage: doorplate ROLE
   redirector   answers redirects: hostnames that redirect, and HTTP to HTTPS
   api          the platform's API: projects, domains and keys over HTTP, limited per plan
   preflight    asks once whether what Doorplate needs is there, and says what to set; exits 1 where it is not
+  uninstall    ends the operator and takes its finalizers off, then exits: the chart's hook before it is uninstalled
 
 Settings are read from the file that DOORPLATE_CONFIG names (default /etc/doorplate/config.yaml; the chart writes it).
 POD_NAMESPACE and POD_NAME say where it runs. Outside a cluster KUBECONFIG says which API server to use.

@@ -259,8 +259,10 @@ const suites: Suite[] = [
         command('the operator did nothing that it should not', [node, 'test/invariants.ts']),
       ),
   },
+  // It takes Doorplate away.
+  {name: 'uninstall', after: ['log'], cluster: true, run: jest(['test/uninstall'], {keep: true})},
   // It puts other kinds and policies in place of those on which the suites before it stand.
-  {name: 'upgrade', after: ['log'], cluster: true, run: jest(['test/upgrade'], {keep: true})},
+  {name: 'upgrade', after: ['uninstall'], cluster: true, run: jest(['test/upgrade'], {keep: true})},
   // By jest's reports of all suites that have run.
   {
     name: 'evidence',

@@ -12,10 +12,11 @@ import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import {isRefusal, StaleReadError} from '../kube/errors.ts';
-import type {HasMeta, KubeObject, ObjectMeta} from '../kube/objects.ts';
+import type {HasMeta, Key, KubeObject, ObjectMeta, Resource} from '../kube/objects.ts';
 import {keyOf, ownerReference} from '../kube/objects.ts';
 import {doAll, settleAll} from '../kube/side-by-side.ts';
 import {forAnnotation, managedBy, ownerLabel} from './labels.ts';
+import {ownerOf} from './relations.ts';
 import type {KeptRoute, RouteObject} from './rendering.ts';
 import type {Resting} from './resting.ts';
 import {certificateRequests, certificates} from './resources.ts';
@@ -176,6 +177,19 @@ export class Children {
   /** Whether there is a route for a hostname: of this owner, or (`others`) of any but this one. */
   routes(uid: string, hostname: string, {others = false} = {}): boolean {
     return this.#routes.by('host', hostname).some((r) => (r.metadata.labels?.[ownerLabel] === uid) !== others);
+  }
+
+  /** Whose routes and Certificates stand for a hostname, by UID; of each one object. What rests is nobody's. */
+  ownersOf(hostname: string): Map<string, {resource: Resource; key: Key}> {
+    const standing = [
+      [this.#routes.resource, this.#routes.by('host', hostname)],
+      [this.#certificates.resource, this.#certificates.by('hostname', hostname)],
+    ] as const;
+    return new Map(
+      standing.flatMap(([resource, objects]) =>
+        objects.flatMap((o) => ownerOf(o).map((uid) => [uid, {resource, key: keyOf(o)}] as const)),
+      ),
+    );
   }
 
   /** Since when a route of an owner's stands under this key, ms since the epoch; undefined: none does. */

@@ -10,11 +10,12 @@ import type {Cache, Change} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import type {Result} from '../kube/controller.ts';
 import {isAlreadyExists, isConflict} from '../kube/errors.ts';
-import type {HasMeta, Key} from '../kube/objects.ts';
+import type {HasMeta, Key, Resource} from '../kube/objects.ts';
 import {doAll} from '../kube/side-by-side.ts';
-import {by, each, itself, type KeysOf, on, type Wake, whenGone, whenNewOrGone} from '../kube/wake.ts';
+import {by, each, itself, type KeysOf, on, type Wake, whenNewOrGone} from '../kube/wake.ts';
 import type {Caches} from './caches.ts';
 import type {Children} from './children.ts';
+import {forAnnotation} from './labels.ts';
 import type {OrderBook} from './order-book.ts';
 import {certificateOf, hostnamesOf, namesOf, uidOf} from './relations.ts';
 import {keptHosts} from './rendering.ts';
@@ -126,14 +127,14 @@ const droppedBy =
 
 /**
  * What wakes a claim: a change of it, of a Certificate that rests for it (or of its request), that who holds it comes, goes or drops
- * the hostname, and the end of a route. Its key is the hostname, whether there is a claim or not.
+ * the hostname, and that a route or a Certificate of the hostname comes or goes. Its key is the hostname, whether there is a claim or not.
  */
 export const wakeClaims = (c: Caches): Wake[] => [
   on(c.claims, itself),
   on(c.domains, whenNewOrGone(by(c.claims, 'holder', uidOf)), droppedBy(c.claims)),
   on(c.projects, whenNewOrGone(by(c.claims, 'holder', uidOf))),
-  on(c.routes, whenGone(each(keptHosts))),
-  on(c.certificates, each(restingNames)),
+  on(c.routes, whenNewOrGone(each(keptHosts))),
+  on(c.certificates, each(restingNames), whenNewOrGone<Certificate>(each(namesOf))),
   on(
     c.requests,
     each((request: HasMeta) => certificateOf(request).flatMap((key) => restingNames(c.certificates.get(key)))),
@@ -157,11 +158,28 @@ export class ClaimReconciler {
    */
   async reconcile(hostname: Key): Promise<Result> {
     const {claims, resting} = this.#deps;
+    await this.#endStrays(hostname);
     const now = (this.#deps.now ?? Date.now)();
     const restEnds = await resting.tend(hostname, claims.of(hostname), now);
     const result = await this.#reconcileClaim(hostname, now, restEnds);
     const next = Math.min(restEnds - now, result === 'awaitChange' ? Infinity : result.requeueAfterMs, 86_400_000);
     return restEnds === Infinity ? result : {requeueAfterMs: Math.max(1000, next)};
+  }
+
+  /**
+   * What stands for a hostname goes where its owner is gone and nobody has seen that: it went while no operator ran, or all was restored
+   * under other UIDs. No claim need know of it.
+   */
+  async #endStrays(hostname: string): Promise<void> {
+    const {domains, projects: projectCache, children, client} = this.#deps;
+    for (const [uid, {resource, key}] of children.ownersOf(hostname)) {
+      if ([domains, projectCache].some((cache) => cache.by('uid', uid).length > 0)) continue;
+      // The copies may be behind.
+      const standing = await client.get(resource, key);
+      const [kind, owner = ''] = standing?.metadata.annotations?.[forAnnotation]?.split(' ') ?? [];
+      const of: Resource | undefined = [customDomains, projects].find((r) => r.kind === kind);
+      if (of && (await client.get(of, owner))?.metadata.uid !== uid) await children.remove({metadata: {uid}});
+    }
   }
 
   async #reconcileClaim(hostname: Key, now: number, restEnds: number): Promise<Result> {

@@ -208,7 +208,7 @@ export class Client {
     });
   }
 
-  /** A JSON patch (RFC 6902; the body is a list) or a merge patch (RFC 7386), of the object or of its status. */
+  /** A JSON patch (RFC 6902; the body is a list) or a merge patch (RFC 7386), of the object, of its status or of its scale. */
   async patch<T extends KubeObject>(
     resource: Resource<T>,
     key: Key,
@@ -218,7 +218,7 @@ export class Client {
       subresource,
       fieldManager,
       signal,
-    }: {type: 'json' | 'merge'; subresource?: 'status'; fieldManager?: string; signal?: AbortSignal},
+    }: {type: 'json' | 'merge'; subresource?: 'status' | 'scale'; fieldManager?: string; signal?: AbortSignal},
   ): Promise<T> {
     return this.#json<T>({
       method: 'PATCH',

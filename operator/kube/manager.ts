@@ -35,8 +35,8 @@ const releaseWithinMs = 3000;
  * Starts and stops the parts of a process in the one right order.
  *
  *   start: servers, caches -> all caches synced -> this process leads -> what begins then -> controllers
- *   stop:  controllers take no more keys and drain within the grace time -> events written -> leadership released -> servers
- *          -> caches -> client
+ *   stop:  controllers take no more keys and drain within the grace time -> where this process led: what it does last -> events
+ *          written -> leadership released -> servers -> caches -> client
  *
  * A candidate's copies are whole: who takes over works at once. With an elector the client refuses every write of a process that
  * does not lead. Leadership that is lost ends the process at
@@ -52,10 +52,12 @@ export class Manager {
   readonly #controllers: Controller[] = [];
   readonly #servers: Server[] = [];
   readonly #beginnings: (() => void)[] = [];
+  readonly #ends: (() => Promise<void>)[] = [];
   readonly #stop = new AbortController();
   /** Aborts as soon as `stop` is called: a candidate need not go on. */
   readonly #asked = new AbortController();
   #campaign: Promise<boolean> | undefined;
+  #began = false;
   #heartbeat: NodeJS.Timeout | undefined;
   #beatAt = performance.now();
   #stopping: Promise<void> | undefined;
@@ -113,6 +115,12 @@ export class Manager {
     return this;
   }
 
+  /** Calls when a process that leads, or need not ask, stops in order: no reconcile runs any more, and it may still write. */
+  whenEnding(end: () => Promise<void>): this {
+    this.#ends.push(end);
+    return this;
+  }
+
   /**
    * Resolves when all caches have synced, this process leads and all controllers run, or when it was stopped before. Throws when
    * a server can't start.
@@ -129,6 +137,7 @@ export class Manager {
     this.#campaign = this.#elector?.campaign(this.#asked.signal);
     await this.#campaign;
     if (this.#stopping) return;
+    this.#began = true;
     for (const begin of this.#beginnings) begin();
     await Promise.all(this.#controllers.map((controller) => controller.start()));
   }
@@ -150,11 +159,16 @@ export class Manager {
 
   async #stopAll(): Promise<void> {
     this.#asked.abort(new Error('the process stops'));
+    const endsAt = performance.now() + this.#graceMs;
     const drained = await this.#within(
       this.#graceMs,
       Promise.all(this.#controllers.map((controller) => controller.stop())),
     );
     if (!drained) this.#log.error({graceMs: this.#graceMs}, 'reconciles still run after the grace time');
+    if (drained && this.#began) {
+      const ends = this.#ends.map((end) => this.#attempt('the end', end()));
+      await this.#within(Math.max(0, endsAt - performance.now()), Promise.all(ends));
+    }
     if (this.#events) await this.#attempt('events', this.#events.flush(2000));
     if (this.#elector) await this.#release(this.#elector, drained);
     for (const server of this.#servers) await this.#attempt('server', server.stop());

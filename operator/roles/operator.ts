@@ -10,11 +10,12 @@ import type {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {FirstDomains} from '../controllers/first-domains.ts';
 import {Issuer} from '../controllers/issuer.ts';
 import {intentAnnotation} from '../controllers/labels.ts';
+import {letGo} from '../controllers/let-go.ts';
 import {OrderBook} from '../controllers/order-book.ts';
 import {otherIngresses, PlainHttp} from '../controllers/plain-http.ts';
 import {ProjectPlaces} from '../controllers/project-places.ts';
 import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
-import {ingresses} from '../controllers/resources.ts';
+import {ingresses, namespaces} from '../controllers/resources.ts';
 import {Resting} from '../controllers/resting.ts';
 import {Tenants} from '../controllers/tenants.ts';
 import type {DomainClaim} from '../api/foreign.ts';
@@ -54,14 +55,7 @@ export function operator(parts: Parts): Manager {
   const {claims, children, resting} = writers(client, caches, ordersOf);
   const [checks, edgeAddresses] = [new CheckTimes(), edgeAddressesOf(parts, caches, counters)];
   const [known, looks] = [[issuer, edgeAddresses], makeLooks(parts, counters, {issuer, checks, edgeAddresses})];
-  const orders: OrderBook = new OrderBook({
-    budgets: policy.budgets,
-    unheardAfterMs: policy.issuanceStalledAfterMs,
-    tenantOf: (hostname) => {
-      const tenant = claims.of(hostname)?.spec.tenant;
-      return tenant && tenantKey(tenant);
-    },
-  });
+  const orders: OrderBook = orderBook(policy, (hostname) => claims.of(hostname)?.spec.tenant);
   const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
   const preflight = preflightOf(parts, edgeAddresses, events);
   const all = [...Object.values(caches), ...others];
@@ -93,6 +87,7 @@ export function operator(parts: Parts): Manager {
         tellWhatIsOpen(parts, events);
         preflight.begin();
       })
+      .whenEnding(() => letGoOfNamespace(parts))
       // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
       .addServer({
         start: async () => known.forEach((part) => part.start()),
@@ -101,6 +96,16 @@ export function operator(parts: Parts): Manager {
       })
   );
 }
+
+const orderBook = ({budgets, issuanceStalledAfterMs}: Policy, tenantOf: (hostname: string) => DomainClaim['spec']['tenant'] | undefined) =>
+  new OrderBook({
+    budgets,
+    unheardAfterMs: issuanceStalledAfterMs,
+    tenantOf: (hostname) => {
+      const tenant = tenantOf(hostname);
+      return tenant && tenantKey(tenant);
+    },
+  });
 
 /** What writes claims, Certificates and routes. `ordersOf`: those of a claim's hostname. */
 function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) => readonly Order[]) {
@@ -181,6 +186,16 @@ const preflightOf = (parts: Parts, edgeAddresses: EdgeAddresses, events: EventRe
     ready: edgeAddresses.synced,
     tell: (answer) => tellOfPlatform(parts, events, eventOfAnswer(answer)),
   });
+
+/**
+ * Where the namespace of this process is being deleted, nobody comes after it. Its Pods go before its ServiceAccounts and all else
+ * (KEP-5080, Kubernetes 1.33), so that this one may still write.
+ */
+async function letGoOfNamespace({client, config, log}: Parts): Promise<void> {
+  const own = await client.get(namespaces, config.namespace);
+  if (own && own.metadata.deletionTimestamp === undefined) return;
+  log.warn({objects: await letGo(client)}, 'this namespace is being deleted: the finalizers are off');
+}
 
 const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) =>
   new EventRecorder(client, {

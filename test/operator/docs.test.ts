@@ -6,6 +6,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from '@jest/globals';
 import {Customer} from '../support/customer.ts';
 import {ApiServer, bin} from '../support/kube-server.ts';
+import {completeHooks} from '../support/installation.ts';
 import {RunningOperator} from '../support/operator.ts';
 import {filesOf, type Page, readPage, root, scriptsOf} from '../support/pages.ts';
 import {Platform} from '../support/platform.ts';
@@ -92,6 +93,8 @@ test('docs/first-domain.md leads from a customer to Live and back; README.md doe
 
 test('docs/install.md installs, docs/upgrade.md upgrades and goes back, docs/uninstall.md leaves nothing, where no Pod runs', async () => {
   const server = await ApiServer.start();
+  const [client, over] = [server.client(), new AbortController()];
+  const hooks = completeHooks(client, over.signal);
   try {
     useCluster(server);
     const [install, upgrade, uninstall, backup] = ['install', 'upgrade', 'uninstall', 'backup'].map((name) =>
@@ -101,12 +104,29 @@ test('docs/install.md installs, docs/upgrade.md upgrades and goes back, docs/uni
     const helm = indented(upgrade!, 'helm');
     expect(helm.length).toBe(3);
     for (const command of helm) await follow(command);
-    for (const {text} of begin(backup!)) await follow(text);
+    const claim = `{apiVersion: doorplate.dev/v1alpha1, kind: DomainClaim, metadata: {name: www.example.com},
+      spec: {tenant: {account: acme}, proof: DNS}, status: {generation: 3, token: abc}}`;
+    await follow(`kubectl apply -f - <<'END'\n${claim}\nEND`);
+    for (const [i, {text}] of begin(backup!).entries()) {
+      if (i > 0) await follow('kubectl delete domainclaim www.example.com');
+      await follow(text);
+    }
+    expect(await follow('kubectl get domainclaim www.example.com -o jsonpath={.status.generation}')).toContain('3');
     for (const {text} of begin(uninstall!, 'Doorplate alone')) await follow(text);
     expect(await follow('kubectl get crd -o name')).toContain('customdomains.doorplate.dev');
-    for (const {text} of begin(uninstall!, 'For good')) await follow(text);
+    await follow('kubectl create namespace acme');
+    const project = `{apiVersion: doorplate.dev/v1alpha1, kind: Project, metadata: {name: web, namespace: acme, finalizers: [doorplate.dev/routes]},
+      spec: {serviceRef: {name: web, port: 80}}}`;
+    await follow(`kubectl apply -f - <<'END'\n${project}\nEND`);
+    for (const heading of ['Without Helm', 'The namespace first', 'For good'])
+      for (const {text} of begin(uninstall!, heading)) await follow(text);
     expect(await follow('kubectl get crd,clusterroles,validatingadmissionpolicies -o name')).not.toContain('doorplate');
+    const all = 'deployments,services,configmaps,serviceaccounts,ingresses,networkpolicies,roles,jobs';
+    expect(await follow(`kubectl get ${all} -n doorplate-system -o name`)).not.toContain('doorplate');
   } finally {
+    over.abort();
+    await hooks;
+    await client.close();
     await server.stop();
   }
 });

@@ -14,6 +14,7 @@ import {freePorts} from './free-ports.ts';
 import {configMaps} from './kube-api.ts';
 
 const run = promisify(execFile);
+type Program = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 /** The cache of `make tools`. */
 export const cache = process.env.DOORPLATE_CACHE || join(homedir(), '.cache/doorplate');
 /** Where the cluster's binaries stand. */
@@ -54,7 +55,7 @@ export class ApiServer {
   readonly #ports: {api: number; etcd: number; peer: number};
   readonly #options: ApiServerOptions;
   #borrowed = false;
-  readonly #children = new Map<'etcd' | 'kube-apiserver', ChildProcess>();
+  readonly #children = new Map<Program, ChildProcess>();
 
   private constructor(dir: string, ports: {api: number; etcd: number; peer: number}, options: ApiServerOptions) {
     this.dir = dir;
@@ -101,13 +102,14 @@ export class ApiServer {
 
   /** Ends both and removes what they wrote, unless the folder is the caller's. */
   async stop(): Promise<void> {
+    await this.kill('kube-controller-manager');
     if (this.#borrowed) return;
     await Promise.all([this.kill('kube-apiserver'), this.kill('etcd')]);
     if (this.#options.dir === undefined) await rm(this.dir, {recursive: true, force: true});
   }
 
   /** SIGKILL; resolves when it is gone. */
-  async kill(name: 'etcd' | 'kube-apiserver'): Promise<void> {
+  async kill(name: Program): Promise<void> {
     const child = this.#children.get(name);
     if (!child) return;
     this.#children.delete(name);
@@ -194,6 +196,21 @@ export class ApiServer {
     }
   }
 
+  /** Those of Kubernetes' own controllers that delete: what a namespace holds, and what has lost its owner. */
+  async startCollectors(): Promise<void> {
+    const [cert, key] = ['admin.crt', 'admin.key'].map((name) => join(this.dir, name));
+    const kubeconfig = join(this.dir, 'collectors');
+    await writeFile(kubeconfig, this.kubeconfig({'client-certificate': cert, 'client-key': key}));
+    await this.#spawn('kube-controller-manager', [
+      '--kubeconfig',
+      kubeconfig,
+      '--controllers=namespace-controller,garbage-collector-controller',
+      '--leader-elect=false',
+      '--secure-port=0',
+      '--profiling=false',
+    ]);
+  }
+
   /** The administrator: certificates read once. */
   get credentials(): Credentials {
     return {
@@ -272,7 +289,7 @@ export class ApiServer {
   }
 
   /** The process of either, to be measured. */
-  pidOf(name: 'etcd' | 'kube-apiserver'): number | undefined {
+  pidOf(name: Program): number | undefined {
     return this.#children.get(name)?.pid;
   }
 
@@ -374,7 +391,7 @@ export class ApiServer {
     await run('openssl', args, {cwd: this.dir});
   }
 
-  async #spawn(name: 'etcd' | 'kube-apiserver', args: string[]): Promise<void> {
+  async #spawn(name: Program, args: string[]): Promise<void> {
     const log = await open(join(this.dir, `${name}.log`), 'a');
     // It ends with this process, however that ends.
     const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', join(bin, name), ...args], {
@@ -385,7 +402,7 @@ export class ApiServer {
     this.#children.set(name, child);
   }
 
-  async #until(name: 'etcd' | 'kube-apiserver', ready: () => Promise<boolean>): Promise<void> {
+  async #until(name: Program, ready: () => Promise<boolean>): Promise<void> {
     const end = Date.now() + startWithinMs;
     let last: unknown;
     for (;;) {

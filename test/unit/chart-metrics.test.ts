@@ -41,7 +41,7 @@ describe('The chart', () => {
     expect(monitor.metadata.labels).toMatchObject({release: 'prometheus'});
     expect(service.metadata.labels).toMatchObject(monitor.spec.selector!.matchLabels!);
     expect(monitor.spec.endpoints).toMatchObject([{port: service.spec.ports![0]!.name, interval: '30s'}]);
-    const pods = objects.flatMap(({spec}) => spec?.template ?? []);
+    const pods = objects.filter(({kind}) => kind === 'Deployment').flatMap(({spec}) => spec?.template ?? []);
     expect(pods).toHaveLength(3);
     for (const {metadata, spec} of pods) {
       expect(metadata.labels).toMatchObject(service.spec.selector!);

@@ -14,12 +14,13 @@ interface Rule {
 }
 interface Rendered {
   kind: string;
-  metadata: {name: string};
+  metadata: {name: string; labels: Record<string, string>};
   spec: {
     podSelector: {matchLabels: Record<string, string>};
-    selector: {matchLabels: Record<string, string>};
+    template?: {metadata: {labels: Record<string, string>}};
     policyTypes: string[];
-    ingress: Rule[];
+    /** None where nobody may come. */
+    ingress: Rule[] | null;
     egress: Rule[];
   };
 }
@@ -50,9 +51,9 @@ function isAmong(party: string, {namespaceSelector, ipBlock}: Peer): boolean {
 }
 
 /** As Kubernetes reads a NetworkPolicy: a rule without peers is for everybody, one without ports for all of them. */
-function allows(rules: readonly Rule[], party: string, where: string): boolean {
+function allows(rules: readonly Rule[] | null, party: string, where: string): boolean {
   const [port, protocol = 'TCP'] = where.split('/');
-  return rules.some(
+  return (rules ?? []).some(
     ({from, to, ports}) =>
       ((from ?? to)?.some((peer) => isAmong(party, peer)) ?? true) &&
       (ports?.some((of) => of.port === Number(port) && of.protocol === protocol) ?? true),
@@ -70,7 +71,7 @@ describe('With NetworkPolicies', () => {
     const objects = renderChart<Rendered>(...told);
     const policies = selectors(objects, 'NetworkPolicy').map(({spec}) => spec);
     expect(policies.map(({podSelector}) => podSelector)).toEqual(
-      ['operator', 'preflight', 'redirector', 'api'].map((role) => ({
+      ['operator', 'preflight', 'redirector', 'uninstall', 'api'].map((role) => ({
         matchLabels: {
           'app.kubernetes.io/name': 'doorplate',
           'app.kubernetes.io/instance': 'doorplate',
@@ -78,20 +79,22 @@ describe('With NetworkPolicies', () => {
         },
       })),
     );
-    const pods = selectors(objects, 'Deployment').map(({spec}) => JSON.stringify(spec.selector));
-    const others = policies.map(({podSelector}) => JSON.stringify(podSelector)).filter((of) => !pods.includes(of));
-    expect(policies).toHaveLength(pods.length + 1);
-    // That of the preflight is no Deployment's.
-    const [pod] = selectors(objects, 'Pod');
-    expect(others.map((of) => (JSON.parse(of) as {matchLabels: object}).matchLabels)).toEqual([
-      expect.objectContaining({'app.kubernetes.io/component': 'preflight'}),
-    ]);
-    expect(pod?.metadata).toMatchObject({labels: (JSON.parse(others[0]!) as {matchLabels: object}).matchLabels});
+    // Of a Deployment, of the Job before the end, and of the preflight.
+    const labels = objects.flatMap(({kind, metadata, spec}) =>
+      kind === 'Pod' ? [metadata.labels] : spec?.template ? [spec.template.metadata.labels] : [],
+    );
+    expect(labels).toHaveLength(policies.length);
+    for (const {podSelector} of policies)
+      expect(labels.filter((l) => Object.entries(podSelector.matchLabels).every(([k, v]) => l[k] === v))).toHaveLength(
+        1,
+      );
     for (const {policyTypes} of policies) expect(policyTypes).toEqual(['Ingress', 'Egress']);
     expect(selectors(renderChart<Rendered>(), 'NetworkPolicy')).toEqual([]);
   });
 
   test.each([
+    ['uninstall', {yes: [], no: ['monitoring 8081', 'traefik 8081', 'tenant 8081']}],
+    ['preflight', {yes: [], no: ['monitoring 8081', 'traefik 8081', 'tenant 8081']}],
     ['operator', {yes: ['monitoring 8081'], no: ['traefik 8081', 'tenant 8081', 'monitoring 8080']}],
     [
       'redirector',

@@ -141,3 +141,34 @@ test('The chart ships two redirectors', () => {
   const shipped = parse(readFileSync(file, 'utf8')) as {redirector: {replicas: number}};
   expect(shipped.redirector.replicas).toBe(2);
 });
+
+describe('Uninstalling', () => {
+  const objects = renderChart<Rendered & {metadata: {annotations?: Record<string, string>}}>();
+
+  test('leaves what redirects need and what would be ordered anew, and nothing else', () => {
+    const kept = objects.filter(({metadata}) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep');
+    expect(kept.map(({kind, metadata}) => `${kind} ${metadata.name}`).toSorted()).toEqual([
+      'Certificate doorplate-api',
+      'ClusterRole doorplate-system-doorplate-redirector',
+      'ClusterRoleBinding doorplate-system-doorplate-redirector',
+      'ConfigMap doorplate-config',
+      'Deployment doorplate-redirector',
+      'Ingress doorplate-redirector',
+      'Service doorplate-redirector',
+      'ServiceAccount doorplate-redirector',
+    ]);
+  });
+
+  test('begins with a Job that has the rights of the operator and none of its labels', () => {
+    const {metadata, spec} = objects.find(({kind}) => kind === 'Job')!;
+    expect(metadata.annotations).toMatchObject({'helm.sh/hook': 'pre-delete'});
+    const its = spec.template as unknown as {metadata: {labels: object}; spec: Pod};
+    expect(its.spec).toMatchObject({serviceAccountName: 'doorplate-operator', restartPolicy: 'Never'});
+    const {matchLabels} = deployment('operator').selector as {matchLabels: object};
+    expect(its.metadata.labels).not.toMatchObject(matchLabels);
+    expect(its.spec.containers[0]).toMatchObject({args: ['uninstall'], ...pick(pod('operator').containers[0]!)});
+  });
+});
+
+/** What is the same in all Pods of the image. */
+const pick = ({image, env, volumeMounts}: Pod['containers'][number]) => ({image, env, volumeMounts});

@@ -114,6 +114,7 @@ describe('A good configuration', () => {
       caaIdentities: [],
       deniedNames: [],
       redirector: {service: 'doorplate-redirector', port: 80},
+      operator: {deployment: 'doorplate-operator'},
       log: {level: 'info'},
       leaderElection: {
         enabled: true,
@@ -198,6 +199,7 @@ describe('A good configuration', () => {
       issuerRef: {...values.issuerRef, ...given.issuerRef},
       ingressClassName: given.ingressClassName,
       redirector: given.redirector,
+      operator: {deployment: 'doorplate-operator'},
     };
     expect(parseSettings(stringify(written))).toEqual(settings());
     // Each default stands there for the reader: none is left to the schema.

@@ -6,6 +6,11 @@ app.kubernetes.io/part-of: doorplate
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
+{{/* It outlives the release, and installing again takes it back: what redirects need, which are answered on; what would be ordered anew. */}}
+{{- define "doorplate.kept" -}}
+annotations: {helm.sh/resource-policy: keep}
+{{- end }}
+
 {{/* What tenants may know: `kubectl doorplate check` decides by it as the operator does. Nothing that opens anything belongs here. */}}
 {{- define "doorplate.public" -}}
 platform:
@@ -50,6 +55,7 @@ api:
   page: {{ .page | toJson }}
   {{- end }}
 valkey: {url: {{ .Values.valkey.url | quote }}}
+operator: {deployment: {{ .Release.Name }}-operator}
 leaderElection: {{ .Values.leaderElection | toJson }}
 admissionPolicy: {{ pick .Values.admissionPolicy "enabled" "mode" "scope" | toJson }}
 log: {{ .Values.log | toJson }}
@@ -86,12 +92,11 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* A Pod of Doorplate. The preflight runs as the operator does, so that it sees the same. Arguments: root, role. */}}
+{{/* A Pod of Doorplate. Arguments: root, role, as (optional): it runs once, with the rights and the values of this role. */}}
 {{- define "doorplate.pod" -}}
 {{- $root := .root }}
-{{- $isPreflight := eq .role "preflight" }}
-{{- $like := ternary "operator" .role $isPreflight }}
-{{- $values := get $root.Values $like }}
+{{- $as := .as | default .role }}
+{{- $values := get $root.Values $as }}
 {{- $isApi := eq .role "api" }}
 {{- $trusted := or $root.Values.caBundle.configMap $root.Values.caBundle.secret }}
 metadata:
@@ -101,13 +106,16 @@ metadata:
   annotations:
     doorplate.dev/config: {{ include "doorplate.config" $root | sha256sum | trunc 16 | quote }}
 spec:
-  serviceAccountName: {{ $root.Release.Name }}-{{ $like }}
+  serviceAccountName: {{ $root.Release.Name }}-{{ $as }}
+  {{- if .as }}
+  restartPolicy: Never
+  {{- end }}
   {{- with $root.Values.imagePullSecrets }}
   imagePullSecrets: {{ toJson . }}
   {{- end }}
   securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}{{ if $isApi }}, fsGroup: 65532{{ end }}}
   terminationGracePeriodSeconds: 30
-  {{- with include "doorplate.placement" (dict "root" $root "role" $like) | trim }}
+  {{- with include "doorplate.placement" (dict "root" $root "role" $as) | trim }}
   {{- nindent 2 . }}
   {{- end }}
   containers:
@@ -121,7 +129,7 @@ spec:
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
         {{- with $root.Values.proxy }}
-        {{- if and (eq $like "operator") .url }}
+        {{- if and (eq $as "operator") .url }}
         - {name: HTTPS_PROXY, value: {{ .url | quote }}}
         - {name: NO_PROXY, value: {{ prepend .exceptions "$(KUBERNETES_SERVICE_HOST)" | join "," | quote }}} # the API server is never asked by it
         {{- end }}
@@ -134,7 +142,7 @@ spec:
         - {name: VALKEY_PASSWORD, valueFrom: {secretKeyRef: {{ toJson . }}}}
         {{- end }}
         {{- end }}
-      {{- if not $isPreflight }}
+      {{- if not .as }}
       ports:
         - {name: health, containerPort: 8081}
         {{- if eq .role "redirector" }}

@@ -45,7 +45,8 @@ const claim = (holder?: string) =>
   ) as DomainClaim;
 const ingress = (owner: Partial<ObjectMeta>) =>
   keptRoute(object('Ingress', named('route', owner), {spec: {rules: [{host: 'old.example.com'}]}}) as Ingress);
-const certificate = (owner: Partial<ObjectMeta>) => object('Certificate', named('cert', owner)) as Certificate;
+const certificate = (owner: Partial<ObjectMeta>) =>
+  object('Certificate', named('cert', owner), {spec: {dnsNames: ['site.example.com']}}) as Certificate;
 const resting = object('Certificate', named('resting', {labels: {...ofDocs.labels, 'doorplate.dev/resting': 'true'}}), {
   spec: {dnsNames: ['rests.example.com']},
 }) as Certificate;
@@ -173,17 +174,29 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
     ['domain acme/docs', 'project acme/site'],
   ],
   ['an Ingress of nobody goes', 'routes', [gone, ingress({})], ['domain acme/docs', 'claim old.example.com']],
+  ['an Ingress of nobody comes', 'routes', [ingress({}), gone], ['claim old.example.com']],
   [
     'a Certificate of a CustomDomain changes',
     'certificates',
     [certificate(ofDocs), certificate(ofDocs)],
     ['domain acme/docs'],
   ],
-  ['a Certificate of a Project goes', 'certificates', [gone, certificate(ofSite)], ['project acme/site']],
+  [
+    'a Certificate of a Project goes',
+    'certificates',
+    [gone, certificate(ofSite)],
+    ['project acme/site', 'claim site.example.com'],
+  ],
+  [
+    'a Certificate of a Project comes',
+    'certificates',
+    [certificate(ofSite), gone],
+    ['project acme/site', 'claim site.example.com'],
+  ],
   [
     'a Certificate begins to rest',
     'certificates',
-    [resting, certificate(ofDocs)],
+    [resting, {...certificate(ofDocs), metadata: {...resting.metadata, ...ofDocs}}],
     ['domain acme/docs', 'claim rests.example.com'],
   ],
   ['a Certificate that rests goes', 'certificates', [gone, resting], ['claim rests.example.com']],

@@ -48,6 +48,15 @@ const log = pino({}, {write: (line: string) => void logged.push(line)});
 const exit = (code: number): void => void story.push(`exit ${code}`);
 const step = (what: string) => async (): Promise<void> => void story.push(what);
 
+const mayStillWrite = (): boolean => {
+  try {
+    mayWrite?.();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 /** A process of one server, one cache that syncs when told, one controller, and perhaps an election. */
 function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void {
   const {promise, resolve} = Promise.withResolvers<void>();
@@ -76,7 +85,8 @@ function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void
     .addCache(cache)
     .addController(controller)
     .addServer({start: step('server starts'), stop: step('server stops')})
-    .whenLeading(() => story.push('leads'));
+    .whenLeading(() => story.push('leads'))
+    .whenEnding(async () => void story.push(mayStillWrite() ? 'ends' : 'ends too late'));
 }
 
 beforeEach(() => {
@@ -113,6 +123,7 @@ test('a process starts and stops in order, and what has begun is finished', asyn
     'leads',
     'a begins',
     'a is finished',
+    'ends',
     'events are written',
     'server stops',
     'cache stops',
@@ -196,6 +207,7 @@ describe('with an election', () => {
       'leads',
       'a begins',
       'a is finished',
+      'ends',
       'events are written',
       'released',
       'server stops',

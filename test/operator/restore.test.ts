@@ -1,0 +1,133 @@
+/**
+ * All objects of a cluster, written again into an empty one as Velero does it (its pkg/restore/restore.go): kinds, namespaces, then the
+ * rest; with their labels, annotations and finalizers, under other UIDs, without owners and without any status that it is not told to
+ * restore.
+ */
+import {expect, test} from '@jest/globals';
+import type {DomainClaim} from '../../operator/api/foreign.ts';
+import {
+  accounts,
+  certificateRequests,
+  certificates,
+  customDomains,
+  domainClaims,
+  endpointSlices,
+  ingresses,
+  namespaces,
+  projects,
+  services,
+} from '../../operator/controllers/resources.ts';
+import {hostsOf} from '../../operator/controllers/rendering.ts';
+import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
+import {Customer} from '../support/customer.ts';
+import {eventually} from '../support/kube-api.ts';
+import {RunningOperator} from '../support/operator.ts';
+import {Platform} from '../support/platform.ts';
+
+/** In Velero's order: namespaces, and then by name. Nobody restores what the platform of a test makes itself. */
+const kinds: Resource[] = [
+  namespaces,
+  accounts,
+  certificateRequests,
+  certificates,
+  customDomains,
+  domainClaims,
+  endpointSlices,
+  ingresses,
+  projects,
+  services,
+];
+
+type Backup = [Resource, KubeObject][];
+
+async function backUp(platform: Platform, customers: readonly Customer[]): Promise<Backup> {
+  const mine = new Set(customers.map(({namespace}) => namespace));
+  const lists = await Promise.all(kinds.map((kind) => platform.client.list(kind)));
+  return lists.flatMap(({items}, i) =>
+    items
+      .filter(({kind, metadata: {name}}) => kind !== 'Namespace' || mine.has(name))
+      .filter(({metadata: {namespace}}) => namespace !== 'default')
+      .map((object): [Resource, KubeObject] => [kinds[i]!, object]),
+  );
+}
+
+async function restore(platform: Platform, backup: Backup, withStatus: readonly Resource[]): Promise<void> {
+  for (const [kind, {metadata, ...rest}] of backup) {
+    const {name, namespace, labels, annotations, finalizers} = metadata;
+    const {status, ...content} = rest as KubeObject & {status?: object};
+    await platform.client.create(kind, {
+      ...content,
+      ...(withStatus.includes(kind) && {status}),
+      metadata: {name, namespace, labels, annotations, finalizers},
+    } as KubeObject);
+  }
+}
+
+/** The TXT record that proves a hostname. */
+async function token(customer: Customer, hostname: string): Promise<string | undefined> {
+  const records = (await customer.domain('web'))?.status?.dnsRecords ?? [];
+  return records.find((r) => r.type === 'TXT' && r.hostname === hostname)?.value;
+}
+
+test.each<[string, Resource[]]>([
+  ['without any status', []],
+  ['with the status of DomainClaims', [domainClaims]],
+])(
+  'an Account has its default hosts, claims and tokens again, a tenant without one is another (%s)',
+  async (_, withStatus) => {
+    const first = await Platform.start();
+    const before = await RunningOperator.start(first);
+    const [customer, lone] = [await Customer.served(first), await Customer.create(first)];
+    const {namespace, zone} = customer;
+    const [www, old] = ['www', 'old'].map((label) => customer.host(label)) as [string, string];
+    await lone.change(namespaces, lone.namespace, {metadata: {labels: {'doorplate.dev/account': null}}});
+    await lone.deploy('web');
+    const [host, itsHost] = [await customer.target(), await lone.target()];
+    await customer.point([old]);
+    await customer.change(customDomains, 'web', {spec: {redirects: [old, zone].map((from) => ({from, status: 301}))}});
+    await eventually(async () => (await customer.hosts('web'))[old] === 'Live Redirecting');
+    const told = await eventually(async () => (await token(customer, zone)) ?? false);
+    await before.rest();
+    const backup = await backUp(first, [customer, lone]);
+    await before.stop();
+    await first.stop();
+
+    const second = await Platform.start();
+    const again = Customer.of(second, namespace);
+    for (const hostname of [www, old]) second.dns.point(hostname, host);
+    await restore(second, backup, withStatus);
+    const stray = (await second.client.list(ingresses)).items.map(({metadata}) => metadata.uid);
+    await second.certManager.idle();
+    const ordered = (hostname: string) => second.certManager.orders.get(hostname);
+    const orders = [ordered(www), ordered(old)];
+    const after = await RunningOperator.start(second);
+    try {
+      const reached = async () => {
+        const hosts = await again.hosts('web');
+        return [hosts[www], hosts[old]];
+      };
+      const live = ['Live Serving', 'Live Redirecting'];
+      expect(await after.comesTo(reached, live)).toEqual(live);
+      await after.rest();
+      expect(await again.target()).toBe(host);
+      expect(await token(again, zone)).toBe(told);
+      expect(await again.holder(host)).toBe('Project web');
+      for (const hostname of [www, old]) {
+        const claim: DomainClaim | undefined = await second.client.get(domainClaims, hostname);
+        expect([claim?.spec, await again.holder(hostname)]).toEqual([
+          {tenant: {account: namespace}, proof: 'DNS'},
+          'CustomDomain web',
+        ]);
+      }
+      // Ordered anew, once each; what was restored of routes has gone.
+      expect([ordered(www), ordered(old)]).toEqual(orders.map((count) => (count ?? 0) + 1));
+      const routes = (await second.client.list(ingresses)).items;
+      expect(routes.filter(({metadata}) => stray.includes(metadata.uid))).toEqual([]);
+      expect(routes.filter((route) => hostsOf(route).includes(www))).toHaveLength(1);
+      expect(await Customer.of(second, lone.namespace).target()).not.toBe(itsHost);
+    } finally {
+      await after.stop();
+      await second.stop();
+    }
+  },
+);
