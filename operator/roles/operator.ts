@@ -97,7 +97,10 @@ export function operator(parts: Parts): Manager {
   );
 }
 
-const orderBook = ({budgets, issuanceStalledAfterMs}: Policy, tenantOf: (hostname: string) => DomainClaim['spec']['tenant'] | undefined) =>
+const orderBook = (
+  {budgets, issuanceStalledAfterMs}: Policy,
+  tenantOf: (hostname: string) => DomainClaim['spec']['tenant'] | undefined,
+) =>
   new OrderBook({
     budgets,
     unheardAfterMs: issuanceStalledAfterMs,
