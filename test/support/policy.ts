@@ -291,12 +291,8 @@ export function standing(p: Place): Manifest[] {
     ...[p.tenant, p.excepted].flatMap((namespace) =>
       [
         {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {name: 'tenant'}},
-        // Doorplate's, as it would have made them.
-        ingress(
-          'ours',
-          {rules: [ruleOf('ours.example')]},
-          {labels, annotations: {'doorplate.dev/for': 'CustomDomain x/y'}},
-        ),
+        // Doorplate's, as it would have made them; whose, is not said, or an operator that runs here would end them as nobody's.
+        ingress('ours', {rules: [ruleOf('ours.example')]}, {labels}),
         configMap('ours', {labels, finalizers: ['test.doorplate.dev/held']}),
         {...configMap('owner-only', {labels: {'doorplate.dev/owner-uid': ownerUid}})},
         {...configMap('managed-only', {labels: {'app.kubernetes.io/managed-by': 'doorplate'}})},
