@@ -13,7 +13,7 @@ import {tmpdir} from 'node:os';
 import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {install} from '../cluster/cluster.ts';
-import {twoEdges} from './support/edges.ts';
+import {edgeByService, twoEdges} from './support/edges.ts';
 import {hurry} from './support/hurried.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -229,6 +229,7 @@ const suites: Suite[] = [
     run: () =>
       all(
         jest(['test/faults/expiry', 'test/faults/restart']),
+        installed(edgeByService, jest(['test/faults/edge-service'])),
         installed(twoEdges, jest(['test/faults/two-edges'])),
         jest(['test/faults/kills'], {workers: 1}),
       ),

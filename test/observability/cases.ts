@@ -22,6 +22,8 @@ const expiring = 'doorplate_certificates{SELECTOR,state="Expiring"}';
 const unreadable = 'cache_unreadable_objects{SELECTOR,role="operator",resource="services"}';
 const denies = 'doorplate_admission_policy_denies{SELECTOR,namespaces="account"}';
 const rivals = 'doorplate_plain_http_rivals{SELECTOR}';
+const preflight = (question: string): string =>
+  `doorplate_preflight_ok{SELECTOR,role="operator",question="${question}"}`;
 const up = (role: string): string => `up{SELECTOR,role="${role}"}`;
 const store = 'doorplate_limits_store_up{SELECTOR,role="api"}';
 
@@ -39,6 +41,8 @@ export const healthy: Record<string, string> = {
   [checks('ResolverFailure')]: '0+1x240',
   [unreadable]: '0x240',
   [denies]: '1x240',
+  [preflight('issuer')]: '1x240',
+  [preflight('wildcard')]: '1x240',
   [rivals]: '0x240',
   'doorplate_admission_policy_denies{SELECTOR,namespaces="other"}': '0x240',
   [up('operator')]: '1x240',
@@ -127,6 +131,14 @@ export const cases: readonly Case[] = [
     fires: '22m',
     labels: {resource: 'services'},
     says: '4 objects of services are passed over',
+  },
+  {
+    alert: 'DoorplatePreflightFailed',
+    series: {[preflight('wildcard')]: '1x10 0x230'},
+    quiet: '39m',
+    fires: '42m',
+    labels: {question: 'wildcard'},
+    says: 'What Doorplate needs of the cluster is not there (wildcard)',
   },
   {
     alert: 'DoorplateAdmissionPolicyOpen',

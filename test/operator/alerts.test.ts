@@ -171,6 +171,11 @@ test('DoorplateWaitsForPlatform: the Plan of an Account is not there', async () 
   await expectOver('DoorplateWaitsForPlatform', 31);
 });
 
+test('DoorplatePreflightFailed: there is no issuer', async () => {
+  await start({issuerRef: {name: 'none'}});
+  await expectDue('DoorplatePreflightFailed');
+});
+
 test('DoorplateAdmissionPolicyOpen: the policy only warns', async () => {
   await start({admissionPolicy: {mode: 'Warn'}});
   await expectDue('DoorplateAdmissionPolicyOpen');

@@ -22,12 +22,25 @@ export const twoEdges = () => [
   `budgets.account[0].per=${orderBudget.windowMs / 1000}s`,
 ];
 
+/** An edge that its Service alone tells. The tests of test/faults/edge-service make the Service. */
+export const edgeByService = () => ['edge.addresses=null', 'edge.service.namespace=traefik', 'edge.service.name=edge'];
+
+interface Installed {
+  edge?: {probe?: string[]; service?: {name?: string}};
+}
+
+const installed = async (): Promise<Installed> =>
+  JSON.parse(await sh('helm', ['get', 'values', 'doorplate', '-n', 'doorplate-system', '-o', 'json'])) as Installed;
+
+const otherwise = (edge: string): Error =>
+  new Error(`Doorplate is not installed with ${edge}: SUITES=faults make test, which ends with the usual installation`);
+
 /** Throws where Doorplate is installed otherwise. */
 export async function withTwoEdges(): Promise<void> {
-  const values = await sh('helm', ['get', 'values', 'doorplate', '-n', 'doorplate-system', '-o', 'json']);
-  const {edge} = JSON.parse(values) as {edge?: {probe?: string[]}};
-  if (edge?.probe?.includes(secondEdge)) return;
-  throw new Error(
-    'Doorplate is not installed with two edges: SUITES=faults make test, which ends with the usual installation',
-  );
+  if (!(await installed()).edge?.probe?.includes(secondEdge)) throw otherwise('two edges');
+}
+
+/** Throws where Doorplate is installed otherwise. */
+export async function withEdgeByService(): Promise<void> {
+  if ((await installed()).edge?.service?.name !== 'edge') throw otherwise('an edge by its Service');
 }
