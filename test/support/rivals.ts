@@ -271,7 +271,7 @@ export class Town {
             .map((t) => t.domain),
       } as never,
       projects: {by: () => []} as never,
-      children: {routes: () => false, remove: () => Promise.resolve()} as never,
+      children: {routes: () => false, remove: () => Promise.resolve(), ownersOf: () => new Map()} as never,
       resting,
       orders: {orders: () => []} as never,
     });
