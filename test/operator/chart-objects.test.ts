@@ -71,7 +71,7 @@ test('every Pod of the chart is let into a namespace that enforces the Pod Secur
 
 test.each([
   ['apps/v1', 'deployments', 'Deployment', 3],
-  ['networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy', 4],
+  ['networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy', 5],
   ['policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget', 2],
 ])('the API server takes every object of %s %s', async (apiVersion, plural, kind, count) => {
   const [group = '', version = ''] = apiVersion.split('/');
