@@ -58,7 +58,7 @@ const says = (body: unknown, status = 200, headers = {}) => {
     res.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 };
-const ask = (timeoutMs = 2000) => caaIdentities(url, {caBundle, timeoutMs});
+const ask = (timeoutMs = 60_000) => caaIdentities(url, {caBundle, timeoutMs});
 
 describe("The names of the CA in its ACME server's directory", () => {
   test('are those of meta.caaIdentities, in normal form, sorted', async () => {
