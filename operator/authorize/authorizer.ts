@@ -2,6 +2,7 @@
  * Decides requests to the platform's own APIs by the same keys, limits and bans as those to Doorplate's: its proxy asks before it
  * passes one on. Whoever was let in is named in headers, all of which are set or taken away each time: a client can send none.
  */
+import type {Told} from '../limits/headers.ts';
 import type {Logger} from 'pino';
 import {scopePattern} from '../api/api-key.ts';
 import type {KeyCaller} from '../http/caller.ts';
@@ -30,7 +31,7 @@ export interface Decision {
   /** 200, or what to answer the client with. */
   status: number;
   /** For the client, in any case: the limit's, and those of a refusal. Names lower case. */
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<Told>;
   /** For the API behind: each of {@link identityHeaders}, '' for one that must not be there. */
   identity: Identity;
   /** Of a refusal: its type, and the whole of it (RFC 9457). */
@@ -61,7 +62,7 @@ export class Authorizer {
     return this.#deps.ready();
   }
 
-  headersFor(address: string): Record<string, string> {
+  headersFor(address: string): Told {
     return this.#deps.gate.headersFor(address);
   }
 
@@ -69,7 +70,7 @@ export class Authorizer {
   async decide({authorization, address, scope}: Question): Promise<Decision> {
     const {gate, log, onDecision} = this.#deps;
     const began = performance.now();
-    const told: Record<string, string> = {};
+    const told: Told = {};
     const decision = await this.#judge(gate, {authorization, address, scope}, told).catch(
       (error: unknown): Decision => {
         if (error instanceof Problem) return refused(error, told);
@@ -84,11 +85,7 @@ export class Authorizer {
     return decision;
   }
 
-  async #judge(
-    gate: AuthorizerDeps['gate'],
-    {authorization, address, scope}: Question,
-    told: Record<string, string>,
-  ): Promise<Decision> {
+  async #judge(gate: AuthorizerDeps['gate'], {authorization, address, scope}: Question, told: Told): Promise<Decision> {
     if (!this.isReady) {
       Object.assign(told, gate.headersFor(address));
       throw new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}});
@@ -115,7 +112,7 @@ const identityOf = ({namespace, tenant: {account, plan}, key}: KeyCaller): Ident
   'x-doorplate-scopes': key.spec.scopes.join(' '),
 });
 
-const refused = (problem: Problem, told: Record<string, string>): Decision => ({
+const refused = (problem: Problem, told: Told): Decision => ({
   status: problem.status,
   headers: {...told, ...problem.headers, 'content-type': 'application/problem+json'},
   identity: nobody,

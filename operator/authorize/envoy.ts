@@ -1,4 +1,5 @@
 /** For Envoy and what is built on it (Envoy Gateway, Contour): its gRPC service envoy.service.auth.v3.Authorization. */
+import type {Told} from '../limits/headers.ts';
 import {Server as GrpcServer, ServerCredentials, status} from '@grpc/grpc-js';
 import type {handleUnaryCall, sendUnaryData} from '@grpc/grpc-js';
 import type {Server} from '../kube/manager.ts';
@@ -77,8 +78,8 @@ async function answer(
   );
 }
 
-const toOptions = (headers: Readonly<Record<string, string>>): HeaderValueOption[] =>
-  Object.entries(headers).map(([key, value]) => ({header: {key, value}, appendAction: overwrite}));
+const toOptions = (headers: Readonly<Told>): HeaderValueOption[] =>
+  Object.entries(headers).map(([key, value]) => ({header: {key, value: String(value)}, appendAction: overwrite}));
 
 export function toResponse({status: code, headers, identity, body = ''}: Decision): CheckResponse {
   if (code !== 200) {

@@ -2,6 +2,7 @@
  * For proxies that ask by HTTP (nginx's auth_request, Traefik's forwardAuth, Envoy's http_service): every method and path below
  * /authorize/<scope>/. The scope is read there and nowhere else. No body is read.
  */
+import type {Told} from '../limits/headers.ts';
 import {createServer} from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {BlockList, isIPv6} from 'node:net';
@@ -88,7 +89,7 @@ async function answer(
     .end(request.method === 'HEAD' ? undefined : body);
 }
 
-function nowhere(headers: Record<string, string>): Omit<Decision, 'identity'> & {identity?: Decision['identity']} {
+function nowhere(headers: Told): Omit<Decision, 'identity'> & {identity?: Decision['identity']} {
   const problem = new Problem('not-found', 'There is /authorize/<scope>/, with a scope such as reports:read, or any.');
   return {
     status: problem.status,

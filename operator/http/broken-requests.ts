@@ -1,4 +1,5 @@
 /** Answers to what is not HTTP: there is no request, only a socket. */
+import type {Told} from '../limits/headers.ts';
 import {randomUUID} from 'node:crypto';
 import type {Socket} from 'node:net';
 import {STATUS_CODES} from 'node:http';
@@ -15,7 +16,7 @@ const byCode: Record<string, [ProblemName, string]> = {
 export function answerBrokenRequest(
   error: Error & {code?: string},
   socket: Socket,
-  limitHeaders: (address: string) => Record<string, string>,
+  limitHeaders: (address: string) => Told,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -7,7 +7,7 @@ import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import type {Bans} from '../limits/bans.ts';
-import {banHeaders, limitHeaders} from '../limits/headers.ts';
+import {banHeaders, limitHeaders, type Told} from '../limits/headers.ts';
 import type {Limiter, Pool, Quota} from '../limits/limiter.ts';
 import {networkOf} from './address.ts';
 import {recognise} from './auth.ts';
@@ -30,7 +30,7 @@ import {checkSameOrigin} from './session/same-origin.ts';
 import type {Sessions} from './session/sessions.ts';
 
 /** Takes headers for the answer; the last of a name counts. */
-type Tell = (headers: Record<string, string>) => void;
+type Tell = (headers: Told) => void;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -177,7 +177,7 @@ export class Gate {
   }
 
   /** The headers for an answer to somebody of whose request nothing could be read. */
-  headersFor(address: string): Record<string, string> {
+  headersFor(address: string): Told {
     const {local, now} = this.#deps;
     return limitHeaders({windows: local.look([this.#poolOfAddress(address)]), nowSeconds: seconds(now())});
   }

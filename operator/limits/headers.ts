@@ -18,11 +18,14 @@ export interface LimitsTold {
   nowSeconds: number;
 }
 
+/** Values by name. A number is written by whoever sends it. */
+export type Told = Record<string, string | number>;
+
 /**
  * Header names in lower case. The windows of several pools are told as one minute and one day: the tighter of each.
  * Every request waits for this: what changes once a second, or less often, is not written anew each time.
  */
-export function limitHeaders(told: LimitsTold): Record<string, string> {
+export function limitHeaders(told: LimitsTold): Told {
   let minute: WindowState | undefined;
   let day: WindowState | undefined;
   for (const window of told.windows) {
@@ -32,16 +35,16 @@ export function limitHeaders(told: LimitsTold): Record<string, string> {
   return written(told, minute!, day!);
 }
 
-function written(told: LimitsTold, minute: WindowState, day: WindowState): Record<string, string> {
+function written(told: LimitsTold, minute: WindowState, day: WindowState): Told {
   const shown = told.exhausted ?? tighter(minute, day);
-  const headers: Record<string, string> = {
-    'x-ratelimit-limit': `${shown.limit}`,
-    'x-ratelimit-remaining': `${shown.remaining}`,
-    'x-ratelimit-reset': `${shown.resetAtSeconds}`,
+  const headers: Told = {
+    'x-ratelimit-limit': shown.limit,
+    'x-ratelimit-remaining': shown.remaining,
+    'x-ratelimit-reset': shown.resetAtSeconds,
     'ratelimit-policy': policies(minute.limit)(day.limit),
     ratelimit: `"minute";r=${minute.remaining}${untilMinute(wait(minute, told))}${day.remaining}${untilDay(wait(day, told))}`,
   };
-  if (told.retryAfterSeconds !== undefined) headers['retry-after'] = `${told.retryAfterSeconds}`;
+  if (told.retryAfterSeconds !== undefined) headers['retry-after'] = told.retryAfterSeconds;
   return headers;
 }
 
@@ -66,11 +69,7 @@ const untilMinute = kept((seconds) => `;t=${seconds}, "day";r=`);
 const untilDay = kept((seconds) => `;t=${seconds}`);
 
 /** The headers of an answer to a banned key: nothing remains until the ban ends, whatever its windows have left. */
-export function banHeaders(
-  untilSeconds: number,
-  windows: readonly WindowState[],
-  nowSeconds: number,
-): Record<string, string> {
+export function banHeaders(untilSeconds: number, windows: readonly WindowState[], nowSeconds: number): Told {
   const banned = windows.map((window) => ({...window, remaining: 0, resetAtSeconds: untilSeconds}));
   return limitHeaders({windows: banned, nowSeconds, retryAfterSeconds: secondsUntil(untilSeconds, nowSeconds)});
 }

@@ -27,7 +27,7 @@ class Reply {
     return this;
   }
 
-  headers(all: Record<string, string>): this {
+  headers(all: Record<string, unknown>): this {
     for (const name of Object.keys(all)) this.header(name, all[name]);
     return this;
   }

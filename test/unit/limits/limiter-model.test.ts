@@ -96,7 +96,7 @@ class World {
   #agree(before: readonly WindowState[], verdict: Verdict, pools: Pool[]): void {
     const sameWindows = before.every((window, i) => window.resetAtSeconds === verdict.windows[i]!.resetAtSeconds);
     const headers = limitHeaders({windows: before, nowSeconds: this.clock.nowMs() / 1000});
-    const promised = headers['x-ratelimit-remaining'] !== '0';
+    const promised = headers['x-ratelimit-remaining'] !== 0;
     holds(!sameWindows || verdict.allowed === promised, {promised, verdict});
     for (const [i, {limit}] of before.entries()) {
       const {requestsPerMinute, requestsPerDay} = pools[i >> 1]!.quota;
