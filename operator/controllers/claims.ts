@@ -167,8 +167,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * What stands for a hostname goes where its owner is gone and nobody has seen that: it went while no operator ran, or all was restored
-   * under other UIDs. No claim need know of it.
+   * What stands for a hostname goes where its owner is gone: its finalizer was taken off by force, it went while no operator ran, or all
+   * was restored under other UIDs. No claim need know of it.
    */
   async #endStrays(hostname: string): Promise<void> {
     const {domains, projects: projectCache, children, client} = this.#deps;
@@ -207,7 +207,7 @@ export class ClaimReconciler {
     return 'awaitChange';
   }
 
-  /** Whether the holder exists and still names the hostname, or has routes for it. The routes of one that is gone are removed. */
+  /** Whether the holder exists and still names the hostname, or has routes for it. */
   async #stands(
     hostname: string,
     {kind, uid, namespace, name}: NonNullable<NonNullable<DomainClaim['status']>['holder']>,
@@ -226,9 +226,6 @@ export class ClaimReconciler {
     const live: HasMeta | undefined = await (kind === 'CustomDomain'
       ? client.get(customDomains, `${namespace}/${name}`)
       : client.get(projects, `${namespace}/${name}`));
-    if (live?.metadata.uid === uid) return true;
-    // Somebody has taken the finalizer off by force: the routes go first all the same.
-    await children.remove({metadata: {uid}});
-    return false;
+    return live?.metadata.uid === uid;
   }
 }

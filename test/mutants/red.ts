@@ -68,5 +68,5 @@ function wrongWith({test, title}: Mutant, verdict: Verdict | undefined): string 
 function unsound({test, title}: Mutant, verdict: Verdict | undefined): string | undefined {
   if (verdict === undefined) return `there is no such test: ${test} › ${title}`;
   if (verdict.status === 'passed') return undefined;
-  return `its test is ${verdict.status} without it: ${title}\n${verdict.failures.join('\n')}`;
+  return `its test is ${verdict.status} without it: ${title}: ${verdict.failures.join('\n')}`;
 }

@@ -81,9 +81,12 @@ export class Platform {
     return server;
   }
 
-  /** `kinds`: the folder with the CustomResourceDefinitions of Doorplate, those of this checkout unless told. */
-  static async start({kinds = ours}: {kinds?: string} = {}): Promise<Platform> {
-    const lent = kinds === ours ? process.env[lentServer] : undefined;
+  /**
+   * `kinds`: the folder with the CustomResourceDefinitions of Doorplate, those of this checkout unless told. `own`: on a server that
+   * nobody borrows after it, for tests that take kinds away.
+   */
+  static async start({kinds = ours, own = false}: {kinds?: string; own?: boolean} = {}): Promise<Platform> {
+    const lent = kinds === ours && !own ? process.env[lentServer] : undefined;
     const server = lent === undefined ? await ApiServer.start() : await ApiServer.borrow(lent);
     const client = server.client();
     if (lent === undefined) await installKinds(client, await kindsIn(kinds));

@@ -74,7 +74,7 @@ const heapUsed = (): number => {
 
 describe('Of an object that its owner has filled to the brim', () => {
   // The last one may still be held by nobody's wish, so a twentieth comes on top. What the first objects of all bring into
-  // memory (compiled code) is not theirs: of some rounds the smallest counts.
+  // memory (compiled code) is not theirs, and what ran before may be let go meanwhile: of three rounds the middle one counts.
   const [rounds, objects, mostEach] = [3, 20, 40 * 1024];
   test.each(
     all.flatMap(([role, caches]) =>
@@ -90,7 +90,7 @@ describe('Of an object that its owner has filled to the brim', () => {
       return (heapUsed() - before) / objects;
     });
     expect([cache.size, cache.unreadable]).toEqual([rounds * objects, 0]);
-    expect(Math.min(...each)).toBeLessThan(mostEach);
+    expect(each.toSorted((a, b) => a - b)[1]).toBeLessThan(mostEach);
   });
 });
 
