@@ -48,16 +48,20 @@ function written(told: LimitsTold, minute: WindowState, day: WindowState): Told 
   return headers;
 }
 
-/** What is made of a number is kept, for so many numbers. */
+/** What is made of a number is kept, for so many numbers. Mostly it is the one of the request before. */
 function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
   const known = new Map<number, T>();
+  let last = 0;
+  let ofLast = make(last);
   return (n) => {
+    if (n === last) return ofLast;
     let made = known.get(n);
     if (made === undefined) {
       if (known.size >= atMost) known.clear();
       known.set(n, (made = make(n)));
     }
-    return made;
+    last = n;
+    return (ofLast = made);
   };
 }
 

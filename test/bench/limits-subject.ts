@@ -37,7 +37,7 @@ type Hook = (request: Request, reply: Reply) => unknown;
 
 const [who, what, folder = ''] = process.argv.slice(2);
 const nobody = Number.isInteger(Number(who));
-const requests = 250_000;
+const requests = 2_000_000;
 const perMinute = what === 'refused' ? 1 : 1_000_000;
 const tenants = Array.from({length: 100}, (_, i) => `tenant:${i}`);
 

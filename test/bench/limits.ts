@@ -18,7 +18,7 @@ import {type BenchContext, median, printTable, type Row} from './table.ts';
 const subject = fileURLToPath(new URL('./limits-subject.ts', import.meta.url));
 /** How many headers each tells: with `refused` Retry-After, too. */
 const what = {decision: {ours: 0, peer: 0}, admitted: {ours: 5, peer: 3}, refused: {ours: 6, peer: 4}} as const;
-const rounds = 3;
+const rounds = 5;
 const million = 1_000_000;
 const limit = 100_000;
 
