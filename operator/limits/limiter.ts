@@ -200,7 +200,7 @@ export class Limiter {
 
   #states(pools: readonly Pool[], nowMs: number): PoolState[] {
     // An array that grows by `push` begins with room for 17.
-    const states = new Array<PoolState>(pools.length);
+    const states = Array<PoolState>(pools.length);
     for (let i = 0; i < pools.length; i++) states[i] = this.#current(pools[i]!.id, nowMs);
     return states;
   }
@@ -288,7 +288,7 @@ function stateOf(counter: Counter, limit: number): WindowState {
 }
 
 function windowsOf(pools: readonly Pool[], states: readonly PoolState[]): WindowState[] {
-  const windows = new Array<WindowState>(2 * pools.length);
+  const windows = Array<WindowState>(2 * pools.length);
   for (let i = 0; i < pools.length; i++) {
     const {quota} = pools[i]!;
     windows[2 * i] = stateOf(states[i]!.minute, quota.requestsPerMinute);
