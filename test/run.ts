@@ -14,6 +14,7 @@ import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {install} from '../cluster/cluster.ts';
 import {edgeByService, twoEdges} from './support/edges.ts';
+import {causes} from './support/causes.ts';
 import {hurry} from './support/hurried.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -231,6 +232,8 @@ const suites: Suite[] = [
         jest(['test/faults/expiry', 'test/faults/restart']),
         installed(edgeByService, jest(['test/faults/edge-service'])),
         installed(twoEdges, jest(['test/faults/two-edges'])),
+        installed(causes, jest(['test/faults/alerts'])),
+        jest(['test/faults/issuer']),
         jest(['test/faults/kills'], {workers: 1}),
       ),
   },

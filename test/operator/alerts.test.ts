@@ -1,4 +1,4 @@
-/** Each alert by its cause: the operator's role on a real API server, its /metrics scraped by a real Prometheus. When it then fires: test/observability. */
+/** Each alert by its cause: the operator's role on a real API server, its /metrics scraped by a real Prometheus. When it then fires: test/observability; the release itself: test/faults/alerts. */
 import {afterAll, afterEach, beforeAll, expect, test} from '@jest/globals';
 import type {Certificate, Ingress} from '../../operator/api/foreign.ts';
 import {accounts, certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
@@ -6,7 +6,7 @@ import {timestamp} from '../../operator/domain/times.ts';
 import {leases, type Lease} from '../../operator/kube/lease.ts';
 import {keyOf, microTime} from '../../operator/kube/objects.ts';
 import {healthServer} from '../../operator/observability/server.ts';
-import {alerts} from '../support/alerts.ts';
+import {alerts, isDue as isDueBy} from '../support/alerts.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';
@@ -47,12 +47,7 @@ async function start(change: Settings = {}): Promise<void> {
   operator = await RunningOperator.start(platform, change);
 }
 
-/** Whether what an alert asks is so, or will be in so many minutes if nothing changes. */
-async function isDue(name: string, inMinutes = 0): Promise<boolean> {
-  const {expr} = alerts().find(({alert}) => alert === name)!;
-  return (await prometheus.query(expr, inMinutes)).length > 0;
-}
-
+const isDue = (name: string, inMinutes = 0) => isDueBy(prometheus, name, inMinutes);
 const expectDue = (name: string, inMinutes = 0) => eventually(() => isDue(name, inMinutes));
 const expectOver = (name: string, inMinutes = 0) => eventually(async () => !(await isDue(name, inMinutes)));
 

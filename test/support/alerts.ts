@@ -6,6 +6,7 @@ import {parse, parseAllDocuments} from 'yaml';
 import {dashboard} from '../../operator/observability/dashboard.ts';
 import {bin} from './kube-server.ts';
 import {root} from './pages.ts';
+import type {Prometheus} from './prometheus.ts';
 
 export interface Alert {
   alert: string;
@@ -20,6 +21,12 @@ const folder = join(root, 'charts/doorplate/files/alerts');
 /** As the files have them: with SELECTOR. */
 export const alerts = (): Alert[] =>
   readdirSync(folder).flatMap((file) => (parse(readFileSync(join(folder, file), 'utf8')) as {rules: Alert[]}).rules);
+
+/** Whether what an alert asks is so, or will be in so many minutes if nothing changes. */
+export async function isDue(prometheus: Prometheus, name: string, inMinutes = 0): Promise<boolean> {
+  const {expr} = alerts().find(({alert}) => alert === name)!;
+  return (await prometheus.query(expr, inMinutes)).length > 0;
+}
 
 interface Panel {
   title: string;

@@ -1,6 +1,8 @@
 import {kubectl, sh} from '../../cluster/cluster.ts';
 
 const grace = '30s';
+/** Where a fake of a content delivery network is, which test/hurried/cdn brings up. */
+export const cdnAddress = '10.96.0.17';
 
 /** What a platform sets that cannot wait. The tests of test/hurried share this one installation and run side by side; `test/run.ts hurried` installs it. */
 export const hurry = [
@@ -8,6 +10,8 @@ export const hurry = [
   'dns.driftConfirmations={1s,2s,4s,6s}',
   'verificationExpiresAfter=60s',
   'propagationTime=10s',
+  'dns.cdns[0].name=Test CDN',
+  `dns.cdns[0].networks={${cdnAddress}/32}`,
   `graceTime=${grace}`,
   'issuanceStalledAfter=30s',
   'log.level=debug', // tells each check of DNS

@@ -1,8 +1,13 @@
 import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {createServer, type Server} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {KubeConfig} from '@kubernetes/client-node';
+import {Client} from '../../operator/kube/client.ts';
+import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import {eventually} from './kube-api.ts';
 import {freePort} from './free-ports.ts';
 import {root} from './pages.ts';
@@ -14,27 +19,115 @@ const release = {namespace: 'doorplate-system', job: 'doorplate-metrics'};
 export const ofRelease = (expr: string): string =>
   expr.replaceAll('SELECTOR', `namespace='${release.namespace}',job='${release.job}'`);
 
-/** A real Prometheus (of Debian) on loopback, which scrapes a process of a role each, by the port of its /metrics, every second. */
+const pods = defineResource<Pod>({group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true});
+type Pod = KubeObject & {spec: {containers: {ports?: {name?: string; containerPort: number}[]}[]}};
+
+/**
+ * Tells a Prometheus (http_sd) of the Pods of the release as the chart's ServiceMonitor would, by a kubeconfig that holds a client's
+ * certificate; they are asked through the API server.
+ */
+class PodsOfRelease {
+  readonly #client: Client;
+  readonly #server: Server;
+  readonly #api: string;
+
+  private constructor(config: KubeConfig) {
+    this.#api = new URL(config.getCurrentCluster()?.server ?? '').host;
+    this.#client = Client.fromKubeConfig(config);
+    this.#server = createServer((_, answer) => {
+      this.#targets().then(
+        (targets) => answer.setHeader('content-type', 'application/json').end(JSON.stringify(targets)),
+        () => answer.writeHead(502).end(),
+      );
+    });
+  }
+
+  static async start(config: KubeConfig): Promise<PodsOfRelease> {
+    const it = new PodsOfRelease(config);
+    it.#server.listen(0, '127.0.0.1');
+    await once(it.#server, 'listening');
+    return it;
+  }
+
+  async #targets(): Promise<object[]> {
+    const {items} = await this.#client.list(pods, {
+      namespace: release.namespace,
+      labelSelector: 'app.kubernetes.io/name=doorplate',
+    });
+    return items.flatMap(({metadata: {name, labels}, spec}) =>
+      spec.containers
+        .flatMap(({ports = []}) => ports)
+        .filter((port) => port.name === 'health')
+        .map(({containerPort}) => ({
+          targets: [this.#api],
+          labels: {
+            __metrics_path__: `/api/v1/namespaces/${release.namespace}/pods/${name}:${containerPort}/proxy/metrics`,
+            namespace: release.namespace,
+            pod: name,
+            role: labels?.['app.kubernetes.io/component'],
+          },
+        })),
+    );
+  }
+
+  /** For the configuration; the files that it names are written into a folder. */
+  scrape(config: KubeConfig, folder: string): object {
+    const write = (name: string, base64 = ''): string => {
+      writeFileSync(join(folder, name), Buffer.from(base64, 'base64'), {mode: 0o600});
+      return join(folder, name);
+    };
+    const user = config.getCurrentUser();
+    return {
+      scheme: 'https',
+      tls_config: {
+        ca_file: write('ca.crt', config.getCurrentCluster()?.caData),
+        cert_file: write('tls.crt', user?.certData),
+        key_file: write('tls.key', user?.keyData),
+      },
+      http_sd_configs: [
+        {url: `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`, refresh_interval: '1s'},
+      ],
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await this.#client.close();
+  }
+}
+
+/** A process of a role each, by the port of its /metrics on loopback. */
+const processes = (targets: readonly {role: string; port: number}[]): object => ({
+  static_configs: targets.map(({role, port}) => ({
+    targets: [`127.0.0.1:${port}`],
+    labels: {namespace: release.namespace, role, pod: role},
+  })),
+});
+
+/** A real Prometheus (of Debian) on loopback, which scrapes every second. */
 export class Prometheus {
   readonly #url: string;
   readonly #folder: string;
   readonly #process: ChildProcess;
+  readonly #found: PodsOfRelease | undefined;
 
-  private constructor(url: string, folder: string, process: ChildProcess) {
-    [this.#url, this.#folder, this.#process] = [url, folder, process];
+  private constructor(url: string, folder: string, process: ChildProcess, found?: PodsOfRelease) {
+    [this.#url, this.#folder, this.#process, this.#found] = [url, folder, process, found];
   }
 
-  static async start(targets: readonly {role: string; port: number}[]): Promise<Prometheus> {
+  /** Scrapes processes, or the release that a cluster runs, by the administrator's kubeconfig. */
+  static async start(of: readonly {role: string; port: number}[] | {kubeconfig: string}): Promise<Prometheus> {
     execFileSync(join(root, 'test/observability/install.sh'), {stdio: 'inherit'});
     const folder = mkdtempSync(join(tmpdir(), 'doorplate-prometheus-'));
     const port = await freePort();
-    const static_configs = targets.map(({role, port: of}) => ({
-      targets: [`127.0.0.1:${of}`],
-      labels: {namespace: release.namespace, role, pod: role},
-    }));
+    const cluster = new KubeConfig();
+    if ('kubeconfig' in of) cluster.loadFromFile(of.kubeconfig);
+    const found = 'kubeconfig' in of ? await PodsOfRelease.start(cluster) : undefined;
+    const targets = 'kubeconfig' in of ? found?.scrape(cluster, folder) : processes(of);
     const config = {
       global: {scrape_interval: '1s', scrape_timeout: '1s'},
-      scrape_configs: [{job_name: release.job, static_configs}],
+      scrape_configs: [{job_name: release.job, ...targets}],
     };
     writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
     const server = spawn(
@@ -49,7 +142,7 @@ export class Prometheus {
       ],
       {stdio: ['ignore', 'ignore', 'inherit']},
     );
-    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, folder, server);
+    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, folder, server, found);
     await eventually(async () => (await fetch(`${prometheus.#url}/-/ready`)).ok);
     return prometheus;
   }
@@ -71,6 +164,7 @@ export class Prometheus {
     const ended = once(this.#process, 'exit');
     this.#process.kill('SIGTERM');
     await ended;
+    await this.#found?.stop();
     rmSync(this.#folder, {recursive: true, force: true});
   }
 }

@@ -1,0 +1,152 @@
+/**
+ * Each alert by its cause, of the release as a cluster runs it: its Pods are found and scraped by a real Prometheus. The causes stand side
+ * by side. When an alert then fires: test/observability.
+ */
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {apply, env, eventually, install, kubectl} from '../../cluster/cluster.ts';
+import {alerts, isDue} from '../support/alerts.ts';
+import {causes, withCauses} from '../support/causes.ts';
+import {Prometheus} from '../support/prometheus.ts';
+import {Tenant} from '../support/tenant.ts';
+
+const home = 'doorplate-system';
+const rival = {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name: 'rival', namespace: 'default'}};
+const webhook = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  metadata: {name: 'alerts-nobody-answers'},
+};
+const tenants: Tenant[] = [];
+let prometheus: Prometheus;
+
+const wereDue = new Set<string>();
+
+async function expectDue(name: string, inMinutes = 0): Promise<void> {
+  await eventually(`${name} is due in ${inMinutes} minutes`, () => isDue(prometheus, name, inMinutes));
+  wereDue.add(name);
+}
+const expectOver = (name: string) => eventually(`${name} is over`, async () => !(await isDue(prometheus, name)));
+
+const scale = (namespace: string, name: string, replicas: number) =>
+  kubectl(['scale', 'deployment', '-n', namespace, name, `--replicas=${replicas}`]);
+const rolledOut = (namespace: string, name: string) =>
+  kubectl(['rollout', 'status', `deployment/${name}`, '-n', namespace, '--timeout=300s']);
+const stopped = ['doorplate-operator', 'doorplate-redirector', 'doorplate-api'];
+
+/** A customer whose hostname is proven, or will be. */
+async function customer(records: (tenant: Tenant) => Record<string, string>): Promise<Tenant> {
+  const tenant = await Tenant.create('alert');
+  tenants.push(tenant);
+  await tenant.records(records(tenant));
+  return tenant;
+}
+const proven = (tenant: Tenant) => ({www: tenant.proof});
+const attach = (tenant: Tenant) => tenant.attach('site', tenant.host('www'));
+
+beforeAll(async () => {
+  await withCauses();
+  prometheus = await Prometheus.start({kubeconfig: env().kubeconfig});
+});
+afterAll(async () => {
+  await kubectl(['delete', '--ignore-not-found', `validatingwebhookconfiguration/${webhook.metadata.name}`]);
+  await kubectl(['delete', '--ignore-not-found', '-n', 'default', 'ingress/rival']);
+  for (const name of stopped) await scale(home, name, 1);
+  await scale('cert-manager', 'cert-manager', 1);
+  await rolledOut('cert-manager', 'cert-manager');
+  for (const tenant of tenants) await tenant.remove();
+  await prometheus?.stop();
+});
+
+test('Where all runs, none of the Pods of the release is missed', async () => {
+  for (const name of ['DoorplateNotLeading', 'DoorplateApiDown', 'DoorplateRedirectorDown']) await expectOver(name);
+});
+
+test('DoorplateAdmissionPolicyOpen: the policy only warns', () => expectDue('DoorplateAdmissionPolicyOpen'));
+
+test('DoorplatePreflightFailed: nobody listens where the edge is looked at', () =>
+  expectDue('DoorplatePreflightFailed'));
+
+test('DoorplateLimitsStoreDown: there is no Valkey', () => expectDue('DoorplateLimitsStoreDown'));
+
+test('DoorplatePlainHttpContested: somebody has an Ingress without a host', async () => {
+  const backend = {service: {name: 'nobody', port: {number: 80}}};
+  const spec = {ingressClassName: 'traefik', rules: [{http: {paths: [{path: '/', pathType: 'Prefix', backend}]}}]};
+  await apply([{...rival, spec}]);
+  await expectDue('DoorplatePlainHttpContested');
+  await kubectl(['delete', '-n', 'default', 'ingress/rival']);
+  await expectOver('DoorplatePlainHttpContested');
+});
+
+test('DoorplateWaitsForPlatform: the Plan of an Account is not there', async () => {
+  const tenant = await customer(proven);
+  await tenant.onPlan('none');
+  await attach(tenant);
+  await expectDue('DoorplateWaitsForPlatform', 31);
+});
+
+test('DoorplateReconcileErrors: a webhook for what the operator writes does not answer', async () => {
+  const tenant = await customer(proven);
+  const matchLabels = {'kubernetes.io/metadata.name': tenant.namespace};
+  const hook = {
+    name: 'nobody.answers.test',
+    clientConfig: {service: {name: 'nobody', namespace: 'default'}},
+    namespaceSelector: {matchLabels},
+    rules: [
+      {apiGroups: ['doorplate.dev'], apiVersions: ['*'], operations: ['UPDATE'], resources: ['customdomains/status']},
+    ],
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  await apply([{...webhook, webhooks: [hook]}]);
+  await attach(tenant);
+  await expectDue('DoorplateReconcileErrors');
+  await kubectl(['delete', `validatingwebhookconfiguration/${webhook.metadata.name}`]);
+});
+
+test('DoorplateDNSUnreachable: a name server refuses the connection', async () => {
+  const tenant = await customer(({zone}) => ({'@': `IN NS ns.${zone}.`, ns: 'IN A 198.51.100.1'}));
+  // More than what else is checked on the cluster.
+  const others = Array.from({length: 9}, (_, i) => ({from: tenant.host(`other${i}`)}));
+  await tenant.attach('site', tenant.host('www'), others);
+  await expectDue('DoorplateDNSUnreachable');
+});
+
+test('DoorplateEdgeNotServing: nobody listens where the edge is looked at; then, cert-manager stopped, DoorplateCertificatesExpiring and DoorplateIssuanceStalled', async () => {
+  const [served, late] = [await customer(proven), await customer(proven)];
+  await attach(served);
+  await served.reason('site', 'EdgeUnreachable');
+  await expectDue('DoorplateEdgeNotServing', 11);
+  expect(await isDue(prometheus, 'DoorplateEdgeNotServing')).toBe(false);
+
+  await scale('cert-manager', 'cert-manager', 0);
+  await attach(late);
+  // No clock is stepped: what its status says of the certificate that is there stands in for the time.
+  const [name] = (await kubectl(['get', 'certificates', '-n', served.namespace, '-o', 'name'])).trim().split('\n');
+  const [day, now] = [86_400_000, Date.now()];
+  const at = (ms: number) => new Date(now + ms).toISOString().replace(/\.\d+/, '');
+  const status = {notAfter: at(day), renewalTime: at(-day)};
+  const patch = ['--subresource=status', '--type=merge', '-p', JSON.stringify({status})];
+  await kubectl(['patch', '-n', served.namespace, name ?? '', ...patch]);
+  await expectDue('DoorplateCertificatesExpiring');
+  await late.reason('site', 'IssuanceStalled');
+  await expectDue('DoorplateIssuanceStalled');
+});
+
+test('DoorplateOrderBudgetNearlyUsed: the account may make one order a day, and has', async () => {
+  await install([...causes(), 'budgets.account[0].limit=1', 'budgets.account[0].per=24h']);
+  await expectDue('DoorplateOrderBudgetNearlyUsed');
+});
+
+test('DoorplateNotLeading, DoorplateRedirectorDown, DoorplateApiDown: their Deployments are scaled to none', async () => {
+  const down = ['DoorplateNotLeading', 'DoorplateRedirectorDown', 'DoorplateApiDown'];
+  for (const name of stopped) await scale(home, name, 0);
+  for (const name of down) await expectDue(name);
+  for (const name of stopped) await scale(home, name, 1);
+  for (const name of stopped) await rolledOut(home, name);
+  for (const name of down) await expectOver(name);
+});
+
+test('No alert has been left out, but the one for which no object is known', () => {
+  const names = alerts().map(({alert}) => alert);
+  expect(names.filter((name) => !wereDue.has(name))).toEqual(['DoorplateObjectsUnreadable']);
+});

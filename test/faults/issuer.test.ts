@@ -1,0 +1,64 @@
+/** Another issuer, as from staging to production: everything that is served stays so while its certificates are ordered anew. */
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {acmeRoot, api, apply, audit, eventually, install, kubectl, presented} from '../../cluster/cluster.ts';
+import {certificates} from '../../operator/controllers/resources.ts';
+import {Tenant} from '../support/tenant.ts';
+import {constantClient} from '../support/visitor.ts';
+
+const second = 'pebble-second';
+
+let tenant: Tenant;
+let ca: string;
+beforeAll(async () => {
+  [tenant, ca] = [await Tenant.create('issuer'), await acmeRoot()];
+  const {spec} = JSON.parse(await kubectl(['get', 'clusterissuer', 'pebble', '-o', 'json'])) as {spec: {acme: object}};
+  const acme = {...spec.acme, privateKeySecretRef: {name: second}};
+  await apply([{apiVersion: 'cert-manager.io/v1', kind: 'ClusterIssuer', metadata: {name: second}, spec: {acme}}]);
+  await kubectl(['wait', `clusterissuer/${second}`, '--for=condition=Ready', '--timeout=120s']);
+});
+afterAll(async () => {
+  await tenant?.remove();
+  await install();
+  await kubectl(['delete', 'clusterissuer', second, '--ignore-not-found']);
+});
+
+/** What is still to be moved, by the operator's own metric. */
+async function toMove(): Promise<string | undefined> {
+  const label = ['-l', 'app.kubernetes.io/component=operator', '-o', 'jsonpath={.items[0].metadata.name}'];
+  const pod = await kubectl(['get', 'pods', '-n', 'doorplate-system', ...label]);
+  const metrics = await kubectl(['get', '--raw', `/api/v1/namespaces/doorplate-system/pods/${pod}:8081/proxy/metrics`]);
+  return /^doorplate_certificates_to_move(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1];
+}
+
+test('each hostname is ordered once of the new issuer, and until it has that certificate the one before is served: no request fails', async () => {
+  const hosts = ['www', 'old'].map((label) => tenant.host(label)) as [string, string];
+  await tenant.records({www: tenant.proof, old: tenant.proof});
+  await tenant.attach('site', hosts[0], [{from: hosts[1]}]);
+  await tenant.wait('site', 'Ready');
+  const leaves = async () => Promise.all(hosts.map(async (host) => (await presented(host, ca)).sha256));
+  const before = await leaves();
+  const visitor = await constantClient(hosts, ca);
+  const began = new Date();
+
+  await install([`issuerRef.name=${second}`]);
+  await eventually('the edge presents other certificates', async () =>
+    (await leaves()).every((leaf, i) => leaf !== before[i]),
+  );
+  await eventually('nothing is left to be moved', async () => (await toMove()) === '0');
+  await tenant.hosts('site', [`${hosts[0]} Live Serving`, `${hosts[1]} Live Redirecting`]);
+
+  const {requests, failed} = await visitor.stop();
+  console.log(`${requests} requests, ${failed.length} failed`);
+  expect(failed).toEqual([]);
+  const all = (await api().list(certificates)).items.filter((c) => hosts.includes(c.spec.dnsNames[0] ?? ''));
+  expect(all.map((c) => c.spec.issuerRef.name)).toEqual([second, second]);
+  const ordered = await audit(
+    began,
+    (e) => e.verb === 'create' && e.objectRef?.resource === 'certificaterequests' && e.responseStatus?.code === 201,
+  );
+  const names = all.map(({metadata: {namespace, name}}) => `${namespace}/${name}`);
+  const its = ordered
+    .map((e) => `${e.objectRef?.namespace}/${e.objectRef?.name?.replace(/-\d+$/, '')}`)
+    .filter((name) => names.includes(name));
+  expect(its.toSorted()).toEqual(names.toSorted());
+});
