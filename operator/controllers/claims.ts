@@ -207,7 +207,7 @@ export class ClaimReconciler {
     return 'awaitChange';
   }
 
-  /** Whether the holder exists and still names the hostname, or has routes for it. */
+  /** Whether the holder exists and still names the hostname, or has routes for it. The routes of one that is gone are removed. */
   async #stands(
     hostname: string,
     {kind, uid, namespace, name}: NonNullable<NonNullable<DomainClaim['status']>['holder']>,
@@ -226,6 +226,9 @@ export class ClaimReconciler {
     const live: HasMeta | undefined = await (kind === 'CustomDomain'
       ? client.get(customDomains, `${namespace}/${name}`)
       : client.get(projects, `${namespace}/${name}`));
-    return live?.metadata.uid === uid;
+    if (live?.metadata.uid === uid) return true;
+    // Where nothing stands for this hostname any more, what stands for the holder's others goes before its claims all the same.
+    await children.remove({metadata: {uid}});
+    return false;
   }
 }
