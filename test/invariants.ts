@@ -6,7 +6,8 @@
  */
 import type {Certificate} from '../operator/api/foreign.ts';
 import type {AuditEvent} from '../cluster/cluster.ts';
-import {audit, kubectl, writeVerbs} from '../cluster/cluster.ts';
+import {audit, writeVerbs} from '../cluster/cluster.ts';
+import {operatorMetrics} from './support/release.ts';
 import {maybeDone, operator, statusIn, succeeded} from './support/requests.ts';
 
 const redirector = 'system:serviceaccount:doorplate-system:doorplate-redirector';
@@ -138,12 +139,9 @@ tell(
   {forbidden: true},
 );
 
-const component = 'app.kubernetes.io/component=operator';
-const pods = ['get', 'pods', '-n', 'doorplate-system', '-l', component, '-o', 'jsonpath={.items[0].metadata.name}'];
-const metrics = `/api/v1/namespaces/doorplate-system/pods/${(await kubectl(pods)).trim()}:8081/proxy/metrics`;
 tell(
   'Objects of which the operator can make nothing',
-  (await kubectl(['get', '--raw', metrics])).split('\n').filter((m) => /^cache_unreadable_objects.* [1-9]/.test(m)),
+  (await operatorMetrics()).split('\n').filter((m) => /^cache_unreadable_objects.* [1-9]/.test(m)),
   {forbidden: true},
 );
 

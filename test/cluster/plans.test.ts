@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import type {Account} from '../../operator/api/foreign.ts';
+import {operatorMetrics} from '../support/release.ts';
 import {may} from '../support/rights.ts';
 import {Tenant} from '../support/tenant.ts';
 
@@ -105,22 +106,8 @@ describe('what is not accepted, and heals itself', () => {
       waitingFor: 'Platform',
       message: expect.stringContaining(`the Account ${tenant.namespace}, which does not exist`),
     });
-    const pod = (
-      await kubectl([
-        'get',
-        'pods',
-        '-n',
-        'doorplate-system',
-        '-l',
-        'app.kubernetes.io/component=operator',
-        '-o',
-        'jsonpath={.items[0].metadata.name}',
-      ])
-    ).trim();
     await eventually('a metric counts it', async () =>
-      /^doorplate_customdomains_without_plan [1-9]/m.test(
-        await kubectl(['get', '--raw', `/api/v1/namespaces/doorplate-system/pods/${pod}:8081/proxy/metrics`]),
-      ),
+      /^doorplate_customdomains_without_plan [1-9]/m.test(await operatorMetrics()),
     );
     await tenant.onPlan(`gold-${two}`);
     await eventually('the Plan is missing', async () =>

@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {acmeRoot, api, apply, audit, eventually, install, kubectl, presented} from '../../cluster/cluster.ts';
 import {certificates} from '../../operator/controllers/resources.ts';
+import {operatorMetrics} from '../support/release.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
 
@@ -23,12 +24,8 @@ afterAll(async () => {
 });
 
 /** What is still to be moved, by the operator's own metric. */
-async function toMove(): Promise<string | undefined> {
-  const label = ['-l', 'app.kubernetes.io/component=operator', '-o', 'jsonpath={.items[0].metadata.name}'];
-  const pod = await kubectl(['get', 'pods', '-n', 'doorplate-system', ...label]);
-  const metrics = await kubectl(['get', '--raw', `/api/v1/namespaces/doorplate-system/pods/${pod}:8081/proxy/metrics`]);
-  return /^doorplate_certificates_to_move(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1];
-}
+const toMove = async (): Promise<string | undefined> =>
+  /^doorplate_certificates_to_move(?:\{.*\})? (\d+)$/m.exec(await operatorMetrics())?.[1];
 
 test('each hostname is ordered once of the new issuer, and until it has that certificate the one before is served: no request fails', async () => {
   const hosts = ['www', 'old'].map((label) => tenant.host(label)) as [string, string];

@@ -1,4 +1,4 @@
-import {sh} from '../../cluster/cluster.ts';
+import {mustBeInstalled} from './release.ts';
 
 const probe = '10.244.0.1:9';
 
@@ -11,10 +11,5 @@ export const causes = () => [
 ];
 
 /** Throws where Doorplate is installed otherwise. */
-export async function withCauses(): Promise<void> {
-  const values = await sh('helm', ['get', 'values', 'doorplate', '-n', 'doorplate-system', '-o', 'json']);
-  if (!(JSON.parse(values) as {edge?: {probe?: string[]}}).edge?.probe?.includes(probe))
-    throw new Error(
-      'Doorplate is not installed with what calls for somebody: SUITES=faults make test, which ends with the usual installation',
-    );
-}
+export const withCauses = (): Promise<void> =>
+  mustBeInstalled('with what calls for somebody', 'faults', ({edge}) => edge?.probe?.includes(probe) === true);

@@ -1,4 +1,5 @@
-import {env, sh} from '../../cluster/cluster.ts';
+import {env} from '../../cluster/cluster.ts';
+import {mustBeInstalled} from './release.ts';
 
 /** Where the second edge is, which the tests of test/faults/two-edges bring up. */
 export const secondEdge = '10.96.0.16';
@@ -25,22 +26,10 @@ export const twoEdges = () => [
 /** An edge that its Service alone tells. The tests of test/faults/edge-service make the Service. */
 export const edgeByService = () => ['edge.addresses=null', 'edge.service.namespace=traefik', 'edge.service.name=edge'];
 
-interface Installed {
-  edge?: {probe?: string[]; service?: {name?: string}};
-}
-
-const installed = async (): Promise<Installed> =>
-  JSON.parse(await sh('helm', ['get', 'values', 'doorplate', '-n', 'doorplate-system', '-o', 'json'])) as Installed;
-
-const otherwise = (edge: string): Error =>
-  new Error(`Doorplate is not installed with ${edge}: SUITES=faults make test, which ends with the usual installation`);
+/** Throws where Doorplate is installed otherwise. */
+export const withTwoEdges = (): Promise<void> =>
+  mustBeInstalled('with two edges', 'faults', ({edge}) => edge?.probe?.includes(secondEdge) === true);
 
 /** Throws where Doorplate is installed otherwise. */
-export async function withTwoEdges(): Promise<void> {
-  if (!(await installed()).edge?.probe?.includes(secondEdge)) throw otherwise('two edges');
-}
-
-/** Throws where Doorplate is installed otherwise. */
-export async function withEdgeByService(): Promise<void> {
-  if ((await installed()).edge?.service?.name !== 'edge') throw otherwise('an edge by its Service');
-}
+export const withEdgeByService = (): Promise<void> =>
+  mustBeInstalled('with an edge by its Service', 'faults', ({edge}) => edge?.service?.name === 'edge');

@@ -1,4 +1,5 @@
-import {kubectl, sh} from '../../cluster/cluster.ts';
+import {kubectl} from '../../cluster/cluster.ts';
+import {mustBeInstalled} from './release.ts';
 
 const grace = '30s';
 /** Where a fake of a content delivery network is, which test/hurried/cdn brings up. */
@@ -22,15 +23,8 @@ export const hurry = [
 ];
 
 /** Throws where Doorplate is installed otherwise. */
-export async function hurried(): Promise<void> {
-  const values = JSON.parse(
-    await sh('helm', ['get', 'values', 'doorplate', '-n', 'doorplate-system', '-o', 'json']),
-  ) as {graceTime?: string};
-  if (values.graceTime !== grace)
-    throw new Error(
-      'Doorplate is not installed in a hurry: SUITES=hurried make test, which ends with the usual installation',
-    );
-}
+export const hurried = (): Promise<void> =>
+  mustBeInstalled('in a hurry', 'hurried', ({graceTime}) => graceTime === grace);
 
 /**
  * What the checks of a hostname have come to since a time, oldest first: Proven or the reason. Those of the operator's process that

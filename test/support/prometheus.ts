@@ -22,16 +22,25 @@ export const ofRelease = (expr: string): string =>
 const pods = defineResource<Pod>({group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true});
 type Pod = KubeObject & {spec: {containers: {ports?: {name?: string; containerPort: number}[]}[]}};
 
+/** What a Prometheus scrapes. */
+interface Scraped {
+  /** For its configuration; the files that this names are written into a folder. */
+  scrape(folder: string): object;
+  stop(): Promise<void>;
+}
+
 /**
  * Tells a Prometheus (http_sd) of the Pods of the release as the chart's ServiceMonitor would, by a kubeconfig that holds a client's
  * certificate; they are asked through the API server.
  */
-class PodsOfRelease {
+class PodsOfRelease implements Scraped {
+  readonly #config: KubeConfig;
   readonly #client: Client;
   readonly #server: Server;
   readonly #api: string;
 
   private constructor(config: KubeConfig) {
+    this.#config = config;
     this.#api = new URL(config.getCurrentCluster()?.server ?? '').host;
     this.#client = Client.fromKubeConfig(config);
     this.#server = createServer((_, answer) => {
@@ -42,7 +51,9 @@ class PodsOfRelease {
     });
   }
 
-  static async start(config: KubeConfig): Promise<PodsOfRelease> {
+  static async start(kubeconfig: string): Promise<PodsOfRelease> {
+    const config = new KubeConfig();
+    config.loadFromFile(kubeconfig);
     const it = new PodsOfRelease(config);
     it.#server.listen(0, '127.0.0.1');
     await once(it.#server, 'listening');
@@ -70,17 +81,16 @@ class PodsOfRelease {
     );
   }
 
-  /** For the configuration; the files that it names are written into a folder. */
-  scrape(config: KubeConfig, folder: string): object {
+  scrape(folder: string): object {
     const write = (name: string, base64 = ''): string => {
       writeFileSync(join(folder, name), Buffer.from(base64, 'base64'), {mode: 0o600});
       return join(folder, name);
     };
-    const user = config.getCurrentUser();
+    const user = this.#config.getCurrentUser();
     return {
       scheme: 'https',
       tls_config: {
-        ca_file: write('ca.crt', config.getCurrentCluster()?.caData),
+        ca_file: write('ca.crt', this.#config.getCurrentCluster()?.caData),
         cert_file: write('tls.crt', user?.certData),
         key_file: write('tls.key', user?.keyData),
       },
@@ -98,11 +108,14 @@ class PodsOfRelease {
 }
 
 /** A process of a role each, by the port of its /metrics on loopback. */
-const processes = (targets: readonly {role: string; port: number}[]): object => ({
-  static_configs: targets.map(({role, port}) => ({
-    targets: [`127.0.0.1:${port}`],
-    labels: {namespace: release.namespace, role, pod: role},
-  })),
+const processes = (targets: readonly {role: string; port: number}[]): Scraped => ({
+  scrape: () => ({
+    static_configs: targets.map(({role, port}) => ({
+      targets: [`127.0.0.1:${port}`],
+      labels: {namespace: release.namespace, role, pod: role},
+    })),
+  }),
+  stop: async () => {},
 });
 
 /** A real Prometheus (of Debian) on loopback, which scrapes every second. */
@@ -110,10 +123,10 @@ export class Prometheus {
   readonly #url: string;
   readonly #folder: string;
   readonly #process: ChildProcess;
-  readonly #found: PodsOfRelease | undefined;
+  readonly #scraped: Scraped;
 
-  private constructor(url: string, folder: string, process: ChildProcess, found?: PodsOfRelease) {
-    [this.#url, this.#folder, this.#process, this.#found] = [url, folder, process, found];
+  private constructor(url: string, folder: string, process: ChildProcess, scraped: Scraped) {
+    [this.#url, this.#folder, this.#process, this.#scraped] = [url, folder, process, scraped];
   }
 
   /** Scrapes processes, or the release that a cluster runs, by the administrator's kubeconfig. */
@@ -121,13 +134,10 @@ export class Prometheus {
     execFileSync(join(root, 'test/observability/install.sh'), {stdio: 'inherit'});
     const folder = mkdtempSync(join(tmpdir(), 'doorplate-prometheus-'));
     const port = await freePort();
-    const cluster = new KubeConfig();
-    if ('kubeconfig' in of) cluster.loadFromFile(of.kubeconfig);
-    const found = 'kubeconfig' in of ? await PodsOfRelease.start(cluster) : undefined;
-    const targets = 'kubeconfig' in of ? found?.scrape(cluster, folder) : processes(of);
+    const scraped = 'kubeconfig' in of ? await PodsOfRelease.start(of.kubeconfig) : processes(of);
     const config = {
       global: {scrape_interval: '1s', scrape_timeout: '1s'},
-      scrape_configs: [{job_name: release.job, ...targets}],
+      scrape_configs: [{job_name: release.job, ...scraped.scrape(folder)}],
     };
     writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
     const server = spawn(
@@ -142,7 +152,7 @@ export class Prometheus {
       ],
       {stdio: ['ignore', 'ignore', 'inherit']},
     );
-    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, folder, server, found);
+    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, folder, server, scraped);
     await eventually(async () => (await fetch(`${prometheus.#url}/-/ready`)).ok);
     return prometheus;
   }
@@ -164,7 +174,7 @@ export class Prometheus {
     const ended = once(this.#process, 'exit');
     this.#process.kill('SIGTERM');
     await ended;
-    await this.#found?.stop();
+    await this.#scraped.stop();
     rmSync(this.#folder, {recursive: true, force: true});
   }
 }
