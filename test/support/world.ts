@@ -176,7 +176,10 @@ export const claimsBy = (claimOf: (hostname: string) => DomainClaim | undefined)
 /** Since when routes stand of which a test says nothing. */
 const longAgo = t0 - 9 * days;
 
-const isTold = ({standing = {}}: HostFacts) => Object.values(standing).some(({since}) => since !== longAgo);
+const isTold = ({standing}: HostFacts) => {
+  const stands = Object.values(standing ?? {});
+  return standing !== undefined && (stands.length === 0 || stands.some(({since}) => since !== longAgo));
+};
 
 /** Facts in which the routes of each hostname stand as it needs them now, where nothing else is said of them. */
 function withRoutes(own: CustomDomain, facts: World['facts'], isWhole = true): World['facts'] {

@@ -3,7 +3,7 @@ import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../edge.ts';
 import {renewalOf} from './issuing.ts';
 import type {Answer, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
-import {isAnsweredElsewhere} from './routing.ts';
+import {isAnsweredElsewhere, redirectReadAt} from './routing.ts';
 import type {Planned} from './stages.ts';
 import {reasonOf} from '../reasons.ts';
 import {canProveByTxt, sayRecords, txtRecord} from '../records.ts';
@@ -12,7 +12,7 @@ import {minuteOf} from '../times.ts';
 
 /** Its redirect is published before its routes are written. */
 export const answerInPlaceOfAnother = (host: Planned): Outcome | undefined =>
-  isAnsweredElsewhere(host) ? (lacksPrimary(host) ? waitForPrimary(host) : publishRedirect(host)) : undefined;
+  isAnsweredElsewhere(host) ? (lacksPrimary(host) ? waitForPrimary(host) : sayPublished(host)) : undefined;
 
 const waitForPrimary = ({hostname, primary}: Planned): Outcome =>
   say('Verified', {
@@ -62,13 +62,15 @@ export const beginWaitingForPrimary = (host: Planned): Outcome | undefined =>
   lacksPrimary(host) ? waitForPrimary(host) : undefined;
 
 /** The redirector reads status: what it shall answer is published before the host is called Live. */
-export const publishRedirect = ({hostname, role, primary, before}: Planned): Outcome | undefined =>
-  role === 'RedirectSource' && !before?.redirect
-    ? say('Verified', {
-        reason: 'RoutesPending',
-        message: `${hostname} is ready; its redirect to ${primary.hostname} is being published.`,
-      })
-    : undefined;
+export const publishRedirect = (host: Planned): Outcome | undefined =>
+  host.role === 'RedirectSource' && !host.before?.redirect ? sayPublished(host) : undefined;
+
+function sayPublished(host: Planned): Outcome {
+  const {hostname, primary} = host;
+  const readAt = redirectReadAt(host);
+  const message = `${hostname} is ready; its redirect to ${primary.hostname} is being published.`;
+  return {...(readAt < Infinity && {wakeAt: [readAt]}), ...say('Verified', {reason: 'RoutesPending', message})};
+}
 
 /** It is served although it is no longer acceptable (rule 8). */
 export const tellGraceOfDowngrade = ({refusal}: Planned): Outcome | undefined => refusal && say('Live', refusal);

@@ -4,6 +4,8 @@ import type {IssuerRef} from '../../api/foreign.ts';
 import {makeCertificate} from '../certificate.ts';
 import type {Routing} from '../hand-over.ts';
 import {handOver, none} from '../hand-over.ts';
+import {edgeSettlesMs} from '../edge.ts';
+import {entryBefore} from '../hosts.ts';
 import type {Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
 import type {Planned, Proven} from './stages.ts';
@@ -46,17 +48,32 @@ export function plan(host: Proven): Planned {
 }
 
 /**
- * What was taken over (operator/cli/adopt) is answered by what served it before: the redirector must have read what to answer before
- * it is asked in that one's place.
+ * When the redirector has surely read from status what it shall answer, ms since the epoch: by a watch of its own, as the edge. While
+ * a hostname is served by somebody else, or by its former role, it is not asked before.
  */
-export const isAnsweredElsewhere = ({role, before, facts}: Proven): boolean =>
-  role === 'RedirectSource' && facts.certificate?.privateKey !== undefined && !before?.redirect;
+export function redirectReadAt({world, primary, before, changing}: Proven): number {
+  if (!before?.redirect) return Infinity;
+  // What is served meanwhile has its redirect published when the primary goes Live; what waits for nothing else says so.
+  const published = changing ? entryBefore(world.domain, primary.hostname) : before;
+  return Date.parse(published?.since ?? before.since) + edgeSettlesMs;
+}
 
-function changeOver({world: {now}, facts, role, before, primary}: Proven, former: Routing, next: Routing) {
-  // The redirector reads status: what it shall answer is published before it is asked.
-  const published = role !== 'RedirectSource' || (primary.live && before?.redirect !== undefined);
-  const standing = facts.standing?.[useOf(role)];
-  return handOver(former, next, {ready: facts.certificate?.ready === true && published, standing, now});
+/** What was taken over (operator/cli/adopt) is answered by what served it before. */
+export const isAnsweredElsewhere = (host: Proven): boolean =>
+  host.role === 'RedirectSource' &&
+  host.facts.certificate?.privateKey !== undefined &&
+  !host.changing &&
+  host.facts.standing?.redirects === undefined &&
+  host.world.now < redirectReadAt(host);
+
+function changeOver(host: Proven, former: Routing, next: Routing): Routing & {wakeAt?: number} {
+  const {role, primary, facts, world} = host;
+  const redirects = role === 'RedirectSource';
+  const readAt = redirects ? redirectReadAt(host) : 0;
+  const isRead = (!redirects || primary.live) && world.now >= readAt;
+  const ready = facts.certificate?.ready === true && isRead;
+  const change = handOver(former, next, {ready, standing: facts.standing?.[useOf(role)], now: world.now});
+  return {...change, ...(!isRead && readAt < Infinity && {wakeAt: readAt})};
 }
 
 /** What it was stands beside what it becomes. */

@@ -449,24 +449,52 @@ describe('A redirect source', () => {
     expect(hostLines(decide(later(first)))[1]).toBe(`${old} Live Redirecting Nobody`);
   });
 
-  test('that was taken over gets its route when its redirect can be read in status: until then what was before it answers', () => {
-    const taken = served({
-      certificate: certificate({privateKey: 'RSA 2048'}),
-      standing: {},
-      privateKeys: {redirects: 'RSA 2048'},
-    });
+  test('that was taken over gets its route when the redirector has surely read its redirect: until then what was before it answers', () => {
+    const kept = {certificate: certificate({privateKey: 'RSA 2048'}), privateKeys: {redirects: 'RSA 2048'} as const};
+    const taken = served({...kept, standing: {}});
     const routesOf = (d: Decision) => d.routes.filter(({host}) => host === old).length;
     const waiting = world({...input, facts: {[old]: taken}});
     expect([hostLines(decide(waiting))[1], routesOf(decide(waiting))]).toEqual([
       `${old} Verified WaitingForPrimary Nobody`,
       0,
     ]);
-    const primaryLive = later(waiting, {facts: {[docs]: served(), [old]: taken}});
+    const facts = {[docs]: served(), [old]: taken};
+    const primaryLive = later(waiting, {facts});
     const told = decide(primaryLive);
     expect([hostLines(told)[1], routesOf(told)]).toEqual([`${old} Verified RoutesPending Nobody`, 0]);
     expect(entryOf(told, old)?.redirect).toEqual({to: docs, status: 308});
-    const routed = decide(later(primaryLive, {facts: {[docs]: served(), [old]: taken}}));
-    expect([hostLines(routed)[1], routesOf(routed)]).toEqual([`${old} Live Redirecting Nobody`, 1]);
+    const published = later(primaryLive, {facts});
+    const after = (s: number) => decide({...published, now: t0 + s * seconds});
+    expect(hostLines(after(3.9))[1]).toBe(`${old} Verified RoutesPending Nobody`);
+    expect([after(0), after(3.9), after(4)].map(routesOf)).toEqual([0, 0, 1]);
+    expect(after(0).wakeAt).toBe(t0 + 4 * seconds);
+    const stands = later(published, {now: t0 + 5 * seconds, facts: {[docs]: served(), [old]: served(kept)}});
+    expect([hostLines(decide(stands))[1], routesOf(decide(stands))]).toEqual([`${old} Live Redirecting Nobody`, 1]);
+  });
+
+  test('that was the primary serves until the redirector has surely read its redirect, and then has both routes', () => {
+    const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
+    const facts = {
+      [old]: served({edgeLookedAt: t0 + minutes}),
+      // It has redirected once, with the key with which it was taken over.
+      [docs]: served({
+        certificate: certificate({privateKey: 'RSA 2048'}),
+        standing: {serves: {since: t0 - hours, isWhole: true}},
+        privateKeys: {redirects: 'RSA 2048'},
+      }),
+    };
+    const spec = {...before.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]};
+    let at = later(before, {domain: {...before.domain, spec}, facts});
+    for (let i = 0; i < 9 && !entryOf(decide(at), docs)?.redirect; i++) at = later(at, {now: at.now + seconds, facts});
+    const published = later(at, {facts});
+    const servicesAfter = (s: number) => {
+      const {routes} = decide({...published, now: at.now + s * seconds});
+      return routes.filter(({host}) => host === docs).map(({to}) => to.service);
+    };
+    const serves = ['web', 'doorplate-redirector'];
+    expect([0, 3.9, 4].map(servicesAfter)).toEqual([serves, serves, ['doorplate-redirector', ...serves]]);
+    expect(decide(published).wakeAt).toBe(at.now + 4 * seconds);
+    expect(hostLines(decide({...published, now: at.now + 4 * seconds}))[1]).toBe(`${docs} Live Serving Nobody`);
   });
 
   test('keeps its last redirect while a new primary is on its way', () => {
