@@ -7,9 +7,13 @@ import {kitMetrics} from '../../../operator/kube/metrics.ts';
 import {Turns} from '../../../operator/kube/turns.ts';
 import {settled, VirtualClock} from '../../support/kube-clock.ts';
 
+/** Opened after each test: a stop waits for all that runs, for ever where a failed test has left one shut. */
+const gates: (() => void)[] = [];
+
 /** A promise that the test settles. */
 function gate(): {opened: Promise<void>; open: () => void} {
   const {promise, resolve} = Promise.withResolvers<void>();
+  gates.push(resolve);
   return {opened: promise, open: resolve};
 }
 
@@ -51,7 +55,10 @@ beforeEach(() => {
   registry = new Registry();
   logged = [];
 });
-afterEach(() => controller.stop());
+afterEach(async () => {
+  for (const open of gates.splice(0)) open();
+  await controller.stop();
+});
 
 describe('the start', () => {
   test('nothing is reconciled before every cache has synced', async () => {
@@ -213,12 +220,12 @@ describe('what follows a reconcile', () => {
 
 describe('workers', () => {
   test('as many keys as there are workers run at once, a key never twice', async () => {
-    const gates = new Map<string, ReturnType<typeof gate>>();
+    const gateOf = new Map<string, ReturnType<typeof gate>>();
     const running: string[] = [];
     await make(async (key) => {
       running.push(key);
-      gates.set(key, gate());
-      await gates.get(key)!.opened;
+      gateOf.set(key, gate());
+      await gateOf.get(key)!.opened;
       running.splice(running.indexOf(key), 1);
       return 'awaitChange';
     }).start();
@@ -228,13 +235,12 @@ describe('workers', () => {
     await settled();
     expect(running).toEqual(['a', 'b']);
     expect(await metric('controller_runtime_active_workers')).toEqual({'': 2});
-    gates.get('b')!.open();
+    gateOf.get('b')!.open();
     await settled();
     expect(running).toEqual(['a', 'c']);
-    gates.get('a')!.open();
+    gateOf.get('a')!.open();
     await settled();
     expect(running).toEqual(['c', 'a']);
-    for (const {open} of gates.values()) open();
   });
 });
 
