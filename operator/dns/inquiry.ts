@@ -1,4 +1,4 @@
-import type {Reply, Server} from './wire.ts';
+import {type Reply, type Server, timeLimit} from './wire.ts';
 
 const LONGEST_MS = 10_000;
 
@@ -20,7 +20,7 @@ export class Inquiry {
   /** `totalMs`: default 10,000. With `signal` it ends sooner. */
   constructor({totalMs = LONGEST_MS, signal}: {totalMs?: number; signal?: AbortSignal | undefined} = {}) {
     this.#given = signal;
-    this.#timer = setTimeout(() => this.#limit.abort(new DOMException('total time', 'TimeoutError')), totalMs);
+    this.#timer = timeLimit(() => this.#limit.abort(new DOMException('total time', 'TimeoutError')), totalMs);
     this.#timer.unref();
     signal?.addEventListener('abort', this.#giveUp, {once: true});
     if (signal?.aborted) this.#giveUp();

@@ -220,6 +220,12 @@ function overTcp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
   });
 }
 
+/**
+ * Calls when the time is over and what had arrived by then was read. Node runs timers first: a process that was busy for as long would
+ * take its own silence for the server's.
+ */
+export const timeLimit = (over: () => void, ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(over), ms);
+
 /** Runs `start` until it settles, the time is over or the signal fires, and then, once, what `start` gave to clean up. */
 function withinTime<T>(
   exchange: Exchange,
@@ -240,7 +246,7 @@ function withinTime<T>(
       action();
     };
     const onAbort = () => settle(() => reject(signal && stopped(exchange, signal)));
-    const timer = setTimeout(
+    const timer = timeLimit(
       () => settle(() => reject(new WireError('Timeout', `no answer within ${inSeconds(timeoutMs)}`))),
       Math.max(0, endsAt - performance.now()),
     );

@@ -1,4 +1,4 @@
-import type {JestProcess, Verdict} from './jest-process.ts';
+import type {JestProcess, Verdict, Verdicts} from './jest-process.ts';
 import {broken, type Mutant} from './mutant.ts';
 
 /** A failure as jest tells it: the matcher's or assert's own message, or that of fast-check's cause. */
@@ -32,29 +32,34 @@ export async function judge(mutants: readonly Mutant[], jest: JestProcess, tell:
     }
     took.set(mutant, performance.now() - began);
   }
-  const sound = await verdicts(jest, mutants[0]!.test, [...new Set(mutants.map((m) => m.title))]);
+  const sound = await soundly(jest, mutants[0]!.test, [...new Set(mutants.map((m) => m.title))]);
   for (const mutant of mutants)
     tell(mutant, unsound(mutant, sound.get(mutant.title)) ?? wrong.get(mutant), took.get(mutant));
 }
 
-/** What became of tests. One that failed by no assertion runs once more: a connection that a busy API server closes says nothing. */
-export async function verdicts(
-  jest: Pick<JestProcess, 'run'>,
-  test: string,
-  titles: readonly string[],
-): Promise<ReadonlyMap<string, Verdict>> {
-  const all = await jest.run(test, titles);
-  const untold = [...all].filter(([, {status, failures}]) => status === 'failed' && !byAssertion(failures));
-  return untold.length === 0
-    ? all
-    : new Map([
-        ...all,
-        ...(await jest.run(
-          test,
-          untold.map(([title]) => title),
-        )),
-      ]);
-}
+type Runs = (jest: Pick<JestProcess, 'run'>, test: string, titles: readonly string[]) => Promise<Verdicts>;
+
+/** What became of tests; those of which that says nothing run once more. */
+const runs =
+  (saysNothing: (failed: Verdict) => boolean): Runs =>
+  async (jest, test, titles) => {
+    const all = await jest.run(test, titles);
+    const untold = [...all].filter(([, verdict]) => verdict.status === 'failed' && saysNothing(verdict));
+    if (untold.length === 0) return all;
+    return new Map([
+      ...all,
+      ...(await jest.run(
+        test,
+        untold.map(([title]) => title),
+      )),
+    ]);
+  };
+
+/** With a mutant. A test that failed by no assertion says nothing: a busy API server has closed a connection. */
+export const verdicts = runs(({failures}) => !byAssertion(failures));
+
+/** Without one. What mutants have left behind is there the second time, too; what a busy machine did once is not. */
+export const soundly = runs(() => true);
 
 /** What is wrong with a mutant by what became of its test with it. */
 function wrongWith({test, title}: Mutant, verdict: Verdict | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import {brokenPolicies} from '../mutants/manifests.ts';
 import {edited, read} from '../mutants/mutant.ts';
-import {byAssertion, verdicts} from '../mutants/red.ts';
+import {byAssertion, soundly, verdicts} from '../mutants/red.ts';
 
 const head = '# breaks: a rule\n# red: test/unit/x.test.ts › describe › title\n';
 const source = [
@@ -267,5 +267,25 @@ test('A test that fails by no assertion runs once more, and no other', async () 
     'red: true',
     'cut: true',
     'stuck: false',
+  ]);
+});
+
+test('A test that fails without a mutant runs once more, and only it', async () => {
+  const asked: (readonly string[])[] = [];
+  const run = async (_: string, titles: readonly string[]) => {
+    asked.push(titles);
+    const status = (title: string) =>
+      title === 'never' || (title === 'once' && asked.length === 1) ? 'failed' : 'passed';
+    return new Map(titles.map((title) => [title, {status: status(title), failures: []}]));
+  };
+  const all = await soundly({run}, 'a.test.ts', ['green', 'once', 'never']);
+  expect(asked).toEqual([
+    ['green', 'once', 'never'],
+    ['once', 'never'],
+  ]);
+  expect([...all].map(([title, {status}]) => `${title} ${status}`)).toEqual([
+    'green passed',
+    'once passed',
+    'never failed',
   ]);
 });

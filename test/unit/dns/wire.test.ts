@@ -22,6 +22,9 @@ const opts = {recursionDesired: false, timeoutMs: 30_000};
 /** For what is not. */
 const brief = {...opts, timeoutMs: 150};
 
+/** As a process that gets no time of the processor. */
+const doNothing = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
 /** The reply without its server, whose port differs from run to run. */
 function said(answered: Reply): Omit<Reply, 'server'> {
   return without(answered, 'server');
@@ -71,6 +74,14 @@ describe('A question over UDP', () => {
       ids.add(server.asked.at(-1)!.id);
     }
     expect(ids.size).toBeGreaterThan(2);
+  });
+
+  test('has its answer, although this process did nothing from before it came until the time was over', async () => {
+    const server = await answering((asked) => {
+      doNothing(2200);
+      return [reply(asked, {answers: [TARGET]})];
+    });
+    expect(said(await ask(server, question, {...opts, timeoutMs: 2000}))).toEqual(GOOD);
   });
 
   test('takes a question repeated in capitals as its own', async () => {
