@@ -225,7 +225,9 @@ export class StandInCertManager {
 
   /** Of its own making, and signed by itself. */
   async keyPair(hostname: string): Promise<KeyPair> {
-    const [key, cert] = [join(this.#folder, `${hostname}.key`), join(this.#folder, `${hostname}.crt`)];
+    // Two may be made for a hostname at one time.
+    const folder = await mkdtemp(join(this.#folder, 'pair-'));
+    const [key, cert] = [join(folder, 'key'), join(folder, 'crt')];
     await run('openssl', [
       'req',
       '-x509',
