@@ -103,7 +103,19 @@ describe('A line', () => {
           expect(line.size).toBe(model.all.length);
         }
       }),
-      {numRuns: 300},
+      {
+        numRuns: 300,
+        examples: [
+          [
+            [
+              {do: 'enter', tenant: 3, arrival: 0},
+              {do: 'serve'},
+              {do: 'enter', tenant: 0, arrival: 17},
+              {do: 'enter', tenant: 3, arrival: 17},
+            ],
+          ],
+        ],
+      },
     );
   });
 });
@@ -128,6 +140,9 @@ class Model {
 
   leave(one: InLine): void {
     this.all = this.all.filter((other) => other !== one);
+    // Who comes again comes after those who wait.
+    if (!this.all.some(({tenant}) => tenant === one.tenant))
+      this.#tenants = this.#tenants.filter((t) => t !== one.tenant);
     if (this.all.length === 0) this.#turns.clear();
   }
 
