@@ -364,7 +364,8 @@ describe('The offered actions', () => {
     await world.api.domain('acme', 'git', {primary: 'git.example.com'}, 'argocd-controller');
     await world.say('acme', 'git', [{hostname: 'git.example.com', ...live}]);
     await page.getByText('These domains are managed by argocd-controller').waitFor();
-    await card(page, 'git.example.com').getByRole('button').first().waitFor();
+    // What is said of it may come after it.
+    await card(page, 'git.example.com').getByRole('button', {name: 'Re-verify git.example.com'}).waitFor();
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Re-verify git.example.com']);
     expect(await typed(page).count()).toBe(0);
     await expectAccessible(page, 'managed-elsewhere');
