@@ -53,7 +53,7 @@ export function plan(host: Proven): Planned {
  */
 export function redirectReadAt({world, primary, before, changing}: Proven): number {
   if (!before?.redirect) return Infinity;
-  // What is served meanwhile has its redirect published when the primary goes Live; what waits for nothing else says so.
+  // While it changes, its redirect is published when the primary goes Live; else its own entry began with it.
   const published = changing ? entryBefore(world.domain, primary.hostname) : before;
   return Date.parse(published?.since ?? before.since) + edgeSettlesMs;
 }
