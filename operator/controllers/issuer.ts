@@ -23,7 +23,7 @@ export interface IssuerOptions {
   configured: readonly Hostname[];
   log: Logger;
   /** {@link caaIdentities}, or a stand-in. */
-  ask?: typeof caaIdentities;
+  ask?: typeof caaIdentities | undefined;
 }
 
 /** Undefined where there is none; throws where that could not be asked. */

@@ -43,10 +43,11 @@ import type {Parts} from './parts.ts';
 import {worldOf} from './preflight.ts';
 
 export function operator(parts: Parts): Manager {
-  const {config, client, log, registry, patienceMs} = parts;
+  const {config, client, log, registry, patienceMs, askCa} = parts;
   const caches = makeCaches(client, log, ingresses);
   const {policy, namespace} = config;
-  const issuer = new Issuer({client, issuerRef: policy.issuerRef, namespace, configured: policy.caaIdentities, log});
+  const [issuerRef, configured] = [policy.issuerRef, policy.caaIdentities];
+  const issuer = new Issuer({client, issuerRef, namespace, configured, log, ask: askCa});
   const counters = domainMetrics(registry);
   const tenants = new Tenants(caches, policy.defaultPlan);
   const events = eventRecorder(parts, tenants);

@@ -1,6 +1,7 @@
 import type {Logger} from 'pino';
 import type {Registry} from 'prom-client';
 import type {Config} from '../config.ts';
+import type {IssuerOptions} from '../controllers/issuer.ts';
 import type {Client} from '../kube/client.ts';
 import type {KitMetrics} from '../kube/metrics.ts';
 
@@ -13,4 +14,6 @@ export interface Parts {
   metrics: KitMetrics;
   /** For tests, {@link CustomDomainDeps.patienceMs}. */
   patienceMs?: number;
+  /** For tests, {@link IssuerOptions.ask}. */
+  askCa?: IssuerOptions['ask'];
 }

@@ -5,6 +5,7 @@
 import {createServer, type Server} from 'node:https';
 import type {AddressInfo} from 'node:net';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import {caaIdentities} from '../../operator/acme/directory.ts';
 import type {AcmeChallenge, AcmeIssuer, AcmeOrder} from '../../operator/api/foreign.ts';
 import {
   acmeChallenges,
@@ -283,11 +284,16 @@ describe('The issuer', () => {
       metadata: {name: 'late'},
       spec: {acme: {server, caBundle: Buffer.from(own.cert).toString('base64')}},
     });
-    operator = await RunningOperator.start(platform, {
-      issuerRef: {name: 'late'},
-      caaIdentities: [],
-      budgets: {registeredDomain: [{limit: 1, per: '1h'}]},
-    });
+    operator = await RunningOperator.start(
+      platform,
+      {
+        issuerRef: {name: 'late'},
+        caaIdentities: [],
+        budgets: {registeredDomain: [{limit: 1, per: '1h'}]},
+      },
+      // What stands before the answer may take a slow machine longer than the ten seconds of a directory.
+      {askCa: (of, options) => caaIdentities(of, {...options, timeoutMs: 900_000})},
+    );
 
     const {customer, www} = await attached();
     await expectHost(customer, www, 'Live Serving');

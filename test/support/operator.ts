@@ -43,6 +43,7 @@ export const settingsFor = ({dns, edge}: Platform) => ({
 });
 
 export type Settings = Record<string, unknown>;
+type OwnParts = Pick<Parts, 'patienceMs' | 'askCa'>;
 
 /**
  * When an operator dies at a write: before it is sent, when it is committed and not answered, when it has been
@@ -77,12 +78,8 @@ export class RunningOperator {
   }
 
   /** Resolves when its controllers run; rejects with why it refuses to. `change`: settings in place of {@link settingsFor}. */
-  static async start(
-    platform: Platform,
-    change: Settings = {},
-    timing: Pick<Parts, 'patienceMs'> = {},
-  ): Promise<RunningOperator> {
-    const it = await RunningOperator.launch(platform, change, timing);
+  static async start(platform: Platform, change: Settings = {}, own: OwnParts = {}): Promise<RunningOperator> {
+    const it = await RunningOperator.launch(platform, change, own);
     try {
       await it.leads;
     } catch (refusal) {
@@ -99,11 +96,7 @@ export class RunningOperator {
     return it;
   }
 
-  private static async launch(
-    platform: Platform,
-    change: Settings,
-    timing: Pick<Parts, 'patienceMs'> = {},
-  ): Promise<RunningOperator> {
+  private static async launch(platform: Platform, change: Settings, own: OwnParts = {}): Promise<RunningOperator> {
     const proxy = new FaultProxy(platform.server.credentials);
     await proxy.listen();
     // Which policies stand here is no matter, so that nothing is said of them unless a test asks for it.
@@ -118,7 +111,7 @@ export class RunningOperator {
       log,
       registry,
       metrics,
-      ...timing,
+      ...own,
     });
     return new RunningOperator(platform, proxy, registry, manager);
   }

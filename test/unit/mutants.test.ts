@@ -274,9 +274,12 @@ test('A test that fails without a mutant runs once more, and only it', async () 
   const asked: (readonly string[])[] = [];
   const run = async (_: string, titles: readonly string[]) => {
     asked.push(titles);
-    const status = (title: string) =>
-      title === 'never' || (title === 'once' && asked.length === 1) ? 'failed' : 'passed';
-    return new Map(titles.map((title) => [title, {status: status(title), failures: []}]));
+    const status = (title: string) => {
+      // jest tells of the others of the file, too.
+      if (!titles.includes(title)) return 'pending';
+      return title === 'never' || (title === 'once' && asked.length === 1) ? 'failed' : 'passed';
+    };
+    return new Map(['green', 'once', 'never'].map((title) => [title, {status: status(title), failures: []}]));
   };
   const all = await soundly({run}, 'a.test.ts', ['green', 'once', 'never']);
   expect(asked).toEqual([
