@@ -16,6 +16,8 @@ import {install} from '../cluster/cluster.ts';
 import {edgeByService, twoEdges} from './support/edges.ts';
 import {causes} from './support/causes.ts';
 import {hurry} from './support/hurried.ts';
+import {lentServers} from './support/kube-server.ts';
+import {Platform} from './support/platform.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const node = process.execPath;
@@ -27,16 +29,23 @@ let interrupted = false;
 
 const say = (text: string) => console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(7)}s] ${text}`);
 
+interface RunOptions {
+  keep?: boolean;
+  hear?: ((chunk: Buffer) => void) | undefined;
+  /** Added to this process' environment. */
+  env?: Readonly<Record<string, string>>;
+}
+
 /** Runs a command; its output is shown, or kept and shown when it has ended. Resolves with its exit code; `hear` gets each chunk. */
-function run(
-  command: string,
-  args: readonly string[],
-  {keep = false, hear}: {keep?: boolean; hear?: ((chunk: Buffer) => void) | undefined} = {},
-): Promise<number> {
+function run(command: string, args: readonly string[], {keep = false, hear, env}: RunOptions = {}): Promise<number> {
   if (interrupted) return Promise.resolve(130);
   return new Promise((resolve) => {
     const stdio = keep || hear ? 'pipe' : 'inherit';
-    const child = spawn(command, [...args], {cwd: root, stdio: ['ignore', stdio, stdio]});
+    const child = spawn(command, [...args], {
+      cwd: root,
+      stdio: ['ignore', stdio, stdio],
+      env: {...process.env, ...env},
+    });
     children.add(child);
     const kept: Buffer[] = [];
     for (const stream of [child.stdout, child.stderr])
@@ -107,9 +116,17 @@ const failedIn = ({testResults}: Report): string[] =>
     return tests.length > 0 || status === 'passed' ? tests : [`${file}: ${message.trim().split('\n')[0]}`];
   });
 
-/** Jest over folders. `niced`, here and below: it takes what the others leave of the processor. A suite that could not be loaded, and a run without a test, count as failed. */
+interface JestOptions {
+  workers?: number;
+  keep?: boolean;
+  /** It takes what the others leave of the processor. */
+  niced?: number;
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Jest over folders. A suite that could not be loaded, and a run without a test, count as failed. */
 const jest =
-  (folders: readonly string[], {workers = 2, keep = false, niced = 0} = {}) =>
+  (folders: readonly string[], {workers = 2, keep = false, niced = 0, env = {}}: JestOptions = {}) =>
   async (): Promise<Counts> => {
     const outputFile = join(scratch, `${folders[0]?.replaceAll('/', '-')}.json`);
     const line = [
@@ -123,7 +140,8 @@ const jest =
       `--outputFile=${outputFile}`,
       '--ci',
     ];
-    const code = await (niced ? run('nice', ['-n', `${niced}`, node, ...line], {keep}) : run(node, line, {keep}));
+    const options = {keep, env};
+    const code = await (niced ? run('nice', ['-n', `${niced}`, node, ...line], options) : run(node, line, options));
     if (!existsSync(outputFile)) {
       failures.push(`jest ${folders.join(' ')}: no report, exit code ${code}`);
       return {passed: 0, failed: 1};
@@ -135,6 +153,19 @@ const jest =
     let failed = numFailedTests + numPendingTests + numRuntimeErrorTestSuites;
     if (failed === 0 && (code !== 0 || numFailedTestSuites > 0 || numPassedTests === 0)) failed = 1;
     return {passed: numPassedTests, failed};
+  };
+
+/** The same with an API server for each worker, which its test files borrow in turn: one starts slower than most files run. */
+const jestWithServers =
+  (folders: readonly string[], {workers = 2, ...options}: JestOptions = {}) =>
+  async (): Promise<Counts> => {
+    const servers = await Promise.all(Array.from({length: workers}, () => Platform.lendServer()));
+    const env = {[lentServers]: servers.map(({dir}) => dir).join(':')};
+    try {
+      return await jest(folders, {...options, workers, env})();
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
   };
 
 async function all(...parts: (() => Promise<Counts>)[]): Promise<Counts> {
@@ -242,10 +273,10 @@ const suites: Suite[] = [
   {name: 'crds', after: ['faults'], cluster: true, run: jest(['test/crds'], {keep: true})},
   // A process and an API server of its own for each file: beside the cluster's tests, which wait for seconds, they would be in the way.
   {name: 'limits', after: ['faults', 'unit'], run: jest(['test/limits'], {keep: true})},
-  {name: 'api', after: ['limits'], run: jest(['test/api'], {keep: true, workers: 3})},
-  {name: 'page', after: ['limits'], run: jest(['test/page'], {keep: true})},
+  {name: 'api', after: ['limits'], run: jestWithServers(['test/api'], {keep: true, workers: 3})},
+  {name: 'page', after: ['limits'], run: jestWithServers(['test/page'], {keep: true})},
   // They compute as much as the two before them.
-  {name: 'operator', after: ['api', 'page'], run: jest(['test/operator'], {keep: true})},
+  {name: 'operator', after: ['api', 'page'], run: jestWithServers(['test/operator'], {keep: true})},
   // Tools of others judge what is written for them: statuses, alerts, queries.
   {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops', 'test/observability'], {keep: true})},
   // Proxies with timeouts of a second: after what keeps the processor busy.

@@ -12,7 +12,7 @@ import {availableParallelism, tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {type ApiServer, lentServer} from '../support/kube-server.ts';
+import {type ApiServer, lentServers} from '../support/kube-server.ts';
 import {Platform} from '../support/platform.ts';
 import {brokenPolicies, renderPolicies} from './manifests.ts';
 import {JestProcess} from './jest-process.ts';
@@ -94,7 +94,7 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
     const startWithServer = async (name: string): Promise<JestProcess> => {
       const server = await Platform.lendServer();
       servers.push(server);
-      return start(name, {[lentServer]: server.dir, GIT_DIR: history.trim()});
+      return start(name, {[lentServers]: server.dir, GIT_DIR: history.trim()});
     };
     const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
     // First what only computes: four API servers more would starve the cluster that other suites have beside this.

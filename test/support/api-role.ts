@@ -45,7 +45,7 @@ export class ApiWorld {
   /** With Plans `free` (60 a minute) and `pro` (300), and `huge`, which nothing uses up. `settings` are added to `api` of the configuration; with `rbac` roles count. */
   static async start(settings: object = {}, {rbac = false} = {}): Promise<ApiWorld> {
     const dir = await mkdtemp(join(tmpdir(), 'doorplate-api-'));
-    const lent = rbac ? undefined : process.env[lentServer];
+    const lent = rbac ? undefined : lentServer();
     const world = new ApiWorld(lent === undefined ? await ApiServer.start({rbac}) : await ApiServer.borrow(lent), dir);
     for (const file of lent === undefined ? readdirSync(`${root}crds`) : [])
       await world.client.create(crds, parse(readFileSync(`${root}crds/${file}`, 'utf8')));

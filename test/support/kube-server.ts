@@ -20,8 +20,11 @@ export const cache = process.env.DOORPLATE_CACHE || join(homedir(), '.cache/door
 /** Where the cluster's binaries stand. */
 export const bin = join(cache, 'bin');
 const startWithinMs = 300_000;
-/** The environment's name for the folder of an API server that is lent. */
-export const lentServer = 'DOORPLATE_LENT_SERVER';
+/** The environment's name for the folders of API servers that are lent, one for each of jest's workers, with a colon between. */
+export const lentServers = 'DOORPLATE_LENT_SERVERS';
+/** The folder of the API server that this worker may borrow. */
+export const lentServer = (): string | undefined =>
+  process.env[lentServers]?.split(':')[Number(process.env.JEST_WORKER_ID) - 1];
 const lentFile = 'lent.json';
 /** Who wrote what and when, without the objects. */
 const auditPolicy = {

@@ -71,7 +71,7 @@ export class Platform {
     ({server: this.server, client: this.client, dns: this.dns, certManager: this.certManager, edge: this.edge} = parts);
   }
 
-  /** An API server that knows the kinds, for tests that begin while `lentServer` names its folder. */
+  /** An API server that knows the kinds, for tests that begin while `lentServers` names its folder. */
   static async lendServer(): Promise<ApiServer> {
     const server = await ApiServer.start();
     const client = server.client();
@@ -86,7 +86,7 @@ export class Platform {
    * nobody borrows after it, for tests that take kinds away.
    */
   static async start({kinds = ours, own = false}: {kinds?: string; own?: boolean} = {}): Promise<Platform> {
-    const lent = kinds === ours && !own ? process.env[lentServer] : undefined;
+    const lent = kinds === ours && !own ? lentServer() : undefined;
     const server = lent === undefined ? await ApiServer.start() : await ApiServer.borrow(lent);
     const client = server.client();
     if (lent === undefined) await installKinds(client, await kindsIn(kinds));
