@@ -99,10 +99,10 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
     const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
     // First what only computes: four API servers more would starve the cluster that other suites have beside this.
     await abreast(workers, byTest(rest.filter(isPure)), (i) => start(`pure-${i}`), judgeThese);
-    // These wait more than they work.
+    await judgePolicies(root, all.filter(isOfPolicy), tell);
+    // These wait more than they work, and for seconds: last, when the suites that come first leave them some.
     const waiting = byTest(rest.filter((m) => !isPure(m)));
     await abreast(2 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
-    await judgePolicies(root, all.filter(isOfPolicy), tell);
   } finally {
     await Promise.all([...processes, ...servers].map(async (o) => o.stop()));
     rmSync(scratch, {recursive: true, force: true});
