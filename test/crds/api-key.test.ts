@@ -52,6 +52,8 @@ let cache: Cache<ApiKey, ApiKey>;
 let recorder: EventRecorder;
 let bans: Bans;
 let used: Map<string, number>;
+/** What the controller takes for now, ms since the epoch; undefined: the clock. */
+let frozen: number | undefined;
 let serial = 0;
 
 beforeAll(async () => {
@@ -76,6 +78,7 @@ async function start(): Promise<void> {
     bans,
     lastUsed: (uid) => used.get(uid),
     events: recorder,
+    now: () => frozen ?? Date.now(),
   });
   controller = new Controller({
     name: 'apikey',
@@ -102,6 +105,7 @@ async function end(): Promise<void> {
 beforeEach(async () => {
   bans = new Bans();
   used = new Map();
+  frozen = undefined;
   await start();
 });
 afterEach(end);
@@ -121,6 +125,8 @@ const ends = (inMs: number) => timestamp(Date.now() + inMs);
 const unix = (inMs: number) => Math.ceil((Date.now() + inMs) / 1000);
 const hashOf = (key: ApiKey) => key.spec.hashes[0]!.sha256;
 const lastUsed = (key: ApiKey) => key.status?.lastUsedTime;
+const refusedUntil = (at: number) => `refused until ${timestamp(at * 1000)}`;
+const messageOf = (key: ApiKey) => key.status?.conditions?.[0]?.message;
 const conditionsOf = (key: ApiKey) => key.status?.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
 
 /** The key as soon as it reads so. It is an assertion, in the end. */
@@ -140,6 +146,17 @@ const usable = 'Ready=True/KeyUsable';
 const expired = 'Ready=False/KeyExpired Stalled=True/KeyExpired';
 const banned = 'Ready=False/KeyBanned Stalled=True/KeyBanned';
 
+/**
+ * What is to end at `at` (ms since the epoch) is changed and seen a second before that, whenever a slow machine comes to it: that it
+ * has ended is then told by time alone.
+ */
+async function justBefore(at: number, change: () => unknown, isSeen: () => Promise<unknown>): Promise<void> {
+  frozen = at - 1000;
+  await change();
+  await isSeen();
+  frozen = undefined;
+}
+
 describe('An ApiKey', () => {
   test('is Ready as soon as it is there, for the generation that was seen', async () => {
     const key = await says(await create(), usable);
@@ -150,7 +167,12 @@ describe('An ApiKey', () => {
 
   test('expires by time alone, with an Event, and is Ready again when its end is moved', async () => {
     const key = await says(await create({expireTime: ends(600_000)}), usable);
-    await patch(key, {spec: {expireTime: ends(2000)}});
+    const expireTime = ends(2000);
+    await justBefore(
+      Date.parse(expireTime),
+      () => patch(key, {spec: {expireTime}}),
+      () => seen(key, 2),
+    );
     expect((await says(key, expired)).metadata.generation).toBe(2);
     await eventually(async () =>
       (await client.list(events, {namespace})).items.some(
@@ -165,19 +187,27 @@ describe('An ApiKey', () => {
     const [newer, older] = [hash(), hash()];
     const rotated = (olderEnds: string) => ({hashes: [{sha256: newer}, {sha256: older, expireTime: olderEnds}]});
     const key = await says(await create(rotated(ends(600_000))), usable);
-    expect(key.status?.conditions?.[0]?.message).toContain('Its older token is accepted until');
-    await patch(key, {spec: rotated(ends(2000))});
-    await becomes(key, (now) => now.status?.conditions?.[0]?.message, 'The key is accepted.');
+    expect(messageOf(key)).toContain('Its older token is accepted until');
+    const olderEnds = ends(2000);
+    await justBefore(
+      Date.parse(olderEnds),
+      () => patch(key, {spec: rotated(olderEnds)}),
+      () => seen(key, 2),
+    );
+    await becomes(key, messageOf, 'The key is accepted.');
   });
 
   test('that is banned says until when, and is Ready when the ban has ended', async () => {
     const key = await says(await create(), usable);
     const until = unix(600_000);
     bans.ban(hashOf(key), until);
-    expect((await says(key, banned)).status?.conditions?.[0]?.message).toContain(
-      `refused until ${timestamp(until * 1000)}`,
+    expect(messageOf(await says(key, banned))).toContain(refusedUntil(until));
+    const sooner = unix(2000);
+    await justBefore(
+      sooner * 1000,
+      () => bans.ban(hashOf(key), sooner),
+      () => becomes(key, (now) => messageOf(now)?.includes(refusedUntil(sooner)), true),
     );
-    bans.ban(hashOf(key), unix(2000));
     await says(key, usable);
   });
 
