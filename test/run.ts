@@ -271,7 +271,7 @@ const suites: Suite[] = [
   },
   // The largest objects keep the API server busy: after what waits for it by the second.
   {name: 'crds', after: ['faults'], cluster: true, run: jest(['test/crds'], {keep: true})},
-  // A process and an API server of its own for each file: beside the cluster's tests, which wait for seconds, they would be in the way.
+  // Processes and API servers of their own: beside the cluster's tests, which wait for seconds, they would be in the way.
   {name: 'limits', after: ['faults', 'unit'], run: jest(['test/limits'], {keep: true})},
   {name: 'api', after: ['limits'], run: jestWithServers(['test/api'], {keep: true, workers: 3})},
   {name: 'page', after: ['limits'], run: jestWithServers(['test/page'], {keep: true})},
