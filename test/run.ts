@@ -78,6 +78,13 @@ let givenUp: string | undefined;
 /** What has failed, a line each: said again at the end, where whoever reads the last lines alone finds it. */
 const failures: string[] = [];
 
+function couldNotRun(error: unknown): Counts {
+  const why = error instanceof Error ? error.message : String(error);
+  say(`FAILED: ${why}`);
+  failures.push(why);
+  return {passed: 0, failed: 1};
+}
+
 /** A command that is one test: it passes when it exits 0. `culprits` finds in its output what the last lines are to say of a failure. */
 const command =
   (name: string, line: readonly string[], {niced = 0, culprits}: {niced?: number; culprits?: RegExp} = {}) =>
@@ -189,10 +196,7 @@ const installed =
       await install();
       return counts;
     } catch (e) {
-      const why = e instanceof Error ? e.message : String(e);
-      say(`FAILED: ${why}`);
-      failures.push(why);
-      return {passed: 0, failed: 1};
+      return couldNotRun(e);
     }
   };
 
@@ -338,7 +342,7 @@ async function main(): Promise<number> {
     await Promise.all(before(suite));
     const [began, unrun] = [Date.now(), givenUp];
     if (unrun === undefined) say(`suite ${suite.name}`);
-    const counts = unrun === undefined ? await suite.run() : {passed: 0, failed: 1};
+    const counts = unrun === undefined ? await suite.run().catch(couldNotRun) : {passed: 0, failed: 1};
     if (suite.vital && counts.failed > 0) givenUp ??= `${suite.name} failed`;
     total.passed += counts.passed;
     total.failed += counts.failed;
