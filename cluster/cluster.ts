@@ -14,6 +14,7 @@ import {parseAllDocuments} from 'yaml';
 import {Client} from '../operator/kube/client.ts';
 import type {KubeObject, Resource} from '../operator/kube/objects.ts';
 import {defineResource} from '../operator/kube/objects.ts';
+import {nextLookMs} from './polling.ts';
 
 const run = promisify(execFile);
 export const root = fileURLToPath(new URL('../', import.meta.url));
@@ -140,14 +141,18 @@ export async function install(sets: readonly string[] = [], values = 'examples/d
   ]);
 }
 
-/** Polls until `test` gives something else than undefined or false. Throws with the last error when the time is over. */
+/**
+ * Polls until `test` gives something else than undefined or false: every `everyMs`, or, unless told, the more seldom the longer it
+ * takes. Throws with the last error when the time is over.
+ */
 export async function eventually<T>(
   what: string,
   test: () => Promise<T | undefined | false>,
   timeoutMs = patienceMs,
-  everyMs = 200,
+  everyMs?: number,
 ): Promise<T> {
-  const end = Date.now() + timeoutMs;
+  const began = Date.now();
+  const end = began + timeoutMs;
   let last: unknown = 'never true';
   for (;;) {
     try {
@@ -161,7 +166,7 @@ export async function eventually<T>(
         `${what}: not within ${timeoutMs / 1000} s (${last instanceof Error ? last.message : String(last)})`,
       );
     await new Promise((resolve) => {
-      setTimeout(resolve, everyMs);
+      setTimeout(resolve, everyMs ?? nextLookMs(Date.now() - began, {leastMs: 100}));
     });
   }
 }

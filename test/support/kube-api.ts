@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {setTimeout as wait} from 'node:timers/promises';
+import {nextLookMs} from '../../cluster/polling.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 
@@ -68,17 +69,18 @@ export async function makeWidgets(client: Client) {
   return {widgets, remove: () => client.delete(crds, `widgets.${group}`)};
 }
 
-/** Tries until it neither throws nor answers false; after `withinMs` the last error. */
+/** Tries until it neither throws nor answers false, the more seldom the longer it takes; after `withinMs` the last error. */
 export async function eventually<T>(attempt: () => T | Promise<T>, withinMs = 300_000): Promise<T> {
-  const end = Date.now() + withinMs;
+  const began = Date.now();
   for (;;) {
+    const waitedMs = Date.now() - began;
     try {
       const value = await attempt();
       if (value !== false) return value;
       throw new Error(`not so: ${String(attempt)}`);
     } catch (error) {
-      if (Date.now() > end) throw error;
+      if (waitedMs > withinMs) throw error;
     }
-    await wait(20);
+    await wait(nextLookMs(waitedMs));
   }
 }

@@ -3,6 +3,7 @@ import {setTimeout as wait} from 'node:timers/promises';
 import {isDeepStrictEqual} from 'node:util';
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
+import {nextLookMs} from '../../cluster/polling.ts';
 import type {Account} from '../../operator/api/foreign.ts';
 import {parseSettings, toPolicy} from '../../operator/config.ts';
 import {accounts} from '../../operator/controllers/resources.ts';
@@ -179,7 +180,8 @@ export class RunningOperator {
     for (let beats = 0; ;) {
       const value = await read();
       if (isDeepStrictEqual(value, expected) || beats >= enoughBeats) return value;
-      if (performance.now() - since < atLeastMs) await wait(20);
+      const waitedMs = performance.now() - since;
+      if (waitedMs < atLeastMs) await wait(nextLookMs(waitedMs));
       else {
         await this.#beat();
         beats++;
