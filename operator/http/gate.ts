@@ -79,8 +79,6 @@ const pageQuota: Quota = {requestsPerMinute: 600, requestsPerDay: 100_000};
 /** Of the page's files, for each address. */
 const filesQuota: Quota = {requestsPerMinute: 1200, requestsPerDay: 200_000};
 
-const seconds = (ms: number): number => Math.floor(ms / 1000);
-
 const unknown = ({problem, detail}: NotRecognised): Problem =>
   new Problem(problem, detail, {headers: {'www-authenticate': 'Bearer realm="doorplate"'}});
 
@@ -178,8 +176,7 @@ export class Gate {
 
   /** The headers for an answer to somebody of whose request nothing could be read. */
   headersFor(address: string): Told {
-    const {local, now} = this.#deps;
-    return limitHeaders({windows: local.look([this.#poolOfAddress(address)]), nowSeconds: seconds(now())});
+    return limitHeaders(this.#deps.local.look([this.#poolOfAddress(address)]));
   }
 
   #poolOfAddress(address: string): Pool {
@@ -254,7 +251,7 @@ export class Gate {
     const until = bans.until(caller.hash);
     if (until !== undefined) {
       refused('key-banned');
-      tell(banHeaders(until, limiter.look(caller.pools), seconds(now())));
+      tell(banHeaders(until, limiter.look(caller.pools)));
       throw new Problem(
         'key-banned',
         `This key is banned until ${new Date(until * 1000).toISOString()}, because it went on sending ` +
@@ -326,15 +323,12 @@ export class Gate {
     const verdict = await limiter.take(pools);
     tell(limitHeaders(verdict));
     if (verdict.allowed) return;
-    const {
-      exhausted: {name, limit, resetAtSeconds},
-      retryAfterSeconds,
-    } = verdict;
+    const {exhausted: name, retryAfterSeconds} = verdict;
     this.#deps.refused('rate-limited');
-    onRefusal?.(resetAtSeconds);
+    onRefusal?.(verdict[`${name}End`]);
     throw new Problem(
       'rate-limited',
-      `All ${limit} requests of this ${name} have been made. Try again in ${retryAfterSeconds} s.`,
+      `All ${verdict[`${name}Limit`]} requests of this ${name} have been made. Try again in ${retryAfterSeconds} s.`,
     );
   }
 }

@@ -6,7 +6,8 @@ import type {Condition} from '../api/rules.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {normalise} from '../domain/hostname.ts';
 import {quotaOf} from '../domain/tenant.ts';
-import type {WindowState} from '../limits/limiter.ts';
+import type {Standing} from '../limits/limiter.ts';
+import type {WindowName} from '../limits/window.ts';
 import type {Actor} from './caller.ts';
 import type * as schemas from './schemas.ts';
 
@@ -130,11 +131,11 @@ export function projectView(project: Project, domain: CustomDomain | undefined):
   };
 }
 
-const usage = ({limit, remaining, resetAtSeconds}: WindowState): AccountView['usage']['day'] => ({
-  limit,
-  used: limit - remaining,
-  remaining,
-  reset: resetAtSeconds,
+const usage = (standing: Standing, window: WindowName): AccountView['usage']['day'] => ({
+  limit: standing[`${window}Limit`],
+  used: standing[`${window}Limit`] - standing[`${window}Remaining`],
+  remaining: standing[`${window}Remaining`],
+  reset: standing[`${window}End`],
 });
 
 const ownKeyView = ({metadata: {name}, spec: {scopes, expireTime}}: ApiKey): AccountView['key'] => ({
@@ -143,17 +144,16 @@ const ownKeyView = ({metadata: {name}, spec: {scopes, expireTime}}: ApiKey): Acc
   expires: expireTime ?? null,
 });
 
-/** `windows` are those of the tenant's pool, `offered` the plans that the platform offers. */
-export function accountView(caller: Actor, windows: readonly WindowState[], offered: readonly Plan[]): AccountView {
+/** `standing` is that of the tenant's pool, `offered` the plans that the platform offers. */
+export function accountView(caller: Actor, standing: Standing, offered: readonly Plan[]): AccountView {
   const {namespace, tenant} = caller;
   const plan = 'missing' in tenant.plan ? undefined : tenant.plan;
-  const [minute, day] = (['minute', 'day'] as const).map((name) => usage(windows.find((w) => w.name === name)!));
   return {
     account: tenant.account ?? null,
     namespace,
     plan: plan?.metadata.name ?? null,
     rateLimit: {...quotaOf(tenant)},
-    usage: {minute: minute!, day: day!},
+    usage: {minute: usage(standing, 'minute'), day: usage(standing, 'day')},
     customDomains: plan?.spec.customDomains ?? {allowed: false, maxHostnamesPerProject: 0},
     key: caller.kind === 'key' ? ownKeyView(caller.key) : null,
     offeredPlans: offered.map(({metadata: {name}, spec: {rateLimit, customDomains}}) => ({

@@ -1,6 +1,6 @@
 /** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
 import {type Claim, type Grant, MemoryStore, type Store} from './store.ts';
-import {hashBelow, lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
+import {hashBelow, isTighter, lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
 
 export interface Quota {
   requestsPerMinute: number;
@@ -16,25 +16,24 @@ export interface Pool {
   quota: Quota;
 }
 
-export interface WindowState {
-  name: WindowName;
-  limit: number;
-  /** Requests that would still be admitted in this window, if nobody else asked. */
-  remaining: number;
-  /** Unix seconds, by the trusted clock. */
-  resetAtSeconds: number;
-  lengthSeconds: number;
+/**
+ * Where a caller stands: of all its pools the tighter minute and the tighter day. Flat, as every request makes one. Ends are Unix seconds
+ * by the trusted clock.
+ */
+export interface Standing {
+  minuteLimit: number;
+  /** Requests that would still be admitted in this minute, if nobody else asked. */
+  minuteRemaining: number;
+  minuteEnd: number;
+  dayLimit: number;
+  dayRemaining: number;
+  dayEnd: number;
+  /** When this was so: whole Unix seconds, by the trusted clock. */
+  nowSeconds: number;
 }
 
-/**
- * `windows`: minute and day of each pool, in the order of the pools. `nowSeconds`: when it was decided, Unix seconds
- * by the trusted
- * clock. `exhausted`: the exhausted window that ends last.
- */
-export type Verdict = {windows: readonly WindowState[]; nowSeconds: number} & (
-  | {allowed: true}
-  | {allowed: false; exhausted: WindowState; retryAfterSeconds: number}
-);
+/** `exhausted`: of the exhausted windows the one that ends last. */
+export type Verdict = Standing & ({allowed: true} | {allowed: false; exhausted: WindowName; retryAfterSeconds: number});
 
 /** At most so much of a window is reserved and not yet used: what a crash loses. */
 export const blockShare = 0.05;
@@ -46,7 +45,6 @@ export const dayJitterSeconds = 60;
 /** One window of a pool, as far as this process is concerned. */
 interface Counter {
   name: WindowName;
-  lengthSeconds: number;
   endSeconds: number;
   key: string;
   /** By everybody, with what this process has reserved. */
@@ -107,9 +105,9 @@ export class Limiter {
   }
 
   /** The same windows without charging. */
-  look(pools: readonly Pool[]): readonly WindowState[] {
+  look(pools: readonly Pool[]): Standing {
     const nowMs = this.#clock.nowMs();
-    return windowsOf(pools, this.#states(pools, nowMs));
+    return admission(pools, this.#states(pools, nowMs), nowMs);
   }
 
   async #wait(pools: readonly Pool[], refill?: Promise<void>): Promise<Verdict> {
@@ -153,10 +151,10 @@ export class Limiter {
       runsLow ||= state.refill === undefined && wants(state, pools[i]!.quota);
     }
     this.decisions.admitted++;
-    const windows = windowsOf(pools, states);
+    const verdict = admission(pools, states, nowMs);
     // The next block is asked for while half of this one is left, so that requests rarely wait.
     if (runsLow) this.#refill(pools, states, nowMs);
-    return {allowed: true, windows, nowSeconds: nowMs / 1000};
+    return verdict;
   }
 
   /**
@@ -199,10 +197,10 @@ export class Limiter {
   }
 
   #states(pools: readonly Pool[], nowMs: number): PoolState[] {
-    // An array that grows by `push` begins with room for 17.
-    const states = Array<PoolState>(pools.length);
-    for (let i = 0; i < pools.length; i++) states[i] = this.#current(pools[i]!.id, nowMs);
-    return states;
+    // Most have one. What `map` returns has holes, for all that the compiler knows.
+    const first = [this.#current(pools[0]!.id, nowMs)];
+    for (let i = 1; i < pools.length; i++) first.push(this.#current(pools[i]!.id, nowMs));
+    return first;
   }
 
   /** A pool's state with the windows of now. */
@@ -227,7 +225,6 @@ export class Limiter {
     const key = windowKey(name, endSeconds, id);
     return {
       name,
-      lengthSeconds: lengthSeconds[name],
       endSeconds,
       key,
       taken: this.#store.taken(key),
@@ -277,31 +274,47 @@ function claimOf(counter: Counter, limit: number): Claim | undefined {
   return {window, endSeconds, limit, want: blockOf(limit) - left, least: left === 0 ? 1 : 0};
 }
 
-function stateOf(counter: Counter, limit: number): WindowState {
-  return {
-    name: counter.name,
-    limit,
-    remaining: Math.max(0, limit - (counter.taken - counter.left)),
-    resetAtSeconds: counter.endSeconds,
-    lengthSeconds: counter.lengthSeconds,
+const remainingOf = ({taken, left}: Counter, limit: number): number => Math.max(0, limit - (taken - left));
+
+/** What is told to whoever is admitted. */
+function admission(pools: readonly Pool[], states: readonly PoolState[], nowMs: number): Standing & {allowed: true} {
+  const {minute, day} = states[0]!;
+  const {requestsPerMinute, requestsPerDay} = pools[0]!.quota;
+  const told = {
+    allowed: true as const,
+    minuteLimit: requestsPerMinute,
+    minuteRemaining: remainingOf(minute, requestsPerMinute),
+    minuteEnd: minute.endSeconds,
+    dayLimit: requestsPerDay,
+    dayRemaining: remainingOf(day, requestsPerDay),
+    dayEnd: day.endSeconds,
+    nowSeconds: Math.floor(nowMs / 1000),
   };
+  for (let i = 1; i < pools.length; i++) tighten(told, pools[i]!.quota, states[i]!);
+  return told;
 }
 
-function windowsOf(pools: readonly Pool[], states: readonly PoolState[]): WindowState[] {
-  const windows = Array<WindowState>(2 * pools.length);
-  for (let i = 0; i < pools.length; i++) {
-    const {quota} = pools[i]!;
-    windows[2 * i] = stateOf(states[i]!.minute, quota.requestsPerMinute);
-    windows[2 * i + 1] = stateOf(states[i]!.day, quota.requestsPerDay);
+function tighten(told: Standing, {requestsPerMinute, requestsPerDay}: Quota, {minute, day}: PoolState): void {
+  const ofMinute = remainingOf(minute, requestsPerMinute);
+  const {minuteRemaining, minuteEnd, dayRemaining, dayEnd} = told;
+  if (isTighter(ofMinute, minute.endSeconds, {remaining: minuteRemaining, endSeconds: minuteEnd})) {
+    told.minuteLimit = requestsPerMinute;
+    told.minuteRemaining = ofMinute;
+    told.minuteEnd = minute.endSeconds;
   }
-  return windows;
+  const ofDay = remainingOf(day, requestsPerDay);
+  if (isTighter(ofDay, day.endSeconds, {remaining: dayRemaining, endSeconds: dayEnd})) {
+    told.dayLimit = requestsPerDay;
+    told.dayRemaining = ofDay;
+    told.dayEnd = day.endSeconds;
+  }
 }
 
 /** Told to wait for the exhausted window that ends last: what ends before leaves the other one exhausted. */
 function refusal(pools: readonly Pool[], states: readonly PoolState[], {counter, pool}: Spent, nowMs: number): Verdict {
-  const exhausted = stateOf(counter, limitOf(pool.quota, counter.name));
-  const jitter = counter.name === 'day' ? hashBelow(`${counter.endSeconds}:${pool.id}`, dayJitterSeconds + 1) : 0;
-  const nowSeconds = nowMs / 1000;
-  const retryAfterSeconds = Math.ceil(counter.endSeconds - nowSeconds) + jitter;
-  return {allowed: false, windows: windowsOf(pools, states), nowSeconds, exhausted, retryAfterSeconds};
+  const {name, endSeconds} = counter;
+  const jitter = name === 'day' ? hashBelow(`${endSeconds}:${pool.id}`, dayJitterSeconds + 1) : 0;
+  const told = admission(pools, states, nowMs);
+  const retryAfterSeconds = endSeconds - told.nowSeconds + jitter;
+  return {...told, allowed: false, exhausted: name, retryAfterSeconds};
 }

@@ -25,3 +25,10 @@ export function windowEnd(length: number, phase: number, nowMs: number): number 
 /** What a store calls one window of a pool: no two windows share it. */
 export const windowKey = (name: WindowName, endSeconds: number, poolId: string): string =>
   `${name}:${endSeconds}:${poolId}`;
+
+/** Whether one window is tighter than another: it has fewer requests left, or as many and ends later. */
+export const isTighter = (
+  remaining: number,
+  endSeconds: number,
+  than: {remaining: number; endSeconds: number},
+): boolean => (remaining === than.remaining ? endSeconds > than.endSeconds : remaining < than.remaining);

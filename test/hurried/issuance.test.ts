@@ -25,10 +25,10 @@ test('pending for too long: the request is deleted, the next one has another UID
   ]);
   await tenant.record('pending', tenant.proof);
   await tenant.attach('pending', tenant.host('pending'));
-  // A busy cert-manager may meet the quota late: what it says is read again.
-  const stalled = await eventually('the cause is told', async () => {
+  // A busy cert-manager may meet the quota late, and CAA is asked when it stalls: what is known later is told later.
+  const stalled = await eventually('the cause is told, and what CAA says', async () => {
     const now = await tenant.reason('pending', 'IssuanceStalled');
-    return /quota/.test(now.status?.hosts?.[0]?.message ?? '') && now;
+    return /CAA records.* quota/.test(now.status?.hosts?.[0]?.message ?? '') && now;
   });
   expect(stalled.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform'});
   const message = stalled.status?.hosts?.[0]?.message;

@@ -29,11 +29,11 @@ for await (const line of createInterface({input: process.stdin})) {
   let admitted = 0;
   for (let i = 0; i < Number(count); i++) if ((await limits.limiter.take([pool])).allowed) admitted++;
   if (word === 'strike') strike();
-  const day = limits.limiter.look([pool])[1]!;
+  const {dayRemaining, dayEnd} = limits.limiter.look([pool]);
   const answer = {
     admitted,
-    remaining: day.remaining,
-    resetAtSeconds: day.resetAtSeconds,
+    remaining: dayRemaining,
+    resetAtSeconds: dayEnd,
     bannedUntil: bans.until(hash) ?? null,
     clockSeconds: Date.now() / 1000,
     trustedSeconds: clock.nowMs() / 1000,

@@ -140,7 +140,7 @@ describe('never banned', () => {
           for (let i = 0; i < 70; i++) await limiter.take([pool]);
           const verdict = await limiter.take([pool]);
           if (verdict.allowed) continue;
-          bans.refused(hash, verdict.exhausted.resetAtSeconds);
+          bans.refused(hash, verdict[`${verdict.exhausted}End`]);
           time.pass(verdict.retryAfterSeconds * 1000);
         }
         expect(bans.until(hash)).toBeUndefined();

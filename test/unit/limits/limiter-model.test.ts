@@ -2,7 +2,7 @@ import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {limitHeaders} from '../../../operator/limits/headers.ts';
-import {Limiter, type Pool, type Quota, type Verdict, type WindowState} from '../../../operator/limits/limiter.ts';
+import {Limiter, type Pool, type Quota, type Standing, type Verdict} from '../../../operator/limits/limiter.ts';
 import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
 import {SoonStore} from '../../support/limits-stores.ts';
 import {VirtualTime} from '../../support/limits-time.ts';
@@ -80,37 +80,63 @@ class World {
   async #request(pools: Pool[]): Promise<void> {
     const before = this.limiter.look(pools);
     const verdict = await this.limiter.take(pools);
+    const after = pools.map((each) => this.limiter.look([each]));
     // The next one knows from the headers of this one what will become of it.
-    this.#agree(before, verdict, pools);
-    for (const [i, window] of verdict.windows.entries()) {
-      const key = `${pools[i >> 1]!.id} ${window.name} ${window.resetAtSeconds}`;
-      const count = (this.#admitted.get(key) ?? 0) + (verdict.allowed ? 1 : 0);
-      this.#admitted.set(key, count);
-      const exact = Math.max(0, window.limit - count);
-      const {limit, remaining} = window;
-      holds(!verdict.allowed || count <= limit, {key, admitted: count, limit});
-      holds(this.crashed ? remaining <= exact : remaining === exact, {key, remaining, exact});
+    this.#agree(before, verdict, after);
+    for (const [
+      i,
+      {
+        id,
+        quota: {requestsPerMinute, requestsPerDay},
+      },
+    ] of pools.entries()) {
+      const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd} = after[i]!;
+      holds(minuteLimit === requestsPerMinute && dayLimit === requestsPerDay, {after});
+      this.#count(`${id} minute ${minuteEnd}`, verdict.allowed, minuteLimit, minuteRemaining);
+      this.#count(`${id} day ${dayEnd}`, verdict.allowed, dayLimit, dayRemaining);
     }
   }
 
-  #agree(before: readonly WindowState[], verdict: Verdict, pools: Pool[]): void {
-    const sameWindows = before.every((window, i) => window.resetAtSeconds === verdict.windows[i]!.resetAtSeconds);
-    const headers = limitHeaders({windows: before, nowSeconds: this.clock.nowMs() / 1000});
-    const promised = headers['x-ratelimit-remaining'] !== 0;
-    holds(!sameWindows || verdict.allowed === promised, {promised, verdict});
-    for (const [i, {limit}] of before.entries()) {
-      const {requestsPerMinute, requestsPerDay} = pools[i >> 1]!.quota;
-      holds(limit === (i % 2 === 0 ? requestsPerMinute : requestsPerDay), {before});
-    }
-    if (verdict.allowed) return;
-    const told = verdict.exhausted;
-    const last = Math.max(
-      ...verdict.windows.filter((window) => window.remaining === 0).map((window) => window.resetAtSeconds),
-    );
-    holds(told.remaining === 0 && told.resetAtSeconds === last, {verdict});
-    const late = this.clock.nowMs() / 1000 + verdict.retryAfterSeconds - told.resetAtSeconds;
-    holds(late >= 0 && late < (told.name === 'day' ? 61 : 1), {late, verdict});
+  #count(key: string, isAdmitted: boolean, limit: number, remaining: number): void {
+    const count = (this.#admitted.get(key) ?? 0) + (isAdmitted ? 1 : 0);
+    this.#admitted.set(key, count);
+    const exact = Math.max(0, limit - count);
+    holds(!isAdmitted || count <= limit, {key, admitted: count, limit});
+    holds(this.crashed ? remaining <= exact : remaining === exact, {key, remaining, exact});
   }
+
+  /** `after`: where each pool alone stands. */
+  #agree(before: Standing, verdict: Verdict, after: readonly Standing[]): void {
+    const minutes = after.map(({minuteRemaining: remaining, minuteEnd: end}) => ({
+      name: 'minute' as const,
+      remaining,
+      end,
+    }));
+    const days = after.map(({dayRemaining: remaining, dayEnd: end}) => ({name: 'day' as const, remaining, end}));
+    const {minuteRemaining, minuteEnd, dayRemaining, dayEnd} = verdict;
+    holds(isTightest({remaining: minuteRemaining, end: minuteEnd}, minutes), {verdict, minutes});
+    holds(isTightest({remaining: dayRemaining, end: dayEnd}, days), {verdict, days});
+    const sameWindows = before.minuteEnd === minuteEnd && before.dayEnd === dayEnd;
+    const promised = limitHeaders(before)['x-ratelimit-remaining'] !== 0;
+    holds(!sameWindows || verdict.allowed === promised, {promised, verdict});
+    if (verdict.allowed) return;
+    const {exhausted, retryAfterSeconds} = verdict;
+    const end = verdict[`${exhausted}End`];
+    const last = Math.max(...[...minutes, ...days].filter(({remaining}) => remaining === 0).map((each) => each.end));
+    holds(verdict[`${exhausted}Remaining`] === 0 && end === last, {verdict});
+    const late = this.clock.nowMs() / 1000 + retryAfterSeconds - end;
+    holds(late >= 0 && late < (exhausted === 'day' ? 61 : 1), {late, verdict});
+  }
+}
+
+interface Told {
+  remaining: number;
+  end: number;
+}
+/** One of these: the fewest left, and of several the last to end. */
+function isTightest({remaining, end}: Told, all: readonly Told[]): boolean {
+  const fewest = Math.min(...all.map((each) => each.remaining));
+  return remaining === fewest && end === Math.max(...all.filter((e) => e.remaining === fewest).map((e) => e.end));
 }
 
 const stores: [string, () => Store][] = [

@@ -1,6 +1,13 @@
 import {describe, expect, test} from '@jest/globals';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
-import {blockOf, Limiter, type Pool, type Quota, type Verdict} from '../../../operator/limits/limiter.ts';
+import {
+  blockOf,
+  Limiter,
+  type Pool,
+  type Quota,
+  type Standing,
+  type Verdict,
+} from '../../../operator/limits/limiter.ts';
 import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
 import {minutePhase} from '../../../operator/limits/window.ts';
 import {SlowStore} from '../../support/limits-stores.ts';
@@ -27,7 +34,7 @@ function admitted(limiter: Limiter, tries: number, ...pools: Pool[]): number {
   return count;
 }
 
-const remaining = (verdict: Verdict): number[] => verdict.windows.map((window) => window.remaining);
+const remaining = ({minuteRemaining, dayRemaining}: Standing): number[] => [minuteRemaining, dayRemaining];
 
 describe('one pool', () => {
   test('admits as many as the limit in a minute, and as many again in the next', () => {
@@ -41,7 +48,7 @@ describe('one pool', () => {
     const {limiter} = make();
     for (let left = 59; left >= 0; left--) expect(remaining(take(limiter, acme))).toEqual([left, 940 + left]);
     const refused = take(limiter, acme);
-    expect(refused).toMatchObject({allowed: false, exhausted: {name: 'minute', remaining: 0}});
+    expect(refused).toMatchObject({allowed: false, exhausted: 'minute'});
     expect(remaining(refused)).toEqual([0, 940]);
   });
 
@@ -55,7 +62,7 @@ describe('one pool', () => {
   test('to look costs nothing', () => {
     const {limiter} = make();
     take(limiter, acme);
-    for (let i = 0; i < 5; i++) expect(limiter.look([acme]).map((window) => window.remaining)).toEqual([59, 999]);
+    for (let i = 0; i < 5; i++) expect(remaining(limiter.look([acme]))).toEqual([59, 999]);
   });
 
   test('a limit of 0 admits nothing, a limit of 1 one, and what is no number nothing', () => {
@@ -75,7 +82,8 @@ describe('a refusal', () => {
     const retryAfterSeconds = end - noonMs / 1000;
     expect(verdict).toMatchObject({
       allowed: false,
-      exhausted: {name: 'minute', resetAtSeconds: end},
+      exhausted: 'minute',
+      minuteEnd: end,
       retryAfterSeconds,
     });
   });
@@ -84,8 +92,8 @@ describe('a refusal', () => {
     const {limiter} = make();
     const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 5, requestsPerDay: 5}};
     admitted(limiter, 5, pool);
-    const resetAtSeconds = Date.UTC(2026, 10, 23) / 1000;
-    expect(take(limiter, pool)).toMatchObject({allowed: false, exhausted: {name: 'day', resetAtSeconds}});
+    const dayEnd = Date.UTC(2026, 10, 23) / 1000;
+    expect(take(limiter, pool)).toMatchObject({allowed: false, exhausted: 'day', dayEnd});
   });
 
   test('by the day: the wait has up to a minute more, spread over pools, the same for a pool all day', () => {
@@ -116,9 +124,34 @@ describe('several pools', () => {
   test('a request is charged to all of them or to none', () => {
     const {limiter} = make();
     expect(admitted(limiter, 50, acme, key(10))).toBe(10);
-    expect(limiter.look([acme, key(10)]).map((window) => window.remaining)).toEqual([50, 990, 0, 490]);
+    expect([acme, key(10)].map((pool) => remaining(limiter.look([pool])))).toEqual([
+      [50, 990],
+      [0, 490],
+    ]);
     expect(admitted(limiter, 70, acme)).toBe(50);
-    expect(remaining(take(limiter, key(20), acme))).toEqual([10, 490, 0, 940]);
+    expect(take(limiter, key(20), acme).allowed).toBe(false);
+    expect([key(20), acme].map((pool) => remaining(limiter.look([pool])))).toEqual([
+      [10, 490],
+      [0, 940],
+    ]);
+  });
+
+  test('one minute and one day are told of all: the tighter of each', () => {
+    const {limiter} = make();
+    const roomy = {id: 'key:roomy', quota: {requestsPerMinute: 1000, requestsPerDay: 30}};
+    admitted(limiter, 20, acme);
+    expect(take(limiter, acme, roomy)).toMatchObject({
+      minuteLimit: 60,
+      minuteRemaining: 39,
+      dayLimit: 30,
+      dayRemaining: 29,
+    });
+    expect(take(limiter, roomy, acme)).toMatchObject({
+      minuteLimit: 60,
+      minuteRemaining: 38,
+      dayLimit: 30,
+      dayRemaining: 28,
+    });
   });
 
   test('two pools do not touch each other', () => {
@@ -205,7 +238,7 @@ describe('reserved blocks', () => {
     const {limiter, time} = make(store);
     expect(admitted(limiter, 20, acme)).toBe(20);
     const next = new Limiter({clock: new TrustedClock(time), store});
-    const [minute, day] = next.look([acme]).map((window) => window.remaining);
+    const [minute, day] = remaining(next.look([acme]));
     expect({minute: 40 - minute! <= 3 && minute! <= 40, day: 980 - day! <= 50 && day! <= 980}).toEqual({
       minute: true,
       day: true,
@@ -220,7 +253,7 @@ describe('reserved blocks', () => {
     time.pass(60_000);
     const next = new Limiter({clock: new TrustedClock(time), store});
     expect(admitted(next, 10, pool)).toBe(0);
-    expect(next.look([pool]).map((window) => window.remaining)).toEqual([60, 0]);
+    expect(remaining(next.look([pool]))).toEqual([60, 0]);
   });
 });
 
@@ -230,7 +263,7 @@ describe('memory', () => {
     const limiter = new Limiter({clock: new TrustedClock(new VirtualTime()), store, atMost: 10});
     expect(admitted(limiter, 30, acme)).toBe(30);
     for (let i = 0; i < 100; i++) take(limiter, {...acme, id: `tenant:t${i}`});
-    expect(limiter.look([acme])[0]!.remaining).toBeLessThanOrEqual(30);
+    expect(limiter.look([acme]).minuteRemaining).toBeLessThanOrEqual(30);
     const left = admitted(limiter, 100, acme);
     expect({atMost: left <= 30, lostABlockAtMost: left >= 27}).toEqual({atMost: true, lostABlockAtMost: true});
   });
