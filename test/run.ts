@@ -275,14 +275,18 @@ const suites: Suite[] = [
   },
   // The largest objects keep the API server busy: after what waits for it by the second.
   {name: 'crds', after: ['faults'], cluster: true, run: jest(['test/crds'], {keep: true})},
-  // Processes and API servers of their own: beside the cluster's tests, which wait for seconds, they would be in the way.
-  {name: 'limits', after: ['faults', 'unit'], run: jest(['test/limits'], {keep: true})},
-  {name: 'api', after: ['limits'], run: jestWithServers(['test/api'], {keep: true, workers: 3})},
-  {name: 'page', after: ['limits'], run: jestWithServers(['test/page'], {keep: true})},
-  // They compute as much as the two before them.
-  {name: 'operator', after: ['api', 'page'], run: jestWithServers(['test/operator'], {keep: true})},
+  // Processes and API servers of their own, beside the faults, which wait for most of their time; these have to wait where there is a choice.
+  {name: 'limits', after: ['hurried', 'unit'], run: jest(['test/limits'], {keep: true, niced: 5})},
+  {name: 'api', after: ['limits'], run: jestWithServers(['test/api'], {keep: true, niced: 5, workers: 3})},
+  {name: 'page', after: ['limits'], run: jestWithServers(['test/page'], {keep: true, niced: 5})},
+  // It waits for half of its time.
+  {
+    name: 'operator',
+    after: ['api', 'page'],
+    run: jestWithServers(['test/operator'], {keep: true, niced: 5, workers: 3}),
+  },
   // Tools of others judge what is written for them: statuses, alerts, queries.
-  {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops', 'test/observability'], {keep: true})},
+  {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops', 'test/observability'], {keep: true, niced: 5})},
   // Proxies with timeouts of a second: after what keeps the processor busy.
   {name: 'authorize', after: ['operator', 'gitops'], run: jest(['test/authorize'], {keep: true})},
   // Four minutes at a few hundred requests a second.
