@@ -32,13 +32,19 @@ const say = (text: string) => console.log(`[${((Date.now() - started) / 1000).to
 interface RunOptions {
   keep?: boolean;
   hear?: ((chunk: Buffer) => void) | undefined;
+  /** Also when somebody has ended this run: what tidies up. */
+  always?: boolean;
   /** Added to this process' environment. */
   env?: Readonly<Record<string, string>>;
 }
 
 /** Runs a command; its output is shown, or kept and shown when it has ended. Resolves with its exit code; `hear` gets each chunk. */
-function run(command: string, args: readonly string[], {keep = false, hear, env}: RunOptions = {}): Promise<number> {
-  if (interrupted) return Promise.resolve(130);
+function run(
+  command: string,
+  args: readonly string[],
+  {keep = false, hear, always = false, env}: RunOptions = {},
+): Promise<number> {
+  if (interrupted && !always) return Promise.resolve(130);
   return new Promise((resolve) => {
     const stdio = keep || hear ? 'pipe' : 'inherit';
     const child = spawn(command, [...args], {
@@ -359,7 +365,7 @@ async function main(): Promise<number> {
   };
   for (const suite of wanted) ended.set(suite.name, begin(suite));
   await Promise.all(ended.values());
-  if (ours) await run('cluster/down.sh', []);
+  if (ours) await run('cluster/down.sh', [], {always: true});
   console.log(`\n${lines.join('\n')}\n${((Date.now() - started) / 60_000).toFixed(1)} minutes in all\n`);
   for (const failure of failures) console.log(`FAILED: ${failure.slice(0, 400)}`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
