@@ -2,14 +2,14 @@
  * ROW=P1: Projects with a hostname each that DNS has proven, applied at once, until each has its Certificate and its Ingress: existence
  * only, for an ingress class that no edge reads. Beside a bare loop with as many writes, and beside cert-manager's ingress-shim.
  */
-import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {ingresses} from '../../operator/controllers/resources.ts';
 import type {Ingress} from '../../operator/api/foreign.ts';
 import {ingressClass} from '../support/platform.ts';
 import {countBySort, isEvent, isLease, succeeded, type Write} from './audit.ts';
 import type {CertManagerSpeed} from './daemons.ts';
 import {floorMs} from './floor.ts';
 import {operatorUser} from './operator-process.ts';
-import {each, type Place, placesOf, until} from './population.ts';
+import {allExist, each, type Place, placesOf} from './population.ts';
 import {type BenchContext, printTable, type Row, seconds} from './table.ts';
 import {BenchWorld, issuer} from './world.ts';
 
@@ -22,17 +22,6 @@ function spanOf(writes: readonly Write[]): number {
   return Math.max(...writes.filter(isChild).map(({answeredAt}) => answeredAt)) - began;
 }
 
-/** Resolves when there is a Certificate for each of these hostnames, and an Ingress. */
-async function untilAllExist(world: BenchWorld, places: readonly Place[]): Promise<void> {
-  await until(async () => {
-    const {items: certs} = await world.client.list(certificates);
-    const {items: routes} = await world.client.list(ingresses);
-    const named = new Set(certs.flatMap(({spec}) => spec.dnsNames));
-    const routed = new Set(routes.flatMap(({spec}) => spec.rules?.map(({host}) => host) ?? []));
-    return places.every(({hostname}) => named.has(hostname) && routed.has(hostname));
-  });
-}
-
 /** Resolves with what was written meanwhile. */
 async function doorplate(world: BenchWorld, places: readonly Place[], speed?: CertManagerSpeed) {
   const operator = await world.operator();
@@ -42,7 +31,7 @@ async function doorplate(world: BenchWorld, places: readonly Place[], speed?: Ce
   const mark = await world.audit.mark();
   const before = (await operator.figures()).cpuMs;
   await world.attach(places);
-  await untilAllExist(world, places);
+  await allExist(world.client, places);
   if (!speed) await operator.quiet();
   const cpuMs = (await operator.figures()).cpuMs - before;
   const failed = await operator.metric('controller_runtime_reconcile_errors_total');
@@ -72,7 +61,7 @@ async function ingressShim(world: BenchWorld, places: readonly Place[], speed: C
   await world.certManager(speed);
   const mark = await world.audit.mark();
   await each(places, (place) => world.client.create(ingresses, ingressOf(place)));
-  await untilAllExist(world, places);
+  await allExist(world.client, places);
   return spanOf(await world.audit.since(mark));
 }
 
@@ -125,7 +114,7 @@ async function besideTheFloor({say, domains}: BenchContext): Promise<boolean> {
 }
 
 /** At its defaults cert-manager makes 2.4 Certificates a second, however many there are to make. */
-const mostAtDefaults = 500;
+const mostAtDefaults = 250;
 
 /** b) cert-manager runs, at its defaults or tuned. */
 async function besideTheShim({say, domains}: BenchContext, speed: CertManagerSpeed, most: number): Promise<boolean> {

@@ -15,7 +15,8 @@ import {growthChart} from './growth.ts';
 import {type BenchContext, mebibytes, printTable, seconds} from './table.ts';
 import {BenchWorld} from './world.ts';
 
-const folder = fileURLToPath(new URL('../../dist/bench/', import.meta.url));
+/** Where benches keep what they go on with: a folder for each number of domains. */
+export const folder = fileURLToPath(new URL('../../dist/bench/', import.meta.url));
 const steps = 20;
 
 /** What is known when a step is done. */

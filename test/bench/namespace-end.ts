@@ -11,7 +11,7 @@ import {
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {eventually} from '../support/kube-api.ts';
 import {startControllerManager} from './daemons.ts';
-import {each, type Place, placesOf, until} from './population.ts';
+import {allExist, each, type Place, placesOf} from './population.ts';
 import {printTable, type Row, seconds} from './table.ts';
 import {BenchWorld} from './world.ts';
 
@@ -51,11 +51,7 @@ export const run: Row = async ({say, domains}) => {
     await world.publish(places);
     await world.attach(places);
     const [{namespace}] = places as [Place];
-    await until(async () => {
-      const {items} = await client.list(ingresses, {namespace});
-      const hosts = new Set(items.flatMap(({spec}) => spec.rules?.map(({host}) => host) ?? []));
-      return places.every(({hostname}) => hosts.has(hostname));
-    });
+    await allExist(client, places);
     await operator.quiet();
     const contents = await contentsOf(world, namespace);
     const failed = () => operator.metric('controller_runtime_reconcile_errors_total');

@@ -4,8 +4,10 @@ import type {Account, CustomDomain, EndpointSlice, Project, Service} from '../..
 import {identity} from '../../operator/controllers/kept.ts';
 import {
   accounts,
+  certificates,
   customDomains,
   endpointSlices,
+  ingresses,
   namespaces,
   projects,
   services,
@@ -98,18 +100,10 @@ export async function publish(client: Client, places: readonly Place[]): Promise
 }
 
 /** The default host of each Project, which CNAMEs must name, by `namespace/name`: once all have been deployed. */
-async function targetsOf(client: Client, places: readonly Place[]): Promise<Map<string, string>> {
-  const wanted = new Set(places.map(keyOfPlace));
-  const targets = new Map<string, string>();
-  await until(async () => {
-    for (const project of (await client.list(projects)).items) {
-      const {firstDeployTime, host = ''} = project.status ?? {};
-      if (wanted.has(keyOf(project)) && firstDeployTime !== undefined) targets.set(keyOf(project), host);
-    }
-    return targets.size === wanted.size;
-  });
-  return targets;
-}
+const targetsOf = (client: Client, places: readonly Place[]): Promise<Map<string, string>> =>
+  allSeen(client, projects, places.map(keyOfPlace), (project) =>
+    project.status?.firstDeployTime === undefined ? [] : [[keyOf(project), project.status.host ?? '']],
+  );
 
 export const keyOfPlace = ({namespace, name}: Place): string => `${namespace}/${name}`;
 
@@ -128,32 +122,60 @@ export async function attach(client: Client, places: readonly Place[]): Promise<
 export const isReady = ({status}: Pick<CustomDomain, 'status'>): boolean =>
   status?.conditions?.some(({type, status: is}) => type === 'Ready' && is === 'True') ?? false;
 
-interface Readiness extends HasMeta {
-  ready: boolean;
+/** Resolves when all of these places are Ready. */
+export async function allReady(client: Client, places: readonly Place[]): Promise<void> {
+  await allSeen(client, customDomains, places.map(keyOfPlace), (domain) =>
+    isReady(domain) ? [[keyOf(domain), '']] : [],
+  );
 }
 
-/** Resolves when all of these places are Ready, as a watch says: no list of thousands is asked for over and over. */
-export async function allReady(client: Client, places: readonly Place[]): Promise<void> {
-  const waiting = new Set(places.map(keyOfPlace));
-  const cache = new Cache<Readiness, CustomDomain>(client, customDomains, {
-    project: (domain) => ({metadata: identity(domain.metadata), ready: isReady(domain)}),
+const named = (names: readonly (string | undefined)[]): [string, string][] => names.map((name) => [name ?? '', '']);
+
+/** Resolves when there is a Certificate and an Ingress for each of these hostnames. */
+export async function allExist(client: Client, places: readonly Place[]): Promise<void> {
+  const hostnames = places.map(({hostname}) => hostname);
+  await Promise.all([
+    allSeen(client, certificates, hostnames, ({spec}) => named(spec.dnsNames)),
+    allSeen(client, ingresses, hostnames, ({spec}) => named(spec.rules?.map(({host}) => host) ?? [])),
+  ]);
+}
+
+interface Shown extends HasMeta {
+  shown: [key: string, value: string][];
+}
+
+/**
+ * What objects show, by key, when each of the wanted keys has been shown: as a watch says, since a list of thousands that is asked for
+ * over and over is work for the API server, too.
+ */
+async function allSeen<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  wanted: readonly string[],
+  show: (object: T) => [key: string, value: string][],
+): Promise<Map<string, string>> {
+  const seen = new Map<string, string>();
+  const waiting = new Set(wanted);
+  const cache = new Cache<Shown, T>(client, resource, {
+    project: (object) => ({metadata: identity(object.metadata), shown: show(object)}),
   });
   const stop = new AbortController();
-  const ready = new Promise<void>((resolve) => {
+  const all = new Promise<void>((resolve) => {
     cache.onChange((now) => {
-      if (now?.ready) waiting.delete(keyOf(now));
+      for (const [key, value] of now?.shown ?? []) if (waiting.delete(key)) seen.set(key, value);
       if (waiting.size === 0) resolve();
     });
   });
   cache.start(stop.signal);
-  await Promise.race([ready, tooLong(stop.signal)]);
+  await Promise.race([all, tooLong(stop.signal)]);
   stop.abort();
   await cache.stopped();
+  return seen;
 }
 
 async function tooLong(signal: AbortSignal): Promise<void> {
   await wait(patienceMs, undefined, {signal, ref: false}).catch(() => {});
-  if (!signal.aborted) throw new Error('the domains did not become Ready');
+  if (!signal.aborted) throw new Error('what was waited for did not come');
 }
 
 /** Asks now and then whether it is so: a list of thousands is work for the API server, too. */

@@ -1,6 +1,8 @@
 /** `make bench`: what is promised in figures, measured beside peers in the same run. */
 import {availableParallelism, cpus, loadavg, totalmem} from 'node:os';
-import {Fixture} from './fixture.ts';
+import {join} from 'node:path';
+import {Fixture, folder} from './fixture.ts';
+import {heard, Measured, type Outcome} from './measured.ts';
 import {rows, rowsOf} from './rows.ts';
 import type {BenchContext} from './table.ts';
 
@@ -16,8 +18,8 @@ ${Object.entries(rows)
 DOMAINS   how many, where a row is about many: 1,000 unless told, 10,000 with LONG=1
 LONG=1    the large sizes and long times, for which CI has no time
 
-P2 to P7 share one platform of Live domains, which is kept in dist/bench/DOMAINS: one that was ended goes on where it was.
-To begin anew remove that folder.
+P2 to P7 share one platform of Live domains, which is kept in dist/bench/DOMAINS: one that was ended goes on where it was. With LONG=1
+what a row has come to is kept there, too: it is told again, and not measured again. To begin anew remove that folder.
 `;
 
 function settingsOf(env: NodeJS.ProcessEnv): Omit<BenchContext, 'say'> {
@@ -36,6 +38,18 @@ async function measure(name: string, context: BenchContext): Promise<boolean> {
   if ('alone' in run) return (await run.alone())(context);
   fixture ??= await Fixture.make(context);
   return (await run.onFixture())(context, fixture);
+}
+
+/** As it was measured before this bench was ended, or now. */
+async function outcomeOf(name: string, context: BenchContext, measured: Measured | undefined): Promise<Outcome> {
+  const before = measured?.get(name);
+  if (before) {
+    console.log([...before.said, '(measured before)'].join('\n'));
+    return before;
+  }
+  const outcome = await heard(() => measure(name, context));
+  await measured?.keep(name, outcome);
+  return outcome;
 }
 
 /** Ends the platform of Live domains; false when something is wrong with what stands. */
@@ -57,10 +71,11 @@ async function main(): Promise<number> {
   console.log(`${machine}, Node ${process.version}, load ${loadavg()[0]!.toFixed(1)} at the start`);
   const lastOnFixture = wanted.findLast((name) => 'onFixture' in rows[name]!.run);
   const missed: string[] = [];
+  const measured = context.long ? await Measured.in(join(folder, String(context.domains), 'rows.json')) : undefined;
   for (const name of wanted) {
     say(`row ${name}: ${rows[name]!.what}`);
     try {
-      if (!(await measure(name, context))) missed.push(name);
+      if (!(await outcomeOf(name, context, measured)).reached) missed.push(name);
     } catch (error) {
       missed.push(name);
       say(`row ${name} FAILED: ${error instanceof Error ? error.stack : String(error)}`);

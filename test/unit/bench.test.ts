@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from '@jest/globals';
 import {AuditLog, countBySort} from '../bench/audit.ts';
+import {heard, Measured} from '../bench/measured.ts';
 import {placesOf} from '../bench/population.ts';
 import {rows, rowsOf} from '../bench/rows.ts';
 import {median, quantile} from '../bench/table.ts';
@@ -24,6 +25,23 @@ describe('The rows of a bench', () => {
   test('that do not exist are told, with those that do', () => {
     expect(() => rowsOf(['P15'])).toThrow('there is no row "P15"; there are kit, P1, ');
   });
+});
+
+test('What a row of a long bench has come to is there when the bench goes on, with all that it printed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'doorplate-bench-'));
+  try {
+    const file = join(folder, '10000', 'rows.json');
+    const outcome = await heard(async () => {
+      console.log('P1: MISSED');
+      return false;
+    });
+    await (await Measured.in(file)).keep('P1', outcome);
+    const later = await Measured.in(file);
+    expect(later.get('P1')).toEqual({reached: false, said: ['P1: MISSED']});
+    expect(later.get('P2')).toBeUndefined();
+  } finally {
+    await rm(folder, {recursive: true});
+  }
 });
 
 describe('A quantile', () => {
