@@ -16,10 +16,13 @@ const onFixture = (what: string, load: () => Promise<FixtureRow>): RowEntry => (
 
 export const rows: Readonly<Record<string, RowEntry>> = {
   kit: alone('the runtime kit beside @kubernetes/client-node', () => import('./kit.ts')),
-  P1: alone(
-    'Certificates and Ingresses of proven domains beside a bare loop and ingress-shim',
-    () => import('./existence.ts'),
-  ),
+  P1a: alone('Certificates and Ingresses of proven domains, beside a bare loop of the same writes', async () => ({
+    run: (await import('./existence.ts')).besideFloor,
+  })),
+  P1b: alone('the same beside a tuned ingress-shim', async () => ({run: (await import('./existence.ts')).besideTuned})),
+  P1c: alone("the same beside ingress-shim at cert-manager's defaults", async () => ({
+    run: (await import('./existence.ts')).besideDefault,
+  })),
   P2: onFixture('writes of a domain from apply to Ready', async () => (await import('./live.ts')).writesUntilReady),
   P3: onFixture('writes in quiet minutes, with DNS re-checks', async () => (await import('./live.ts')).quietWhenLive),
   P4: onFixture('heap of a domain', async () => (await import('./live.ts')).heapOfDomains),
@@ -43,13 +46,13 @@ export const rows: Readonly<Record<string, RowEntry>> = {
 export function rowsOf(words: readonly string[]): string[] {
   const wanted = words.flatMap((word) => word.split(/[\s,]+/)).filter(Boolean);
   if (wanted.length === 0) return Object.keys(rows);
-  const names = wanted.map((word) => {
-    const name = /^p(9|10)$/i.test(word)
-      ? 'limits'
-      : Object.keys(rows).find((row) => row.toLowerCase() === word.toLowerCase());
+  const names = wanted.flatMap((word) => {
+    if (/^p1$/i.test(word)) return ['P1a', 'P1b', 'P1c'];
+    if (/^p(9|10)$/i.test(word)) return ['limits'];
+    const name = Object.keys(rows).find((row) => row.toLowerCase() === word.toLowerCase());
     if (name === undefined)
       throw new Error(`there is no row ${JSON.stringify(word)}; there are ${Object.keys(rows).join(', ')}`);
-    return name;
+    return [name];
   });
   return Object.keys(rows).filter((row) => names.includes(row));
 }

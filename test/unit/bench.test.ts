@@ -15,7 +15,7 @@ describe('The rows of a bench', () => {
   });
 
   test('are found whatever their case and what is between them, and run in their own order', () => {
-    expect(rowsOf(['p3,P1', 'kit'])).toEqual(['kit', 'P1', 'P3']);
+    expect(rowsOf(['p3,P1', 'kit'])).toEqual(['kit', 'P1a', 'P1b', 'P1c', 'P3']);
   });
 
   test('of the limiter are measured together', () => {
@@ -23,7 +23,7 @@ describe('The rows of a bench', () => {
   });
 
   test('that do not exist are told, with those that do', () => {
-    expect(() => rowsOf(['P15'])).toThrow('there is no row "P15"; there are kit, P1, ');
+    expect(() => rowsOf(['P15'])).toThrow('there is no row "P15"; there are kit, P1a, ');
   });
 });
 
