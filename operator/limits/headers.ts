@@ -20,12 +20,14 @@ export type Told = Record<string, string | number>;
 export function limitHeaders(told: LimitsTold): Told {
   const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd} = told;
   const isDay = showsDay(told);
+  const ofMinute = untilMinute(wait('minute', minuteEnd, told));
+  const ofDay = untilDay(wait('day', dayEnd, told));
   const headers: Told = {
     'x-ratelimit-limit': isDay ? dayLimit : minuteLimit,
     'x-ratelimit-remaining': isDay ? dayRemaining : minuteRemaining,
     'x-ratelimit-reset': isDay ? dayEnd : minuteEnd,
     'ratelimit-policy': policies(minuteLimit)(dayLimit),
-    ratelimit: `"minute";r=${minuteRemaining}${untilMinute(wait('minute', minuteEnd, told))}${dayRemaining}${untilDay(wait('day', dayEnd, told))}`,
+    ratelimit: `"minute";r=${minuteRemaining}${ofMinute}${dayRemaining}${ofDay}`,
   };
   if (told.retryAfterSeconds !== undefined) headers['retry-after'] = told.retryAfterSeconds;
   return headers;
