@@ -170,12 +170,12 @@ const jest =
 
 /** The same with an API server for each worker, which its test files borrow in turn: one starts slower than most files run. */
 const jestWithServers =
-  (folders: readonly string[], {workers = 2, ...options}: JestOptions = {}) =>
+  (folders: readonly string[], {workers = 2, niced = 0, ...options}: JestOptions = {}) =>
   async (): Promise<Counts> => {
-    const servers = await Promise.all(Array.from({length: workers}, () => Platform.lendServer()));
+    const servers = await Promise.all(Array.from({length: workers}, () => Platform.lendServer({niced})));
     const env = {[lentServers]: servers.map(({dir}) => dir).join(':')};
     try {
-      return await jest(folders, {...options, workers, env})();
+      return await jest(folders, {...options, workers, niced, env})();
     } finally {
       await Promise.all(servers.map((server) => server.stop()));
     }

@@ -40,6 +40,8 @@ export interface ApiServerOptions {
   audit?: boolean;
   /** A folder that outlives it: started there again, it holds what it held. */
   dir?: string;
+  /** By so much it takes what others leave of the processor (nice). */
+  niced?: number;
 }
 /** What a borrower must know: the keys are those that stay. */
 interface Lent {
@@ -400,7 +402,8 @@ export class ApiServer {
   async #spawn(name: Program, args: string[]): Promise<void> {
     const log = await open(join(this.dir, `${name}.log`), 'a');
     // It ends with this process, however that ends.
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', join(bin, name), ...args], {
+    const line = ['--pdeathsig', 'KILL', '--', 'nice', '-n', `${this.#options.niced ?? 0}`, join(bin, name), ...args];
+    const child = spawn('setpriv', line, {
       stdio: ['ignore', log.fd, log.fd],
     });
     child.on('error', () => {});

@@ -18,7 +18,7 @@ import {
 import type {Client} from '../../operator/kube/client.ts';
 import {defineResource, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
 import {eventually, crds} from './kube-api.ts';
-import {ApiServer, lentServer} from './kube-server.ts';
+import {ApiServer, type ApiServerOptions, lentServer} from './kube-server.ts';
 import {certificateKinds, standIn} from './policy.ts';
 import {StandInCertManager} from './stand-in-cert-manager.ts';
 import {StandInDns} from './stand-in-dns.ts';
@@ -72,8 +72,8 @@ export class Platform {
   }
 
   /** An API server that knows the kinds, for tests that begin while `lentServers` names its folder. */
-  static async lendServer(): Promise<ApiServer> {
-    const server = await ApiServer.start();
+  static async lendServer(options: Pick<ApiServerOptions, 'niced'> = {}): Promise<ApiServer> {
+    const server = await ApiServer.start(options);
     const client = server.client();
     await installKinds(client, await kindsIn(ours));
     await client.close();
