@@ -41,7 +41,11 @@ async function contentsOf(
   return found;
 }
 
-export const run: Row = async ({say, domains}) => {
+/** So many are asked for, whatever the size of the bench. */
+const most = 1000;
+
+export const run: Row = async ({say, domains: wanted}) => {
+  const domains = Math.min(wanted, most);
   const world = await BenchWorld.start();
   try {
     const {client} = world;

@@ -15,7 +15,7 @@ ${Object.entries(rows)
   .map(([name, {what}]) => `  ${name.padEnd(8)}${what}`)
   .join('\n')}
 
-DOMAINS   how many, where a row is about many: 1,000 unless told, 10,000 with LONG=1
+DOMAINS   how many, where a row is about many: 1,000 unless told, 10,000 with LONG=1; P1b and P14 1,000 at most, P1c 250
 LONG=1    the large sizes and long times, for which CI has no time
 
 P2 to P7 share one platform of Live domains, which is kept in dist/bench/DOMAINS: one that was ended goes on where it was. With LONG=1
