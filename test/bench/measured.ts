@@ -9,27 +9,26 @@ export interface Outcome {
   said: string[];
 }
 
+/** A file: benches of other rows may write it meanwhile. */
 export class Measured {
   readonly #file: string;
-  readonly #rows: Record<string, Outcome>;
 
-  private constructor(file: string, rows: Record<string, Outcome>) {
+  constructor(file: string) {
     this.#file = file;
-    this.#rows = rows;
   }
 
-  static async in(file: string): Promise<Measured> {
-    return new Measured(file, existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {});
-  }
-
-  get(row: string): Outcome | undefined {
-    return this.#rows[row];
+  async get(row: string): Promise<Outcome | undefined> {
+    return (await this.#read())[row];
   }
 
   async keep(row: string, outcome: Outcome): Promise<void> {
-    this.#rows[row] = outcome;
+    const rows = {...(await this.#read()), [row]: outcome};
     await mkdir(dirname(this.#file), {recursive: true});
-    await writeFile(this.#file, JSON.stringify(this.#rows, undefined, 2));
+    await writeFile(this.#file, JSON.stringify(rows, undefined, 2));
+  }
+
+  async #read(): Promise<Record<string, Outcome>> {
+    return existsSync(this.#file) ? JSON.parse(await readFile(this.#file, 'utf8')) : {};
   }
 }
 

@@ -42,7 +42,7 @@ async function measure(name: string, context: BenchContext): Promise<boolean> {
 
 /** As it was measured before this bench was ended, or now. */
 async function outcomeOf(name: string, context: BenchContext, measured: Measured | undefined): Promise<Outcome> {
-  const before = measured?.get(name);
+  const before = await measured?.get(name);
   if (before) {
     console.log([...before.said, '(measured before)'].join('\n'));
     return before;
@@ -71,7 +71,7 @@ async function main(): Promise<number> {
   console.log(`${machine}, Node ${process.version}, load ${loadavg()[0]!.toFixed(1)} at the start`);
   const lastOnFixture = wanted.findLast((name) => 'onFixture' in rows[name]!.run);
   const missed: string[] = [];
-  const measured = context.long ? await Measured.in(join(folder, String(context.domains), 'rows.json')) : undefined;
+  const measured = context.long ? new Measured(join(folder, String(context.domains), 'rows.json')) : undefined;
   for (const name of wanted) {
     say(`row ${name}: ${rows[name]!.what}`);
     try {

@@ -35,10 +35,11 @@ test('What a row of a long bench has come to is there when the bench goes on, wi
       console.log('P1: MISSED');
       return false;
     });
-    await (await Measured.in(file)).keep('P1', outcome);
-    const later = await Measured.in(file);
-    expect(later.get('P1')).toEqual({reached: false, said: ['P1: MISSED']});
-    expect(later.get('P2')).toBeUndefined();
+    await new Measured(file).keep('P1', outcome);
+    await new Measured(file).keep('P3', {reached: true, said: []});
+    const later = new Measured(file);
+    expect(await later.get('P1')).toEqual({reached: false, said: ['P1: MISSED']});
+    expect(await later.get('P2')).toBeUndefined();
   } finally {
     await rm(folder, {recursive: true});
   }
