@@ -197,10 +197,10 @@ export class Limiter {
   }
 
   #states(pools: readonly Pool[], nowMs: number): PoolState[] {
-    // Most have one. What `map` returns has holes, for all that the compiler knows.
-    const first = [this.#current(pools[0]!.id, nowMs)];
-    for (let i = 1; i < pools.length; i++) first.push(this.#current(pools[i]!.id, nowMs));
-    return first;
+    // Most have one pool, and every request makes this array: it has no room that is not used.
+    const states = [this.#current(pools[0]!.id, nowMs)];
+    for (let i = 1; i < pools.length; i++) states.push(this.#current(pools[i]!.id, nowMs));
+    return states;
   }
 
   /** A pool's state with the windows of now. */
