@@ -104,7 +104,7 @@ export class Limiter {
     return this.#decide(pools, states, nowMs, true) ?? this.#wait(pools);
   }
 
-  /** The same windows without charging. */
+  /** Where a caller stands, without charging. */
   look(pools: readonly Pool[]): Standing {
     const nowMs = this.#clock.nowMs();
     return admission(pools, this.#states(pools, nowMs), nowMs);
