@@ -1,7 +1,7 @@
 /** What may be written into a Plan, an Account, a Project, a CustomDomain and an ApiKey: one table through zod and through a real API server. */
 import {execFile} from 'node:child_process';
-import {existsSync, readFileSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {customDomainKind} from '../../operator/api/custom-domain.ts';
@@ -15,8 +15,9 @@ import {projectKind} from '../../operator/api/project.ts';
 import {apiVersionOf, type KubeObject, pathOf, type Resource} from '../../operator/kube/objects.ts';
 import {accounts, apiKeys, customDomains, domainClaims, plans, projects} from '../../operator/controllers/resources.ts';
 import {Transport} from '../../operator/kube/transport.ts';
-import {admin} from '../support/admin.ts';
 import {namespaces} from '../support/kube-api.ts';
+import {type ApiServer, bin} from '../support/kube-server.ts';
+import {Platform} from '../support/platform.ts';
 import type {z} from 'zod';
 import type {Row} from './specs.ts';
 import {
@@ -28,8 +29,7 @@ import {
   projects as projectRows,
 } from './specs.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const namespace = `crds-${Date.now().toString(36)}`;
+const namespace = 'crds';
 const kinds: {resource: Resource; schema: z.ZodType; rows: Row[]}[] = [
   {resource: plans as Resource, schema: planKind.spec, rows: planRows},
   {resource: accounts as Resource, schema: accountKind.spec, rows: accountRows},
@@ -54,6 +54,7 @@ interface Answer {
   };
 }
 
+let server: ApiServer;
 let api: Transport;
 let kubectl: (...args: string[]) => Promise<string>;
 
@@ -103,53 +104,20 @@ function complaints(schema: (typeof kinds)[number]['schema'], spec: unknown): {f
 }
 
 beforeAll(async () => {
-  const file = `${root}.cluster/env.json`;
-  if (!existsSync(file)) throw new Error('There is no cluster: run `make cluster-up` first.');
-  const env = JSON.parse(readFileSync(file, 'utf8')) as {bin: string; kubeconfig: string};
-  kubectl = async (...args) =>
-    (await promisify(execFile)(`${env.bin}/kubectl`, args, {env: {...process.env, KUBECONFIG: env.kubeconfig}})).stdout;
-  try {
-    await kubectl('version', '--request-timeout=30s');
-  } catch (e) {
-    throw new Error(`The cluster does not answer: run \`make cluster-up\` (${(e as Error).message})`, {cause: e});
-  }
-  // What stands must be what this checkout has. Where it is not, it is installed as a user would, so that Helm stays its field manager.
-  const inStep = () => kubectl('diff', '--server-side', '--force-conflicts', '-f', `${root}crds/`);
-  await inStep().catch(async () => {
-    await promisify(execFile)(
-      `${env.bin}/helm`,
-      [
-        'upgrade',
-        '--install',
-        'doorplate-crds',
-        `${root}charts/doorplate-crds`,
-        '-n',
-        'doorplate-system',
-        '--create-namespace',
-        '--wait',
-        '--timeout',
-        '60s',
-      ],
-      {env: {...process.env, KUBECONFIG: env.kubeconfig}},
-    );
-    await inStep();
-  });
-  await kubectl(
-    'wait',
-    '--for=condition=Established',
-    '--timeout=300s',
-    ...kinds.map(({resource}) => `crd/${resource.plural}.${resource.group}`),
-  );
-  api = new Transport(admin());
+  server = await Platform.server();
+  const file = (name: string) => join(server.dir, name);
+  const user = {'client-certificate': file('admin.crt'), 'client-key': file('admin.key')};
+  await writeFile(file('kubeconfig'), server.kubeconfig(user));
+  // What kubectl has learnt of a server stays with it: another may have the same port an hour later.
+  const env = {...process.env, KUBECONFIG: file('kubeconfig'), KUBECACHEDIR: file('kubectl')};
+  kubectl = async (...args) => (await promisify(execFile)(join(bin, 'kubectl'), args, {env})).stdout;
+  api = new Transport(server.credentials);
   await send('POST', namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
 });
 
 afterAll(async () => {
-  if (!api) return;
-  for (const {resource} of kinds)
-    if (resource.namespaced) await kubectl('delete', resource.plural, '--all', '-n', namespace);
-  await send('DELETE', namespaces, undefined, {name: namespace});
   await api.close();
+  await server.stop();
 });
 
 describe.each(kinds)('$resource.kind', ({resource, schema, rows}) => {
@@ -367,7 +335,7 @@ test('The largest CustomDomain, 501 hostnames of 253 characters with all that ca
     method: 'PATCH',
     path: `${pathOf(resource, {namespace, name: 'largest'})}/status`,
     contentType: 'application/merge-patch+json',
-    // The operator alone writes status, and may have done so by now: as it does, so that no field counts twice.
+    // As the operator writes it.
     query: {dryRun: 'All', fieldManager: 'doorplate'},
     body: JSON.stringify({status: fit(longestStatusOf('AwaitingVerification'))}),
   });

@@ -1,11 +1,12 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import {Registry} from 'prom-client';
 import {Applier} from '../../operator/kube/apply.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
-import {type KubeObject, keyOf, ownerReference} from '../../operator/kube/objects.ts';
-import {adminClient} from '../support/admin.ts';
+import {type KubeObject, keyOf, ownerReference, type Resource} from '../../operator/kube/objects.ts';
 import {type ConfigMap, configMaps, eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
+import type {ApiServer} from '../support/kube-server.ts';
+import {Platform} from '../support/platform.ts';
 
 type Managed = ConfigMap & {metadata: {managedFields?: {manager: string; operation: string}[]}};
 
@@ -13,21 +14,22 @@ const registry = new Registry();
 const isOurs = (object: KubeObject): boolean => object.metadata.labels?.owner === 'us';
 const options = {fieldManager: 'kit', hashAnnotation: 'kit.test/intent'};
 
+let server: ApiServer;
 let client: Client;
 let applier: Applier;
 let namespace: string;
-let remove: () => Promise<unknown>;
 let serial = 0;
 let name: string;
 
 beforeAll(async () => {
-  client = adminClient({metrics: kitMetrics(registry)});
+  server = await Platform.server();
+  client = new Client(server.credentials, {metrics: kitMetrics(registry)});
   applier = new Applier(client, options);
-  ({namespace, remove} = await makeNamespace(client));
+  namespace = await makeNamespace(client);
 });
 afterAll(async () => {
-  await remove();
   await client.close();
+  await server.stop();
 });
 beforeEach(() => {
   name = `object-${serial++}`;
@@ -97,12 +99,10 @@ describe('the first write', () => {
 });
 
 describe('a custom resource', () => {
-  let widgets: Awaited<ReturnType<typeof makeWidgets>>['widgets'];
-  let removeKind: () => Promise<unknown>;
+  let widgets: Resource<Widget>;
   beforeAll(async () => {
-    ({widgets, remove: removeKind} = await makeWidgets(client));
+    widgets = await makeWidgets(client);
   });
-  afterAll(() => removeKind());
   const widget = (size: number, labels: Record<string, string> = {owner: 'us'}): Widget => ({
     apiVersion: `${widgets.group}/v1`,
     kind: 'Widget',

@@ -1,50 +1,55 @@
 import {setTimeout as wait} from 'node:timers/promises';
-import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import pino from 'pino';
 import {Registry} from 'prom-client';
 import {Cache, type CacheOptions} from '../../operator/kube/cache.ts';
 import {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import type {WatchState} from '../../operator/kube/watch.ts';
-import {admin} from '../support/admin.ts';
 import {type ConfigMap, configMaps, eventually, makeNamespace} from '../support/kube-api.ts';
 import {FaultProxy, type Fate, type Seen} from '../support/kube-proxy.ts';
+import type {ApiServer} from '../support/kube-server.ts';
+import {Platform} from '../support/platform.ts';
 
 interface Small {
   metadata: ConfigMap['metadata'];
   a: string | undefined;
 }
 
+let server: ApiServer;
 let proxy: FaultProxy;
 /** Past the proxy. */
 let direct: Client;
 /** Through it. */
 let client: Client;
 let namespace: string;
-let remove: () => Promise<unknown>;
 let stop: AbortController;
 let cache: Cache<Small, ConfigMap>;
 let changes: string[];
 let logged: string[];
 let registry: Registry;
 
+beforeAll(async () => {
+  server = await Platform.server();
+});
+afterAll(() => server.stop());
+
 beforeEach(async () => {
-  proxy = new FaultProxy(admin());
+  proxy = new FaultProxy(server.credentials);
   await proxy.listen();
-  direct = new Client(admin());
+  direct = server.client();
   registry = new Registry();
   client = new Client(proxy.credentials, {metrics: kitMetrics(registry)});
   stop = new AbortController();
   changes = [];
   logged = [];
-  ({namespace, remove} = await makeNamespace(direct));
+  namespace = await makeNamespace(direct);
 });
 afterEach(async () => {
   stop.abort();
   await cache.stopped();
   await client.close();
   await proxy.close();
-  await remove();
   await direct.close();
 });
 

@@ -8,8 +8,9 @@ import {inCluster} from '../../operator/kube/credentials.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import {VirtualClock} from '../support/kube-clock.ts';
-import {admin, adminClient} from '../support/admin.ts';
 import {makeNamespace} from '../support/kube-api.ts';
+import type {ApiServer} from '../support/kube-server.ts';
+import {Platform} from '../support/platform.ts';
 
 interface Review extends KubeObject {
   status: {userInfo: {username: string}};
@@ -33,23 +34,24 @@ const serviceAccounts = defineResource<KubeObject>({
   namespaced: true,
 });
 
+let server: ApiServer;
 let client: Client;
 let namespace: string;
-let remove: () => Promise<unknown>;
 let root: string;
 
 beforeAll(async () => {
-  client = adminClient();
-  ({namespace, remove} = await makeNamespace(client));
+  server = await Platform.server();
+  client = server.client();
+  namespace = await makeNamespace(client);
   for (const name of ['one', 'two'])
     await client.create(serviceAccounts, {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {name, namespace}});
   root = await mkdtemp(join(tmpdir(), 'kit-'));
-  await writeFile(join(root, 'ca.crt'), String((await admin().read()).tls.ca));
+  await writeFile(join(root, 'ca.crt'), String((await server.credentials.read()).tls.ca));
 });
 afterAll(async () => {
   await rm(root, {recursive: true});
-  await remove();
   await client.close();
+  await server.stop();
 });
 
 async function tokenOf(name: string): Promise<string> {
@@ -74,7 +76,7 @@ const mountToken = (token: string): Promise<void> => writeFile(join(root, 'token
 
 /** A client as a Pod's process makes it, and who the API server takes it for. */
 function inPod(registry = new Registry(), clock?: VirtualClock) {
-  const {hostname, port} = new URL(admin().server);
+  const {hostname, port} = new URL(server.url);
   const pod = new Client(inCluster(root, {KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port})!, {
     metrics: kitMetrics(registry),
     clock,

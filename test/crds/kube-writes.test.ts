@@ -7,15 +7,16 @@ import {ensureFinalizer, removeFinalizer} from '../../operator/kube/finalizer.ts
 import {type KitMetrics, kitMetrics} from '../../operator/kube/metrics.ts';
 import {keyOf, type Resource} from '../../operator/kube/objects.ts';
 import {writeStatus} from '../../operator/kube/status.ts';
-import {adminClient} from '../support/admin.ts';
 import {eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
+import type {ApiServer} from '../support/kube-server.ts';
+import {Platform} from '../support/platform.ts';
 
 const finalizer = 'kit.test/clean-up';
 
+let server: ApiServer;
 let client: Client;
 let widgets: Resource<Widget>;
 let namespace: string;
-let undo: (() => Promise<unknown>)[];
 let widget: Widget;
 let serial = 0;
 
@@ -34,15 +35,13 @@ const makeRecorder = (capacity?: number) => {
 };
 
 beforeAll(async () => {
-  client = adminClient();
-  const [kind, home] = await Promise.all([makeWidgets(client), makeNamespace(client)]);
-  ({widgets} = kind);
-  ({namespace} = home);
-  undo = [home.remove, kind.remove];
+  server = await Platform.server();
+  client = server.client();
+  [widgets, namespace] = await Promise.all([makeWidgets(client), makeNamespace(client)]);
 });
 afterAll(async () => {
-  for (const step of undo) await step();
   await client.close();
+  await server.stop();
 });
 beforeEach(async () => {
   const {group} = widgets;

@@ -171,7 +171,7 @@ const comesTo = (deed: Pick<Deed, 'user' | 'write'>, answer: RegExp) =>
   eventually(async () => {
     expect([deed.write.path, await answerTo(deed)]).toEqual([deed.write.path, expect.stringMatching(answer)]);
     return true;
-  });
+  }, 60_000);
 const byCustomer = {user: developer(customer), write: create(customer, preview)};
 const bindings = ['routes', 'secrets'] as const;
 type Binding = (typeof bindings)[number];

@@ -1,6 +1,5 @@
 /** Apart from kube-api.ts: what imports this waits a second for the whole of Kubernetes' own client. */
 import {KubeConfig} from '@kubernetes/client-node';
-import {Client, type ClientOptions} from '../../operator/kube/client.ts';
 import {type Credentials, fromKubeConfig} from '../../operator/kube/credentials.ts';
 
 /** The test cluster's administrator: KUBECONFIG, else this checkout's cluster. */
@@ -8,8 +7,4 @@ export function admin(): Credentials {
   const config = new KubeConfig();
   config.loadFromFile(process.env.KUBECONFIG || new URL('../../.cluster/kubeconfig', import.meta.url).pathname);
   return fromKubeConfig(config);
-}
-
-export function adminClient(options?: ClientOptions): Client {
-  return new Client(admin(), options);
 }

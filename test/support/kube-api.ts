@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {setTimeout as wait} from 'node:timers/promises';
 import {nextLookMs} from '../../cluster/polling.ts';
 import type {Client} from '../../operator/kube/client.ts';
-import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
+import {defineResource, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
 
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
@@ -34,15 +34,15 @@ export const crds = defineResource<KubeObject & {status?: {conditions?: {type: s
   namespaced: false,
 });
 
-/** A namespace of a test's own, and what removes it. */
-export async function makeNamespace(client: Client): Promise<{namespace: string; remove: () => Promise<unknown>}> {
+/** A namespace of a test's own; its name. */
+export async function makeNamespace(client: Client): Promise<string> {
   const namespace = `kit-${randomBytes(4).toString('hex')}`;
   await client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
-  return {namespace, remove: () => client.delete(namespaces, namespace)};
+  return namespace;
 }
 
 /** A kind with a status subresource that no controller of Kubernetes touches. */
-export async function makeWidgets(client: Client) {
+export async function makeWidgets(client: Client): Promise<Resource<Widget>> {
   const group = `kit-${randomBytes(4).toString('hex')}.test`;
   const widgets = defineResource<Widget>({group, version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true});
   const open = {type: 'object', 'x-kubernetes-preserve-unknown-fields': true};
@@ -66,7 +66,7 @@ export async function makeWidgets(client: Client) {
     },
   } as KubeObject);
   await eventually(() => client.list(widgets, {}));
-  return {widgets, remove: () => client.delete(crds, `widgets.${group}`)};
+  return widgets;
 }
 
 /** Tries until it neither throws nor answers false, the more seldom the longer it takes; after `withinMs` the last error. */

@@ -81,15 +81,24 @@ export class Platform {
     return server;
   }
 
+  /** An API server alone, which knows the kinds: one that is lent to this worker, or its own. */
+  static async server({kinds = ours, own = false}: {kinds?: string; own?: boolean} = {}): Promise<ApiServer> {
+    const lent = kinds === ours && !own ? lentServer() : undefined;
+    if (lent !== undefined) return ApiServer.borrow(lent);
+    const server = await ApiServer.start();
+    const client = server.client();
+    await installKinds(client, await kindsIn(kinds));
+    await client.close();
+    return server;
+  }
+
   /**
    * `kinds`: the folder with the CustomResourceDefinitions of Doorplate, those of this checkout unless told. `own`: on a server that
    * nobody borrows after it, for tests that take kinds away.
    */
   static async start({kinds = ours, own = false}: {kinds?: string; own?: boolean} = {}): Promise<Platform> {
-    const lent = kinds === ours && !own ? lentServer() : undefined;
-    const server = lent === undefined ? await ApiServer.start() : await ApiServer.borrow(lent);
+    const server = await Platform.server({kinds, own});
     const client = server.client();
-    if (lent === undefined) await installKinds(client, await kindsIn(kinds));
     const acme: AcmeIssuer = {
       apiVersion: 'cert-manager.io/v1',
       kind: 'ClusterIssuer',
