@@ -15,7 +15,7 @@ import type {Client} from '../kube/client.ts';
 import {again, type Result} from '../kube/controller.ts';
 import type {EventRecorder} from '../kube/events.ts';
 import {ensureFinalizer, removeFinalizer} from '../kube/finalizer.ts';
-import type {Key} from '../kube/objects.ts';
+import {type Key, keyOf} from '../kube/objects.ts';
 import {doAll} from '../kube/side-by-side.ts';
 import {writeStatus} from '../kube/status.ts';
 import {all, asIs, by, on, onItself, type Source, type Wake, whenGone} from '../kube/wake.ts';
@@ -57,8 +57,17 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
   now?: () => number;
 }
 
-/** What a user waits for no longer than this is not told: a first check of the DNS, a first look at the edge. */
-const patienceMs = 1000;
+/**
+ * What a user waits for no longer than this is not told: a first check of the DNS, a first look at the edge. An edge needs a second or so
+ * to take up a new host.
+ */
+const patienceMs = 2000;
+
+/**
+ * For so long a status that was written stands, ms for each of its hostnames. DNS answers one by one: 501 hostnames would be 200
+ * statuses of 300 KiB in half a minute.
+ */
+const restMs = 4;
 
 /** What wakes a CustomDomain. */
 export const wakeDomains = (
@@ -109,6 +118,8 @@ export class CustomDomainReconciler {
   readonly #requests = new Map<Key, {value: string; seenAt: number}>();
   /** Since when there is something of a moment to tell, by object, ms since the epoch. */
   readonly #passing = new Map<Key, number>();
+  /** Until when the status of an object stands, by `performance.now()`. */
+  readonly #resting = new Map<Key, number>();
 
   constructor(deps: CustomDomainDeps) {
     this.#deps = deps;
@@ -156,7 +167,7 @@ export class CustomDomainReconciler {
     if (applied.changed || applied.obstacles.size > 0) decision = await settle();
     await doAll(decision.freshAttempts, (attempt) => children.attempt(attempt, world.now));
     schedule(this.#deps, domain, tenantKey(tenant), decision.looks);
-    const waits = decision.publish === 'Later' ? this.#waits(key, world.now) : 0;
+    const waits = decision.publish === 'Later' ? this.#waits(key, world.now) : this.#rests(key);
     if (waits > 0) return {requeueAfterMs: waits};
     this.#passing.delete(key);
     await this.#publish(domain, decision);
@@ -171,6 +182,11 @@ export class CustomDomainReconciler {
     const since = Math.min(this.#passing.get(key) ?? now, now);
     this.#passing.set(key, since);
     return since + (this.#deps.patienceMs ?? patienceMs) - now;
+  }
+
+  /** For how long the last status still stands, ms. */
+  #rests(key: Key): number {
+    return Math.ceil((this.#resting.get(key) ?? 0) - performance.now());
   }
 
   #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied | undefined): World {
@@ -195,6 +211,7 @@ export class CustomDomainReconciler {
   #forget(key: Key): void {
     this.#requests.delete(key);
     this.#passing.delete(key);
+    this.#resting.delete(key);
     forget(this.#deps, key);
     this.#deps.orders.keep(key, '', []);
   }
@@ -204,6 +221,7 @@ export class CustomDomainReconciler {
     const written = await this.#write(domain, status);
     if (!written) return domain;
     this.#deps.domains.observe(written);
+    this.#resting.set(keyOf(written), performance.now() + restMs * (status.hosts?.length ?? 0));
     const event = written.status?.hosts ? eventOfDomain(domain.status, status) : statusTooLarge;
     if (event) this.#deps.events.record({regarding: domain, ...event});
     return written;
