@@ -13,6 +13,7 @@ import type {Decision, Policy, World} from '../domain/world.ts';
 import {cut} from '../api/rules.ts';
 import type {Client} from '../kube/client.ts';
 import {again, type Result} from '../kube/controller.ts';
+import {isDeepEqual} from '../kube/equality.ts';
 import type {EventRecorder} from '../kube/events.ts';
 import {ensureFinalizer, removeFinalizer} from '../kube/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
@@ -167,7 +168,7 @@ export class CustomDomainReconciler {
     if (applied.changed || applied.obstacles.size > 0) decision = await settle();
     await doAll(decision.freshAttempts, (attempt) => children.attempt(attempt, world.now));
     schedule(this.#deps, domain, tenantKey(tenant), decision.looks);
-    const waits = decision.publish === 'Later' ? this.#waits(key, world.now) : this.#rests(key);
+    const waits = decision.publish === 'Later' ? this.#waits(key, world.now) : this.#rests(key, domain, decision);
     if (waits > 0) return {requeueAfterMs: waits};
     this.#passing.delete(key);
     await this.#publish(domain, decision);
@@ -184,9 +185,10 @@ export class CustomDomainReconciler {
     return since + (this.#deps.patienceMs ?? patienceMs) - now;
   }
 
-  /** For how long the last status still stands, ms. */
-  #rests(key: Key): number {
-    return Math.ceil((this.#resting.get(key) ?? 0) - performance.now());
+  /** For how long the last status still stands, ms, where there is another one. */
+  #rests(key: Key, domain: CustomDomain, {status}: Decision): number {
+    const left = Math.ceil((this.#resting.get(key) ?? 0) - performance.now());
+    return left > 0 && !isDeepEqual(domain.status, status) ? left : 0;
   }
 
   #gather(key: Key, domain: CustomDomain, tenant: Tenant, applied: Applied | undefined): World {
