@@ -296,18 +296,18 @@ const suites: Suite[] = [
   // Processes and API servers of their own, beside the faults, which wait for most of their time; these have to wait where there is a choice.
   {name: 'limits', after: ['hurried', 'unit'], run: jest(['test/limits'], {keep: true, niced: 5})},
   {name: 'api', after: ['limits'], run: jestWithServers(['test/api'], {keep: true, niced: 5, workers: 3})},
-  {name: 'crds', after: ['api'], run: jestWithServers(['test/crds'], {keep: true, niced: 5, workers: 3})},
   {name: 'page', after: ['limits'], run: jestWithServers(['test/page'], {keep: true, niced: 5})},
   // It waits for half of its time.
   {
     name: 'operator',
-    after: ['crds', 'page'],
+    after: ['api', 'page'],
     run: jestWithServers(['test/operator'], {keep: true, niced: 5, workers: 3}),
   },
   // Tools of others judge what is written for them: statuses, alerts, queries.
-  {name: 'gitops', after: ['crds', 'page'], run: jest(['test/gitops', 'test/observability'], {keep: true, niced: 5})},
+  {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops', 'test/observability'], {keep: true, niced: 5})},
   // Proxies with timeouts of a second: after what keeps the processor busy.
   {name: 'authorize', after: ['operator', 'gitops'], run: jest(['test/authorize'], {keep: true})},
+  {name: 'crds', after: ['authorize'], run: jestWithServers(['test/crds'], {keep: true, niced: 5, workers: 3})},
   // Four minutes at a few hundred requests a second.
   {name: 'load', after: ['authorize'], run: jest(['test/load'], {keep: true})},
   // By what the suites before it have made the operator write.
@@ -329,7 +329,7 @@ const suites: Suite[] = [
   // By jest's reports of all suites that have run.
   {
     name: 'evidence',
-    after: ['load', 'uninstall'],
+    after: ['load', 'crds', 'uninstall'],
     run: command('what the docs name has passed', [
       node,
       'test/evidence.ts',

@@ -55,6 +55,8 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
   startedAt(): number;
   /** In place of {@link patienceMs}. */
   patienceMs?: number;
+  /** In place of {@link restMs}. */
+  restMs?: number;
   now?: () => number;
 }
 
@@ -223,7 +225,8 @@ export class CustomDomainReconciler {
     const written = await this.#write(domain, status);
     if (!written) return domain;
     this.#deps.domains.observe(written);
-    this.#resting.set(keyOf(written), performance.now() + restMs * (status.hosts?.length ?? 0));
+    const stands = (this.#deps.restMs ?? restMs) * (status.hosts?.length ?? 0);
+    this.#resting.set(keyOf(written), performance.now() + stands);
     const event = written.status?.hosts ? eventOfDomain(domain.status, status) : statusTooLarge;
     if (event) this.#deps.events.record({regarding: domain, ...event});
     return written;

@@ -14,6 +14,8 @@ export interface Parts {
   metrics: KitMetrics;
   /** For tests, {@link CustomDomainDeps.patienceMs}. */
   patienceMs?: number;
+  /** For tests, {@link CustomDomainDeps.restMs}. */
+  restMs?: number;
   /** For tests, {@link IssuerOptions.ask}. */
   askCa?: IssuerOptions['ask'];
 }

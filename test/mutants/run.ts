@@ -97,12 +97,12 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
       return start(name, {[lentServers]: server.dir, GIT_DIR: history.trim()});
     };
     const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
-    // First what only computes: six API servers more would starve the cluster that other suites have beside this.
+    // First what only computes: four API servers more would starve the cluster that other suites have beside this.
     await abreast(workers, byTest(rest.filter(isPure)), (i) => start(`pure-${i}`), judgeThese);
     await judgePolicies(root, all.filter(isOfPolicy), tell);
-    // These wait more than they work, and for seconds: many at a time, and last, when the suites that come first leave them some.
+    // These wait more than they work, and for seconds: last, when the suites that come first leave them some.
     const waiting = byTest(rest.filter((m) => !isPure(m)));
-    await abreast(3 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
+    await abreast(2 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
   } finally {
     await Promise.all([...processes, ...servers].map(async (o) => o.stop()));
     rmSync(scratch, {recursive: true, force: true});

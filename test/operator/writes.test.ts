@@ -173,8 +173,8 @@ describe('A change of 501 hostnames at once', () => {
     const began = performance.now();
     await customer.attach('many', names[0]!, names.slice(1));
     const reasonsOf = async () => [...new Set(Object.values(await customer.hosts('many')))].toSorted();
-    // A write of so large an object takes its time.
-    const slow = {atLeastMs: 60_000};
+    // A write of so large an object takes its time; so many names of one zone are looked up one after the other.
+    const slow = {atLeastMs: 300_000};
     const refused = ['NotAccepted ProjectNotFound'];
     expect(await operator.comesTo(reasonsOf, refused, slow)).toEqual(refused);
     await customer.deploy('web');
@@ -188,8 +188,8 @@ describe('A change of 501 hostnames at once', () => {
     const told = (await platform.client.list(events, {namespace: customer.namespace})).items.filter(
       ({regarding}) => regarding?.kind === 'CustomDomain',
     );
-    // A few are written at once: before an order, and when there was none yet.
-    expect(statuses.length).toBeLessThan((performance.now() - began) / 2000 + 10);
+    // The first one is of none.
+    expect(statuses.length).toBeLessThan((performance.now() - began) / 2000 + 5);
     expect(told.length).toBeGreaterThan(0);
     expect(told.length).toBeLessThanOrEqual(statuses.length);
     expect(told.some(({note}) => note?.includes(' Of other hostnames: 500 '))).toBe(true);
