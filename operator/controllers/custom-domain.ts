@@ -53,24 +53,24 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
   events: EventRecorder;
   /** {@link World.startedAt}. */
   startedAt(): number;
-  /** In place of {@link patienceMs}. */
-  patienceMs?: number;
-  /** In place of {@link restMs}. */
-  restMs?: number;
+  /** In place of those of {@link pace}. */
+  pace?: Partial<typeof pace> | undefined;
   now?: () => number;
 }
 
-/**
- * What a user waits for no longer than this is not told: a first check of the DNS, a first look at the edge. An edge needs a second or so
- * to take up a new host.
- */
-const patienceMs = 2000;
-
-/**
- * For so long a status that was written stands, ms for each of its hostnames. DNS answers one by one: 501 hostnames would be 200
- * statuses of 300 KiB in half a minute.
- */
-const restMs = 4;
+/** How soon something is told in status. */
+const pace = {
+  /**
+   * What a user waits for no longer than this is not told: a first check of the DNS, a first look at the edge. An edge needs a second or so
+   * to take up a new host.
+   */
+  patienceMs: 2000,
+  /**
+   * For so long a status that was written stands, for each of its hostnames. DNS answers one by one: 501 hostnames would be 200 statuses
+   * of 300 KiB in half a minute.
+   */
+  restMs: 4,
+};
 
 /** What wakes a CustomDomain. */
 export const wakeDomains = (
@@ -124,8 +124,11 @@ export class CustomDomainReconciler {
   /** Until when the status of an object stands, by `performance.now()`. */
   readonly #resting = new Map<Key, number>();
 
+  readonly #pace: typeof pace;
+
   constructor(deps: CustomDomainDeps) {
     this.#deps = deps;
+    this.#pace = {...pace, ...deps.pace};
   }
 
   /** Brings one CustomDomain to what it should be. Throws what the API server throws; the queue tries again. */
@@ -184,7 +187,7 @@ export class CustomDomainReconciler {
   #waits(key: Key, now: number): number {
     const since = Math.min(this.#passing.get(key) ?? now, now);
     this.#passing.set(key, since);
-    return since + (this.#deps.patienceMs ?? patienceMs) - now;
+    return since + this.#pace.patienceMs - now;
   }
 
   /** For how long the last status still stands, ms, where there is another one. */
@@ -225,7 +228,7 @@ export class CustomDomainReconciler {
     const written = await this.#write(domain, status);
     if (!written) return domain;
     this.#deps.domains.observe(written);
-    const stands = (this.#deps.restMs ?? restMs) * (status.hosts?.length ?? 0);
+    const stands = this.#pace.restMs * (status.hosts?.length ?? 0);
     this.#resting.set(keyOf(written), performance.now() + stands);
     const event = written.status?.hosts ? eventOfDomain(domain.status, status) : statusTooLarge;
     if (event) this.#deps.events.record({regarding: domain, ...event});

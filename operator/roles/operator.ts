@@ -43,7 +43,7 @@ import type {Parts} from './parts.ts';
 import {worldOf} from './preflight.ts';
 
 export function operator(parts: Parts): Manager {
-  const {config, client, log, registry, patienceMs, restMs, askCa} = parts;
+  const {config, client, log, registry, pace, askCa} = parts;
   const caches = makeCaches(client, log, ingresses);
   const {policy, namespace} = config;
   const [issuerRef, configured] = [policy.issuerRef, policy.caaIdentities];
@@ -69,17 +69,7 @@ export function operator(parts: Parts): Manager {
   const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp};
   const writes = {claims, children, resting, events};
   let startedAt = Infinity;
-  const deps = {
-    ...caches,
-    ...looks,
-    ...sources,
-    ...writes,
-    client,
-    policy,
-    patienceMs,
-    restMs,
-    startedAt: () => startedAt,
-  };
+  const deps = {...caches, ...looks, ...sources, ...writes, client, policy, pace, startedAt: () => startedAt};
   const controller = controllers(parts, all);
   return (
     new Manager({client, log, events, elector})

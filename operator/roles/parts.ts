@@ -1,6 +1,7 @@
 import type {Logger} from 'pino';
 import type {Registry} from 'prom-client';
 import type {Config} from '../config.ts';
+import type {CustomDomainDeps} from '../controllers/custom-domain.ts';
 import type {IssuerOptions} from '../controllers/issuer.ts';
 import type {Client} from '../kube/client.ts';
 import type {KitMetrics} from '../kube/metrics.ts';
@@ -12,10 +13,8 @@ export interface Parts {
   log: Logger;
   registry: Registry;
   metrics: KitMetrics;
-  /** For tests, {@link CustomDomainDeps.patienceMs}. */
-  patienceMs?: number;
-  /** For tests, {@link CustomDomainDeps.restMs}. */
-  restMs?: number;
+  /** For tests, {@link CustomDomainDeps.pace}. */
+  pace?: CustomDomainDeps['pace'];
   /** For tests, {@link IssuerOptions.ask}. */
   askCa?: IssuerOptions['ask'];
 }

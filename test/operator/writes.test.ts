@@ -15,7 +15,7 @@ let operator: RunningOperator;
 beforeAll(async () => {
   platform = await Platform.start();
   // However busy the machine is, nobody waits so long for a look at the DNS or at the edge.
-  operator = await RunningOperator.start(platform, {}, {patienceMs: 600_000});
+  operator = await RunningOperator.start(platform, {}, {pace: {patienceMs: 600_000}});
 });
 afterAll(async () => {
   await operator?.stop();

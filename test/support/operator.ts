@@ -44,7 +44,7 @@ export const settingsFor = ({dns, edge}: Platform) => ({
 });
 
 export type Settings = Record<string, unknown>;
-type OwnParts = Pick<Parts, 'patienceMs' | 'restMs' | 'askCa'>;
+type OwnParts = Pick<Parts, 'pace' | 'askCa'>;
 
 /**
  * When an operator dies at a write: before it is sent, when it is committed and not answered, when it has been
