@@ -24,8 +24,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const started = Date.now();
 const isPure = ({test}: Mutant) => test.startsWith('test/unit/');
-/** So many mutants of one test file follow each other, and share the run of its tests without one. */
-const mostInARow = 12;
+/** So many mutants of one test file follow each other, and share the run of its tests without one; fewer of those that wait. */
+const mostInARow = {pure: 12, waiting: 6};
 
 /** Everything that git would take, as it stands on disk, and the dependencies by a link. */
 async function copy(to: string): Promise<string> {
@@ -66,15 +66,16 @@ async function abreast<T, W>(
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** Mutants of one test file each, and the larger ones first, so that the last to end is a small one. */
-function byTest(all: readonly Mutant[]): Mutant[][] {
+/** A page that is broken is looked at for longest. */
+const isOfPage = ([mutant]: readonly Mutant[]) => Number(mutant?.test.startsWith('test/page/'));
+
+/** Mutants of one test file each, at most so many, and those first that take longest, so that the last to end is a small one. */
+function byTest(all: readonly Mutant[], most: number): Mutant[][] {
   const files = Map.groupBy(all, ({test}) => test);
   return [...files.values()]
-    .flatMap((of) => Array.from({length: Math.ceil(of.length / mostInARow)}, (_, i) => part(of, i)))
-    .toSorted((a, b) => b.length - a.length);
+    .flatMap((of) => Array.from({length: Math.ceil(of.length / most)}, (_, i) => of.slice(i * most, (i + 1) * most)))
+    .toSorted((a, b) => isOfPage(b) - isOfPage(a) || b.length - a.length);
 }
-
-const part = (of: readonly Mutant[], i: number) => of.slice(i * mostInARow, (i + 1) * mostInARow);
 
 async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'doorplate-mutants-'));
@@ -94,14 +95,18 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
     const startWithServer = async (name: string): Promise<JestProcess> => {
       const server = await Platform.lendServer();
       servers.push(server);
-      return start(name, {[lentServers]: server.dir, GIT_DIR: history.trim()});
+      // What a broken page never shows is waited for: for a minute here.
+      const env = {[lentServers]: server.dir, GIT_DIR: history.trim(), PAGE_PATIENCE_MS: '60000'};
+      return start(name, env);
     };
     const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
     // First what only computes: four API servers more would starve the cluster that other suites have beside this.
-    await abreast(workers, byTest(rest.filter(isPure)), (i) => start(`pure-${i}`), judgeThese);
+    const pure = byTest(rest.filter(isPure), mostInARow.pure);
+    await abreast(workers, pure, (i) => start(`pure-${i}`), judgeThese);
     await judgePolicies(root, all.filter(isOfPolicy), tell);
     // These wait more than they work, and for seconds: last, when the suites that come first leave them some.
-    const waiting = byTest(rest.filter((m) => !isPure(m)));
+    const others = rest.filter((m) => !isPure(m));
+    const waiting = byTest(others, mostInARow.waiting);
     await abreast(2 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
   } finally {
     await Promise.all([...processes, ...servers].map(async (o) => o.stop()));
