@@ -3,10 +3,11 @@
  * how long it takes them to have certificates and to be Live: Traefik's own work is in it.
  */
 import {execFileSync} from 'node:child_process';
+import {Resolver} from 'node:dns/promises';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
 import {certificates, customDomains, projects} from '../../operator/controllers/resources.ts';
 import {type HasMeta, keyOf} from '../../operator/kube/objects.ts';
-import {api, apply, audit, install, root, setZone, writeVerbs} from '../../cluster/cluster.ts';
+import {api, apply, audit, env, install, root, setZone, writeVerbs} from '../../cluster/cluster.ts';
 import {operator, succeeded} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
 import {isReady, until} from './population.ts';
@@ -33,6 +34,15 @@ async function tenantWithProjects(): Promise<Tenant> {
     tenant.zone,
     numbers.map((n) => `${projectOf(n)} IN CNAME ${hosts.get(projectOf(n))}.`),
   );
+  // A domain that DNS does not prove yet is told so, by a write more.
+  const resolver = new Resolver();
+  resolver.setServers([env().dns]);
+  const proves = (host: string) =>
+    resolver.resolveCname(host).then(
+      ({length}) => length > 0,
+      () => false,
+    );
+  for (const n of numbers) await until(() => proves(tenant.host(projectOf(n))));
   return tenant;
 }
 
@@ -73,7 +83,9 @@ export const run: Row = async ({say, domains}) => {
   const written = await audit(since, (e) => e.user.username === operator && writeVerbs.has(e.verb) && succeeded(e));
   const sort = (e: (typeof written)[number]): string => e.objectRef?.resource ?? '';
   const events = written.filter((e) => sort(e) === 'events').length;
-  const writes = written.filter((e) => !['events', 'leases'].includes(sort(e))).length;
+  // A tenant has a Project of its own, whose default host may still become Ready.
+  const isOfTenant = (e: (typeof written)[number]): boolean => sort(e) === 'projects' && e.objectRef?.name === 'web';
+  const writes = written.filter((e) => !['events', 'leases'].includes(sort(e)) && !isOfTenant(e)).length;
   printTable([
     [`P2, ${count} domains on Traefik, ACME by Pebble`, 'reach', 'measured'],
     ['writes a domain', '6', (writes / count).toFixed(2)],
