@@ -60,11 +60,8 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
 
 /** How soon something is told in status. */
 const pace = {
-  /**
-   * What a user waits for no longer than this is not told: a first check of the DNS, a first look at the edge. An edge needs a second or so
-   * to take up a new host.
-   */
-  patienceMs: 2000,
+  /** What a user waits for no longer than this is not told: a first check of the DNS, a first look at the edge. */
+  patienceMs: 1000,
   /**
    * For so long a status that was written stands, for each of its hostnames. DNS answers one by one: 501 hostnames would be 200 statuses
    * of 300 KiB in half a minute.
