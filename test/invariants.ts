@@ -17,6 +17,11 @@ const kindOf = ({objectRef: ref}: AuditEvent): string =>
   `${ref?.resource}${ref?.subresource === undefined ? '' : `/${ref.subresource}`}`;
 const of = (e: AuditEvent): string => `${e.verb} ${kindOf(e)}`;
 
+const inEndingNamespace = (e: AuditEvent): boolean =>
+  /is being terminated|namespaces "[^"]*" not found/.test(e.responseStatus?.message ?? '');
+/** How many requests may be on their way to one Namespace when it begins to go. An operator that goes on writing there makes hundreds. */
+const mostOnTheirWay = 20;
+
 /** Failures that a sound operator has, each with its reason. */
 const foreseen: readonly {why: string; is: (e: AuditEvent) => boolean}[] = [
   {why: 'another was quicker, or what was read was out of date: it is decided anew', is: (e) => code(e) === 409},
@@ -44,11 +49,7 @@ const foreseen: readonly {why: string; is: (e: AuditEvent) => boolean}[] = [
       (e.responseStatus?.message ?? '').includes('Only one reference can have Controller set to true'),
   },
   {why: 'another installation took its rights along', is: (e) => code(e) === 403 && of(e) === 'get issuers'},
-  // To be forbidden when the operator leaves alone what is in a Namespace that goes.
-  {
-    why: 'its Namespace is being deleted',
-    is: (e) => /is being terminated|namespaces "[^"]*" not found/.test(e.responseStatus?.message ?? ''),
-  },
+  {why: 'its Namespace began to go while the request was on its way', is: inEndingNamespace},
 ];
 
 let wrong = 0;
@@ -86,6 +87,13 @@ tell(
 const failed = ours.filter((e) => code(e) >= 400);
 for (const {why, is} of foreseen)
   tell(`Failed, because ${why}`, counted(failed.filter(is).map((e) => `${of(e)} ${code(e)}`)));
+tell(
+  `Namespaces that the operator did not leave alone as they went: more than ${mostOnTheirWay} requests failed`,
+  [...Map.groupBy(failed.filter(inEndingNamespace), (e) => e.objectRef?.namespace)]
+    .filter(([, all]) => all.length > mostOnTheirWay)
+    .map(([namespace, all]) => `${namespace}: ${all.length}`),
+  {forbidden: true},
+);
 tell(
   'Failed, and nobody knows why',
   failed
