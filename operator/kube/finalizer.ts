@@ -1,5 +1,5 @@
 import type {Client} from './client.ts';
-import {isNotFound} from './errors.ts';
+import {isNotFound, isRefusal} from './errors.ts';
 import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
 
 /*
@@ -18,7 +18,10 @@ export const keptFinalizers = (finalizers: string[] | undefined, name: string): 
     ? finalizers
     : [...(finalizers.includes(name) ? [name] : []), others];
 
-/** Returns the object as written; undefined when the finalizer is there, or can't be added because the object is being deleted. */
+/**
+ * Returns the object as written; undefined when the finalizer is there, or can't be added: the object is being deleted, or the API server
+ * refuses it. Whoever fills an object up so that no finalizer has room in it shall not keep up what else is to be done for it.
+ */
 export async function ensureFinalizer<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
@@ -27,7 +30,12 @@ export async function ensureFinalizer<T extends KubeObject>(
 ): Promise<T | undefined> {
   const {finalizers = [], deletionTimestamp} = object.metadata;
   if (finalizers.includes(name) || deletionTimestamp !== undefined) return undefined;
-  return setFinalizers(client, resource, object, (all) => [...all, name]);
+  try {
+    return await setFinalizers(client, resource, object, (all) => [...all, name]);
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the object as written (which may be its last state); undefined when the finalizer, or the object, is gone already. */

@@ -6,6 +6,7 @@ import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
 import {events} from '../../operator/kube/events.ts';
 import {Customer} from '../support/customer.ts';
 import {padToTheBrim} from '../support/padding.ts';
+import type {Seen} from '../support/kube-proxy.ts';
 import {isWrite, RunningOperator} from '../support/operator.ts';
 import {ingressClass, Platform} from '../support/platform.ts';
 
@@ -222,6 +223,21 @@ describe('A CustomDomain whose labels leave no room for its status', () => {
     await unpad();
     const missing = {[www]: 'AwaitingVerification RecordMissing', [old]: 'AwaitingVerification RecordMissing'};
     expect(await operator.comesTo(() => customer.hosts('web'), missing, slow)).toEqual(missing);
+  });
+});
+
+describe('A CustomDomain that has no room for its finalizer', () => {
+  test('loses its routes all the same when its Project is deleted', async () => {
+    const {customer, www} = await served();
+    const isOfFinalizers = (seen: Seen) => isWrite(seen) && seen.url.pathname.endsWith('/customdomains/web');
+    operator.proxy.fate = (seen) => (isOfFinalizers(seen) ? {status: 503} : 'forward');
+    await setFinalizers(customer, []);
+    const unpad = await padToTheBrim(platform.client, customDomains, `${customer.namespace}/web`, {toTheByte: true});
+    operator.spare();
+    await customer.remove(projects, 'web');
+    expect(await operator.comesTo(() => routes(www), [], {atLeastMs: 30_000})).toEqual([]);
+    await unpad();
+    await operator.rest();
   });
 });
 

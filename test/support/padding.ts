@@ -16,24 +16,30 @@ const labels = (from: number, count: number, value: string | null): Record<strin
 
 const isGivenUp = (error: unknown): boolean => error instanceof ApiError && error.status === 504;
 
-/** So that not even another label has room. Returns what takes the padding off again. */
+/** So that not another label has room; `toTheByte`: nothing at all. Returns what takes the padding off again. */
 export async function padToTheBrim<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   key: string,
+  {toTheByte = false} = {},
 ): Promise<() => Promise<void>> {
-  let count = 0;
+  const patch = (metadata: object) => client.patch(resource, key, {metadata}, {type: 'merge'});
   let givenUp = 0;
-  for (let step = 2048; step >= 1; step /= 2) {
-    try {
-      await client.patch(resource, key, {metadata: {labels: labels(count, step, 'y'.repeat(63))}}, {type: 'merge'});
-      count += step;
-    } catch (error) {
-      // A busy API server gives such a write up: the same again.
-      if (isGivenUp(error) && ++givenUp < 10) step *= 2;
-      else if (!isTooLarge(error)) throw error;
+  const fill = async (from: number, add: (filled: number, step: number) => object): Promise<number> => {
+    let filled = 0;
+    for (let step = from; step >= 1; step /= 2) {
+      try {
+        await patch(add(filled, step));
+        filled += step;
+      } catch (error) {
+        // A busy API server gives such a write up: the same again.
+        if (isGivenUp(error) && ++givenUp < 10) step *= 2;
+        else if (!isTooLarge(error)) throw error;
+      }
     }
-  }
-  return async () =>
-    void (await client.patch(resource, key, {metadata: {labels: labels(0, count, null)}}, {type: 'merge'}));
+    return filled;
+  };
+  const count = await fill(2048, (filled, step) => ({labels: labels(filled, step, 'y'.repeat(63))}));
+  if (toTheByte) await fill(4096, (filled, step) => ({annotations: {pad: 'z'.repeat(filled + step)}}));
+  return async () => void (await patch({labels: labels(0, count, null), annotations: {pad: null}}));
 }
