@@ -40,7 +40,7 @@ function issuanceOf(
   {world, hostname, before, facts, ownership, records, asked, upheld}: Owned,
   wasLive: boolean,
 ): IssuanceWorld {
-  const {verdict, grant, diagnosis} = facts;
+  const {verdict, grant, diagnosis, certificate} = facts;
   return {
     now: world.now,
     hostname,
@@ -55,6 +55,10 @@ function issuanceOf(
       verifies: records.every((r) => r.state === 'Found'),
       ...(upheld?.caa && {caa: upheld.caa}),
     },
-    asked: world.request !== undefined && !asked,
+    asked: world.request !== undefined && !asked && !hasBegunSince(world.request.seenAt, certificate?.attemptAt),
   };
 }
+
+/** The fresh attempt that was asked for is one: while others are still looked at, the request stands. Times of objects are whole seconds. */
+const hasBegunSince = (seenAt: number, attemptAt: string | undefined): boolean =>
+  attemptAt !== undefined && Date.parse(attemptAt) >= Math.floor(seenAt / 1000) * 1000;

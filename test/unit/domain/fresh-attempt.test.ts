@@ -121,6 +121,26 @@ describe('A fresh attempt', () => {
     expect(asked(facts, extra).freshAttempts).toEqual([]);
   });
 
+  test.each([
+    ['one that failed', failed],
+    [
+      'a renewal that is late',
+      certificate({
+        renewalTime: timestamp(t0 - 20 * 24 * 60 * minutes),
+        notAfter: timestamp(t0 + 24 * 60 * minutes),
+        waiting: 'order is pending',
+        request: pending,
+      }),
+    ],
+  ])(
+    'of %s is made once for each time that somebody asks, however long other hostnames are still looked at',
+    (_, of) => {
+      const attempts = (attemptAt: number): number =>
+        asked({...proven(t0), certificate: {...of, attemptAt: timestamp(attemptAt)}}, {}).freshAttempts.length;
+      expect([attempts(t0 - minutes), attempts(t0)]).toEqual([1, 0]);
+    },
+  );
+
   test('is not made again while the CertificateRequest of the last one is young', () => {
     const first = world({
       facts: {
