@@ -68,7 +68,7 @@ export async function ask<T>(
       signal,
       credentials: 'same-origin',
       cache: 'no-store',
-      headers: {...(body && {'content-type': 'application/json'}), ...(ifMatch !== undefined && {'if-match': ifMatch})},
+      headers: {...(body && {'content-type': 'application/json'}), ...(ifMatch && {'if-match': ifMatch})},
       body: body && JSON.stringify(body),
     });
     text = await answer.text();

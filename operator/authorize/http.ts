@@ -8,6 +8,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {BlockList, isIPv6} from 'node:net';
 import type {AddressInfo, Socket} from 'node:net';
 import {answerBrokenRequest} from '../http/broken-requests.ts';
+import {drained} from '../http/drain.ts';
 import {Problem} from '../http/problems.ts';
 import type {Server} from '../kube/manager.ts';
 import {isScope} from './authorizer.ts';
@@ -18,15 +19,20 @@ const headerBytes = 64 << 10;
 /** nginx passes on no answer but 2xx, 401 and 403; it asks by this header for 403 in place of any other refusal. */
 const refuseWith = 'doorplate-refuse-with';
 
-/** Listens on the port, 0 for any free one. `trustedProxies`: addresses and networks whose X-Forwarded-For is believed. */
+/**
+ * Listens on the port, 0 for any free one. `trustedProxies`: addresses and networks whose X-Forwarded-For is believed. `drainMs`: how long
+ * what has begun may go on after `stop`.
+ */
 export function authorizeServer({
   authorizer,
   port,
   trustedProxies,
+  drainMs = 5000,
 }: {
   authorizer: Authorizer;
   port: number;
   trustedProxies: readonly string[];
+  drainMs?: number;
 }): Server & {port: () => number} {
   const trusted = blockListOf(trustedProxies);
   const server = createServer(
@@ -51,11 +57,7 @@ export function authorizeServer({
       new Promise((resolve, reject) => {
         server.once('error', reject).listen(port, '::', resolve);
       }),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      }),
+    stop: () => drained(server, new Promise((resolve) => server.close(resolve)), drainMs),
     port: () => (server.address() as AddressInfo).port,
   };
 }

@@ -18,6 +18,12 @@ export function fromKubernetes(error: unknown): Problem | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (error.status === 429 || error.status === 503)
     return new Problem('unavailable', "The platform's cluster is busy. Try again.", {headers});
+  // Of a ResourceQuota (Kubernetes: plugin/pkg/admission/resourcequota/controller.go).
+  if (error.status === 403 && error.says.includes('exceeded quota:'))
+    return new Problem(
+      'quota-reached',
+      'No more of these may be here. Delete one that nobody needs, or ask the platform for more.',
+    );
   return new Problem('kubernetes-failed', "The platform's cluster could not do this. Try again.", {headers});
 }
 

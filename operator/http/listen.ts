@@ -2,6 +2,7 @@ import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {FastifyInstance} from 'fastify';
 import type {Server} from '../kube/manager.ts';
+import {drained} from './drain.ts';
 
 export interface ListenOptions {
   /** 0 for any free one. */
@@ -15,6 +16,8 @@ export interface ListenOptions {
   closed: () => Promise<void>;
   /** How long requests are still answered while the cluster is told to send no more: ms. */
   lingerMs: number;
+  /** How long what has begun may then go on: 16 s by default. A change waits 15 s for the operator; a Pod is killed after 30. */
+  drainMs?: number;
 }
 
 /** Listens, and stops in order: serves on for a moment, ends the streams, lets what has begun finish. */
@@ -25,6 +28,7 @@ export function httpServer({
   endStreams,
   closed,
   lingerMs,
+  drainMs = 16_000,
 }: ListenOptions): Server & {port: () => number} {
   let server: FastifyInstance | undefined;
   return {
@@ -35,7 +39,10 @@ export function httpServer({
     stop: async () => {
       await sleep(lingerMs);
       endStreams();
-      await Promise.all([server?.close(), ...beside.map((other) => other.stop())]);
+      await Promise.all([
+        server && drained(server.server, server.close(), drainMs),
+        ...beside.map((other) => other.stop()),
+      ]);
       await closed();
     },
     port: () => (server!.server.address() as AddressInfo).port,

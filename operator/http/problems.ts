@@ -74,6 +74,13 @@ const table = {
     means: 'The key lacks the scope that `scope` names.',
     remedy: 'Use a key that has it, or make one.',
   },
+  'quota-reached': {
+    status: 403,
+    title: 'The platform lets no more be made here',
+    means:
+      'A namespace holds so many API keys, and projects with domains, and no more (a ResourceQuota of Kubernetes).',
+    remedy: 'Delete one that nobody needs, or ask the platform for more.',
+  },
   'not-found': {
     status: 404,
     title: 'There is nothing here',

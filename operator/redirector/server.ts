@@ -1,9 +1,10 @@
 /** The redirector's HTTP server around the pure table. Its table comes from elsewhere (a watch) and is read anew at every request. */
 import {createServer} from 'node:http';
-import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Logger} from 'pino';
+import {drained} from '../http/drain.ts';
 import {answer, plain} from './table.ts';
 import type {RedirectRule, Response} from './table.ts';
 
@@ -71,20 +72,12 @@ export async function startRedirector(opts: RedirectorOptions): Promise<Redirect
     port,
     close() {
       draining = true;
-      closed ??= sleep(opts.lingerMs).then(() => stopListening(server, opts.drainMs));
+      closed ??= sleep(opts.lingerMs).then(() =>
+        drained(server, new Promise((resolve) => server.close(resolve)), opts.drainMs),
+      );
       return closed;
     },
   };
-}
-
-function stopListening(server: Server, drainMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), drainMs);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function requestOf(req: IncomingMessage): {host: string | undefined; url: string; forwardedProto: string | undefined} {

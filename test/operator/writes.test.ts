@@ -59,6 +59,8 @@ async function served(): Promise<{customer: Customer; www: string; uid: string}>
 
 const routes = async (host: string): Promise<Ingress[]> =>
   (await platform.client.list(ingresses)).items.filter((i) => hostsOf(i).includes(host));
+/** A write of a CustomDomain itself, not of its status. */
+const isOfSpec = (seen: Seen) => isWrite(seen) && seen.url.pathname.endsWith('/customdomains/web');
 const setFinalizers = (customer: Customer, finalizers: string[]) =>
   customer.change(customDomains, 'web', {metadata: {finalizers}});
 
@@ -229,8 +231,7 @@ describe('A CustomDomain whose labels leave no room for its status', () => {
 describe('A CustomDomain that has no room for its finalizer', () => {
   test('loses its routes all the same when its Project is deleted', async () => {
     const {customer, www} = await served();
-    const isOfFinalizers = (seen: Seen) => isWrite(seen) && seen.url.pathname.endsWith('/customdomains/web');
-    operator.proxy.fate = (seen) => (isOfFinalizers(seen) ? {status: 503} : 'forward');
+    operator.proxy.fate = (seen) => (isOfSpec(seen) ? {status: 503} : 'forward');
     await setFinalizers(customer, []);
     const unpad = await padToTheBrim(platform.client, customDomains, `${customer.namespace}/web`, {toTheByte: true});
     operator.spare();

@@ -5,6 +5,7 @@
  */
 import {readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {hasCondition} from '../../operator/domain/certificate.ts';
 import {leases} from '../../operator/kube/lease.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {defineResource, keyOf as nameOf} from '../../operator/kube/objects.ts';
@@ -221,6 +222,24 @@ async function decidesAnew(): Promise<void> {
   await kubectl(['delete', 'customdomain', 'second', '-n', early.namespace]);
 }
 
+const certificatesOfOurs = async () =>
+  (await api().list(certificates)).items.filter(({spec}) => spec.dnsNames.some((name) => hostnames.includes(name)));
+
+/**
+ * cert-manager issues nothing. Under load it has been seen to issue a certificate anew seconds after it had (its trigger then read a Secret
+ * of before, it seems): that is of its own, and no upgrade's. What it says of such a one is printed.
+ */
+async function issuanceIsOver(): Promise<void> {
+  await eventually('nothing is being issued', async () =>
+    (await certificatesOfOurs()).every((c) => !hasCondition(c, 'Issuing')),
+  );
+  for (const {metadata, status} of await certificatesOfOurs()) {
+    if ((status?.revision ?? 0) < 2) continue;
+    const about = `involvedObject.name=${metadata.name}`;
+    console.log(await kubectl(['get', 'events', '-n', metadata.namespace ?? '', '--field-selector', about]));
+  }
+}
+
 beforeAll(async () => {
   base = await Base.unpack();
   await installBase();
@@ -241,6 +260,7 @@ beforeAll(async () => {
       (c) => c?.status?.quarantinedUntil !== undefined,
     ),
   );
+  await issuanceIsOver();
 });
 afterAll(async () => {
   await install();

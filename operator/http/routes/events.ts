@@ -57,6 +57,8 @@ export function addEvents(server: FastifyInstance, deps: EventDeps): void {
 function streams(deps: EventDeps): Begin {
   const open = new Map<string, number>();
   return (request, reply, told) => {
+    // Who has left while it was asked whether they may: no `close` comes any more, which would give their place back.
+    if (reply.raw.destroyed) return void reply.hijack();
     const id = idOf(callerOf(request));
     const before = open.get(id) ?? 0;
     if (deps.hub.closing)

@@ -103,6 +103,7 @@ function makeKey(app: App, {writer}: KeyDeps): void {
           'body-too-large',
           'media-type',
           'refused',
+          'quota-reached',
           'kubernetes-failed',
         ]),
       },

@@ -41,6 +41,7 @@ const errors = [
   'body-too-large',
   'media-type',
   'refused',
+  'quota-reached',
   'kubernetes-failed',
 ] as const;
 const putBody = z

@@ -169,6 +169,15 @@ describe('Every answer carries the headers of the limit and an id:', () => {
   test.each<[string, number, string, unknown]>([
     ['an error of ours', 500, 'internal-error', new Error('secret')],
     ['an error of Kubernetes', 502, 'kubernetes-failed', new ApiError({status: 403, body: '{"message":"secret"}'})],
+    [
+      'a quota of Kubernetes that is reached',
+      403,
+      'quota-reached',
+      new ApiError({
+        status: 403,
+        body: '{"reason":"Forbidden","message":"apikeys \\"secret\\" is forbidden: exceeded quota: doorplate, requested: 1, used: 50, limited: 50"}',
+      }),
+    ],
     ['a Kubernetes that does not answer', 503, 'unavailable', new NoAnswerError('GET /secret', new Error('secret'))],
     [
       'a rule of Kubernetes that refuses',
