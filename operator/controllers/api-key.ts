@@ -1,6 +1,6 @@
 /** ApiKey: says in status whether it is accepted and when it was last used; lifts its ban when the platform asks for it. */
-import {cut} from '../api/rules.ts';
-import {liftBanAnnotation} from '../api/api-key.ts';
+import {type Condition, cut} from '../api/rules.ts';
+import {type ApiKeyStatus, liftBanAnnotation} from '../api/api-key.ts';
 import type {ApiKey} from '../api/foreign.ts';
 import type {KeyFacts} from '../domain/api-key.ts';
 import {decideApiKey, nextChange} from '../domain/api-key.ts';
@@ -28,8 +28,21 @@ export interface ApiKeyDeps {
 /** Under what an ApiKey is found again: each of its tokens' hashes. */
 export const apiKeysByHash = {hash: (key: ApiKey) => key.spec.hashes.map((h) => h.sha256)};
 
+/** What this process itself has last said of an ApiKey, once it has, and the lift that it has acted on. */
+interface Told {
+  uid: string | undefined;
+  verdict?: string;
+  lift: string | undefined;
+}
+
+/**
+ * Several replicas of the API keep the same statuses, and each learns of the others' bans a little later, or while their store is away not at
+ * all. So each writes what it knows of a key when that has changed, and otherwise lets stand what another has written: else they would write
+ * against one another for as long as they differ.
+ */
 export class ApiKeyReconciler {
   readonly #deps: ApiKeyDeps;
+  readonly #told = new Map<Key, Told>();
 
   constructor(deps: ApiKeyDeps) {
     this.#deps = deps;
@@ -39,12 +52,16 @@ export class ApiKeyReconciler {
   async reconcile(key: Key): Promise<Result> {
     const {client, apiKeys: cache, bans, lastUsed, events, now: clock = Date.now} = this.#deps;
     const apiKey = cache.get(key);
-    if (!apiKey || apiKey.metadata.deletionTimestamp) return 'awaitChange';
+    if (!apiKey || apiKey.metadata.deletionTimestamp) {
+      this.#told.delete(key);
+      return 'awaitChange';
+    }
     const {metadata, spec} = apiKey;
-    // Each value lifts once: which it was stands in status, so that a restart lifts nothing anew.
+    const told = this.#toldOf(key, apiKey);
     const lift = metadata.annotations?.[liftBanAnnotation];
     const liftedBan = lift === undefined ? undefined : cut(lift, longestLift);
-    if (liftedBan !== undefined && liftedBan !== apiKey.status?.lastHandledLiftBan) {
+    if (liftedBan !== undefined && liftedBan !== told.lift) {
+      told.lift = liftedBan;
       for (const {sha256} of spec.hashes) bans.lift(sha256);
     }
 
@@ -54,14 +71,41 @@ export class ApiKeyReconciler {
       lastUsedMs: lastUsed(metadata.uid ?? ''),
       ...(liftedBan !== undefined && {liftedBan}),
     };
-    const status = decideApiKey(apiKey, facts, now);
+    const own = decideApiKey(apiKey, facts, now);
+    const verdict = verdictOf(own);
+    const status = verdict === told.verdict ? lettingStand(apiKey, own) : own;
     const written = await writeStatus(client, apiKeys, apiKey, status);
     if (written) {
       cache.observe(written);
       const event = eventOfCondition(apiKey.status?.conditions, status.conditions);
       if (event) events.record({regarding: apiKey, ...event});
     }
+    told.verdict = verdict;
     const next = nextChange(spec, facts, now);
     return next === undefined ? 'awaitChange' : {requeueAfterMs: next - now};
   }
+
+  /** Each value lifts once in each process. Which it was stands in status, so that a restart lifts nothing anew. */
+  #toldOf(key: Key, {metadata: {uid}, status}: ApiKey): Told {
+    const before = this.#told.get(key);
+    if (before && before.uid === uid) return before;
+    const told = {uid, lift: status?.lastHandledLiftBan};
+    this.#told.set(key, told);
+    return told;
+  }
+}
+
+const readyOf = ({conditions}: ApiKeyStatus): Condition | undefined => conditions?.find((c) => c.type === 'Ready');
+
+/** Of which spec it says what. */
+const verdictOf = (status: ApiKeyStatus): string => {
+  const {reason, message} = readyOf(status)!;
+  return `${status.observedGeneration} ${reason} ${message}`;
+};
+
+/** The status, where another replica has said something else of bans, for the same spec: with that. */
+function lettingStand({status}: ApiKey, own: ApiKeyStatus): ApiKeyStatus {
+  const isOfSpec = status?.observedGeneration === own.observedGeneration;
+  const isOfBans = ['KeyUsable', 'KeyBanned'].includes(readyOf(status ?? own)?.reason ?? '');
+  return isOfSpec && isOfBans ? {...own, conditions: status.conditions} : own;
 }

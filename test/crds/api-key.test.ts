@@ -18,7 +18,7 @@ import type {Client} from '../../operator/kube/client.ts';
 import {Controller} from '../../operator/kube/controller.ts';
 import {EventRecorder, events} from '../../operator/kube/events.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
-import {type KubeObject, keyOf} from '../../operator/kube/objects.ts';
+import {type Key, type KubeObject, keyOf} from '../../operator/kube/objects.ts';
 import {eventually, crds} from '../support/kube-api.ts';
 import {ApiServer} from '../support/kube-server.ts';
 
@@ -46,9 +46,8 @@ class Bans {
 
 let server: ApiServer;
 let client: Client;
-let stop: AbortController;
 let controller: Controller;
-let cache: Cache<ApiKey, ApiKey>;
+let end: () => Promise<void>;
 let recorder: EventRecorder;
 let bans: Bans;
 let used: Map<string, number>;
@@ -67,20 +66,26 @@ afterAll(async () => {
   await server?.stop();
 });
 
+interface Replica {
+  controller: Controller;
+  cache: Cache<ApiKey, ApiKey>;
+  reconcile: (key: string) => Promise<unknown>;
+  end: () => Promise<void>;
+}
+
 /** The API's part that keeps ApiKeys, as after a start of the process. */
-async function start(): Promise<void> {
-  stop = new AbortController();
-  recorder = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: 'test', log});
-  cache = new Cache<ApiKey, ApiKey>(client, apiKeys, {log, indexes: apiKeysByHash});
+async function replica(known: Bans): Promise<Replica> {
+  const stop = new AbortController();
+  const cache = new Cache<ApiKey, ApiKey>(client, apiKeys, {log, indexes: apiKeysByHash});
   const reconciler = new ApiKeyReconciler({
     client,
     apiKeys: cache,
-    bans,
+    bans: known,
     lastUsed: (uid) => used.get(uid),
     events: recorder,
     now: () => frozen ?? Date.now(),
   });
-  controller = new Controller({
+  const keeps = new Controller({
     name: 'apikey',
     reconcile: (key) => reconciler.reconcile(key),
     waitFor: [cache],
@@ -88,19 +93,29 @@ async function start(): Promise<void> {
     log,
   });
   cache.onChange((now) => {
-    if (now) controller.enqueue(keyOf(now));
+    if (now) keeps.enqueue(keyOf(now));
   });
-  bans.onChange = (hash) => {
-    for (const key of cache.by('hash', hash)) controller.enqueue(keyOf(key));
+  known.onChange = (hash) => {
+    for (const key of cache.by('hash', hash)) keeps.enqueue(keyOf(key));
   };
   cache.start(stop.signal);
   await cache.synced;
-  controller.start();
+  keeps.start();
+  return {
+    controller: keeps,
+    cache,
+    reconcile: (key) => reconciler.reconcile(key as Key),
+    end: async () => {
+      await keeps.stop();
+      stop.abort();
+      await cache.stopped();
+    },
+  };
 }
-async function end(): Promise<void> {
-  await controller.stop();
-  stop.abort();
-  await cache.stopped();
+
+async function start(): Promise<void> {
+  recorder = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: 'test', log});
+  ({controller, end} = await replica(bans));
 }
 beforeEach(async () => {
   bans = new Bans();
@@ -108,7 +123,7 @@ beforeEach(async () => {
   frozen = undefined;
   await start();
 });
-afterEach(end);
+afterEach(() => end());
 
 const hash = () => (++serial).toString(16).padStart(64, '0');
 const create = (change: Partial<ApiKeySpec> = {}, metadata: object = {}): Promise<ApiKey> =>
@@ -128,6 +143,13 @@ const lastUsed = (key: ApiKey) => key.status?.lastUsedTime;
 const refusedUntil = (at: number) => `refused until ${timestamp(at * 1000)}`;
 const messageOf = (key: ApiKey) => key.status?.conditions?.[0]?.message;
 const conditionsOf = (key: ApiKey) => key.status?.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
+
+/** A replica works on its keys in order: when a later one is done, those before are. */
+async function isDone(known: Bans): Promise<void> {
+  const later = await says(await create(), usable);
+  known.ban(hashOf(later), unix(600_000));
+  await says(later, banned);
+}
 
 /** The key as soon as it reads so. It is an assertion, in the end. */
 async function becomes(key: ApiKey, read: (now: ApiKey) => unknown, wanted: unknown): Promise<ApiKey> {
@@ -250,6 +272,25 @@ describe('An ApiKey', () => {
     await patch(key, {spec: {scopes: ['domains:read']}});
     await seen(key, 4);
     expect([conditionsOf(await get(key)), bans.lifted.length]).toEqual([banned, 2]);
+  });
+
+  test('that one replica of the API has banned stays so in status, though another knows nothing of it, and both lift it', async () => {
+    const others = new Bans();
+    const other = await replica(others);
+    const key = await says(await create(), usable);
+    bans.ban(hashOf(key), unix(600_000));
+    const {metadata} = await says(key, banned);
+    await isDone(bans);
+    await isDone(others);
+    expect((await get(key)).metadata.resourceVersion).toBe(metadata.resourceVersion);
+    // The other hears of the lift when this one has handled it.
+    await other.controller.stop();
+    await lift(key, 'now');
+    await says(key, usable);
+    await eventually(() => other.cache.get(keyOf(key))?.status?.lastHandledLiftBan === 'now');
+    await other.reconcile(keyOf(key));
+    expect([bans.lifted, others.lifted]).toEqual([[hashOf(key)], [hashOf(key)]]);
+    await other.end();
   });
 
   test('in a rotation has the bans of both its tokens lifted', async () => {
