@@ -67,11 +67,18 @@ export class Census {
     }
   }
 
-  /** By state, each once. `Expiring`: ready, over its time of renewal, and at its end in a week or before. */
+  /**
+   * By state, each once. `Expiring`: over its time of renewal, and at its end in a week or before; cert-manager calls one that has ended
+   * not Ready (cert-manager: policies.CurrentCertificateHasExpired).
+   */
   *certificates(now: number): Iterable<[state: string, count: number]> {
-    const expiring = this.#certificates.countUntil('Ready', now);
-    for (const [state, size] of this.#certificates.sizes()) yield [state, state === 'Ready' ? size - expiring : size];
-    yield ['Expiring', expiring];
+    let all = 0;
+    for (const [state, size] of this.#certificates.sizes()) {
+      const expiring = state === 'Resting' ? 0 : this.#certificates.countUntil(state, now);
+      all += expiring;
+      yield [state, size - expiring];
+    }
+    yield ['Expiring', all];
   }
 
   /** When the first of the certificates in use ends, ms since the epoch; Infinity where there is none. */
@@ -96,7 +103,7 @@ export class Census {
     const end = Date.parse(certificate.status?.notAfter ?? '');
     const renewal = Date.parse(certificate.status?.renewalTime ?? '');
     const expiring = Math.max(end - expiringMs, renewal || 0);
-    this.#certificates.change(state, by, state === 'Ready' && expiring > 0 ? expiring : Infinity);
+    this.#certificates.change(state, by, expiring > 0 ? expiring : Infinity);
     if (state === 'Resting' || !(end > 0)) return;
     this.#ends.change('Used', by, end);
     if (!isSameIssuer(certificate.spec.issuerRef, this.#issuerRef)) this.#ends.change('OfFormerIssuer', by, end);

@@ -67,8 +67,8 @@ const definitions: readonly Definition[] = [
   {
     name: 'doorplate_certificates',
     help:
-      'Certificates that Doorplate has made, by state: Ready; Issuing (none yet, cert-manager is at it); NotReady; Expiring (ready, ' +
-      'should have been renewed, ends within 7 days or has ended); Resting (of a removed hostname).',
+      'Certificates that Doorplate has made, by state: Ready; Issuing (none yet, cert-manager is at it); NotReady; Expiring (should ' +
+      'have been renewed, ends within 7 days or has ended); Resting (of a removed hostname).',
     labelNames: ['state'],
     values: (s) => counted('state', s.certificates()),
   },

@@ -172,6 +172,12 @@ describe('Certificates are counted', () => {
     expect(states()).toEqual({});
   });
 
+  test('as Expiring also when cert-manager calls them Ready no more, because they have ended', () => {
+    certificates.tell(certificate([], {ends: -1, renewed: -31}));
+    certificates.tell(certificate(['Issuing'], {ends: -1, renewed: -31}));
+    expect(states()).toEqual({Expiring: 2});
+  });
+
   test('with when the first of those in use ends', () => {
     const first = certificate(['Ready'], {ends: 10});
     certificates.tell(first);
