@@ -36,9 +36,9 @@ interface Told {
 }
 
 /**
- * Several replicas of the API keep the same statuses, and each learns of the others' bans a little later, or while their store is away not at
- * all. So each writes what it knows of a key when that has changed, and otherwise lets stand what another has written: else they would write
- * against one another for as long as they differ.
+ * Several replicas of the API keep the same statuses. Each learns of the others' bans a little later, or not at all while their store is
+ * away. So each writes what it knows of a key when that has changed, and otherwise lets stand what another has written: else they would
+ * write against one another for as long as they differ.
  */
 export class ApiKeyReconciler {
   readonly #deps: ApiKeyDeps;

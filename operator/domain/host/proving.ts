@@ -59,6 +59,6 @@ function issuanceOf(
   };
 }
 
-/** The fresh attempt that was asked for is one: while others are still looked at, the request stands. Times of objects are whole seconds. */
+/** A fresh attempt has begun since it was asked for: one will do, however long the request stands. Times of objects are whole seconds. */
 const hasBegunSince = (seenAt: number, attemptAt: string | undefined): boolean =>
   attemptAt !== undefined && Date.parse(attemptAt) >= Math.floor(seenAt / 1000) * 1000;
