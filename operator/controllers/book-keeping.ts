@@ -1,7 +1,7 @@
 /** Keeps the {@link OrderBook} by what stands in the cluster. */
 import type {Certificate, CustomDomain, Project} from '../api/foreign.ts';
 import type {Order} from '../domain/budget.ts';
-import type {IssuedRequest} from '../domain/certificate.ts';
+import {hasCondition, type IssuedRequest} from '../domain/certificate.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {isObjectName, objectNameOf} from '../domain/hostname.ts';
 import type {OrderWish} from '../domain/issuance.ts';
@@ -34,6 +34,9 @@ const provenBy = ({status}: CustomDomain): string[] =>
   (status?.hosts ?? []).filter((h) => h.verifiedAt !== undefined).map((h) => h.hostname);
 
 const hostOf = ({status}: Project): string[] => (status?.host === undefined ? [] : [status.host]);
+
+const isOf = ({metadata}: IssuedRequest, certificate: Certificate): boolean =>
+  metadata.ownerReferences?.some(({uid}) => uid === certificate.metadata.uid) ?? false;
 
 /**
  * Enters all that stands when this process begins to lead, then every change; synced when the book is whole, so that no order is
@@ -85,9 +88,28 @@ export class BookKeeper implements Syncable {
   #enterAll(): void {
     const {book, caches} = this.#sources;
     for (const request of caches.requests.list()) this.#enter(request);
+    for (const certificate of caches.certificates.list()) this.#enterStanding(certificate);
     for (const {metadata, status} of caches.claims.list()) book.recall(metadata.name, status?.orders ?? []);
     for (const domain of caches.domains.list()) this.#lineUpDomain(domain);
     for (const project of caches.projects.list()) this.#lineUpProject(project);
+  }
+
+  /** One that the process before this one has made, and cert-manager has not come to: its order is to be expected, and counts. */
+  #enterStanding(certificate: Certificate): void {
+    const {caches, tenants} = this.#sources;
+    const key = keyOf(certificate);
+    const isAskedFor = caches.requests.by('certificate', key).some((request) => isOf(request, certificate));
+    if (hasCondition(certificate, 'Ready') || isAskedFor) return;
+    const hostname = this.#hostnameOf(certificate);
+    if (hostname === undefined) return;
+    const [uid = ''] = ownerOf(certificate);
+    const [domain] = caches.domains.by('uid', uid);
+    const owner = domain ?? caches.projects.by('uid', uid)[0]!;
+    const tenant = tenants.of(owner.metadata.namespace ?? '');
+    const since = Date.parse(certificate.metadata.creationTimestamp ?? '');
+    if (!tenant) return;
+    const name = domain ? keyOf(owner) : orderOwner(keyOf(owner));
+    this.#sources.book.standing(name, tenantKey(tenant), {certificate: key, hostname, since});
   }
 
   #enterThoseOf(certificate: Certificate): void {
@@ -95,10 +117,10 @@ export class BookKeeper implements Syncable {
   }
 
   #enter(request: IssuedRequest): void {
-    const {namespace, annotations, ownerReferences} = request.metadata;
+    const {namespace, annotations} = request.metadata;
     const key = `${namespace}/${annotations?.['cert-manager.io/certificate-name']}`;
     const certificate = this.#sources.caches.certificates.get(key);
-    if (!certificate || !ownerReferences?.some((o) => o.uid === certificate.metadata.uid)) return;
+    if (!certificate || !isOf(request, certificate)) return;
     const hostname = this.#hostnameOf(certificate);
     if (hostname === undefined) return;
     this.#sources.book.observe(key, hostname, orderOf(request), request.ordered ?? false);

@@ -108,6 +108,12 @@ export class OrderBook {
     this.#enter(owner, tenant, wish);
   }
 
+  /** Takes note of a grant of before a restart: its Certificate stands, and nothing was asked for it. Before the first {@link keep}. */
+  standing(owner: string, tenant: string, {certificate, hostname, since}: Omit<OrderWish, 'state'>): void {
+    this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(certificate));
+    this.#ledger.grant(certificate, {tenant, hostname, at: since});
+  }
+
   /** The wishes of an owner, all of them: others that it had are dropped. Returns whether an answer has changed. */
   keep(owner: string, tenant: string, wishes: readonly OrderWish[]): boolean {
     const before = wishes.map((w) => this.grant(w.certificate)?.kind);

@@ -58,8 +58,8 @@ const project = (host?: string) =>
     ...(host && {status: {host}}),
   }) as unknown as Project;
 
-/** A Certificate for a hostname, and the request that cert-manager has made for it. */
-function order(owner: string, hostname: string): void {
+/** A Certificate for a hostname; returns its name. */
+function certificate(owner: string, hostname: string): string {
   const name = objectNameOf(`uid-${owner}`, hostname);
   const labels = {'doorplate.dev/owner-uid': `uid-${owner}`};
   caches.certificates.observe({
@@ -73,6 +73,12 @@ function order(owner: string, hostname: string): void {
       privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
     },
   });
+  return name;
+}
+
+/** The same, and the request that cert-manager has made for it. */
+function order(owner: string, hostname: string): void {
+  const name = certificate(owner, hostname);
   const request: CertificateRequest = {
     apiVersion: 'cert-manager.io/v1',
     kind: 'CertificateRequest',
@@ -96,6 +102,17 @@ describe('The book keeper', () => {
     keeper.begin();
     await keeper.synced;
     expect([book.waiting, keeper.isSynced]).toEqual([2, true]);
+  });
+
+  test('counts a Certificate that the process before has made and nothing was asked for yet, until its owner wants it no more', () => {
+    const host = {hostname: 'docs.example.com', role: 'Primary', since: '2026-03-01T12:00:00Z'};
+    caches.domains.observe(domain('docs', [{...host, verifiedAt: '2026-03-01T12:00:00Z'}]));
+    certificate('docs', 'docs.example.com');
+    keepBook().begin();
+    const used = () => [...book.account()].map((limit) => limit.used);
+    expect(new Set(used())).toEqual(new Set([1]));
+    book.keep('acme/docs', 'acme', []);
+    expect(new Set(used())).toEqual(new Set([0]));
   });
 
   test("tells the book of each claim that changes, as its hostname may be another tenant's now", () => {
