@@ -63,9 +63,15 @@ export function recognise(
   return {key, hash};
 }
 
-/** Why what this token of a key began goes on no longer; undefined while it does. `now` is in ms. */
+/** Why what this token of a key began, with these scopes of it, goes on no longer; undefined while it does. `now` is in ms. */
 export function whyKeyEnded(
-  {namespace, name, uid, hash}: {namespace: string; name: string; uid: string; hash: string},
+  {
+    namespace,
+    name,
+    uid,
+    hash,
+    scopes,
+  }: {namespace: string; name: string; uid: string; hash: string; scopes: readonly string[]},
   {
     findKey,
     bannedUntil,
@@ -77,6 +83,8 @@ export function whyKeyEnded(
   if (!key || !token) return 'The API key that you signed in by was revoked.';
   if ([token.expireTime, key.spec.expireTime].some((time) => time !== undefined && Date.parse(time) <= now))
     return 'The API key that you signed in by has expired.';
+  if (!scopes.every((scope) => key.spec.scopes.includes(scope)))
+    return 'The API key that you signed in by may do less now.';
   const until = bannedUntil(hash);
   return until === undefined
     ? undefined

@@ -135,8 +135,8 @@ export class Gate {
   }
 
   /**
-   * Whether who opened a stream may go on: a key that is still good, a ServiceAccount that still has the right. "Could not
-   * ask" ends nothing.
+   * Whether who opened a stream may go on: a key that is still good and has the scope, a ServiceAccount that still has the right.
+   * "Could not ask" ends nothing.
    */
   async mayGoOn(request: FastifyRequest): Promise<boolean> {
     const {findKey, bans, now, serviceAccounts} = this.#deps;
@@ -149,7 +149,8 @@ export class Gate {
     } = request;
     if (caller.kind === 'key') {
       const who = recognise(authorization, findKey, now());
-      return 'key' in who && who.key.metadata.uid === caller.key.metadata.uid && bans.until(who.hash) === undefined;
+      if (!('key' in who) || who.key.metadata.uid !== caller.key.metadata.uid) return false;
+      return hasScope({...caller, key: who.key}, scope) && bans.until(who.hash) === undefined;
     }
     if (caller.kind === 'session') return this.#sessionGoesOn(request);
     const token = jwtOf(authorization);

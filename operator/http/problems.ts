@@ -57,7 +57,7 @@ const table = {
     status: 401,
     title: 'The session has ended',
     means:
-      'Its time is over, somebody signed out, or the API key that opened it was revoked, has expired or is banned.',
+      'Its time is over, somebody signed out, or the API key that opened it was revoked, has expired, may do less or is banned.',
     remedy: 'Sign in again.',
   },
   'cross-site': {

@@ -188,7 +188,8 @@ const makeSessions = ({limits: {records}, hub, now, namespaceUID, findKey, banne
     records,
     now,
     namespaceUID,
-    keyEnded: ({namespace, key}) => whyKeyEnded({namespace, ...key!}, {findKey, bannedUntil, now: now()}),
+    keyEnded: ({namespace, key, scopes}) =>
+      whyKeyEnded({namespace, ...key!, scopes}, {findKey, bannedUntil, now: now()}),
     onEnd: (id) => hub.tell(sessionTopic(id)),
   });
 

@@ -222,6 +222,23 @@ describe('A session', () => {
     expect((await streamed).status).toBe(200);
   });
 
+  test('ends when its key may do less than before, and so do the event streams of both', async () => {
+    const theirs = await world.key('acme', 'narrowed');
+    const cookie = await session({}, theirs);
+    const streams = [world.ask('/v1/events', {headers: {...own, cookie}}), world.ask('/v1/events', {key: theirs})];
+    expect((await ask('/session', cookie)).status).toBe(200);
+    await world.client.patch(apiKeys, 'acme/narrowed', {spec: {scopes: ['keys:read']}}, {type: 'merge'});
+    await eventually(
+      'the key may read no domains',
+      async () => (await world.ask('/v1/projects', {key: theirs})).status === 403,
+    );
+    expect(await ask('/session', cookie)).toMatchObject({
+      status: 401,
+      body: {detail: expect.stringMatching(/may do less/)},
+    });
+    for (const stream of streams) expect((await stream).status).toBe(200);
+  });
+
   test('uses no requests of the plan, and works when these are used up', async () => {
     await world.tenant('drained', 'pro', {requestsPerMinute: 3, requestsPerDay: 3});
     await world.project('drained', 'docs');
