@@ -59,6 +59,9 @@ function issuanceOf(
   };
 }
 
-/** A fresh attempt has begun since it was asked for: one will do, however long the request stands. Times of objects are whole seconds. */
+/**
+ * A fresh attempt has begun since it was asked for: one will do, however long the request stands. Times of objects are whole seconds: what
+ * began within the same second may be what failed before, so that it does not count.
+ */
 const hasBegunSince = (seenAt: number, attemptAt: string | undefined): boolean =>
-  attemptAt !== undefined && Date.parse(attemptAt) >= Math.floor(seenAt / 1000) * 1000;
+  attemptAt !== undefined && Date.parse(attemptAt) >= seenAt;

@@ -137,9 +137,25 @@ describe('A fresh attempt', () => {
     (_, of) => {
       const attempts = (attemptAt: number): number =>
         asked({...proven(t0), certificate: {...of, attemptAt: timestamp(attemptAt)}}, {}).freshAttempts.length;
+      // It was asked for a second before.
       expect([attempts(t0 - minutes), attempts(t0)]).toEqual([1, 0]);
     },
   );
+
+  test('is made where the last one failed within the second in which somebody asked', () => {
+    const facts = {
+      ...proven(t0),
+      certificate: {...failed, attemptAt: timestamp(t0)},
+      diagnosis,
+      grant: {kind: 'Granted'} as const,
+    };
+    const before = world({facts: {'docs.example.com': {...proven(t0 - 30 * seconds), certificate: facts.certificate}}});
+    const within = {value: 'now', seenAt: t0 + 300};
+    const d = decide(
+      later(before, {now: t0 + seconds, facts: {'docs.example.com': {...facts, checkedAt: t0 + 500}}, request: within}),
+    );
+    expect(d.freshAttempts).toHaveLength(1);
+  });
 
   test('is not made again while the CertificateRequest of the last one is young', () => {
     const first = world({
