@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {acmeRoot, api, apply, audit, eventually, install, kubectl, presented} from '../../cluster/cluster.ts';
 import {certificates} from '../../operator/controllers/resources.ts';
+import {issuancesOf} from '../support/issuances.ts';
 import {operatorMetrics} from '../support/release.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
@@ -57,5 +58,6 @@ test('each hostname is ordered once of the new issuer, and until it has that cer
   const its = ordered
     .map((e) => `${e.objectRef?.namespace}/${e.objectRef?.name?.replace(/-\d+$/, '')}`)
     .filter((name) => names.includes(name));
+  if (its.length !== names.length) console.log(await issuancesOf(names, began));
   expect(its.toSorted()).toEqual(names.toSorted());
 });

@@ -167,8 +167,10 @@ describe('The page', () => {
     page.on('request', (request) => {
       if (/dialog-.*\.js$/.test(request.url())) asked.push(request.url());
     });
+    const remove = page.getByRole('button', {name: 'Remove docs.example.com'});
+    await remove.waitFor();
     await world.restart(async () => {
-      await page.getByRole('button', {name: 'Remove docs.example.com'}).click();
+      await remove.click();
       // More often than it asks a server that is there.
       await eventually('it has asked again and again', async () => asked.length > 5, patienceMs / 5, 50).catch(
         () => {},

@@ -95,8 +95,11 @@ export class PageWorld {
   async restart(while_: () => Promise<void> = async () => {}): Promise<void> {
     const {port} = this.api;
     await this.api.stopRole();
-    await while_();
-    await this.api.startRole(this.#settings, {port});
+    try {
+      await while_();
+    } finally {
+      await this.api.startRole(this.#settings, {port});
+    }
   }
 
   async visitor(options: Parameters<Browser['newContext']>[0] = {}): Promise<Visitor> {

@@ -19,6 +19,7 @@ import {
 } from '../../operator/controllers/resources.ts';
 import {acmeRoot, api, audit, eventually, fetchEdge, install, kubectl, root, sh} from '../../cluster/cluster.ts';
 import {Base} from '../support/base.ts';
+import {issuancesOf} from '../support/issuances.ts';
 import {operator, succeeded} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient, type Failure, servedBy} from '../support/visitor.ts';
@@ -233,11 +234,8 @@ async function issuanceIsOver(): Promise<void> {
   await eventually('nothing is being issued', async () =>
     (await certificatesOfOurs()).every((c) => !hasCondition(c, 'Issuing')),
   );
-  for (const {metadata, status} of await certificatesOfOurs()) {
-    if ((status?.revision ?? 0) < 2) continue;
-    const about = `involvedObject.name=${metadata.name}`;
-    console.log(await kubectl(['get', 'events', '-n', metadata.namespace ?? '', '--field-selector', about]));
-  }
+  const anew = (await certificatesOfOurs()).filter(({status}) => (status?.revision ?? 0) > 1).map(nameOf);
+  if (anew.length > 0) console.log(await issuancesOf(anew, new Date(0)));
 }
 
 beforeAll(async () => {
