@@ -6,7 +6,6 @@
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
  *   proven by both, or as it was for all that can be seen, and an order would follow: CAA
  */
-import {randomBytes} from 'node:crypto';
 import type {DnsClient, Wanted} from '../dns/client.ts';
 import {Inquiry} from '../dns/inquiry.ts';
 import type {CertificateAuthority} from '../domain/caa.ts';
@@ -49,16 +48,12 @@ export async function check(
   const authoritatively = (name: string, wanted: Wanted) => dns.askAuthoritative(name, wanted, inquiry);
   const recursively = (name: string, wanted: Wanted) => dns.askRecursive(name, wanted, inquiry);
 
+  const about = {question, rules, randomLabel: inquiry.randomLabel};
   let verdict: Verdict;
   if (mode === 'RecursiveOnly') {
-    verdict = (await look(recursively, (seen) => judgeRecursive(question, rules, seen), question, rules)).verdict;
+    verdict = (await look(recursively, (seen) => judgeRecursive(question, rules, seen), about)).verdict;
   } else {
-    const authoritative = await look(
-      authoritatively,
-      (seen) => judgeAuthoritative(question, rules, seen),
-      question,
-      rules,
-    );
+    const authoritative = await look(authoritatively, (seen) => judgeAuthoritative(question, rules, seen), about);
     verdict = authoritative.verdict;
     if (verdict.kind === 'Proven') {
       const atHost = await recursively(hostname, 'Host');
@@ -84,15 +79,13 @@ type Ask = (name: string, wanted: Wanted) => Promise<Observation>;
 async function look(
   ask: Ask,
   judge: (seen: Observation) => Verdict,
-  question: Question,
-  rules: Rules,
+  {question, rules, randomLabel}: {question: Question; rules: Rules; randomLabel: string},
 ): Promise<{seen: Observation; verdict: Verdict}> {
   let seen = await ask(question.hostname, 'Host');
   if (needsChallenge(question, rules, seen))
     seen = {...seen, challenge: await ask(challengeName(question.hostname), 'TXT')};
   if (mayBeWildcard(judge(seen))) {
-    const label = randomBytes(8).toString('hex');
-    const beside = await ask(`${label}${question.hostname.slice(question.hostname.indexOf('.'))}`, 'Host');
+    const beside = await ask(`${randomLabel}${question.hostname.slice(question.hostname.indexOf('.'))}`, 'Host');
     if (isWildcard(seen, beside)) seen = {...seen, wildcard: true};
   }
   return {seen, verdict: await misplaced(ask, question, judge(seen))};

@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto';
 import {type Reply, type Server, timeLimit} from './wire.ts';
 
 const LONGEST_MS = 10_000;
@@ -15,6 +16,8 @@ export class Inquiry {
   /** By address: whether it has answered anything, or has been silent. */
   readonly #heard = new Map<string, boolean>();
   readonly #given: AbortSignal | undefined;
+  /** A label that no name below a zone has. One for all that is asked: checks that are made together ask for the same name. */
+  readonly randomLabel = randomBytes(8).toString('hex');
   readonly #giveUp = (): void => this.#limit.abort(this.#given?.reason);
 
   /** `totalMs`: default 10,000. With `signal` it ends sooner. */

@@ -57,6 +57,9 @@ async function world(resolves: Says, answers: Says, opts: {onTcp?: OnTcp; tryTim
 
 const proven: Says = ({type}) => (type === 'CNAME' ? {answers: [record(hostname, 'CNAME', target)]} : nothing);
 const silent: Says = () => undefined;
+/** A CNAME of somebody else for any name. */
+const wildcard: Says = ({name, type}) =>
+  type === 'CNAME' ? {answers: [record(name, 'CNAME', 'elsewhere.test')]} : nothing;
 /** Takes a connection and says nothing. */
 const hangs: OnTcp = () => {};
 
@@ -73,6 +76,23 @@ describe('An inquiry', () => {
     const verdict = await check(options, {hostname, target, token: 'token'}, true, inquire({totalMs: 3000}));
     expect(verdict).toMatchObject({kind: 'Proven', caa: {kind: 'Unknown'}});
     expect(JSON.stringify(verdict)).toContain(`no answer to CAA of ${hostname} in the time there was for everything`);
+  });
+
+  test('asks for one name beside the hostname, to know a wildcard by, however many checks are made together', async () => {
+    const {dns, server} = await world(wildcard, wildcard);
+    const options = {
+      dns,
+      rules: {edgeAddresses: [], addressOnly: false, cdns: []},
+      mode: 'Authoritative' as const,
+      ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
+    };
+    const inquiry = inquire();
+    const checks = Array.from({length: 20}, (_, i) =>
+      check(options, {hostname, target, token: `token${i}`}, true, inquiry),
+    );
+    for (const verdict of await Promise.all(checks)) expect(verdict).toMatchObject({reason: 'TargetMismatch'});
+    const beside = server.asked.filter(({name}) => name.endsWith('.example.com') && name !== hostname);
+    expect(new Set(beside.map(({name}) => name)).size).toBe(1);
   });
 
   test('waits once for a server that answers nothing', async () => {
