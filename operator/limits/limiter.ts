@@ -7,10 +7,7 @@ export interface Quota {
   requestsPerDay: number;
 }
 
-/**
- * What a request is charged to: the tenant's pool, and the key's own cap where it has one. Ids are opaque, as
- * `tenant:acme`.
- */
+/** What a request is charged to: the tenant's pool, and the key's own cap where it has one. Ids are opaque, as `tenant:acme`. */
 export interface Pool {
   id: string;
   quota: Quota;
@@ -33,7 +30,8 @@ export interface Standing {
 }
 
 /** `exhausted`: of the exhausted windows the one that ends last. */
-export type Verdict = Standing & ({allowed: true} | {allowed: false; exhausted: WindowName; retryAfterSeconds: number});
+export type Refusal = Standing & {allowed: false; exhausted: WindowName; retryAfterSeconds: number};
+export type Verdict = (Standing & {allowed: true}) | Refusal;
 
 /** At most so much of a window is reserved and not yet used: what a crash loses. */
 export const blockShare = 0.05;
@@ -64,13 +62,17 @@ interface PoolState {
   recent: boolean;
 }
 
+/** What the store is asked about a counter. */
+interface Asked {
+  counter: Counter;
+  claim: Claim;
+}
+
 export interface LimiterOptions {
   /** The trusted clock. */
   clock: {nowMs(): number};
   store?: Store;
-  /**
-   * Pools held at once; one that is forgotten gives up what it had reserved, and what it used is known to the store.
-   */
+  /** Pools held at once; one that is forgotten gives up what it had reserved, and what it used is known to the store. */
   atMost?: number;
 }
 
@@ -89,8 +91,7 @@ export class Limiter {
   }
 
   /**
-   * Charges one request to every pool, or to none. Answers at once where what is reserved has room, or where it is
-   * known that
+   * Charges one request to every pool, or to none. Answers at once where what is reserved has room, or where it is known that
    * nothing is left; else when the store has answered. Never throws, never rejects.
    */
   take(pools: readonly Pool[]): Verdict | Promise<Verdict> {
@@ -104,10 +105,30 @@ export class Limiter {
     return this.#decide(pools, states, nowMs, true) ?? this.#wait(pools);
   }
 
-  /** Where a caller stands, without charging. */
+  /** Where a caller stands as far as this process knows, without charging. */
   look(pools: readonly Pool[]): Standing {
     const nowMs = this.#clock.nowMs();
     return admission(pools, this.#states(pools, nowMs), nowMs);
+  }
+
+  /** The same when the store has been asked: what other processes have used counts too. Never rejects. */
+  async lookUp(pools: readonly Pool[]): Promise<Standing> {
+    let nowMs = this.#clock.nowMs();
+    let states = this.#states(pools, nowMs);
+    for (let underWay = refillOf(states); underWay; underWay = refillOf(states)) {
+      await underWay;
+      nowMs = this.#clock.nowMs();
+      states = this.#states(pools, nowMs);
+    }
+    const asked: Asked[] = [];
+    for (const [i, {quota}] of pools.entries()) {
+      for (const counter of [states[i]!.minute, states[i]!.day]) {
+        const {key: window, endSeconds} = counter;
+        asked.push({counter, claim: {window, endSeconds, limit: limitOf(quota, counter.name), want: 0, least: 0}});
+      }
+    }
+    await this.#reserve(states, asked, nowMs);
+    return this.look(pools);
   }
 
   async #wait(pools: readonly Pool[], refill?: Promise<void>): Promise<Verdict> {
@@ -122,8 +143,7 @@ export class Limiter {
   }
 
   /**
-   * The verdict, and the charge; undefined when the store must be asked first. What is taken never sinks in a window,
-   * so an
+   * The verdict, and the charge; undefined when the store must be asked first. What is taken never sinks in a window, so an
    * exhausted one is known to be; only a provisional answer is asked for again, once (`asked`).
    */
   #decide(pools: readonly Pool[], states: readonly PoolState[], nowMs: number, asked: boolean): Verdict | undefined {
@@ -157,31 +177,32 @@ export class Limiter {
     return verdict;
   }
 
-  /**
-   * Asks the store for what runs out. A promise when the answer has to be waited for; one question per pool at a
-   * time.
-   */
+  /** Asks the store for what runs out. A promise when the answer has to be waited for; one question per pool at a time. */
   #refill(pools: readonly Pool[], states: readonly PoolState[], nowMs: number): Promise<void> | undefined {
-    const underWay = states.find((state) => state.refill !== undefined)?.refill;
+    const underWay = refillOf(states);
     if (underWay) return underWay;
-    const asked: Counter[] = [];
-    const claims: Claim[] = [];
+    const asked: Asked[] = [];
     for (const [i, pool] of pools.entries()) {
       for (const counter of [states[i]!.minute, states[i]!.day]) {
         const claim = claimOf(counter, limitOf(pool.quota, counter.name));
-        if (!claim) continue;
-        asked.push(counter);
-        claims.push(claim);
+        if (claim) asked.push({counter, claim});
       }
     }
+    return this.#reserve(states, asked, nowMs);
+  }
+
+  #reserve(states: readonly PoolState[], asked: readonly Asked[], nowMs: number): Promise<void> | undefined {
     const apply = (grants: readonly Grant[]): void => {
-      for (const [i, counter] of asked.entries()) {
+      for (const [i, {counter}] of asked.entries()) {
         counter.left += grants[i]!.granted;
         counter.taken = grants[i]!.taken;
         counter.provisional = grants[i]!.provisional ?? false;
       }
     };
-    const answer = this.#store.reserve(claims, nowMs);
+    const answer = this.#store.reserve(
+      asked.map(({claim}) => claim),
+      nowMs,
+    );
     if (Array.isArray(answer)) {
       apply(answer);
       return undefined;
@@ -243,6 +264,9 @@ export class Limiter {
     }
   }
 }
+
+const refillOf = (states: readonly PoolState[]): Promise<void> | undefined =>
+  states.find((state) => state.refill !== undefined)?.refill;
 
 /** An exhausted window. */
 interface Spent {
@@ -311,7 +335,7 @@ function tighten(told: Standing, {requestsPerMinute, requestsPerDay}: Quota, {mi
 }
 
 /** Told to wait for the exhausted window that ends last: what ends before leaves the other one exhausted. */
-function refusal(pools: readonly Pool[], states: readonly PoolState[], {counter, pool}: Spent, nowMs: number): Verdict {
+function refusal(pools: readonly Pool[], states: readonly PoolState[], {counter, pool}: Spent, nowMs: number): Refusal {
   const {name, endSeconds} = counter;
   const jitter = name === 'day' ? hashBelow(`${endSeconds}:${pool.id}`, dayJitterSeconds + 1) : 0;
   const told = admission(pools, states, nowMs);

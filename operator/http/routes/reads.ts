@@ -15,7 +15,7 @@ import {accountView, domainsView, hostsOf, nameOf, projectView} from '../views.t
 
 export interface ReadDeps {
   store: Store;
-  limiter: Pick<Limiter, 'look'>;
+  limiter: Pick<Limiter, 'lookUp'>;
   /** The plans that the platform offers. */
   offeredPlans: () => readonly Plan[];
 }
@@ -133,7 +133,7 @@ function readAccount(app: App, {limiter, offeredPlans}: ReadDeps): void {
     },
     async (request) => {
       const caller = callerOf(request);
-      return accountView(caller, limiter.look([poolOf(caller.tenant)]), offeredPlans());
+      return accountView(caller, await limiter.lookUp([poolOf(caller.tenant)]), offeredPlans());
     },
   );
 }

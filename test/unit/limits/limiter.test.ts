@@ -8,9 +8,11 @@ import {
   type Standing,
   type Verdict,
 } from '../../../operator/limits/limiter.ts';
+import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
 import {minutePhase} from '../../../operator/limits/window.ts';
-import {SlowStore} from '../../support/limits-stores.ts';
+import {VirtualClock} from '../../support/kube-clock.ts';
+import {FailingBackend, SlowStore} from '../../support/limits-stores.ts';
 import {noonMs, VirtualTime} from '../../support/limits-time.ts';
 
 const free: Quota = {requestsPerMinute: 60, requestsPerDay: 1000};
@@ -254,6 +256,47 @@ describe('reserved blocks', () => {
     const next = new Limiter({clock: new TrustedClock(time), store});
     expect(admitted(next, 10, pool)).toBe(0);
     expect(remaining(next.look([pool]))).toEqual([60, 0]);
+  });
+});
+
+/** Two processes that share a backend. */
+async function two(): Promise<{first: Limiter; second: Limiter; backend: FailingBackend}> {
+  const backend = new FailingBackend();
+  const clock = new TrustedClock(new VirtualTime());
+  const [first, second] = await Promise.all(
+    [1, 2].map(async () => {
+      const store = new FallbackStore({backend, replicas: 2, timers: new VirtualClock()});
+      await store.start();
+      return new Limiter({clock, store});
+    }),
+  );
+  return {first: first!, second: second!, backend};
+}
+
+describe('a look that asks the store', () => {
+  test('says what another process has used, and charges nothing', async () => {
+    const {first, second} = await two();
+    for (let i = 0; i < 60; i++) expect(await first.take([acme])).toMatchObject({allowed: true});
+    expect(remaining(second.look([acme]))).toEqual([60, 1000]);
+    const [minute, day] = remaining(await second.lookUp([acme]));
+    expect([minute, day! <= 940]).toEqual([0, true]);
+    expect(remaining(await second.lookUp([acme]))).toEqual([minute, day]);
+  });
+
+  test('waits for the answer to a request that is under way, and takes nothing from that', async () => {
+    const store = new SlowStore();
+    const {limiter} = make(store);
+    const [taken, seen] = [limiter.take([acme]), limiter.lookUp([acme])];
+    await store.answerAll();
+    expect([(await taken).allowed, remaining(await seen)]).toEqual([true, [59, 999]]);
+  });
+
+  test('says what is known where the store cannot be asked', async () => {
+    const {first, backend} = await two();
+    expect(await first.take([acme])).toMatchObject({allowed: true});
+    backend.state = 'fails';
+    // The half of this process, less what it reserved.
+    expect((await first.lookUp([acme])).minuteRemaining).toBeLessThanOrEqual(30);
   });
 });
 
