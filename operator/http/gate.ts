@@ -8,7 +8,7 @@ import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import type {Bans} from '../limits/bans.ts';
 import {banHeaders, limitHeaders, type Told} from '../limits/headers.ts';
-import type {Limiter, Pool, Quota} from '../limits/limiter.ts';
+import type {Limiter, Pool, Quota, Refusal} from '../limits/limiter.ts';
 import {networkOf} from './address.ts';
 import {recognise} from './auth.ts';
 import type {NotRecognised} from './auth.ts';
@@ -89,6 +89,9 @@ const verbs: Readonly<Record<string, Right['verb']>> = {
   PUT: 'update',
   DELETE: 'delete',
 };
+
+/** Links and sessions of a tenant: each is kept until it ends, so that without a limit one tenant could push out all others'. */
+const signInQuota: Quota = {requestsPerMinute: 120, requestsPerDay: 5000};
 
 /** What a ServiceAccount must be allowed in the namespace, by the path's scope and the method. */
 const rightFor = (scope: string, method: string, right: Partial<Right> = {}): Right => ({
@@ -175,6 +178,17 @@ export class Gate {
     }
   }
 
+  /**
+   * Charges a link or a session that a key or a backend asks for, beside the request itself: neither can use up what the other has.
+   * Throws the {@link Problem} that ends the request.
+   */
+  async passSignIn(by: 'key' | 'backend', tenant: Tenant, tell: Tell): Promise<void> {
+    const verdict = await this.#deps.local.take([{id: `sign-in:${by}:${tenantKey(tenant)}`, quota: signInQuota}]);
+    if (verdict.allowed) return;
+    tell(limitHeaders(verdict));
+    throw this.#rateLimited(verdict, 'sign-ins');
+  }
+
   /** The headers for an answer to somebody of whose request nothing could be read. */
   headersFor(address: string): Told {
     return limitHeaders(this.#deps.local.look([this.#poolOfAddress(address)]));
@@ -190,13 +204,9 @@ export class Gate {
 
   /** By a key where one is sent, else by the cookie of the page; files need neither. */
   async #passOther(request: FastifyRequest, tell: Tell): Promise<void> {
-    const {
-      headers: {authorization, cookie},
-      routeOptions: {
-        config: {isFile, ownQuota: own},
-      },
-      ip,
-    } = request;
+    const {headers, routeOptions, ip} = request;
+    const {authorization, cookie} = headers;
+    const {isFile, ownQuota: own} = routeOptions.config;
     if (isFile) {
       request.caller = {...this.#stranger(ip, nobody), pools: [{id: `files:${networkOf(ip)}`, quota: filesQuota}]};
       return this.#take(this.#deps.local, request.caller.pools, tell);
@@ -324,12 +334,16 @@ export class Gate {
     const verdict = await limiter.take(pools);
     tell(limitHeaders(verdict));
     if (verdict.allowed) return;
+    onRefusal?.(verdict[`${verdict.exhausted}End`]);
+    throw this.#rateLimited(verdict, 'requests');
+  }
+
+  #rateLimited(verdict: Refusal, what: string): Problem {
     const {exhausted: name, retryAfterSeconds} = verdict;
     this.#deps.refused('rate-limited');
-    onRefusal?.(verdict[`${name}End`]);
-    throw new Problem(
+    return new Problem(
       'rate-limited',
-      `All ${verdict[`${name}Limit`]} requests of this ${name} have been made. Try again in ${retryAfterSeconds} s.`,
+      `All ${verdict[`${name}Limit`]} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.`,
     );
   }
 }

@@ -221,7 +221,7 @@ function addRoutes(
   shared: Shared,
   {gate, page, heartbeatMs, settleWithinMs = 15_000}: ApiOptions & {gate: Gate; page: Page | undefined},
 ): void {
-  const {caches, store, limits, hub, now, findKey} = shared;
+  const {caches, store, limits, hub, now, findKey, tenants} = shared;
   const {page: brand} = config.settings.api;
   const settling = new Settling(caches.domains);
   addReads(server, {
@@ -241,6 +241,8 @@ function addRoutes(
   if (!page) return;
   addSessions(server, {
     ...shared,
+    gate,
+    tenantOf: (namespace) => tenants.of(namespace),
     sessions: page.sessions,
     recognise: (token) => recognise(`Bearer ${token}`, findKey, now()),
   });

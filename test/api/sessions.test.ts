@@ -117,6 +117,33 @@ describe('A link', () => {
   });
 });
 
+test('A tenant that signs in over and over is told to wait, by key and by link alike; another tenant is not', async () => {
+  await world.tenant('eager', 'huge');
+  const theirs = await world.key('eager', 'ci');
+  const links = async (): Promise<Answer> => {
+    for (;;) {
+      const answers = await Promise.all(Array.from({length: 20}, () => makeLink({}, theirs)));
+      made += answers.filter(({status}) => status === 201).length;
+      const refusal = answers.find(({status}) => status !== 201);
+      if (refusal || made > 240) return refusal ?? answers[0]!;
+    }
+  };
+  let made = 0;
+  const refused = await links();
+  expect(refused).toMatchObject({
+    status: 429,
+    body: {type: expect.stringMatching(/rate-limited$/), detail: expect.stringMatching(/All 120 sign-ins/)},
+    headers: {'x-ratelimit-limit': '120', 'x-ratelimit-remaining': '0'},
+  });
+  // Two minutes at most: it may have begun at the end of one.
+  expect(made).toBeLessThanOrEqual(240);
+  await eventually('a key is refused in a minute in which links are', async () => {
+    await links();
+    return /sign-ins/.test(String((await signIn({key: theirs})).body.detail));
+  });
+  expect((await makeLink()).status).toBe(201);
+});
+
 describe('A session', () => {
   test("opened by a typed-in key has the key's scopes; the answer says whose it is, and never the key", async () => {
     const opened = await signIn({key});

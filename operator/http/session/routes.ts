@@ -1,13 +1,15 @@
 /** Signing in and out of the page: links for the platform's backend, and the page's own session. */
-import type {FastifyInstance} from 'fastify';
+import type {FastifyInstance, FastifyReply} from 'fastify';
 import {z} from 'zod';
 import {scopePattern} from '../../api/api-key.ts';
 import type {ApiKey} from '../../api/foreign.ts';
+import type {Tenant} from '../../domain/tenant.ts';
 import {timestamp} from '../../domain/times.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import type {NotRecognised, Recognised} from '../auth.ts';
 import {callerOf, refuseMore} from '../caller.ts';
+import type {Gate} from '../gate.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import {clearCookie, readCookie, setCookie} from './cookie.ts';
@@ -21,6 +23,9 @@ export interface SessionRoutesDeps {
   /** Until when a token is banned, by its hash: Unix seconds. */
   bannedUntil: (hash: string) => number | undefined;
   namespaceUID: (namespace: string) => string | undefined;
+  tenantOf: (namespace: string) => Tenant | undefined;
+  /** Charges a sign-in. */
+  gate: Pick<Gate, 'passSignIn'>;
   /** Unix ms. */
   now: () => number;
   /** `https://HOST`; undefined: wherever it is asked for. */
@@ -83,7 +88,7 @@ export function addSessions(server: FastifyInstance, deps: SessionRoutesDeps): v
   endSession(app, deps);
 }
 
-function makeLink(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
+function makeLink(app: App, {sessions, gate, pageOrigin}: SessionRoutesDeps): void {
   app.post(
     '/v1/sessions',
     {
@@ -103,6 +108,7 @@ function makeLink(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
       refuseMore(caller, request.body.scopes);
       if (caller.kind === 'session')
         throw new Problem('scope-missing', "A link is made by the platform's backend or by a key, not by the page.");
+      await gate.passSignIn(caller.kind, caller.tenant, (headers) => void reply.headers(headers));
       const key = caller.kind === 'key' ? keyOf(caller.key, caller.hash) : undefined;
       const grant: Grant = {
         ...request.body,
@@ -133,7 +139,7 @@ function startSession(app: App, deps: SessionRoutesDeps): void {
       const opened =
         'link' in request.body
           ? await deps.sessions.open(request.body.link)
-          : await deps.sessions.start(grantOf(deps, request.body.key));
+          : await startByKey(deps, request.body.key, reply);
       // Who signs in as somebody else is no longer who they were.
       const before = readCookie(request.headers.cookie);
       if (before !== undefined) await deps.sessions.end(before);
@@ -166,6 +172,13 @@ function endSession(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
       return reply.header('set-cookie', clearCookie).status(204).send(null);
     },
   );
+}
+
+async function startByKey(deps: SessionRoutesDeps, token: string, reply: FastifyReply): ReturnType<Sessions['start']> {
+  const grant = grantOf(deps, token);
+  const tenant = deps.tenantOf(grant.namespace);
+  if (tenant) await deps.gate.passSignIn('key', tenant, (headers) => void reply.headers(headers));
+  return deps.sessions.start(grant);
 }
 
 /** What a key that was typed in grants. Throws where it is none, or is banned. */
