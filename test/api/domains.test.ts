@@ -138,6 +138,17 @@ describe('Domains', () => {
     });
   });
 
+  test('a hostname that somebody removes before the operator has seen it is told as it was added', async () => {
+    await project('brief');
+    await world.domain('acme', 'brief', {primary: 'brief.example.com'});
+    await eventually('the API knows it', async () => (await ask('/brief/domains')).body.domains.primary !== null);
+    const adding = ask('/brief/domains', {method: 'POST', body: {hostname: 'gone.example.com'}});
+    await eventually('it is written', async () => (await read('brief'))?.spec.redirects?.length === 1);
+    expect((await ask('/brief/domains/gone.example.com', {method: 'DELETE'})).status).toBe(204);
+    await say('brief', [{hostname: 'brief.example.com'}]);
+    expect(await adding).toMatchObject({status: 201, body: {hostname: 'gone.example.com', role: 'RedirectSource'}});
+  });
+
   test('a hostname that exists already is refused by POST and left unchanged by PUT', async () => {
     expect(await ask('/docs/domains', {method: 'POST', body: {hostname: 'OLD.example.com'}})).toMatchObject({
       status: 409,

@@ -80,11 +80,15 @@ async function changed(
   name: Hostname,
   change: Change,
 ): Promise<{view: HostView; etag: string}> {
-  const domain = await settled((await writer.change(project, tag, change))!);
-  return {view: viewOf(domain, name), etag: etagOf(domain)};
+  const written = (await writer.change(project, tag, change))!;
+  const domain = await settled(written);
+  // Somebody may have removed the hostname since.
+  const view = viewOf(domain, name);
+  return view ? {view, etag: etagOf(domain)} : {view: viewOf(written, name)!, etag: etagOf(written)};
 }
 
-const viewOf = (domain: CustomDomain, name: Hostname): HostView => hostsOf(domain).find((h) => h.hostname === name)!;
+const viewOf = (domain: CustomDomain, name: Hostname): HostView | undefined =>
+  hostsOf(domain).find((h) => h.hostname === name);
 
 function addHostname(app: App, deps: WriteDeps): void {
   app.post(
@@ -113,7 +117,7 @@ function addHostname(app: App, deps: WriteDeps): void {
       const [tag, change] = [request.headers['if-match'], add(name, request.body.status)];
       if (request.query.dryRun === 'true') {
         const would = await deps.writer.change(project, tag, change, {dryRun: true});
-        return reply.send(viewOf(would!, name));
+        return reply.send(viewOf(would!, name)!);
       }
       const {view, etag} = await changed(deps, project, tag, name, change);
       return reply
