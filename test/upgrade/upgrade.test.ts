@@ -227,8 +227,8 @@ const certificatesOfOurs = async () =>
   (await api().list(certificates)).items.filter(({spec}) => spec.dnsNames.some((name) => hostnames.includes(name)));
 
 /**
- * cert-manager issues nothing. Under load it has been seen to issue a certificate anew seconds after it had (its trigger then read a Secret
- * of before, it seems): that is of its own, and no upgrade's. What it says of such a one is printed.
+ * cert-manager issues nothing. Under load it has been seen to issue a certificate anew as soon as it had, of its own (issuances.ts says
+ * when), which is no upgrade's. Where it did, all that was written is printed.
  */
 async function issuanceIsOver(): Promise<void> {
   await eventually('nothing is being issued', async () =>
