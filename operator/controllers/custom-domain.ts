@@ -103,7 +103,7 @@ interface DomainSources {
   plainHttp: Source<[string]>;
 }
 
-/** The value by which somebody asks for a check; of two annotations the later time, whatever zone each is told in (`flux` tells its own). */
+/** The value by which somebody asks for a check; of two annotations the later time, also where each is told in another zone. */
 export function requestValue({metadata: {annotations = {}}}: Pick<CustomDomain, 'metadata'>): string | undefined {
   const [one, other] = requestAnnotations.flatMap((name) => annotations[name] || []);
   const latest = one && other && Date.parse(other) > Date.parse(one) ? other : one;
