@@ -1,15 +1,12 @@
 /**
- * Bans of keys that go on asking after a refusal. A strike is a refused request that came before the time which an
- * earlier
- * refusal told it to wait for. So who waits is never struck, and neither is who had requests under way:
+ * Bans of keys that go on asking after a refusal. A strike is a refused request that came before the time which an earlier refusal told
+ * it to wait for. So who waits is never struck, and neither is who had requests under way:
  *
- * first refusal ---- 2 s ----> strikes, one a second at most ---- 10 within a minute ----> banned: 15 min, doubling
- * to 24 h
+ * first refusal ---- 2 s ----> strikes, one a second at most ---- 10 within a minute ----> banned: 15 min, doubling to 24 h
  *        ^                             |                                                        |
  *        +----- came when it was told to                                forgotten a quiet day after its end
  *
- * A key is known by the SHA-256 of its token: to make its object again does not help, another key of the tenant is
- * not harmed.
+ * A key is known by the SHA-256 of its token: to make its object again does not help, another key of the tenant is not harmed.
  */
 
 export interface BanRules {
@@ -55,9 +52,8 @@ export interface BanStore {
 }
 
 /**
- * A client counts the seconds of its wait by a clock of its own, and ours may run slower by as much while it is
- * corrected
- * (clock.ts): who comes by less than this part of its wait too early is on time.
+ * A client counts the seconds of its wait by a clock of its own, and ours may run slower by as much while it is corrected (clock.ts): who
+ * comes by less than this part of its wait too early is on time.
  */
 const clientDrift = 0.002;
 
@@ -120,9 +116,8 @@ export class Bans {
   }
 
   /**
-   * A request of this key was refused by the limiter and told to wait until then (Unix seconds; the end of the
-   * exhausted
-   * window, which is never after Retry-After). True when this began a ban.
+   * A request of this key was refused by the limiter and told to wait until then (Unix seconds; the end of the exhausted window, which is
+   * never after Retry-After). True when this began a ban.
    */
   refused(hash: string, toldUntilSeconds: number): boolean {
     if (!this.#rules.enabled || this.until(hash) !== undefined) return false;
@@ -152,9 +147,7 @@ export class Bans {
     this.#tell(hash);
   }
 
-  /**
-   * Called when a ban begins, changes or is lifted, here or in another replica; not at its end, which `until` tells.
-   */
+  /** Called when a ban begins, changes or is lifted, here or in another replica; not at its end, which `until` tells. */
   onChange(handler: (hash: string) => void): void {
     this.#handlers.push(handler);
   }

@@ -4,10 +4,9 @@
  *
  *   trusted time = where it began + what monotonic time has counted since + a correction towards the system's clock
  *
- * The correction is at most 1 ms for each second that has passed: NTP slews by 0.5 ms (adjtime(3)), so its work is
- * followed,
- * and a jump makes a window at most a thousandth shorter or longer. Time during which the machine was suspended counts:
- * the time since boot (CLOCK_BOOTTIME) has gone on, the monotonic one (CLOCK_MONOTONIC) has not.
+ * The correction is at most 1 ms for each second that has passed: NTP slews by 0.5 ms (adjtime(3)), so its work is followed, and a jump
+ * makes a window at most a thousandth shorter or longer. Time during which the machine was suspended counts: the time since boot
+ * (CLOCK_BOOTTIME) has gone on, the monotonic one (CLOCK_MONOTONIC) has not.
  */
 import {readFileSync} from 'node:fs';
 import {uptime} from 'node:os';
@@ -89,9 +88,8 @@ export class TrustedClock {
   }
 
   /**
-   * Goes on from where an earlier process was. Since the same boot, the time since boot says how much has passed,
-   * whatever the
-   * system's clock was set to meanwhile. Otherwise the system's clock counts, but never before the mark.
+   * Goes on from where an earlier process was. Since the same boot, the time since boot says how much has passed, whatever the system's
+   * clock was set to meanwhile. Otherwise the system's clock counts, but never before the mark.
    */
   goOnFrom(mark: TimeMark): void {
     const now = this.nowMs();

@@ -1,7 +1,6 @@
 /**
- * The store that a limiter uses where quota is to outlive the process: it asks a backend, and counts by itself while
- * that
- * cannot be asked. No request waits longer than a timeout for a backend, and none fails because of it.
+ * The store that a limiter uses where quota is to outlive the process: it asks a backend, and counts by itself while that cannot be
+ * asked. No request waits longer than a timeout for a backend, and none fails because of it.
  *
  *   Up: each claim goes to the backend ---- it fails, or is silent ----> Down: this process grants what is its share
  *    ^                                                                     |
@@ -243,9 +242,8 @@ export class FallbackStore implements Store, BanStore {
   }
 
   /**
-   * The answer, or an error when there is none in time. The time is counted in steps, a turn of the event loop at
-   * least between
-   * two: where this process was too busy to read an answer that has come, it reads it before the next step.
+   * The answer, or an error when there is none in time. The time is counted in steps, a turn of the event loop at least between two:
+   * where this process was too busy to read an answer that has come, it reads it before the next step.
    */
   async #inTime<T>(answer: Promise<T>, onSilence = nothing): Promise<T> {
     const {timers, timeoutMs} = this.#options;

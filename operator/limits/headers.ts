@@ -1,8 +1,6 @@
 /**
- * The headers that tell a client where it stands, on every response: the three X-RateLimit ones, and beside them
- * those of
- * the IETF's draft-ietf-httpapi-ratelimit-headers-10 (structured fields, RFC 9651), to which each window is a quota
- * policy.
+ * The headers that tell a client where it stands, on every response: the three X-RateLimit ones, and beside them those of the IETF's
+ * draft-ietf-httpapi-ratelimit-headers-10 (structured fields, RFC 9651), to which each window is a quota policy.
  */
 import type {Standing} from './limiter.ts';
 import {isTighter, lengthSeconds, type WindowName} from './window.ts';

@@ -1,7 +1,6 @@
 /**
- * The embedded ledger: an SQLite file on a volume, for one replica. A worker thread writes it. All that was asked for
- * while the
- * last commit ran is one transaction and one fsync; an answer is given when it is on disk.
+ * The embedded ledger: an SQLite file on a volume, for one replica. A worker thread writes it. All that was asked for while the last
+ * commit ran is one transaction and one fsync; an answer is given when it is on disk.
  */
 import {Worker} from 'node:worker_threads';
 import type {Backend, BanChange, Held, RecordChange} from './backend.ts';

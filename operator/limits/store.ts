@@ -35,10 +35,8 @@ export interface Store {
 }
 
 /**
- * The rule: each claim gets what it wants, or as much as is left; but if one cannot get its least, none gets
- * anything, so that
- * no minute is used up for a day that has nothing left. `taken` holds what was taken before, in the order of the
- * claims.
+ * The rule: each claim gets what it wants, or as much as is left; but if one cannot get its least, none gets anything, so that no minute
+ * is used up for a day that has nothing left. `taken` holds what was taken before, in the order of the claims.
  */
 export function grantAll(claims: readonly Claim[], taken: readonly number[]): Grant[] {
   const before = claims.map((claim, i) => Math.max(taken[i]!, claim.known ?? 0) + (claim.owed ?? 0));
@@ -52,9 +50,8 @@ export function grantAll(claims: readonly Claim[], taken: readonly number[]): Gr
 const sweepEveryMs = 60_000;
 
 /**
- * Windows in memory. Holds `atMost` windows that have not ended; beyond that it forgets the one that was asked for
- * least
- * recently, so pools that strangers can make (addresses) must have a store of their own.
+ * Windows in memory. Holds `atMost` windows that have not ended; beyond that it forgets the one that was asked for least recently, so
+ * pools that strangers can make (addresses) must have a store of their own.
  */
 export class MemoryStore implements Store {
   readonly #windows = new Map<string, {endSeconds: number; taken: number}>();

@@ -1,7 +1,6 @@
 /**
- * The backend for several replicas: Valkey, or Redis 7. One script takes what all claims of a call ask for, or
- * nothing. Bans are in
- * one hash, which every replica reads again when it has changed; it looks once a second.
+ * The backend for several replicas: Valkey, or Redis 7. One script takes what all claims of a call ask for, or nothing. Bans are in one
+ * hash, which every replica reads again when it has changed; it looks once a second.
  */
 import {hash, randomUUID} from 'node:crypto';
 import {createClient} from '@redis/client';
@@ -11,11 +10,9 @@ import type {RecordStore} from './records.ts';
 import type {Claim, Grant} from './store.ts';
 
 /**
- * The rule of `grantAll`, where nothing can come in between. Five arguments for each key: limit, want, least, what is
- * taken for sure,
- * seconds to keep it; and what is owed. Answers granted and taken, in turn. A key lives by a span and not to a time:
- * the server's
- * clock is not ours.
+ * The rule of `grantAll`, where nothing can come in between. Five arguments for each key: limit, want, least, what is taken for sure,
+ * seconds to keep it; and what is owed. Answers granted and taken, in turn. A key lives by a span and not to a time: the server's clock
+ * is not ours.
  */
 const reserveScript = `
   local width = 6

@@ -11,9 +11,8 @@ export function hashBelow(text: string, below: number): number {
 }
 
 /**
- * The second of each minute, 0 to 59, at which a pool's minute begins. It follows from the pool's id, so that the
- * minutes of
- * many tenants do not end together, and a restart changes none of them. A day is UTC's: its phase is 0.
+ * The second of each minute, 0 to 59, at which a pool's minute begins. It follows from the pool's id, so that the minutes of many tenants
+ * do not end together, and a restart changes none of them. A day is UTC's: its phase is 0.
  */
 export const minutePhase = (poolId: string): number => hashBelow(poolId, lengthSeconds.minute);
 
