@@ -28,7 +28,7 @@ const certificateOf = (event: AuditEvent, certificates: readonly string[]): stri
 /**
  * The orders of Certificates (`namespace/name`) since a time, one for each. `caused`: Doorplate has written something of the Certificate
  * since the order before. `own`: it has not. cert-manager issues anew of its own when its watch of Secrets is later than that of
- * Certificates: it then reads the Secret of before (trigger_controller.go). With that watch 2.5 s late it issued each of 20 twice.
+ * Certificates: it then reads the Secret of before (trigger_controller.go). With that watch 2.5 s late it issued 20 of 20 anew.
  */
 export async function ordersOf(
   certificates: readonly string[],

@@ -63,32 +63,27 @@ const wildcard: Says = ({name, type}) =>
 /** Takes a connection and says nothing. */
 const hangs: OnTcp = () => {};
 
+const optionsOf = (dns: DnsClient) => ({
+  dns,
+  rules: {edgeAddresses: [], addressOnly: false, cdns: []},
+  mode: 'Authoritative' as const,
+  ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
+});
+
 describe('An inquiry', () => {
   test('has one time limit: a whole check ends with it, and tells what was asked then', async () => {
     const patient = {tryTimeoutMs: 60_000};
     const {dns} = await world((asked) => (asked.type === 'CAA' ? undefined : proven(asked)), proven, patient);
-    const options = {
-      dns,
-      rules: {edgeAddresses: [], addressOnly: false, cdns: []},
-      mode: 'Authoritative' as const,
-      ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
-    };
-    const verdict = await check(options, {hostname, target, token: 'token'}, true, inquire({totalMs: 3000}));
+    const verdict = await check(optionsOf(dns), {hostname, target, token: 'token'}, true, inquire({totalMs: 3000}));
     expect(verdict).toMatchObject({kind: 'Proven', caa: {kind: 'Unknown'}});
     expect(JSON.stringify(verdict)).toContain(`no answer to CAA of ${hostname} in the time there was for everything`);
   });
 
   test('asks for one name beside the hostname, to know a wildcard by, however many checks are made together', async () => {
     const {dns, server} = await world(wildcard, wildcard);
-    const options = {
-      dns,
-      rules: {edgeAddresses: [], addressOnly: false, cdns: []},
-      mode: 'Authoritative' as const,
-      ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
-    };
     const inquiry = inquire();
     const checks = Array.from({length: 20}, (_, i) =>
-      check(options, {hostname, target, token: `token${i}`}, true, inquiry),
+      check(optionsOf(dns), {hostname, target, token: `token${i}`}, true, inquiry),
     );
     for (const verdict of await Promise.all(checks)) expect(verdict).toMatchObject({reason: 'TargetMismatch'});
     const beside = server.asked.filter(({name}) => name.endsWith('.example.com') && name !== hostname);
