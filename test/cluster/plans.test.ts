@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import type {Account} from '../../operator/api/foreign.ts';
+import {issuanceIsOver} from '../support/issuances.ts';
 import {operatorMetrics} from '../support/release.ts';
 import {may} from '../support/rights.ts';
 import {Tenant} from '../support/tenant.ts';
@@ -211,6 +212,7 @@ test('a downgrade: Live hostnames are served on without a failed request, and an
   await tenant.records({www: tenant.proof, old: tenant.proof});
   await tenant.attach('site', www, [{from: old}]);
   await tenant.wait('site', 'Ready');
+  await issuanceIsOver([www, old]);
   const before = (await tenant.get('site'))!;
   const objects = await made(before.metadata.uid ?? '', [www, old]);
   const replies = new Set<string>();

@@ -5,6 +5,7 @@
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {certificateRequests} from '../../operator/controllers/resources.ts';
 import {acmeRoot, api, eventually, install, kubectl, sh} from '../../cluster/cluster.ts';
+import {issuanceIsOver} from '../support/issuances.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient, servedBy} from '../support/visitor.ts';
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
     await tenant.attach('site', tenant.host('www'), [{from: tenant.host('old')}]);
   }
   await Promise.all([served, gone].map((tenant) => tenant.wait('site', 'Ready')));
+  await issuanceIsOver([served, gone].flatMap((tenant) => [tenant.host('www'), tenant.host('old')]));
 });
 afterAll(async () => {
   await install();

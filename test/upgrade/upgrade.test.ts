@@ -5,7 +5,6 @@
  */
 import {readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {hasCondition} from '../../operator/domain/certificate.ts';
 import {leases} from '../../operator/kube/lease.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {defineResource, keyOf as nameOf} from '../../operator/kube/objects.ts';
@@ -19,7 +18,7 @@ import {
 } from '../../operator/controllers/resources.ts';
 import {acmeRoot, api, audit, eventually, fetchEdge, install, kubectl, root, sh} from '../../cluster/cluster.ts';
 import {Base} from '../support/base.ts';
-import {issuancesOf} from '../support/issuances.ts';
+import {issuanceIsOver} from '../support/issuances.ts';
 import {operator, succeeded} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient, type Failure, servedBy} from '../support/visitor.ts';
@@ -223,21 +222,6 @@ async function decidesAnew(): Promise<void> {
   await kubectl(['delete', 'customdomain', 'second', '-n', early.namespace]);
 }
 
-const certificatesOfOurs = async () =>
-  (await api().list(certificates)).items.filter(({spec}) => spec.dnsNames.some((name) => hostnames.includes(name)));
-
-/**
- * cert-manager issues nothing. Under load it has been seen to issue a certificate anew as soon as it had, of its own (issuances.ts says
- * when), which is no upgrade's. Where it did, all that was written is printed.
- */
-async function issuanceIsOver(): Promise<void> {
-  await eventually('nothing is being issued', async () =>
-    (await certificatesOfOurs()).every((c) => !hasCondition(c, 'Issuing')),
-  );
-  const anew = (await certificatesOfOurs()).filter(({status}) => (status?.revision ?? 0) > 1).map(nameOf);
-  if (anew.length > 0) console.log(await issuancesOf(anew, new Date(0)));
-}
-
 beforeAll(async () => {
   base = await Base.unpack();
   await installBase();
@@ -258,7 +242,7 @@ beforeAll(async () => {
       (c) => c?.status?.quarantinedUntil !== undefined,
     ),
   );
-  await issuanceIsOver();
+  await issuanceIsOver(hostnames);
 });
 afterAll(async () => {
   await install();
