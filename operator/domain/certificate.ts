@@ -49,6 +49,8 @@ export interface CertificateFacts {
   failure?: string;
   /** cert-manager is at it: its condition Issuing is True. */
   issuing: boolean;
+  /** Since when, RFC 3339. */
+  issuingSince?: string;
   /** When the newest attempt began, RFC 3339. */
   attemptAt?: string;
   /** When the newest attempt was issued or failed, RFC 3339. */
@@ -99,8 +101,10 @@ export const restingLabel = 'doorplate.dev/resting';
 export const isResting = ({metadata: {labels}}: Pick<Certificate, 'metadata'>): boolean =>
   labels?.[restingLabel] !== undefined;
 
-export const hasCondition = ({status}: Certificate, type: string): boolean =>
-  status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
+const trueCondition = ({status}: Certificate, type: string) =>
+  status?.conditions?.find((c) => c.type === type && c.status === 'True');
+export const hasCondition = (certificate: Certificate, type: string): boolean =>
+  trueCondition(certificate, type) !== undefined;
 
 /** What the Certificate itself says of an attempt that failed, and after which none has begun. */
 const failedWith = ({status}: Certificate): string | undefined =>
@@ -131,13 +135,15 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
   const newest = own.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0];
   const {namespace = '', uid = '', name = ''} = newest?.metadata ?? {};
   const privateKey = privateKeyOf(certificate);
+  const issuing = trueCondition(certificate, 'Issuing');
   return {
     name: certificate.metadata.name,
     ...(privateKey && {privateKey}),
     issuerRef: certificate.spec.issuerRef,
     ...(newest?.issuerRef && {askedOf: newest.issuerRef}),
     ready: hasCondition(certificate, 'Ready'),
-    issuing: hasCondition(certificate, 'Issuing'),
+    issuing: issuing !== undefined,
+    ...(issuing?.lastTransitionTime !== undefined && {issuingSince: issuing.lastTransitionTime}),
     ...(isResting(certificate) && {resting: true as const}),
     createdAt: certificate.metadata.creationTimestamp,
     notAfter: certificate.status?.notAfter,

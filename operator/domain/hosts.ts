@@ -70,7 +70,7 @@ export function formerPrimary(domain: CustomDomain): Hostname | undefined {
   return domain.status?.hosts?.find(
     (h) =>
       (h.role === 'Primary' || h.role === 'FormerPrimary') &&
-      h.phase === 'Live' &&
+      h.liveAt !== undefined &&
       ![domain.spec.primary, ...(domain.spec.redirects ?? []).map((r) => r.from)].some(
         (written) => normalise(written) === h.hostname,
       ),

@@ -146,10 +146,21 @@ function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
   return `${dns}${records}.`;
 }
 
+/**
+ * When the attempt began, ms since the epoch. Between one and the next there is no request for a moment: then since cert-manager is at it,
+ * or since it was said that another has begun.
+ */
+function begunAt({now, certificate, before}: Attempted): number {
+  const {attemptAt, createdAt = timestamp(now), issuingSince} = certificate;
+  if (attemptAt !== undefined) return Date.parse(attemptAt);
+  const said = before?.reason === 'Issuing' ? before.since : undefined;
+  return Math.max(...[createdAt, issuingSince ?? [], said ?? []].flat().map((at) => Date.parse(at)));
+}
+
 /** What becomes of an order that has been made and has not led to a certificate yet. */
-export function afterOrder(w: IssuanceWorld & {certificate: CertificateFacts}): IssuanceStep {
+export function afterOrder(w: Attempted): IssuanceStep {
   const {now, certificate} = w;
-  const began = Date.parse(certificate.attemptAt ?? certificate.createdAt ?? timestamp(now));
+  const began = begunAt(w);
   const stalled = now - began >= w.policy.issuanceStalledAfterMs;
   const failed = certificate.failure !== undefined && !certificate.issuing;
   // Read when there is something to explain, once for each attempt.

@@ -37,8 +37,8 @@ export function decide(world: World): Decision {
     primary,
     ...others.flatMap((w) => {
       const decision = decideHost(world, w, live);
-      // While its claim is written it counts as lost for a moment, and is decided anew.
-      const over = live.live || (decision.entry.phase !== 'Live' && decision.claims.length === 0);
+      // What cannot be written at the moment is no reason: it goes when its proof does, or when the new one serves.
+      const over = live.live || decision.entry.verifiedAt === undefined;
       return w.role === 'FormerPrimary' && over ? [] : decision;
     }),
   ];

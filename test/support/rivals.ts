@@ -511,6 +511,9 @@ export class Town {
       status: t.padded ? shorterStatuses(decision.status, domain.status, this.now).at(-1)! : decision.status,
     };
     t.looks = decision.looks.filter((l) => l.what === 'dns' && l.hostname === this.hostname);
+    // What no look names any more is forgotten (controllers/looks.ts).
+    const kept = new Set<string>(t.looks.flatMap((l) => (l.what === 'dns' ? dnsKey(l.question) : [])));
+    for (const key of t.memory.keys()) if (!kept.has(key)) t.memory.delete(key);
     t.wakeAt = decision.wakeAt ?? Infinity;
     if (t.request && decision.status.lastHandledReconcileAt === t.request.value) t.request = undefined;
   }

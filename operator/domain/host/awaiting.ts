@@ -8,6 +8,7 @@ import type {Owned} from './stages.ts';
 import {isOutdated} from '../proofs/addresses.ts';
 import {messageAt} from '../proofs/message.ts';
 import {instruction} from '../proofs/proofs.ts';
+import {reasonOf} from '../reasons.ts';
 import type {Question} from '../records.ts';
 import {nextWaitingCheck, soonest} from '../schedule.ts';
 import {moment} from '../times.ts';
@@ -19,17 +20,26 @@ const wantedRecords = ({world, hostname, question, facts: {verdict}}: Owned) =>
   instruction(question, placeOf(world, hostname, verdict), world.policy);
 
 /** When it is asked again, ms since the epoch; Infinity: not by itself. */
-function nextCheck({world: {now, policy}, addedAt, facts, asked, ownership: {standing}}: Owned): number {
+function nextCheck(host: Owned): number {
+  const {world, addedAt, facts, asked, ownership} = host;
+  const {now, policy} = world;
+  const {standing} = ownership;
   const {verdict, checkedAt, earlier} = facts;
   if (isOutdated(verdict, policy)) return now;
-  const scheduled = nextWaitingCheck(policy, Date.parse(addedAt), checkedAt, now, earlier) ?? Infinity;
+  const scheduled = nextWaitingCheck(policy, Date.parse(addedAt), checkedAt, now, earlier) ?? nextWatch(host);
   const needed = 'lookAt' in standing ? (standing.lookAt ?? Infinity) : Infinity;
   return Math.min(needed, soonest(scheduled, asked, checkedAt ?? earlier?.last, now));
 }
 
+/** What is proven and attached elsewhere is watched after the schedule, too: that place may lose it at any time. */
+function nextWatch({world: {now, policy}, before, facts: {verdict, checkedAt}, ownership: {standing}}: Owned): number {
+  const isWatched = standing.kind === 'Claimed' || (verdict === undefined && before?.reason === 'HostnameClaimed');
+  if (!isWatched) return Infinity;
+  return checkedAt === undefined ? now : checkedAt + policy.recheckIntervalMs;
+}
+
 function lookAt({world: {policy}, hostname}: Owned, question: Question, at: number, ofRival = false): Look[] {
   const caa = policy.caaIdentities.length > 0;
-  if (at === Infinity) return [];
   return [{hostname, what: 'dns', question, at, ...(caa && {caa}), ...(ofRival && {rival: true as const})}];
 }
 
@@ -95,9 +105,9 @@ export function tellVerdict({world: {now}, facts: {verdict, checkedAt}, before}:
   return say('AwaitingVerification', {reason: verdict.reason, message: messageAt(verdict, checkedAt ?? now, before)});
 }
 
-/** After a restart the last answer stands. */
+/** After a restart the last answer stands; one of another release, which this one does not know, does not. */
 export const keepLastAnswer = ({before}: Owned): Outcome | undefined =>
-  before?.phase === 'AwaitingVerification' ? sayAgain(before) : undefined;
+  before?.phase === 'AwaitingVerification' && reasonOf(before.reason) ? sayAgain(before) : undefined;
 
 export function tellFirstCheck(host: Owned): Outcome {
   const at = nextCheck(host);

@@ -10,9 +10,9 @@ export function own(host: Accepted): Owned {
   const {world, hostname, target, before, facts, spared} = host;
   const {now} = world;
   const ownership = ownershipOf(world, hostname, facts, before ?? {});
-  const {claims, standing, byPlatform, drift, verified, lost, servedUntil: driftEnds} = ownership;
-  // What was refused for a while begins anew: the time in which DNS may be awaited is not over before the first check.
-  const isNew = before?.phase === 'NotAccepted' || lost;
+  const {claims, standing, byPlatform, drift, verified, servedUntil: driftEnds} = ownership;
+  // What was refused, or has lost its proof, begins anew: the time in which DNS may be awaited is not over before the first check.
+  const isNew = before?.phase === 'NotAccepted' || (before?.verifiedAt !== undefined && !verified);
   const addedAt = (isNew ? undefined : before?.addedAt) ?? timestamp(now);
   const verifiedAt = verified ? before?.verifiedAt : undefined;
   const liveAt = verified ? before?.liveAt : undefined;

@@ -11,7 +11,7 @@ import {timestamp} from '../times.ts';
 export function prove(host: Owned): Proven | undefined {
   if (!host.isProven) return undefined;
   const {world, role, before, facts, liveAt} = host;
-  const wasLive = before?.phase === 'Live' && !(role === 'Primary' && before.role === 'RedirectSource');
+  const wasLive = before?.phase === 'Live' && !(role === 'Primary' && redirected(before));
   const onHold = host.spared !== undefined && liveAt === undefined;
   const issuance = issuanceOf(host, wasLive);
   const move = moveOf(host, issuance, onHold);
@@ -26,6 +26,9 @@ export function prove(host: Owned): Proven | undefined {
     ...(move && {move}),
   };
 }
+
+/** A source that was the primary serves until its own redirect stands. */
+const redirected = ({role, redirect}: HostStatus): boolean => role === 'RedirectSource' && redirect !== undefined;
 
 /**
  * Redirects are in effect once the primary is Live; until then the last one stands. One that becomes the primary

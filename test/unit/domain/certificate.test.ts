@@ -31,6 +31,7 @@ test('The Certificate of a hostname that was taken over asks for the kind of key
   expect(certificateFacts(strange, [])).not.toHaveProperty('privateKey');
 });
 
+const since = '2026-03-01T12:00:05Z';
 const certificate = (
   revision: number | undefined,
   ready: 'True' | 'False' | 'Unknown' | 'unsaid' = 'True',
@@ -41,7 +42,7 @@ const certificate = (
     ...(revision !== undefined && {revision}),
     notAfter: '2026-05-30T12:00:00Z',
     conditions: [
-      {type: 'Issuing', status: 'True', lastTransitionTime: '', reason: '', message: ''},
+      {type: 'Issuing', status: 'True', lastTransitionTime: since, reason: '', message: ''},
       ...(ready !== 'unsaid' ? [{type: 'Ready', status: ready, lastTransitionTime: '', reason: '', message: ''}] : []),
     ],
   },
@@ -151,12 +152,14 @@ describe('What is known of a certificate', () => {
     expect(certificateFacts(of, requests)).toEqual({
       ...about,
       issuing: true,
+      issuingSince: since,
       ...(newest(requests) && {request: newest(requests)}),
       ...expected,
     });
     expect(certificateFacts(of, requests.toReversed())).toEqual({
       ...about,
       issuing: true,
+      issuingSince: since,
       ...(newest(requests) && {request: newest(requests)}),
       ...expected,
     });

@@ -17,6 +17,7 @@ import type {Verdict} from '../../../operator/domain/proofs/proof.ts';
 import type {Proof} from '../../../operator/domain/records.ts';
 import type {Tenant} from '../../../operator/domain/tenant.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
+import type {World} from '../../../operator/domain/world.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
   claimsBy,
@@ -99,6 +100,12 @@ const ofProject = (host: string): DomainClaim => ({
 });
 const writeOf = (s: Standing) => (s.kind === 'Winning' ? s.write : undefined);
 const looks = (...seen: [Verdict, number][]) => seen.map(([verdict, afterMs]) => ({verdict, at: t0 + afterMs}));
+
+/** What is said, and when who is looked at. */
+const watchLines = (w: World) => [
+  hostLines(decide(w)),
+  decide(w).looks.map((l) => [l.what === 'dns' && l.rival, l.at]),
+];
 
 const atEnd = {claim: others(), now: t0 + 10 * seconds, checkedAt: t0 + 10 * seconds};
 const contest = (...seen: [Verdict, number][]) => standingOf(input({...atEnd, rival: looks(...seen)})).kind;
@@ -216,6 +223,44 @@ describe('Rule 4, proof decides, not speed', () => {
     expect([hostLines(d), objectLines(d)]).toEqual([[`${docs} AwaitingVerification TargetMismatch Customer`], []]);
     expect(entryOf(d, docs)).not.toHaveProperty('verifiedAt');
     expect(entryOf(d, docs)).not.toHaveProperty('liveAt');
+  });
+
+  test.each([
+    [
+      'that DNS denies',
+      served(refuted('TargetMismatch', 'Wrong', ['CNAME other.apps.platform.test'])),
+      'TargetMismatch',
+    ],
+    ['that is yet to be looked at', served({verdict: undefined, checkedAt: undefined}), 'CheckPending'],
+  ])('a hostname taken over after months, %s, is awaited anew: its checks have not ended', (_, facts, reason) => {
+    const live = settled(world({facts: {[docs]: served()}}));
+    const now = t0 + 90 * days;
+    const taken = later(live, {now, claims: claimsBy(() => others()), facts: {[docs]: facts}});
+    expect([hostLines(decide(taken))[0], entryOf(decide(taken), docs)?.addedAt]).toEqual([
+      expect.stringContaining(`${docs} AwaitingVerification ${reason}`),
+      timestamp(now),
+    ]);
+    expect(decide(taken).looks.map((l) => l.at)).toEqual([expect.any(Number)]);
+    expect(decide(taken).looks[0]!.at).toBeLessThan(now + days);
+  });
+
+  test('who proves a hostname of another goes on watching it when the time for its own proof is over, after a restart too', () => {
+    const question = {hostname: docs, target: 'theirs.apps.platform.test', token: 'theirs'};
+    const now = t0 + 8 * days;
+    const holders = {question, looks: looks([by('CNAME'), 8 * days])};
+    const facts = {[docs]: {...proven(now), rival: holders}};
+    const start = world({claims: {[docs]: others()}, facts: {[docs]: {...proven(), rival: {question, looks: []}}}});
+    const watched = later(start, {now, facts});
+    const claimed = [`${docs} AwaitingVerification HostnameClaimed Customer`];
+    expect(watchLines(watched)).toEqual([
+      claimed,
+      [
+        [undefined, now + policy.recheckIntervalMs],
+        [true, Infinity],
+      ],
+    ]);
+    const restarted = later(watched, {now: now + minutes, facts: {}});
+    expect(watchLines(restarted)).toEqual([claimed, [[undefined, now + minutes]]]);
   });
 
   test('a hostname that the same account holds in another namespace is refused with the place where it is held', () => {
@@ -400,6 +445,21 @@ describe('A tenant', () => {
       claims: claimsBy((hostname) => ({...heldClaim(hostname), spec: {tenant: {account: 'umbrella'}, proof: 'DNS'}})),
     });
     expect(hostLines(moved)).toContain(`${docs} Live ServedUntilReplaced Nobody`);
+  });
+
+  test.each([
+    [
+      'a write for it is refused',
+      {obstacle: {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'Quota.'} as const},
+    ],
+    ['its Certificate is deleted', {certificate: undefined}],
+  ])('keeps the routes of a former primary where %s', (_, change) => {
+    const live = settled(world({facts: {[docs]: served()}}));
+    const facts = {[docs]: served(change), 'new.example.com': refuted()};
+    const spec = {...live.domain.spec, primary: 'new.example.com'};
+    const moving = later(live, {domain: {...live.domain, spec}, facts});
+    for (const w of [moving, later(moving, {facts})])
+      expect(objectLines(decide(w))).toContain(`acme Ingress ${docs} websecure -> web:80`);
   });
 
   test('has a token of 128 bits that is its own, for each installation, hostname and generation', () => {

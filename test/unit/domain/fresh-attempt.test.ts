@@ -69,6 +69,19 @@ describe('A fresh attempt', () => {
     expect(d.status.lastHandledReconcileAt).toBe('now');
   });
 
+  test.each([
+    ['was stalled', stalled, {}],
+    ['had failed', failed, {issuingSince: timestamp(t0)}],
+  ])('in place of one that %s is being issued before cert-manager has made its request', (_, before, change) => {
+    const facts = {...proven(t0), certificate: before, grant: {kind: 'Granted'} as const, diagnosis};
+    const told = world({facts: {'docs.example.com': {...facts, checkedAt: t0 - 30 * seconds}}});
+    const begun = later(told, {now: t0 + seconds, facts: {'docs.example.com': facts}, request});
+    const between = {...facts, certificate: absent({issuing: true, ...change}), diagnosis: undefined};
+    const d = decide(later(begun, {now: t0 + 2 * seconds, facts: {'docs.example.com': between}, request: undefined}));
+    expect(d.status.hosts?.[0]).toMatchObject({phase: 'Verified', reason: 'Issuing'});
+    expect(d.wakeAt).toBeGreaterThan(t0 + 29 * minutes);
+  });
+
   const none: [string, HostFacts, {request?: undefined}][] = [
     [
       'while an issuance is on its way and not late',

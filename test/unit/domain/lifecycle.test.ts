@@ -497,15 +497,28 @@ describe('A redirect source', () => {
     expect(hostLines(decide({...published, now: at.now + 4 * seconds}))[1]).toBe(`${docs} Live Serving Nobody`);
   });
 
+  test('that was the primary, and is it again before the other was Live, has been Live all along', () => {
+    const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
+    const spec = {...before.domain.spec, primary: 'new.example.com', redirects: [{from: docs, status: 301 as const}]};
+    const stands = {standing: {serves: {since: t0 - hours, isWhole: true}}};
+    const away = later(before, {domain: {...before.domain, spec}, facts: {[docs]: served(stands)}});
+    expect(hostLines(decide(away))[1]).toBe(`${docs} Live Serving Nobody`);
+    // The edge was not looked at while it was a source.
+    const facts = {[docs]: served({...stands, edge: undefined}), [old]: served()};
+    const back = later(away, {domain: {...away.domain, spec: before.domain.spec}, facts});
+    expect(hostLines(decide(back))[0]).toBe(`${docs} Live Serving Nobody`);
+  });
+
   test('keeps its last redirect while a new primary is on its way', () => {
     const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
     const moved = later(before, {
       domain: {...before.domain, spec: {...before.domain.spec, primary: 'new.example.com'}},
-      facts: {[old]: served()},
+      facts: {[docs]: served(), [old]: served()},
     });
     expect(hostLines(decide(moved))).toEqual([
       'new.example.com AwaitingVerification CheckPending Nobody',
       `${old} Live Redirecting Nobody`,
+      `${docs} Live ServedUntilReplaced Nobody`,
     ]);
     expect(entryOf(decide(moved), old)?.redirect).toEqual({to: docs, status: 308});
     const arrived = decide(settled(later(moved, {facts: {'new.example.com': served(), [old]: served()}})));
@@ -619,9 +632,9 @@ describe('Waiting for DNS', () => {
       t0 + 7 * days,
     ]);
     const over = decide({...justBefore, now: t0 + 7 * days});
-    expect([hostLines(over), over.looks, over.wakeAt]).toEqual([
+    expect([hostLines(over), lookLines(over), over.wakeAt]).toEqual([
       [`${docs} AwaitingVerification VerificationExpired Customer`],
-      [],
+      [`dns ${docs} +Infinitys`],
       undefined,
     ]);
     expect(over.status.hosts![0]!.message).toBe(
@@ -639,6 +652,20 @@ describe('Waiting for DNS', () => {
     expect(
       hostLines(decide(later(over, {now: t0 + 8 * days + seconds, facts: {[docs]: proven(t0 + 8 * days)}}))),
     ).toEqual([`${docs} Verified Issuing CertificateAuthority`]);
+  });
+
+  test('after its end a check of several hostnames that somebody asked for is answered when each has been looked at', () => {
+    const start = later(world({redirects: [{from: old}], facts: {[docs]: refuted(), [old]: refuted()}}));
+    const now = t0 + 8 * days;
+    const facts = {[docs]: refuted('RecordMissing', 'Missing', [], now)};
+    const first = later({...start, now}, {now: now + seconds, request: {value: 'now', seenAt: now}, facts});
+    // What is known of the first is needed until the other is known.
+    expect([decide(first).status.lastHandledReconcileAt, lookLines(decide(first))]).toEqual([
+      undefined,
+      [`dns ${docs} +Infinitys`, `dns ${old} +${(8 * days) / seconds + 1}s`],
+    ]);
+    const second = later(first, {facts: {...facts, [old]: refuted('RecordMissing', 'Missing', [], now + seconds)}});
+    expect(decide(second).status.lastHandledReconcileAt).toBe('now');
   });
 
   describe('of a hostname that its tenant had attached before', () => {
@@ -676,6 +703,15 @@ describe('Waiting for DNS', () => {
     const restarted = decide(later(before, {now: t0 + minutes, facts: {}}));
     expect(restarted.status).toEqual(decide(before).status);
     expect(lookLines(restarted)).toEqual([`dns ${docs} +60s`]);
+  });
+
+  test('says after a rollback nothing of what only the later release knows', () => {
+    const before = later(world({facts: {[docs]: refuted()}}));
+    const {status} = before.domain;
+    const hosts = status!.hosts!.map((host) => ({...host, reason: 'OfALaterRelease'}));
+    const back = {...before, domain: {...before.domain, status: {...status!, hosts}}, facts: new Map()};
+    expect(() => decide(back)).not.toThrow();
+    expect(hostLines(decide(back))).toEqual([`${docs} AwaitingVerification CheckPending Nobody`]);
   });
 });
 

@@ -55,6 +55,17 @@ const known: HistoryOfRivals[] = [
     owner: 'ben',
     by: 'CNAME',
   },
+  // The contender proves it after the time for its own proof is over.
+  {
+    deeds: [
+      ['point', 'ann', 2000],
+      ['add', 'ann', 2000],
+      ['add', 'ben', 2000],
+      ['pass', 'ben', 777_600_000],
+    ],
+    owner: 'ben',
+    by: 'CNAME',
+  },
   // A Certificate rests, and its key is deleted, or another proves the hostname.
   {
     deeds: [
