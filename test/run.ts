@@ -42,6 +42,9 @@ interface RunOptions {
   env?: Readonly<Record<string, string>>;
 }
 
+/** What takes longer hangs: no part of a run takes half of it. */
+const longestMs = 50 * 60_000;
+
 /** Runs a command; its output is shown, or kept and shown when it has ended. Resolves with its exit code; `hear` gets each chunk. */
 function run(
   command: string,
@@ -57,6 +60,12 @@ function run(
       env: {...process.env, ...env},
     });
     children.add(child);
+    const limit = setTimeout(() => {
+      say(`FAILED: ${command} ${args.slice(0, 4).join(' ')} has not ended within ${longestMs / 60_000} minutes`);
+      child.kill('SIGKILL');
+      // Whoever it has started may keep them open.
+      for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+    }, longestMs);
     const kept: Buffer[] = [];
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => {
@@ -65,6 +74,7 @@ function run(
         else process.stdout.write(chunk);
       });
     const end = (code: number) => {
+      clearTimeout(limit);
       children.delete(child);
       process.stdout.write(Buffer.concat(kept));
       resolve(code);

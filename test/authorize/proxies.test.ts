@@ -12,19 +12,14 @@ let key: string;
 const proxies = new Map<string, Proxy>();
 beforeAll(async () => {
   all = await Authorizers.start();
-  const [envoy, nginx, openEnvoy, openNginx] = await Promise.all([
-    startEnvoy(all.wiring),
-    startNginx(all.wiring),
-    startEnvoy({...all.wiring, failOpen: true}),
-    startNginx({...all.wiring, failOpen: true}),
-  ]);
-  for (const [name, proxy] of Object.entries({
-    Envoy: envoy,
-    nginx,
-    'Envoy that fails open': openEnvoy,
-    'nginx that fails open': openNginx,
-  }))
-    proxies.set(name, proxy);
+  const open = {...all.wiring, failOpen: true};
+  const starts = {
+    Envoy: startEnvoy(all.wiring),
+    nginx: startNginx(all.wiring),
+    'Envoy that fails open': startEnvoy(open),
+    'nginx that fails open': startNginx(open),
+  };
+  await Promise.all(Object.entries(starts).map(async ([name, proxy]) => void proxies.set(name, await proxy)));
   await all.world.tenant('acme', 'huge');
   key = await makeKey('acme', 'ci');
 });

@@ -4,6 +4,7 @@ import {stringify} from 'yaml';
 import {adminClient, api, apply, audit, acmeRoot, kubectl, presented} from '../../cluster/cluster.ts';
 import {certificates} from '../../operator/controllers/resources.ts';
 import {run} from '../../operator/cli/program.ts';
+import {issuanceIsOver} from '../support/issuances.ts';
 import {succeeded} from '../support/requests.ts';
 import {claimOf, Tenant} from '../support/tenant.ts';
 import {constantClient, redirected, servedBy} from '../support/visitor.ts';
@@ -96,6 +97,7 @@ test('an Ingress and a certificate of before, for a hostname that serves and one
     '--for=condition=Ready',
     '--timeout=300s',
   ]);
+  await issuanceIsOver([www, old]);
   const visitor = await constantClient([www, old], ca);
   const leaves = await Promise.all([www, old].map(async (host) => (await presented(host, ca)).sha256));
   expect((await ordersSince(began)).length).toBeGreaterThanOrEqual(4);

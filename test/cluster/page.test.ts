@@ -5,21 +5,26 @@ import {acmeRoot, env, eventually, fetchEdge, patienceMs} from '../../cluster/cl
 import {makeLink} from '../../cluster/demo-api.ts';
 import {launch} from '../support/page-world.ts';
 import {Tenant} from '../support/tenant.ts';
+import {turn} from '../support/turn.ts';
 
 let tenant: Tenant;
 let browser: Browser;
 let shown: Page | undefined;
 let passed = false;
+let endTurn: (() => void) | undefined;
 beforeAll(async () => {
   // Every name leads to the edge, whose certificates are of an ACME CA that no browser knows.
   [tenant, browser] = await Promise.all([
     Tenant.create('page'),
     launch([`--host-resolver-rules=MAP * ${env().edgeHttps}`]),
   ]);
+  // Another file kills the API.
+  endTurn = await turn();
 });
 afterAll(async () => {
   // What a failed test was looking at.
   if (!passed && shown) console.log(`the page shows:\n${await shown.locator('body').innerText()}`);
+  endTurn?.();
   await browser?.close();
   await tenant?.remove();
 });

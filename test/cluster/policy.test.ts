@@ -4,7 +4,7 @@
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {parseAllDocuments} from 'yaml';
-import {apply, eventually, kubectl, sh} from '../../cluster/cluster.ts';
+import {apply, audit, type AuditEvent, eventually, kubectl, sh} from '../../cluster/cluster.ts';
 import {admin} from '../support/admin.ts';
 import {
   Api,
@@ -205,8 +205,10 @@ const owned = (owner: string, uid: string, its: Record<string, string>) => [
 /** The garbage collector reads by watches of its own. */
 const heard = () =>
   new Promise((resolve) => {
-    setTimeout(resolve, 2000);
+    setTimeout(resolve, 5000);
   });
+const isRefusedCollector = ({user, responseStatus}: AuditEvent): boolean =>
+  user.username.endsWith(':generic-garbage-collector') && responseStatus?.code === 403;
 
 const ownerOf = async (name: string, its: Record<string, string> = labels) => {
   await apply([{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace: place.tenant}}]);
@@ -251,8 +253,12 @@ describe('what Kubernetes itself does to Doorplate’s objects', () => {
       ),
     ).toMatchObject({status: 201});
     await heard();
+    const since = new Date();
     await kubectl(['delete', 'configmap', '-n', place.tenant, 'answers', '--cascade=foreground', '--wait=false']);
-    await heard();
+    await eventually('the garbage collector was refused', async () => {
+      const refused = await audit(since, isRefusedCollector);
+      return refused.some((e) => e.objectRef?.namespace === place.tenant && e.objectRef.name === 'answers');
+    });
     expect(await get('ingress', 'answers', '-o', 'jsonpath={.metadata.name}{.metadata.finalizers}')).toBe('answers');
     // As cert-manager does it: how the dependents go is left open.
     expect(

@@ -69,7 +69,7 @@ test('the primary and a redirect source are renewed while both serve: the solver
       const leaves = await Promise.all(keys.map((key) => issuedLeaf(...(key.split('/') as [string, string]))));
       const shown = await Promise.all([www, old].map(async (h) => (await presented(h, ca)).sha256));
       const revisions = await Promise.all(keys.map(async (key) => (await read(key)).status.revision));
-      return revisions.every((r) => r === 2) && shown.every((s) => leaves.includes(s) && !before.includes(s));
+      return revisions.every((r = 0) => r >= 2) && shown.every((s) => leaves.includes(s) && !before.includes(s));
     },
     patienceMs,
     500,

@@ -6,6 +6,7 @@ import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {apply, env, eventually, install, kubectl} from '../../cluster/cluster.ts';
 import {alerts, isDue} from '../support/alerts.ts';
 import {causes, withCauses} from '../support/causes.ts';
+import {stopCertManager} from '../support/cert-manager.ts';
 import {Prometheus} from '../support/prometheus.ts';
 import {Tenant} from '../support/tenant.ts';
 
@@ -64,12 +65,13 @@ beforeAll(async () => {
   prometheus = await Prometheus.start({kubeconfig: env().kubeconfig});
 });
 afterAll(async () => {
+  // What others stand on, first.
+  await scale('cert-manager', 'cert-manager', 1);
+  for (const name of stopped) await scale(home, name, 1);
   await kubectl(['delete', '--ignore-not-found', `validatingwebhookconfiguration/${webhook.metadata.name}`]);
   await kubectl(['delete', '--ignore-not-found', '-n', 'default', 'ingress/rival']);
   await kubectl(['delete', '--ignore-not-found', `account/${planless.metadata.name}`]);
   await demandPlans?.();
-  for (const name of stopped) await scale(home, name, 1);
-  await scale('cert-manager', 'cert-manager', 1);
   await rolledOut('cert-manager', 'cert-manager');
   for (const tenant of tenants) await tenant.remove();
   await prometheus?.stop();
@@ -136,7 +138,7 @@ test('DoorplateEdgeNotServing: nobody listens where the edge is looked at; then,
   await expectDue('DoorplateEdgeNotServing', 11);
   expect(await isDue(prometheus, 'DoorplateEdgeNotServing')).toBe(false);
 
-  await scale('cert-manager', 'cert-manager', 0);
+  await stopCertManager();
   await attach(late);
   // No clock is stepped: what its status says of the certificate that is there stands in for the time.
   const [name] = (await kubectl(['get', 'certificates', '-n', served.namespace, '-o', 'name'])).trim().split('\n');

@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {certificates} from '../../operator/controllers/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {stopCertManager} from '../support/cert-manager.ts';
 import {Tenant} from '../support/tenant.ts';
 import {turn} from '../support/turn.ts';
 
@@ -28,23 +29,7 @@ test('a certificate that is not renewed in time is overdue, then expired, with E
   const [key = ''] = await tenant.children((await tenant.get('late'))?.metadata.uid ?? '', certificates);
   const [namespace = '', name = ''] = key.split('/');
   endTurn = await turn();
-  await certManager(0);
-  await eventually(
-    'cert-manager is away',
-    async () =>
-      (
-        await kubectl([
-          'get',
-          'pods',
-          '-n',
-          'cert-manager',
-          '-l',
-          'app.kubernetes.io/component=controller',
-          '-o',
-          'name',
-        ])
-      ).trim() === '',
-  );
+  await stopCertManager();
   // Its own times, as they would be weeks later: nobody is there to correct them.
   const notAfter = Date.now() + 30_000;
   await kubectl([

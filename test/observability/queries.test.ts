@@ -70,16 +70,21 @@ afterAll(async () => {
   await server.stop();
 });
 
+// What is scraped too late on a busy machine counts as away for a moment.
 describe('The dashboard', () => {
   test.each(queries())('has something to show in $title: $expr', async ({expr}) => {
-    const found = await prometheus.query(expr);
-    expect(found.length).toBeGreaterThan(0);
-    expect(found.filter(({value}) => !Number.isFinite(value))).toEqual([]);
+    await eventually(async () => {
+      const found = await prometheus.query(expr);
+      expect(found.length).toBeGreaterThan(0);
+      expect(found.filter(({value}) => !Number.isFinite(value))).toEqual([]);
+    });
   });
 });
 
 test('The alerts that are about what this process tells are due, and no others', async () => {
-  const due: string[] = [];
-  for (const {alert, expr} of alerts()) if ((await prometheus.query(expr)).length > 0) due.push(alert);
-  expect(due.toSorted()).toEqual(['DoorplateEdgeNotServing', 'DoorplateOrderBudgetNearlyUsed']);
+  await eventually(async () => {
+    const due: string[] = [];
+    for (const {alert, expr} of alerts()) if ((await prometheus.query(expr)).length > 0) due.push(alert);
+    expect(due.toSorted()).toEqual(['DoorplateEdgeNotServing', 'DoorplateOrderBudgetNearlyUsed']);
+  });
 });

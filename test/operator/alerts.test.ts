@@ -65,10 +65,12 @@ test('A release at which nothing is wrong has no alert of the operator due, and 
   await eventually(
     async () => (await prometheus.query('doorplate_verified_to_live_seconds_count{SELECTOR} == 1')).length > 0,
   );
-  const due: string[] = [];
-  for (const {alert} of alerts()) if (await isDue(alert)) due.push(alert);
-  // Nobody runs the others here.
-  expect(due).toEqual(['DoorplateApiDown', 'DoorplateRedirectorDown']);
+  // Nobody runs the others here. What is scraped too late on a busy machine counts as away for a moment.
+  await eventually(async () => {
+    const due: string[] = [];
+    for (const {alert} of alerts()) if (await isDue(alert)) due.push(alert);
+    expect(due).toEqual(['DoorplateApiDown', 'DoorplateRedirectorDown']);
+  });
 });
 
 test('DoorplateNotLeading: the lease is somebody else’s', async () => {

@@ -1,5 +1,5 @@
 /** Envoy and nginx on loopback, each with the file of examples/limit-your-api: only addresses and ports are the test's. */
-import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -47,7 +47,7 @@ export async function startEnvoy({folder, grpc, service, failOpen = false}: Wiri
   const file = join(folder, `envoy-${port}.json`);
   writeFileSync(file, JSON.stringify(config));
   const args = ['-c', file, '--use-dynamic-base-id', '--disable-hot-restart', '--concurrency', '1', '-l', 'error'];
-  return started(spawn(program, args, {stdio: ['ignore', 'inherit', 'inherit']}), port);
+  return started(program, args, port);
 }
 
 export async function startNginx({folder, http, service, failOpen = false}: Wiring): Promise<Proxy> {
@@ -71,16 +71,15 @@ export async function startNginx({folder, http, service, failOpen = false}: Wiri
     `daemon off;\nuser root;\nworker_processes 1;\npid ${root}/pid;\nerror_log ${root}/error.log warn;
 events {}\nhttp {\n  access_log off;\n  ${scratch}\n  include ${root}/site.conf;\n}\n`,
   );
-  return started(
-    spawn('nginx', ['-p', root, '-c', join(root, 'nginx.conf')], {stdio: ['ignore', 'inherit', 'inherit']}),
-    port,
-  );
+  return started('nginx', ['-p', root, '-c', join(root, 'nginx.conf')], port);
 }
 
 const at = (port_value: number): object => ({socket_address: {address: '127.0.0.1', port_value}});
 
-/** Resolves when it listens. */
-async function started(child: ChildProcess, port: number): Promise<Proxy> {
+/** Starts a proxy that ends with this process. Resolves when it listens. */
+async function started(program: string, args: readonly string[], port: number): Promise<Proxy> {
+  const line = ['--pdeathsig', 'KILL', '--', program, ...args];
+  const child = spawn('setpriv', line, {stdio: ['ignore', 'inherit', 'inherit']});
   const url = `http://127.0.0.1:${port}`;
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -92,7 +91,10 @@ async function started(child: ChildProcess, port: number): Promise<Proxy> {
       () => false,
     );
     if (answers) break;
-    if (child.exitCode !== null || performance.now() > end) throw new Error(`${child.spawnfile} did not start`);
+    if (child.exitCode !== null || performance.now() > end) {
+      child.kill('SIGKILL');
+      throw new Error(`${program} did not start`);
+    }
     await sleep(50);
   }
   return {

@@ -35,8 +35,15 @@ export const statusIn = ({user, objectRef, requestObject}: AuditEvent): CustomDo
     ? (requestObject as {path: string; value: CustomDomainStatus}[]).find((o) => o.path === '/status')?.value
     : undefined;
 
-/** Every status that the operator wrote of a CustomDomain (`namespace/name`), oldest first. */
+const said = (event: AuditEvent | undefined) => event && JSON.stringify(statusIn(event));
+
+/**
+ * Every status that the operator wrote of a CustomDomain (`namespace/name`), oldest first. What a busy API server has given up, and the
+ * operator has written again, counts once.
+ */
 export async function statusesOf(key: string, since: Date): Promise<{status: CustomDomainStatus; at: number}[]> {
   const events = await audit(since, (e) => statusIn(e) !== undefined && maybeDone(e) && keyOf(e) === key);
-  return events.map((e) => ({status: statusIn(e)!, at: receivedAt(e)}));
+  return events
+    .filter((e, i) => succeeded(e) || said(e) !== said(events[i + 1]))
+    .map((e) => ({status: statusIn(e)!, at: receivedAt(e)}));
 }

@@ -19,7 +19,7 @@ const alive = (pid: number) => {
 };
 
 /**
- * One fault at a time: files of test/faults prepare side by side, and what one breaks must not meet the other's. Waits until
+ * One fault at a time: files prepare side by side, and what one breaks must not meet another's, or what others need whole. Waits until
  * nobody else, in another process, has something broken; resolves with what ends one's own turn.
  */
 export async function turn(): Promise<() => void> {

@@ -182,6 +182,7 @@ async function expectNothingOf(
   change: () => Promise<void>,
   excused: (failures: readonly Failure[]) => readonly Failure[] = () => [],
 ): Promise<void> {
+  await issuanceIsOver(hostnames);
   const client = await constantClient([served.host('www'), served.host('old'), served.target], ca);
   const [before, since] = [await untouchable(), new Date()];
   expect(Object.keys(before).filter((key) => /^(Certificate|Secret) /.test(key)).length).toBeGreaterThanOrEqual(6);
@@ -242,7 +243,6 @@ beforeAll(async () => {
       (c) => c?.status?.quarantinedUntil !== undefined,
     ),
   );
-  await issuanceIsOver(hostnames);
 });
 afterAll(async () => {
   await install();
