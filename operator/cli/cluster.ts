@@ -2,21 +2,16 @@ import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {Client} from '../kube/client.ts';
+import {loadKubeConfig} from '../kube/kubeconfig.ts';
 import {CommandError} from './errors.ts';
 import {fieldManager} from './field-manager.ts';
 import type {Cluster, ClusterOptions} from './surroundings.ts';
 
 /** The cluster that the user's kubeconfig names, or that the Pod is in, as kubectl finds it. Throws CommandError. */
 export async function clusterOf({kubeconfig, context}: ClusterOptions): Promise<Cluster> {
-  // Only here: it costs half a second, which --help does not need.
-  const {KubeConfig} = await import('@kubernetes/client-node');
-  const config = new KubeConfig();
-  try {
-    if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
-    else config.loadFromDefault();
-  } catch (error) {
-    throw new CommandError(`the kubeconfig can't be read: ${(error as Error).message}`);
-  }
+  const config = await loadKubeConfig(kubeconfig).catch((error: Error) => {
+    throw new CommandError(`the kubeconfig can't be read: ${error.message}`);
+  });
   if (kubeconfig === undefined && !isSomewhere()) {
     throw new CommandError(
       'there is no kubeconfig: name one by --kubeconfig or KUBECONFIG, or have one in ~/.kube/config',

@@ -1,6 +1,7 @@
 import type {KubeConfig} from '@kubernetes/client-node';
 import {type Credentials, fromKubeConfig, inCluster} from './credentials.ts';
 import {ApiError, isGone, isNotFound} from './errors.ts';
+import {loadKubeConfig} from './kubeconfig.ts';
 import {LineSplitter} from './lines.ts';
 import type {KitMetrics} from './metrics.ts';
 import {apiVersionOf, type Json, type Key, type KubeObject, pathOf, type Resource, splitKey} from './objects.ts';
@@ -61,11 +62,7 @@ export class Client {
   static async load(options?: ClientOptions): Promise<Client> {
     const own = process.env.KUBECONFIG ? undefined : inCluster();
     if (own) return new Client(own, options);
-    // Only here: it costs half a second and 87 MB that a Pod does not need.
-    const {KubeConfig} = await import('@kubernetes/client-node');
-    const config = new KubeConfig();
-    config.loadFromDefault();
-    return Client.fromKubeConfig(config, options);
+    return Client.fromKubeConfig(await loadKubeConfig(), options);
   }
 
   get metrics(): KitMetrics | undefined {

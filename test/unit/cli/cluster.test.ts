@@ -1,45 +1,84 @@
+import {execFile} from 'node:child_process';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {createServer, type Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {delimiter, join} from 'node:path';
+import {promisify} from 'node:util';
 import {afterEach, beforeEach, expect, test} from '@jest/globals';
 import {clusterOf} from '../../../operator/cli/cluster.ts';
+import {bin} from '../../support/kube-server.ts';
 
-let server: Server;
+let servers: Server[];
 let folder: string;
-let agents: (string | undefined)[];
+/** What was asked, in order: `number of the server agent token`. */
+let asked: string[];
+const before = process.env.KUBECONFIG;
 beforeEach(async () => {
-  agents = [];
-  server = createServer((request, answer) => {
-    agents.push(request.headers['user-agent']);
-    answer.end('{}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  asked = [];
+  servers = ['first', 'second'].map((name) =>
+    createServer(({headers}, answer) => {
+      asked.push(`${name} ${headers['user-agent']?.split('/')[0]} ${headers.authorization}`);
+      answer.end('{}');
+    }),
+  );
+  for (const server of servers) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   folder = await mkdtemp(join(tmpdir(), 'cli-'));
 });
 afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  if (before === undefined) delete process.env.KUBECONFIG;
+  else process.env.KUBECONFIG = before;
+  for (const server of servers) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
   await rm(folder, {recursive: true});
 });
 
+/** Writes a kubeconfig whose contexts lead to one of the servers; the first is the current one. */
+async function kubeconfig(name: string, number: 0 | 1, contexts: readonly string[]): Promise<string> {
+  const {port} = servers[number]!.address() as AddressInfo;
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': contexts[0],
+    clusters: [{name, cluster: {server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true}}],
+    users: [{name: 'me', user: {token: `of-${name}`}}],
+    contexts: contexts.map((context) => ({name: context, context: {cluster: name, user: 'me', namespace: name}})),
+  };
+  await writeFile(join(folder, name), JSON.stringify(config));
+  return join(folder, name);
+}
+
 test('the plugin names itself to the API server', async () => {
-  const kubeconfig = join(folder, 'config');
-  const {port} = server.address() as AddressInfo;
-  await writeFile(
-    kubeconfig,
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Config',
-      'current-context': 'test',
-      clusters: [{name: 'test', cluster: {server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true}}],
-      users: [{name: 'test', user: {}}],
-      contexts: [{name: 'test', context: {cluster: 'test', user: 'test'}}],
-    }),
-  );
-  const client = (await clusterOf({kubeconfig})).client();
+  const client = (await clusterOf({kubeconfig: await kubeconfig('one', 0, ['test'])})).client();
   await client.raw('/version');
   await client.close();
-  expect(agents).toEqual(['kubectl-doorplate']);
+  expect(asked).toEqual(['first kubectl-doorplate Bearer of-one']);
+});
+
+test.each([
+  ['no context', undefined, 'a', 'first'],
+  ['a context that two files have', 'shared', 'a', 'first'],
+  ['a context of the second file', 'b', 'b', 'second'],
+])('of several files in KUBECONFIG the first counts, as with kubectl: with %s', async (_, context, namespace, name) => {
+  const files = [
+    join(folder, 'none'),
+    await kubeconfig('a', 0, ['a', 'shared']),
+    await kubeconfig('b', 1, ['b', 'shared']),
+  ];
+  process.env.KUBECONFIG = files.join(delimiter);
+  const cluster = await clusterOf({context});
+  expect(cluster.namespace).toBe(namespace);
+  const client = cluster.client();
+  await client.raw('/version');
+  await client.close();
+  const args = ['get', '--raw', '/version', ...(context === undefined ? [] : ['--context', context])];
+  await promisify(execFile)(join(bin, 'kubectl'), args, {env: {...process.env, HOME: folder}});
+  expect(asked).toEqual([`${name} kubectl-doorplate Bearer of-a`, `${name} kubectl Bearer of-a`]);
+});
+
+test('a file that is not there is told, where KUBECONFIG names no other', async () => {
+  process.env.KUBECONFIG = join(folder, 'none');
+  await expect(clusterOf({})).rejects.toThrow("the kubeconfig can't be read: ENOENT");
 });
