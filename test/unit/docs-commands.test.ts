@@ -1,12 +1,12 @@
 /** Blocks of shell in pages that need nothing but this checkout, as somebody copies them; and the examples of the chart's values. */
 import {execFile} from 'node:child_process';
-import {mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {bin} from '../support/kube-server.ts';
-import {filesOf, pagePaths, readPage, root, scriptsOf, waysToRun} from '../support/pages.ts';
+import {codeOf, filesOf, pagePaths, readPage, root, scriptsOf, waysToRun} from '../support/pages.ts';
 
 const pages = pagePaths().map(readPage);
 /** Where commands run: the checkout as they see it, and the files that pages have them write. */
@@ -59,4 +59,21 @@ test.each(values)('%s, line %d: these values are what the chart takes', async (_
   expect(await run(`helm template doorplate charts/doorplate -f examples/demo/values.yaml -f ${file}`)).toContain(
     'kind: Deployment',
   );
+});
+
+describe('A command that is copied', () => {
+  const notes = readFileSync(join(root, 'charts/doorplate/templates/NOTES.txt'), 'utf8');
+  const commands = [...pages.flatMap(codeOf), notes].flatMap((text) => text.split('\n').map((line) => line.trim()));
+
+  test('for an upgrade names the image: Helm would keep the older one, which does not know the newer settings', () => {
+    const upgrades = commands.filter((line) => /helm upgrade doorplate charts\/doorplate\b/.test(line));
+    expect(upgrades.length).toBeGreaterThan(1);
+    expect(upgrades.filter((line) => !/ --set(-string)? image\.(digest|tag)=\S/.test(line))).toEqual([]);
+  });
+
+  test('for logs of Pods by a label asks for all lines: kubectl shows ten of each Pod unless told otherwise', () => {
+    const logs = commands.filter((line) => /^kubectl .*\blogs\b.* (-l|--selector)\b/.test(line));
+    expect(logs.length).toBeGreaterThan(1);
+    expect(logs.filter((line) => !/ --tail=-1\b/.test(line))).toEqual([]);
+  });
 });
