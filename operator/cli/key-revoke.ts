@@ -2,7 +2,7 @@
 import type {Command} from 'commander';
 import {apiKeys} from '../controllers/resources.ts';
 import {type Act, describe} from './command.ts';
-import {CommandError} from './errors.ts';
+import {CommandError, explain} from './errors.ts';
 import {connected} from './surroundings.ts';
 
 export function addKeyRevoke(key: Command, act: Act): void {
@@ -12,14 +12,21 @@ export function addKeyRevoke(key: Command, act: Act): void {
   }).argument('<name...>');
   act(command, (call) =>
     connected(call.options, call, async ({client, namespace}) => {
+      // A name that is wrong leaves no other key valid.
+      const failed: string[] = [];
       for (const name of call.operands) {
-        if ((await client.delete(apiKeys, `${namespace}/${name}`)) === 'NotFound') {
-          throw new CommandError(
-            `there is no ApiKey ${name} in the namespace ${namespace}: kubectl doorplate key list -n ${namespace}`,
-          );
+        try {
+          const outcome = await client.delete(apiKeys, `${namespace}/${name}`);
+          if (outcome === 'Deleted') call.tell(`ApiKey ${name} was revoked in the namespace ${namespace}.\n`);
+          else
+            failed.push(
+              `there is no ApiKey ${name} in the namespace ${namespace}: kubectl doorplate key list -n ${namespace}`,
+            );
+        } catch (error) {
+          failed.push(`ApiKey ${name}: ${explain(error).message}`);
         }
-        call.tell(`ApiKey ${name} was revoked in the namespace ${namespace}.\n`);
       }
+      if (failed.length > 0) throw new CommandError(failed.join('\n'));
     }),
   );
 }

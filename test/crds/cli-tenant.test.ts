@@ -358,6 +358,18 @@ Project docs: Pending
     });
   });
 
+  test('revokes all keys that are there, and names the one that is not', async () => {
+    await cli(tenant, 'key', 'create', 'ci');
+    expect(await cli(tenant, 'key', 'revoke', 'none', 'ci')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'ApiKey ci was revoked in the namespace acme.\n' +
+        'error: there is no ApiKey none in the namespace acme: kubectl doorplate key list -n acme\n',
+    });
+    expect(await client.get(apiKeys, 'acme/ci')).toBeUndefined();
+  });
+
   test.each([
     ['a CustomDomain that is not there', ['why', 'none'], 'there is no CustomDomain none in the namespace acme'],
     [
