@@ -107,6 +107,18 @@ describe('values that do not hold', () => {
     ['api.page.frameAncestors={https://example.com; script-src *}', '/api/page/frameAncestors/0'],
     ['valkey.url=redis://:secret@valkey:6379', '/valkey/url'],
     ['plans.pro.customDomains.maxHostnamesPerProject=many', '/plans/pro/customDomains/maxHostnamesPerProject'],
+    [
+      'plans.free.customDomains.allowed=true',
+      'plans.free.customDomains.maxHostnamesPerProject must be at least 1 where plans.free.customDomains.allowed is true',
+    ],
+    [
+      'plans.pro.customDomains.allowed=false',
+      'plans.pro.customDomains.maxHostnamesPerProject must be at least 1 where plans.pro.customDomains.allowed is true, and 0',
+    ],
+    [
+      'plans.free.rateLimit.requestsPerDay=50',
+      'plans.free.rateLimit.requestsPerDay must be at least plans.free.rateLimit.requestsPerMinute',
+    ],
   ])('%s stops helm, and the message names the value', async (value, named) => {
     await expect(rendered(value)).rejects.toThrow(named);
   });

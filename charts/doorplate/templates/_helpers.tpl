@@ -61,6 +61,13 @@ admissionPolicy: {{ pick .Values.admissionPolicy "enabled" "mode" "scope" | toJs
 log: {{ .Values.log | toJson }}
 {{- end }}
 
+{{/* Stops helm where fewer requests are allowed in a day than in a minute. Arguments: name (of the value), quota. */}}
+{{- define "doorplate.quotaHolds" -}}
+{{- if lt (int .quota.requestsPerDay) (int .quota.requestsPerMinute) }}
+{{- fail (printf "%s.requestsPerDay must be at least %s.requestsPerMinute" .name .name) }}
+{{- end }}
+{{- end }}
+
 {{/* The image, by its digest where that is told. */}}
 {{- define "doorplate.image" -}}
 {{- with .Values.image }}
