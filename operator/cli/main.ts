@@ -18,6 +18,12 @@ const around: Surroundings = {
   wait: (ms) => wait(ms),
 };
 
+/** Who reads may stop early, such as `head`: what was begun goes on to its end, and the exit code is its own. */
+const passOverUnread = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error;
+};
+for (const stream of [process.stdout, process.stderr]) stream.on('error', passOverUnread);
+
 const [first, ...words] = process.argv.slice(2);
 if (first === '__complete') around.out(await complete(programFor(around), words, around));
 else process.exitCode = await run(process.argv.slice(2), around);
