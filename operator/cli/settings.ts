@@ -1,5 +1,4 @@
 /** The platform's settings as far as tenants may know them: the chart publishes them in a ConfigMap. */
-import {parse, stringify} from 'yaml';
 import {type Settings, parseSettings} from '../config.ts';
 import type {Client} from '../kube/client.ts';
 import {defineResource, type KubeObject} from '../kube/objects.ts';
@@ -16,15 +15,8 @@ const configMaps = defineResource<KubeObject & {data?: Record<string, string>}>(
 /** Where the chart puts them when it is installed as the README says. */
 export const defaultPlace = 'doorplate-system/doorplate-public';
 
-/**
- * Undefined where there are none, or none that may be read. `resolvers` are asked in place of the platform's. Throws CommandError
- * where they are of another version.
- */
-export async function publishedSettings(
-  client: Client,
-  place = defaultPlace,
-  resolvers?: readonly string[],
-): Promise<Settings | undefined> {
+/** Undefined where there are none, or none that may be read. Throws CommandError where they are of another version. */
+export async function publishedSettings(client: Client, place = defaultPlace): Promise<Settings | undefined> {
   const found = await client.get(configMaps, place).catch((error: unknown) => {
     if (isForbidden(error)) return undefined;
     throw error;
@@ -32,27 +24,18 @@ export async function publishedSettings(
   const text = found?.data?.['config.yaml'];
   if (text === undefined) return undefined;
   try {
-    return parseSettings(resolvers ? withResolvers(text, resolvers) : text, `ConfigMap ${place}`);
+    return parseSettings(text, `ConfigMap ${place}`);
   } catch (error) {
     throw new CommandError(`${(error as Error).message}. Is this plugin of the same version as Doorplate?`);
   }
 }
 
 /** The same, by who can do nothing without them. Throws CommandError where there are none. */
-export async function requiredSettings(
-  client: Client,
-  place: string,
-  resolvers?: readonly string[],
-): Promise<Settings> {
-  const settings = await publishedSettings(client, place, resolvers);
+export async function requiredSettings(client: Client, place: string): Promise<Settings> {
+  const settings = await publishedSettings(client, place);
   if (settings) return settings;
   throw new CommandError(
     `the platform's settings could not be read: there is no ConfigMap ${place}, or you may not read it. ` +
       'Name the one of your platform (--settings NAMESPACE/NAME)',
   );
-}
-
-function withResolvers(text: string, recursive: readonly string[]): string {
-  const settings = parse(text) as {dns?: object};
-  return stringify({...settings, dns: {...settings.dns, recursive}});
 }

@@ -19,6 +19,7 @@ import type {Connection} from '../surroundings.ts';
 import type {Options} from './options.ts';
 import {Foresight} from './foresee.ts';
 import {type Known, knownOf} from './known.ts';
+import {askedOf, type Resolver} from './resolvers.ts';
 import {type Subject, subjectsIn, textsOf, withHostnames} from './subjects.ts';
 
 /** What would become of one hostname; `next`: after what refuses it now. */
@@ -26,10 +27,13 @@ interface Foreseen extends Attached {
   next?: HostView;
 }
 
-export async function check(connection: Connection, call: Call<Options>): Promise<ExitCode> {
+export async function check(
+  connection: Connection,
+  call: Call<Options> & {resolvers: readonly Resolver[]},
+): Promise<ExitCode> {
   const {client} = connection;
-  const {settings: place, resolver} = call.options;
-  const settings = await requiredSettings(client, place, resolver);
+  const {settings: place} = call.options;
+  const settings = askedOf(call.resolvers, await requiredSettings(client, place));
   const [home = ''] = place.split('/');
   const foreseen: Foreseen[] = [];
   const notChecked = new Set<string>();

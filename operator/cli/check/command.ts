@@ -6,6 +6,7 @@ import {outputOption} from '../output.ts';
 import {defaultPlace} from '../settings.ts';
 import {connected} from '../surroundings.ts';
 import type {Options} from './options.ts';
+import {resolverOf} from './resolvers.ts';
 
 const several = (value: string, before: string[] = []): string[] => [...before, value];
 
@@ -37,8 +38,9 @@ export function addCheck(program: Command, act: Act): void {
     const {options, operands} = call;
     if (options.filename && (operands.length > 0 || options.project)) throw new UsageError('hostnames, or files (-f)');
     if (!options.filename && operands.length === 0) throw new UsageError('name a hostname, or a file (-f)');
+    const resolvers = (options.resolver ?? []).map(resolverOf);
     // Only here: it brings all of the operator's decisions along, which no other command needs.
     const {check} = await import('./check.ts');
-    return connected(options, call, (connection) => check(connection, call));
+    return connected(options, call, (connection) => check(connection, {...call, resolvers}));
   });
 }

@@ -91,6 +91,11 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     ['a form that is not there', 'status -o xml', 'Allowed choices are table, json.'],
     ['nothing to check', 'check', 'name a hostname, or a file (-f)'],
     ['hostnames and files', 'check docs.example.com -f x.yaml', 'hostnames, or files (-f)'],
+    [
+      'a resolver by its name',
+      'check docs.example.com --resolver dns.google',
+      '--resolver "dns.google" must be ADDRESS or ADDRESS:PORT, with an IP address',
+    ],
     ['a time-out without a unit', 'verify docs --timeout 10', '--timeout 10 must be a number and a unit: 90s, 30m, 2h'],
     [
       'a name in capitals',
