@@ -5,7 +5,7 @@ type Told = Omit<EventRecord, 'regarding'>;
 
 const eachOfItsOwn = 'set plainHttp.shared to false, so that each hostname has an Ingress of its own';
 
-/** Another's Ingress without a host may answer in place of the shared one: of a second release, or of anybody. Both `namespace/name`. */
+/** Somebody's own Ingress without a host may answer in place of the shared one. Both `namespace/name`. */
 export const eventOfRival = (other: string, shared: string): Told => ({
   type: 'Warning',
   reason: 'PlainHttpContested',
