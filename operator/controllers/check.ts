@@ -2,7 +2,7 @@
  * A check of one name: the zone's own servers are asked, then the resolvers, then what only matters then.
  *
  *   authoritative: CNAME, A, AAAA -> TXT where addresses of the edge or a CDN leave it open
- *                  -> a name beside it where a wildcard may be behind -> where a missing record often stands by mistake
+ *                  -> names below and beside it where a wildcard may be behind -> where a missing record often stands by mistake
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
  *   proven by both, or as it was for all that can be seen, and an order would follow: CAA
  */
@@ -84,11 +84,20 @@ async function look(
   let seen = await ask(question.hostname, 'Host');
   if (needsChallenge(question, rules, seen))
     seen = {...seen, challenge: await ask(challengeName(question.hostname), 'TXT')};
-  if (mayBeWildcard(judge(seen))) {
-    const beside = await ask(`${randomLabel}${question.hostname.slice(question.hostname.indexOf('.'))}`, 'Host');
-    if (isWildcard(seen, beside)) seen = {...seen, wildcard: true};
-  }
+  if (mayBeWildcard(judge(seen)) && (await comesOfWildcard(ask, question.hostname, randomLabel, seen)))
+    seen = {...seen, wildcard: true};
   return {seen, verdict: await misplaced(ask, question, judge(seen))};
+}
+
+/**
+ * Whether what was seen comes of a wildcard above the hostname. That answers for names below it and beside it alike; a record of the
+ * hostname's own ends it below, where another wildcard may stand (RFC 4592, 3.3.1).
+ */
+async function comesOfWildcard(ask: Ask, hostname: string, randomLabel: string, seen: Observation): Promise<boolean> {
+  const parent = hostname.slice(hostname.indexOf('.') + 1);
+  for (const above of [hostname, parent])
+    if (!isWildcard(seen, await ask(`${randomLabel}.${above}`, 'Host'))) return false;
+  return true;
 }
 
 /** A verdict with where the missing record stands instead, if it is found there. */

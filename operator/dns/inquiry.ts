@@ -16,7 +16,7 @@ export class Inquiry {
   /** By address: whether it has answered anything, or has been silent. */
   readonly #heard = new Map<string, boolean>();
   readonly #given: AbortSignal | undefined;
-  /** A label that no name below a zone has. One for all that is asked: checks that are made together ask for the same name. */
+  /** A label that no name has. One for all that is asked: checks that are made together ask for the same names. */
   readonly randomLabel = randomBytes(8).toString('hex');
   readonly #giveUp = (): void => this.#limit.abort(this.#given?.reason);
 

@@ -121,6 +121,9 @@ const zones = {
       'flatwrong IN A 203.0.113.2',
       '_doorplate-challenge.flatwrong IN TXT "something" "else"',
       '*.wild IN A 198.51.100.9',
+      'own.wild IN A 198.51.100.9',
+      'above IN A 198.51.100.9',
+      '*.above IN A 198.51.100.9',
       '*.wildcname IN CNAME www.example.net.',
       `*.wildours IN CNAME ${target}.`,
       '*.wildedge IN A 203.0.113.1',
@@ -342,6 +345,22 @@ describe('A check of', () => {
       {
         reason: 'ConflictingRecord',
         message: `any.wild.customer.test has A 198.51.100.9 by a wildcard record and no CNAME. Create ${create('any.wild')}; it counts before the wildcard.`,
+      },
+    ],
+    [
+      'an address of its own, beside a wildcard of the same address',
+      'own.wild.customer.test',
+      {
+        reason: 'ConflictingRecord',
+        message: `own.wild.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('own.wild')}.`,
+      },
+    ],
+    [
+      'an address of its own, above a wildcard of the same address',
+      'above.customer.test',
+      {
+        reason: 'ConflictingRecord',
+        message: `above.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('above')}.`,
       },
     ],
     [

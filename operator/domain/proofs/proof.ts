@@ -30,7 +30,7 @@ export interface Observation {
   failure?: {failure: string; detail: string};
   /** What stands at {@link challengeName}, where that was asked for. */
   challenge?: Observation;
-  /** A name beside it that nobody made has the same records: they come of a wildcard (RFC 4592). */
+  /** Names below it and beside it that nobody made have the same records: they come of a wildcard (RFC 4592). */
   wildcard?: boolean;
   /** For how long resolvers may repeat that something was not there: by the SOA that the zone's own servers have (RFC 2308, 5). */
   negativeTtlSeconds?: number;

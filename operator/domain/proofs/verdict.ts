@@ -305,13 +305,13 @@ function withoutTime(verdict: Refuted): Refuted {
   return copy;
 }
 
-/** Whether it is worth asking for a name beside the hostname; at a zone's apex a wildcard above has no effect (RFC 4592, 4.2). */
+/** Whether it is worth asking for names that nobody made; at a zone's apex a wildcard above has no effect (RFC 4592, 4.2). */
 export const mayBeWildcard = (verdict: Verdict) =>
   verdict.kind === 'Refuted' && !verdict.apex && reasons[verdict.reason].mayBeWildcard === true;
 
 const recordsIn = ({findings}: Observation) => new Set(findings.flatMap((f) => [...f.cname, ...f.a, ...f.aaaa]));
 
-/** Whether a name that nobody made (`beside`) has a record in common with the hostname. */
-export function isWildcard(seen: Observation, beside: Observation): boolean {
-  return !recordsIn(seen).isDisjointFrom(recordsIn(beside));
+/** Whether a name that nobody made has a record in common with the hostname: only a wildcard gives it one. */
+export function isWildcard(seen: Observation, ofNobody: Observation): boolean {
+  return !recordsIn(seen).isDisjointFrom(recordsIn(ofNobody));
 }

@@ -79,15 +79,16 @@ describe('An inquiry', () => {
     expect(JSON.stringify(verdict)).toContain(`no answer to CAA of ${hostname} in the time there was for everything`);
   });
 
-  test('asks for one name beside the hostname, to know a wildcard by, however many checks are made together', async () => {
+  test('asks for one name below the hostname and one beside it, to know a wildcard by, however many checks are made together', async () => {
     const {dns, server} = await world(wildcard, wildcard);
     const inquiry = inquire();
     const checks = Array.from({length: 20}, (_, i) =>
       check(optionsOf(dns), {hostname, target, token: `token${i}`}, true, inquiry),
     );
     for (const verdict of await Promise.all(checks)) expect(verdict).toMatchObject({reason: 'TargetMismatch'});
-    const beside = server.asked.filter(({name}) => name.endsWith('.example.com') && name !== hostname);
-    expect(new Set(beside.map(({name}) => name)).size).toBe(1);
+    const names = new Set(server.asked.map(({name}) => name));
+    const {randomLabel} = inquiry;
+    expect([...names]).toEqual([hostname, `${randomLabel}.${hostname}`, `${randomLabel}.example.com`]);
   });
 
   test('waits once for a server that answers nothing', async () => {
