@@ -16,10 +16,10 @@ export interface Response {
 }
 
 /**
- * Browsers keep a 301 or 308 for ever by default otherwise (RFC 9110, 15.4.2), and a customer who removes a redirect could not
- * reach the browsers that have seen it. Five minutes is soon enough to take it back.
+ * Browsers keep a 301 or 308 for ever by default (RFC 9110, 15.4.2). With this they ask again each time. Otherwise a customer who
+ * removes a redirect, or lets it and the primary change places, could not reach the browsers that have seen it.
  */
-const PERMANENT_CACHE_CONTROL = 'max-age=300';
+const PERMANENT_CACHE_CONTROL = 'public, max-age=0, must-revalidate';
 
 /**
  * The answer to a request of any method. `url` is the request target as received, `host` the Host header, `forwardedProto` the

@@ -15,14 +15,14 @@ const table = new Map<string, RedirectRule>(
 const get = (url: string, host: string | undefined = 'old.example.com', forwardedProto?: string) =>
   answer(table, {host, url, forwardedProto});
 
-test('A redirect is complete: status, Location, a short text with its length, and a time after which browsers ask again', () => {
+test('A redirect is complete: status, Location, a short text with its length, and no cache gives it without asking again', () => {
   expect(get('/a?b=c')).toEqual({
     status: 301,
     headers: {
       location: 'https://docs.example.com/a?b=c',
       'content-type': 'text/plain; charset=utf-8',
       'content-length': '18',
-      'cache-control': 'max-age=300',
+      'cache-control': 'public, max-age=0, must-revalidate',
       doorplate: 'redirector',
     },
     body: 'Moved Permanently\n',
@@ -30,10 +30,10 @@ test('A redirect is complete: status, Location, a short text with its length, an
 });
 
 test.each([
-  ['old.example.com', 301, 'max-age=300'],
+  ['old.example.com', 301, 'public, max-age=0, must-revalidate'],
   ['tmp.example.com', 302, 'no-store'],
   ['post.example.com', 307, 'no-store'],
-  ['docs.example.com', 308, 'max-age=300'],
+  ['docs.example.com', 308, 'public, max-age=0, must-revalidate'],
 ])('%s redirects by exactly %i', (host, status, cacheControl) => {
   expect(get('/', host)).toMatchObject({status, headers: {'cache-control': cacheControl}});
 });
