@@ -141,10 +141,13 @@ function headOf(socket: TLSSocket, hostname: string, done: (head: string) => voi
 /** The `unreachable` of an edge that was reached, and has no certificate for the name. */
 export const refusesName = 'refuses this server name';
 
+/** The `unreachable` of an edge that was reached, and hung up in place of a handshake. */
+export const hangsUp = 'connection reset';
+
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  EPIPE: 'connection reset',
+  ECONNRESET: hangsUp,
+  EPIPE: hangsUp,
   EHOSTUNREACH: 'no route to it',
   ENETUNREACH: 'no route to it',
   EADDRNOTAVAIL: 'no route to it',

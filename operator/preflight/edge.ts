@@ -1,9 +1,10 @@
 import {at} from '../domain/edge.ts';
-import {type EdgeFinding, probeEdge, refusesName} from '../edge/probe.ts';
+import {type EdgeFinding, hangsUp, probeEdge, refusesName} from '../edge/probe.ts';
 import type {Question} from './question.ts';
 import {nobodysName} from './wildcard.ts';
 
 const timeoutMs = 5000;
+const proxied = 'If it takes connections with the PROXY protocol alone, set edge.proxyProtocol.';
 
 /** A hostname is Live when it was seen on the edge: where Pods do not reach that by its public address, none ever is. */
 export const edge: Question = {
@@ -27,13 +28,17 @@ export const edge: Question = {
       };
     const findings = await probeEdge(nobodysName(platform.zone), [...endpoints], {timeoutMs, signal, proxyProtocol});
     const seen = findings.map(told).join('; ');
-    if (findings.every((finding) => whyNot(finding) === undefined)) return {outcome: 'ok', seen};
+    const faults = findings.flatMap((finding) => whyNot(finding) ?? []);
+    if (faults.length === 0) return {outcome: 'ok', seen};
+    // No project has this name, so there is no certificate for it: Envoy hangs up then, without an alert.
+    if (platform.tls === 'PerProject' && faults.every((fault) => fault === hangsUp))
+      return {outcome: 'unknown', seen, remedy: `See yourself that a hostname becomes Live. ${proxied}`};
     return {
       outcome: 'failed',
       seen,
       remedy:
         'Let Pods reach it there (networkPolicy.ingressController), or say in edge.probe where they reach it, such as the ingress ' +
-        "controller's Service, NAME.NAMESPACE.svc. If it takes connections with the PROXY protocol alone, set edge.proxyProtocol.",
+        `controller's Service, NAME.NAMESPACE.svc. ${proxied}`,
     };
   },
 };

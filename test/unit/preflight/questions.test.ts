@@ -3,7 +3,7 @@ import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {createServer, type Server} from 'node:https';
-import type {AddressInfo} from 'node:net';
+import {createServer as createTcpServer, type AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
@@ -84,7 +84,7 @@ function issuerOf({
 }
 
 interface Change {
-  settings?: {edge?: object; dns?: object; issuerRef?: object; caaIdentities?: string[]};
+  settings?: {platform?: object; edge?: object; dns?: object; issuerRef?: object; caaIdentities?: string[]};
   issuer?: AcmeIssuer | 'None' | 'NotAllowed';
   edge?: World['edgeAddresses'];
 }
@@ -393,6 +393,36 @@ describe('The edge', () => {
       outcome,
       seen: expect.stringContaining(seen),
       remedy: expect.stringContaining(remedy),
+    });
+  });
+
+  describe('that hangs up without a word, as some do on a name for which they have no certificate', () => {
+    const hangingUp = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    beforeAll(() => new Promise<void>((resolve) => hangingUp.listen(0, '127.0.0.1', resolve)));
+    afterAll(() => void hangingUp.close());
+
+    /** The answer about this edge, with more addresses where they are given. */
+    async function answers(tls: 'PerProject' | 'Wildcard', ...more: World['edgeAddresses']['endpoints']) {
+      const there = {address: '127.0.0.1', port: (hangingUp.address() as AddressInfo).port};
+      return answerTo('edge', {...at(there, ...more), settings: {platform: {zone, tls}}});
+    }
+
+    test('may be right where each project has a certificate of its own', async () => {
+      expect(await answers('PerProject')).toMatchObject({
+        outcome: 'unknown',
+        seen: expect.stringContaining('connection reset'),
+        remedy: expect.stringContaining('edge.proxyProtocol'),
+      });
+      expect(await answers('PerProject', {address: '127.0.0.1', port})).toMatchObject({outcome: 'unknown'});
+    });
+    test('is wrong where its certificate is for all names of the zone', async () => {
+      expect(await answers('Wildcard')).toMatchObject({outcome: 'failed'});
+    });
+    test('is wrong where another of its addresses is not reached', async () => {
+      expect(await answers('PerProject', {address, port: 1})).toMatchObject({outcome: 'failed'});
     });
   });
 });
