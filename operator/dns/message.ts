@@ -55,7 +55,9 @@ export const MOST_STEPS = 8_000;
 const HEADER_SIZE = 12;
 /** Where the header counts the answers. */
 const ANSWER_COUNT = 6;
+/** Of the header's third octet. */
 const RESPONSE_BIT = 0x80;
+const TRUNCATED_BIT = 0x02;
 
 /** A query of one question; `checkingDisabled` asks a resolver not to validate (RFC 4035, 3.2.2). Throws when the name is none. */
 export function encodeQuestion(
@@ -134,7 +136,10 @@ const OPT = 41;
 const UNREAD = 65_535;
 
 interface Bounded {
-  /** The same packet, with MOST_RECORDS records at most. Sections follow one another, so cutting the tail is sound. */
+  /**
+   * The same packet, with MOST_RECORDS records at most, and none where it is truncated: that may end within one (RFC 2181, 9).
+   * Sections follow one another, so cutting the tail is sound.
+   */
   packet: Buffer;
   /** The RDATA of the answers, in their order. */
   answerData: Buffer[];
@@ -146,7 +151,8 @@ interface Bounded {
 function bounded(bytes: Buffer): Bounded {
   const few = Buffer.from(bytes);
   const steps = new Steps(bytes);
-  let left = MOST_RECORDS;
+  const most = bytes.readUInt8(2) & TRUNCATED_BIT ? 0 : MOST_RECORDS;
+  let left = most;
   for (const section of [ANSWER_COUNT, 8, 10]) {
     const count = Math.min(few.readUInt16BE(section), left);
     few.writeUInt16BE(count, section);
@@ -155,7 +161,7 @@ function bounded(bytes: Buffer): Bounded {
   const answerData: Buffer[] = [];
   let extendedRcode = 0;
   let offset = bytes.readUInt16BE(4) === 1 ? steps.name(HEADER_SIZE) + 4 : HEADER_SIZE;
-  for (let i = 0; i < MOST_RECORDS - left; i++) {
+  for (let i = 0; i < most - left; i++) {
     const type = steps.name(offset);
     const [read, data] = [READ[bytes.readUInt16BE(type)], type + 10];
     if (bytes.readUInt16BE(type) === OPT) extendedRcode ||= bytes.readUInt8(type + 4);

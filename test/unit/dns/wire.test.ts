@@ -213,6 +213,16 @@ describe('A truncated reply', () => {
     await server.hungUp();
   });
 
+  test('that ends within a record is asked for again over TCP, too (RFC 2181, 9)', async () => {
+    const server = await answering((asked) => [
+      asked.overTcp
+        ? reply(asked, {answers: [TARGET]})
+        : reply(asked, {truncated: true, answers: [TARGET, TARGET]}).subarray(0, -5),
+    ]);
+    expect(said(await ask(server, question, opts))).toEqual(GOOD);
+    expect(server.asked.map(({overTcp}) => overTcp)).toEqual([false, true]);
+  });
+
   test('of 64 KB over TCP is read, 100 records of it', async () => {
     const many = Array.from({length: 1700}, (_, index) => record('docs.example.com', 'A', `192.0.2.${index % 256}`));
     const server = await answering((asked) => [reply(asked, asked.overTcp ? {answers: many} : {truncated: true})]);
