@@ -54,6 +54,8 @@ export interface DnsClientOptions {
 /** What is asked about a name: what it leads to, or its TXT. */
 export type Wanted = 'Host' | 'TXT';
 
+const isServerFailure = (reply: Reply) => reply.kind === 'Failure' && reply.failure === 'ServerFailure';
+
 const firstType = (wanted: Wanted) => (wanted === 'TXT' ? 'TXT' : 'CNAME');
 
 /** Delegations followed from the first zone found down to the name's own. */
@@ -95,8 +97,8 @@ export class DnsClient {
 
   /**
    * Asks every configured resolver (RD=1) the same; `chain` is as far as the resolver followed it, `zone` what negative answers
-   * say of it. A resolver that fails (SERVFAIL), but answers when it is not to validate (CD=1), is the failure `BrokenDnssec`
-   * (RFC 4035, 5.5). Never rejects.
+   * say of it. A resolver that fails each time (SERVFAIL), but answers when it is not to validate (CD=1), is the failure
+   * `BrokenDnssec` (RFC 4035, 5.5). Never rejects.
    */
   async askRecursive(name: string, wanted: Wanted, inquiry?: Inquiry): Promise<Observation> {
     const hostname = canonicalName(name);
@@ -258,12 +260,17 @@ export class DnsClient {
     }
   }
 
-  /** As {@link #ask}; what a resolver holds back because its validation fails is told apart from what it could not find. */
+  /**
+   * As {@link #ask}; what a resolver holds back because its validation fails is told apart from what it could not find. It is
+   * asked once more before that is said: a failure that passes may be over by the question in between.
+   */
   async #askResolver(server: Server, question: Question, limit: Inquiry): Promise<Reply> {
     const reply = await this.#askUnlessSilent(server, question, true, limit);
-    if (reply.kind === 'Answer' || reply.failure !== 'ServerFailure') return reply;
+    if (!isServerFailure(reply)) return reply;
     const unchecked = await this.#askUnlessSilent(server, question, true, limit, true);
     if (unchecked.kind === 'Failure') return reply;
+    const again = await this.#askUnlessSilent(server, question, true, limit);
+    if (!isServerFailure(again)) return again;
     return {
       kind: 'Failure',
       server,

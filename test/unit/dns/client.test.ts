@@ -790,6 +790,38 @@ describe('Recursive resolvers', () => {
     });
   });
 
+  test('that fail once in passing, as they may before they have all that a chain takes, are told by what they answer then', async () => {
+    const answers: Parts = {aa: false, answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]};
+    const known = zone({
+      'docs.example.com CNAME': answers,
+      'docs.example.com A': answers,
+      'docs.example.com AAAA': answers,
+    });
+    const failed = new Set<string>();
+    const passing = await fakeServer((asked) => {
+      if (asked.checkingDisabled || failed.has(asked.type)) return known(asked);
+      failed.add(asked.type);
+      return [reply(asked, {rcode: 2})];
+    });
+    running.push(passing);
+    const client = new DnsClient({recursive: [passing], allowPrivateAddresses: true, ...patient});
+    expect(seen((await client.askRecursive('docs.example.com', 'Host')).findings)).toEqual([
+      finding({cname: ['host.platform.test'], ttlSeconds: 300}),
+    ]);
+  });
+
+  test('that fail, and then do not answer at all, have found no broken DNSSEC chain', async () => {
+    const asked: boolean[] = [];
+    const refusing = await fakeServer((query) => {
+      asked.push(query.checkingDisabled);
+      return [reply(query, asked.length === 1 ? {rcode: 2} : query.checkingDisabled ? {aa: false} : {rcode: 5})];
+    });
+    running.push(refusing);
+    const client = new DnsClient({recursive: [refusing], allowPrivateAddresses: true, ...patient});
+    expect((await client.askRecursive('docs.example.com', 'TXT')).findings).toMatchObject([{failure: 'Refused'}]);
+    expect(asked).toEqual([false, true, false]);
+  });
+
   test('are believed about CAA records in this order: who has validated, who found a broken chain, any answer, any failure', async () => {
     const known = (value: string, over: Parts = {}) =>
       zone({
