@@ -1,4 +1,5 @@
 /** The addresses to which a name leads: of the edge, where it is known by a name. */
+import {isMade} from './dns64.ts';
 import {canonicalName} from './names.ts';
 import {ask} from './wire.ts';
 import type {Record_, Server} from './wire.ts';
@@ -67,7 +68,8 @@ async function askResolver(
     if (reply.kind === 'Failure') return {found: [], failure: `${server.address} ${reply.detail}`};
     found.push(...alongChain(name, reply.answers));
   }
-  return {found};
+  const a = found.flatMap(({type, data}) => (type === 'A' ? data : []));
+  return {found: found.filter(({type, data}) => !(type === 'AAAA' && isMade(data, a)))};
 }
 
 /** The addresses at the end of the chain of CNAMEs from a name, and the chain. */

@@ -6,6 +6,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {climb, decisive} from './caa.ts';
 import type {CaaObservation} from './caa.ts';
 import {canonicalName, isAskable, isAtOrBelow} from './names.ts';
+import {isMade} from './dns64.ts';
 import {merge, nearestCut, negativeTtl, read, zoneSeen} from './finding.ts';
 import type {Finding} from './finding.ts';
 import {Inquiry} from './inquiry.ts';
@@ -232,10 +233,11 @@ export class DnsClient {
           : this.#askResolver(reply.server, {name, type}, limit),
       ),
     );
-    return merge(
+    const found = merge(
       first,
       further.map((answer) => read(name, answer, {authoritative})),
     );
+    return authoritative ? found : {...found, aaaa: found.aaaa.filter((address) => !isMade(address, found.a))};
   }
 
   /** Asks all resolvers at once; the first good reply ends the others. */

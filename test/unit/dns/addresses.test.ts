@@ -44,6 +44,16 @@ test('are those of all resolvers together', async () => {
   expect(await resolveAddresses(both, name)).toEqual({addresses: ['192.0.2.1', '192.0.2.2'], ttlSeconds: 30});
 });
 
+test('that a resolver makes of each A for a network of IPv6 alone (DNS64) are not of the name', async () => {
+  const server = await resolver(({type}) => ({
+    answers: [
+      record(name, 'CNAME', 'pool.cloud.example'),
+      record('pool.cloud.example', type as 'A', type === 'A' ? '192.0.2.1' : '64:ff9b::192.0.2.1'),
+    ],
+  }));
+  expect((await resolveAddresses([server], name)).addresses).toEqual(['192.0.2.1']);
+});
+
 test('of a resolver that fails for one family do not count: half an answer would take addresses away', async () => {
   const half = await resolver((asked) => (asked.type === 'A' ? addressOf('192.0.2.9')(asked) : {rcode: 2}));
   const whole = await resolver(addressOf('192.0.2.1'));

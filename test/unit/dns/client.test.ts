@@ -909,6 +909,26 @@ describe('Recursive resolvers', () => {
     ]);
   });
 
+  test('that make an AAAA of each A for a network of IPv6 alone (DNS64) are told without those', async () => {
+    const made = zone({
+      'docs.example.com CNAME': {aa: false, ...NODATA},
+      'docs.example.com A': {aa: false, answers: [record('docs.example.com', 'A', '203.0.113.7')]},
+      'docs.example.com AAAA': {
+        aa: false,
+        answers: ['64:ff9b::cb00:7107', '64:ff9b::cb00:7108', '2001:db8::7'].map((address) =>
+          record('docs.example.com', 'AAAA', address),
+        ),
+      },
+    });
+    const resolver = await fakeServer(made);
+    running.push(resolver);
+    const client = new DnsClient({recursive: [resolver], allowPrivateAddresses: true, ...patient});
+    // One that none of its A makes stands in the zone itself.
+    expect((await client.askRecursive('docs.example.com', 'Host')).findings).toMatchObject([
+      {a: ['203.0.113.7'], aaaa: ['2001:db8::7', '64:ff9b::cb00:7108']},
+    ]);
+  });
+
   test('tell the zone by the SOA of what is not there', async () => {
     const cut = await fakeServer(
       zone({
