@@ -18,7 +18,7 @@ import {addKeys} from '../http/routes/keys.ts';
 import {addReads} from '../http/routes/reads.ts';
 import {addWrites} from '../http/routes/writes.ts';
 import {httpServer} from '../http/listen.ts';
-import {makeServer} from '../http/server.ts';
+import {bounds, makeServer} from '../http/server.ts';
 import {ServiceAccounts} from '../http/service-accounts.ts';
 import {addSessions} from '../http/session/routes.ts';
 import {Sessions} from '../http/session/sessions.ts';
@@ -237,7 +237,14 @@ function addRoutes(
     now: () => new Date(now()),
   });
   addKeys(server, {store, writer: new KeyWriter({client, keys: caches.keys}), now});
-  addEvents(server, {store, hub, mayGoOn: (request) => gate.mayGoOn(request), heartbeatMs});
+  addEvents(server, {
+    store,
+    hub,
+    mayGoOn: (request) => gate.mayGoOn(request),
+    // The other half is for requests.
+    atMost: bounds.connections / 2,
+    heartbeatMs,
+  });
   if (!page) return;
   addSessions(server, {
     ...shared,

@@ -59,11 +59,11 @@ function open(of: string, {token = key, lastEventId}: {token?: string; lastEvent
   });
 }
 
-async function project(name: string): Promise<void> {
-  await world.project('acme', name);
+async function project(name: string, namespace = 'acme', token = key): Promise<void> {
+  await world.project(namespace, name);
   await eventually(
     'the API knows the project',
-    async () => (await world.ask(`/v1/projects/${name}`, {key})).status === 200,
+    async () => (await world.ask(`/v1/projects/${name}`, {key: token})).status === 200,
   );
 }
 
@@ -143,3 +143,22 @@ describe('An event stream', () => {
     next.close();
   });
 });
+  test('is refused to a tenant that has a hundred open, by whichever key it asks; another tenant gets one', async () => {
+    await world.tenant('many', 'huge');
+    await world.tenant('few', 'huge');
+    const keys = await Promise.all(Array.from({length: 11}, (_, i) => world.key('many', `key-${i}`)));
+    const [last, ...others] = keys;
+    const other = await world.key('few', 'ci');
+    await project('loud', 'many', last);
+    await project('quiet', 'few', other);
+    const streams = await Promise.all(others.flatMap((token) => Array.from({length: 10}, () => open('loud', {token}))));
+    expect(streams.map((s) => s.status)).toEqual(streams.map(() => 200));
+    const refused = await open('loud', {token: last});
+    expect(refused).toMatchObject({status: 429, headers: {'retry-after': '15'}});
+    await refused.ended;
+    expect(refused.text()).toContain('one account');
+    const another = await open('quiet', {token: other});
+    expect(another.status).toBe(200);
+    for (const stream of [...streams, another]) stream.close();
+  });
+

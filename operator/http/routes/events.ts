@@ -13,6 +13,7 @@ import {banTopic, keyTopic, namespaceTopic, projectTopic, sessionTopic} from '..
 import {type Actor, callerOf} from '../caller.ts';
 import {Problem} from '../problems.ts';
 import type {Store} from '../store.ts';
+import {StreamPlaces} from '../stream-places.ts';
 import {domainsView} from '../views.ts';
 import {projectParams} from './reads.ts';
 
@@ -21,12 +22,12 @@ export interface EventDeps {
   hub: EventHub;
   /** Whether who opened a stream may go on. */
   mayGoOn: (request: FastifyRequest) => Promise<boolean>;
+  /** So many streams may be open at once, whoever has them: fewer than there may be connections. */
+  atMost: number;
   /** 15 s by default. */
   heartbeatMs?: number;
 }
 
-/** One caller has so many streams open at once. */
-const streamsEach = 10;
 /** Bytes that a client may leave unread before it is cut. */
 const mostUnread = 256 << 10;
 /** Streams that end together do not come back together: ms. */
@@ -53,29 +54,15 @@ export function addEvents(server: FastifyInstance, deps: EventDeps): void {
   followNamespace(app, begin);
 }
 
-/** What begins a stream, where its caller has not too many. */
+/** What begins a stream, where there is a place for it. */
 function streams(deps: EventDeps): Begin {
-  const open = new Map<string, number>();
+  const places = new StreamPlaces(deps.atMost);
   return (request, reply, told) => {
     // Who has left while it was asked whether they may: no `close` comes any more, which would give their place back.
     if (reply.raw.destroyed) return void reply.hijack();
-    const id = idOf(callerOf(request));
-    const before = open.get(id) ?? 0;
     if (deps.hub.closing)
       throw new Problem('unavailable', 'This process is stopping. Connect again.', {headers: {'retry-after': '1'}});
-    if (before >= streamsEach) {
-      throw new Problem(
-        'rate-limited',
-        `${before} event streams are open, which is as many as one caller may have. Close one.`,
-        {headers: {'retry-after': '15'}},
-      );
-    }
-    open.set(id, before + 1);
-    stream(deps, request, reply, told, () => {
-      const left = (open.get(id) ?? 1) - 1;
-      if (left > 0) open.set(id, left);
-      else open.delete(id);
-    });
+    stream(deps, request, reply, told, places.take(callerOf(request)));
   };
 }
 
@@ -147,14 +134,6 @@ function followNamespace(app: App, begin: Begin): void {
       }),
   );
 }
-
-/** The same for all streams of one key, one ServiceAccount, one session. */
-const idOf = (caller: Actor): string =>
-  caller.kind === 'key'
-    ? (caller.key.metadata.uid ?? '')
-    : caller.kind === 'backend'
-      ? caller.account.username
-      : caller.session.id;
 
 /** What may end a caller's streams. */
 function endsOf(caller: Actor): string[] {
