@@ -27,10 +27,11 @@ export function fromKubernetes(error: unknown): Problem | undefined {
   return new Problem('kubernetes-failed', "The platform's cluster could not do this. Try again.", {headers});
 }
 
+/** What stands before a rule's own words, with the value where that is none of an object or a list (Kubernetes: field.Error). */
+const invalidValue = /^Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true|false|null): )?/;
+
 /** The messages of the rules that were broken, each once. */
 function causesOf(error: ApiError): string {
-  const messages = (error.details.causes ?? []).map(({message = ''}) =>
-    message.replace(/^Invalid value: .*?: (?=[^:]*$)/s, ''),
-  );
+  const messages = (error.details.causes ?? []).map(({message = ''}) => message.replace(invalidValue, ''));
   return [...new Set(messages)].filter(Boolean).join('; ') || "The platform's rules refuse it.";
 }

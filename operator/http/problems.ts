@@ -147,8 +147,8 @@ const table = {
   },
   refused: {
     status: 422,
-    title: 'The hostname cannot be attached',
-    means: 'The rules of the platform refuse what was asked for; `detail` is their own message.',
+    title: 'The platform refuses this',
+    means: 'Its rules for hostnames or for keys allow no such one; `detail` is their own message.',
     remedy: 'Follow `detail`.',
   },
   'rate-limited': {

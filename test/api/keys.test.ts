@@ -46,6 +46,18 @@ describe('A key', () => {
     const maker = await world.key('acme', 'maker', {scopes: ['keys:write', 'domains:read']});
     expect(
       await world.ask('/v1/keys', {key: maker, method: 'POST', body: {name: 'more', scopes: ['domains:write']}}),
+  test('that the rules of its kind refuse is refused in their words, all of them', async () => {
+    const rateLimit = {requestsPerMinute: 60, requestsPerDay: 6};
+    const body = {name: 'odd', scopes: ['domains:read'], rateLimit};
+    expect(await world.ask('/v1/keys', {key: admin, method: 'POST', body})).toMatchObject({
+      status: 422,
+      body: {
+        title: 'The platform refuses this',
+        detail: 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute',
+      },
+    });
+  });
+
     ).toMatchObject({status: 403, body: {scope: 'domains:write'}});
     expect(await world.ask('/v1/keys/admin/rotate', {key: maker, method: 'POST', body: {}})).toMatchObject({
       status: 403,

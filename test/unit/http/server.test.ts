@@ -227,6 +227,20 @@ describe('A client that does not read its answer', () => {
     socket.destroy();
   });
 });
+describe('What the rules of Kubernetes refuse is told in their own words,', () => {
+  test.each([
+    ['a hostname', '"192.0.2.1": ', 'must be a hostname, not an IP address: create a DNS name for it and give that'],
+    ['a text with a quote and a colon', String.raw`"a \": b": `, 'must be a hostname: give another'],
+    ['an object, which is not shown', '', 'the two hashes are the same: remove one of them'],
+    ['a number', '-1: ', 'must be a port number from 1 to 65535, or the name: one of the Service’s ports'],
+  ])('all of them and without the value: %s', async (_, value, words) => {
+    const causes = [{message: `Invalid value: ${value}${words}`}];
+    boom = new ApiError({status: 422, body: JSON.stringify({reason: 'Invalid', details: {causes}})});
+    const {status, body} = await ask('/boom', {key: makeKey('rules', 'rules')});
+    expect([status, (body as {detail: string}).detail]).toEqual([422, words]);
+  });
+});
+
 
 describe('The gate', () => {
   test('refuses when the plan is used up, by whichever key, and says until when; the own quota goes on', async () => {
