@@ -21,6 +21,7 @@ export interface FallbackOptions {
   timers?: Clock;
   /** Called when the backend is opened, before anything is granted. */
   onOpen?: (held: Held) => void;
+  /** Called when the backend goes down, and while it is, with each further cause. */
   onDown?: (error: Error) => void;
   onUp?: () => void;
 }
@@ -53,6 +54,8 @@ export class FallbackStore implements Store, BanStore {
   #saving: Promise<void> | undefined;
   #opened = false;
   #down = true;
+  /** What `onDown` was told since it was up last. */
+  readonly #told = new Set<string>();
   #retry: unknown;
   #stopped = false;
   #sweptMs = 0;
@@ -184,8 +187,14 @@ export class FallbackStore implements Store, BanStore {
     if (this.#stopped || (this.#down && !atStart)) return;
     this.#down = true;
     this.failures++;
-    this.#options.onDown(error);
+    this.#tellWhy(error);
     this.#tryAgain();
+  }
+
+  #tellWhy(error: Error): void {
+    if (this.#told.has(error.message)) return;
+    this.#told.add(error.message);
+    this.#options.onDown(error);
   }
 
   #tryAgain(): void {
@@ -193,7 +202,8 @@ export class FallbackStore implements Store, BanStore {
     this.#retry = this.#options.timers.setTimeout(async () => {
       try {
         await this.#comeUp();
-      } catch {
+      } catch (error) {
+        this.#tellWhy(error as Error);
         this.#tryAgain();
       }
     }, this.#options.retryMs);
@@ -217,6 +227,7 @@ export class FallbackStore implements Store, BanStore {
       .map(([window, {endSeconds}]) => ({window, endSeconds, limit: 0, want: 0, least: 0}));
     for (let i = 0; i < owing.length; i += tellAtOnce) await this.#tell(owing.slice(i, i + tellAtOnce), this.#nowMs);
     this.#down = false;
+    this.#told.clear();
     onUp();
     void this.#saveBans();
   }

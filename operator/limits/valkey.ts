@@ -3,7 +3,8 @@
  * hash, which every replica reads again when it has changed; it looks once a second.
  */
 import {hash, randomUUID} from 'node:crypto';
-import {createClient} from '@redis/client';
+import {once} from 'node:events';
+import {ClientOfflineError, createClient} from '@redis/client';
 import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
 import type {Ban} from './bans.ts';
 import type {RecordStore} from './records.ts';
@@ -50,7 +51,8 @@ export class Valkey implements Backend, RecordStore {
   readonly #client;
   readonly #prefix: string;
   readonly #onBans: (bans: Ban[] | undefined) => void;
-  #connecting: Promise<unknown> | undefined;
+  /** Why it is not connected. */
+  #failure: Error | undefined;
   #looking: NodeJS.Timeout | undefined;
   /** Of the bans that were read last; null when the server had none. */
   #version: string | null | undefined;
@@ -65,13 +67,17 @@ export class Valkey implements Backend, RecordStore {
       disableOfflineQueue: true,
       socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
     });
-    // Each call fails by itself; without a listener the process would end.
-    this.#client.on('error', () => {});
+    this.#client
+      .on('error', (error: Error) => {
+        this.#failure = error;
+      })
+      .on('ready', () => {
+        this.#failure = undefined;
+      });
   }
 
   async open(): Promise<Held> {
-    this.#connecting ??= this.#connect();
-    await this.#connecting;
+    await this.#connected();
     const held = {windows: [], bans: await this.#readBans(), records: []};
     this.#looking ??= setInterval(() => void this.#look(), lookForBansMs).unref();
     return held;
@@ -79,7 +85,7 @@ export class Valkey implements Backend, RecordStore {
 
   async reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
     if (claims.length === 0) {
-      await this.#client.ping();
+      await this.#orWhy(this.#client.ping());
       return [];
     }
     const answer = await this.#run(
@@ -128,22 +134,30 @@ export class Valkey implements Backend, RecordStore {
     return `${this.#prefix}:record:${name}`;
   }
 
-  async #connect(): Promise<void> {
+  /** The client goes on trying whatever happens, so `connect` itself settles only when it is closed. */
+  async #connected(): Promise<void> {
+    if (!this.#client.isOpen) this.#client.connect().catch(() => {});
+    if (this.#client.isReady) return;
+    if (this.#failure) throw this.#failure;
+    await once(this.#client, 'ready');
+  }
+
+  /** A call while it is not connected fails with what keeps it from that. */
+  async #orWhy<T>(call: Promise<T>): Promise<T> {
     try {
-      await this.#client.connect();
+      return await call;
     } catch (error) {
-      this.#connecting = undefined;
-      throw error;
+      throw error instanceof ClientOfflineError && this.#failure ? this.#failure : error;
     }
   }
 
   async #run(keys: string[], args: string[]): Promise<number[]> {
     const options = {keys, arguments: args};
     try {
-      return (await this.#client.evalSha(reserveSha, options)) as number[];
+      return (await this.#orWhy(this.#client.evalSha(reserveSha, options))) as number[];
     } catch (error) {
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-      return (await this.#client.eval(reserveScript, options)) as number[];
+      return (await this.#orWhy(this.#client.eval(reserveScript, options))) as number[];
     }
   }
 

@@ -7,6 +7,7 @@ import {blockOf, type Pool} from '../../operator/limits/limiter.ts';
 import {type Limits, startLimits} from '../../operator/limits/limits.ts';
 import {MemoryStore} from '../../operator/limits/store.ts';
 import {Valkey} from '../../operator/limits/valkey.ts';
+import {freePort} from '../support/free-ports.ts';
 import {Redis} from '../support/redis.ts';
 
 let redis: Redis;
@@ -133,6 +134,40 @@ describe('a server that is killed', () => {
     await until(bothUp);
     expect(total).toBeGreaterThan(10_000);
     expect(total).toBeLessThanOrEqual(20_000 + 2 * blockOf(20_000));
+  });
+});
+
+/** Starts with the server at this URL, and gives the lines of the log. */
+async function logOf(url: string): Promise<string[]> {
+  const lines: string[] = [];
+  const log = pino({}, {write: (line: string) => void lines.push(line)});
+  const registry = new Registry();
+  started.push({registry, limits: await startLimits({store: {kind: 'Valkey', url, replicas: 1}, registry, log})});
+  return lines;
+}
+
+describe('a server that cannot be asked is told in the log with its cause, and without the password', () => {
+  test.each([
+    ['the password is missing', 'NOAUTH', () => redis.url.replace(/:[^:@]*@/, '')],
+    ['the password is wrong', 'WRONGPASS', () => redis.url.replace('@', 'x@')],
+    ['nothing listens', 'ECONNREFUSED', async () => redis.url.replace(/\d+$/, String(await freePort()))],
+  ])('%s: %s', async (_, cause, of) => {
+    const url = await of();
+    const lines = await logOf(url);
+    await until(() => lines.some((line) => line.includes(cause)));
+    expect(lines.join('')).not.toContain(new URL(redis.url).password);
+  });
+
+  test('it has gone away: ECONNREFUSED', async () => {
+    const lines = await logOf(redis.url);
+    await redis.kill();
+    const told = () => lines.filter((line) => line.includes('ECONNREFUSED')).length;
+    await until(async () => {
+      await admitted(started.at(-1)!.limits, [pool('away', 1000)], 1000);
+      return told() > 0;
+    });
+    expect(told()).toBe(1);
+    await redis.start();
   });
 });
 

@@ -127,6 +127,17 @@ describe.each(failures)('a backend that %s', (state, message) => {
   });
 });
 
+test('a backend that is away for another reason than at first is told of again, once for each reason until it is back', async () => {
+  const {backend, timers, take, told} = await make();
+  for (const state of ['is silent', 'fails', 'is silent', 'fails', 'works', 'fails'] as const) {
+    backend.state = state;
+    await take(1);
+    await timers.advance(5000);
+  }
+  const [silent, full] = ['no answer within 2000 ms', 'the disk is full'];
+  expect(told).toEqual(['up', silent, full, 'up', full]);
+});
+
 describe('an answer that comes too late', () => {
   test('loses nothing: what it granted is what was granted without it', async () => {
     const {backend, timers, take} = await make();
