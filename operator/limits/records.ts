@@ -42,7 +42,7 @@ export class HeldRecords implements RecordStore {
   async get(name: string): Promise<string | undefined> {
     this.#needLoaded();
     const record = this.#records.get(name);
-    return record && record.endsSeconds * 1000 > this.#clock.nowMs() ? record.text : undefined;
+    return record && this.#textOf(record);
   }
 
   async put(record: StoredRecord): Promise<void> {
@@ -53,10 +53,24 @@ export class HeldRecords implements RecordStore {
   }
 
   async take(name: string): Promise<string | undefined> {
-    const text = await this.get(name);
+    this.#needLoaded();
+    const record = this.#records.get(name);
+    if (!record) return undefined;
     // Before anything is waited for: whoever comes next finds nothing.
-    if (this.#records.delete(name)) await this.#write?.([{remove: name}]);
-    return text;
+    this.#records.delete(name);
+    try {
+      await this.#write?.([{remove: name}]);
+    } catch (error) {
+      // It stands where it was kept: who is told of the failure, and tries again, must find it.
+      this.#records.set(name, record);
+      throw error;
+    }
+    return this.#textOf(record);
+  }
+
+  /** Undefined after its end. */
+  #textOf({text, endsSeconds}: StoredRecord): string | undefined {
+    return endsSeconds * 1000 > this.#clock.nowMs() ? text : undefined;
   }
 
   #needLoaded(): void {

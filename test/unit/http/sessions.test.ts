@@ -10,13 +10,17 @@ const grant: Grant = {namespace: 'acme', namespaceUID: 'first', scopes: ['domain
 
 function make() {
   const clock = {ms: Date.parse('2026-11-22T12:00:00Z'), nowMs: () => clock.ms};
-  const written: StoredRecord[] = [];
+  /** What the next process reads. */
+  const written = new Map<string, StoredRecord>();
   const world = {uid: 'first' as string | undefined, broken: false, ended: undefined as string | undefined};
   const records = new HeldRecords({
     clock,
     write: async (changes) => {
       if (world.broken) throw new Error('the disk is full');
-      for (const change of changes) if ('put' in change) written.push(change.put);
+      for (const change of changes) {
+        if ('put' in change) written.set(change.put.name, change.put);
+        else written.delete(change.remove);
+      }
     },
   });
   records.load([]);
@@ -82,9 +86,21 @@ describe('A session', () => {
   test('is written as its hash', async () => {
     const {sessions, written} = make();
     const {token} = await sessions.start(grant);
-    expect(written).toHaveLength(1);
-    expect(JSON.stringify(written)).not.toContain(token);
-    expect(written[0]!.name).toMatch(/^session:[0-9a-f]{64}$/);
+    expect(written.size).toBe(1);
+    expect(JSON.stringify([...written])).not.toContain(token);
+    expect([...written.keys()][0]).toMatch(/^session:[0-9a-f]{64}$/);
+  });
+
+  test('whose end cannot be written goes on, and is over for the next process too once it is ended again', async () => {
+    const {sessions, world, written} = make();
+    const {token} = await sessions.start(grant);
+    world.broken = true;
+    await expect(sessions.end(token)).rejects.toMatchObject({type: 'unavailable'});
+    expect(await sessions.find(token)).toMatchObject(grant);
+    world.broken = false;
+    await sessions.end(token);
+    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
+    expect([...written.keys()]).toEqual([]);
   });
 
   test('that cannot be written is not begun, and one that cannot be asked for has not ended', async () => {
@@ -108,6 +124,13 @@ describe('A session', () => {
     });
     await expect(silent.find('A'.repeat(43))).rejects.toMatchObject({type: 'unavailable'});
   });
+});
+
+test('Of several that take one record at the same time one gets it', async () => {
+  const {records} = make();
+  await records.put({name: 'a', text: 'of a', endsSeconds: Date.parse('2026-11-23T00:00:00Z') / 1000});
+  const taken = await Promise.all([1, 2, 3].map(() => records.take('a')));
+  expect(taken.filter((text) => text !== undefined)).toEqual(['of a']);
 });
 
 test('Records are bounded: what has ended goes first, then what is oldest', async () => {
