@@ -45,7 +45,7 @@ export const bounds = {
 
 /** The server, ready to listen. */
 export async function makeServer(options: ServerOptions): Promise<FastifyInstance> {
-  const {log, gate, trustedProxies, ready, routes, answerReadWithinMs = bounds.answerReadWithinMs} = options;
+  const {log, gate, trustedProxies, routes, answerReadWithinMs = bounds.answerReadWithinMs} = options;
   const server: FastifyInstance = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({disableRequestLogging: true}),
@@ -58,6 +58,8 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
       maxHeaderSize: bounds.headerBytes,
       headersTimeout: bounds.headersTimeoutMs,
       connectionsCheckingInterval: 2000,
+      // Node's own answer says nothing of limits: see `refuseWhoever`.
+      requireHostHeader: false,
     },
     routerOptions: {maxParamLength: 512},
     // A request that comes while we stop is answered; the connection then closes.
@@ -67,6 +69,8 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
       void refuseEarly(gate, error, request as FastifyRequest, reply as unknown as FastifyReply),
   });
   server.server.maxConnections = bounds.connections;
+  // Whatever else somebody expects is passed over (RFC 9110, 10.1.1 allows that): Node's own answer says nothing of limits.
+  server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   // Nothing but JSON is read.
   server.removeContentTypeParser('text/plain');
   server.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
@@ -76,11 +80,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
       .header('x-request-id', request.id)
       .header('cache-control', 'no-store')
       .header('x-content-type-options', 'nosniff');
-    // No key is known before: it would be told that it is wrong.
-    if (!ready()) {
-      void reply.headers(gate.headersFor(request.ip));
-      throw new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}});
-    }
+    refuseWhoever(options, request, reply);
     await gate.pass(request, reply);
   });
   // An event stream is not among these: it is cut by what it leaves unread.
@@ -101,6 +101,20 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
   refuseOtherMethods(server, methods);
   await server.ready();
   return server;
+}
+
+/** Throws where it does not matter who sent the request. */
+function refuseWhoever({gate, ready}: ServerOptions, {raw, ip}: FastifyRequest, reply: FastifyReply): void {
+  const refuse = (problem: Problem): never => {
+    void reply.headers(gate.headersFor(ip));
+    throw problem;
+  };
+  // No key is known before: it would be told that it is wrong.
+  if (!ready())
+    refuse(new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}}));
+  // HTTP/1.1 demands it (RFC 9112, 3.2).
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
+    refuse(new Problem('malformed-request', 'The request has no header `Host`.'));
 }
 
 /** For an error before any hook ran, such as a path that cannot be decoded. */

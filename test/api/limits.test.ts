@@ -94,6 +94,12 @@ describe('The headers of the limit', () => {
   test.each([
     ['no HTTP', 400, 'hello\r\n\r\n'],
     ['headers of 40 KB', 431, `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`],
+    ['no Host', 400, 'GET /v1/projects HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    [
+      'an expectation that nobody knows',
+      401,
+      'GET /v1/projects HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+    ],
     ['two lengths', 400, 'POST /v1/keys HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   ])('are on the answer to %s (%i)', async (_, status, bytes) => {
     const said = await world.raw(bytes);

@@ -157,13 +157,28 @@ describe('Every answer carries the headers of the limit and an id:', () => {
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test.each([
-    ['what is no HTTP', 400, 'hello\r\n\r\n'],
-    ['headers of 40 KB', 431, `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`],
-  ])('%s (%i)', async (_, status, bytes) => {
-    const head = (await raw(port(), bytes)).split('\r\n\r\n')[0]!.toLowerCase();
-    expect(head).toMatch(new RegExp(`^http/1\\.1 ${status} `));
-    expect(limitNames.filter((name) => !head.includes(`\r\n${name}: `))).toEqual([]);
+  test.each<[string, number, string | undefined, string]>([
+    ['what is no HTTP', 400, 'malformed-request', 'hello\r\n\r\n'],
+    ['no Host', 400, 'malformed-request', 'GET /thing HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['no Host, and HTTP/1.0', 404, 'not-found', 'GET /nowhere HTTP/1.0\r\n\r\n'],
+    [
+      'an expectation that nobody knows',
+      404,
+      'not-found',
+      'GET /nowhere HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+    ],
+    [
+      'headers of 40 KB',
+      431,
+      'headers-too-large',
+      `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`,
+    ],
+  ])('%s (%i)', async (_, status, type, bytes) => {
+    const [head = '', body = ''] = (await raw(port(), bytes)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const names = head.toLowerCase();
+    expect([...limitNames, 'x-request-id'].filter((name) => !names.includes(`\r\n${name}: `))).toEqual([]);
+    expect(body).toContain(`https://doorplate.dev/problems/${type}"`);
   });
 
   test.each<[string, number, string, unknown]>([
@@ -212,6 +227,20 @@ describe('Every answer carries the headers of the limit and an id:', () => {
   });
 });
 
+describe('What the rules of Kubernetes refuse is told in their own words,', () => {
+  test.each([
+    ['a hostname', '"192.0.2.1": ', 'must be a hostname, not an IP address: create a DNS name for it and give that'],
+    ['a text with a quote and a colon', String.raw`"a \": b": `, 'must be a hostname: give another'],
+    ['an object, which is not shown', '', 'the two hashes are the same: remove one of them'],
+    ['a number', '-1: ', 'must be a port number from 1 to 65535, or the name: one of the Service’s ports'],
+  ])('all of them and without the value: %s', async (_, value, words) => {
+    const causes = [{message: `Invalid value: ${value}${words}`}];
+    boom = new ApiError({status: 422, body: JSON.stringify({reason: 'Invalid', details: {causes}})});
+    const {status, body} = await ask('/boom', {key: makeKey('rules', 'rules')});
+    expect([status, (body as {detail: string}).detail]).toEqual([422, words]);
+  });
+});
+
 describe('A client that does not read its answer', () => {
   test('is cut after a while', async () => {
     const key = makeKey('slow', 'slow');
@@ -227,20 +256,6 @@ describe('A client that does not read its answer', () => {
     socket.destroy();
   });
 });
-describe('What the rules of Kubernetes refuse is told in their own words,', () => {
-  test.each([
-    ['a hostname', '"192.0.2.1": ', 'must be a hostname, not an IP address: create a DNS name for it and give that'],
-    ['a text with a quote and a colon', String.raw`"a \": b": `, 'must be a hostname: give another'],
-    ['an object, which is not shown', '', 'the two hashes are the same: remove one of them'],
-    ['a number', '-1: ', 'must be a port number from 1 to 65535, or the name: one of the Service’s ports'],
-  ])('all of them and without the value: %s', async (_, value, words) => {
-    const causes = [{message: `Invalid value: ${value}${words}`}];
-    boom = new ApiError({status: 422, body: JSON.stringify({reason: 'Invalid', details: {causes}})});
-    const {status, body} = await ask('/boom', {key: makeKey('rules', 'rules')});
-    expect([status, (body as {detail: string}).detail]).toEqual([422, words]);
-  });
-});
-
 
 describe('The gate', () => {
   test('refuses when the plan is used up, by whichever key, and says until when; the own quota goes on', async () => {
