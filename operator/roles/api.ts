@@ -8,6 +8,7 @@ import {ApiKeyReconciler} from '../controllers/api-key.ts';
 import {tenantCaches, Tenants} from '../controllers/tenants.ts';
 import {acceptHostname} from '../domain/acceptance.ts';
 import {recognise, whyKeyEnded} from '../http/auth.ts';
+import {refusalOf} from '../http/dry-run.ts';
 import {banTopic, EventHub, sessionTopic} from '../http/event-hub.ts';
 import {Gate, type GateDeps} from '../http/gate.ts';
 import {KeyWriter} from '../http/key-writer.ts';
@@ -253,6 +254,7 @@ function addRoutes(
     sessions: page.sessions,
     recognise: (token) => recognise(`Bearer ${token}`, findKey, now()),
   });
+    refusal: (attempt, hostname) => refusalOf({...attempt, now: now()}, hostname, config.policy),
   addPage(server, {page: page.files, brand});
 }
 

@@ -1,7 +1,7 @@
 /** Reading and changing domains through the API: what it writes is a CustomDomain, what it shows is its status. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {customDomains} from '../../operator/controllers/resources.ts';
-import type {CustomDomain} from '../../operator/api/foreign.ts';
+import type {CustomDomain, Project} from '../../operator/api/foreign.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
 import type {Answer, Ask} from '../support/http-client.ts';
@@ -260,6 +260,39 @@ describe('Domains', () => {
       (await ask('/tried/domains?dryRun=perhaps', {method: 'POST', body: {hostname: 'x.example.com'}})).status,
     ).toBe(400);
     expect((await read('tried'))!.spec).toEqual({projectRef: {name: 'tried'}, primary: 'tried.example.com'});
+  });
+
+  test('a dry run answers with what the plan or the project refuses', async () => {
+    const host = {observedGeneration: 1, host: 'x.apps.platform.test', url: 'https://x.apps.platform.test'};
+    const tried = async (namespace: string, plan: string, status: Project['status']): Promise<Answer> => {
+      await world.tenant(namespace, plan);
+      await world.project(namespace, 'x', status);
+      const token = await world.key(namespace, 'ci');
+      await eventually(
+        'the API knows its host',
+        async () => (await world.ask('/v1/projects/x', {key: token})).body.host === host.host,
+      );
+      return ask('/x/domains?dryRun=true', {key: token, method: 'POST', body: {hostname: `${namespace}.example.org`}});
+    };
+    const refused = {phase: 'NotAccepted', waitingFor: 'Customer', records: []};
+    const deployed = {...host, firstDeployTime: '2026-11-01T00:00:00Z'};
+    expect(await tried('poor', 'free', deployed)).toMatchObject({
+      status: 200,
+      body: {...refused, reason: 'PlanUpgradeRequired', message: expect.stringContaining('the plan free')},
+    });
+    expect(await tried('idle', 'huge', host)).toMatchObject({
+      status: 200,
+      body: {...refused, reason: 'NoSuccessfulDeploy'},
+    });
+    await project('full');
+    const redirects = Array.from({length: 9}, (_, i) => ({from: `r${i}.full.example.com`, status: 301 as const}));
+    await world.domain('acme', 'full', {primary: 'full.example.com', redirects});
+    await eventually('the API knows it', async () => (await ask('/full/domains')).body.hosts.length === 10);
+    expect(await ask('/full/domains?dryRun=true', {method: 'POST', body: {hostname: 'z.example.com'}})).toMatchObject({
+      status: 200,
+      body: {...refused, role: 'RedirectSource', reason: 'HostnameLimitReached'},
+    });
+    expect((await read('full'))!.spec.redirects).toHaveLength(9);
   });
 
   test('twenty hostnames that are added at the same time are all there', async () => {

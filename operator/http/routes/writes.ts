@@ -5,10 +5,12 @@ import type {CustomDomain, Project} from '../../api/foreign.ts';
 import {hostname} from '../../api/rules.ts';
 import type {Hostname} from '../../domain/hostname.ts';
 import {normalise} from '../../domain/hostname.ts';
+import type {Refusal} from '../../domain/reasons.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import {callerOf} from '../caller.ts';
 import {add, makePrimary, put, remove} from '../changes.ts';
+import {type Attempt, refusedView} from '../dry-run.ts';
 import {etagOf} from '../preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
@@ -25,6 +27,8 @@ export interface WriteDeps {
   settled: (domain: CustomDomain) => Promise<CustomDomain>;
   /** Why a hostname can never be attached here, in words for who asked; undefined where it may be. */
   notAllowed: (written: string) => string | undefined;
+  /** Why the operator would refuse a hostname that is tried out. */
+  refusal: (attempt: Omit<Attempt, 'now'>, hostname: Hostname) => Refusal | undefined;
   now: () => Date;
 }
 
@@ -106,7 +110,10 @@ function addHostname(app: App, deps: WriteDeps): void {
           dryRun: z
             .enum(['true', 'false'])
             .default('false')
-            .describe('`true`: everything is checked and nothing written; 200 then.'),
+            .describe(
+              '`true`: nothing is written; 200 then, with what would stand: refused by the project or by the plan, or looked at next. ' +
+                'The DNS is not asked, nor who holds the hostname.',
+            ),
         }),
         response: answers({200: schemas.host, 201: schemas.host}, errors),
       },
@@ -116,8 +123,10 @@ function addHostname(app: App, deps: WriteDeps): void {
       const name = attachable(deps, request.body.hostname);
       const [tag, change] = [request.headers['if-match'], add(name, request.body.status)];
       if (request.query.dryRun === 'true') {
-        const would = await deps.writer.change(project, tag, change, {dryRun: true});
-        return reply.send(viewOf(would!, name)!);
+        const domain = (await deps.writer.change(project, tag, change, {dryRun: true}))!;
+        const refusal = deps.refusal({domain, project, tenant: callerOf(request).tenant}, name);
+        const view = viewOf(domain, name)!;
+        return reply.send(refusal ? refusedView(view, refusal) : view);
       }
       const {view, etag} = await changed(deps, project, tag, name, change);
       return reply
