@@ -1,7 +1,8 @@
-import type {ApiKey, CustomDomain, Project} from '../api/foreign.ts';
+import type {Account, ApiKey, CustomDomain, Plan, Project} from '../api/foreign.ts';
 import type {Tenants} from '../controllers/tenants.ts';
 import type {Cache} from '../kube/cache.ts';
-import type {HasMeta} from '../kube/objects.ts';
+import {isDeepEqual} from '../kube/equality.ts';
+import type {HasMeta, KubeObject} from '../kube/objects.ts';
 import {keyOf} from '../kube/objects.ts';
 import type {OwnedDomain, OwnedKey} from './store.ts';
 
@@ -22,16 +23,19 @@ export class EventHub {
     domains,
     keys,
     tenants,
+    ...limits
   }: {
     projects: Cache<Project, Project>;
     domains: Cache<OwnedDomain, CustomDomain>;
     keys: Cache<OwnedKey, ApiKey>;
-    tenants: Pick<Tenants, 'onChange'>;
-  }) {
+    tenants: Pick<Tenants, 'onChange' | 'of'>;
+  } & LimitCaches) {
     projects.onChange((now, before) =>
       this.#tellProject((now ?? before)!.metadata.namespace ?? '', (now ?? before)!.metadata.name),
     );
-    tenants.onChange((namespace) => this.tell(namespaceTopic(namespace), {account: true}));
+    const tellAccount = (namespace: string): void => this.tell(namespaceTopic(namespace), {account: true});
+    tenants.onChange(tellAccount);
+    onLimitChange(limits, tenants, tellAccount);
     domains.onChange((now, before) => {
       const {metadata, spec} = (now ?? before)!;
       this.#tellProject(metadata.namespace ?? '', spec.projectRef.name);
@@ -77,6 +81,32 @@ export class EventHub {
     this.#closing = true;
     for (const listeners of this.#listeners.values()) for (const listener of listeners) listener();
   }
+}
+
+/** What says how many requests a tenant has. */
+interface LimitCaches {
+  namespaces: Pick<Cache<HasMeta, KubeObject>, 'by' | 'list'>;
+  accounts: Pick<Cache<Account, Account>, 'onChange'>;
+  plans: Pick<Cache<Plan, Plan>, 'onChange'>;
+}
+
+/** Calls with each namespace whose tenant may make more or fewer requests than before, by the same Account and the same Plan. */
+function onLimitChange(
+  {namespaces, accounts, plans}: LimitCaches,
+  tenants: Pick<Tenants, 'of'>,
+  tell: (namespace: string) => void,
+): void {
+  accounts.onChange((now, before) => {
+    if (!now || !before || isDeepEqual(now.spec.rateLimit, before.spec.rateLimit)) return;
+    for (const {metadata} of namespaces.by('account', now.metadata.name)) tell(metadata.name);
+  });
+  plans.onChange((now, before) => {
+    if (!now || !before || isDeepEqual(now.spec.rateLimit, before.spec.rateLimit)) return;
+    for (const {metadata} of namespaces.list()) {
+      const plan = tenants.of(metadata.name)?.plan;
+      if (plan && 'metadata' in plan && plan.metadata.name === now.metadata.name) tell(metadata.name);
+    }
+  });
 }
 
 export const projectTopic = (project: HasMeta): string => `project:${keyOf(project)}`;

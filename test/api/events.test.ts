@@ -3,10 +3,11 @@ import {request} from 'node:http';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ClientRequest, IncomingHttpHeaders} from 'node:http';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {apiKeys, customDomains, projects} from '../../operator/controllers/resources.ts';
+import {accounts, apiKeys, customDomains, projects} from '../../operator/controllers/resources.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
 
+const allowed = {allowed: true, maxHostnamesPerProject: 10};
 let world: ApiWorld;
 let key: string;
 beforeAll(async () => {
@@ -27,14 +28,20 @@ interface Stream {
   close: () => void;
 }
 
-function open(of: string, {token = key, lastEventId}: {token?: string; lastEventId?: string} = {}): Promise<Stream> {
+const open = (of: string, options?: Parameters<typeof openAt>[1]): Promise<Stream> =>
+  openAt(`/v1/projects/${of}/events`, options);
+
+function openAt(
+  path: string,
+  {token = key, lastEventId}: {token?: string; lastEventId?: string} = {},
+): Promise<Stream> {
   return new Promise((resolve, reject) => {
     let text = '';
     const sent: ClientRequest = request(
       {
         port: world.port,
         host: '127.0.0.1',
-        path: `/v1/projects/${of}/events`,
+        path,
         agent: false,
         headers: {authorization: `Bearer ${token}`, ...(lastEventId !== undefined && {'last-event-id': lastEventId})},
       },
@@ -66,6 +73,28 @@ async function project(name: string, namespace = 'acme', token = key): Promise<v
     async () => (await world.ask(`/v1/projects/${name}`, {key: token})).status === 200,
   );
 }
+
+describe('The event stream of a namespace', () => {
+  const fewer = {requestsPerMinute: 50, requestsPerDay: 500};
+  test.each<[string, string, () => Promise<unknown>]>([
+    ['Account', 'agreed', () => world.client.patch(accounts, 'agreed', {spec: {rateLimit: fewer}}, {type: 'merge'})],
+    ['Plan', 'planned', () => world.plan('planned', fewer, allowed)],
+  ])('says that the account has changed when its %s has other limits', async (_, name, change) => {
+    await world.plan(name, {requestsPerMinute: 1000, requestsPerDay: 10_000}, allowed);
+    await world.tenant(name, name);
+    const token = await world.key(name, 'ci');
+    const limit = async () => (await world.ask('/v1/account', {key: token})).body.rateLimit.requestsPerMinute as number;
+    await eventually('the API knows the plan', async () => (await limit()) === 1000);
+    const stream = await openAt('/v1/events', {token});
+    await change();
+    await eventually('the new limit counts', async () => (await limit()) === 50);
+    // What comes after it is told after it.
+    await world.project(name, 'later');
+    await eventually('the next change is told', async () => stream.text().includes('data: {"project":"later"}'));
+    expect(stream.text()).toContain('event: changed\ndata: {"account":true}');
+    stream.close();
+  });
+});
 
 describe('An event stream', () => {
   test('begins with the current state, sends each change, and sends a client that reconnects only what is new', async () => {
@@ -130,19 +159,6 @@ describe('An event stream', () => {
     again.close();
   });
 
-  test('ends with a jittered retry time when the process stops, and continues in the next process', async () => {
-    await project('moving');
-    const stream = await open('moving');
-    await eventually('the state is told', async () => stream.ids().length === 1);
-    await world.stopRole();
-    await stream.ended;
-    expect(stream.text()).toMatch(/retry: \d{4,5}\n\n$/);
-    await world.startRole();
-    const next = await open('moving', {lastEventId: stream.ids().at(-1)!});
-    expect(next.status).toBe(200);
-    next.close();
-  });
-});
   test('is refused to a tenant that has a hundred open, by whichever key it asks; another tenant gets one', async () => {
     await world.tenant('many', 'huge');
     await world.tenant('few', 'huge');
@@ -162,3 +178,16 @@ describe('An event stream', () => {
     for (const stream of [...streams, another]) stream.close();
   });
 
+  test('ends with a jittered retry time when the process stops, and continues in the next process', async () => {
+    await project('moving');
+    const stream = await open('moving');
+    await eventually('the state is told', async () => stream.ids().length === 1);
+    await world.stopRole();
+    await stream.ended;
+    expect(stream.text()).toMatch(/retry: \d{4,5}\n\n$/);
+    await world.startRole();
+    const next = await open('moving', {lastEventId: stream.ids().at(-1)!});
+    expect(next.status).toBe(200);
+    next.close();
+  });
+});
