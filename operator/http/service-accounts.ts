@@ -64,15 +64,23 @@ export class ServiceAccounts {
   readonly audience: string;
   readonly #client: Pick<Client, 'create'>;
   readonly #now: () => number;
+  readonly #trustedNow: () => number;
   readonly #withinMs: number;
   readonly #known = new Map<string, Known<unknown>>();
   readonly #asking = new Map<string, Promise<unknown>>();
 
-  /** `now`: Unix ms. */
-  constructor(p: {client: Pick<Client, 'create'>; audience: string; now: () => number; answerWithinMs?: number}) {
+  /** `now`: Unix ms, by the system's clock, by which a token ends. `trustedNow`: by a clock that nobody sets, by which an answer ages. */
+  constructor(p: {
+    client: Pick<Client, 'create'>;
+    audience: string;
+    now: () => number;
+    trustedNow: () => number;
+    answerWithinMs?: number;
+  }) {
     this.#client = p.client;
     this.audience = p.audience;
     this.#now = p.now;
+    this.#trustedNow = p.trustedNow;
     this.#withinMs = p.answerWithinMs ?? answerWithinMs;
   }
 
@@ -127,7 +135,7 @@ export class ServiceAccounts {
 
   #recall<T>(key: string): T | undefined {
     const known = this.#known.get(key);
-    return known && known.untilMs > this.#now() ? (known.answer as T) : undefined;
+    return known && known.untilMs > this.#trustedNow() ? (known.answer as T) : undefined;
   }
 
   /** Asks once for all that wait for the same answer, and keeps it. */
@@ -140,7 +148,7 @@ export class ServiceAccounts {
   async #keep<T>(key: string, ask: () => Promise<{answer: T; forMs: number}>): Promise<T> {
     const {answer, forMs} = await ask();
     this.#known.delete(key);
-    this.#known.set(key, {answer, untilMs: this.#now() + forMs});
+    this.#known.set(key, {answer, untilMs: this.#trustedNow() + forMs});
     if (this.#known.size > atMost) this.#known.delete(this.#known.keys().next().value!);
     return answer;
   }

@@ -4,7 +4,7 @@ import type {FastifyInstance} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {AuthorizerDeps} from '../authorize/authorizer.ts';
 import type {Config} from '../config.ts';
-import {ApiKeyReconciler} from '../controllers/api-key.ts';
+import {type ApiKeyDeps, ApiKeyReconciler} from '../controllers/api-key.ts';
 import {tenantCaches, Tenants} from '../controllers/tenants.ts';
 import {acceptHostname} from '../domain/acceptance.ts';
 import {recognise, whyKeyEnded} from '../http/auth.ts';
@@ -139,7 +139,9 @@ function share({config, client, log}: Parts, limits: Limits) {
     store: new Store(caches),
     hub: new EventHub({...caches, tenants}),
     pageOrigin: host === '' ? undefined : `https://${host}`,
-    now: (): number => limits.clock.nowMs(),
+    // The system's clock says when keys and tokens end, as it does for whoever wrote that; limits, bans and sessions go by their own.
+    now: (): number => Date.now(),
+    trustedNow: (): number => limits.clock.nowMs(),
     findKey: (key: string): OwnedKey | undefined => caches.keys.get(key),
     bannedUntil: (hash: string): number | undefined => limits.bans.until(hash),
     namespaceUID: (namespace: string): string | undefined => caches.namespaces.get(namespace)?.metadata.uid,
@@ -149,14 +151,14 @@ function share({config, client, log}: Parts, limits: Limits) {
 /** Keeps the status of ApiKeys; `used`: to be called with each use of one. */
 function keepKeys(
   {client, log, metrics}: Parts,
-  {caches, hub, limits: {bans}, now}: Shared,
+  {caches, hub, limits: {bans, clock}, now}: Shared,
   events: EventRecorder,
 ): {controller: Controller; used: (key: ApiKey, atMs: number) => void} {
   const lastUsed = new Map<string, number>();
   const reconciler = new ApiKeyReconciler({
     client,
     apiKeys: caches.keys,
-    bans,
+    bans: bansBySystemClock(bans, clock),
     lastUsed: (uid) => lastUsed.get(uid),
     events,
     now,
@@ -184,10 +186,27 @@ function keepKeys(
   return {controller, used};
 }
 
-const makeSessions = ({limits: {records}, hub, now, namespaceUID, findKey, bannedUntil}: Shared): Sessions =>
+/** A status tells of bans beside the ends of keys, so it has both by one clock. */
+const bansBySystemClock = (bans: Limits['bans'], clock: Limits['clock']): ApiKeyDeps['bans'] => ({
+  until: (hash) => {
+    const until = bans.until(hash);
+    return until === undefined ? undefined : until + Math.round(clock.offsetMs() / 1000);
+  },
+  lift: (hash) => bans.lift(hash),
+});
+
+const makeSessions = ({
+  limits: {records},
+  hub,
+  now,
+  trustedNow,
+  namespaceUID,
+  findKey,
+  bannedUntil,
+}: Shared): Sessions =>
   new Sessions({
     records,
-    now,
+    now: trustedNow,
     namespaceUID,
     keyEnded: ({namespace, key, scopes}) =>
       whyKeyEnded({namespace, ...key!, scopes}, {findKey, bannedUntil, now: now()}),
@@ -196,7 +215,7 @@ const makeSessions = ({limits: {records}, hub, now, namespaceUID, findKey, banne
 
 function makeGate(
   {config, client}: Parts,
-  {limits, tenants, findKey, now, pageOrigin}: Shared,
+  {limits, tenants, findKey, now, trustedNow, pageOrigin}: Shared,
   sessions: Sessions | undefined,
   counted: Pick<GateDeps, 'used' | 'refused'>,
 ): Gate {
@@ -209,7 +228,7 @@ function makeGate(
     findKey,
     tenantOf: (namespace) => tenants.of(namespace),
     ...(sessions && {sessions, pageOrigin}),
-    serviceAccounts: new ServiceAccounts({client, audience, now}),
+    serviceAccounts: new ServiceAccounts({client, audience, now, trustedNow}),
     addressQuota: withoutKey,
     serviceAccountQuota: perServiceAccount,
     now,
@@ -235,6 +254,7 @@ function addRoutes(
     writer: new DomainWriter({client, store, domains: caches.domains}),
     settled: (domain) => settling.wait(domain, settleWithinMs),
     notAllowed: (written) => acceptHostname(written, config.policy)?.message,
+    refusal: (attempt, hostname) => refusalOf({...attempt, now: now()}, hostname, config.policy),
     now: () => new Date(now()),
   });
   addKeys(server, {store, writer: new KeyWriter({client, keys: caches.keys}), now});
@@ -249,12 +269,12 @@ function addRoutes(
   if (!page) return;
   addSessions(server, {
     ...shared,
+    now: shared.trustedNow,
     gate,
     tenantOf: (namespace) => tenants.of(namespace),
     sessions: page.sessions,
     recognise: (token) => recognise(`Bearer ${token}`, findKey, now()),
   });
-    refusal: (attempt, hostname) => refusalOf({...attempt, now: now()}, hostname, config.policy),
   addPage(server, {page: page.files, brand});
 }
 

@@ -1,7 +1,11 @@
 /** API keys through the API: made, shown once, rotated, revoked. */
-import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, jest, test} from '@jest/globals';
 import {apiKeys} from '../../operator/controllers/resources.ts';
 import {hashToken} from '../../operator/domain/api-key.ts';
+import {timestamp} from '../../operator/domain/times.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
 
@@ -42,10 +46,6 @@ describe('A key', () => {
     ).toMatchObject({status: 409, body: {type: 'https://doorplate.dev/problems/key-exists'}});
   });
 
-  test("can't give a scope that it lacks to a new or a rotated key", async () => {
-    const maker = await world.key('acme', 'maker', {scopes: ['keys:write', 'domains:read']});
-    expect(
-      await world.ask('/v1/keys', {key: maker, method: 'POST', body: {name: 'more', scopes: ['domains:write']}}),
   test('that the rules of its kind refuse is refused in their words, all of them', async () => {
     const rateLimit = {requestsPerMinute: 60, requestsPerDay: 6};
     const body = {name: 'odd', scopes: ['domains:read'], rateLimit};
@@ -58,6 +58,10 @@ describe('A key', () => {
     });
   });
 
+  test("can't give a scope that it lacks to a new or a rotated key", async () => {
+    const maker = await world.key('acme', 'maker', {scopes: ['keys:write', 'domains:read']});
+    expect(
+      await world.ask('/v1/keys', {key: maker, method: 'POST', body: {name: 'more', scopes: ['domains:write']}}),
     ).toMatchObject({status: 403, body: {scope: 'domains:write'}});
     expect(await world.ask('/v1/keys/admin/rotate', {key: maker, method: 'POST', body: {}})).toMatchObject({
       status: 403,
@@ -80,6 +84,36 @@ describe('A key', () => {
     const fourth = (await rotate(0)).body.token as string;
     expect([await statusOf(third), await statusOf(fourth)]).toEqual([401, 200]);
     expect((await world.client.get(apiKeys, 'acme/turning'))?.spec.hashes).toEqual([{sha256: hashToken(fourth)}]);
+  });
+
+  test('that has ended by the system’s clock is refused, and its status says so, also where that clock was set right while the API ran', async () => {
+    const storage = {path: await mkdtemp(join(tmpdir(), 'doorplate-ledger-'))};
+    await world.stopRole();
+    const rightMs = Date.now;
+    const behind = jest.spyOn(Date, 'now').mockImplementation(() => rightMs() - 2 * 3_600_000);
+    try {
+      await world.startRole({storage});
+    } finally {
+      behind.mockRestore();
+    }
+    const key = await world.key('acme', 'ending', {expireTime: timestamp(Date.now() + 3_600_000)});
+    const expireTime = timestamp(Date.now() - 1000);
+    await world.client.patch(apiKeys, 'acme/ending', {spec: {expireTime}}, {type: 'merge'});
+    await eventually('the API knows its end', async () =>
+      (await world.ask('/v1/keys', {key: admin})).body.items.some(
+        (each: {expires: string}) => each.expires === expireTime,
+      ),
+    );
+    expect(await world.ask('/v1/projects', {key})).toMatchObject({
+      status: 401,
+      body: {type: 'https://doorplate.dev/problems/key-expired'},
+    });
+    await eventually('its status says so', async () =>
+      (await world.client.get(apiKeys, 'acme/ending'))?.status?.conditions?.some(({reason}) => reason === 'KeyExpired'),
+    );
+    await world.stopRole();
+    await world.startRole();
+    await rm(storage.path, {recursive: true, force: true});
   });
 
   test('that is rotated twice at the same time: every token that was returned works, and a request that comes too late is told so', async () => {

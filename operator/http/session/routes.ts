@@ -26,7 +26,7 @@ export interface SessionRoutesDeps {
   tenantOf: (namespace: string) => Tenant | undefined;
   /** Charges a sign-in. */
   gate: Pick<Gate, 'passSignIn'>;
-  /** Unix ms. */
+  /** Unix ms, by the clock that bans go by. */
   now: () => number;
   /** `https://HOST`; undefined: wherever it is asked for. */
   pageOrigin?: string;

@@ -32,7 +32,7 @@ export interface Session extends Grant {
 
 export interface SessionsDeps {
   records: RecordStore;
-  /** Unix ms. */
+  /** Unix ms, by the clock that records end by. */
   now: () => number;
   /** Why a session of this key goes on no longer; undefined while it does. */
   keyEnded: (grant: Grant) => string | undefined;

@@ -21,6 +21,8 @@ const tokenWith = (claims: object): string =>
   ].join('.');
 
 let now = start;
+/** How far the system's clock is ahead of the one that nobody sets. */
+let offsetMs = 0;
 let asked: object[] = [];
 let status: object | 'silent' = {};
 const client: Pick<Client, 'create'> = {
@@ -35,9 +37,15 @@ const client: Pick<Client, 'create'> = {
 };
 let accounts: ServiceAccounts;
 beforeEach(() => {
-  [now, asked] = [start, []];
+  [now, offsetMs, asked] = [start, 0, []];
   status = {authenticated: true, audiences: ['doorplate'], user, allowed: true};
-  accounts = new ServiceAccounts({client, audience: 'doorplate', now: () => now, answerWithinMs: 50});
+  accounts = new ServiceAccounts({
+    client,
+    audience: 'doorplate',
+    now: () => now + offsetMs,
+    trustedNow: () => now,
+    answerWithinMs: 50,
+  });
 });
 
 /** Whether the token is good, as a request of now finds out. */
@@ -65,6 +73,18 @@ describe('What the API server says', () => {
     now = start;
     status = {authenticated: false};
     expect(await believedMs(() => good(tokenWith({jti: 'bad'})))).toBe(2000);
+  });
+
+  test('of a token is believed for as long after the system’s clock was set: the token’s end is by that clock, the 10 s are not', async () => {
+    offsetMs = -2 * 3_600_000;
+    const token = tokenWith({exp: (start + offsetMs) / 1000 + 3600});
+    expect(await believedMs(() => good(token))).toBe(10_000);
+    [now, offsetMs] = [start, 0];
+    await good(tokenWith({}));
+    const before = asked.length;
+    [now, offsetMs] = [start + 10_000, -3_600_000];
+    await good(tokenWith({}));
+    expect(asked.length - before).toBe(1);
   });
 
   test('of a right is believed for 10 s, and of a missing one for 2 s', async () => {
