@@ -77,11 +77,10 @@ function conditionsOfAllowed(world: ProjectWorld, {deployed, defaultHost}: Decid
   const off: [ReasonName, string] | undefined =
     project.spec.defaultHost === 'Disabled' ? ['DefaultHostDisabled', 'The default host is switched off.'] : undefined;
   const obstacle = world.obstacle && tell(world.obstacle);
-  const notRouted: [ReasonName, string] = !deployed
-    ? undeployed
-    : obstacle
-      ? [obstacle.reason, obstacle.message]
-      : ['RoutesPending', 'The ingress rules of the default host are being written.'];
+  const unwritten: [ReasonName, string] | undefined = obstacle && [obstacle.reason, obstacle.message];
+  const notRouted: [ReasonName, string] = deployed
+    ? (unwritten ?? ['RoutesPending', 'The ingress rules of the default host are being written.'])
+    : undeployed;
   const serving: [ReasonName, string] = redirect
     ? ['Redirecting', `${host} redirects to ${redirect.to}.`]
     : ['Serving', `The project is served at https://${host}.`];
@@ -90,7 +89,7 @@ function conditionsOfAllowed(world: ProjectWorld, {deployed, defaultHost}: Decid
     : ['Issuing', `The certificate of ${host} is being issued.`];
   const isRouted = deployed && routed;
   const ready = isRouted && certified && wrong === undefined;
-  const [reason, message] = isRouted ? (wrong ?? uncertified) : notRouted;
+  const [reason, message] = isRouted ? (wrong ?? unwritten ?? uncertified) : notRouted;
   const claims: Claim[] = [
     claim('Deployed', deployed, ['Deployed', `The Service ${serviceRef.name} has had a ready endpoint.`], undeployed),
     claim('RoutesReady', isRouted, off ?? ['Routed', `The ingress rules of ${host} are written.`], notRouted),

@@ -2,6 +2,7 @@
 
 import {defaultHostClaim} from './claim.ts';
 import {decideDefaultHost} from './default-host.ts';
+import {obstacleRetryMs} from './obstacle.ts';
 import {placeOf} from './project-limit.ts';
 import {conditionsOfProject, hasPort} from './project-conditions.ts';
 import type {ProjectDecision, ProjectWorld} from './project-world.ts';
@@ -28,7 +29,8 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
   const {certificates, routes, redirect, wish, step, settlesAt} = defaultHost;
   const conditions = conditionsOfProject(world, {place, deployed: firstDeployTime !== undefined, defaultHost});
   const ends = place.servedUntil !== undefined && place.isServed ? Date.parse(place.servedUntil) : undefined;
-  const wakes = [settlesAt, step?.wakeAt, ends].filter((at) => at !== undefined);
+  const retry = world.obstacle && now + obstacleRetryMs;
+  const wakes = [settlesAt, step?.wakeAt, ends, retry].filter((at) => at !== undefined);
   return {
     status: {
       observedGeneration: generation,

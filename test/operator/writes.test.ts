@@ -243,6 +243,26 @@ describe('A CustomDomain that has no room for its finalizer', () => {
 });
 
 describe('A Project', () => {
+  test('whose route the API server refuses says so in its words, and has it a minute later when nobody refuses it any more', async () => {
+    const says = 'a policy of the cluster has denied this';
+    const body = JSON.stringify({kind: 'Status', status: 'Failure', reason: 'Forbidden', message: says});
+    operator.proxy.fate = (seen) =>
+      isWrite(seen) && seen.url.pathname.includes('/ingresses/') ? {status: 403, body} : 'forward';
+    const customer = await Customer.create(platform);
+    await customer.deploy('web');
+    const stands = async (type: string) => {
+      const {conditions = []} = (await customer.project('web'))?.status ?? {};
+      return conditions.find((c) => c.type === type);
+    };
+    await expectSoon(async () => (await stands('Stalled'))?.reason, 'WriteRefused');
+    expect((await stands('Ready'))?.message).toContain(says);
+    // Nothing else wakes it.
+    await operator.rest();
+    operator.spare();
+    const isReady = async () => (await stands('Ready'))?.status;
+    expect(await operator.comesTo(isReady, 'True', {atLeastMs: 180_000})).toBe('True');
+  });
+
   test('gets routes for its default host when it is deployed, and loses them first when it is removed, in every namespace', async () => {
     const customer = await Customer.deployed(platform);
     const host = await customer.target();

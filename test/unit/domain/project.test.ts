@@ -11,6 +11,7 @@ import {
   certificate,
   domain,
   hours,
+  minutes,
   objectLines,
   policy,
   seconds,
@@ -40,6 +41,8 @@ const issuerWith = (input: Input) =>
   decideProject(projectWorld({certificate: ofAnotherIssuer(), ...input})).certificates[0]!.spec.issuerRef.name;
 const wishesWith = (change: object) =>
   wishLines(decideProject(projectWorld({tls: 'PerProject', certificate: certificate({ready: false, ...change})})));
+
+const certificateRefused = {kind: 'WriteRefused', object: 'Certificate acme/x', says: 'no'} as const;
 
 const lines = (d: ProjectDecision) => d.status.conditions!.map((c) => `${c.type}=${c.status}/${c.reason}`);
 const serving = [
@@ -121,6 +124,18 @@ describe('A Project', () => {
       ['Deployed=True/Deployed', 'RoutesReady=False/NameTaken', 'Ready=False/NameTaken', 'Stalled=True/NameTaken'],
       serving,
     ],
+    [
+      'says why its certificate can not be written, while its routes stand',
+      {tls: 'PerProject', obstacle: certificateRefused},
+      ['Deployed=True/Deployed', 'RoutesReady=True/Routed', 'Ready=False/WriteRefused', 'Stalled=True/WriteRefused'],
+      [`acme Certificate ${host}`, ...serving],
+    ],
+    [
+      'is ready while its certificate is good, although a change of it is refused',
+      {tls: 'PerProject', certified: ['serves'], obstacle: certificateRefused},
+      good,
+      [`acme Certificate ${host}`, ...serving],
+    ],
     // defaultHost by platform.tls
     [
       'Serve, PerProject: needs its own certificate',
@@ -192,6 +207,16 @@ describe('A Project', () => {
   test.each(rows)('%s', (_, input, conditions, objects) => {
     const d = decideProject(projectWorld(input));
     expect({conditions: lines(d), objects: objectLines(d)}).toEqual({conditions, objects});
+  });
+
+  test('tries a minute later what could not be written, although nothing has happened', () => {
+    const obstacles: Input[] = [
+      {routed: false, obstacle: {kind: 'NameTaken', object: 'Ingress acme/x'}},
+      {tls: 'PerProject', obstacle: certificateRefused},
+    ];
+    const wakes = obstacles.map((input) => decideProject(projectWorld(input)).wakeAt);
+    expect(wakes).toEqual([t0 + minutes, t0 + minutes]);
+    expect(decideProject(projectWorld()).wakeAt).toBeUndefined();
   });
 
   test('has its host and its URL before anything else is there, and even when it is Disabled', () => {
