@@ -2,7 +2,8 @@
 import {none} from '../hand-over.ts';
 import {asksOf, wishOf} from './ordering.ts';
 import type {Outcome} from './outcome.ts';
-import {say} from './outcome.ts';
+import {say, sayAgain} from './outcome.ts';
+import {phaseOf} from './routing.ts';
 import type {Planned} from './stages.ts';
 import type {IssuanceStep} from '../issuance.ts';
 import {afterOrder, expiryOf} from '../issuance.ts';
@@ -25,7 +26,7 @@ export function tellObstacle(host: Planned): Outcome | undefined {
   return {
     wakeAt: [now + obstacleRetryMs],
     ...(!certificate && {wish: wishOf(host, 'Wanted', timestamp(now))}),
-    ...say('Verified', tell(obstacle)),
+    ...say(phaseOf(host), tell(obstacle)),
   };
 }
 
@@ -44,18 +45,20 @@ export function watchRenewal(host: Planned): Outcome {
   return {
     ...asks,
     wakeAt: [...wakeAt, ...(asks.wakeAt ?? [])],
-    ...(step?.reason === 'CertificateExpired' && say('Verified', step)),
+    ...(step?.reason === 'CertificateExpired' && say(phaseOf(host), step)),
   };
 }
 
 /** A certificate is there, or it was Live with one. */
 export function awaitCertificate(host: Planned): Outcome | undefined {
-  const {world, hostname, facts, wasLive, issuance, changing, former} = host;
+  const {world, hostname, facts, issuance, changing, former, servesStill} = host;
   const {now, policy} = world;
   const {certificate} = facts;
+  // What serves still was Live with another certificate than this.
+  const wasLive = host.wasLive && !servesStill;
   if (certificate && (certificate.ready || wasLive)) return undefined;
   const step: IssuanceStep = certificate
-    ? afterOrder({...issuance, certificate})
+    ? afterOrder({...issuance, wasLive, certificate})
     : {
         // Its Certificate has just been written.
         reason: 'Issuing',
@@ -66,6 +69,13 @@ export function awaitCertificate(host: Planned): Outcome | undefined {
   return {
     ...asksOf(step, host),
     ...(step.withhold && {routing: changing ? {...former, routed: false} : none}),
-    ...say('Verified', step),
+    ...(servesStill ? sayHeldUp(host, step) : say('Verified', step)),
   };
+}
+
+/** Of what serves still it is told what holds its next certificate up, once that is known; else nothing. */
+function sayHeldUp({before, facts, issuance}: Planned, step: IssuanceStep): Pick<Outcome, 'answer'> {
+  if (before && step.read && !issuance.diagnosis) return sayAgain(before);
+  const isOnItsWay = step.reason === 'Issuing' && facts.certificate?.failure === undefined;
+  return isOnItsWay ? {} : say('Live', step);
 }

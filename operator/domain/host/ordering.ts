@@ -6,7 +6,7 @@ import {isSameIssuer} from '../certificate.ts';
 import {none} from '../hand-over.ts';
 import type {Asks, Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
-import {objectsOf} from './routing.ts';
+import {objectsOf, phaseOf} from './routing.ts';
 import type {Move, Owned, Planned} from './stages.ts';
 import {objectNameOf} from '../hostname.ts';
 import type {IssuanceStep, IssuanceWorld, OrderWish} from '../issuance.ts';
@@ -89,7 +89,7 @@ function lookAgain(host: Owned, at: number, caa: boolean): Look {
 
 /** No Certificate before CAA records allow it and the budgets have room. */
 export function holdOrderBack(host: Planned): Outcome | undefined {
-  const {facts, role, before, onHold, changing, former, liveAt, issuance} = host;
+  const {facts, onHold, changing, former, liveAt, issuance} = host;
   const gate = facts.certificate || onHold ? undefined : (caaGate(host) ?? orderGate(host, issuance));
   if (!gate) return undefined;
   const routing = changing
@@ -98,12 +98,11 @@ export function holdOrderBack(host: Planned): Outcome | undefined {
       liveAt !== undefined && !facts.occupied
       ? {...objectsOf(host), certificates: []}
       : none;
-  const serves = changing && role === 'RedirectSource' && before?.phase === 'Live';
   return {
     ...asksOf(gate, host),
     looks: [lookAgain(host, gate.nextLook, true)],
     routing,
-    ...say(serves ? 'Live' : 'Verified', gate),
+    ...say(phaseOf(host), gate),
   };
 }
 
@@ -127,6 +126,14 @@ export function moveToIssuer(host: Planned): Outcome | undefined {
   return askedOf && issuerRef && !isSameIssuer(askedOf, issuerRef)
     ? {wish: wishOf(host, 'Ordered', timestamp(world.now))}
     : undefined;
+}
+
+/** Its Certificate stands, and cert-manager has not asked yet: what was granted counts until it does, whatever is said of it. */
+export function countOrder(host: Planned): Outcome | undefined {
+  const {world, facts} = host;
+  const {certificate} = facts;
+  if (!certificate || certificate.ready || certificate.request) return undefined;
+  return {wish: wishOf(host, 'Ordered', certificate.createdAt ?? timestamp(world.now))};
 }
 
 export function wishOf(host: Planned, state: OrderWish['state'], since: string): OrderWish {

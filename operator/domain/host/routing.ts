@@ -1,5 +1,6 @@
 /** The objects of a proven hostname, and what is said until they stand. */
 
+import type {Phase} from '../../api/custom-domain.ts';
 import type {IssuerRef} from '../../api/foreign.ts';
 import {makeCertificate} from '../certificate.ts';
 import type {Routing} from '../hand-over.ts';
@@ -76,14 +77,17 @@ function changeOver(host: Proven, former: Routing, next: Routing): Routing & {wa
   return {...change, ...(!isRead && readAt < Infinity && {wakeAt: readAt})};
 }
 
-/** What it was stands beside what it becomes. */
-export function serveUntilRedirected(host: Planned): Outcome {
-  const {hostname, primary, routing, settlesAt, servesStill} = host;
+/** What it was stands beside what it becomes, until the edge has surely taken that in. */
+export const awaitHandOver = ({settlesAt}: Planned): Outcome | undefined =>
+  settlesAt === undefined ? undefined : {wakeAt: [settlesAt]};
+
+/** What it is while its certificate and its routes are on their way. */
+export const phaseOf = ({servesStill}: Planned): Phase => (servesStill ? 'Live' : 'Verified');
+
+/** What it becomes is on its way, and nothing holds that up. */
+export function serveUntilRedirected({hostname, primary, servesStill}: Planned): Outcome | undefined {
   const message = `${hostname} is served as before until ${primary.hostname} is Live and its own redirect stands.`;
-  return {
-    ...(settlesAt !== undefined && {wakeAt: [settlesAt]}),
-    ...(servesStill && {...say('Live', {reason: 'Serving', message}), routing}),
-  };
+  return servesStill ? say('Live', {reason: 'Serving', message}) : undefined;
 }
 
 /**

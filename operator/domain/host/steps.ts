@@ -21,12 +21,12 @@ import {
   tellLateRenewal,
   tellServed,
 } from './live.ts';
-import {holdOrderBack, moveToIssuer, recheckDns} from './ordering.ts';
+import {countOrder, holdOrderBack, moveToIssuer, recheckDns} from './ordering.ts';
 import type {Step} from './outcome.ts';
 import {run, say} from './outcome.ts';
 import {own} from './owning.ts';
 import {prove} from './proving.ts';
-import {plan, replaceRoutes, serveUntilRedirected, writeRoutes} from './routing.ts';
+import {awaitHandOver, plan, replaceRoutes, serveUntilRedirected, writeRoutes} from './routing.ts';
 import type {Host, Owned, Planned} from './stages.ts';
 import {entryBefore, type Wanted} from '../hosts.ts';
 import {timestamp} from '../times.ts';
@@ -47,11 +47,13 @@ const untilCertified: readonly Step<Planned>[] = [
   holdOrderBack,
   recheckDns,
   moveToIssuer,
-  serveUntilRedirected,
+  countOrder,
+  awaitHandOver,
   keepOnHold,
   tellObstacle,
   watchRenewal,
   awaitCertificate,
+  serveUntilRedirected,
 ];
 
 /** Verified, until it is seen on the edge (rule 6). Once seen it stays Live: a renewal swaps the leaf while it is served. */

@@ -19,11 +19,13 @@ import {
   later,
   minutes,
   objectLines,
+  plan,
   proven,
   seconds,
   served,
   settled,
   t0,
+  tenantOn,
   unknown,
   world,
 } from '../../support/world.ts';
@@ -125,6 +127,30 @@ describe('The line', () => {
     expect(wish({...proven(), certificate: ordered({request: undefined})})).toEqual(['Ordered']);
     expect(wish({...proven(), certificate: ordered()})).toEqual(['UnderWay']);
     expect(wish(served())).toEqual([]);
+  });
+
+  test('an order that was granted counts until cert-manager has it, whatever is said of its host meanwhile', () => {
+    const [notAsked, asked] = [ordered({request: undefined}), ordered()];
+    const verified = world({facts: {[docs]: {...proven(), certificate: notAsked}}});
+    const obstacle = {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'no'} as const;
+    const live = settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: served()}}));
+    const spec = {...live.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]};
+    const standing = {serves: {since: t0 - hours, isWhole: true}};
+    const said = (known: CertificateFacts) => {
+      const facts = {...proven(), certificate: known};
+      return [
+        decide(later(verified, {tenant: tenantOn(plan('free', 0)), facts: {[docs]: facts}})),
+        decide(later(verified, {facts: {[docs]: {...facts, obstacle}}})),
+        decide(later(live, {domain: {...live.domain, spec}, facts: {[old]: served(), [docs]: {...facts, standing}}})),
+      ];
+    };
+    expect(said(notAsked).map((d) => [entryOf(d, docs)?.reason, d.wishes])).toEqual(
+      ['PlanUpgradeRequired', 'WriteRefused', 'Serving'].map((reason) => [
+        reason,
+        [expect.objectContaining({hostname: docs, state: 'Ordered', since: t0})],
+      ]),
+    );
+    expect(said(asked).map((d) => d.wishes.filter((w) => w.state === 'Ordered'))).toEqual([[], [], []]);
   });
 
   test('a host that moves to another issuer stands behind all who have no certificate, by when its own ends', () => {

@@ -1,8 +1,9 @@
 import {describe, expect, test} from '@jest/globals';
+import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {nextWaitingCheck} from '../../../operator/domain/schedule.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
-import type {Decision, Publish, World} from '../../../operator/domain/world.ts';
+import type {Decision, HostFacts, Publish, World} from '../../../operator/domain/world.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
   edgeAt,
@@ -507,6 +508,81 @@ describe('A redirect source', () => {
     const facts = {[docs]: served({...stands, edge: undefined}), [old]: served()};
     const back = later(away, {domain: {...away.domain, spec: before.domain.spec}, facts});
     expect(hostLines(decide(back))[0]).toBe(`${docs} Live Serving Nobody`);
+  describe('that was the primary, and whose own redirect does not stand yet,', () => {
+    const absent = (change: Partial<CertificateFacts> = {}) => ({
+      ...certificate({ready: false, issuing: true, attemptAt: timestamp(t0), request, waiting: 'pending', ...change}),
+      leafSha256: undefined,
+      notAfter: undefined,
+    });
+    const request = {namespace: 'doorplate-system', name: 'docs-1', uid: 'uid-request'};
+    const failed = {issuing: false, waiting: undefined, failure: 'order is in "invalid" state:'};
+    const diagnosis = {said: []};
+    /** `old` is Live in its place. What is given is known of `docs` since then. */
+    const replaced = (change: Partial<HostFacts>, at: Partial<Omit<World, 'facts'>> = {}): Decision => {
+      const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
+      const spec = {...before.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]};
+      const factsOf = (known: Partial<HostFacts>) => ({
+        [old]: served({edgeLookedAt: t0 + minutes}),
+        [docs]: {...proven(), standing: {serves: {since: t0 - hours, isWhole: true}}, ...known},
+      });
+      const ordered = later(before, {domain: {...before.domain, spec}, facts: factsOf({certificate: absent()})});
+      return decide(later(settled(ordered), {...at, facts: factsOf(change)}));
+    };
+    /** What is said of it, whether it is served, and what is ordered for it. */
+    const linesOf = (d: Decision) => [
+      hostLines(d)[1],
+      d.routes.some(({host, to}) => host === docs && to.service === 'web'),
+      d.certificates.filter((c) => c.spec.dnsNames.includes(docs)).map((c) => c.metadata.namespace),
+    ];
+    const both = ['doorplate-system', 'acme'];
+    const serving = [`${docs} Live Serving Nobody`, true, both];
+
+    test('says nothing of its certificate while that is on its way', () => {
+      expect(linesOf(replaced({certificate: absent()}))).toEqual(serving);
+      // cert-manager tries again.
+      expect(linesOf(replaced({certificate: absent({request: undefined})}))).toEqual(serving);
+      // What an attempt that has ended came to is about to be read.
+      expect(linesOf(replaced({certificate: absent(failed)}))).toEqual(serving);
+    });
+
+    test('says that it failed, and serves', () => {
+      const d = replaced({certificate: absent(failed), diagnosis});
+      expect(linesOf(d)).toEqual([`${docs} Live Issuing CertificateAuthority`, true, both]);
+      expect(entryOf(d, docs)?.message).toContain('the last attempt at its certificate failed');
+    });
+
+    test('says that it has no end after half an hour, and serves', () => {
+      const d = replaced({certificate: absent(), diagnosis}, {now: t0 + 30 * minutes});
+      expect(linesOf(d)).toEqual([`${docs} Live IssuanceStalled Platform`, true, both]);
+      expect(replaced({certificate: absent()}).wakeAt).toBeLessThanOrEqual(t0 + 30 * minutes);
+    });
+
+    test.each([
+      ['failed', failed, t0 + minutes],
+      ['has no end', {}, t0 + 30 * minutes],
+    ])('makes a fresh attempt at one that %s when somebody asks', (_, change, now) => {
+      const facts = {certificate: absent(change), diagnosis, checkedAt: now};
+      const asked = {now, request: {value: 'now', seenAt: now - seconds}};
+      expect([replaced(facts, {now}), replaced(facts, asked)].map((d) => d.freshAttempts)).toEqual([
+        [],
+        [expect.objectContaining({certificate: {namespace: 'doorplate-system', name: expect.any(String)}, request})],
+      ]);
+    });
+
+    test('gives the Certificate up while the budget of its failures is spent, and serves', () => {
+      const orders = [1, 2].map((ago) => {
+        const at = timestamp(t0 - ago * minutes);
+        return {at, outcome: 'Failed' as const, endedAt: at, message: 'no'};
+      });
+      const d = replaced({certificate: absent(failed), diagnosis, orders});
+      expect(linesOf(d)).toEqual([`${docs} Live IssuanceBudgetExhausted Platform`, true, ['acme']]);
+    });
+
+    test('says what could not be written, tries it again a minute later, and serves', () => {
+      const d = replaced({obstacle: {kind: 'WriteRefused', object: 'Certificate doorplate-system/docs', says: 'no'}});
+      expect([linesOf(d), d.wakeAt]).toEqual([[`${docs} Live WriteRefused Platform`, true, both], expect.any(Number)]);
+      expect(d.wakeAt).toBeLessThanOrEqual(t0 + 2 * minutes);
+    });
   });
 
   test('keeps its last redirect while a new primary is on its way', () => {
