@@ -5,6 +5,7 @@ import {mergeOrders} from '../domain/budget.ts';
 import {isResting} from '../domain/certificate.ts';
 import type {ClaimWrite} from '../domain/claim-write.ts';
 import {gives, keptForMs, release, remember} from '../domain/claim.ts';
+import type {Tenant} from '../domain/tenant.ts';
 import type {Policy} from '../domain/world.ts';
 import type {Cache, Change} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
@@ -21,12 +22,19 @@ import {certificateOf, hostnamesOf, namesOf, uidOf} from './relations.ts';
 import {keptHosts} from './rendering.ts';
 import {customDomains, domainClaims, projects} from './resources.ts';
 import type {Resting} from './resting.ts';
+import type {Tenants} from './tenants.ts';
 
 /** How often what follows from claims is decided anew before the queue's back-off takes over. */
 const rounds = 4;
 
 /** Before a hostname becomes a tenant's: what rests of it for others goes. */
-type MakeWay = (hostname: string, tenant: DomainClaim['spec']['tenant']) => Promise<void>;
+type MakeWay = (hostname: string, tenant: Tenant) => Promise<void>;
+
+/** For whom it is decided. `confirm` throws where that tenant is not who it was. */
+interface Winner {
+  tenant: Tenant;
+  confirm: () => Promise<void>;
+}
 
 /** Writes claims: each write succeeds against what was read, or not at all. */
 export class Claims {
@@ -44,31 +52,43 @@ export class Claims {
 
   /**
    * Decides, writes the claims that the decision asks for, and decides anew, until it asks for none: only then is anything else
-   * done. Where another was quicker, the next round sees that one's claim. `confirm` is waited for before a hostname becomes
-   * somebody's: it throws where the tenant that was decided for is not who it was.
+   * done. Where another was quicker, the next round sees that one's claim. Before a hostname becomes the tenant's, that is confirmed,
+   * and way is made.
    */
-  async settle<D extends {claims: readonly ClaimWrite[]}>(decide: () => D, confirm: () => Promise<void>): Promise<D> {
-    for (let round = 0; round < rounds; round++) {
-      const decision = decide();
-      if (decision.claims.length === 0) return decision;
-      if (decision.claims.some(gives)) await confirm();
-      await doAll(decision.claims, (write) => this.write(write));
-    }
-    throw new Error('claims keep changing while they are decided upon');
+  settle<D extends {claims: readonly ClaimWrite[]}>(decide: () => D, {tenant, confirm}: Winner): Promise<D> {
+    return this.#settle(decide, async (writes) => {
+      if (writes.some(gives)) await confirm();
+      await doAll(writes, async (write) => {
+        if (gives(write)) await this.#makeWay(write.hostname, tenant);
+        await this.write(write);
+      });
+    });
   }
 
   /** Sees to it that the claims of these hostnames know the orders that `ordersOf` tells of. */
   async remember(hostnames: readonly string[], ordersOf: (claim: DomainClaim) => readonly Order[]): Promise<void> {
     const standing = () => hostnames.flatMap((hostname) => this.of(hostname) ?? []);
-    await this.settle(
+    await this.#settle(
       () => ({claims: standing().flatMap((claim) => remember(claim, ordersOf(claim)) ?? [])}),
-      () => Promise.resolve(),
+      // Way is made for nobody: that asks for this.
+      (writes) => doAll(writes, (write) => this.write(write)),
     );
+  }
+
+  async #settle<D extends {claims: readonly ClaimWrite[]}>(
+    decide: () => D,
+    writeAll: (writes: readonly ClaimWrite[]) => Promise<unknown>,
+  ): Promise<D> {
+    for (let round = 0; round < rounds; round++) {
+      const decision = decide();
+      if (decision.claims.length === 0) return decision;
+      await writeAll(decision.claims);
+    }
+    throw new Error('claims keep changing while they are decided upon');
   }
 
   /** Throws what the API server throws, but where another was quicker: then the cache has what stands. */
   async write({hostname, before, spec, status}: ClaimWrite): Promise<void> {
-    await this.#makeWay(hostname, spec.tenant);
     try {
       this.#cache.observe(
         before === undefined
@@ -106,6 +126,7 @@ export interface ClaimDeps extends Pick<Caches, 'domains' | 'projects'> {
   children: Children;
   resting: Resting;
   orders: OrderBook;
+  tenants: Pick<Tenants, 'of'>;
   now?: () => number;
 }
 
@@ -157,10 +178,12 @@ export class ClaimReconciler {
    * again.
    */
   async reconcile(hostname: Key): Promise<Result> {
-    const {claims, resting} = this.#deps;
+    const {claims, resting, tenants} = this.#deps;
     await this.#endStrays(hostname);
     const now = (this.#deps.now ?? Date.now)();
-    const restEnds = await resting.tend(hostname, claims.of(hostname), now);
+    const claim = claims.of(hostname);
+    const {holder} = claim?.status ?? {};
+    const restEnds = await resting.tend(hostname, {now, claim, tenant: holder && tenants.of(holder.namespace)});
     const result = await this.#reconcileClaim(hostname, now, restEnds);
     const next = Math.min(restEnds - now, result === 'awaitChange' ? Infinity : result.requeueAfterMs, 86_400_000);
     return restEnds === Infinity ? result : {requeueAfterMs: Math.max(1000, next)};

@@ -145,8 +145,8 @@ export class CustomDomainReconciler {
 
     let applied: Applied | undefined;
     let world!: World;
-    const confirm = () => confirmTenant(client, cached.metadata.namespace ?? '', tenant);
-    const settle = () => claims.settle(() => decide((world = this.#gather(key, domain, tenant, applied))), confirm);
+    const winner = {tenant, confirm: () => confirmTenant(client, cached.metadata.namespace ?? '', tenant)};
+    const settle = () => claims.settle(() => decide((world = this.#gather(key, domain, tenant, applied))), winner);
     let decision = await settle();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
     if (orders.keep(key, tenantKey(tenant), decision.wishes)) decision = await settle();

@@ -110,7 +110,7 @@ export class ProjectReconciler {
 
     const confirm = () => confirmTenant(client, project.metadata.namespace ?? '', tenant);
     const decideOn = (applied?: Applied) =>
-      this.#deps.claims.settle(() => decideProject(this.#gather(key, project, tenant, applied)), confirm);
+      this.#deps.claims.settle(() => decideProject(this.#gather(key, project, tenant, applied)), {tenant, confirm});
     let decision = await decideOn();
     // The budgets come before the order: what is wanted is asked for, and decided with the answer.
     if (orders.keep(orderOwner(key), tenantKey(tenant), decision.wishes)) decision = await decideOn();

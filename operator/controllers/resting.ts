@@ -1,11 +1,10 @@
 /** Certificates that rest (domain/resting.ts): laid down, found again, and deleted when that is over. */
-import type {Certificate, CertificateRequest, DomainClaim} from '../api/foreign.ts';
-import type {DomainClaimSpec} from '../api/domain-claim.ts';
+import type {Certificate, CertificateRequest} from '../api/foreign.ts';
 import type {IssuedRequest} from '../domain/certificate.ts';
 import {isReordered, isResting} from '../domain/certificate.ts';
 import type {Hostname} from '../domain/hostname.ts';
-import type {Rest} from '../domain/resting.ts';
-import {hostnameOf, mayRest, mayReturn, restEnds, restingCertificate, restsFor} from '../domain/resting.ts';
+import type {Beside, Rest} from '../domain/resting.ts';
+import {hostnameOf, mayRest, mayReturn, restEnds, restingCertificate, restsForTenant} from '../domain/resting.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
@@ -65,8 +64,8 @@ export class Resting {
   }
 
   /** Before a hostname becomes a tenant's: what rests of it for others goes. */
-  async makeWay(hostname: Hostname, identity: DomainClaimSpec['tenant']): Promise<void> {
-    await this.#remove(this.of(hostname).filter((c) => !restsFor(c, identity)));
+  async makeWay(hostname: Hostname, tenant: Tenant): Promise<void> {
+    await this.#remove(this.of(hostname).filter((c) => !restsForTenant(c, tenant)));
   }
 
   /** Everything that rests of a hostname goes. */
@@ -75,10 +74,10 @@ export class Resting {
   }
 
   /** What may not rest any longer goes. Returns when the next one's time is over, ms since the epoch; Infinity: there is none. */
-  async tend(hostname: Hostname, claim: DomainClaim | undefined, now: number): Promise<number> {
+  async tend(hostname: Hostname, beside: Beside): Promise<number> {
     const {requests} = this.#deps;
     const all = Map.groupBy(this.of(hostname), (c) =>
-      mayRest(c, {now, claim, reordered: isReordered(c, requests.by('certificate', keyOf(c)))}),
+      mayRest(c, {...beside, reordered: isReordered(c, requests.by('certificate', keyOf(c)))}),
     );
     await this.#remove(all.get(false) ?? []);
     return Math.min(Infinity, ...(all.get(true) ?? []).map(restEnds));

@@ -92,6 +92,10 @@ export const restEnds = ({metadata: {annotations}}: Certificate): number =>
 export const restsFor = ({metadata: {annotations}}: Certificate, identity: Identity): boolean =>
   annotations?.[restsForAnnotation] === restName(identity);
 
+/** Whether it rests for a tenant. What its namespace had before it had an Account is the Account's. */
+export const restsForTenant = (certificate: Certificate, tenant: Tenant): boolean =>
+  restsFor(certificate, identityOf(tenant)) || restsFor(certificate, {namespaceUID: tenant.namespaceUID});
+
 /** Of Certificates that are wanted, the names (`namespace/name`) of those that come back from their rest. `standing`: by hostname. */
 export const returningOf = (
   wanted: readonly Certificate[],
@@ -103,24 +107,26 @@ export const returningOf = (
     return stands?.resting && stands.name === name ? `${namespace}/${name}` : [];
   });
 
-/** Whether a tenant that holds its hostname may take it back. What the namespace had before it had an Account is the Account's. */
-export function mayReturn(certificate: Certificate, tenant: Tenant, now: number): boolean {
-  const {namespaceUID} = tenant;
-  return (
-    isResting(certificate) &&
-    isGood(certificate) &&
-    restEnds(certificate) > now &&
-    (restsFor(certificate, identityOf(tenant)) || restsFor(certificate, {namespaceUID}))
-  );
+/** Whether a tenant that holds its hostname may take it back. */
+export const mayReturn = (certificate: Certificate, tenant: Tenant, now: number): boolean =>
+  isResting(certificate) && isGood(certificate) && restEnds(certificate) > now && restsForTenant(certificate, tenant);
+
+/** Beside what it rests: the claim of its hostname, and the tenant in whose namespace the holder of that is. */
+export interface Beside {
+  now: number;
+  claim: DomainClaim | undefined;
+  tenant: Tenant | undefined;
 }
 
-/** Whether it may rest on, beside the claim of its hostname. `reordered`: cert-manager has asked for another in its place. */
+/** Whether it may rest on. `reordered`: cert-manager has asked for another in its place. */
 export const mayRest = (
   certificate: Certificate,
-  {now, claim, reordered}: {now: number; claim: DomainClaim | undefined; reordered: boolean},
+  {now, claim, tenant, reordered}: Beside & {reordered: boolean},
 ): boolean =>
   claim !== undefined &&
-  restsFor(certificate, claim.spec.tenant) &&
+  (restsFor(certificate, claim.spec.tenant) ||
+    // Its tenant is about to take it back.
+    (tenant !== undefined && belongsTo(claim, tenant) && restsForTenant(certificate, tenant))) &&
   isGood(certificate) &&
   !reordered &&
   restEnds(certificate) > now;

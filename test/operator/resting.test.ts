@@ -54,9 +54,12 @@ const countResting =
   async () =>
     (await Promise.all(hostnames.map(restingOf))).flat().length;
 
-/** `www` is Live, and `old` redirects to it. */
-async function served(): Promise<{customer: Customer; www: string; old: string; back: () => Promise<void>}> {
+/** `www` is Live, and `old` redirects to it. `before`: what becomes of the customer before its hostnames are attached. */
+async function served(
+  before: (customer: Customer) => Promise<void> = async () => {},
+): Promise<{customer: Customer; www: string; old: string; back: () => Promise<void>}> {
   const customer = await Customer.deployed(platform);
+  await before(customer);
   const [www, old] = [customer.host('www'), customer.host('old')];
   await customer.point([www, old]);
   const back = async () => {
@@ -87,7 +90,7 @@ const writesAbout = (hostname: string, {metadata: {name}}: Certificate, from: nu
     });
 
 describe('A CustomDomain', () => {
-  withOperator();
+  withOperator({defaultPlan: 'pro'});
 
   test(`that is deleted and made anew ${times} times costs one order a hostname in all, a restart in between`, async () => {
     const {customer, www, old, back} = await served();
@@ -99,6 +102,20 @@ describe('A CustomDomain', () => {
       }
       await back();
     }
+    expect(orders(www, old)).toEqual([1, 1]);
+    await expectSoon(countResting(www, old), 0);
+  });
+
+  test('that comes back in a namespace that was given to an Account meanwhile costs no order', async () => {
+    const {customer, www, old, back} = await served(async (newcomer) => {
+      await newcomer.change(namespaces, newcomer.namespace, {metadata: {labels: {'doorplate.dev/account': null}}});
+    });
+    await removed(customer, www);
+    await expectSoon(countResting(www, old), 2);
+    const labels = {'doorplate.dev/account': customer.namespace};
+    await customer.change(namespaces, customer.namespace, {metadata: {labels}});
+    await operator.rest();
+    await back();
     expect(orders(www, old)).toEqual([1, 1]);
     await expectSoon(countResting(www, old), 0);
   });
@@ -183,17 +200,22 @@ describe('A Certificate that rests', () => {
     ]);
   });
 
-  test('goes when the platform makes its hostname another tenant’s', async () => {
+  test.each([
+    ['', {}],
+    [', and its claim has lost its orders', {orders: null}],
+  ])('goes when the platform makes its hostname another tenant’s%s', async (_, change) => {
     const {customer, www} = await served();
     await removed(customer, www);
     expect(await restingOf(www)).toHaveLength(1);
+    const status = {generation: 2, quarantinedUntil: null, ...change};
     await platform.client.patch(
       domainClaims,
       www,
-      {spec: {tenant: {account: 'another'}, proof: 'Platform'}, status: {generation: 2, quarantinedUntil: null}},
+      {spec: {tenant: {account: 'another'}, proof: 'Platform'}, status},
       {type: 'merge'},
     );
     await expectSoon(countResting(www), 0);
+    expect((await platform.client.get(domainClaims, www))?.status?.orders).toHaveLength(1);
   });
 
   test('goes shortly before its renewal, although the hostname is its tenant’s still', async () => {

@@ -143,10 +143,13 @@ export class TownCertificates {
     for (const [key, {metadata}] of this.#all) if (metadata.namespace === namespace) this.#all.delete(key);
   }
 
-  /** Throws where something rests that is not the tenant's whose claim is (to be) written; undefined: there is to be no claim. */
-  assertOnlyOf(identity: DomainClaim['spec']['tenant'] | undefined, when: string): void {
+  /** Throws where something rests for none of those whose claim is written; of none: there is to be no claim. */
+  assertOnlyOf(identities: readonly DomainClaim['spec']['tenant'][], when: string): void {
     for (const certificate of this.standing)
       if (isResting(certificate))
-        assert(identity && restsFor(certificate, identity), `${keyOf(certificate)} rests for another: ${when}`);
+        assert(
+          identities.some((identity) => restsFor(certificate, identity)),
+          `${keyOf(certificate)} rests for another: ${when}`,
+        );
   }
 }

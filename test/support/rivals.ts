@@ -237,16 +237,16 @@ export class Town {
     const {resting} = certificates;
     const client: ClaimApi = {
       create: (resource, object, options) => {
-        certificates.assertOnlyOf((object as unknown as DomainClaim).spec.tenant, 'a claim is created');
+        certificates.assertOnlyOf(this.#namesOf((object as unknown as DomainClaim).spec.tenant), 'a claim is created');
         return api.create(resource, object, options);
       },
       patch: (resource, key, body, options) => {
         const spec = (body as {path: string; value: DomainClaim['spec']}[]).find((o) => o.path === '/spec')?.value;
-        certificates.assertOnlyOf(spec?.tenant, 'a claim is written');
+        certificates.assertOnlyOf(spec ? this.#namesOf(spec.tenant) : [], 'a claim is written');
         return api.patch(resource, key, body, options);
       },
       delete: (resource, key, options) => {
-        certificates.assertOnlyOf(undefined, 'a claim is deleted');
+        certificates.assertOnlyOf([], 'a claim is deleted');
         return api.delete(resource, key, options);
       },
       get: <T extends KubeObject>(resource: Resource<T>, name: string) =>
@@ -274,6 +274,7 @@ export class Town {
       children: {routes: () => false, remove: () => Promise.resolve(), ownersOf: () => new Map()} as never,
       resting,
       orders: {orders: () => []} as never,
+      tenants: {of: (name) => this.tenants[name as Name].seen},
     });
   }
 
@@ -283,6 +284,14 @@ export class Town {
 
   #all() {
     return names.map((n) => this.tenants[n]);
+  }
+
+  /** By what a tenant's Certificates may rest: what a namespace had before it had an Account is the Account's. */
+  #namesOf(tenant: DomainClaim['spec']['tenant']): DomainClaim['spec']['tenant'][] {
+    const given = this.#all().filter(
+      ({tenant: now, seen}) => tenant.account !== undefined && [now.account, seen.account].includes(tenant.account),
+    );
+    return [tenant, ...given.flatMap(({tenant: now, seen}) => [now, seen].map(({namespaceUID}) => ({namespaceUID})))];
   }
 
   isRouted(t: Tenant): boolean {
@@ -487,7 +496,7 @@ export class Town {
       get: () => Promise.resolve({metadata: {uid: t.namespaceUID, labels: {[accountLabel]: t.account ?? ''}}}),
     };
     const confirm = () => confirmTenant(live as never, t.name, t.seen);
-    const settle = () => this.#claims.settle(() => decide(this.#world(t, domain)), confirm);
+    const settle = () => this.#claims.settle(() => decide(this.#world(t, domain)), {tenant: t.seen, confirm});
     let decision = await settle();
     const before = this.isRouted(t);
     const written = ingressesOf(decision.routes, {ingressClassName: policy.ingressClassName, traefik: false})
@@ -647,7 +656,7 @@ export class Town {
 
   /** At rest. */
   #guarantee(): void {
-    this.certificates.assertOnlyOf(this.#copy?.spec.tenant, 'nothing happens any more');
+    this.certificates.assertOnlyOf(this.#copy ? this.#namesOf(this.#copy.spec.tenant) : [], 'nothing happens any more');
     this.certificates.assertWhole();
     for (const t of this.#all()) {
       if (!this.isRouted(t)) continue;

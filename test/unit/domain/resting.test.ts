@@ -1,7 +1,14 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Certificate, DomainClaim} from '../../../operator/api/foreign.ts';
 import {makeCertificate, privateKeyOf} from '../../../operator/domain/certificate.ts';
-import {mayRest, mayReturn, restEnds, restingCertificate, restOf} from '../../../operator/domain/resting.ts';
+import {
+  type Beside,
+  mayRest,
+  mayReturn,
+  restEnds,
+  restingCertificate,
+  restOf,
+} from '../../../operator/domain/resting.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import {days, enterprise, heldClaim, hours, minutes, policy, t0, tenantOn} from '../../support/world.ts';
 
@@ -34,6 +41,16 @@ const rested = (certificate = issued(), claim = own): Certificate => ({
   ...restingCertificate(certificate, restFrom(certificate, claim)!),
   status: certificate.status,
 });
+
+/** Rested while its namespace had no Account. */
+const {namespaceUID, plan} = acme;
+const alone = {namespaceUID, plan};
+const ofNamespace: DomainClaim = {...own, spec: {tenant: {namespaceUID}, proof: 'DNS'}};
+const restedAlone: Certificate = {
+  ...restingCertificate(issued(), restFrom(issued(), ofNamespace, alone)!),
+  status: issued().status,
+};
+const elsewhere = {...acme, namespaceUID: 'uid-another'};
 
 describe('A Certificate that its owner needs no more', () => {
   test('rests as long as the quarantine takes, while the claim is held or released', () => {
@@ -90,13 +107,8 @@ describe('A Certificate that rests', () => {
   });
 
   test('comes back to its tenant, also to the Account that its namespace has been given to', () => {
-    const {namespaceUID, plan} = acme;
-    const ofNamespace: DomainClaim = {...own, spec: {tenant: {namespaceUID}, proof: 'DNS'}};
-    const alone = {namespaceUID, plan};
     expect(mayReturn(rested(), acme, t0)).toBe(true);
-    const rest = restFrom(issued(), ofNamespace, alone)!;
-    const before = {...restingCertificate(issued(), rest), status: issued().status};
-    expect([mayReturn(before, alone, t0), mayReturn(before, acme, t0)]).toEqual([true, true]);
+    expect([mayReturn(restedAlone, alone, t0), mayReturn(restedAlone, acme, t0)]).toEqual([true, true]);
   });
 
   test.each<[string, Certificate, {tenant?: typeof acme; at?: number}]>([
@@ -110,8 +122,16 @@ describe('A Certificate that rests', () => {
     expect(mayReturn(certificate, tenant, at)).toBe(false);
   });
 
-  test.each<[string, boolean, {claim?: DomainClaim | undefined; reordered?: boolean; at?: number; of?: Certificate}]>([
+  test.each<[string, boolean, Partial<Beside> & {reordered?: boolean; at?: number; of?: Certificate}]>([
     ['goes on while its claim is held', true, {}],
+    ['goes on for a namespace whose Account has the claim now', true, {of: restedAlone}],
+    [
+      'ends for a namespace whose Account has the claim, once nobody there holds it',
+      false,
+      {of: restedAlone, tenant: undefined},
+    ],
+    ['ends for a namespace that is another Account’s than the claim', false, {of: restedAlone, claim: anothers}],
+    ['ends for another namespace of the Account that has the claim', false, {of: restedAlone, tenant: elsewhere}],
     ['goes on while its claim is in quarantine', true, {claim: released}],
     ['goes on until its time is over', true, {at: t0 + 30 * days - hours}],
     ['ends when its time is over', false, {at: t0 + 30 * days}],
@@ -127,8 +147,8 @@ describe('A Certificate that rests', () => {
     ['ends when its key is gone', false, {of: {...rested(), status: {conditions: [condition('Ready', 'False')]}}}],
   ])('%s', (_, goesOn, world) => {
     const {reordered = false, at = t0, of = rested()} = world;
-    const claim = 'claim' in world ? world.claim : own;
-    expect(mayRest(of, {now: at, claim, reordered})).toBe(goesOn);
+    const beside = {claim: own, tenant: acme, ...world};
+    expect(mayRest(of, {...beside, now: at, reordered})).toBe(goesOn);
   });
 
   test('that says no time has none left', () => {
