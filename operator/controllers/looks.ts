@@ -57,14 +57,17 @@ export function schedule(
       kept.dns.add(key);
       const {question, caa = false, rival} = look;
       if (isDue) dns.due(owner, key, {...question, caa, ...(rival && {rival})}, look.at);
+      else dns.keep(owner.key, key);
     } else if (look.what === 'edge') {
       const key = edgeKey(look.hostname);
       kept.edge.add(key);
       if (isDue) edge.due(owner, key, {hostname: look.hostname, whoAnswers: look.whoAnswers}, look.at);
+      else edge.keep(owner.key, key);
     } else {
       const key = issuanceKey(look.hostname, look.attempt.id);
       kept.issuance.add(key);
       if (isDue) issuance.due(owner, key, {...look.attempt, owner: domain.metadata.uid ?? ''}, look.at);
+      else issuance.keep(owner.key, key);
     }
   }
   dns.forget(owner.key, kept.dns);

@@ -121,6 +121,16 @@ export class Observer<Q, R, K extends string = string> {
     this.#appointments.set(entry, delay * (1 - jitter * Math.random()));
   }
 
+  /** What is known of a key stays, and no look begins at it any more; one that is under way goes on. */
+  keep(owner: string, key: K): void {
+    const entry = this.#owners.get(owner)?.get(key);
+    if (!entry || entry.turn) return;
+    this.#takeOut(entry);
+    entry.dueAt = undefined;
+    entry.earliest = Infinity;
+    this.#next();
+  }
+
   /** Drops what is known about all keys of an owner that are not among `keep`. */
   forget(owner: string, keep?: ReadonlySet<K>): void {
     const keys = this.#owners.get(owner);
@@ -195,10 +205,9 @@ export class Observer<Q, R, K extends string = string> {
     const entries = [ticket.item, ...others.filter((e) => e !== ticket.item && !e.turn && e.earliest <= at)];
     const turn: Turn<Entry<Q, R>> = {waitedFor: new Set(entries), abort: new AbortController()};
     for (const entry of entries) {
-      this.#appointments.delete(entry);
-      if (entry.ticket && entry.ticket !== ticket) this.#queue.release(entry.ticket);
-      entry.isHeldBack = undefined;
-      entry.ticket = undefined;
+      // The ticket of the one whose turn it is holds the seat.
+      if (entry === ticket.item) entry.ticket = undefined;
+      this.#takeOut(entry);
       entry.turn = turn;
       this.#options.onBegin?.(entry.owner.tenant, entry.question, at, entry.looked.length === 0);
     }
@@ -232,16 +241,22 @@ export class Observer<Q, R, K extends string = string> {
     for (const handler of this.#handlers) handler(entry.owner.key);
   }
 
+  /** Takes a look out of where it waits. */
+  #takeOut(entry: Entry<Q, R>): void {
+    this.#appointments.delete(entry);
+    if (entry.ticket) this.#queue.release(entry.ticket);
+    entry.ticket = undefined;
+    entry.isHeldBack = undefined;
+  }
+
   /** Takes a look out of wherever it is. */
   #drop(entry: Entry<Q, R>): void {
     const subject = this.#options.subject(entry.question);
     const looks = this.#bySubject.get(subject);
     looks?.delete(entry);
     if (looks?.size === 0) this.#bySubject.delete(subject);
-    this.#appointments.delete(entry);
-    if (entry.ticket) this.#queue.release(entry.ticket);
+    this.#takeOut(entry);
     const {turn} = entry;
-    entry.ticket = undefined;
     entry.turn = undefined;
     turn?.waitedFor.delete(entry);
     if (turn?.waitedFor.size === 0) turn.abort.abort();

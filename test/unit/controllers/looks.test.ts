@@ -65,6 +65,12 @@ test('A look that is not to be made again is remembered, and one that nobody wai
   expect((await seen([]))[0]).toBeUndefined();
 });
 
+test('A look that was due, and is not to be made any more, is not made', async () => {
+  schedule(looks, domain(), 'acme', [dnsLook(t0 + 5 * seconds)]);
+  expect((await seen([dnsLook(Infinity)]))[0]).toBeUndefined();
+  expect(begun).toEqual([]);
+});
+
 test('Of another target or token nothing is known yet', async () => {
   await seen([dnsLook(t0)]);
   expect(looks.dns.latest(owner, dnsKey({...question, token: 'other'}))).toBeUndefined();

@@ -375,6 +375,29 @@ describe('Looks at one hostname', () => {
   });
 });
 
+describe('What is kept', () => {
+  test('is not looked at while it waits, for its time or in line, and what is known of it stays', async () => {
+    make(1);
+    due('a', 'k', 'q', start);
+    due('b', 'k', 'next', start);
+    await settle();
+    observer.keep('b', 'k');
+    await answer('q');
+    due('a', 'k', 'q', start + 1000);
+    observer.keep('a', 'k');
+    await jest.advanceTimersByTimeAsync(5000);
+    expect([open(), observer.latest('a', 'k')?.result]).toEqual([[], 'seen q']);
+  });
+
+  test('is looked at to the end, where that has begun', async () => {
+    due('a', 'k', 'q', start);
+    await settle();
+    observer.keep('a', 'k');
+    await answer('q');
+    expect(observer.latest('a', 'k')?.result).toBe('seen q');
+  });
+});
+
 describe('What is forgotten', () => {
   test('is not looked at, and nothing is known of it; what is kept stays', async () => {
     due('a', '1', '1', start);

@@ -508,6 +508,8 @@ describe('A redirect source', () => {
     const facts = {[docs]: served({...stands, edge: undefined}), [old]: served()};
     const back = later(away, {domain: {...away.domain, spec: before.domain.spec}, facts});
     expect(hostLines(decide(back))[0]).toBe(`${docs} Live Serving Nobody`);
+  });
+
   describe('that was the primary, and whose own redirect does not stand yet,', () => {
     const absent = (change: Partial<CertificateFacts> = {}) => ({
       ...certificate({ready: false, issuing: true, attemptAt: timestamp(t0), request, waiting: 'pending', ...change}),
