@@ -19,5 +19,5 @@ export function askedOf(resolvers: readonly Resolver[], settings: Settings): Set
   if (dns.mode === 'RecursiveOnly' && new Set(resolvers.map(({address}) => address)).size < 2) {
     throw new UsageError('name two resolvers (--resolver twice): the platform has dns.mode RecursiveOnly');
   }
-  return {...settings, dns: {...dns, recursive: resolvers}};
+  return {...settings, dns: {...dns, recursive: [...resolvers]}};
 }

@@ -11,14 +11,16 @@ import {bin} from '../../support/kube-server.ts';
 
 let servers: Server[];
 let folder: string;
-/** What was asked, in order: `number of the server agent token`. */
+/** Which server was asked by whom, in order; and the tokens of the requests. */
 let asked: string[];
+let tokens: (string | undefined)[];
 const before = process.env.KUBECONFIG;
 beforeEach(async () => {
-  asked = [];
+  [asked, tokens] = [[], []];
   servers = ['first', 'second'].map((name) =>
     createServer(({headers}, answer) => {
-      asked.push(`${name} ${headers['user-agent']?.split('/')[0]} ${headers.authorization}`);
+      asked.push(`${name} by ${headers['user-agent']?.split('/')[0]}`);
+      tokens.push(headers.authorization);
       answer.end('{}');
     }),
   );
@@ -54,7 +56,7 @@ test('the plugin names itself to the API server', async () => {
   const client = (await clusterOf({kubeconfig: await kubeconfig('one', 0, ['test'])})).client();
   await client.raw('/version');
   await client.close();
-  expect(asked).toEqual(['first kubectl-doorplate Bearer of-one']);
+  expect(asked).toEqual(['first by kubectl-doorplate']);
 });
 
 test.each([
@@ -75,7 +77,9 @@ test.each([
   await client.close();
   const args = ['get', '--raw', '/version', ...(context === undefined ? [] : ['--context', context])];
   await promisify(execFile)(join(bin, 'kubectl'), args, {env: {...process.env, HOME: folder}});
-  expect(asked).toEqual([`${name} kubectl-doorplate Bearer of-a`, `${name} kubectl Bearer of-a`]);
+  expect(asked).toEqual([`${name} by kubectl-doorplate`, `${name} by kubectl`]);
+  // kubectl sends none by plain HTTP.
+  expect(tokens[0]).toBe('Bearer of-a');
 });
 
 test('a file that is not there is told, where KUBECONFIG names no other', async () => {

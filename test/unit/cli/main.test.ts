@@ -3,7 +3,6 @@ import {execFile} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {promisify} from 'node:util';
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {root} from '../../support/pages.ts';
 
@@ -17,10 +16,12 @@ test('a reader that stops early ends a command quietly: no stack trace, and its 
   // More than a pipe holds (64 KiB), so that the reader is gone while it is written.
   const lines = Array.from({length: 5000}, (_, i) => `host-${i}.example.com,acme`);
   writeFileSync(join(folder, 'hostnames.csv'), lines.join('\n'));
-  const {stdout, stderr} = await promisify(execFile)(
-    'bash',
-    ['-o', 'pipefail', '-c', 'kubectl-doorplate claims -f hostnames.csv | head -c 10'],
-    {cwd: folder, env: {...process.env, HOME: folder, PATH: `${join(root, 'operator/cli')}:${process.env.PATH}`}},
-  );
-  expect([stdout, stderr]).toEqual(['apiVersion', '']);
+  const env = {...process.env, HOME: folder, PATH: `${join(root, 'operator/cli')}:${process.env.PATH}`};
+  const script = 'kubectl-doorplate claims -f hostnames.csv | head -c 10';
+  const ended = await new Promise((resolve) => {
+    execFile('bash', ['-o', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
+      resolve({code: error ? error.code : 0, stdout, stderr}),
+    );
+  });
+  expect(ended).toEqual({code: 0, stdout: 'apiVersion', stderr: ''});
 });
