@@ -172,12 +172,18 @@ interface Ended {
   stdout: string;
   stderr: string;
 }
-const exec = (file: string, args: readonly string[], env: Record<string, string>): Promise<Ended> =>
+/** `tells`: is called with each part of what is written to stderr. */
+const exec = (
+  file: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  tells: (text: string) => void = () => {},
+): Promise<Ended> =>
   new Promise((resolve) => {
     const options = {cwd: folder, env: {HOME: folder, PATH: `${bin}:${process.env.PATH}`, ...env}};
     execFile(file, [...args], options, (error, stdout, stderr) =>
       resolve({code: error ? Number(error.code) : 0, stdout, stderr}),
-    );
+    ).stderr!.on('data', (chunk) => tells(String(chunk)));
   });
 const cliFolder = join(root, 'operator/cli');
 const cli = (config: string, ...args: string[]) =>
@@ -321,13 +327,21 @@ Project docs: Pending
 
   test('waits for what comes of it, and is told each change', async () => {
     const domain = await attach({hosts: [host({})]});
-    const waited = cli(tenant, 'verify', 'docs', '--wait');
+    let heard = '';
+    const waited = exec(
+      join(cliFolder, 'kubectl-doorplate'),
+      ['verify', 'docs', '--wait'],
+      {KUBECONFIG: tenant},
+      (text) => {
+        heard += text;
+      },
+    );
     const lastHandledReconcileAt = await eventually(
       async () =>
         (await client.get(customDomains, 'acme/docs'))?.metadata.annotations?.['doorplate.dev/requestedAt'] ?? false,
     );
     await say({hosts: [host({phase: 'Verified', reason: 'Issuing', waitingFor: 'CertificateAuthority'})]}, domain);
-    await new Promise((resolve) => void setTimeout(resolve, 3000));
+    await eventually(() => heard.includes('Verified'));
     await say({hosts: [live], lastHandledReconcileAt: String(lastHandledReconcileAt)}, domain);
     const {code, stdout, stderr} = await waited;
     const told = stderr.split('\n').filter((line) => line.startsWith('docs.example.com'));
