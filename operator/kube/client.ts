@@ -1,6 +1,6 @@
 import type {KubeConfig} from '@kubernetes/client-node';
 import {type Credentials, fromKubeConfig, inCluster} from './credentials.ts';
-import {ApiError, isGone, isNotFound} from './errors.ts';
+import {AnswerTooLongError, ApiError, isGone, isNotFound} from './errors.ts';
 import {loadKubeConfig} from './kubeconfig.ts';
 import {LineSplitter} from './lines.ts';
 import type {KitMetrics} from './metrics.ts';
@@ -44,8 +44,8 @@ export interface ClientOptions extends TransportOptions {}
 
 /**
  * Typed requests to one API server, pooled. Bodies are JSON, times stay strings. Every method throws `ApiError` when the server
- * refuses, `NoAnswerError` when no answer came, and `WriteRefusedError` when the guard of `guardWrites` let a write not go out.
- * Nothing is retried here: callers have a queue with back-off.
+ * refuses, `NoAnswerError` when no answer came, `AnswerTooLongError` when it is too much to read, and `WriteRefusedError` when the
+ * guard of `guardWrites` let a write not go out. Nothing is retried here: callers have a queue with back-off.
  */
 export class Client {
   readonly #transport: Transport;
@@ -116,19 +116,26 @@ export class Client {
   }
 
   /**
-   * The pages of one consistent list, from the first, or from where `from` says: all carry the same resourceVersion. Throws a 410
-   * when the list became too old midway.
+   * The pages of one consistent list, from the first, or from where `from` says: all carry the same resourceVersion. A page that is
+   * too much to read is asked for by halves, and so are those after it. Throws a 410 when the list became too old midway.
    */
   async *pages<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions = {},
     from?: string,
   ): AsyncGenerator<Page<T>> {
-    let coming: Promise<Page<T>> | undefined = this.#page(resource, options, from);
+    let {limit = 500} = options;
+    const read = (at?: string): Promise<Page<T>> =>
+      this.#page(resource, {...options, limit}, at).catch((error: unknown) => {
+        if (!(error instanceof AnswerTooLongError) || limit <= 1) throw error;
+        limit = Math.ceil(limit / 2);
+        return read(at);
+      });
+    let coming: Promise<Page<T>> | undefined = read(from);
     while (coming) {
       const {items, resourceVersion, next}: Page<T> = await coming;
       // The server gathers the next page while this one is taken in.
-      coming = next === undefined ? undefined : this.#page(resource, options, next);
+      coming = next === undefined ? undefined : read(next);
       // Whoever stops in between never hears of its failure.
       coming?.catch(() => {});
       yield {items, resourceVersion, next};

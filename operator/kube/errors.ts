@@ -71,6 +71,15 @@ export class NoAnswerError extends BecauseError {
   }
 }
 
+/** The answer is longer than what is read of one (`longestAnswer`), and so is given up. `because` is what undici threw. */
+export class AnswerTooLongError extends BecauseError {
+  override readonly name = 'AnswerTooLongError';
+
+  constructor(request: string, because: unknown) {
+    super(`${request}: the answer is too long`, because);
+  }
+}
+
 /** The client's guard refused a write: nothing was sent. `because` is what the guard threw. */
 export class WriteRefusedError extends BecauseError {
   override readonly name = 'WriteRefusedError';

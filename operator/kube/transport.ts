@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto';
 import {createSecureContext} from 'node:tls';
-import {Agent, type Dispatcher, Pool, ProxyAgent} from 'undici';
+import {Agent, type Dispatcher, errors, Pool, ProxyAgent} from 'undici';
 import type {Clock} from './clock.ts';
 import {systemClock} from './clock.ts';
 import type {Credentials, Secrets} from './credentials.ts';
-import {NoAnswerError, WriteRefusedError} from './errors.ts';
+import {AnswerTooLongError, NoAnswerError, WriteRefusedError} from './errors.ts';
 import type {KitMetrics} from './metrics.ts';
 
 export interface Request {
@@ -22,6 +22,8 @@ export interface TransportOptions {
   userAgent?: string;
   /** How many requests, watches aside, are in flight at most; the others wait. */
   connections?: number;
+  /** Bytes of an answer, a watch aside, that are read at most. It must have room for any one object. */
+  longestAnswer?: number;
   metrics?: KitMetrics;
   clock?: Clock;
 }
@@ -34,6 +36,11 @@ const idleConnectionMs = 60_000;
 const connecting = {timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000, allowH2: false};
 /** The API server itself gives a request up after 60 s (--request-timeout). */
 const answerWithinMs = 65_000;
+/** Ten times what etcd takes of one object, and more than what a page of objects of usual size has. */
+const longestAnswer = 16 * 1024 * 1024;
+
+/** What differs between the pools. */
+type Limits = Pick<Agent.Options, 'connections' | 'bodyTimeout' | 'maxResponseSize'>;
 
 interface Agents {
   secrets: Secrets;
@@ -86,7 +93,7 @@ export class Transport {
     this.#guard = guard;
   }
 
-  /** The whole answer, whatever its status. Throws NoAnswerError when there is none. */
+  /** The whole answer, whatever its status. Throws NoAnswerError when there is none, AnswerTooLongError when it is too much to read. */
   async request(request: Request): Promise<{status: number; body: string; retryAfter: string | undefined}> {
     const answer = await this.#send(request, 'requests');
     const body = await answer.body.text().catch((error: unknown) => {
@@ -165,17 +172,20 @@ export class Transport {
     this.#readAt = this.#clock.now();
     if (old?.fingerprint === fingerprint) return (this.#agents = {...old, secrets});
     if (old) this.#retire(old);
-    const make = (limits: Pick<Agent.Options, 'connections' | 'bodyTimeout'>) => this.#agent(secrets.tls, limits);
+    const make = (limits: Limits) => this.#agent(secrets.tls, limits);
+    const maxResponseSize = this.options.longestAnswer ?? longestAnswer;
     return (this.#agents = {
       secrets,
       fingerprint,
-      requests: make({connections: this.#connections, bodyTimeout: answerWithinMs}).compose(this.#guarded),
+      requests: make({connections: this.#connections, bodyTimeout: answerWithinMs, maxResponseSize}).compose(
+        this.#guarded,
+      ),
       // A watch is quiet for minutes, and has a watchdog of its own.
       watches: make({connections: null, bodyTimeout: 0}),
     });
   }
 
-  #agent(tls: Secrets['tls'], limits: Pick<Agent.Options, 'connections' | 'bodyTimeout'>): Dispatcher {
+  #agent(tls: Secrets['tls'], limits: Limits): Dispatcher {
     const options = {
       allowH2: false,
       keepAliveTimeout: idleConnectionMs,
@@ -230,9 +240,10 @@ export class Transport {
 const isOther = (a: Agents, b: Agents): boolean =>
   a.secrets.headers.authorization !== b.secrets.headers.authorization || a.fingerprint !== b.fingerprint;
 
-/** What is thrown for a request that failed without an answer. */
+/** What is thrown for a request that failed without an answer, or with more than is read. */
 function noAnswer({method, path, signal}: Request, error: unknown): unknown {
   if (signal?.aborted || error instanceof WriteRefusedError) return error;
+  if (error instanceof errors.ResponseExceededMaxSizeError) return new AnswerTooLongError(`${method} ${path}`, error);
   return new NoAnswerError(`${method} ${path}`, error);
 }
 

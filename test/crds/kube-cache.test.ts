@@ -135,6 +135,19 @@ describe('a copy', () => {
     expect(content()).toBe('stays=1');
   });
 
+  test('is whole where a page is too much to read: it is asked for by halves, and so are those after it', async () => {
+    for (let i = 0; i < 8; i++) await create(`a-${i}`, 'small');
+    for (let i = 0; i < 6; i++) await create(`b-${i}`, 'x'.repeat(20_000));
+    await client.close();
+    client = new Client(proxy.credentials, {longestAnswer: 70_000});
+    make({pageSize: 8});
+    cache.start(stop.signal);
+    await eventually(() => cache.isSynced || logged.some((line) => line.includes('too long')));
+    expect([cache.isSynced, cache.size]).toEqual([true, 14]);
+    const lists = proxy.seen.filter((seen) => purpose(seen) === 'list');
+    expect(lists.map(({url}) => url.searchParams.get('limit'))).toEqual(['8', '8', '4', '2', '2', '2']);
+  });
+
   test('passes over an object of which nothing can be made, in a list and in a watch, and counts it until it is put right', async () => {
     await create('listed', 'unreadable');
     await create('one', '1');
