@@ -21,7 +21,7 @@ interface Runnable extends Syncable {
 export interface Health {
   /** The event loop turns: otherwise the process must be restarted. */
   live: boolean;
-  /** All caches have synced and nothing stops. */
+  /** All caches have synced, nothing has refused to start with what they hold, and nothing stops. */
   ready: boolean;
   /** Resources whose caches have not synced. */
   waitingFor: string[];
@@ -34,7 +34,7 @@ const releaseWithinMs = 3000;
 /**
  * Starts and stops the parts of a process in the one right order.
  *
- *   start: servers, caches -> all caches synced -> this process leads -> what begins then -> controllers
+ *   start: servers, caches -> all caches synced -> what may refuse -> ready -> this process leads -> what begins then -> controllers
  *   stop:  controllers take no more keys and drain within the grace time -> where this process led: what it does last -> events
  *          written -> leadership released -> servers -> caches -> client
  *
@@ -51,12 +51,14 @@ export class Manager {
   readonly #caches: Runnable[] = [];
   readonly #controllers: Controller[] = [];
   readonly #servers: Server[] = [];
+  readonly #checks: (() => void)[] = [];
   readonly #beginnings: (() => void)[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
   readonly #stop = new AbortController();
   /** Aborts as soon as `stop` is called: a candidate need not go on. */
   readonly #asked = new AbortController();
   #campaign: Promise<boolean> | undefined;
+  #passed = false;
   #began = false;
   #heartbeat: NodeJS.Timeout | undefined;
   #beatAt = performance.now();
@@ -109,6 +111,12 @@ export class Manager {
     return this;
   }
 
+  /** Calls when all caches have synced, before this process is ready or a candidate. What it throws ends the start. */
+  whenSynced(check: () => void): this {
+    this.#checks.push(check);
+    return this;
+  }
+
   /** Calls when this process leads, or need not ask: all caches have synced, and no key has been worked on. */
   whenLeading(begin: () => void): this {
     this.#beginnings.push(begin);
@@ -123,7 +131,7 @@ export class Manager {
 
   /**
    * Resolves when all caches have synced, this process leads and all controllers run, or when it was stopped before. Throws when
-   * a server can't start.
+   * a server can't start, and what a check of `whenSynced` throws.
    */
   async start(): Promise<void> {
     this.#beatAt = performance.now();
@@ -134,6 +142,8 @@ export class Manager {
     await this.#unlessStopped(Promise.all(this.#caches.map((cache) => cache.synced)));
     if (this.#stopping) return;
     this.#log.info({caches: this.#caches.length, ms: Math.round(performance.now() - startedAt)}, 'caches synced');
+    for (const check of this.#checks) check();
+    this.#passed = true;
     this.#campaign = this.#elector?.campaign(this.#asked.signal);
     await this.#campaign;
     if (this.#stopping) return;
@@ -152,7 +162,7 @@ export class Manager {
     const waitingFor = this.#caches.filter((cache) => !cache.isSynced).map((cache) => cache.resource.plural);
     return {
       live: performance.now() - this.#beatAt < deadAfterMs,
-      ready: waitingFor.length === 0 && this.#stopping === undefined,
+      ready: this.#passed && this.#stopping === undefined,
       waitingFor,
     };
   }

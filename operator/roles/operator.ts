@@ -80,8 +80,8 @@ export function operator(parts: Parts): Manager {
         controller('domainclaim', new ClaimReconciler(deps), wakeClaims(caches), book),
         controller('account', new AccountReconciler(deps), wakeAccounts(caches)),
       )
+      .whenSynced(() => refuseUnfitClass(caches, policy))
       .whenLeading(() => {
-        refuseUnfitClass(caches, policy);
         startedAt = Date.now();
         book.begin();
         plainHttp.begin();
@@ -136,7 +136,10 @@ const controllers =
       log,
     });
 
-/** Throws where no hostname could ever be served: before anything is written. A class that nobody knows is allowed. */
+/**
+ * Throws where no hostname could ever be served: before anything is written, and before a rolling upgrade takes this process for one
+ * that works. A class that nobody knows is allowed.
+ */
 function refuseUnfitClass({ingressClasses}: Caches, {ingressClassName}: Policy): void {
   const why = whyUnfit(ingressClassName, ingressClasses.get(ingressClassName)?.spec?.controller);
   if (why !== undefined) throw new ConfigError(`ingressClassName: ${why} See docs/ingress-classes.md`);

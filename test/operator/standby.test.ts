@@ -1,5 +1,6 @@
 /** An operator that stands by while another leads, and takes over. */
 import {afterAll, afterEach, beforeAll, describe, expect, jest, test} from '@jest/globals';
+import {ingressClasses} from '../../operator/controllers/resources.ts';
 import {leases, type Lease} from '../../operator/kube/lease.ts';
 import {microTime} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
@@ -87,5 +88,18 @@ describe('A standby', () => {
     const anew = hostnames.filter((name) => platform.dns.questions(name).length > known.get(name)!);
     // Each has its moment of the hour by its name, and for some name that is now.
     expect(anew.length).toBeLessThan(hostnames.length / 2);
+  });
+
+  test('whose class cannot be the edge refuses to stand by: a rolling upgrade stops there, and who leads goes on', async () => {
+    const alb = {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'IngressClass',
+      metadata: {name: 'alb'},
+      spec: {controller: 'ingress.k8s.aws/alb'},
+    };
+    await platform.client.create(ingressClasses, alb);
+    await somebodyLeads();
+    const standby = RunningOperator.standBy(platform, {...elected, ingressClassName: 'alb'}).then(noted);
+    await expect(standby).rejects.toThrow('IngressClass alb cannot be the edge');
   });
 });

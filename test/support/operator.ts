@@ -69,6 +69,7 @@ export class RunningOperator {
   readonly #platform: Platform;
   readonly #manager: Manager;
   #dying: Promise<void> | undefined;
+  #refusal: Error | undefined;
 
   private constructor(platform: Platform, proxy: FaultProxy, registry: Registry, manager: Manager) {
     this.#platform = platform;
@@ -76,6 +77,7 @@ export class RunningOperator {
     this.registry = registry;
     this.#manager = manager;
     this.leads = manager.start();
+    this.leads.catch((refusal: Error) => (this.#refusal = refusal));
   }
 
   /** Resolves when its controllers run; rejects with why it refuses to. `change`: settings in place of {@link settingsFor}. */
@@ -90,11 +92,13 @@ export class RunningOperator {
     return it;
   }
 
-  /** Resolves when its caches have synced: one that stands by while another leads. */
+  /** Resolves when its caches have synced: one that stands by while another leads. Rejects with why it refuses to. */
   static async standBy(platform: Platform, change: Settings): Promise<RunningOperator> {
     const it = await RunningOperator.launch(platform, change);
-    await eventually(() => it.#manager.health().ready);
-    return it;
+    await eventually(() => it.#refusal !== undefined || it.#manager.health().ready);
+    if (!it.#refusal) return it;
+    await it.stop();
+    throw it.#refusal;
   }
 
   private static async launch(platform: Platform, change: Settings, own: OwnParts = {}): Promise<RunningOperator> {

@@ -42,6 +42,8 @@ let sync: () => void;
 let manager: Manager;
 let controller: Controller;
 let mayWrite: () => void;
+/** With what the process refuses to start. */
+let refusal: Error | undefined;
 
 const log = pino({}, {write: (line: string) => void logged.push(line)});
 
@@ -85,6 +87,10 @@ function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void
     .addCache(cache)
     .addController(controller)
     .addServer({start: step('server starts'), stop: step('server stops')})
+    .whenSynced(() => {
+      story.push('checks');
+      if (refusal) throw refusal;
+    })
     .whenLeading(() => story.push('leads'))
     .whenEnding(async () => void story.push(mayStillWrite() ? 'ends' : 'ends too late'));
 }
@@ -92,6 +98,7 @@ function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void
 beforeEach(() => {
   story = [];
   logged = [];
+  refusal = undefined;
 });
 
 test('a process starts and stops in order, and what has begun is finished', async () => {
@@ -120,6 +127,7 @@ test('a process starts and stops in order, and what has begun is finished', asyn
     'server starts',
     'cache starts',
     'cache synced',
+    'checks',
     'leads',
     'a begins',
     'a is finished',
@@ -194,7 +202,7 @@ describe('with an election', () => {
     sync();
     await wait(10);
     expect(manager.health().ready).toBe(true);
-    expect(story).toEqual(['server starts', 'cache starts', 'cache synced', 'candidate']);
+    expect(story).toEqual(['server starts', 'cache starts', 'cache synced', 'checks', 'candidate']);
     expect(mayWrite).toThrow('not now');
     elector.win(true);
     await starting;
@@ -203,7 +211,7 @@ describe('with an election', () => {
     await settled();
     write.resolve();
     await stopping;
-    expect(story.slice(4)).toEqual([
+    expect(story.slice(5)).toEqual([
       'leads',
       'a begins',
       'a is finished',
@@ -215,6 +223,17 @@ describe('with an election', () => {
       'client closes',
     ]);
     expect(mayWrite).toThrow('not now');
+  });
+
+  test('a process that refuses what its caches hold ends its start: it is never ready, and no candidate', async () => {
+    make(async () => 'awaitChange', 1000, new FakeElector());
+    refusal = new Error('not with such a class');
+    const starting = manager.start();
+    sync();
+    await expect(starting).rejects.toThrow('not with such a class');
+    expect(manager.health()).toEqual({live: true, ready: false, waitingFor: []});
+    expect(story).not.toContain('candidate');
+    await manager.stop();
   });
 
   test('a candidate that is told to stop ends its start', async () => {
