@@ -41,9 +41,9 @@ export interface Syncable {
  * A local copy of one resource, kept by list and watch. What it gives is shared: read it, never change it.
  *
  * Promises: `synced` resolves when the first list is whole. Handlers are called once for each change, in the order of changes of
- * an object, after the store and the indexes hold it. An object is never replaced by an older one. What a relist does not hold is
- * told as deleted. A handler that throws is logged and harms nobody. An object of which `project` or an index can make nothing is
- * logged, counted (`unreadable`) and passed over: what was held of it stands, and the others go on.
+ * an object, after the store and the indexes hold it. An object is never replaced by an older one, unless history was set back.
+ * What a relist does not hold is told as deleted. A handler that throws is logged and harms nobody. An object of which `project` or
+ * an index can make nothing is logged, counted (`unreadable`) and passed over: what was held of it stands, and the others go on.
  *
  * Caveat: between a change and its event the copy is behind. `observe` closes that gap for our own writes.
  */
@@ -63,7 +63,8 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #seen: string | undefined;
   /**
    * The list in progress is older than what we hold: etcd was restored from a backup, and our versions are from a future that
-   * never was. What is listed replaces them; until then they stay, because half a list is worse than an old one.
+   * never was. What is listed replaces them; until then they stay, because half a list is worse than an old one. Where the versions
+   * after the restore are above all that were, `#isNews` tells.
    */
   #setBack = false;
   /** Keys that the list in progress has held so far. */
@@ -167,7 +168,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     }
     for (const item of items) {
       this.#listed.add(keyOf(item));
-      this.#put(item);
+      this.#put(item, resourceVersion);
     }
   }
 
@@ -202,15 +203,11 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     if (compareResourceVersions(resourceVersion, this.#seen) > 0) this.#seen = resourceVersion;
   }
 
-  #put(object: T): void {
+  /** `listed`: the resourceVersion of the list that holds it. */
+  #put(object: T, listed?: string): void {
     const key = keyOf(object);
     const before = this.#store.get(key);
-    if (
-      before &&
-      !this.#setBack &&
-      compareResourceVersions(object.metadata.resourceVersion, before.metadata.resourceVersion) <= 0
-    )
-      return;
+    if (before && !this.#isNews(object.metadata, before.metadata, listed)) return;
     let now: P;
     let found: [KeyIndex, string[]][];
     try {
@@ -227,6 +224,16 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     this.#store.set(key, now);
     for (const [values, at] of found) for (const value of at) values.add(value, key);
     this.#tell(now, before);
+  }
+
+  /**
+   * What is held gives way to what is newer. To an older one, too, in a list that is as new as what is held: its history was set
+   * back, and goes on above all versions that were (`etcdutl snapshot restore --bump-revision`).
+   */
+  #isNews(object: ObjectMeta, held: ObjectMeta, listed: string | undefined): boolean {
+    const order = compareResourceVersions(object.resourceVersion, held.resourceVersion);
+    if (order > 0 || this.#setBack) return true;
+    return order < 0 && listed !== undefined && compareResourceVersions(held.resourceVersion, listed) <= 0;
   }
 
   /** An object is gone, or something could be made of it. */

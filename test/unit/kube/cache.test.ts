@@ -126,6 +126,18 @@ test('a history that was set back is noticed when a watch fails, and believed', 
   expect(told).toEqual(['a 1 from the backup', 'b 2 -']);
 });
 
+test('a history that was set back, and goes on above all versions that were, is believed', async () => {
+  tell({type: 'MODIFIED', object: object('a', 15)});
+  await settled();
+  cache.observe(object('b', 1001));
+  told = [];
+  held = [object('a', 1, 'from the backup'), object('b', 2)];
+  version = 1000;
+  await after(gone);
+  expect(told).toEqual(['a 15 from the backup']);
+  expect(cache.get('ns/b')!.data!.a).toBe('1001');
+});
+
 test('a watch that ends in order goes on at once from what was seen last', async () => {
   tell({type: 'BOOKMARK', object: {metadata: {resourceVersion: '17'}}});
   await settled();
