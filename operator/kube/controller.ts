@@ -49,6 +49,8 @@ export class Controller {
   readonly #queue: Queue;
   readonly #stop = new AbortController();
   #workers: Promise<void>[] = [];
+  /** What was enqueued before the start: nobody works on it yet, so it does not wait. Undefined from then on. */
+  #early: Set<Key> | undefined = new Set();
 
   constructor(options: ControllerOptions) {
     this.name = options.name;
@@ -69,10 +71,13 @@ export class Controller {
     for (const wake of options.wokenBy ?? []) wake((key, how) => this.enqueue(key, how));
   }
 
-  /** `urgent`: somebody waits for it; it passes what merely follows from something else. */
+  /**
+   * `urgent`: somebody waits for it; it passes what merely follows from something else. Of what is there at the start nobody waits for
+   * one more than for another.
+   */
   enqueue(key: Key, {urgent = false} = {}): void {
-    // What is there at the start nobody waits for more than for anything else.
-    this.#queue.add(key, {urgent: urgent && this.#workers.length > 0});
+    if (this.#early) this.#early.add(key);
+    else this.#queue.add(key, {urgent});
   }
 
   enqueueAfter(key: Key, ms: number): void {
@@ -88,6 +93,9 @@ export class Controller {
     await Promise.race([Promise.all(waitFor.map((cache) => cache.synced)), stopped]);
     if (this.#stop.signal.aborted) return;
     metrics.maxWorkers.set({controller: this.name}, workers);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const key of early) this.enqueue(key);
     this.#workers = Array.from({length: workers}, () => this.#work());
   }
 

@@ -33,6 +33,10 @@ const noted = (operator: RunningOperator): RunningOperator => {
 const certificates = async ({registry}: RunningOperator) =>
   (await registry.getSingleMetric('doorplate_certificate_expiry_timestamp_seconds')!.get()).values.length;
 
+/** How many keys wait for a worker. */
+const waiting = async ({registry}: RunningOperator) =>
+  (await registry.getSingleMetric('workqueue_depth')!.get()).values.reduce((sum, {value}) => sum + value, 0);
+
 /** Somebody leads who does nothing, until the lease is given back. */
 async function somebodyLeads(): Promise<{giveBack: () => Promise<unknown>}> {
   const now = microTime(new Date());
@@ -56,6 +60,7 @@ describe('A standby', () => {
     const writes = () => standby.proxy.seen.filter((s) => s.method !== 'GET');
     expect(writes()).toEqual([]);
     expect([await certificates(first), await certificates(standby)]).toEqual([1, 0]);
+    expect(await waiting(standby)).toBe(0);
     await first.stop();
     await standby.leads;
     expect(await certificates(standby)).toBe(1);

@@ -50,6 +50,15 @@ async function metric(name: string): Promise<Record<string, number>> {
   );
 }
 
+/** How often a key had to wait for a worker, and for how long all together. */
+async function waited(): Promise<{count: number | undefined; seconds: number | undefined}> {
+  const {values} = (await registry.getSingleMetric('workqueue_queue_duration_seconds')!.get()) as {
+    values: {metricName?: string; value: number}[];
+  };
+  const of = (what: string) => values.find(({metricName}) => metricName?.endsWith(what))?.value;
+  return {count: of('_count'), seconds: of('_sum')};
+}
+
 beforeEach(() => {
   clock = new VirtualClock();
   registry = new Registry();
@@ -80,6 +89,19 @@ describe('the start', () => {
     await started;
     await settled();
     expect(seen).toEqual(['a']);
+  });
+
+  test('nothing is counted before it, for however long; then all that was enqueued is worked on, and has not waited', async () => {
+    const seen: string[] = [];
+    make(async (key) => (seen.push(key), 'awaitChange'));
+    for (const key of ['a', 'b', 'a']) controller.enqueue(key);
+    await clock.advance(3_600_000);
+    expect([await metric('workqueue_depth'), await metric('workqueue_adds_total')]).toEqual([{}, {}]);
+    await controller.start();
+    await settled();
+    expect(seen).toEqual(['a', 'b']);
+    expect([await metric('workqueue_depth'), await metric('workqueue_adds_total')]).toEqual([{'': 0}, {'': 2}]);
+    expect(await waited()).toEqual({count: 2, seconds: 0});
   });
 
   test('a stop while caches still sync ends the start', async () => {
