@@ -1,7 +1,7 @@
 import {type Backoff, backoffMs} from './backoff.ts';
 import type {Client, WatchEvent} from './client.ts';
 import {type Clock, sleep, systemClock} from './clock.ts';
-import {ApiError, isGone, retryAfterMs} from './errors.ts';
+import {ApiError, isGone, isOfAll, retryAfterMs} from './errors.ts';
 import {compareResourceVersions, type KubeObject, type Resource} from './objects.ts';
 
 /**
@@ -26,6 +26,8 @@ export type WatchState =
       expired: number;
       /** The page that could not be read: the list goes on there. */
       page?: string;
+      /** How often in a row the API server had something against that page. */
+      refused?: number;
     }
   | {at: 'Watching'; from: string}
   | {at: 'Checking'; from: string}
@@ -65,6 +67,12 @@ export interface WatcherOptions {
  * wait, too, and everything in one answer is the most that can be asked of both sides.
  */
 const mostExpired = 2;
+
+/**
+ * After so many refusals of a page the list begins anew: its token may never be good again, such as one of a history that was set
+ * back.
+ */
+const mostRefused = 5;
 
 /** A watch that lived this long, or brought anything, shows that the server is well: the back-off starts anew. */
 const healthyMs = 5000;
@@ -117,7 +125,10 @@ export class Watcher<T extends KubeObject> {
     }
   }
 
-  async #list({expired, page}: {expired: number; page?: string}, signal: AbortSignal): Promise<WatchState> {
+  async #list(
+    {expired, page, refused = 0}: {expired: number; page?: string; refused?: number},
+    signal: AbortSignal,
+  ): Promise<WatchState> {
     const {namespace, labelSelector, pageSize = this.#resource.pageSize ?? 500} = this.#options;
     const isPaged = expired < mostExpired;
     let next = page;
@@ -128,13 +139,15 @@ export class Watcher<T extends KubeObject> {
         from = read.resourceVersion;
         this.#sink.page(read.items, from, next === undefined);
         next = read.next;
+        refused = 0;
       }
       this.#sink.listed(from);
       return {at: 'Watching', from};
     } catch (error) {
       if (!isPaged) return this.#wait(error, {at: 'Listing', expired: 0});
       if (isGone(error)) return this.#wait(error, {at: 'Listing', expired: expired + 1});
-      return this.#wait(error, {at: 'Listing', expired, page: next});
+      if (!isOfAll(error)) refused++;
+      return this.#wait(error, {at: 'Listing', expired, ...(refused < mostRefused && {page: next, refused})});
     }
   }
 

@@ -2,7 +2,7 @@
 import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
 import {Cache} from '../../../operator/kube/cache.ts';
 import type {Client, WatchEvent} from '../../../operator/kube/client.ts';
-import {ApiError} from '../../../operator/kube/errors.ts';
+import {ApiError, NoAnswerError} from '../../../operator/kube/errors.ts';
 import {type ConfigMap, configMaps} from '../../support/kube-api.ts';
 import {settled, VirtualClock} from '../../support/kube-clock.ts';
 
@@ -207,6 +207,30 @@ describe('a list in pages', () => {
     expect(requests).toEqual(['list']);
     await clock.advance(150);
     expect(requests).toEqual(['list', 'list from 2', 'watch 20']);
+  });
+
+  test('begins anew when the API server has refused the same page five times', async () => {
+    failing = {at: 2, with: new ApiError({status: 500, body: ''})};
+    tell(gone);
+    await settled();
+    await clock.advance(10_000);
+    expect(requests.slice(0, 6)).toEqual(['list', ...Array(4).fill('list from 2'), 'list']);
+    failing = undefined;
+    await clock.advance(10_000);
+    expect(requests.at(-1)).toBe('watch 20');
+    expect(told).toEqual(['c - 11', 'd - 12', 'e - 13', 'b 2 -']);
+  });
+
+  test.each([
+    ['gives no answer', new NoAnswerError('GET /', new Error('cut'))],
+    ['asks everybody to wait', new ApiError({status: 503, body: ''})],
+  ])('stays at its page for as long as the API server %s', async (_, error) => {
+    failing = {at: 2, with: error};
+    tell(gone);
+    await settled();
+    await clock.advance(10_000);
+    expect(requests.length).toBeGreaterThan(10);
+    expect(new Set(requests.slice(1))).toEqual(new Set(['list from 2']));
   });
 
   test('begins anew, in pages, when these have expired', async () => {
