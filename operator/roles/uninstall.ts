@@ -44,10 +44,13 @@ async function scaleDown(client: Client, key: string): Promise<string | undefine
   }
 }
 
-/** Whether there are none any more, within the time that they have. */
+/** One that was evicted, say, runs no more, and stays. */
+const running = 'status.phase!=Failed,status.phase!=Succeeded';
+
+/** Whether none runs any more, within the time that they have. */
 async function areGone(client: Client, namespace: string, labelSelector: string): Promise<boolean> {
   for (const end = performance.now() + endsWithinMs; performance.now() < end; await sleep(500)) {
-    const {items} = await client.list(pods, {namespace, labelSelector, metadataOnly: true});
+    const {items} = await client.list(pods, {namespace, labelSelector, fieldSelector: running, metadataOnly: true});
     if (items.length === 0) return true;
   }
   return false;

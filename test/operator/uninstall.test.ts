@@ -102,6 +102,15 @@ describe('Nothing hangs, and what is Live is served until its own objects are de
   });
 });
 
+describe('A Pod of the operator that was evicted', () => {
+  test('is not waited for, nor warned of', async () => {
+    await doorplate.evict();
+    await steps.doorplate();
+    expect(doorplate.warnings).toEqual([]);
+    expect(await held()).toEqual([]);
+  });
+});
+
 describe('Installing again', () => {
   test('takes everything back without an order, and ends what was deleted meanwhile', async () => {
     const other = await Customer.served(platform);

@@ -21,7 +21,7 @@ const kind = <T extends KubeObject>(group: string, plural: string, name: string)
   defineResource<T>({group, version: 'v1', plural, kind: name, namespaced: true});
 export const deployments = kind<KubeObject & {spec: {replicas?: number}}>('apps', 'deployments', 'Deployment');
 const jobs = kind<KubeObject & {status?: {succeeded?: number}}>('batch', 'jobs', 'Job');
-const pods = kind<KubeObject & {spec: object}>('', 'pods', 'Pod');
+const pods = kind<KubeObject & {spec: object; status?: object}>('', 'pods', 'Pod');
 
 const deployment = `${home}/doorplate-operator`;
 const hook = `${home}/doorplate-uninstall`;
@@ -45,6 +45,8 @@ export class Installation {
   readonly #platform: Platform;
   readonly #folder: string;
   readonly #over = new AbortController();
+  /** What the hook has warned of. */
+  readonly warnings: string[] = [];
   #running: Promise<void> = Promise.resolve();
   #operator: RunningOperator | undefined;
 
@@ -117,12 +119,19 @@ export class Installation {
       await this.#operator?.stop();
       this.#operator = undefined;
       await this.#endPod();
-    } else if (!standing && isWanted && (await this.#beginPod()))
+    } else if (!standing && isWanted && (await this.#beginPod('operator')))
       this.#operator = await RunningOperator.start(this.#platform);
   }
 
+  /** A Pod of the operator that was evicted: it runs no more, and stays. */
+  async evict(): Promise<void> {
+    await this.#beginPod('evicted');
+    const status = {phase: 'Failed', reason: 'Evicted'};
+    await this.#platform.client.patch(pods, `${home}/evicted`, {status}, {type: 'merge', subresource: 'status'});
+  }
+
   /** Whether there is one now: nothing begins in a namespace that is being deleted. */
-  async #beginPod(): Promise<boolean> {
+  async #beginPod(name: string): Promise<boolean> {
     const labels = {
       'app.kubernetes.io/name': 'doorplate',
       'app.kubernetes.io/instance': 'doorplate',
@@ -132,7 +141,7 @@ export class Installation {
       await this.#platform.client.create(pods, {
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: {name: 'operator', namespace: home, labels},
+        metadata: {name, namespace: home, labels},
         // One that a node has taken goes when that says so.
         spec: {nodeName: 'here', containers: [{name: 'operator', image: 'none'}]},
       });
@@ -154,7 +163,8 @@ export class Installation {
     const settings = parseSettings(JSON.stringify(settingsFor(this.#platform)));
     const config = {settings, policy: toPolicy(settings, home), namespace: home, pod: 'hook'};
     const over = new AbortController();
-    const done = uninstall({config, client, log: pino({level: 'silent'})}).finally(() => over.abort());
+    const log = pino({level: 'warn'}, {write: (line: string) => void this.warnings.push(line)});
+    const done = uninstall({config, client, log}).finally(() => over.abort());
     // The operator ends while that waits for it.
     while (!over.signal.aborted) {
       await this.#tendOperator();
