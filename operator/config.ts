@@ -331,6 +331,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     },
     graceTimeMs: s.graceTime,
     quarantineTimeMs: s.quarantineTime,
+    addressOnly: s.apexOwnership === 'AddressOnly',
     defaultPlan: s.defaultPlan,
   };
 }

@@ -15,6 +15,7 @@ import type {HasMeta, Key, Resource} from '../kube/objects.ts';
 import {doAll} from '../kube/side-by-side.ts';
 import {by, each, itself, type KeysOf, on, type Wake, whenNewOrGone} from '../kube/wake.ts';
 import type {Caches} from './caches.ts';
+import type {CertificateTimes} from './certificate-times.ts';
 import type {Children} from './children.ts';
 import {forAnnotation} from './labels.ts';
 import type {OrderBook} from './order-book.ts';
@@ -127,6 +128,7 @@ export interface ClaimDeps extends Pick<Caches, 'domains' | 'projects'> {
   resting: Resting;
   orders: OrderBook;
   tenants: Pick<Tenants, 'of'>;
+  certified: Pick<CertificateTimes, 'of'>;
   now?: () => number;
 }
 
@@ -206,7 +208,7 @@ export class ClaimReconciler {
   }
 
   async #reconcileClaim(hostname: Key, now: number, restEnds: number): Promise<Result> {
-    const {claims, client, policy, orders, resting} = this.#deps;
+    const {claims, client, policy, orders, resting, certified} = this.#deps;
     const claim = claims.of(hostname);
     if (!claim || claim.metadata.deletionTimestamp) return 'awaitChange';
     const drop = async (): Promise<Result> => {
@@ -224,7 +226,8 @@ export class ClaimReconciler {
     }
     if (await this.#stands(hostname, holder)) return 'awaitChange';
     const known = mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now);
-    const keepMs = keptForMs(claim, policy, {orders: known, restEnds, now});
+    const certifiedAt = certified.of(hostname);
+    const keepMs = keptForMs(claim, policy, {orders: known, restEnds, certifiedAt, now});
     if (keepMs === 0) return drop();
     await claims.write(release(claim, now, keepMs, known));
     return 'awaitChange';

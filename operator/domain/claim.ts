@@ -206,20 +206,20 @@ export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly numb
 }
 
 /**
- * For how long a claim whose holder is gone, or names it no more, is kept, ms: a hostname for the quarantine (rule 5); the
- * platform's word for ever. A default host that is made of its tenant can be nobody else's: its claim is kept while the orders in
- * it count, so that making the Project anew gains none. One that is its tenant's by the claim alone, because an earlier release
- * made it or the platform has given the Namespace to another Account since, keeps it for ever. `restEnds`: until when a Certificate
- * of it rests, which needs the claim; ms since the epoch, Infinity where none does.
+ * For how long a claim whose holder is gone, or names it no more, is kept, ms: a hostname for the quarantine (rule 5), unless it never
+ * had a Certificate; the platform's word for ever. A default host that is made of its tenant can be nobody else's: its claim is kept
+ * while the orders in it count, so that making the Project anew gains none. One that is its tenant's by the claim alone, because an
+ * earlier release made it or the platform has given the Namespace to another Account since, keeps it for ever.
  */
 export function keptForMs(
   claim: DomainClaim,
-  {installation, zone, quarantineTimeMs, budgets}: KeepingPolicy,
-  {orders, restEnds, now}: {orders: readonly Order[]; restEnds: number; now: number},
+  {installation, zone, quarantineTimeMs, budgets, addressOnly}: KeepingPolicy,
+  known: Known,
 ): number {
   const {holder} = claim.status ?? {};
   if (claim.spec.proof === 'Platform') return Infinity;
-  if (holder?.kind !== 'Project') return quarantineTimeMs;
+  if (holder?.kind !== 'Project') return !addressOnly && wasNeverServed(claim, known) ? 0 : quarantineTimeMs;
+  const {orders, restEnds, now} = known;
   const {namespace, name} = holder;
   if (claim.metadata.name !== projectHost({installation, zone, tenant: claim.spec.tenant, namespace, name}))
     return Infinity;
@@ -233,7 +233,29 @@ interface KeepingPolicy {
   zone: Hostname;
   quarantineTimeMs: number;
   budgets: Budgets;
+  addressOnly: boolean;
 }
+
+/** What is known of the hostname of a claim. Times are ms since the epoch. */
+interface Known {
+  /** Those that budgets count. */
+  orders: readonly Order[];
+  /** Until when a Certificate of it rests, which needs the claim; Infinity: none does. */
+  restEnds: number;
+  /** Since then it has had no Certificate. */
+  certifiedAt: number;
+  now: number;
+}
+
+/**
+ * Whether a hostname has had no Certificate since somebody first held it. Nothing was ever served by it, and what may stand in DNS (a
+ * CNAME to this tenant's host, its token) proves it for nobody else.
+ */
+const wasNeverServed = ({status}: DomainClaim, {orders, restEnds, certifiedAt}: Known): boolean =>
+  status?.generation === 0 &&
+  Date.parse(status.since ?? '') > certifiedAt &&
+  orders.length === 0 &&
+  restEnds === Infinity;
 
 /**
  * A claim whose holder is gone, kept for its tenant for so long (Infinity: for ever). `orders`: those of the hostname, which the CA

@@ -32,6 +32,8 @@ export interface Policy extends Edge {
   /** The same where another has proven the hostname. */
   takeoverConfirmationsMs: readonly number[];
   quarantineTimeMs: number;
+  /** The edge's addresses prove an apex; only on a platform with one tenant. */
+  addressOnly: boolean;
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
   issuanceStalledAfterMs: number;

@@ -2,6 +2,7 @@
 import {AccountReconciler, wakeAccounts} from '../controllers/account.ts';
 import {BookKeeper} from '../controllers/book-keeping.ts';
 import {type Caches, makeCaches} from '../controllers/caches.ts';
+import {CertificateTimes} from '../controllers/certificate-times.ts';
 import {CheckTimes} from '../controllers/check-times.ts';
 import {Children} from '../controllers/children.ts';
 import {ClaimReconciler, Claims, wakeClaims} from '../controllers/claims.ts';
@@ -66,7 +67,8 @@ export function operator(parts: Parts): Manager {
   measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, issuerRef: policy.issuerRef, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
-  const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp};
+  const certified = new CertificateTimes(caches.certificates);
+  const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp, certified};
   const writes = {claims, children, resting, events};
   let startedAt = Infinity;
   const deps = {...caches, ...looks, ...sources, ...writes, client, policy, pace, startedAt: () => startedAt};

@@ -55,7 +55,7 @@ describe('a removed name', () => {
   test('the same tenant gets it back at once, by the records that stand', async () => {
     await ann.record('back', ann.proof);
     await ann.attach('back', ann.host('back'));
-    await ann.wait('back', 'Verified');
+    await ann.wait('back', 'Ready');
     await kubectl(['delete', 'customdomain', '-n', ann.namespace, 'back']);
     await eventually(
       'the claim is in quarantine',

@@ -1,6 +1,13 @@
-/** Claims of default hosts: what is left of them when Projects go. */
+/** What is left of claims when Projects and hostnames go. */
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
-import {domainClaims, endpointSlices, namespaces, projects, services} from '../../operator/controllers/resources.ts';
+import {
+  customDomains,
+  domainClaims,
+  endpointSlices,
+  namespaces,
+  projects,
+  services,
+} from '../../operator/controllers/resources.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';
@@ -57,6 +64,43 @@ describe('A tenant that makes Projects and deletes them', () => {
     expect(await customer.target()).toBe(host);
     await customer.remove(projects, 'web');
     expect(await operator.comesTo(claimedHosts, [])).toEqual([]);
+  });
+});
+
+describe('A tenant that adds hostnames that it has proven, and removes them', () => {
+  withOperator({budgets: {account: [{limit: 1, per: '1h'}]}});
+
+  test('leaves a claim behind for those that had a Certificate, and for no other', async () => {
+    const customer = await Customer.deployed(platform);
+    const www = customer.host('www');
+    const [dropped, deleted] = ['a', 'b'].map((round) => numbered.map((label) => customer.host(`${label}.${round}`)));
+    await customer.point([www, ...dropped!, ...deleted!]);
+    const claimed = async () =>
+      (await platform.client.list(domainClaims)).items
+        .map(({metadata: {name}}) => name)
+        .filter((name) => name.endsWith(customer.zone))
+        .toSorted();
+    const redirect = (sources: readonly string[]) =>
+      customer.change(customDomains, 'web', {spec: {redirects: sources.map((from) => ({from, status: 301}))}});
+    const areQueued = async () =>
+      Object.values(await customer.hosts('web')).filter((said) => said === 'Verified IssuanceQueued').length;
+    const slow = {atLeastMs: 60_000};
+    const before = Date.now();
+    await customer.attach('web', www);
+    await eventually(async () => (await customer.hosts('web'))[www] === 'Live Serving');
+    // Times of claims are whole seconds: within that of its start the operator does not know what was before it.
+    await eventually(() => Math.floor(Date.now() / 1000) > Math.floor(before / 1000));
+
+    await redirect(dropped!);
+    expect(await operator.comesTo(areQueued, numbered.length, slow)).toBe(numbered.length);
+    await redirect([]);
+    expect(await operator.comesTo(claimed, [www], slow)).toEqual([www]);
+
+    await redirect(deleted!);
+    expect(await operator.comesTo(areQueued, numbered.length, slow)).toBe(numbered.length);
+    await customer.remove(customDomains, 'web');
+    expect(await operator.comesTo(() => customer.holder(www), 'nobody', slow)).toBe('nobody');
+    expect(await operator.comesTo(claimed, [www], slow)).toEqual([www]);
   });
 });
 

@@ -29,6 +29,8 @@ export class TownCertificates {
   readonly children: Children;
   /** How many orders the CA has had. */
   orders = 0;
+  /** Since then there has been none. */
+  certifiedAt = -Infinity;
   readonly #now: () => number;
   readonly #all = new Map<string, Certificate>();
   #uids = 0;
@@ -41,6 +43,7 @@ export class TownCertificates {
       delete: (_: unknown, key: string, {uid}: {uid?: string}) => {
         if (this.#all.get(key)?.metadata.uid !== uid) return Promise.resolve('NotFound');
         this.#all.delete(key);
+        this.certifiedAt = this.#now();
         return Promise.resolve('Deleted');
       },
     } as unknown as Client;
@@ -87,6 +90,7 @@ export class TownCertificates {
   #apply({metadata: {resourceVersion, uid, ...metadata}, ...object}: Certificate): Promise<KubeObject> {
     const key = keyOf({metadata});
     const before = this.#all.get(key);
+    this.certifiedAt = this.#now();
     if (resourceVersion === '1' ? before !== undefined : before?.metadata.uid !== uid)
       return Promise.reject(conflict());
     const status = before?.status ?? this.#issued();
@@ -140,7 +144,11 @@ export class TownCertificates {
 
   /** A namespace goes with all that is in it. */
   clear(namespace: string): void {
-    for (const [key, {metadata}] of this.#all) if (metadata.namespace === namespace) this.#all.delete(key);
+    for (const [key, {metadata}] of this.#all)
+      if (metadata.namespace === namespace) {
+        this.#all.delete(key);
+        this.certifiedAt = this.#now();
+      }
   }
 
   /** Throws where something rests for none of those whose claim is written; of none: there is to be no claim. */

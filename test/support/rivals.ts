@@ -215,6 +215,7 @@ export class Town {
   #holder: string | undefined;
   #unseenAt = -Infinity;
   #claimAt = Infinity;
+  #startedAt = t0 - seconds;
   readonly #claims: Claims;
   readonly #claimReconciler: ClaimReconciler;
   /** Of the hostname. */
@@ -274,6 +275,7 @@ export class Town {
       children: {routes: () => false, remove: () => Promise.resolve(), ownersOf: () => new Map()} as never,
       resting,
       orders: {orders: () => []} as never,
+      certified: {of: () => Math.max(this.#startedAt, this.certificates.certifiedAt)},
       tenants: {of: (name) => this.tenants[name as Name].seen},
     });
   }
@@ -414,6 +416,7 @@ export class Town {
 
   /** Every process memory is lost. */
   crash(): void {
+    this.#startedAt = this.now;
     for (const t of this.#all()) this.#forget(t);
   }
 
@@ -632,11 +635,11 @@ export class Town {
   async #remember(): Promise<void> {
     const claim = await this.claim();
     const uid = claim?.status?.holder?.uid;
-    // After the quarantine nobody remembers it: what stands in the zone counts as it stands.
+    // After the quarantine, or where it was never served, nobody remembers it: what stands in the zone counts as it stands.
     if (claim === undefined) this.#void.clear();
     if (uid !== this.#holder) {
       // Released or passed on: what others had published before is void.
-      if (this.#holder !== undefined) {
+      if (this.#holder !== undefined && claim !== undefined) {
         const keeper = claim && this.#all().find((t) => belongsTo(claim, t.tenant));
         for (const [token, issued] of this.#issued) if (issued !== keeper?.name) this.#void.add(token);
       }

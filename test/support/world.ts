@@ -47,6 +47,7 @@ export const policy: Policy = {
   driftConfirmationsMs: [minutes, 5 * minutes, 15 * minutes, 60 * minutes],
   takeoverConfirmationsMs: [2 * seconds, 5 * seconds, 10 * seconds],
   quarantineTimeMs: 30 * days,
+  addressOnly: false,
   propagationTimeMs: 48 * hours,
   verificationExpiresAfterMs: 7 * days,
   issuanceStalledAfterMs: 30 * minutes,

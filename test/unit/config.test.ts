@@ -357,6 +357,7 @@ describe('A good configuration', () => {
       driftConfirmationsMs: [minute, 5 * minute, 15 * minute, hour],
       takeoverConfirmationsMs: [2 * second, 5 * second, 10 * second],
       quarantineTimeMs: 30 * day,
+      addressOnly: false,
       propagationTimeMs: 48 * hour,
       verificationExpiresAfterMs: 7 * day,
       issuanceStalledAfterMs: 30 * minute,

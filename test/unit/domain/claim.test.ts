@@ -366,18 +366,34 @@ describe('Rule 5, a removed name is not free at once', () => {
     ).toBe('Winning');
   });
 
+  const nothing = {orders: [], restEnds: Infinity, certifiedAt: t0 - days, now: t0};
+  const young = {since: timestamp(t0 - hours)};
+  const issued = {at: timestamp(t0 - minutes), outcome: 'Issued' as const, endedAt: timestamp(t0 - minutes)};
+  test.each<[string, number, {status?: object; known?: object; rules?: object}]>([
+    ['is free at once where it never had a Certificate', 0, {}],
+    ['is not where it had one since it was attached', 30, {known: {certifiedAt: t0 - minutes}}],
+    ['is not where it had one within that second', 30, {known: {certifiedAt: t0 - hours}}],
+    ['is not where it had one before, the order of which counts', 30, {known: {orders: [issued]}}],
+    ['is not while its Certificate rests', 30, {known: {restEnds: t0 + days}}],
+    ['is not where it was another’s before', 30, {status: {...young, generation: 1}}],
+    ['is not where nobody knows since when it was attached', 30, {status: {}}],
+    ['is not where addresses alone prove an apex', 30, {rules: {addressOnly: true}}],
+  ])('a hostname %s', (_, keptDays, {status = young, known = {}, rules = {}}) => {
+    const claim = heldClaim(docs, 'uid-domain', status);
+    expect(keptForMs(claim, {...policy, ...rules}, {...nothing, ...known})).toBe(keptDays * days);
+  });
+
   test("the platform's word is kept for ever, and so is a default host that is its tenant's by the claim alone", () => {
     const word = {...heldClaim(docs), spec: {tenant: {account: 'acme'}, proof: 'Platform' as const}};
     const ofFormerRelease = ofProject(formerProjectHost(hostParts));
     const ofFormerAccount = ofProject(projectHost({...hostParts, tenant: {account: 'former'}}));
     for (const claim of [word, ofFormerRelease, ofFormerAccount])
-      expect(keptForMs(claim, policy, {orders: [], restEnds: Infinity, now: t0})).toBe(Infinity);
+      expect(keptForMs(claim, policy, nothing)).toBe(Infinity);
     expect(release(ofFormerRelease, t0, Infinity, []).status).toEqual({since: timestamp(t0), generation: 1});
   });
 
   test('a default host that is made of its tenant needs no claim without a Project, unless budgets count its orders still, or its Certificate rests', () => {
     const claim = ofProject(projectHost({...hostParts, tenant: {account: 'acme'}}));
-    const nothing = {orders: [], restEnds: Infinity, now: t0};
     expect(keptForMs(claim, policy, nothing)).toBe(0);
     const order = {at: timestamp(t0 - 2 * days), outcome: 'Issued' as const, endedAt: timestamp(t0 - days)};
     expect(keptForMs(claim, policy, {...nothing, orders: [order]})).toBe(6 * days);
