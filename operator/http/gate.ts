@@ -138,7 +138,7 @@ export class Gate {
   }
 
   /**
-   * Whether who opened a stream may go on: a key that is still good and has the scope, a ServiceAccount that still has the right.
+   * Whether who opened a stream may go on: a key that is still good and may do no less, a ServiceAccount that still has the right.
    * "Could not ask" ends nothing.
    */
   async mayGoOn(request: FastifyRequest): Promise<boolean> {
@@ -153,7 +153,8 @@ export class Gate {
     if (caller.kind === 'key') {
       const who = recognise(authorization, findKey, now());
       if (!('key' in who) || who.key.metadata.uid !== caller.key.metadata.uid) return false;
-      return hasScope({...caller, key: who.key}, scope) && bans.until(who.hash) === undefined;
+      const {scopes} = who.key.spec;
+      return caller.key.spec.scopes.every((had) => scopes.includes(had)) && bans.until(who.hash) === undefined;
     }
     if (caller.kind === 'session') return this.#sessionGoesOn(request);
     const token = jwtOf(authorization);

@@ -66,6 +66,10 @@ function openAt(
   });
 }
 
+/** What has changed, each once. */
+const told = ({text}: Stream): string[] =>
+  [...new Set([...text().matchAll(/^data: (.*)$/gm)].map((m) => m[1]!))].toSorted();
+
 async function project(name: string, namespace = 'acme', token = key): Promise<void> {
   await world.project(namespace, name);
   await eventually(
@@ -159,6 +163,7 @@ describe('An event stream', () => {
     again.close();
   });
 
+<<<<<<< HEAD
   test('is refused to a tenant that has a hundred open, by whichever key it asks; another tenant gets one', async () => {
     await world.tenant('many', 'huge');
     await world.tenant('few', 'huge');
@@ -176,6 +181,28 @@ describe('An event stream', () => {
     const another = await open('quiet', {token: other});
     expect(another.status).toBe(200);
     for (const stream of [...streams, another]) stream.close();
+=======
+  test('of a namespace tells each key of what it may read: projects with domains:read, keys with keys:write, the account always', async () => {
+    await world.tenant('shared', 'huge');
+    await world.project('shared', 'docs');
+    const scopes = ['domains:read', 'keys:write', 'metering:read'];
+    const tokens = await Promise.all(scopes.map((scope, i) => world.key('shared', `key-${i}`, {scopes: [scope]})));
+    const streams = await Promise.all(tokens.map((token) => openAt('/v1/events', {token})));
+    expect(streams.map((s) => s.status)).toEqual([200, 200, 200]);
+    await world.key('shared', 'another');
+    await eventually('a key is told of', async () => streams.some((s) => told(s).includes('{"keys":true}')));
+    await world.domain('shared', 'docs', {primary: 'shared.example.com'});
+    await eventually('a project is told of', async () => streams.some((s) => told(s).includes('{"project":"docs"}')));
+    // What is told last: whatever there is to tell of the others has come before it.
+    await world.tenant('shared', 'pro');
+    await eventually('the account is told of', async () => streams.every((s) => told(s).includes('{"account":true}')));
+    expect(streams.map(told)).toEqual([
+      ['{"account":true}', '{"project":"docs"}'],
+      ['{"account":true}', '{"keys":true}'],
+      ['{"account":true}'],
+    ]);
+    for (const stream of streams) stream.close();
+>>>>>>> 6050e58 (The stream of a namespace is open to every key, and tells of what its scopes let it read; it ends when the key may do less)
   });
 
   test('ends with a jittered retry time when the process stops, and continues in the next process', async () => {

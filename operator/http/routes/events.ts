@@ -10,7 +10,7 @@ import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import type {Changed, EventHub} from '../event-hub.ts';
 import {banTopic, keyTopic, namespaceTopic, projectTopic, sessionTopic} from '../event-hub.ts';
-import {type Actor, callerOf} from '../caller.ts';
+import {type Actor, callerOf, hasScope} from '../caller.ts';
 import {Problem} from '../problems.ts';
 import type {Store} from '../store.ts';
 import {StreamPlaces} from '../stream-places.ts';
@@ -44,7 +44,7 @@ interface Told {
 type Begin = (request: FastifyRequest, reply: FastifyReply, told: Told) => void;
 
 // A HEAD would be a stream of nothing that nobody ends.
-const options = {config: {scope: 'domains:read'}, exposeHeadRoute: false};
+const exposeHeadRoute = false;
 const response = answers({200: z.string().describe('text/event-stream')}, ['not-found']);
 
 export function addEvents(server: FastifyInstance, deps: EventDeps): void {
@@ -70,7 +70,8 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
   app.get(
     '/v1/projects/:project/events',
     {
-      ...options,
+      config: {scope: 'domains:read'},
+      exposeHeadRoute,
       schema: {
         summary: 'Follow the domains of a project',
         tags: ['Domains'],
@@ -108,30 +109,38 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
   );
 }
 
+/** What it takes to read what has changed. */
+const scopeOf = (changed: Changed): string =>
+  'project' in changed ? 'domains:read' : 'keys' in changed ? 'keys:write' : 'any';
+
 function followNamespace(app: App, begin: Begin): void {
   app.get(
     '/v1/events',
     {
-      ...options,
+      config: {scope: 'any'},
+      exposeHeadRoute,
       schema: {
         summary: 'Follow what changes',
         tags: ['Projects'],
         description:
-          'Server-sent events. Each `changed` event names what has: `{"project": NAME}` (its domains among it), ' +
-          '`{"keys": true}` or `{"account": true}`. ' +
+          'Server-sent events. Each `changed` event names what has: `{"project": NAME}` (its domains among it; ' +
+          'needs the scope domains:read), `{"keys": true}` (needs keys:write) or `{"account": true}`. ' +
           'What changed while no stream was open is not told: read again what you show.',
         produces: ['text/event-stream'],
         response,
       },
     },
-    async (request, reply) =>
+    async (request, reply) => {
+      const caller = callerOf(request);
       begin(request, reply, {
-        topics: [namespaceTopic(callerOf(request).namespace)],
+        topics: [namespaceTopic(caller.namespace)],
         say: (write, changed) => {
-          if (changed) write(`event: changed\ndata: ${JSON.stringify(changed)}\n\n`);
+          if (changed && hasScope(caller, scopeOf(changed)))
+            write(`event: changed\ndata: ${JSON.stringify(changed)}\n\n`);
           return true;
         },
-      }),
+      });
+    },
   );
 }
 
