@@ -1,5 +1,5 @@
 /** What the page has read, kept up to date by events. */
-import {type Query, QueryCache, QueryClient, queryOptions} from '@tanstack/react-query';
+import {QueryCache, QueryClient, queryOptions} from '@tanstack/react-query';
 import {api, mayPass, Refused} from './api.ts';
 import type {Session} from './api.ts';
 import type {Changed} from './live.ts';
@@ -26,6 +26,16 @@ export const sessionQuery = queryOptions({
 
 const longestWaitMs = 10_000;
 
+/** Asks again what may be answered a little later. */
+export const tryAgain = {
+  retry: (_: number, error: unknown) => mayPass(error),
+  retryDelay: (attempt: number, error: unknown) =>
+    Math.min(
+      error instanceof Refused && error.retryAfterSeconds ? error.retryAfterSeconds * 1000 : 500 * 2 ** attempt,
+      longestWaitMs,
+    ),
+};
+
 export const client = new QueryClient({
   queryCache: new QueryCache({
     // Whatever was asked: who asked is no longer signed in.
@@ -35,16 +45,9 @@ export const client = new QueryClient({
     },
   }),
   defaultOptions: {
-    queries: {
-      staleTime: Infinity,
-      refetchOnWindowFocus: false,
-      retry: (_, error) => mayPass(error),
-      retryDelay: (attempt, error) =>
-        Math.min(
-          error instanceof Refused && error.retryAfterSeconds ? error.retryAfterSeconds * 1000 : 500 * 2 ** attempt,
-          longestWaitMs,
-        ),
-    },
+    queries: {staleTime: Infinity, refetchOnWindowFocus: false, ...tryAgain},
+    // Offline it fails at once. It would wait until the network is back, and be done although it was cancelled meanwhile.
+    mutations: {networkMode: 'always'},
   },
 });
 
@@ -68,16 +71,32 @@ function again(...keys: readonly (readonly string[])[]): void {
   for (const queryKey of keys) void renew(queryKey);
 }
 
-const isEmpty = ({state}: Query) => state.data === undefined;
+/** From the end of one read to the next of the same. */
+const betweenMs = 500;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What is being read again, by its key; `more`: something changed since. */
+const renewing = new Map<string, {more: boolean}>();
 
 /**
- * A first answer that is on its way may be of before the change, and TanStack Query would take it for new (it begins again only
- * where it has data): such a one is awaited, and asked for once more.
+ * However fast changes come, one request at a time reads a thing. The answer that is on its way when a change comes may be of before:
+ * it is awaited, and asked for once more.
  */
 async function renew(queryKey: readonly string[]): Promise<void> {
-  const first = client.getQueryCache().findAll({queryKey, fetchStatus: 'fetching', predicate: isEmpty});
-  await client.invalidateQueries({queryKey});
-  if (first.length > 0) await client.invalidateQueries({queryKey});
+  const id = queryKey.join('/');
+  const running = renewing.get(id);
+  if (running) {
+    running.more = true;
+    return;
+  }
+  const state = {more: true};
+  renewing.set(id, state);
+  while (state.more) {
+    state.more = client.isFetching({queryKey, type: 'active'}) > 0;
+    await client.invalidateQueries({queryKey}, {cancelRefetch: false});
+    await pause(betweenMs);
+  }
+  renewing.delete(id);
 }
 
 /** Reads again what is shown of what has changed. */

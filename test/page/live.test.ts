@@ -1,9 +1,11 @@
 /** What the page does while things go wrong around it, and how it is kept up to date. */
+import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import type {Locator, Route} from 'playwright-core';
+import type {Route} from 'playwright-core';
+import {customDomains} from '../../operator/controllers/resources.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {PageWorld} from '../support/page-world.ts';
-import {expectAccessible} from '../support/page-checks.ts';
+import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 
 let world: PageWorld;
 beforeAll(async () => {
@@ -20,13 +22,8 @@ afterAll(() => {
   expect(world.wrong).toEqual([]);
 });
 
+const isListOfProjects = ({pathname}: URL): boolean => pathname === '/v1/projects';
 const say = (message: string) => world.say('acme', 'docs', [{hostname: 'docs.example.com', message}]);
-
-/** Fails as an assertion where it never comes. */
-async function expectSeen(what: Locator): Promise<void> {
-  await what.waitFor().catch(() => {});
-  expect(await what.isVisible()).toBe(true);
-}
 
 describe('Two browsers on one project', () => {
   test('each shows what is changed in the other, without a reload', async () => {
@@ -101,6 +98,55 @@ describe('The page', () => {
     await expectSeen(page.getByRole('heading', {name: 'slow.example.com'}));
   });
 
+  test('asks seldom while changes come faster than answers, and shows them as they are', async () => {
+    await world.api.tenant('hectic', 'pro');
+    await world.project('hectic', 'docs');
+    const {page} = await world.signedIn('hectic');
+    await page.getByText('No own domain').waitFor();
+    let asked = 0;
+    await page.route(isListOfProjects, async (route) => {
+      asked++;
+      await sleep(1000);
+      // One that was begun anew meanwhile is there no more.
+      await route.continue().catch(() => {});
+    });
+    await world.api.domain('hectic', 'docs', {primary: 'docs.example.com'});
+    let changes = 0;
+    const seen = new AbortController();
+    const change = async (): Promise<void> => {
+      while (changes < 60 || !seen.signal.aborted) {
+        const metadata = {annotations: {change: String(changes++)}};
+        await world.api.client.patch(customDomains, 'hectic/docs', {metadata}, {type: 'merge'});
+      }
+    };
+    const changing = Promise.all([1, 2, 3, 4].map(change));
+    try {
+      await expectSeen(page.getByText('docs.example.com'));
+    } finally {
+      seen.abort();
+      await changing;
+    }
+    await world.api.domain('hectic', 'docs', {primary: 'last.example.com'});
+    await expectSeen(page.getByText('last.example.com'));
+    console.log(`${changes} changes, ${asked} requests`);
+    expect(asked).toBeLessThan(changes / 2);
+    await page.unrouteAll({behavior: 'ignoreErrors'});
+  });
+
+  test('shows every project, of which the API tells in parts', async () => {
+    await world.api.tenant('many', 'pro');
+    for (const name of ['first', 'second', 'third']) await world.project('many', name);
+    const {page} = await world.signedIn('many');
+    // So that three are as many as 1,500.
+    await page.route(isListOfProjects, (route) =>
+      route.continue({url: route.request().url().replace('limit=500', 'limit=1')}),
+    );
+    await page.reload();
+    await expectSeen(page.getByRole('link', {name: 'third'}));
+    expect(await page.getByRole('main').getByRole('link').allTextContents()).toEqual(['first', 'second', 'third']);
+    await page.unrouteAll();
+  });
+
   test('goes on by itself after a restart of the API: it says that the API is away, and misses no change', async () => {
     await say('before');
     const {page} = await world.signedIn('acme', {project: 'docs'});
@@ -159,6 +205,35 @@ describe('The page', () => {
     await page.getByText('You are offline.').waitFor({state: 'detached'});
     await say('online again');
     await page.getByText('online again').waitFor();
+  });
+
+  test('never does what was cancelled while it was offline', async () => {
+    await world.project('acme', 'kept');
+    await world.api.domain('acme', 'kept', {primary: 'kept.example.com'});
+    const {context, page} = await world.signedIn('acme', {project: 'kept'});
+    const removals: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'DELETE') removals.push(request.url());
+    });
+    await page.getByRole('button', {name: 'Remove kept.example.com'}).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    await context.setOffline(true);
+    await dialog.getByRole('button', {name: 'Remove'}).click();
+    const refusal = dialog.getByRole('alert').getByText('You are offline.');
+    await refusal.waitFor().catch(() => {});
+    const isSaid = await refusal.isVisible();
+    const whileOffline = removals.length;
+    await dialog.getByRole('button', {name: 'Cancel'}).click();
+    await dialog.waitFor({state: 'detached'});
+    await context.setOffline(false);
+    await world.api.domain('acme', 'kept', {
+      primary: 'kept.example.com',
+      redirects: [{from: 'next.example.com', status: 301}],
+    });
+    await expectSeen(page.getByRole('heading', {name: 'next.example.com'}));
+    expect({isSaid, later: removals.slice(whileOffline)}).toEqual({isSaid: true, later: []});
+    expect((await world.read('acme', 'kept'))?.spec.primary).toBe('kept.example.com');
   });
 
   test('loads a script that could not be had while the API was away, once it is back', async () => {

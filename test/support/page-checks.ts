@@ -2,7 +2,7 @@
 import {mkdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {expect} from '@jest/globals';
-import type {Page} from 'playwright-core';
+import type {Locator, Page} from 'playwright-core';
 import {artefacts} from './page-world.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -47,4 +47,10 @@ export async function expectAccessible(page: Page, state: string, {folded = fals
   }
   await page.emulateMedia({colorScheme: null});
   if (before) await page.setViewportSize(before);
+}
+
+/** Fails as an assertion where it never comes. */
+export async function expectSeen(what: Locator): Promise<void> {
+  await what.waitFor().catch(() => {});
+  expect(await what.isVisible()).toBe(true);
 }
