@@ -84,6 +84,17 @@ export async function ask<T>(
   return {value: json as T, etag: answer.headers.get('etag') ?? ''};
 }
 
+/** A whole list, page by page. */
+async function all<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+  const items: T[] = [];
+  for (let after = ''; ;) {
+    const {value} = await ask<{items: T[]; next: string | null}>('GET', `${path}?limit=500${after}`, {signal});
+    items.push(...value.items);
+    if (value.next === null) return items;
+    after = `&after=${encodeURIComponent(value.next)}`;
+  }
+}
+
 const inProject = (project: string, ...rest: string[]): string =>
   ['/v1/projects', ...[project, ...rest].map(encodeURIComponent)].join('/');
 
@@ -91,8 +102,7 @@ export const api = {
   session: async (signal?: AbortSignal) => (await ask<Session>('GET', '/session', {signal})).value,
   signIn: async (by: {link: string} | {key: string}) => (await ask<Session>('POST', '/session', {body: by})).value,
   signOut: () => ask('DELETE', '/session'),
-  projects: async (signal?: AbortSignal) =>
-    (await ask<{items: Project[]}>('GET', '/v1/projects?limit=500', {signal})).value.items,
+  projects: (signal?: AbortSignal) => all<Project>('/v1/projects', signal),
   project: async (name: string, signal?: AbortSignal) => (await ask<Project>('GET', inProject(name), {signal})).value,
   domains: async (project: string, signal?: AbortSignal): Promise<Domains> => {
     const {value: view, etag} = await ask<Domains['view']>('GET', inProject(project, 'domains'), {signal});
@@ -115,8 +125,7 @@ export const api = {
     ask('POST', inProject(project, 'domains', hostname, 'make-primary'), {ifMatch}),
   verify: async (project: string, hostname: string) =>
     (await ask<{requestedAt: string}>('POST', inProject(project, 'domains', hostname, 'verify'))).value,
-  keys: async (signal?: AbortSignal) =>
-    (await ask<{items: ApiKey[]}>('GET', '/v1/keys?limit=500', {signal})).value.items,
+  keys: (signal?: AbortSignal) => all<ApiKey>('/v1/keys', signal),
   makeKey: async (wanted: {name: string; scopes: string[]; expires?: string}) =>
     (await ask<ApiKey & {token: string | null}>('POST', '/v1/keys', {body: wanted})).value,
   rotateKey: async (name: string, overlapSeconds: number) =>
