@@ -163,7 +163,6 @@ describe('An event stream', () => {
     again.close();
   });
 
-<<<<<<< HEAD
   test('is refused to a tenant that has a hundred open, by whichever key it asks; another tenant gets one', async () => {
     await world.tenant('many', 'huge');
     await world.tenant('few', 'huge');
@@ -181,7 +180,8 @@ describe('An event stream', () => {
     const another = await open('quiet', {token: other});
     expect(another.status).toBe(200);
     for (const stream of [...streams, another]) stream.close();
-=======
+  });
+
   test('of a namespace tells each key of what it may read: projects with domains:read, keys with keys:write, the account always', async () => {
     await world.tenant('shared', 'huge');
     await world.project('shared', 'docs');
@@ -202,7 +202,6 @@ describe('An event stream', () => {
       ['{"account":true}'],
     ]);
     for (const stream of streams) stream.close();
->>>>>>> 6050e58 (The stream of a namespace is open to every key, and tells of what its scopes let it read; it ends when the key may do less)
   });
 
   test('ends with a jittered retry time when the process stops, and continues in the next process', async () => {
