@@ -64,7 +64,8 @@ export interface WatcherOptions {
 
 /**
  * After so many lists whose pages expired (410), all is asked for at once, which can't expire. Not sooner: pages expire by one long
- * wait, too, and everything in one answer is the most that can be asked of both sides.
+ * wait, too, and everything in one answer is the most that can be asked of both sides. Where that is too much to read, in pages
+ * again.
  */
 const mostExpired = 2;
 
