@@ -34,7 +34,6 @@ function Cell({label, text, what}: {label: string; text: string; what: string}) 
   return (
     <td role="cell" data-label={label}>
       <span className="value">
-        <code>{text}</code>
         <Copy text={text} what={what} />
       </span>
     </td>

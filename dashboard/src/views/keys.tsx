@@ -47,7 +47,6 @@ export default function KeysView({session}: {session: Session}) {
         <Show title={`The key ${shown.name}`} onClose={() => setShown(undefined)}>
           <p>Copy it now: it is shown this once, and kept nowhere.</p>
           <p className="token">
-            <code>{shown.token}</code>
             <Copy text={shown.token} what={`the key ${shown.name}`} />
           </p>
         </Show>
