@@ -7,7 +7,7 @@ import {sayRecords} from '../../operator/domain/records.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {PageWorld} from '../support/page-world.ts';
 import type {Said} from '../support/page-world.ts';
-import {expectAccessible} from '../support/page-checks.ts';
+import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 
 let world: PageWorld;
 beforeAll(async () => {
@@ -333,6 +333,60 @@ describe('A domain', () => {
     await typed(page).fill('TWICE.example.com');
     await page.locator('#hostname-said').getByText('The project has twice.example.com already.').waitFor();
     expect(await page.getByRole('button', {name: 'Add domain'}).isDisabled()).toBe(true);
+  });
+
+  test('that is typed while another is being added stays, and the outcome of the other is told', async () => {
+    const page = await open('typist');
+    const released = Promise.withResolvers<void>();
+    await page.route('**/domains', async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await typed(page).fill('first.example.com');
+    await page.getByRole('button', {name: 'Add domain'}).click();
+    await page.getByRole('button', {name: 'Adding …'}).waitFor();
+    await typed(page).fill('second.example.com');
+    released.resolve();
+    await card(page, 'first.example.com').waitFor();
+    expect(await typed(page).inputValue()).toBe('second.example.com');
+    await page.unrouteAll();
+
+    const refused = Promise.withResolvers<void>();
+    await page.route('**/domains', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await refused.promise;
+      return route.fulfill({
+        status: 409,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({type: 'https://example.com/changed', detail: 'Somebody else has added it.'}),
+      });
+    });
+    await page.getByRole('button', {name: 'Add domain'}).click();
+    await page.getByRole('button', {name: 'Adding …'}).waitFor();
+    await typed(page).fill('third.example.com');
+    refused.resolve();
+    await expectSeen(page.getByRole('alert').getByText('Somebody else has added it.'));
+    expect(await typed(page).inputValue()).toBe('third.example.com');
+    await typed(page).fill('fourth.example.com');
+    await page.getByRole('alert').waitFor({state: 'detached'});
+    await page.unrouteAll();
+  });
+
+  test('whose record the browser does not copy has the value selected, and is told so in words', async () => {
+    const page = await open('framed');
+    await world.api.domain('acme', 'framed', {primary: 'framed.example.com'});
+    await world.say('acme', 'framed', [{hostname: 'framed.example.com'}]);
+    // As in a frame that the platform's page has not let write there.
+    await page.evaluate(
+      "navigator.clipboard.writeText = () => Promise.reject(new DOMException('not allowed', 'NotAllowedError'))",
+    );
+    const host = card(page, 'framed.example.com');
+    await host.getByRole('button', {name: 'Copy the value of the CNAME record of framed.example.com'}).click();
+    const words = host.getByText('Not copied. It is selected now: copy it by hand.');
+    await expectSeen(words);
+    expect((await words.boundingBox())!.width).toBeGreaterThan(50);
+    expect(await page.evaluate('getSelection().toString()')).toBe('framed-acme-k3v9x2m4q7w1z.apps.platform.test');
+    await expectAccessible(page, 'not-copied');
   });
 
   test('with markup in its name, message or records shows the markup as text', async () => {

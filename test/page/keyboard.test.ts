@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
+import {expectSeen} from '../support/page-checks.ts';
 import {PageWorld} from '../support/page-world.ts';
 
 let world: PageWorld;
@@ -95,4 +96,47 @@ test('A person without a mouse signs in, opens a project, adds a domain, verifie
   await page.keyboard.press('Enter');
   await page.getByText('No domain of your own yet').waitFor();
   expect(await focused(page)).not.toBe('');
+});
+
+test('A person who does not see the page is told what has become of each action, and keeps their place', async () => {
+  await world.project('acme', 'heard');
+  await world.api.domain('acme', 'heard', {primary: 'heard.example.com'});
+  await world.say('acme', 'heard', [{hostname: 'heard.example.com'}]);
+  const {page} = await world.signedIn('acme', {project: 'heard'});
+  const expectTold = (what: string) => expectSeen(page.getByRole('status').getByText(what, {exact: true}));
+  const expectFocus = async (name: string): Promise<void> => {
+    await eventually('the focus is there', async () => (await focused(page)) === name, patienceMs / 6, 50).catch(
+      () => {},
+    );
+    expect(await focused(page)).toBe(name);
+  };
+  await page.getByRole('heading', {name: 'heard.example.com'}).waitFor();
+  await tabTo(page, 'Domain');
+  await page.keyboard.type('next.example.com');
+  await tabTo(page, 'Add domain');
+  await page.keyboard.press('Space');
+  await expectTold('next.example.com was added.');
+  await expectFocus('Add domain');
+  await world.say('acme', 'heard', [{hostname: 'heard.example.com'}, {hostname: 'next.example.com'}]);
+
+  for (const message of ['It is as it was.', 'It is as it was.', 'It is better.']) {
+    await tabTo(page, 'Verify next.example.com');
+    await page.keyboard.press('Space');
+    await expectFocus('Checking … next.example.com');
+    await world.say('acme', 'heard', [{hostname: 'heard.example.com'}, {hostname: 'next.example.com', message}]);
+    await expectTold(`next.example.com: Awaiting verification. ${message}`);
+    await expectFocus('Verify next.example.com');
+    await page.keyboard.press('Shift+Tab');
+  }
+
+  await tabTo(page, 'Make primary next.example.com');
+  await page.keyboard.press('Space');
+  await eventually(
+    'it is written',
+    async () => (await world.read('acme', 'heard'))?.spec.primary === 'next.example.com',
+  );
+  await world.say('acme', 'heard', [{hostname: 'next.example.com'}, {hostname: 'heard.example.com'}]);
+  await expectTold('next.example.com is the primary.');
+  await page.getByRole('button', {name: 'Make primary heard.example.com'}).waitFor();
+  await expectFocus('next.example.com');
 });

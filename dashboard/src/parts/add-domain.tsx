@@ -5,6 +5,8 @@ import type {FormEvent} from 'react';
 import {hostnameRules} from '../../../operator/api/hostname-rules.ts';
 import {api, Refused} from '../api.ts';
 import {client, domainsQuery} from '../queries.ts';
+import {Button} from './button.tsx';
+import {giveFocusBack} from './focus.ts';
 import {Problem, sayError} from './problem.tsx';
 
 const statuses = [
@@ -29,14 +31,32 @@ function useSettled(value: string, ms: number): string {
 const broken = (name: string): string | undefined =>
   name === '' ? undefined : hostnameRules.find((rule) => !rule.holds(name))?.message;
 
-export function AddDomain({project, primary}: {project: string; primary: string | null}) {
+interface AddDomainProps {
+  project: string;
+  primary: string | null;
+  /** Says to who does not see the page what has become of their own action. */
+  say: (outcome: string) => void;
+}
+
+export function AddDomain({project, primary, say}: AddDomainProps) {
   const [typed, setTyped] = useState('');
   const [status, setStatus] = useState(301);
   const hostname = typed.trim();
   const settled = useSettled(hostname, typingMs);
+  const {mutate, isPending, variables, error, reset} = useMutation({
+    mutationFn: (added: string) => api.add(project, added, status),
+    onSuccess: (_, added) => {
+      // Somebody may have typed the next one meanwhile.
+      setTyped((now) => (now.trim() === added ? '' : now));
+      say(`${added} was added.`);
+    },
+    onSettled: () => client.invalidateQueries(domainsQuery(project)),
+  });
+  // What is being added is not tried beside: that would be refused as there already.
+  const isTried = settled === hostname && !(isPending && variables === hostname);
   const tried = useQuery({
     queryKey: ['dry-run', project, settled],
-    enabled: settled !== '' && settled === hostname && broken(settled) === undefined,
+    enabled: settled !== '' && isTried && broken(settled) === undefined,
     queryFn: async ({signal}) => {
       await api.add(project, settled, 301, {dryRun: true, signal});
       return true;
@@ -45,21 +65,16 @@ export function AddDomain({project, primary}: {project: string; primary: string 
     staleTime: 0,
     retry: false,
   });
-  const {mutate, isPending, error, reset} = useMutation({
-    mutationFn: () => api.add(project, hostname, status),
-    onSuccess: () => setTyped(''),
-    onSettled: () => client.invalidateQueries(domainsQuery(project)),
-  });
+  // With the last that the plan allows the form goes.
+  useEffect(() => giveFocusBack, []);
   const rule = settled === hostname ? broken(hostname) : undefined;
   const refused =
-    settled === hostname && tried.error instanceof Refused && tried.error.status < 429
-      ? sayError(tried.error)
-      : undefined;
+    isTried && tried.error instanceof Refused && tried.error.status < 429 ? sayError(tried.error) : undefined;
   const wrong = rule === undefined ? refused : `It ${rule}`.replace(/^It (?!must)/, '');
   const good = tried.isSuccess && settled === hostname && hostname !== '';
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (hostname !== '' && broken(hostname) === undefined) mutate();
+    if (hostname !== '' && broken(hostname) === undefined) mutate(hostname);
   };
   return (
     <form className="card add" onSubmit={submit} aria-label="Add a domain">
@@ -71,7 +86,8 @@ export function AddDomain({project, primary}: {project: string; primary: string 
             value={typed}
             onChange={(e) => {
               setTyped(e.target.value);
-              reset();
+              // Of one that is being added the outcome is awaited.
+              if (!isPending) reset();
             }}
             placeholder="docs.example.com"
             required
@@ -96,9 +112,9 @@ export function AddDomain({project, primary}: {project: string; primary: string 
             </select>
           </div>
         )}
-        <button type="submit" className="primary" disabled={isPending || wrong !== undefined}>
+        <Button type="submit" className="primary" busy={isPending} disabled={wrong !== undefined}>
           {isPending ? 'Adding …' : 'Add domain'}
-        </button>
+        </Button>
       </div>
       <p id="hostname-said" className={wrong === undefined ? 'said' : 'said bad'} aria-live="polite">
         {wrong ??

@@ -1,6 +1,7 @@
 /** Dialogs: a question before something that cannot be taken back, or something that is shown once. Loaded when the first one opens. */
 import {Dialog, DialogDismiss, DialogHeading} from '@ariakit/react';
 import type {FormEvent, ReactNode} from 'react';
+import {Button} from './button.tsx';
 import {Problem} from './problem.tsx';
 
 interface ConfirmProps {
@@ -40,9 +41,9 @@ export default function Confirm({
           <DialogDismiss type="button" autoFocus={dangerous}>
             Cancel
           </DialogDismiss>
-          <button type="submit" className={dangerous ? 'danger' : 'primary'} disabled={busy}>
+          <Button type="submit" className={dangerous ? 'danger' : 'primary'} busy={busy}>
             {busy ? 'One moment …' : does}
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>

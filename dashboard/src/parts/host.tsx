@@ -1,10 +1,13 @@
 /** One hostname: where it stands, what it needs, what can be done with it. */
 import {useMutation} from '@tanstack/react-query';
-import {Suspense, useEffect, useState} from 'react';
+import {Suspense, useEffect, useRef, useState} from 'react';
+import type {RefObject} from 'react';
 import {api} from '../api.ts';
 import type {Host} from '../api.ts';
 import {client, domainsQuery} from '../queries.ts';
 import {partyOf, spaced, when} from '../words.ts';
+import {Button} from './button.tsx';
+import {giveFocusBack} from './focus.ts';
 import {later} from './later.ts';
 import {Problem} from './problem.tsx';
 import {Records} from './records.tsx';
@@ -22,6 +25,8 @@ export interface HostProps {
   mayVerify: boolean;
   /** The last Verify that was acted on. */
   checkedFor: string | null;
+  /** Says to who does not see the page what has become of their own action. */
+  say: (outcome: string) => void;
 }
 
 const toneOf = ({phase, waitingFor, servedUntil, reason}: Host): string => {
@@ -39,21 +44,17 @@ const roleOf = ({role, redirect}: Host, primary: string | null): string => {
     : `Will redirect${primary === null ? '' : ` to ${primary}`}`;
 };
 
-/** Where what had the focus has gone, it is at the heading: not lost. */
-function giveFocusBack(): void {
-  if (document.activeElement === document.body) document.querySelector('h1')?.focus({preventScroll: true});
-}
-
 export function HostCard(props: HostProps) {
   const {host, primary, readOnly, mayVerify} = props;
   const {hostname, phase, message, waitingFor, records, reason} = host;
+  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => giveFocusBack, []);
   const open =
     phase === 'Live' || phase === 'Removing' ? records.some((r) => r.state !== 'Found' && r.state !== 'Unknown') : true;
   return (
     <li className="card host" data-hostname={hostname}>
       <div className="row">
-        <h2>
+        <h2 ref={heading} tabIndex={-1}>
           {phase === 'Live' ? (
             <a href={`https://${hostname}`} rel="noreferrer">
               {hostname}
@@ -94,42 +95,73 @@ export function HostCard(props: HostProps) {
         )
       )}
       <Timeline host={host} />
-      {(mayVerify || !readOnly) && phase !== 'Removing' && <Actions {...props} />}
+      {(mayVerify || !readOnly) && phase !== 'Removing' && <Actions {...props} heading={heading} />}
     </li>
   );
 }
 
-function Actions({project, host: {hostname, role, phase}, etag, readOnly, mayVerify, checkedFor}: HostProps) {
+function Actions({
+  project,
+  host: {hostname, role, phase, message},
+  etag,
+  readOnly,
+  mayVerify,
+  checkedFor,
+  say,
+  heading,
+}: HostProps & {heading: RefObject<HTMLHeadingElement | null>}) {
   const [asking, setAsking] = useState(false);
   const read = (): Promise<void> => client.invalidateQueries(domainsQuery(project));
-  const verify = useMutation({mutationFn: () => api.verify(project, hostname)});
-  const primary = useMutation({mutationFn: () => api.makePrimary(project, hostname, etag), onSettled: read});
+  /** Whether somebody here waits for the outcome of a Verify. */
+  const waits = useRef(false);
+  const verify = useMutation({
+    mutationFn: () => api.verify(project, hostname),
+    onMutate: () => {
+      waits.current = true;
+      say('');
+    },
+  });
+  const primary = useMutation({
+    mutationFn: () => api.makePrimary(project, hostname, etag),
+    onSettled: read,
+    onSuccess: () => say(`${hostname} is the primary.`),
+  });
   const remove = useMutation({
     mutationFn: () => api.remove(project, hostname, etag),
     onSettled: read,
-    onSuccess: () => setAsking(false),
+    onSuccess: () => {
+      setAsking(false);
+      say(`${hostname} was removed.`);
+    },
   });
   const checking =
     verify.isPending || (verify.data !== undefined && (checkedFor === null || checkedFor < verify.data.requestedAt));
+  useEffect(() => {
+    if (checking || !waits.current) return;
+    waits.current = false;
+    if (verify.isSuccess) say(`${hostname}: ${spaced(phase)}. ${message}`);
+  });
+  // With the role a button goes.
+  useEffect(() => () => giveFocusBack(heading.current), [role, heading]);
   const error = verify.error ?? primary.error;
   return (
     <>
       {error && <Problem error={error} />}
       <div className="actions">
         {mayVerify && (
-          <button type="button" disabled={checking} onClick={() => verify.mutate()}>
+          <Button busy={checking} onClick={() => verify.mutate()}>
             {checking
               ? 'Checking …'
               : phase === 'AwaitingVerification' || phase === 'NotAccepted'
                 ? 'Verify'
                 : 'Re-verify'}
             <span className="hidden"> {hostname}</span>
-          </button>
+          </Button>
         )}
         {!readOnly && role === 'RedirectSource' && (
-          <button type="button" disabled={primary.isPending} onClick={() => primary.mutate()}>
+          <Button busy={primary.isPending} onClick={() => primary.mutate()}>
             Make primary<span className="hidden"> {hostname}</span>
-          </button>
+          </Button>
         )}
         {!readOnly && role !== 'FormerPrimary' && (
           <button

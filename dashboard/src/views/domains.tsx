@@ -1,5 +1,6 @@
 /** Project > Settings > Domains. */
 import {useQuery} from '@tanstack/react-query';
+import {useState} from 'react';
 import {Link} from 'wouter';
 import type {Account, Domains, Project} from '../api.ts';
 import {Refused} from '../api.ts';
@@ -14,6 +15,7 @@ export function DomainsView({project, mayWrite}: {project: string; mayWrite: boo
   const {data: found, error: missing} = useQuery(projectQuery(project));
   const {data: domains, error, failureReason} = useQuery(domainsQuery(project));
   const {data: account, isPending} = useQuery(accountQuery);
+  const [said, say] = useState('');
   const over = (
     <>
       <Link href="/">Projects</Link> / {project} / Settings
@@ -34,11 +36,14 @@ export function DomainsView({project, mayWrite}: {project: string; mayWrite: boo
   }
   return (
     <Page title="Domains" over={over} lead={<DefaultHost project={found} />}>
+      <p className="hidden" role="status">
+        {said}
+      </p>
       {reason && <Problem error={reason} trying={error === null && missing === null} />}
       {domains === undefined || isPending ? (
         !reason && <Skeleton />
       ) : (
-        <Body {...{project, domains, account, mayWrite, deployed: found?.deployed ?? true}} />
+        <Body {...{project, domains, account, mayWrite, deployed: found?.deployed ?? true, say}} />
       )}
     </Page>
   );
@@ -68,12 +73,14 @@ function Body({
   account,
   mayWrite,
   deployed,
+  say,
 }: {
   project: string;
   domains: Domains;
   account: Account | undefined;
   mayWrite: boolean;
   deployed: boolean;
+  say: (outcome: string) => void;
 }) {
   const {hosts, managedBy} = view;
   const readOnly = managedBy !== null || !mayWrite;
@@ -99,7 +106,7 @@ function Body({
         </div>
       )}
       {account && <PlanNote account={account} used={hosts.length} />}
-      {!readOnly && hasRoom && <AddDomain project={project} primary={view.domains.primary} />}
+      {!readOnly && hasRoom && <AddDomain project={project} primary={view.domains.primary} say={say} />}
       {hosts.length === 0 ? (
         <div className="card empty">
           <h2>No domain of your own yet</h2>
@@ -122,6 +129,7 @@ function Body({
                 readOnly,
                 mayVerify: mayWrite,
                 checkedFor: view.checkedFor,
+                say,
               }}
             />
           ))}
