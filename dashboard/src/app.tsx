@@ -1,7 +1,8 @@
 /** Who is signed in sees their projects; anybody else is asked to sign in. */
 import {useQuery} from '@tanstack/react-query';
 import {Suspense, useEffect, useState} from 'react';
-import {Redirect, Route, Switch, useLocation} from 'wouter';
+import {Redirect, Route, Switch} from 'wouter';
+import {useLocationProperty} from 'wouter/use-browser-location';
 import type {Session} from './api.ts';
 import {follow} from './live.ts';
 import type {LiveState} from './live.ts';
@@ -10,6 +11,7 @@ import {later} from './parts/later.ts';
 import {Page, Skeleton} from './parts/page.tsx';
 import {Problem} from './parts/problem.tsx';
 import {Shell} from './parts/shell.tsx';
+import {firstOf, mayMakeKeys, mayRead} from './places.ts';
 import {accountQuery, client, sessionQuery, take} from './queries.ts';
 import {DomainsView} from './views/domains.tsx';
 import {ProjectsView} from './views/projects.tsx';
@@ -19,10 +21,30 @@ import {SignIn} from './views/sign-in.tsx';
 const KeysView = later(() => import('./views/keys.tsx'));
 const UsageView = later(() => import('./views/usage.tsx'));
 
+/** The secret of a link, behind its #. `#main` is where one skips to. */
+const linkInBar = (): string | undefined =>
+  location.pathname === '/sign-in' && !['', '#main'].includes(location.hash) ? location.hash.slice(1) : undefined;
+
+/** A link that somebody follows: it leaves the address bar at once, and is kept until `end` is called. */
+function useLink(): {link: string | undefined; end: () => void} {
+  const followed = useLocationProperty(linkInBar);
+  const [kept, keep] = useState(followed);
+  useEffect(() => {
+    if (followed === undefined) return;
+    keep(followed);
+    history.replaceState(null, '', '/sign-in');
+  }, [followed]);
+  return {link: followed ?? kept, end: () => keep(undefined)};
+}
+
 export function App() {
-  const [path] = useLocation();
+  const {link, end} = useLink();
   const {data: session, error, failureReason} = useQuery(sessionQuery);
-  if (path === '/sign-in' && location.hash !== '') return <SignIn link={location.hash.slice(1)} />;
+  // Who is signed in already stays here until this link has, or has not, signed somebody in.
+  if (link !== undefined) {
+    const before = session && 'namespace' in session ? session.namespace : undefined;
+    return <SignIn key={link} link={link} before={before} onEnd={end} />;
+  }
   if (session === undefined) {
     const reason = error ?? failureReason;
     return (
@@ -43,29 +65,24 @@ export function App() {
 
 function SignedIn({session}: {session: Session}) {
   const live = useLive();
-  const mayMakeKeys = session.scopes.includes('keys:write');
   return (
     <Shell session={session}>
       <Connection state={live} />
       <Suspense fallback={<Skeleton />}>
         <Switch>
-          <Route path="/">
-            {session.project !== null && !wasHere() ? (
-              <Redirect to={`/projects/${session.project}`} replace />
-            ) : (
-              <ProjectsView />
-            )}
-          </Route>
-          <Route path="/projects/:project">
-            {({project}) => (
-              <DomainsView
-                key={project}
-                project={decodeURIComponent(project)}
-                mayWrite={session.scopes.includes('domains:write')}
-              />
-            )}
-          </Route>
-          {mayMakeKeys && (
+          <Route path="/">{mayRead(session) ? <ProjectsView /> : <Redirect to={firstOf(session)} replace />}</Route>
+          {mayRead(session) && (
+            <Route path="/projects/:project">
+              {({project}) => (
+                <DomainsView
+                  key={project}
+                  project={decodeURIComponent(project)}
+                  mayWrite={session.scopes.includes('domains:write')}
+                />
+              )}
+            </Route>
+          )}
+          {mayMakeKeys(session) && (
             <Route path="/keys">
               <KeysView session={session} />
             </Route>
@@ -74,12 +91,12 @@ function SignedIn({session}: {session: Session}) {
             <UsageView />
           </Route>
           <Route path="/sign-in">
-            <Redirect to="/" replace />
+            <Redirect to={firstOf(session)} replace />
           </Route>
           <Route>
             <Page title="There is nothing here">
               <p>
-                Go to your <a href="/">projects</a>.
+                Go <a href="/">to the start</a>.
               </p>
             </Page>
           </Route>
@@ -88,9 +105,6 @@ function SignedIn({session}: {session: Session}) {
     </Shell>
   );
 }
-
-/** Whether the list of projects was asked for, and not come to by signing in. */
-const wasHere = (): boolean => history.state === null || (history.state as {signedIn?: boolean}).signedIn !== true;
 
 /** Keeps what is shown up to date, and says whether it is. */
 function useLive(): LiveState {

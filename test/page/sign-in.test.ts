@@ -6,13 +6,15 @@ import {apiKeys} from '../../operator/controllers/resources.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {PageWorld} from '../support/page-world.ts';
 import type {Visitor} from '../support/page-world.ts';
-import {expectAccessible} from '../support/page-checks.ts';
+import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 
 let world: PageWorld;
 beforeAll(async () => {
   world = await PageWorld.start({}, {withoutKey: {requestsPerMinute: 10_000, requestsPerDay: 10_000}});
   await world.api.tenant('acme', 'pro');
   await world.project('acme', 'docs');
+  await world.api.tenant('other', 'pro');
+  await world.project('other', 'theirs');
 });
 afterAll(async () => {
   await world?.stop();
@@ -61,14 +63,63 @@ describe('The platform’s link', () => {
   });
 
   test('of another user signs every tab of the browser in as that user', async () => {
-    await world.api.tenant('other', 'pro');
-    await world.project('other', 'theirs');
     const {context, page} = await world.signedIn('acme');
     const next = await context.newPage();
     await next.goto(await world.link('other'));
     await next.getByRole('link', {name: 'theirs'}).waitFor();
     await page.getByRole('link', {name: 'theirs'}).waitFor();
     expect(await page.getByRole('link', {name: 'docs'}).count()).toBe(0);
+  });
+});
+
+describe('A link that fails', () => {
+  test('says so to who is signed in as somebody else, who goes on as that only by choice', async () => {
+    const link = await world.link('other');
+    const {page: first} = await world.visitor();
+    await first.goto(link);
+    await first.getByRole('link', {name: 'theirs'}).waitFor();
+    const {page} = await world.signedIn('acme');
+    const isKnown = page.waitForResponse((r) => r.url().endsWith('/session') && r.request().method() === 'GET');
+    await page.route('**/session', async (route) => {
+      // The page knows who was signed in before it hears of the link.
+      if (route.request().method() === 'POST') await isKnown;
+      await route.continue();
+    });
+    await page.goto(link);
+    await expectSeen(page.getByRole('alert').getByText('This link was used before'));
+    expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
+    await expectAccessible(page, 'used-link-of-another');
+    await page.unrouteAll();
+    await page.getByRole('button', {name: 'Go on as namespace acme'}).click();
+    await page.getByRole('link', {name: 'docs'}).waitFor();
+    expect(page.url()).toBe(`${world.origin}/`);
+  });
+
+  test('for a moment is tried again by itself, and signs in', async () => {
+    const {page} = await world.visitor();
+    const away = {
+      status: 503,
+      headers: {'content-type': 'application/problem+json', 'retry-after': '1'},
+      body: JSON.stringify({
+        type: 'https://example.com/unavailable',
+        detail: 'Sessions cannot be looked up now. Try again.',
+      }),
+    };
+    let [tried, isAway] = [0, true];
+    await page.route('**/session', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      tried++;
+      return isAway ? route.fulfill(away) : route.continue();
+    });
+    await page.goto(await world.link('acme'));
+    await expectSeen(
+      page.getByRole('alert').getByText('Sessions cannot be looked up now. Try again. The page does so by itself.'),
+    );
+    await expectAccessible(page, 'link-tried-again');
+    isAway = false;
+    await expectSeen(page.getByRole('heading', {name: 'Projects'}));
+    expect(tried).toBeGreaterThan(1);
+    await page.unrouteAll();
   });
 });
 
@@ -130,6 +181,26 @@ describe('A key', () => {
     await page.getByText('The API key that you signed in by was revoked.').waitFor();
     expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
   });
+});
+
+test('Signing out that fails says so, and works when it is tried again', async () => {
+  const {page} = await world.signedIn('acme');
+  await page.route('**/session', (route) =>
+    route.fulfill({
+      status: 503,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({
+        type: 'https://example.com/unavailable',
+        detail: 'Sessions cannot be looked up now. Try again.',
+      }),
+    }),
+  );
+  await page.getByRole('button', {name: 'Sign out'}).click();
+  await expectSeen(page.getByRole('alert').getByText('Sessions cannot be looked up now. Try again.'));
+  await expectAccessible(page, 'not-signed-out');
+  await page.unrouteAll();
+  await page.getByRole('button', {name: 'Sign out'}).click();
+  await page.getByRole('heading', {name: 'Sign in'}).waitFor();
 });
 
 test('Signing out signs every tab out', async () => {

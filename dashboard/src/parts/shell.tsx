@@ -6,7 +6,10 @@ import {api} from '../api.ts';
 import type {Session} from '../api.ts';
 import {brand} from '../brand.ts';
 import {tellSession} from '../live.ts';
+import {mayMakeKeys, mayRead} from '../places.ts';
 import {setSession, signedOut} from '../queries.ts';
+import {Button} from './button.tsx';
+import {Problem} from './problem.tsx';
 
 function Place({to, children}: {to: string; children: ReactNode}) {
   const [path] = useLocation();
@@ -19,7 +22,7 @@ function Place({to, children}: {to: string; children: ReactNode}) {
 }
 
 function SignOut() {
-  const {mutate, isPending} = useMutation({
+  const {mutate, isPending, error} = useMutation({
     mutationFn: api.signOut,
     onSuccess: async () => {
       await setSession(signedOut);
@@ -27,9 +30,12 @@ function SignOut() {
     },
   });
   return (
-    <button type="button" className="quiet" disabled={isPending} onClick={() => mutate()}>
-      Sign out
-    </button>
+    <>
+      {error && <Problem error={error} />}
+      <Button className="quiet" busy={isPending} onClick={() => mutate()}>
+        Sign out
+      </Button>
+    </>
   );
 }
 
@@ -60,8 +66,8 @@ export function Shell({session, children}: {session?: Session; children: ReactNo
         </div>
         {session && (
           <nav className="bar places" aria-label="Pages">
-            <Place to="/">Projects</Place>
-            {session.scopes.includes('keys:write') && <Place to="/keys">API keys</Place>}
+            {mayRead(session) && <Place to="/">Projects</Place>}
+            {mayMakeKeys(session) && <Place to="/keys">API keys</Place>}
             <Place to="/usage">Plan and usage</Place>
           </nav>
         )}

@@ -7,34 +7,49 @@ import {api} from '../api.ts';
 import type {Session} from '../api.ts';
 import {brand} from '../brand.ts';
 import {tellSession} from '../live.ts';
+import {Button} from '../parts/button.tsx';
 import {Page} from '../parts/page.tsx';
 import {Problem} from '../parts/problem.tsx';
 import {Shell} from '../parts/shell.tsx';
-import {setSession} from '../queries.ts';
+import {entryOf} from '../places.ts';
+import {setSession, tryAgain} from '../queries.ts';
 
-/** `link`: of the address bar, which it leaves at once. `why`: why nobody is signed in any more. */
-export function SignIn({link, why}: {link?: string; why?: string}) {
+interface SignInProps {
+  /** The secret of a link that somebody follows. */
+  link?: string;
+  /** Namespace of who is signed in already. */
+  before?: string;
+  /** Why nobody is signed in any more. */
+  why?: string;
+  /** Somebody is signed in, or goes on as who they were. */
+  onEnd?: () => void;
+}
+
+export function SignIn({link, before, why, onEnd}: SignInProps) {
   const [path, go] = useLocation();
   const [key, setKey] = useState('');
-  const {mutate, isPending, error} = useMutation({
-    mutationFn: api.signIn,
-    onSuccess: async (session: Session) => {
-      await setSession(session);
-      tellSession();
-      if (path === '/sign-in') go(session.project === null ? '/' : `/projects/${session.project}`, {replace: true});
-    },
-  });
+  const onSuccess = async (session: Session): Promise<void> => {
+    await setSession(session);
+    tellSession();
+    if (path === '/sign-in') go(entryOf(session), {replace: true});
+    onEnd?.();
+  };
+  const byKey = useMutation({mutationFn: () => api.signIn({key: key.trim()}), onSuccess});
+  // Nobody has the link to try it again: it has left the address bar.
+  const byLink = useMutation({mutationFn: (secret: string) => api.signIn({link: secret}), onSuccess, ...tryAgain});
+  const {mutate: follow} = byLink;
   // A link works once: an effect that runs twice must not use it up for nothing.
   const used = useRef(false);
   useEffect(() => {
     if (link === undefined || used.current) return;
     used.current = true;
-    history.replaceState(null, '', '/sign-in');
-    mutate({link});
-  }, [link, mutate]);
+    follow(link);
+  }, [link, follow]);
+  const following = link !== undefined && !byLink.isError;
+  const error = byKey.error ?? byLink.failureReason;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    mutate({key: key.trim()});
+    byKey.mutate();
   };
   const lead =
     brand.name === ''
@@ -44,34 +59,43 @@ export function SignIn({link, why}: {link?: string; why?: string}) {
     <Shell>
       <div className="narrow">
         <Page
-          title={isPending && link !== undefined ? 'Signing in …' : 'Sign in'}
-          lead={<p>{lead}, or sign in by an API key.</p>}
+          title={following ? 'Signing in …' : 'Sign in'}
+          lead={following ? undefined : <p>{lead}, or sign in by an API key.</p>}
         >
           {why !== undefined && error === null && (
             <div className="notice" role="status">
               <p>{why}</p>
             </div>
           )}
-          {error !== null && <Problem error={error} />}
-          <form className="card stack" onSubmit={submit}>
-            <label htmlFor="key">API key</label>
-            <input
-              id="key"
-              type="password"
-              value={key}
-              onChange={(e) => setKey(e.target.value)}
-              required
-              autoComplete="off"
-              spellCheck={false}
-              placeholder="dp_…"
-            />
-            <p className="note">It is sent to this server once and not kept in the browser.</p>
+          {error !== null && <Problem error={error} trying={following} />}
+          {!following && before !== undefined && (
             <div className="actions">
-              <button type="submit" className="primary" disabled={isPending}>
-                Sign in
+              <button type="button" onClick={onEnd}>
+                Go on as namespace {before}
               </button>
             </div>
-          </form>
+          )}
+          {!following && (
+            <form className="card stack" onSubmit={submit}>
+              <label htmlFor="key">API key</label>
+              <input
+                id="key"
+                type="password"
+                value={key}
+                onChange={(e) => setKey(e.target.value)}
+                required
+                autoComplete="off"
+                spellCheck={false}
+                placeholder="dp_…"
+              />
+              <p className="note">It is sent to this server once and not kept in the browser.</p>
+              <div className="actions">
+                <Button type="submit" className="primary" busy={byKey.isPending}>
+                  Sign in
+                </Button>
+              </div>
+            </form>
+          )}
         </Page>
       </div>
     </Shell>
