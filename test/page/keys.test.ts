@@ -3,7 +3,7 @@ import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {apiKeys} from '../../operator/controllers/resources.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
-import {expectAccessible} from '../support/page-checks.ts';
+import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 import {PageWorld} from '../support/page-world.ts';
 
 let world: PageWorld;
@@ -75,4 +75,35 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
   await page.getByRole('alert').getByText('The key git is managed by flux').waitFor();
   await page.getByRole('dialog').getByRole('button', {name: 'Cancel'}).click();
   await expectAccessible(page, 'keys');
+});
+
+test('A key that is there already is told as such, with the way to a new token', async () => {
+  const {page} = await world.signedIn('acme', {scopes: ['domains:read', 'keys:write']});
+  await page.getByRole('link', {name: 'API keys'}).click();
+  const make = async (): Promise<void> => {
+    await page.getByLabel('Name').fill('same');
+    await page.getByLabel('Expires').selectOption('Never');
+    await page.getByRole('button', {name: 'Make key'}).click();
+  };
+  await make();
+  await shown(page, 'same');
+  await make();
+  await expectSeen(page.getByText('There is such a key already: same. Rotate it to get a new token.'));
+  await expectAccessible(page, 'key-there-already');
+});
+
+test('Who may make keys and read no domains begins at the keys, which are kept up to date', async () => {
+  const {page} = await world.signedIn('acme', {scopes: ['keys:write'], project: 'docs'});
+  await expectSeen(page.getByRole('heading', {name: 'API keys'}));
+  expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+    'API keys',
+    'Plan and usage',
+  ]);
+  await page.getByRole('heading', {name: 'backend'}).waitFor();
+  await world.api.key('acme', 'elsewhere');
+  await expectSeen(page.getByRole('heading', {name: 'elsewhere'}));
+  expect(await page.locator('.connection').textContent()).toBe('');
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await page.goto('/');
+  await page.getByRole('heading', {name: 'API keys'}).waitFor();
 });

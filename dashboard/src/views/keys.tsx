@@ -4,6 +4,7 @@ import {useState} from 'react';
 import type {FormEvent} from 'react';
 import {api} from '../api.ts';
 import type {ApiKey, Session} from '../api.ts';
+import {Button} from '../parts/button.tsx';
 import {Copy} from '../parts/copy.tsx';
 import Confirm, {Show} from '../parts/dialog.tsx';
 import {Page, Skeleton} from '../parts/page.tsx';
@@ -66,7 +67,7 @@ function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Sh
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>(scopes.filter((s) => s === 'domains:read'));
   const [days, setDays] = useState('90');
-  const {mutate, isPending, error} = useMutation({
+  const {mutate, isPending, error, data} = useMutation({
     mutationFn: () =>
       api.makeKey({
         name,
@@ -75,8 +76,9 @@ function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Sh
       }),
     onSettled: read,
     onSuccess: ({token}) => {
+      if (token === null) return;
       setName('');
-      if (token !== null) onMade({name, token});
+      onMade({name, token});
     },
   });
   const submit = (event: FormEvent): void => {
@@ -127,10 +129,15 @@ function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Sh
         ))}
       </fieldset>
       {error && <Problem error={error} />}
+      {data?.token === null && (
+        <div className="notice" role="alert">
+          <p>There is such a key already: {data.name}. Rotate it to get a new token.</p>
+        </div>
+      )}
       <div className="actions">
-        <button type="submit" className="primary" disabled={isPending || chosen.length === 0}>
+        <Button type="submit" className="primary" busy={isPending} disabled={chosen.length === 0}>
           Make key
-        </button>
+        </Button>
       </div>
     </form>
   );
