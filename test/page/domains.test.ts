@@ -348,6 +348,7 @@ describe('A domain', () => {
     await typed(page).fill('second.example.com');
     released.resolve();
     await card(page, 'first.example.com').waitFor();
+    await page.getByRole('button', {name: 'Add domain'}).waitFor();
     expect(await typed(page).inputValue()).toBe('second.example.com');
     await page.unrouteAll();
 
