@@ -40,7 +40,7 @@ function useLink(): {link: string | undefined; end: () => void} {
 export function App() {
   const {link, end} = useLink();
   const {data: session, error, failureReason} = useQuery(sessionQuery);
-  // Who is signed in already stays here until this link has, or has not, signed somebody in.
+  // Also for who is signed in already: they would take what they see for what the link is of, where it has failed.
   if (link !== undefined) {
     const before = session && 'namespace' in session ? session.namespace : undefined;
     return <SignIn key={link} link={link} before={before} onEnd={end} />;
