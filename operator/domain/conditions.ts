@@ -80,9 +80,10 @@ function readiness(world: World, hosts: readonly HostStatus[]): Claim[] {
   return notReady(healthOf(worst, world), {reason: worst.reason, message: worst.message + more});
 }
 
-/** All are Live; what of that ends is said. */
+/** All are Live; what of that ends, or is held up, is said. */
 function whyReady(hosts: readonly HostStatus[]): Pick<Claim, 'reason' | 'message'> {
-  const ending = hosts.find((h) => h.servedUntil !== undefined) ?? hosts.find((h) => h.reason === 'RenewalOverdue');
+  const ending =
+    hosts.find((h) => h.servedUntil !== undefined) ?? hosts.find((h) => reasonOf(h.reason)?.health === 'stalled');
   if (ending) return {reason: ending.reason, message: ending.message};
   const message = hosts.length === 1 ? `${hosts[0]!.hostname} is Live.` : `All ${hosts.length} hostnames are Live.`;
   return {reason: 'Serving', message};

@@ -556,6 +556,7 @@ describe('A redirect source', () => {
     test('says that it has no end after half an hour, and serves', () => {
       const d = replaced({certificate: absent(), diagnosis}, {now: t0 + 30 * minutes});
       expect(linesOf(d)).toEqual([`${docs} Live IssuanceStalled Platform`, true, both]);
+      expect(conditionLines(d)).toContain('Ready=True/IssuanceStalled');
       expect(replaced({certificate: absent()}).wakeAt).toBeLessThanOrEqual(t0 + 30 * minutes);
     });
 
