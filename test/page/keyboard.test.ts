@@ -119,10 +119,15 @@ test('A person who does not see the page is told what has become of each action,
   await expectFocus('Add domain');
   await world.say('acme', 'heard', [{hostname: 'heard.example.com'}, {hostname: 'next.example.com'}]);
 
+  const requested = async () =>
+    (await world.read('acme', 'heard'))?.metadata.annotations?.['doorplate.dev/requestedAt'];
   for (const message of ['It is as it was.', 'It is as it was.', 'It is better.']) {
+    const before = await requested();
     await tabTo(page, 'Verify next.example.com');
     await page.keyboard.press('Space');
     await expectFocus('Checking … next.example.com');
+    // An operator answers what it has read.
+    await eventually('the check is asked for', async () => (await requested()) !== before);
     await world.say('acme', 'heard', [{hostname: 'heard.example.com'}, {hostname: 'next.example.com', message}]);
     await expectTold(`next.example.com: Awaiting verification. ${message}`);
     await expectFocus('Verify next.example.com');
