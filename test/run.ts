@@ -319,7 +319,7 @@ const suites: Suite[] = [
   {name: 'authorize', after: ['operator', 'gitops'], run: jest(['test/authorize'], {keep: true})},
   {name: 'crds', after: ['authorize'], run: jestWithServers(['test/crds'], {keep: true, niced: 5, workers: 3})},
   // Four minutes at a few hundred requests a second.
-  {name: 'load', after: ['authorize'], run: jest(['test/load'], {keep: true})},
+  {name: 'load', after: ['api', 'page'], run: jest(['test/load'], {keep: true})},
   // By what the suites before it have made the operator write.
   {
     name: 'log',

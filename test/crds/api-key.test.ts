@@ -21,10 +21,11 @@ import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {type Key, type KubeObject, keyOf} from '../../operator/kube/objects.ts';
 import {eventually, crds} from '../support/kube-api.ts';
 import {ApiServer} from '../support/kube-server.ts';
+import {patience} from '../support/patience.ts';
 
 const log = pino({level: 'silent'});
 const namespace = 'default';
-const patienceMs = 60_000;
+const patienceMs = patience(60_000);
 
 /** What the API keeps of bans, by hash: until when, Unix seconds. */
 class Bans {

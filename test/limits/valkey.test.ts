@@ -8,6 +8,7 @@ import {type Limits, startLimits} from '../../operator/limits/limits.ts';
 import {MemoryStore} from '../../operator/limits/store.ts';
 import {Valkey} from '../../operator/limits/valkey.ts';
 import {freePort} from '../support/free-ports.ts';
+import {patience} from '../support/patience.ts';
 import {Redis} from '../support/redis.ts';
 
 let redis: Redis;
@@ -62,7 +63,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a +
 
 /** Waits for what must come, a minute at most. */
 async function until(fine: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000;
+  const end = performance.now() + patience(60_000);
   while (!(await fine()) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await fine()).toBe(true);
 }

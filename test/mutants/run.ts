@@ -26,6 +26,8 @@ const started = Date.now();
 const isPure = ({test}: Mutant) => test.startsWith('test/unit/');
 /** So many mutants of one test file follow each other, and share the run of its tests without one; fewer of those that wait. */
 const mostInARow = {pure: 12, waiting: 6};
+/** What never comes with a mutant is waited for so long (test/support/patience.ts): enough for what comes on a busy machine. */
+const PATIENCE_MS = '30000';
 
 /** Everything that git would take, as it stands on disk, and the dependencies by a link. */
 async function copy(to: string): Promise<string> {
@@ -85,7 +87,7 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
   const workers = Math.max(2, availableParallelism());
   try {
     const start = async (name: string, env: Record<string, string> = {}): Promise<JestProcess> => {
-      const jest = new JestProcess({root: await copy(join(scratch, name)), cache, env});
+      const jest = new JestProcess({root: await copy(join(scratch, name)), cache, env: {...env, PATIENCE_MS}});
       processes.push(jest);
       return jest;
     };
@@ -95,8 +97,7 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
     const startWithServer = async (name: string): Promise<JestProcess> => {
       const server = await Platform.lendServer();
       servers.push(server);
-      // What a broken page never shows is waited for: for a minute here.
-      const env = {[lentServers]: server.dir, GIT_DIR: history.trim(), PAGE_PATIENCE_MS: '60000'};
+      const env = {[lentServers]: server.dir, GIT_DIR: history.trim()};
       return start(name, env);
     };
     const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
@@ -107,7 +108,7 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
     // These wait more than they work, and for seconds: last, when the suites that come first leave them some.
     const others = rest.filter((m) => !isPure(m));
     const waiting = byTest(others, mostInARow.waiting);
-    await abreast(2 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
+    await abreast(3 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
   } finally {
     await Promise.all([...processes, ...servers].map(async (o) => o.stop()));
     rmSync(scratch, {recursive: true, force: true});

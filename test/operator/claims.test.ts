@@ -11,6 +11,7 @@ import {
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';
+import {patience} from '../support/patience.ts';
 import {Platform, zone} from '../support/platform.ts';
 
 let platform: Platform;
@@ -84,7 +85,7 @@ describe('A tenant that adds hostnames that it has proven, and removes them', ()
       customer.change(customDomains, 'web', {spec: {redirects: sources.map((from) => ({from, status: 301}))}});
     const areQueued = async () =>
       Object.values(await customer.hosts('web')).filter((said) => said === 'Verified IssuanceQueued').length;
-    const slow = {atLeastMs: 60_000};
+    const slow = {atLeastMs: patience(60_000)};
     const before = Date.now();
     await customer.attach('web', www);
     await eventually(async () => (await customer.hosts('web'))[www] === 'Live Serving');

@@ -8,9 +8,10 @@ import type {Browser, BrowserContext, Page} from 'playwright-core';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
 import {customDomains} from '../../operator/controllers/resources.ts';
 import {ApiWorld} from './api-role.ts';
+import {patience} from './patience.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const patienceMs = Number(process.env.PAGE_PATIENCE_MS ?? 120_000);
+const patienceMs = patience(120_000);
 /** Not in Git. */
 export const artefacts = `${root}dist/screenshots/`;
 

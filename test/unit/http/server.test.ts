@@ -17,6 +17,7 @@ import {Bans} from '../../../operator/limits/bans.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
 import {ApiError, NoAnswerError} from '../../../operator/kube/errors.ts';
 import {type Answer, type Ask, ask as askAt, raw} from '../../support/http-client.ts';
+import {patience} from '../../support/patience.ts';
 
 const log = pino({level: 'silent'});
 const clock = {nowMs: () => Date.parse('2026-11-22T12:00:00Z')};
@@ -252,7 +253,7 @@ describe('A client that does not read its answer', () => {
     const cut = new Promise<boolean>((resolve) => {
       held.once('close', () => resolve(true));
     });
-    expect(await Promise.race([cut, sleep(60_000, false, {ref: false})])).toBe(true);
+    expect(await Promise.race([cut, sleep(patience(60_000), false, {ref: false})])).toBe(true);
     socket.destroy();
   });
 });
