@@ -18,7 +18,9 @@ const webhook = {
   metadata: {name: 'alerts-nobody-answers'},
 };
 const planless = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'Account', metadata: {name: 'alerts-planless'}};
+/** A customer for each cause that takes one; the hostname `www` of each is proven. */
 const tenants: Tenant[] = [];
+let fresh: Tenant[] = [];
 let prometheus: Prometheus;
 let demandPlans: (() => Promise<unknown>) | undefined;
 
@@ -50,19 +52,25 @@ async function letAccountsHaveNoPlan(): Promise<() => Promise<unknown>> {
 }
 const stopped = ['doorplate-operator', 'doorplate-redirector', 'doorplate-api'];
 
-/** A customer whose hostname is proven, or will be. */
-async function customer(records: (tenant: Tenant) => Record<string, string>): Promise<Tenant> {
-  const tenant = await Tenant.create('alert');
-  tenants.push(tenant);
-  await tenant.records(records(tenant));
+/** The next of the customers. */
+function customer(): Tenant {
+  const tenant = fresh.pop();
+  if (tenant === undefined) throw new Error('there are more causes than customers');
   return tenant;
 }
-const proven = (tenant: Tenant) => ({www: tenant.proof});
 const attach = (tenant: Tenant) => tenant.attach('site', tenant.host('www'));
 
 beforeAll(async () => {
   await withCauses();
   prometheus = await Prometheus.start({kubeconfig: env().kubeconfig});
+  await Promise.all(
+    Array.from({length: 5}, async () => {
+      const tenant = await Tenant.create('alert');
+      tenants.push(tenant);
+      await tenant.records({www: tenant.proof});
+    }),
+  );
+  fresh = [...tenants];
 });
 afterAll(async () => {
   // What others stand on, first.
@@ -73,7 +81,7 @@ afterAll(async () => {
   await kubectl(['delete', '--ignore-not-found', `account/${planless.metadata.name}`]);
   await demandPlans?.();
   await rolledOut('cert-manager', 'cert-manager');
-  for (const tenant of tenants) await tenant.remove();
+  await Promise.all(tenants.map((tenant) => tenant.remove()));
   await prometheus?.stop();
 });
 
@@ -98,14 +106,14 @@ test('DoorplatePlainHttpContested: somebody has an Ingress without a host', asyn
 });
 
 test('DoorplateWaitsForPlatform: the Plan of an Account is not there', async () => {
-  const tenant = await customer(proven);
+  const tenant = customer();
   await tenant.onPlan('none');
   await attach(tenant);
   await expectDue('DoorplateWaitsForPlatform', 31);
 });
 
 test('DoorplateReconcileErrors: a webhook for what the operator writes does not answer', async () => {
-  const tenant = await customer(proven);
+  const tenant = customer();
   const matchLabels = {'kubernetes.io/metadata.name': tenant.namespace};
   const hook = {
     name: 'nobody.answers.test',
@@ -124,7 +132,8 @@ test('DoorplateReconcileErrors: a webhook for what the operator writes does not 
 });
 
 test('DoorplateDNSUnreachable: a name server refuses the connection', async () => {
-  const tenant = await customer(({zone}) => ({'@': `IN NS ns.${zone}.`, ns: 'IN A 198.51.100.1'}));
+  const tenant = customer();
+  await tenant.records({www: undefined, '@': `IN NS ns.${tenant.zone}.`, ns: 'IN A 198.51.100.1'});
   // More than what else is checked on the cluster.
   const others = Array.from({length: 9}, (_, i) => ({from: tenant.host(`other${i}`)}));
   await tenant.attach('site', tenant.host('www'), others);
@@ -132,7 +141,7 @@ test('DoorplateDNSUnreachable: a name server refuses the connection', async () =
 });
 
 test('DoorplateEdgeNotServing: nobody listens where the edge is looked at; then, cert-manager stopped, DoorplateCertificatesExpiring and DoorplateIssuanceStalled', async () => {
-  const [served, late] = [await customer(proven), await customer(proven)];
+  const [served, late] = [customer(), customer()];
   await attach(served);
   await served.reason('site', 'EdgeUnreachable');
   await expectDue('DoorplateEdgeNotServing', 11);

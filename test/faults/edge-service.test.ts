@@ -34,45 +34,44 @@ const give = (ip: string): Promise<unknown> =>
     },
   );
 
-const tenants: Tenant[] = [];
+let tenants: Tenant[] = [];
 beforeAll(async () => {
   await withEdgeByService();
   await apply([loadBalancer]);
+  tenants = await Promise.all([1, 2, 3].map(() => Tenant.create('lb')));
 });
 afterAll(async () => {
-  for (const tenant of tenants) await tenant.remove();
+  await Promise.all(tenants.map((tenant) => tenant.remove()));
   await kubectl(['delete', 'service', 'edge', '-n', 'traefik', '--ignore-not-found']);
 });
 
-/** A customer's apex with this address and the token. */
-async function apexAt(ip: string): Promise<Tenant> {
-  const tenant = await Tenant.create('lb');
-  tenants.push(tenant);
+/** The customer adds their apex, with this address and the token. */
+async function addApex(tenant: Tenant, ip: string): Promise<void> {
   await tenant.records({'@': `IN A ${ip}`, '_doorplate-challenge': `IN TXT "${tenant.token(tenant.zone)}"`});
   await tenant.attach('site', tenant.zone);
-  return tenant;
 }
 
 const isLive = (tenant: Tenant): Promise<unknown> => tenant.hosts('site', [`${tenant.zone} Live Serving`]);
 
 test('who adds an apex needs the address that the Service has by then; what was Live before is served on, and nothing is ordered twice', async () => {
   const began = new Date();
+  const [first, between, after] = tenants as [Tenant, Tenant, Tenant];
   const [earlier, later] = [env().nodeIp, (await api().get(services, 'traefik/edge'))?.spec?.clusterIP ?? ''];
   await give(earlier);
-  const first = await apexAt(earlier);
+  await addApex(first, earlier);
   await isLive(first);
   const client = await constantClient([first.zone], await acmeRoot());
-  const between = await apexAt(later);
+  await addApex(between, later);
   await between.reason('site', 'ConflictingA');
   await give(later);
   await between.verify('site');
   await isLive(between);
-  const after = await apexAt(later);
+  await addApex(after, later);
   await isLive(after);
   await isLive(first);
   const {requests, failed} = await client.stop();
   console.log(`${requests} requests, ${failed.length} failed`);
   expect(failed).toEqual([]);
-  const zones = [first, between, after].map(({zone}) => zone);
+  const zones = tenants.map(({zone}) => zone);
   expect((await ordersFor(zones, began)).caused.toSorted()).toEqual(zones.toSorted());
 });
