@@ -51,6 +51,34 @@ test("a hostname is added, proven, goes Live, becomes the primary's redirect, an
   await eventually('nothing is left', async () => (await tenant.get('web')) === undefined);
 });
 
+/** A key of one request a day that goes on until it is banned, and its status says so. */
+async function banKey(name: string) {
+  const token = makeToken({namespace: tenant.namespace, name});
+  await apply([
+    {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'ApiKey',
+      metadata: {namespace: tenant.namespace, name},
+      spec: {
+        hashes: [{sha256: hashToken(token)}],
+        scopes: ['domains:read'],
+        rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
+      },
+    },
+  ]);
+  const banned = await eventually(
+    'it is banned',
+    async () => {
+      const reply = await ask('/v1/projects', {key: token});
+      return reply.status === 429 && reply.json.type.endsWith('/key-banned') && reply;
+    },
+    undefined,
+    500,
+  );
+  await eventually('its status says so', async () => (await reasonOf(name)) === 'KeyBanned');
+  return {token, banned};
+}
+
 describe('A key', () => {
   test('that has expired says so, in status and to who sends it', async () => {
     const token = makeToken({namespace: tenant.namespace, name: 'old'});
@@ -69,36 +97,8 @@ describe('A key', () => {
   });
 
   test('that goes on over its limit is banned, survives no re-creation as another one, and is let in again by the platform', async () => {
-    await apply([
-      {
-        apiVersion: 'doorplate.dev/v1alpha1',
-        kind: 'ApiKey',
-        metadata: {namespace: tenant.namespace, name: 'hasty'},
-        spec: {
-          hashes: [{sha256: '0'.repeat(64)}],
-          scopes: ['domains:read'],
-          rateLimit: {requestsPerMinute: 1, requestsPerDay: 1},
-        },
-      },
-    ]);
-    const token = makeToken({namespace: tenant.namespace, name: 'hasty'});
-    await api().patch(
-      apiKeys,
-      `${tenant.namespace}/hasty`,
-      {spec: {hashes: [{sha256: hashToken(token)}]}},
-      {type: 'merge'},
-    );
-    const banned = await eventually(
-      'it is banned',
-      async () => {
-        const reply = await ask('/v1/projects', {key: token});
-        return reply.status === 429 && reply.json.type.endsWith('/key-banned') && reply;
-      },
-      undefined,
-      500,
-    );
+    const {token, banned} = await banKey('hasty');
     expect(Number(banned.headers['retry-after'])).toBeGreaterThan(14 * 60);
-    await eventually('its status says so', async () => (await reasonOf('hasty')) === 'KeyBanned');
 
     const {spec} = (await keyOf('hasty'))!;
     await kubectl(['delete', 'apikey', '-n', tenant.namespace, 'hasty']);
@@ -127,6 +127,7 @@ describe('A key', () => {
 });
 
 test('what was used, and who is banned, outlives the process', async () => {
+  const {token: banned} = await banKey('stubborn');
   const key = await makeKey(tenant.namespace, 'counted', 'domains:read');
   for (let i = 0; i < 30; i++) await ask('/v1/projects', {key});
   const used = async (): Promise<number> => (await ask('/v1/account', {key})).json.usage.day.used as number;
@@ -137,6 +138,7 @@ test('what was used, and who is banned, outlives the process', async () => {
     await sh('cluster/ctl.sh', ['kill-container', 'doorplate-system', 'app.kubernetes.io/component=api']);
     const after = await eventually('the API is back', async () => await used().catch(() => undefined), undefined, 500);
     expect(after).toBeGreaterThanOrEqual(before);
+    expect((await ask('/v1/projects', {key: banned})).json.type).toBe('https://doorplate.dev/problems/key-banned');
   } finally {
     endTurn();
   }

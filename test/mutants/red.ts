@@ -17,27 +17,40 @@ export type Tell = (mutant: Mutant, wrong: string | undefined, tookMs?: number) 
  * The tests run without a mutant last, in the process in which they ran with each: green then, no mutant has left anything
  * behind that could have turned another one's test red.
  */
-export async function judge(mutants: readonly Mutant[], jest: JestProcess, tell: Tell): Promise<void> {
+export async function judge(
+  mutants: readonly Mutant[],
+  jest: Pick<JestProcess, 'run' | 'renew' | 'place'>,
+  tell: Tell,
+): Promise<void> {
   await jest.renew();
   const wrong = new Map<Mutant, string | undefined>();
   const took = new Map<Mutant, number>();
-  for (const mutant of mutants) {
+  const look = async (mutant: Mutant): Promise<void> => {
     const began = performance.now();
     try {
       await broken(mutant, jest.place.root, async () => {
-        wrong.set(mutant, wrongWith(mutant, (await verdicts(jest, mutant.test, [mutant.title])).get(mutant.title)));
+        const {all} = await verdicts(jest, mutant.test, [mutant.title]);
+        wrong.set(mutant, wrongWith(mutant, all.get(mutant.title)));
       });
     } catch (e) {
       wrong.set(mutant, (e as Error).message);
     }
     took.set(mutant, performance.now() - began);
-  }
+  };
+  for (const mutant of mutants) await look(mutant);
   const sound = await soundly(jest, mutants[0]!.test, [...new Set(mutants.map((m) => m.title))]);
+  // A test that once failed without a mutant may have failed by the same luck with one.
+  for (const mutant of mutants.filter(({title}) => sound.again.has(title))) await look(mutant);
   for (const mutant of mutants)
-    tell(mutant, unsound(mutant, sound.get(mutant.title)) ?? wrong.get(mutant), took.get(mutant));
+    tell(mutant, unsound(mutant, sound.all.get(mutant.title)) ?? wrong.get(mutant), took.get(mutant));
 }
 
-type Runs = (jest: Pick<JestProcess, 'run'>, test: string, titles: readonly string[]) => Promise<Verdicts>;
+interface Ran {
+  all: Verdicts;
+  /** Which ran once more: what became of them at first said nothing. */
+  again: ReadonlySet<string>;
+}
+type Runs = (jest: Pick<JestProcess, 'run'>, test: string, titles: readonly string[]) => Promise<Ran>;
 
 /** What became of tests; those of which that says nothing run once more. */
 const runs =
@@ -47,10 +60,10 @@ const runs =
     const untold = new Set(
       [...all].filter(([, verdict]) => verdict.status === 'failed' && saysNothing(verdict)).map(([title]) => title),
     );
-    if (untold.size === 0) return all;
+    if (untold.size === 0) return {all, again: untold};
     // jest answers for the whole file: of those that it was not asked to run this time it says nothing.
-    const again = [...(await jest.run(test, [...untold]))].filter(([title]) => untold.has(title));
-    return new Map([...all, ...again]);
+    const second = [...(await jest.run(test, [...untold]))].filter(([title]) => untold.has(title));
+    return {all: new Map([...all, ...second]), again: untold};
   };
 
 /** With a mutant. A test that failed by no assertion says nothing: a busy API server has closed a connection. */

@@ -265,8 +265,10 @@ describe('The former operator, installed again', () => {
     const {live: served, refused} = customers;
     await changePlan(refused, 'pro');
     await expectHost(refused, 'www', 'Live Serving');
+    const {uid} = (await served.domain('web'))!.metadata;
+    expect(await platform.children(uid)).not.toEqual([]);
     await served.remove(customDomains, 'web');
     await eventually(async () => (await served.holder(served.zone)) === 'nobody');
-    expect(await platform.children((await served.domain('web'))?.metadata.uid ?? 'gone')).toEqual([]);
+    expect(await platform.children(uid)).toEqual([]);
   });
 });

@@ -1,7 +1,10 @@
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {describe, expect, test} from '@jest/globals';
 import {brokenPolicies} from '../mutants/manifests.ts';
 import {edited, read} from '../mutants/mutant.ts';
-import {byAssertion, soundly, verdicts} from '../mutants/red.ts';
+import {byAssertion, judge, soundly, verdicts} from '../mutants/red.ts';
 
 const head = '# breaks: a rule\n# red: test/unit/x.test.ts › describe › title\n';
 const source = [
@@ -258,7 +261,7 @@ test('A test that fails by no assertion runs once more, and no other', async () 
     const failures = Object.entries(answers.shift() ?? {});
     return new Map(failures.map(([title, failure]) => [title, {status: 'failed', failures: [failure]} as const]));
   };
-  const all = await verdicts({run}, 'a.test.ts', ['red', 'cut', 'stuck']);
+  const {all} = await verdicts({run}, 'a.test.ts', ['red', 'cut', 'stuck']);
   expect(asked).toEqual([
     ['red', 'cut', 'stuck'],
     ['cut', 'stuck'],
@@ -281,7 +284,7 @@ test('A test that fails without a mutant runs once more, and only it', async () 
     };
     return new Map(['green', 'once', 'never'].map((title) => [title, {status: status(title), failures: []}]));
   };
-  const all = await soundly({run}, 'a.test.ts', ['green', 'once', 'never']);
+  const {all, again} = await soundly({run}, 'a.test.ts', ['green', 'once', 'never']);
   expect(asked).toEqual([
     ['green', 'once', 'never'],
     ['once', 'never'],
@@ -291,4 +294,30 @@ test('A test that fails without a mutant runs once more, and only it', async () 
     'once passed',
     'never failed',
   ]);
+  expect([...again]).toEqual(['once', 'never']);
+});
+
+test('A mutant whose test failed by luck, with it and without, is looked at once more', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'doorplate-mutant-'));
+  const file = join(root, 'charts/x.yaml');
+  mkdirSync(join(root, 'charts'));
+  writeFileSync(file, 'a: 1\n');
+  const ran: string[] = [];
+  const lucky = by(() => expect(1).toBe(2));
+  // The first time on each the machine is busy; the mutant itself changes nothing.
+  const run = async () => {
+    const on = readFileSync(file, 'utf8').trim();
+    const verdict = ran.includes(on) ? {status: 'passed', failures: []} : {status: 'failed', failures: [lucky]};
+    ran.push(on);
+    return new Map([['describe › title', verdict]]);
+  };
+  const told: (string | undefined)[] = [];
+  try {
+    const mutant = read('a.mutant', `${head}# in: charts/x.yaml\n- a: 1\n+ a: 2\n`);
+    await judge([mutant], {run, renew: async () => {}, place: {root, cache: ''}}, (_, wrong) => told.push(wrong));
+  } finally {
+    rmSync(root, {recursive: true});
+  }
+  expect(ran).toEqual(['a: 2', 'a: 1', 'a: 1', 'a: 2']);
+  expect(told).toEqual(['SURVIVED: describe › title']);
 });

@@ -171,7 +171,7 @@ test('Asked as a resolver, it follows the chain within its zones', async () => {
 });
 
 async function answers(server: {address: string; port: number}): Promise<void> {
-  const endsAt = performance.now() + 4000;
+  const endsAt = performance.now() + 60_000;
   for (;;) {
     const reply = await ask(
       server,
