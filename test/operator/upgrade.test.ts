@@ -266,9 +266,11 @@ describe('The former operator, installed again', () => {
     await changePlan(refused, 'pro');
     await expectHost(refused, 'www', 'Live Serving');
     const {uid} = (await served.domain('web'))!.metadata;
-    expect(await platform.children(uid)).not.toEqual([]);
+    // Requests go with their Certificate where Kubernetes collects what has lost its owner; here nobody does.
+    const left = async () => (await platform.children(uid)).filter(({kind}) => kind !== 'CertificateRequest');
+    expect(await left()).not.toEqual([]);
     await served.remove(customDomains, 'web');
     await eventually(async () => (await served.holder(served.zone)) === 'nobody');
-    expect(await platform.children(uid)).toEqual([]);
+    expect(await left()).toEqual([]);
   });
 });
