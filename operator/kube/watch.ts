@@ -171,7 +171,8 @@ export class Watcher<T extends KubeObject> {
     const cut = new AbortController();
     const onAbort = (): void => cut.abort(signal.reason);
     signal.addEventListener('abort', onAbort, {once: true});
-    const startedAt = this.#clock.now();
+    let acceptedAt = Infinity;
+    const hasLived = (): boolean => this.#clock.now() - acceptedAt >= healthyMs;
     let watchdog: unknown;
     let seen = from;
     let healthy = false;
@@ -193,18 +194,20 @@ export class Watcher<T extends KubeObject> {
       };
       for await (const events of this.#client.watch(this.#resource, request)) {
         feedWatchdog();
+        acceptedAt = Math.min(acceptedAt, this.#clock.now());
         for (const event of events) {
           seen = this.#tell(event, seen);
           healthy = true;
         }
         if (healthy) this.#failures = 0;
       }
-      if (healthy || this.#clock.now() - startedAt >= healthyMs) {
+      if (healthy || hasLived()) {
         this.#failures = 0;
         return {at: 'Watching', from: seen};
       }
       return this.#wait('the watch ended at once', {at: 'Checking', from: seen});
     } catch (error) {
+      if (hasLived()) this.#failures = 0;
       if (isGone(error)) return this.#wait(error, {at: 'Listing', expired: 0});
       return this.#wait(cut.signal.aborted ? cut.signal.reason : error, {at: 'Checking', from: seen});
     } finally {

@@ -146,6 +146,16 @@ test('a watch that ends in order goes on at once from what was seen last', async
   expect(requests).toEqual(['watch 17']);
 });
 
+test('a quiet watch that is cut after it has lived for a while is followed by the next within the first back-off, each time', async () => {
+  for (let cuts = 0; cuts < 20; cuts++) {
+    await clock.advance(35_000);
+    tell(new Error('cut'));
+    await settled();
+    await clock.advance(100);
+  }
+  expect(requests).toEqual(Array.from({length: 20}, () => ['check', 'watch 10']).flat());
+});
+
 const broken = (name: string, resourceVersion: number): ConfigMap => ({...object(name, resourceVersion), data: {}});
 const event = async (type: 'ADDED' | 'MODIFIED' | 'DELETED', of: ConfigMap): Promise<void> => {
   tell({type, object: of});
