@@ -37,16 +37,19 @@ export function envoyServer({authorizer, port}: {authorizer: Authorizer; port: n
     },
     {check},
   );
+  const bind = (host: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, at) => {
+        if (error) reject(error);
+        else resolve(at);
+      });
+    });
   let bound = 0;
   return {
-    start: () =>
-      new Promise((resolve, reject) => {
-        server.bindAsync(`[::]:${port}`, ServerCredentials.createInsecure(), (error, at) => {
-          bound = at;
-          if (error) reject(error);
-          else resolve();
-        });
-      }),
+    start: async () => {
+      // As a server of Node's own without a host: both address families, or IPv4 alone on a node without IPv6.
+      bound = await bind('[::]').catch(() => bind('0.0.0.0'));
+    },
     stop: () =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.forceShutdown(), drainMs);

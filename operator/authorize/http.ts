@@ -55,7 +55,7 @@ export function authorizeServer({
   return {
     start: () =>
       new Promise((resolve, reject) => {
-        server.once('error', reject).listen(port, '::', resolve);
+        server.once('error', reject).listen(port, resolve);
       }),
     stop: () => drained(server, new Promise((resolve) => server.close(resolve)), drainMs),
     port: () => (server.address() as AddressInfo).port,

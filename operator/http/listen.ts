@@ -34,7 +34,8 @@ export function httpServer({
   return {
     start: async () => {
       server = await make();
-      await Promise.all([server.listen({port, host: '::'}), ...beside.map((other) => other.start())]);
+      // No host, as Node means it: both address families, or IPv4 alone on a node without IPv6.
+      await Promise.all([server.listen({port, host: ''}), ...beside.map((other) => other.start())]);
     },
     stop: async () => {
       await sleep(lingerMs);
