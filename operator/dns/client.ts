@@ -14,7 +14,7 @@ import {Rate} from './rate.ts';
 import type {RateOptions} from './rate.ts';
 import {ask} from './wire.ts';
 import type {Answer, Question, Reply, Server} from './wire.ts';
-import {Zones} from './zones.ts';
+import {askServers, isReached, Zones} from './zones.ts';
 import type {AskResolvers, Trouble, Zone} from './zones.ts';
 
 export type {Finding} from './finding.ts';
@@ -44,7 +44,7 @@ export interface DnsClientOptions {
   tries?: number;
   /** Of a call that belongs to no {@link Inquiry}. Default 10,000. */
   totalTimeoutMs?: number;
-  /** Authoritative servers asked for one name. Default 4. */
+  /** Authoritative servers asked for one name, and of IPv6 again where none of these can be reached. Default 4. */
   maxServers?: number;
   /** Questions to one authoritative server, whoever has them. Default 500 a second, 1,000 at once. */
   perServer?: RateOptions;
@@ -126,9 +126,7 @@ export class DnsClient {
     return this.#within(inquiry, `negative ${zone}`, async (limit) => {
       const found = await this.#zones.above(zone, (question, usable) => this.#firstUsable(question, usable, limit));
       if ('failure' in found) return undefined;
-      const replies = await Promise.all(
-        found.servers.map((server) => this.#askUnlessSilent(server, {name: zone, type: 'SOA'}, false, limit)),
-      );
+      const replies = await this.#askZone(found, {name: zone, type: 'SOA'}, limit);
       const known = replies
         .flatMap((reply) => (reply.kind === 'Answer' && reply.aa ? reply.answers : []))
         .flatMap((record) => (record.type === 'SOA' && record.name === zone ? (negativeTtl(record) ?? []) : []));
@@ -159,9 +157,7 @@ export class DnsClient {
     for (let hops = 0; hops <= MOST_REFERRALS; hops++) {
       if ('failure' in zone) return {name, findings: [], failure: zone};
       const current: Zone = zone;
-      const replies = await Promise.all(
-        current.servers.map((server) => this.#askUnlessSilent(server, {name, type: firstType(wanted)}, false, limit)),
-      );
+      const replies = await this.#askZone(current, {name, type: firstType(wanted)}, limit);
       const referrals = replies.flatMap((reply) => {
         const delegation = this.#zones.referral(reply, current, name);
         return delegation && reply.kind === 'Answer' ? [{delegation, reply}] : [];
@@ -185,9 +181,7 @@ export class DnsClient {
 
   /** Of a zone that a server of its parent holds too, and so doesn't refer to: its own servers, of which that may be one among others. */
   async #ownServers(cut: string, parent: Zone, askResolvers: AskResolvers, limit: Inquiry): Promise<Zone | undefined> {
-    const replies = await Promise.all(
-      parent.servers.map((server) => this.#askUnlessSilent(server, {name: cut, type: 'NS'}, false, limit)),
-    );
+    const replies = await this.#askZone(parent, {name: cut, type: 'NS'}, limit);
     for (const reply of replies) {
       const delegation = this.#zones.ownServers(reply, cut);
       if (!delegation || reply.kind === 'Failure') continue;
@@ -297,6 +291,10 @@ export class DnsClient {
     const reply = await this.#ask(server, question, {recursionDesired, checkingDisabled, signal: limit.signal});
     if (!limit.signal.aborted) limit.hear(reply);
     return reply;
+  }
+
+  #askZone(zone: Zone, question: Question, limit: Inquiry): Promise<Reply[]> {
+    return askServers(zone, (server) => this.#askUnlessSilent(server, question, false, limit), isReached);
   }
 
   /** Resolves when a server may be asked one question more, or when the signal fires. */

@@ -2,7 +2,7 @@
 import {canonicalName} from './names.ts';
 import {ask} from './wire.ts';
 import type {Answer, Question, Reply, Server} from './wire.ts';
-import {type AskResolvers, type Trouble, Zones} from './zones.ts';
+import {askServers, type AskResolvers, isReached, type Trouble, Zones} from './zones.ts';
 
 export interface Reached {
   server: Server;
@@ -20,21 +20,23 @@ interface OutwardOptions {
 const tries = 2;
 
 /** Asks each server for the SOA of a zone, by UDP and by TCP. Never rejects. */
-export function reach(
+export const reach = (
   servers: readonly Server[],
   zone: string,
-  {recursionDesired, ...options}: OutwardOptions & {recursionDesired: boolean},
-): Promise<Reached[]> {
+  options: OutwardOptions & {recursionDesired: boolean},
+): Promise<Reached[]> => Promise.all(servers.map((server) => reachOne(server, zone, options)));
+
+async function reachOne(
+  server: Server,
+  zone: string,
+  options: OutwardOptions & {recursionDesired: boolean},
+): Promise<Reached> {
   const question = {name: zone, type: 'SOA'} as const;
-  return Promise.all(
-    servers.map(async (server) => {
-      const [udp, tcp] = await Promise.all([
-        askAgain(server, question, {...options, recursionDesired}),
-        askAgain(server, question, {...options, recursionDesired, overTcp: true}),
-      ]);
-      return {server, udp, tcp};
-    }),
-  );
+  const [udp, tcp] = await Promise.all([
+    askAgain(server, question, options),
+    askAgain(server, question, {...options, overTcp: true}),
+  ]);
+  return {server, udp, tcp};
 }
 
 /**
@@ -54,7 +56,13 @@ export async function reachServersOf(
   };
   const zones = new Zones({allowPrivateAddresses, maxServers: 4, port: 53});
   const zone = await zones.above(canonicalName(name), askResolvers);
-  return 'failure' in zone ? zone : reach(zone.servers, zone.name, {...options, recursionDesired: false});
+  if ('failure' in zone) return zone;
+  const {name: asked} = zone;
+  return askServers(
+    zone,
+    (server) => reachOne(server, asked, {...options, recursionDesired: false}),
+    ({udp, tcp}) => isReached(udp) || isReached(tcp),
+  );
 }
 
 async function askAgain(

@@ -8,6 +8,7 @@
  * a name that isn't there yet remembers so (RFC 2308), and for all below it (RFC 8020), and would then deny the record that the
  * customer creates a minute later.
  */
+import {isIPv6} from 'node:net';
 import {isAtOrBelow, selfAndAncestors} from './names.ts';
 import {isPublicAddress} from './public-address.ts';
 import {isReferral} from './finding.ts';
@@ -20,6 +21,8 @@ export interface Zone {
   names: string[];
   /** At least one. */
   servers: Server[];
+  /** IPv6 addresses that are more than those, as many at most: asked where none of `servers` can be reached. */
+  further: Server[];
 }
 
 /** Why a zone, or its servers, could not be found. */
@@ -31,6 +34,23 @@ export interface Trouble {
 
 /** Asks recursive resolvers; resolves with the first reply that `usable` accepts, or with all replies when it accepts none. */
 export type AskResolvers = (question: Question, usable: (reply: Answer) => boolean) => Promise<Answer | Reply[]>;
+
+export const isReached = (reply: Reply): boolean => reply.kind === 'Answer' || reply.failure !== 'Unreachable';
+
+/**
+ * What `ask` gives for each server of a zone. From a network of IPv6 alone a zone with many IPv4 addresses is asked at its further
+ * ones; where none of these is reached either, what the first gave stands.
+ */
+export async function askServers<T>(
+  {servers, further}: Zone,
+  ask: (server: Server) => Promise<T>,
+  reached: (told: T) => boolean,
+): Promise<T[]> {
+  const told = await Promise.all(servers.map(ask));
+  if (told.some(reached)) return told;
+  const more = await Promise.all(further.map(ask));
+  return more.some(reached) ? more : told;
+}
 
 const LONGEST_CACHED_SECONDS = 60;
 const MOST_CACHED = 10_000;
@@ -150,7 +170,13 @@ export class Zones {
             detail: `the name servers of ${shown(zone)} have no address: ${names.slice(0, 4).join(', ')}`,
           };
     }
-    const found = {name: zone, names: few, servers: servers.slice(0, this.#maxServers)};
+    const further = servers.slice(this.#maxServers).filter(({address}) => isIPv6(address));
+    const found = {
+      name: zone,
+      names: few,
+      servers: servers.slice(0, this.#maxServers),
+      further: further.slice(0, this.#maxServers),
+    };
     this.#remember(found, ttlSeconds);
     return found;
   }

@@ -619,6 +619,41 @@ describe('The servers of a zone', () => {
     ]);
   });
 
+  describe('that have addresses of both families, more of IPv4 than are asked,', () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((ns) => `${ns}.ns.test`);
+    /** Nothing listens at 127.0.0.61 and those that follow; `::ffff:127.0.0.71` is IPv6 as all that is asked there. */
+    const both: Parts = {
+      answers: names.map((ns) => record('example.com', 'NS', ns)),
+      additionals: names.flatMap((ns, index) => [
+        record(ns, 'A', `127.0.0.${61 + index}`),
+        record(ns, 'AAAA', index === 0 ? '::1' : `::ffff:127.0.0.${71 + index}`),
+      ]),
+    };
+
+    test('are asked at four of IPv6 where none of four of IPv4 can be reached', async () => {
+      const {client} = await world({
+        resolver: {'example.com NS': both},
+        authoritative: {'::1': {...POSITIVE, 'example.com SOA': {answers: [soa('example.com', 300, 60)]}}},
+      });
+      const observed = await client.askAuthoritative('docs.shop.example.com', 'Host');
+      expect(observed.findings.map(({server, cname, failure}) => [server.name, failure ?? cname[0]])).toEqual([
+        ['a.ns.test', 'host.platform.test'],
+        ['b.ns.test', 'Unreachable'],
+        ['c.ns.test', 'Unreachable'],
+        ['d.ns.test', 'Unreachable'],
+      ]);
+      expect(observed.failure).toBeUndefined();
+      expect(await client.askNegativeTtl('example.com')).toBe(60);
+    });
+
+    test('are told by IPv4 where none can be reached', async () => {
+      const {client} = await world({resolver: {'example.com NS': both}});
+      const {findings, failure} = await client.askAuthoritative('docs.shop.example.com', 'Host');
+      expect(findings.map(({server}) => server.address)).toEqual([61, 62, 63, 64].map((host) => `127.0.0.${host}`));
+      expect(failure?.failure).toBe('Unreachable');
+    });
+  });
+
   test('are remembered for the TTL of their records, and forgotten when none answers', async () => {
     const answering = {
       'docs.example.com CNAME': NXDOMAIN,

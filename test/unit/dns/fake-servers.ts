@@ -2,7 +2,7 @@
 import {createSocket} from 'node:dgram';
 import type {Socket as UdpSocket} from 'node:dgram';
 import {once} from 'node:events';
-import {createServer} from 'node:net';
+import {createServer, isIPv6} from 'node:net';
 import type {AddressInfo, Server as TcpServer, Socket} from 'node:net';
 import * as packet from 'dns-packet';
 import type {Server} from '../../../operator/dns/wire.ts';
@@ -55,7 +55,7 @@ export async function fakeServer(
       }
     });
   });
-  const udp = createSocket('udp4');
+  const udp = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   udp.on('message', (bytes, from) => {
     const query = readQuery(bytes, false);
     asked.push(query);
