@@ -5,8 +5,10 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Answer} from 'dns-packet';
 import {stringify} from 'yaml';
+import type {HostStatus} from '../../operator/api/custom-domain.ts';
 import {accounts, customDomains, domainClaims} from '../../operator/controllers/resources.ts';
 import {challengeName} from '../../operator/domain/records.ts';
+import {timestamp} from '../../operator/domain/times.ts';
 import {record} from '../unit/dns/fake-servers.ts';
 import {type Ended, kubectlDoorplate} from '../support/cli.ts';
 import {Customer} from '../support/customer.ts';
@@ -43,6 +45,7 @@ interface Host {
   phase: string;
   reason: string;
   waitingFor: string;
+  servedUntil?: string;
   records: {type: string; value: string}[];
   next?: Host;
 }
@@ -336,6 +339,57 @@ describe('What is foreseen is what the operator then decides, and nothing was wr
     const {atLeastMs} = situation;
     const then = await operator.comesTo(() => decided(customer, manifest.metadata.name), read(hosts), {atLeastMs});
     expect(then).toEqual(read(hosts));
+  });
+});
+
+/** What is said of the hostname `www` when the CustomDomain that stands is checked, and what the command ends with. */
+async function checkedAgain(customer: Customer) {
+  const manifest = manifestOf(customer, {hostnames: [customer.host('www')]});
+  const ended = await cli(customer, ['check', '-f', '-', '-o', 'json'], stringify(manifest));
+  const [{clear, phase, reason, servedUntil} = {} as Partial<Host>] = hostsIn(ended);
+  return {code: ended.code, clear, says: `${phase} ${reason}`, servedUntil};
+}
+
+/** What status says of `www`, when it says that. */
+async function statusOf(customer: Customer, says: string): Promise<HostStatus> {
+  return (await eventually(async () => {
+    const [host] = (await customer.domain('web'))?.status?.hosts ?? [];
+    return host && `${host.phase} ${host.reason}` === says && host;
+  })) as HostStatus;
+}
+
+describe('Of what is Live a check says', () => {
+  test('nothing, while nothing speaks against it', async () => {
+    const customer = await Customer.served(platform);
+    expect(await checkedAgain(customer)).toEqual({code: 0, clear: true, says: 'Live Serving', servedUntil: undefined});
+  });
+
+  test('that the plan has no custom domains any more, and until when it is served', async () => {
+    const customer = await Customer.served(platform);
+    await platform.client.patch(accounts, customer.namespace, {spec: {planRef: {name: 'free'}}}, {type: 'merge'});
+    const says = 'Live PlanUpgradeRequired';
+    const {servedUntil} = await statusOf(customer, says);
+    expect(servedUntil).toBeDefined();
+    expect(await checkedAgain(customer)).toEqual({code: 4, clear: false, says, servedUntil});
+  });
+
+  test('that its record is gone, before that is confirmed and after, and until when it is served', async () => {
+    const customer = await Customer.served(platform);
+    const hostname = customer.host('www');
+    platform.dns.point(hostname, undefined);
+    const says = 'Live DNSDrifted';
+    expect(await checkedAgain(customer)).toMatchObject({code: 4, clear: false, says});
+
+    await cli(customer, ['verify', 'web']);
+    await eventually(
+      async () => (await platform.client.get(domainClaims, hostname))?.status?.negativeSince !== undefined || false,
+    );
+    const [negativeSince, negativeAt] = [2, 1].map((hours) => timestamp(Date.now() - hours * 3_600_000));
+    const status = {negativeSince, negativeAt, negatives: 1};
+    await platform.client.patch(domainClaims, hostname, {status}, {type: 'merge'});
+    const {servedUntil} = await statusOf(customer, says);
+    expect(servedUntil).toBeDefined();
+    expect(await checkedAgain(customer)).toEqual({code: 4, clear: false, says, servedUntil});
   });
 });
 

@@ -111,10 +111,12 @@ function nextOf(host: HostView, nexts: readonly HostView[]): Pick<Foreseen, 'nex
   return host.phase !== 'NotAccepted' || !next || next.reason === host.reason || isClear(next) ? {} : {next};
 }
 
-/** Proven, and nobody has to act: a certificate would be ordered, or is there. */
-const isClear = (host: HostView): boolean =>
-  host.phase === 'Live' ||
-  (host.phase === 'Verified' && (exitCodeOf(host) === exitCodes.Waiting || exitCodeOf(host) === exitCodes.Done));
+/** Served, and nothing ends that; or proven, and nobody has to act: a certificate would be ordered, or is there. */
+function isClear(host: HostView): boolean {
+  const code = exitCodeOf(host);
+  if (host.phase === 'Live') return code === exitCodes.Done;
+  return host.phase === 'Verified' && (code === exitCodes.Waiting || code === exitCodes.Done);
+}
 
 function tell(foreseen: readonly Foreseen[], notChecked: readonly string[], call: Call<Options>): void {
   if (call.options.output === 'json') {

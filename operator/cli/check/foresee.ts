@@ -9,8 +9,10 @@ import {dnsKey} from '../../controllers/looks.ts';
 import {projectKey} from '../../controllers/relations.ts';
 import type {ClaimWrite} from '../../domain/claim-write.ts';
 import {older} from '../../domain/acceptance.ts';
+import type {CertificateFacts} from '../../domain/certificate.ts';
 import {identityOf} from '../../domain/claim.ts';
-import {projectHost} from '../../domain/hostname.ts';
+import {type Hostname, projectHost} from '../../domain/hostname.ts';
+import {entryBefore} from '../../domain/hosts.ts';
 import {decide} from '../../domain/lifecycle.ts';
 import type {Verdict} from '../../domain/proofs/proof.ts';
 import type {Question} from '../../domain/records.ts';
@@ -53,10 +55,12 @@ export class Foresight {
 
   async #decide(domain: CustomDomain, known: Known): Promise<CustomDomainStatus> {
     const claims = new Map(known.claims);
-    const sources = this.#sources(known, claims);
+    const sources = this.#sources(domain, known, claims);
     for (let round = 0; round < mostRounds; round++) {
       const now = this.#now();
-      const moment = {now, domain, tenant: known.tenant, request: undefined, obstacles: new Map()};
+      // DNS is asked about what is proven already, too.
+      const request = {value: 'check', seenAt: this.#startedAt};
+      const moment = {now, domain, tenant: known.tenant, request, obstacles: new Map()};
       const decision = decide(gather(sources, moment));
       const due = decision.looks.filter(
         (look) => isDnsLook(look) && look.at <= now && !this.#looked.has(dnsKey(look.question)),
@@ -75,10 +79,12 @@ export class Foresight {
     this.#looked.set(dnsKey(question), {result: await this.#ask(question), at});
   }
 
-  #sources(known: Known, claims: ReadonlyMap<string, DomainClaim>): Sources {
-    const {policy, edge, domains, projects} = known;
+  #sources(domain: CustomDomain, known: Known, claims: ReadonlyMap<string, DomainClaim>): Sources {
+    const {edge, domains, projects} = known;
+    // A record that is gone counts as gone for good at once, so that who serves by it is told before it is dark.
+    const policy = {...known.policy, driftConfirmationsMs: []};
     const by = (index: string, value: string): CustomDomain[] =>
-      domains.filter((domain) => (index === 'uid' ? domain.metadata.uid : projectKey(domain)) === value);
+      domains.filter((other) => (index === 'uid' ? other.metadata.uid : projectKey(other)) === value);
     // A look at a present holder's right counts as confirmed at once: nothing else is known that would take it back.
     const confirmed = [0, ...policy.takeoverConfirmationsMs].toReversed();
     return {
@@ -91,7 +97,12 @@ export class Foresight {
       ingressClasses: {get: () => undefined},
       plainHttp: {isOfItsOwn: () => false},
       claims: {of: (hostname) => claims.get(hostname)},
-      children: {certificate: () => undefined, routes: () => false, since: () => undefined, stands: () => false},
+      children: {
+        certificate: ({hostname}) => certificateTold(domain, hostname),
+        routes: () => false,
+        since: () => undefined,
+        stands: () => false,
+      },
       dns: {
         latest: (_owner, key) => this.#looked.get(key),
         recent: (_owner, key) => {
@@ -109,6 +120,12 @@ export class Foresight {
 }
 
 const isDnsLook = (look: Look): look is Look & {question: Question} => look.what === 'dns';
+
+/** The certificate that a hostname has, as far as its status tells: one that ends has been issued. */
+function certificateTold(domain: CustomDomain, hostname: Hostname): CertificateFacts | undefined {
+  const {name, notAfter} = entryBefore(domain, hostname)?.certificate ?? {};
+  return name !== undefined && notAfter !== undefined ? {name, notAfter, ready: true, issuing: false} : undefined;
+}
 
 const written = ({hostname, spec, status}: ClaimWrite): DomainClaim => ({
   apiVersion: 'doorplate.dev/v1alpha1',
