@@ -14,11 +14,13 @@ import {Shell} from './parts/shell.tsx';
 import {firstOf, mayMakeKeys, mayRead} from './places.ts';
 import {accountQuery, client, sessionQuery, take} from './queries.ts';
 import {DomainsView} from './views/domains.tsx';
+import type {Shown} from './views/keys.tsx';
 import {ProjectsView} from './views/projects.tsx';
 import {SignIn} from './views/sign-in.tsx';
 
 // Not needed for the first view.
 const KeysView = later(() => import('./views/keys.tsx'));
+const ShownKey = later(async () => ({default: (await import('./views/keys.tsx')).ShownKey}));
 const UsageView = later(() => import('./views/usage.tsx'));
 
 /** The secret of a link, behind its #. `#main` is where one skips to. */
@@ -37,7 +39,27 @@ function useLink(): {link: string | undefined; end: () => void} {
   return {link: followed ?? kept, end: () => keep(undefined)};
 }
 
+/** A new key stays shown when the session ends: with the rotation of the key that one has signed in by, it does so at once. */
 export function App() {
+  const [shown, show] = useState<Shown>();
+  return (
+    <>
+      <Visited onMade={show} />
+      {shown && (
+        <Suspense>
+          <ShownKey {...shown} onClose={() => show(undefined)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+interface VisitedProps {
+  /** Shows a new key once. */
+  onMade: (shown: Shown) => void;
+}
+
+function Visited({onMade}: VisitedProps) {
   const {link, end} = useLink();
   const {data: session, error, failureReason} = useQuery(sessionQuery);
   // Also for who is signed in already: they would take what they see for what the link is of, where it has failed.
@@ -60,10 +82,10 @@ export function App() {
     );
   }
   if ('signedOut' in session) return <SignIn why={session.why} />;
-  return <SignedIn session={session} />;
+  return <SignedIn session={session} onMade={onMade} />;
 }
 
-function SignedIn({session}: {session: Session}) {
+function SignedIn({session, onMade}: VisitedProps & {session: Session}) {
   const live = useLive();
   return (
     <Shell session={session}>
@@ -84,7 +106,7 @@ function SignedIn({session}: {session: Session}) {
           )}
           {mayMakeKeys(session) && (
             <Route path="/keys">
-              <KeysView session={session} />
+              <KeysView session={session} onMade={onMade} />
             </Route>
           )}
           <Route path="/usage">

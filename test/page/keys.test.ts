@@ -92,6 +92,24 @@ test('A key that is there already is told as such, with the way to a new token',
   await expectAccessible(page, 'key-there-already');
 });
 
+test('The new token of the key that one is signed in by stays shown when the session ends with the old one', async () => {
+  const {page} = await world.visitor();
+  await page.goto('/keys');
+  await page.getByLabel('API key').fill(await world.api.key('acme', 'own', {scopes: ['keys:write']}));
+  await page.getByRole('button', {name: 'Sign in'}).click();
+  await page.getByRole('button', {name: 'Rotate own'}).click();
+  await page.getByLabel('The one of before is accepted for').selectOption('0');
+  await page.getByRole('dialog').getByRole('button', {name: 'Rotate'}).click();
+  await page.getByText('The API key that you signed in by was revoked.').waitFor();
+  await expectSeen(page.getByRole('dialog', {name: 'The key own'}));
+  await expectAccessible(page, 'key-shown-after-the-session', {folded: true});
+  const token = await shown(page, 'own');
+  expect(await works(token)).toBe(true);
+  await page.getByLabel('API key').fill(token);
+  await page.getByRole('button', {name: 'Sign in'}).click();
+  await page.getByRole('button', {name: 'Rotate own'}).waitFor();
+});
+
 test('Who may make keys and read no domains begins at the keys, which are kept up to date', async () => {
   const {page} = await world.signedIn('acme', {scopes: ['keys:write'], project: 'docs'});
   await expectSeen(page.getByRole('heading', {name: 'API keys'}));

@@ -12,20 +12,20 @@ import {Problem} from '../parts/problem.tsx';
 import {client, keysQuery} from '../queries.ts';
 import {spaced, when} from '../words.ts';
 
-interface Shown {
+/** A key's token, which is shown once. */
+export interface Shown {
   name: string;
   token: string;
 }
 
 const read = (): Promise<void> => client.invalidateQueries(keysQuery);
 
-export default function KeysView({session}: {session: Session}) {
+export default function KeysView({session, onMade}: {session: Session; onMade: (shown: Shown) => void}) {
   const {data, error, failureReason} = useQuery(keysQuery);
-  const [shown, setShown] = useState<Shown>();
   const reason = error ?? failureReason;
   return (
     <Page title="API keys" lead={<p>For programs that manage domains, or use the platform’s own APIs.</p>}>
-      <NewKey scopes={session.scopes} onMade={setShown} />
+      <NewKey scopes={session.scopes} onMade={onMade} />
       {data === undefined ? (
         reason ? (
           <Problem error={reason} trying={error === null} />
@@ -40,19 +40,22 @@ export default function KeysView({session}: {session: Session}) {
       ) : (
         <ul className="plain stack">
           {data.map((key) => (
-            <KeyCard key={key.name} apiKey={key} onRotated={setShown} />
+            <KeyCard key={key.name} apiKey={key} onRotated={onMade} />
           ))}
         </ul>
       )}
-      {shown && (
-        <Show title={`The key ${shown.name}`} onClose={() => setShown(undefined)}>
-          <p>Copy it now: it is shown this once, and kept nowhere.</p>
-          <p className="token">
-            <Copy text={shown.token} what={`the key ${shown.name}`} />
-          </p>
-        </Show>
-      )}
     </Page>
+  );
+}
+
+export function ShownKey({name, token, onClose}: Shown & {onClose: () => void}) {
+  return (
+    <Show title={`The key ${name}`} onClose={onClose}>
+      <p>Copy it now: it is shown this once, and kept nowhere.</p>
+      <p className="token">
+        <Copy text={token} what={`the key ${name}`} />
+      </p>
+    </Show>
   );
 }
 
