@@ -40,13 +40,14 @@ const recordView = ({
   observed: [...observed],
 });
 
+/** `records` are those of the hostname. */
 function hostView(host: HostStatus, records: readonly DnsRecordStatus[]): HostView {
   const {certificate, redirect, ...rest} = host;
   return {
     ...rest,
     ...(certificate?.notAfter !== undefined && {certificateExpires: certificate.notAfter}),
     ...(redirect && {redirect}),
-    records: records.filter((r) => r.hostname === host.hostname).map(recordView),
+    records: records.map(recordView),
   };
 }
 
@@ -75,8 +76,10 @@ const unsaid = (hostname: Hostname, role: HostView['role'], {reason, message}: C
 /** Every hostname of a CustomDomain: those of its status, and what the spec has beyond them. */
 export function hostsOf(domain: CustomDomain): HostView[] {
   const {spec, status} = domain;
-  const known = (status?.hosts ?? []).map((host) => hostView(host, status?.dnsRecords ?? []));
-  const missing = (name: string): boolean => !known.some((h) => h.hostname === nameOf(name));
+  const records = Map.groupBy(status?.dnsRecords ?? [], (r) => r.hostname);
+  const known = (status?.hosts ?? []).map((host) => hostView(host, records.get(host.hostname) ?? []));
+  const names = new Set(known.map((h) => h.hostname));
+  const missing = (name: string): boolean => !names.has(nameOf(name));
   const full = status?.conditions?.find((c) => c.type === 'Ready' && c.reason === 'StatusTooLarge');
   const told = (name: string, role: HostView['role']): HostView =>
     full ? unsaid(nameOf(name), role, full) : unseen(nameOf(name), role);

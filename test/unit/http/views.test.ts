@@ -24,3 +24,30 @@ test('a hostname of an object that has no room for its status says so, and what 
   ]);
   expect(hostsOf({...spec, status: told})[0]?.message).toContain('Make it smaller');
 });
+
+/** How often the hostnames of a spec and a status are read, where they are so many. */
+function readsOf(many: number): number {
+  let reads = 0;
+  const names = Array.from({length: many}, (_, i) => `r${i}.example.com`);
+  const counted = (text: string): string => {
+    const read = (): string => (reads++, text);
+    return {endsWith: () => false, replace: read, [Symbol.toPrimitive]: read} as unknown as string;
+  };
+  const status = {
+    hosts: names.map((hostname) => ({hostname})),
+    dnsRecords: names.map((name) => ({
+      get hostname() {
+        return (reads++, name);
+      },
+    })),
+  } as CustomDomainStatus;
+  const {redirects} = domain({redirects: names.map((name) => ({from: counted(name)}))}).spec;
+  const hosts = hostsOf({...spec, spec: {...spec.spec, redirects}, status});
+  expect(hosts.map((h) => h.records.length)).toEqual([0, ...names.map(() => 1)]);
+  return reads;
+}
+
+test('twice as many hostnames are twice the work: none is compared with all others', () => {
+  expect(readsOf(10)).toBeGreaterThanOrEqual(20);
+  expect(readsOf(200)).toBeLessThanOrEqual(2 * readsOf(100));
+});
