@@ -8,6 +8,7 @@ import {fastify, LogController} from 'fastify';
 import type {FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
 import type {Logger} from 'pino';
+import {z} from 'zod';
 import {answerBrokenRequest} from './broken-requests.ts';
 import type {Caller} from './caller.ts';
 import type {Gate} from './gate.ts';
@@ -96,6 +97,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
   for (const method of METHODS)
     if (!server.supportedMethods.includes(method) && method !== 'CONNECT') server.addHttpMethod(method);
   const methods = collectMethods(server);
+  refuseUnknownQuery(server);
   await addDocs(server);
   routes(server);
   refuseOtherMethods(server, methods);
@@ -167,6 +169,18 @@ function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (statusCode >= 400 && statusCode < 500) return new Problem('malformed-request', 'The request cannot be read.');
   request.log.error({err: error, requestId: request.id}, 'a request failed');
   return new Problem('internal-error', `Something went wrong here. Tell the platform this id: ${request.id}`);
+}
+
+/**
+ * What a path of the API does not know in a query is refused: a `dryRun` that is passed over would write. Call it before paths
+ * are added. The page and descriptions are open to whatever a link adds.
+ */
+function refuseUnknownQuery(server: FastifyInstance): void {
+  server.addHook('onRoute', (route) => {
+    if (!route.url.startsWith('/v1/')) return;
+    const {querystring = z.object({})} = (route.schema ?? {}) as {querystring?: z.ZodObject};
+    route.schema = {...route.schema, querystring: querystring.strict()};
+  });
 }
 
 /** The methods of each path, as paths are added. */

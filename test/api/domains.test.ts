@@ -262,6 +262,32 @@ describe('Domains', () => {
     expect((await read('tried'))!.spec).toEqual({projectRef: {name: 'tried'}, primary: 'tried.example.com'});
   });
 
+  test('what a path does not know in a query is refused, and nothing is done', async () => {
+    await project('exact');
+    const spec = {primary: 'exact.example.com', redirects: [{from: 'old.exact.example.com', status: 301 as const}]};
+    await world.domain('acme', 'exact', spec);
+    await eventually('the API knows it', async () => (await ask('/exact/domains')).body.hosts.length === 2);
+    const before = (await read('exact'))!.metadata.resourceVersion;
+    for (const [method, path, body] of [
+      ['DELETE', '/exact/domains/old.exact.example.com?dryRun=true', undefined],
+      ['PUT', '/exact/domains/new.exact.example.com?dryRun=true', {}],
+      ['POST', '/exact/domains?dryrun=true', {hostname: 'new.exact.example.com'}],
+      ['POST', '/exact/domains/old.exact.example.com/make-primary?dryRun=true', undefined],
+      ['POST', '/exact/domains/old.exact.example.com/verify?dryRun=true', undefined],
+      ['GET', '/exact/domains?limit=1', undefined],
+      ['HEAD', '/exact/domains?limit=1', undefined],
+      ['GET', '?limt=1', undefined],
+    ] as const)
+      expect([method, path, (await ask(path, {method, body})).status]).toEqual([method, path, 400]);
+    expect((await ask('/exact/domains/old.exact.example.com?dryRun=true', {method: 'DELETE'})).body).toMatchObject({
+      type: 'https://doorplate.dev/problems/invalid-input',
+      errors: [{field: 'querystring', message: expect.stringContaining('dryRun')}],
+    });
+    expect((await read('exact'))!.metadata.resourceVersion).toBe(before);
+    for (const path of ['/docs', '/openapi.json'])
+      expect((await world.ask(`${path}?utm_source=mail`)).status).toBe(200);
+  });
+
   test('a dry run answers with what the plan or the project refuses', async () => {
     const host = {observedGeneration: 1, host: 'x.apps.platform.test', url: 'https://x.apps.platform.test'};
     const tried = async (namespace: string, plan: string, status: Project['status']): Promise<Answer> => {
