@@ -66,12 +66,18 @@ export function named(domain: CustomDomain, policy: Policy): Named[] {
 }
 
 /** The primary that the spec names no more and that is served still: until the new one is Live. */
-export function formerPrimary(domain: CustomDomain): Hostname | undefined {
-  return domain.status?.hosts?.find(
+export function formerPrimary({
+  spec,
+  status,
+}: {
+  spec: Pick<CustomDomain['spec'], 'primary' | 'redirects'>;
+  status?: CustomDomain['status'];
+}): Hostname | undefined {
+  return status?.hosts?.find(
     (h) =>
       (h.role === 'Primary' || h.role === 'FormerPrimary') &&
       h.liveAt !== undefined &&
-      ![domain.spec.primary, ...(domain.spec.redirects ?? []).map((r) => r.from)].some(
+      ![spec.primary, ...(spec.redirects ?? []).map((r) => r.from)].some(
         (written) => normalise(written) === h.hostname,
       ),
   )?.hostname;

@@ -1,6 +1,7 @@
 /** What may be done with a project's domains, as pure changes of what stands. Hostnames are in normal form. */
 import type {RedirectStatus} from '../api/custom-domain.ts';
 import type {Hostname} from '../domain/hostname.ts';
+import {formerPrimary} from '../domain/hosts.ts';
 import {Problem} from './problems.ts';
 import {nameOf} from './views.ts';
 import type {Change, DomainsOf} from './writer.ts';
@@ -29,10 +30,19 @@ export const put =
 
 export const remove =
   (hostname: Hostname): Change =>
-  (now) => {
+  (now, status) => {
     if (!now || !has(now, hostname)) throw missing();
-    const redirects = redirectsOf(now).filter((r) => nameOf(r.from) !== hostname);
-    if (nameOf(now.primary) !== hostname) return {...now, redirects};
+    const after = {...now, redirects: redirectsOf(now).filter((r) => nameOf(r.from) !== hostname)};
+    // The operator would serve it on until the new primary is Live: it has not heard yet that this one only redirects.
+    if (formerPrimary({spec: after, status}) === hostname) {
+      throw new Problem(
+        'unavailable',
+        `${hostname} was the primary until just now, and the operator has not taken up the new one yet. Nothing was removed: try again.`,
+        {headers: {'retry-after': '2'}},
+      );
+    }
+    const {redirects} = after;
+    if (nameOf(now.primary) !== hostname) return after;
     if (redirects.length > 0) {
       throw new Problem(
         'primary-has-redirects',

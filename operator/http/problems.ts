@@ -184,7 +184,8 @@ const table = {
   unavailable: {
     status: 503,
     title: 'The service is not available now',
-    means: "It is starting, or the platform's own cluster cannot be reached.",
+    means:
+      "It is starting, the platform's own cluster cannot be reached, or a change before this one is not taken up yet.",
     remedy: 'Try again after `Retry-After`.',
   },
 } as const satisfies Record<string, ProblemType>;

@@ -20,8 +20,11 @@ const requestedAt = 'doorplate.dev/requestedAt';
 
 export type DomainsOf = Pick<CustomDomainSpec, 'primary' | 'redirects'>;
 
-/** A change of a project's domains: what they are to be, or undefined for none. Throws the {@link Problem} that forbids it. */
-export type Change = (now: DomainsOf | undefined) => DomainsOf | undefined;
+/**
+ * A change of a project's domains: what they are to be, or undefined for none. `status` is what the operator has made of them so
+ * far. Throws the {@link Problem} that forbids it.
+ */
+export type Change = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DomainsOf | undefined;
 
 export class DomainWriter {
   readonly #client: Client;
@@ -48,7 +51,7 @@ export class DomainWriter {
     for (let attempt = 0; ; attempt++) {
       const domain = await this.#read(project);
       checkIfMatch(ifMatch, domain);
-      const wanted = change(domain?.spec);
+      const wanted = change(domain?.spec, domain?.status);
       try {
         if (domain && !wanted) return await this.#remove(domain);
         if (wanted) return await this.#apply(project, domain, wanted, dryRun);

@@ -181,6 +181,56 @@ describe('Domains', () => {
     );
   });
 
+  describe('that change places', () => {
+    const [was, is] = ['was.swap.example.com', 'is.swap.example.com'];
+    const live = {phase: 'Live', liveAt: '2026-11-22T00:00:00Z'} as const;
+    const before = [
+      {hostname: was, ...live},
+      {hostname: is, role: 'RedirectSource' as const},
+    ];
+    const after = [{hostname: is}, {hostname: was, ...live, role: 'RedirectSource' as const}];
+    const swap = (name: string): Promise<Answer> => ask(`/${name}/domains/${is}/make-primary`, {method: 'POST'});
+
+    /** A project whose primary is Live, and whose other hostname was never proven. */
+    async function served(name: string): Promise<void> {
+      await project(name);
+      await world.domain('acme', name, {primary: was, redirects: [{from: is, status: 301}]});
+      await say(name, before);
+      await eventually('the API knows it', async () => (await ask(`/${name}/domains/${was}`)).body.phase === 'Live');
+    }
+
+    test('are told with the status that the operator writes of it', async () => {
+      await served('swap');
+      const swapping = swap('swap');
+      await eventually('it is written', async () => (await read('swap'))?.spec.primary === is);
+      await say('swap', after);
+      expect(await swapping).toMatchObject({
+        status: 200,
+        body: {
+          domains: {primary: is},
+          hosts: [
+            {hostname: is, role: 'Primary'},
+            {hostname: was, role: 'RedirectSource'},
+          ],
+        },
+      });
+    });
+
+    test('go on until the operator has taken it up: only then one can be removed whose traffic must stop at once', async () => {
+      await served('late');
+      expect((await swap('late')).status).toBe(200);
+      expect(await ask(`/late/domains/${was}`, {method: 'DELETE'})).toMatchObject({
+        status: 503,
+        headers: {'retry-after': '2'},
+        body: {type: 'https://doorplate.dev/problems/unavailable', detail: expect.stringContaining(was)},
+      });
+      expect((await read('late'))!.spec).toMatchObject({primary: is, redirects: [{from: was}]});
+      await say('late', after);
+      expect((await ask(`/late/domains/${was}`, {method: 'DELETE'})).status).toBe(204);
+      expect((await read('late'))!.spec).toEqual({projectRef: {name: 'late'}, primary: is});
+    });
+  });
+
   test('the primary can only be deleted last, and the CustomDomain goes with it', async () => {
     expect(await ask('/docs/domains/old.example.com', {method: 'DELETE'})).toMatchObject({
       status: 409,

@@ -178,7 +178,8 @@ function removeHostname(app: App, {store, writer}: WriteDeps): void {
         params: hostParams,
         headers: ifMatch,
         description:
-          'The primary can be removed last: while others redirect to it, make another one the primary first.',
+          'The primary can be removed last: while others redirect to it, make another one the primary first. ' +
+          'Until the operator has taken that up, the answer for the primary of before is 503: nothing was removed then.',
         response: answers({204: z.null()}, errors),
       },
     },
@@ -193,7 +194,7 @@ function removeHostname(app: App, {store, writer}: WriteDeps): void {
   );
 }
 
-function makeItPrimary(app: App, {store, writer}: WriteDeps): void {
+function makeItPrimary(app: App, {store, writer, settled}: WriteDeps): void {
   app.post(
     '/v1/projects/:project/domains/:hostname/make-primary',
     {
@@ -209,11 +210,12 @@ function makeItPrimary(app: App, {store, writer}: WriteDeps): void {
     },
     async (request, reply) => {
       const project = projectOf(store, request);
-      const domain = await writer.change(
+      const written = await writer.change(
         project,
         request.headers['if-match'],
         makePrimary(nameOf(request.params.hostname)),
       );
+      const domain = await settled(written!);
       return reply.header('etag', etagOf(domain)).send(domainsView(project.metadata.name, domain, undefined));
     },
   );
