@@ -107,6 +107,17 @@ describe('values that do not hold', () => {
     ['api.page.frameAncestors={https://example.com; script-src *}', '/api/page/frameAncestors/0'],
     ['valkey.url=redis://:secret@valkey:6379', '/valkey/url'],
     ['plans.pro.customDomains.maxHostnamesPerProject=many', '/plans/pro/customDomains/maxHostnamesPerProject'],
+    ['plans.pro.rateLimit.requestsPerDay=10000000000', '/plans/pro/rateLimit/requestsPerDay'],
+    ['plans.Starter.rateLimit.requestsPerDay=60', "'Starter'"],
+    ['edge.addresses={192.0.2.300}', '/edge/addresses/0'],
+    ['edge.addresses={192.0.2.0/33},edge.probe={192.0.2.1}', '/edge/addresses/0'],
+    ['edge.probe={192.0.2.1:99999}', '/edge/probe/0'],
+    ['edge.probe={edge.traefik.svc:65536}', '/edge/probe/0'],
+    ['plainHttp.probe={10.0.0.1:99999}', '/plainHttp/probe/0'],
+    ['plainHttp.probe={[2001:db8::1]:0}', '/plainHttp/probe/0'],
+    ['api.trustedProxies={10.42.0.300}', '/api/trustedProxies/0'],
+    ['leaderElection.leaseDuration=10s', 'leaderElection.leaseDuration (10s) must be longer than'],
+    ['leaderElection.retryPeriod=9000ms', 'leaderElection.renewDeadline (10s) must be longer than'],
     [
       'plans.free.customDomains.allowed=true',
       'plans.free.customDomains.maxHostnamesPerProject must be at least 1 where plans.free.customDomains.allowed is true',
@@ -140,6 +151,26 @@ const settingsOf = async (...sets: string[]) => {
   );
   return parseSettings(all.find((o) => o?.metadata.name === 'doorplate-config')!.data['config.yaml']!);
 };
+
+test('the addresses and times that the operator takes, helm takes, too', async () => {
+  const addresses = ['192.0.2.255', '10.0.0.0/8', '2001:db8::1', '::ffff:192.0.2.1', '2001:db8::/128'];
+  const probe = ['192.0.2.1', '192.0.2.1:65535', '2001:db8::1', '::', '[2001:db8::1]:443', '[::1]', 'a.b.svc:9'];
+  const {edge, leaderElection} = await settingsOf(
+    `edge.addresses={${addresses.join(',')}},edge.probe={${probe.join(',')}}`,
+    'leaderElection.leaseDuration=2m,leaderElection.renewDeadline=015s,leaderElection.retryPeriod=12s',
+  );
+  expect([edge.addresses, edge.probe.length]).toEqual([addresses, probe.length]);
+  expect(leaderElection).toMatchObject({leaseDuration: 120_000, renewDeadline: 15_000, retryPeriod: 12_000});
+});
+
+test('a plan may be named by a number', async () => {
+  const {free} = (parse(await readFile(`${root}charts/doorplate/values.yaml`, 'utf8')) as {plans: {free: object}})
+    .plans;
+  const plans = parseAllDocuments(await renderedAs(`plans=${JSON.stringify({2024: free})}`))
+    .map((d) => d.toJS() as {kind: string; metadata: {name: unknown}} | null)
+    .filter((o) => o?.kind === 'Plan');
+  expect(plans.map((o) => o!.metadata.name)).toContain('2024');
+});
 
 describe('the edge', () => {
   test.each([

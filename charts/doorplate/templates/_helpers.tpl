@@ -68,6 +68,12 @@ log: {{ .Values.log | toJson }}
 {{- end }}
 {{- end }}
 
+{{/* A time span, such as 15s, in milliseconds. */}}
+{{- define "doorplate.milliseconds" -}}
+{{- $unit := regexFind "[a-z]+$" . }}
+{{- mul (trimSuffix $unit . | atoi) (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) $unit) }}
+{{- end }}
+
 {{/* The image, by its digest where that is told. */}}
 {{- define "doorplate.image" -}}
 {{- with .Values.image }}
