@@ -65,7 +65,7 @@ export function named(domain: CustomDomain, policy: Policy): Named[] {
   return [...out.values()];
 }
 
-/** The primary that the spec names no more and that is served still: until the new one is Live. */
+/** The primary that the spec names no more and that is served still: until the new one is Live. One that still redirects never was. */
 export function formerPrimary({
   spec,
   status,
@@ -77,6 +77,7 @@ export function formerPrimary({
     (h) =>
       (h.role === 'Primary' || h.role === 'FormerPrimary') &&
       h.liveAt !== undefined &&
+      h.redirect === undefined &&
       ![spec.primary, ...(spec.redirects ?? []).map((r) => r.from)].some(
         (written) => normalise(written) === h.hostname,
       ),

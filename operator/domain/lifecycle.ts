@@ -54,9 +54,8 @@ export function decide(world: World): Decision {
     phase: primary.entry.phase,
     hostsLive: `${attached.filter((h) => h.phase === 'Live').length}/${attached.length}`,
     ...(target !== undefined && {
-      dnsRecords: decisions.flatMap((d) =>
-        d.entry.phase === 'NotAccepted' || d.entry.role === 'FormerPrimary' ? [] : d.records,
-      ),
+      // A former primary's, too: by what records it was proven is read out of them.
+      dnsRecords: decisions.flatMap((d) => (d.entry.phase === 'NotAccepted' ? [] : d.records)),
     }),
     hosts,
     ...(handled !== undefined && {lastHandledReconcileAt: handled}),

@@ -83,6 +83,13 @@ describe('The chart', () => {
     ]);
   });
 
+  test('has a dashboard without that label, where it is told so', () => {
+    const objects = render(...all, 'metrics.dashboard.labels.grafana_dashboard=null');
+    const {labels} = named(objects, 'ConfigMap', 'doorplate-dashboard').metadata;
+    expect(labels).toHaveProperty(['app.kubernetes.io/name'], 'doorplate');
+    expect(labels).not.toHaveProperty('grafana_dashboard');
+  });
+
   test.each([
     ['metrics.serviceMonitor.enable=true', '/metrics/serviceMonitor'],
     ['metrics.serviceMonitor.interval=often', '/metrics/serviceMonitor/interval'],

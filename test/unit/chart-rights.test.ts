@@ -52,6 +52,11 @@ describe('The rights that the chart gives Doorplate', () => {
     expect(JSON.stringify(its().map(({rules}) => rules))).not.toContain('*');
   });
 
+  test('are to write Events, and to change none', () => {
+    const ofEvents = its().flatMap(({rules}) => rules.filter(({resources}) => resources.includes('events')));
+    expect(ofEvents.map(({verbs}) => verbs)).toEqual([['create'], ['create']]);
+  });
+
   test('are none on routes and certificates, for the API', () => {
     const ofApi = its().filter(({metadata}) => metadata.name.endsWith('-api'));
     expect(ofApi).toHaveLength(1);

@@ -285,6 +285,21 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     expect(muchLater.status.dnsRecords).toEqual(d.status.dnsRecords);
   });
 
+  test('is served on without an end when another is made the primary, too, and when it is the primary again', () => {
+    const before = settled(at(liveBy('CNAME'), minutes, hidden));
+    const {spec} = before.domain;
+    const moved = {...before.domain, spec: {...spec, primary: 'new.example.com'}};
+    let last = later(before, {domain: moved});
+    for (const ms of [minutes, 5 * minutes, 15 * minutes, 60 * minutes, days, 8 * days]) {
+      last = at(last, ms, hidden);
+      expect(hostLines(decide(last))).toContain(`${docs} Live ServedUntilReplaced Nobody`);
+      expect(decide(last).claims.filter(({hostname}) => hostname === docs)).toEqual([]);
+    }
+    const back = decide(at(later(last, {domain: {...last.domain, spec}}), minutes, hidden));
+    expect(told(back)).toBe(`${docs} Live ServedBehindCDN Nobody`);
+    expect(entryOf(back, docs)).not.toHaveProperty('servedUntil');
+  });
+
   test('is told so where it redirects', () => {
     const live = liveBy('CNAME');
     const now = live.now + minutes;

@@ -49,6 +49,7 @@ import {
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
+const old = 'old.example.com';
 const acme: Tenant = {account: 'acme', namespaceUID: 'uid-namespace', plan: enterprise};
 const rival: Tenant = {account: 'rival', namespaceUID: 'uid-other', plan: enterprise};
 const by = (proof: Proof): Verdict => ({kind: 'Proven', by: proof, apex: proof !== 'CNAME'});
@@ -476,6 +477,24 @@ describe('A tenant', () => {
     const moving = later(live, {domain: {...live.domain, spec}, facts});
     for (const w of [moving, later(moving, {facts})])
       expect(objectLines(decide(w))).toContain(`acme Ingress ${docs} websecure -> web:80`);
+  });
+
+  test('keeps the routes of the primary that serves, not of one that was to follow it and never did, when a third is made the primary', () => {
+    const both = settled(world({facts: {[docs]: served(), [old]: served()}, redirects: [{from: old}]}));
+    const facts = {[docs]: served(), [old]: proven(), 'new.example.com': refuted()};
+    const toOld = settled(
+      later(both, {domain: {...both.domain, spec: {...both.domain.spec, primary: old, redirects: []}}, facts}),
+    );
+    const toNew = later(toOld, {
+      domain: {...toOld.domain, spec: {...toOld.domain.spec, primary: 'new.example.com'}},
+      facts,
+    });
+    const d = decide(toNew);
+    expect(hostLines(d)).toEqual([
+      'new.example.com AwaitingVerification RecordMissing Customer',
+      `${docs} Live ServedUntilReplaced Nobody`,
+    ]);
+    expect(objectLines(d)).toContain(`acme Ingress ${docs} websecure -> web:80`);
   });
 
   test('has a token of 128 bits that is its own, for each installation, hostname and generation', () => {
