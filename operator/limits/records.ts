@@ -24,6 +24,8 @@ export class HeldRecords implements RecordStore {
   readonly #write: HeldRecordsOptions['write'];
   readonly #atMost: number;
   readonly #records = new Map<string, StoredRecord>();
+  /** Removals that are being written, by the record's name. */
+  readonly #removals = new Map<string, Promise<void>>();
   #loaded: boolean;
 
   constructor({clock, write, atMost = 100_000}: HeldRecordsOptions) {
@@ -41,6 +43,7 @@ export class HeldRecords implements RecordStore {
 
   async get(name: string): Promise<string | undefined> {
     this.#needLoaded();
+    await this.#removals.get(name);
     const record = this.#records.get(name);
     return record && this.#textOf(record);
   }
@@ -54,18 +57,23 @@ export class HeldRecords implements RecordStore {
 
   async take(name: string): Promise<string | undefined> {
     this.#needLoaded();
+    const underWay = this.#removals.get(name);
+    if (underWay) {
+      // Somebody else gets it. Where their write fails, this one has failed too: the record stands.
+      await underWay;
+      return undefined;
+    }
     const record = this.#records.get(name);
     if (!record) return undefined;
-    // Before anything is waited for: whoever comes next finds nothing.
-    this.#records.delete(name);
-    try {
-      await this.#write?.([{remove: name}]);
-    } catch (error) {
-      // It stands where it was kept: who is told of the failure, and tries again, must find it.
-      this.#records.set(name, record);
-      throw error;
-    }
+    const removal = this.#remove(name).finally(() => this.#removals.delete(name));
+    this.#removals.set(name, removal);
+    await removal;
     return this.#textOf(record);
+  }
+
+  async #remove(name: string): Promise<void> {
+    await this.#write?.([{remove: name}]);
+    this.#records.delete(name);
   }
 
   /** Undefined after its end. */

@@ -12,10 +12,17 @@ function make() {
   const clock = {ms: Date.parse('2026-11-22T12:00:00Z'), nowMs: () => clock.ms};
   /** What the next process reads. */
   const written = new Map<string, StoredRecord>();
-  const world = {uid: 'first' as string | undefined, broken: false, ended: undefined as string | undefined};
+  const world = {
+    uid: 'first' as string | undefined,
+    broken: false,
+    /** What a write waits for. */
+    stalled: undefined as Promise<void> | undefined,
+    ended: undefined as string | undefined,
+  };
   const records = new HeldRecords({
     clock,
     write: async (changes) => {
+      await world.stalled;
       if (world.broken) throw new Error('the disk is full');
       for (const change of changes) {
         if ('put' in change) written.set(change.put.name, change.put);
@@ -101,6 +108,28 @@ describe('A session', () => {
     await sessions.end(token);
     expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
     expect([...written.keys()]).toEqual([]);
+  });
+
+  test.each([
+    ['is over for all who ask meanwhile when it is written', false],
+    ['is over for nobody who asks meanwhile when it cannot be written', true],
+  ])('whose end takes long %s', async (_, broken) => {
+    const {sessions, world} = make();
+    const {token} = await sessions.start(grant);
+    const {promise, resolve} = Promise.withResolvers<void>();
+    world.stalled = promise;
+    const asked = Promise.allSettled([sessions.end(token), sessions.end(token), sessions.find(token)]);
+    world.broken = broken;
+    resolve();
+    const unavailable = {status: 'rejected', reason: {type: 'unavailable'}};
+    const ended = {status: 'fulfilled', value: undefined};
+    expect(await asked).toMatchObject(
+      broken
+        ? [unavailable, unavailable, unavailable]
+        : [ended, ended, {status: 'fulfilled', value: {problem: 'session-ended'}}],
+    );
+    world.broken = false;
+    expect('problem' in (await sessions.find(token))).toBe(!broken);
   });
 
   test('that cannot be written is not begun, and one that cannot be asked for has not ended', async () => {
