@@ -246,6 +246,52 @@ describe('A domain', () => {
     await expectAccessible(page, 'phases');
   });
 
+  test('says before it is removed whether traffic stops, and whether it is kept without a new proof', async () => {
+    const page = await open('leaving');
+    const names = ['example.org', 'drifted.example.org', 'new.example.org'];
+    const [primary = '', ...rest] = names;
+    await world.api.domain('acme', 'leaving', {primary, redirects: rest.map((from) => ({from, status: 301 as const}))});
+    const certificate = {name: 'one', notAfter: '2027-02-01T00:00:00Z'};
+    await world.say('acme', 'leaving', [
+      {hostname: 'example.org', ...live, certificate},
+      {
+        hostname: 'drifted.example.org',
+        ...live,
+        certificate,
+        reason: 'DNSDrifted',
+        message: 'drifted.example.org no longer names this project.',
+        waitingFor: 'Customer',
+        state: 'Wrong',
+        servedUntil: '2026-11-29T06:00:00Z',
+      },
+      {hostname: 'new.example.org'},
+    ]);
+    await card(page, 'new.example.org').getByText('There is no record at new.example.org.').waitFor();
+    const told: string[][] = [];
+    for (const hostname of names) {
+      await card(page, hostname)
+        .getByRole('button', {name: `Remove ${hostname}`})
+        .click();
+      const dialog = page.getByRole('dialog', {name: `Remove ${hostname}?`});
+      await dialog.waitFor();
+      told.push(await dialog.getByRole('paragraph').allTextContents());
+      if (hostname === 'new.example.org') await expectAccessible(page, 'remove-what-is-not-live', {folded: true});
+      await dialog.getByRole('button', {name: 'Cancel'}).click();
+      await dialog.waitFor({state: 'detached'});
+    }
+    const stops = (hostname: string) =>
+      `Its traffic stops at once: whoever opens ${hostname} gets an error from then on.`;
+    const proof = 'Adding it again begins with the proof by its DNS records.';
+    expect(told).toEqual([
+      [
+        stops('example.org'),
+        'The hostname is kept for you for a while: adding it again needs no new proof as long as the DNS stays as it is.',
+      ],
+      [stops('drifted.example.org'), proof],
+      ['new.example.org is not live: no traffic depends on it.', proof],
+    ]);
+  });
+
   test('at an apex shows its records in the terms of its DNS provider', async () => {
     const page = await open('apex');
     const nameServers = ['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'];
@@ -323,6 +369,15 @@ describe('A domain', () => {
     expect(await page.getByRole('button', {name: 'Add domain'}).isDisabled()).toBe(true);
     if (hostname === 'co.uk') await expectAccessible(page, 'refused-while-typing');
     expect(await world.read('acme', 'typing')).toBeUndefined();
+  });
+
+  test('that will not be accepted yet is told with the reason before it is added', async () => {
+    await world.api.project('acme', 'undeployed');
+    const {page} = await world.signedIn('acme', {project: 'undeployed'});
+    await typed(page).fill('early.example.com');
+    await expectSeen(page.locator('#hostname-said').getByText('The Project undeployed has no host yet.'));
+    expect(await page.locator('#hostname-said').textContent()).not.toContain('can be added');
+    await expectAccessible(page, 'not-accepted-yet');
   });
 
   test('that the project already has is refused before it is added', async () => {
@@ -443,6 +498,12 @@ describe('The offered actions', () => {
     const page = await open('docs', {namespace: 'small'});
     await page.getByText('The plan free has no custom domains. The plan pro has 10 for each project.').waitFor();
     await expectAccessible(page, 'plan-without-domains');
+    await world.api.tenant('small', 'gone');
+    await expectSeen(page.getByText('The plan of this account cannot be found'));
+    expect(await page.getByRole('note').allTextContents()).toEqual([
+      'The plan of this account cannot be found, which is for the platform to mend. No domain can be added until then; what was proven before is not taken away.',
+    ]);
+    await expectAccessible(page, 'plan-not-found');
     await world.api.tenant('small', 'pro');
     await page.getByText('0 of 10 hostnames of the plan pro used.').waitFor();
     const [primary = '', ...more] = Array.from({length: 10}, (_, i) => `n${i}.example.com`);
@@ -516,6 +577,6 @@ test('For a project that does not exist the page says so, and links back to the 
   await expectAccessible(page, 'no-project');
   await page.getByRole('main').getByRole('link', {name: 'projects', exact: true}).click();
   await page.getByRole('heading', {name: 'Projects'}).waitFor();
-  await page.getByText('Not deployed').waitFor();
+  await page.getByText('Not deployed').first().waitFor();
   await expectAccessible(page, 'projects');
 });

@@ -57,10 +57,7 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
   const tried = useQuery({
     queryKey: ['dry-run', project, settled],
     enabled: settled !== '' && isTried && broken(settled) === undefined,
-    queryFn: async ({signal}) => {
-      await api.add(project, settled, 301, {dryRun: true, signal});
-      return true;
-    },
+    queryFn: async ({signal}) => (await api.add(project, settled, 301, {dryRun: true, signal})).value,
     gcTime: 0,
     staleTime: 0,
     retry: false,
@@ -71,7 +68,7 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
   const refused =
     isTried && tried.error instanceof Refused && tried.error.status < 429 ? sayError(tried.error) : undefined;
   const wrong = rule === undefined ? refused : `It ${rule}`.replace(/^It (?!must)/, '');
-  const good = tried.isSuccess && settled === hostname && hostname !== '';
+  const outlook = settled === hostname && hostname !== '' ? tried.data : undefined;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (hostname !== '' && broken(hostname) === undefined) mutate(hostname);
@@ -118,8 +115,10 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
       </div>
       <p id="hostname-said" className={wrong === undefined ? 'said' : 'said bad'} aria-live="polite">
         {wrong ??
-          (good
-            ? `${hostname} can be added${primary === null ? ' and becomes the primary' : ''}.`
+          (outlook
+            ? outlook.phase === 'NotAccepted'
+              ? outlook.message
+              : `${hostname} can be added${primary === null ? ' and becomes the primary' : ''}.`
             : primary === null
               ? 'The first one becomes the primary and serves the project.'
               : `It will redirect to ${primary}.`)}

@@ -44,13 +44,16 @@ const roleOf = ({role, redirect}: Host, primary: string | null): string => {
     : `Will redirect${primary === null ? '' : ` to ${primary}`}`;
 };
 
+/** Those that are there, or could not be asked for. */
+const stand = (records: Host['records']): boolean =>
+  records.every(({state}) => state === 'Found' || state === 'Unknown');
+
 export function HostCard(props: HostProps) {
   const {host, primary, readOnly, mayVerify} = props;
   const {hostname, phase, message, waitingFor, records, reason} = host;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => giveFocusBack, []);
-  const open =
-    phase === 'Live' || phase === 'Removing' ? records.some((r) => r.state !== 'Found' && r.state !== 'Unknown') : true;
+  const open = (phase !== 'Live' && phase !== 'Removing') || !stand(records);
   return (
     <li className="card host" data-hostname={hostname}>
       <div className="row">
@@ -102,7 +105,7 @@ export function HostCard(props: HostProps) {
 
 function Actions({
   project,
-  host: {hostname, role, phase, message},
+  host,
   etag,
   readOnly,
   mayVerify,
@@ -110,6 +113,7 @@ function Actions({
   say,
   heading,
 }: HostProps & {heading: RefObject<HTMLHeadingElement | null>}) {
+  const {hostname, role, phase, message} = host;
   const [asking, setAsking] = useState(false);
   const read = (): Promise<void> => client.invalidateQueries(domainsQuery(project));
   /** Whether somebody here waits for the outcome of a Verify. */
@@ -187,16 +191,32 @@ function Actions({
             onConfirm={() => remove.mutate()}
             onClose={() => setAsking(false)}
           >
-            <p>
-              Its traffic stops at once: whoever opens <b>{hostname}</b> gets an error from then on.
-            </p>
-            <p className="note">
-              The hostname is kept for you for a while: adding it again needs no new proof as long as the DNS stays as
-              it is.
-            </p>
+            <Removed host={host} />
           </Confirm>
         </Suspense>
       )}
+    </>
+  );
+}
+
+/** What becomes of it when it is removed. */
+function Removed({host: {hostname, phase, servedUntil, certificateExpires, records}}: {host: Host}) {
+  return (
+    <>
+      {phase === 'Live' || servedUntil !== undefined ? (
+        <p>
+          Its traffic stops at once: whoever opens <b>{hostname}</b> gets an error from then on.
+        </p>
+      ) : (
+        <p>
+          <b>{hostname}</b> is not live: no traffic depends on it.
+        </p>
+      )}
+      <p className="note">
+        {certificateExpires !== undefined && stand(records)
+          ? 'The hostname is kept for you for a while: adding it again needs no new proof as long as the DNS stays as it is.'
+          : 'Adding it again begins with the proof by its DNS records.'}
+      </p>
     </>
   );
 }

@@ -151,6 +151,15 @@ function PlanNote({
   account: Account;
   used: number;
 }) {
+  if (plan === null)
+    return (
+      <div className="notice" role="note">
+        <p>
+          The plan of this account cannot be found, which is for the platform to mend. No domain can be added until
+          then; what was proven before is not taken away.
+        </p>
+      </div>
+    );
   if (allowed && used < most)
     return (
       <p className="note quota">
@@ -168,7 +177,7 @@ function PlanNote({
       <p>
         {allowed
           ? `All ${count(most)} hostnames that the plan ${plan} has for a project are used.`
-          : `The plan ${plan ?? 'of this account'} has no custom domains.`}
+          : `The plan ${plan} has no custom domains.`}
         {enough}
       </p>
     </div>
