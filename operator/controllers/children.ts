@@ -11,10 +11,10 @@ import type {FreshAttempt} from '../domain/world.ts';
 import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
-import {isRefusal, StaleReadError} from '../kube/errors.ts';
+import {type ApiError, isRefusal, StaleReadError} from '../kube/errors.ts';
 import type {HasMeta, Key, KubeObject, ObjectMeta, Resource} from '../kube/objects.ts';
 import {keyOf, ownerReference} from '../kube/objects.ts';
-import {doAll, settleAll} from '../kube/side-by-side.ts';
+import {doAll, failureOf, settleAll} from '../kube/side-by-side.ts';
 import {forAnnotation, managedBy, ownerLabel} from './labels.ts';
 import {ownerOf} from './relations.ts';
 import type {KeptRoute, RouteObject} from './rendering.ts';
@@ -56,6 +56,8 @@ export interface Applied {
   unfinished: boolean;
   /** By the name of an object that could not be written: why. */
   obstacles: ReadonlyMap<string, Obstacle>;
+  /** The API server failed at some object alone: all else was tried, and the reconcile throws this when it has told what it can. */
+  failed?: ApiError | undefined;
 }
 
 /** What one turn of applying has come to so far. */
@@ -124,7 +126,8 @@ export class Children {
    * Removes what is no longer desired, routes before certificates, then writes what differs, routes first: no write that fails keeps
    * anything standing, or another from being tried, but where each would meet the same. Removals are done whole; of writes, those that
    * come after {@link writesPerTurn} are left for another turn. `beforeOrders` is waited for when the routes are written, and says which
-   * Certificates are desired then. Throws the first error that is no refusal, when nothing is under way any more.
+   * Certificates are desired then. Throws, when nothing is under way any more: what no other write would escape either (`isOfOne`), and
+   * what kept a route or a Certificate from being deleted.
    */
   async apply(
     owner: Owner,
@@ -132,15 +135,14 @@ export class Children {
     leaving: Leaving,
     beforeOrders: (soFar: Applied) => Promise<Pick<Desired, 'certificates' | 'returning'>> = async () => desired,
   ): Promise<Applied> {
-    const removed = await this.#removeAllBut(owner, desired, leaving);
+    const {removed, failed} = await this.#removeAllBut(owner, desired, leaving);
     const turn: Turn = {written: 0, unfinished: false, obstacles: new Map()};
     const soFar = (): Applied => ({...turn, changed: removed || turn.written > 0});
     const routed = await this.#applyAll(owner, this.#routes, desired.routes, turn);
     const then = await beforeOrders(soFar());
     const certified = await this.#applyAll(owner, this.#certificates, then.certificates, turn, then.returning);
-    const failed = [...routed, ...certified].find((outcome) => outcome.status === 'rejected');
-    if (failed) throw failed.reason;
-    return soFar();
+    const unwritten = failureOf([...routed, ...certified]);
+    return {...soFar(), failed: failed ?? unwritten};
   }
 
   /** Begins an attempt anew. Throws a conflict where the Certificate has changed meanwhile. */
@@ -200,7 +202,8 @@ export class Children {
 
   /** Removes everything: the routes first (traffic stops), then the certificates. */
   async remove(owner: {metadata: Pick<ObjectMeta, 'uid'>}, leaving: Leaving = () => undefined): Promise<void> {
-    await this.#removeAllBut(owner, {certificates: [], returning: [], routes: []}, leaving);
+    const {failed} = await this.#removeAllBut(owner, {certificates: [], returning: [], routes: []}, leaving);
+    if (failed) throw failed;
   }
 
   #isOurs =
@@ -263,7 +266,7 @@ export class Children {
     owner: {metadata: Pick<ObjectMeta, 'uid'>},
     desired: Desired,
     leaving: Leaving,
-  ): Promise<boolean> {
+  ): Promise<{removed: boolean; failed: ApiError | undefined}> {
     const uid = owner.metadata.uid ?? '';
     const undesired = <T extends KubeObject, P extends HasMeta>(cache: Cache<P, T>, keep: readonly T[]): P[] => {
       const kept = new Set(keep.map(keyOf));
@@ -271,7 +274,7 @@ export class Children {
     };
     const routes = await this.#end(undesired(this.#routes, desired.routes));
     const certs = await this.#leave(undesired(this.#certificates, desired.certificates), leaving);
-    return routes || certs;
+    return {removed: routes || certs.changed, failed: certs.failed};
   }
 
   /** Routes go. Returns whether that has changed anything. */
@@ -280,14 +283,22 @@ export class Children {
     return outcomes.some((outcome) => outcome !== 'Going');
   }
 
-  /** Certificates go, or rest. Returns whether that has changed anything. */
-  async #leave(certs: readonly Certificate[], leaving: Leaving): Promise<boolean> {
+  /** Certificates rest, or go. Returns whether that has changed anything, and at what the API server failed of those that are to rest. */
+  async #leave(
+    certs: readonly Certificate[],
+    leaving: Leaving,
+  ): Promise<{changed: boolean; failed: ApiError | undefined}> {
     if (certs.length > 0) await this.#beforeCertificatesGo(certs.flatMap((c) => c.spec.dnsNames));
-    const changed = await doAll(certs, async (c) => {
-      const rest = leaving(c);
-      if (rest) return this.#resting.lay(c, rest);
-      return (await this.#applier.remove(this.#certificates.resource, c)) !== 'Going';
-    });
-    return changed.includes(true);
+    const all = certs.map((certificate) => ({certificate, rest: leaving(certificate)}));
+    const laid = await settleAll(
+      all.filter(({rest}) => rest),
+      ({certificate, rest}) => this.#resting.lay(certificate, rest!),
+    );
+    const going = all.flatMap(({certificate, rest}) => (rest ? [] : certificate));
+    const gone = await doAll(going, (c) => this.#applier.remove(this.#certificates.resource, c));
+    return {
+      changed: laid.some((o) => o.status === 'fulfilled' && o.value) || gone.some((outcome) => outcome !== 'Going'),
+      failed: failureOf(laid),
+    };
   }
 }

@@ -233,7 +233,10 @@ export class ClaimReconciler {
     return 'awaitChange';
   }
 
-  /** Whether the holder exists and still names the hostname, or has routes for it. The routes of one that is gone are removed. */
+  /**
+   * Whether the holder exists and still names the hostname, or something of it stands for that: a route, or a Certificate that does not
+   * rest yet. What one that is gone has left is removed.
+   */
   async #stands(
     hostname: string,
     {kind, uid, namespace, name}: NonNullable<NonNullable<DomainClaim['status']>['holder']>,
@@ -244,7 +247,7 @@ export class ClaimReconciler {
       return (
         hostnamesOf(domain).includes(hostname) ||
         (domain.status?.hosts ?? []).some((h) => h.hostname === hostname) ||
-        children.routes(uid, hostname)
+        children.ownersOf(hostname).has(uid)
       );
     }
     if (kind === 'Project' && projectCache.by('uid', uid).length > 0) return true;

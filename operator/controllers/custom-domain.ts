@@ -168,14 +168,23 @@ export class CustomDomainReconciler {
     if (applied.changed || applied.obstacles.size > 0) decision = await settle();
     await doAll(decision.freshAttempts, (attempt) => children.attempt(attempt, world.now));
     schedule(this.#deps, domain, tenantKey(tenant), decision.looks);
-    const waits = decision.publish === 'Later' ? this.#waits(key, world.now) : this.#rests(key, domain, decision);
+    const waits = await this.#tell(key, domain, world, decision);
+    // What does not depend on it is done and told; it is tried again after a pause that grows.
+    if (applied.failed) throw applied.failed;
     if (waits > 0) return {requeueAfterMs: waits};
-    this.#passing.delete(key);
-    await this.#publish(domain, decision);
-    if (world.request && decision.status.lastHandledReconcileAt === world.request.value) this.#requests.delete(key);
     return decision.wakeAt === undefined
       ? 'awaitChange'
       : {requeueAfterMs: Math.max(1000, decision.wakeAt - world.now)};
+  }
+
+  /** Tells in status what was decided, where that need not wait. Returns for how long it waits, ms. */
+  async #tell(key: Key, domain: CustomDomain, {now, request}: World, decision: Decision): Promise<number> {
+    const waits = decision.publish === 'Later' ? this.#waits(key, now) : this.#rests(key, domain, decision);
+    if (waits > 0) return waits;
+    this.#passing.delete(key);
+    await this.#publish(domain, decision);
+    if (request && decision.status.lastHandledReconcileAt === request.value) this.#requests.delete(key);
+    return 0;
   }
 
   /** For how long what is of a moment is not told yet, ms. */

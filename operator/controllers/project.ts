@@ -128,6 +128,8 @@ export class ProjectReconciler {
       const event = eventOfProject(project.status, decision.status);
       if (event) events.record({regarding: project, ...event});
     }
+    // What does not depend on it is done and told; it is tried again after a pause that grows.
+    if (applied.failed) throw applied.failed;
     return decision.wakeAt === undefined
       ? 'awaitChange'
       : {requeueAfterMs: Math.max(1000, decision.wakeAt - (this.#deps.now ?? Date.now)())};

@@ -182,6 +182,14 @@ export function isOfAll(error: unknown): boolean {
   return error instanceof NoAnswerError || error instanceof WriteRefusedError;
 }
 
+/**
+ * The API server, or who it asks (admission), has answered no to this very object: others may fare better, and so may this one later.
+ * Not that what was read is behind, nor that its namespace is going.
+ */
+export function isOfOne(error: unknown): error is ApiError {
+  return error instanceof ApiError && !isOfAll(error) && !isConflict(error) && !isNamespaceGone(error);
+}
+
 /** Server-side apply refused because other managers own fields with other values. */
 export function isFieldManagerConflict(error: unknown): error is ApiError {
   return isConflict(error) && (error.details.causes ?? []).some((cause) => cause.reason === 'FieldManagerConflict');

@@ -1,4 +1,4 @@
-import {isOfAll} from './errors.ts';
+import {type ApiError, isOfAll, isOfOne} from './errors.ts';
 
 /** So many writes of one reconcile are under way at once: others have their turn between them. */
 const atOnce = 8;
@@ -29,7 +29,15 @@ export async function settleAll<T, R>(
   return Promise.allSettled(outcomes);
 }
 
-/** The same, as Promise.all does: throws the first error, but only when nothing of it runs any more. */
+/** The first failure among outcomes, where each is of one item alone (`isOfOne`); throws the first error that is of more than that. */
+export function failureOf(outcomes: readonly PromiseSettledResult<unknown>[]): ApiError | undefined {
+  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+  const ofMore = errors.find((error) => !isOfOne(error));
+  if (ofMore !== undefined) throw ofMore;
+  return errors.find(isOfOne);
+}
+
+/** As `settleAll`, but with what Promise.all gives: throws the first error, but only when nothing of it runs any more. */
 export async function doAll<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const outcomes = await settleAll(items, work);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');

@@ -1,11 +1,13 @@
 /** What the operator writes, and in which order: a real API server saw it. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {hostsOf} from '../../operator/controllers/rendering.ts';
-import {customDomains, ingresses, projects} from '../../operator/controllers/resources.ts';
+import {certificates, customDomains, ingresses, projects} from '../../operator/controllers/resources.ts';
 import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
+import {isResting} from '../../operator/domain/certificate.ts';
 import {events} from '../../operator/kube/events.ts';
 import {Customer} from '../support/customer.ts';
 import {padToTheBrim} from '../support/padding.ts';
+import {eventually} from '../support/kube-api.ts';
 import type {Seen} from '../support/kube-proxy.ts';
 import {isWrite, RunningOperator} from '../support/operator.ts';
 import {ingressClass, Platform} from '../support/platform.ts';
@@ -169,6 +171,58 @@ describe('A route that the API server refuses to change', () => {
   });
 });
 
+/** As the API server answers where the webhook that it asks is away. */
+const failed = (what: string) => {
+  const message = `Internal error occurred: failed calling webhook "${what}.example.com": connection refused`;
+  return {status: 500, body: JSON.stringify({kind: 'Status', status: 'Failure', reason: 'InternalError', message})};
+};
+
+const isOfCertificate = (seen: Seen): boolean => isWrite(seen) && seen.url.pathname.includes('/certificates/');
+
+describe('While the API server fails at every write of a Certificate', () => {
+  test('the other hostnames of a CustomDomain go on, a claim waits for its Certificate to rest, and status is quiet', async () => {
+    const customer = await Customer.deployed(platform);
+    const [www, old, next, last] = ['www', 'old', 'next', 'last'].map((name) => customer.host(name)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    await customer.point([www, old, next]);
+    await customer.attach('web', www, [old]);
+    await expectSoon(() => customer.hosts('web'), {[www]: 'Live Serving', [old]: 'Live Redirecting'});
+    await operator.rest();
+    const redirectFrom = (...sources: string[]) =>
+      customer.change(customDomains, 'web', {spec: {redirects: sources.map((from) => ({from, status: 301}))}});
+    operator.proxy.fate = (seen) => (isOfCertificate(seen) ? failed('certificates') : 'forward');
+    await redirectFrom(last);
+    const missing = 'AwaitingVerification RecordMissing';
+    await expectSoon(() => customer.hosts('web'), {[www]: 'Live Serving', [last]: missing});
+    expect((await customer.domain('web'))?.status?.dnsRecords?.some(({hostname}) => hostname === last)).toBe(true);
+    expect(await routes(old)).toEqual([]);
+
+    await redirectFrom(next, last);
+    const waiting = {[www]: 'Live Serving', [next]: 'Verified Issuing', [last]: missing};
+    await expectSoon(() => customer.hosts('web'), waiting);
+    expect(await customer.holder(old)).toBe('CustomDomain web');
+    // It is tried again with each change, and by itself after a pause that has grown.
+    const wake = (value: string) =>
+      customer.change(customDomains, 'web', {metadata: {annotations: {'test.doorplate.dev/wake': value}}});
+    const from = operator.proxy.seen.length;
+    await wake('one');
+    await eventually(() => operator.proxy.seen.slice(from).filter(isOfCertificate).length >= 2);
+    expect(writesSince(from)).toEqual(['PATCH certificates']);
+
+    operator.spare();
+    await wake('two');
+    const redirecting = {[www]: 'Live Serving', [next]: 'Live Redirecting', [last]: missing};
+    expect(await operator.comesTo(() => customer.hosts('web'), redirecting, {atLeastMs: 600_000})).toEqual(redirecting);
+    await expectSoon(() => customer.holder(old), 'nobody');
+    const certificate = (await platform.client.list(certificates)).items.find(({spec}) => spec.dnsNames[0] === old);
+    expect(certificate && isResting(certificate)).toBe(true);
+  });
+});
+
 describe('A change of 501 hostnames at once', () => {
   test('is told in a status every other second at most, and in one Event for each', async () => {
     const customer = await Customer.create(platform);
@@ -243,6 +297,25 @@ describe('A CustomDomain that has no room for its finalizer', () => {
 });
 
 describe('A Project', () => {
+  test('whose route the API server fails at has its host in status, is not Ready, and has its route when that works again', async () => {
+    operator.proxy.fate = (seen) =>
+      isWrite(seen) && seen.url.pathname.includes('/ingresses/') ? failed('ingresses') : 'forward';
+    const customer = await Customer.create(platform);
+    await customer.service('web');
+    await customer.endpoints('web');
+    await operator.rest();
+    await customer.publish('web');
+    const stands = async (type: string) => {
+      const {conditions = []} = (await customer.project('web'))?.status ?? {};
+      return conditions.find((c) => c.type === type);
+    };
+    await expectSoon(async () => (await stands('Ready'))?.reason, 'RoutesPending');
+    expect((await customer.project('web'))?.status?.host).toMatch(/^web-/);
+    operator.spare();
+    const isReady = async () => (await stands('Ready'))?.status;
+    expect(await operator.comesTo(isReady, 'True', {atLeastMs: 600_000})).toBe('True');
+  });
+
   test('whose route the API server refuses says so in its words, and has it a minute later when nobody refuses it any more', async () => {
     const says = 'a policy of the cluster has denied this';
     const body = JSON.stringify({kind: 'Status', status: 'Failure', reason: 'Forbidden', message: says});

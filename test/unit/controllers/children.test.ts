@@ -131,13 +131,13 @@ describe('An owner of many objects', () => {
   }));
 
   /** Of an API server that keeps what it takes and refuses the routes of these names. */
-  function childrenOf(refused: ReadonlySet<string>) {
+  function childrenOf(refused: ReadonlySet<string>, answer = {status: 422, body: ''}) {
     const standing = new Map<string, object>();
     let sent = 0;
     const client = {
       applyPatch: async (_: unknown, route: (typeof routes)[number]) => {
         sent++;
-        if (refused.has(route.metadata.name)) throw new ApiError({status: 422, body: ''});
+        if (refused.has(route.metadata.name)) throw new ApiError(answer);
         return {...route, metadata: {...route.metadata, uid: route.metadata.name}};
       },
     } as unknown as Client;
@@ -171,6 +171,21 @@ describe('An owner of many objects', () => {
     const {apply, standing, sent} = childrenOf(refused);
     const {unfinished, obstacles} = await apply();
     expect([sent(), standing.size, obstacles.size, unfinished]).toEqual([300, 100, 200, false]);
+  });
+
+  test('hears of the one that the API server fails at when the others are written', async () => {
+    const {apply, standing} = childrenOf(new Set(['r0']), {status: 500, body: 'the webhook is away'});
+    const {failed, changed, obstacles} = await apply();
+    expect([failed?.says, changed, obstacles.size]).toEqual(['the webhook is away', true, 0]);
+    expect(standing.has('acme/r1')).toBe(true);
+  });
+
+  test.each([
+    ['asks everybody to wait', 429],
+    ['cannot serve', 503],
+    ['knows nobody', 401],
+  ])('is not brought further while the API server %s', async (_, status) => {
+    await expect(childrenOf(new Set(['r0']), {status, body: ''}).apply()).rejects.toThrow(ApiError);
   });
 });
 
