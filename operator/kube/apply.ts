@@ -1,4 +1,5 @@
 import {hash} from 'node:crypto';
+import {Breaker} from './breaker.ts';
 import type {Client} from './client.ts';
 import {hashOf, isSubset} from './equality.ts';
 import {ApiError, isConflict, isFieldManagerConflict, isInvalid} from './errors.ts';
@@ -65,6 +66,7 @@ export class Applier {
    * hundreds of objects, of which one has changed, compares that one.
    */
   readonly #seen = new WeakMap<HasMeta, string>();
+  readonly #breaker = new Breaker();
 
   /** `hashAnnotation`: under this name an object says which intent it was last given. */
   constructor(client: Client, {fieldManager, hashAnnotation}: {fieldManager: string; hashAnnotation: string}) {
@@ -102,10 +104,11 @@ export class Applier {
     const body = this.#withHash(intent);
     let uid = existing?.metadata.uid;
     let surprise: unknown;
+    const write = async () =>
+      uid === undefined ? await this.#create(resource, body) : await this.#applyTo(uid, resource, body);
     for (let attempt = 0; attempt < attempts; attempt++) {
       try {
-        const written =
-          uid === undefined ? await this.#create(resource, body) : await this.#applyTo(uid, resource, body);
+        const written = await this.#breaker.run(resource, write);
         cache?.observe(written.object);
         return written;
       } catch (error) {

@@ -20,7 +20,7 @@ export interface Request {
 
 export interface TransportOptions {
   userAgent?: string;
-  /** How many requests, watches aside, are in flight at most; the others wait. */
+  /** How many requests, watches and deletions aside, are in flight at most; the others wait. */
   connections?: number;
   /** Bytes of an answer, a watch aside, that are read at most. It must have room for any one object. */
   longestAnswer?: number;
@@ -32,6 +32,8 @@ export interface TransportOptions {
 const secretsLastMs = 60_000;
 /** The API server ends an idle connection after 90 s: be first, or a request meets a closing socket. */
 const idleConnectionMs = 60_000;
+/** For deletions alone: what others wait for, such as a webhook that does not answer, holds none up. */
+const connectionsToDelete = 8;
 /** Of a connection, to the API server or to the proxy before it. */
 const connecting = {timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000, allowH2: false};
 /** The API server itself gives a request up after 60 s (--request-timeout). */
@@ -42,17 +44,19 @@ const longestAnswer = 16 * 1024 * 1024;
 /** What differs between the pools. */
 type Limits = Pick<Agent.Options, 'connections' | 'bodyTimeout' | 'maxResponseSize'>;
 
-interface Agents {
+type PoolName = 'requests' | 'deletions' | 'watches';
+const poolNames: readonly PoolName[] = ['requests', 'deletions', 'watches'];
+
+interface Agents extends Record<PoolName, Dispatcher> {
   secrets: Secrets;
   fingerprint: string;
-  requests: Dispatcher;
-  watches: Dispatcher;
 }
 
 /**
- * HTTP/1.1 with keep-alive to one API server: one pool for requests, one without a bound for watches, so that no watch ever
- * holds up a request. Each connection goes through the proxy, where there is one. New certificates make new pools, what runs on
- * the old ones ends in peace. A 401 reads the credentials again and repeats the request once (the server did nothing with it).
+ * HTTP/1.1 with keep-alive to one API server: a pool for requests, one for deletions, and one without a bound for watches, so that no
+ * watch ever holds up a request, and no write that hangs a deletion. Each connection goes through the proxy, where there is one. New
+ * certificates make new pools, what runs on the old ones ends in peace. A 401 reads the credentials again and repeats the request once
+ * (the server did nothing with it).
  */
 export class Transport {
   readonly credentials: Credentials;
@@ -95,7 +99,7 @@ export class Transport {
 
   /** The whole answer, whatever its status. Throws NoAnswerError when there is none, AnswerTooLongError when it is too much to read. */
   async request(request: Request): Promise<{status: number; body: string; retryAfter: string | undefined}> {
-    const answer = await this.#send(request, 'requests');
+    const answer = await this.#send(request, request.method === 'DELETE' ? 'deletions' : 'requests');
     const body = await answer.body.text().catch((error: unknown) => {
       throw noAnswer(request, error);
     });
@@ -111,10 +115,11 @@ export class Transport {
   async close(): Promise<void> {
     const agents = this.#agents;
     if (!agents) return;
-    await Promise.all([agents.requests.close(), ...[agents.watches, ...this.#retired].map((agent) => agent.destroy())]);
+    const cut = [agents.watches, ...this.#retired];
+    await Promise.all([agents.requests.close(), agents.deletions.close(), ...cut.map((agent) => agent.destroy())]);
   }
 
-  async #send(request: Request, pool: 'requests' | 'watches'): Promise<Dispatcher.ResponseData> {
+  async #send(request: Request, pool: PoolName): Promise<Dispatcher.ResponseData> {
     const agents = await this.#current();
     const answer = await this.#attempt(request, pool, agents);
     if (answer.statusCode !== 401) return answer;
@@ -126,7 +131,7 @@ export class Transport {
     return this.#attempt(request, pool, renewed);
   }
 
-  async #attempt(request: Request, pool: 'requests' | 'watches', agents: Agents): Promise<Dispatcher.ResponseData> {
+  async #attempt(request: Request, pool: PoolName, agents: Agents): Promise<Dispatcher.ResponseData> {
     const count = (code: string): void =>
       this.#metrics?.restClientRequests.inc({code, method: request.method, host: this.#host});
     try {
@@ -172,16 +177,16 @@ export class Transport {
     this.#readAt = this.#clock.now();
     if (old?.fingerprint === fingerprint) return (this.#agents = {...old, secrets});
     if (old) this.#retire(old);
-    const make = (limits: Limits) => this.#agent(secrets.tls, limits);
     const maxResponseSize = this.options.longestAnswer ?? longestAnswer;
+    const make = (connections: number) =>
+      this.#agent(secrets.tls, {connections, bodyTimeout: answerWithinMs, maxResponseSize}).compose(this.#guarded);
     return (this.#agents = {
       secrets,
       fingerprint,
-      requests: make({connections: this.#connections, bodyTimeout: answerWithinMs, maxResponseSize}).compose(
-        this.#guarded,
-      ),
+      requests: make(this.#connections),
+      deletions: make(connectionsToDelete),
       // A watch is quiet for minutes, and has a watchdog of its own.
-      watches: make({connections: null, bodyTimeout: 0}),
+      watches: this.#agent(secrets.tls, {connections: null, bodyTimeout: 0}),
     });
   }
 
@@ -229,7 +234,7 @@ export class Transport {
 
   /** Lets what runs on the old pools end, then closes them. */
   #retire(old: Agents): void {
-    for (const agent of [old.requests, old.watches]) {
+    for (const agent of poolNames.map((name) => old[name])) {
       this.#retired.push(agent);
       void agent.close().finally(() => (this.#retired = this.#retired.filter((other) => other !== agent)));
     }

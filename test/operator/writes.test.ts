@@ -223,6 +223,36 @@ describe('While the API server fails at every write of a Certificate', () => {
   });
 });
 
+describe('While every write of a Certificate hangs until it fails', () => {
+  // The breaker's own limit is 5 s (operator/kube/breaker.ts).
+  const hung = {...failed('certificates'), afterMs: 5_500};
+
+  test('a hostname is removed after a few of them, however many wait', async () => {
+    const customer = await Customer.deployed(platform);
+    const [www, old] = [customer.host('www'), customer.host('old')];
+    const waiting = Array.from({length: 40}, (_, i) => customer.host(`r${i}`));
+    await customer.point([www, old, ...waiting]);
+    await customer.attach('web', www, [old]);
+    await expectSoon(() => customer.hosts('web'), {[www]: 'Live Serving', [old]: 'Live Redirecting'});
+    await operator.rest();
+    operator.proxy.fate = (seen) => (isOfCertificate(seen) ? hung : 'forward');
+    const redirectFrom = (...sources: string[]) =>
+      customer.change(customDomains, 'web', {spec: {redirects: sources.map((from) => ({from, status: 301}))}});
+    await redirectFrom(old, ...waiting);
+    const from = operator.proxy.seen.length;
+    const begun = () => operator.proxy.seen.slice(from).filter(isOfCertificate).length;
+    await eventually(() => begun() > 0, 60_000);
+    await redirectFrom(...waiting);
+    await eventually(async () => (await routes(old)).length === 0, 120_000);
+    // Eight at once, and then one at a time.
+    expect(begun()).toBeLessThan(waiting.length / 2);
+    operator.spare();
+    const live = Object.fromEntries(waiting.map((host) => [host, 'Live Redirecting']));
+    const expected = {[www]: 'Live Serving', ...live};
+    expect(await operator.comesTo(() => customer.hosts('web'), expected, {atLeastMs: 600_000})).toEqual(expected);
+  });
+});
+
 describe('A change of 501 hostnames at once', () => {
   test('is told in a status every other second at most, and in one Event for each', async () => {
     const customer = await Customer.create(platform);

@@ -6,7 +6,7 @@ import {setTimeout as wait} from 'node:timers/promises';
 import type {Credentials} from '../../operator/kube/credentials.ts';
 
 /**
- * What happens to a request: an answer of ours, a connection that is cut, its way to the API server, the same later (Infinity: never),
+ * What happens to a request: an answer of ours (`afterMs`: so late), a connection that is cut, its way to the API server, the same later (Infinity: never),
  * or when the test says so, the same with the connection cut in place of the answer.
  */
 export type Fate =
@@ -15,7 +15,7 @@ export type Fate =
   | 'unanswered'
   | {delayMs: number}
   | {until: Promise<void>}
-  | {status: number; body?: string; headers?: Record<string, string>};
+  | {status: number; body?: string; headers?: Record<string, string>; afterMs?: number};
 
 export interface Seen {
   method: string;
@@ -115,6 +115,7 @@ export class FaultProxy {
     } else if (typeof fate === 'object' && 'until' in fate) {
       await fate.until;
     } else if (typeof fate === 'object') {
+      if (fate.afterMs !== undefined) await wait(fate.afterMs);
       outgoing.writeHead(fate.status, {'content-type': 'application/json', ...fate.headers});
       outgoing.end(fate.body ?? '');
       return;

@@ -84,6 +84,21 @@ describe('the guard of writes', () => {
   });
 });
 
+describe('a deletion', () => {
+  test('waits for no write that hangs', async () => {
+    const hanging = write('a').catch((error: unknown) => error);
+    await arrived(1);
+    const deleted = client.delete(configMaps, 'ns/b').catch((error: unknown) => error);
+    await eventually(() => came.length > 1, 5_000).catch(() => {});
+    const cameMeanwhile = [...came];
+    answer[0]!();
+    await arrived(2);
+    answer[1]!();
+    expect(await Promise.all([deleted, hanging])).toEqual(['Deleted', {}]);
+    expect(cameMeanwhile).toHaveLength(2);
+  });
+});
+
 describe('a 401', () => {
   test('to many requests reads the credentials once, however late each is refused', async () => {
     const {port} = server.address() as AddressInfo;
