@@ -66,7 +66,17 @@ export class Sessions {
 
   /** Uses a link up. Throws `link-used` where it was used before, is over, or never was. */
   async open(link: string): Promise<{token: string; session: Session}> {
-    const text = tokenShape.test(link) ? await this.#asked(this.#deps.records.take(`link:${idOf(link)}`)) : undefined;
+    const name = `link:${idOf(link)}`;
+    const taken = tokenShape.test(link) ? this.#deps.records.take(name) : Promise.resolve(undefined);
+    try {
+      return await this.#enter(await this.#asked(taken));
+    } catch (error) {
+      if (error instanceof Problem && error.type === 'unavailable') void this.#giveBack(name, taken);
+      throw error;
+    }
+  }
+
+  #enter(text: string | undefined): Promise<{token: string; session: Session}> {
     if (text === undefined)
       throw new Problem(
         'link-used',
@@ -76,6 +86,15 @@ export class Sessions {
     const why = this.#whyEnded(grant);
     if (why) throw new Problem(why.problem, why.detail);
     return this.start(grant);
+  }
+
+  /** By a link that the store was too slow for nobody has come in: it can be followed again. */
+  async #giveBack(name: string, taken: Promise<string | undefined>): Promise<void> {
+    const text = await taken.catch(() => undefined);
+    if (text === undefined) return;
+    const {endsSeconds} = JSON.parse(text) as {endsSeconds: number};
+    // Where that fails, too, the platform has other links.
+    await this.#deps.records.put({name, text, endsSeconds}, this.#deps.now()).catch(() => {});
   }
 
   async start(grant: Grant): Promise<{token: string; session: Session}> {

@@ -1,10 +1,11 @@
 /** Links and sessions by themselves: when they end. */
 import {describe, expect, test} from '@jest/globals';
 import {linkSeconds, sessionSeconds, Sessions} from '../../../operator/http/session/sessions.ts';
-import type {Grant} from '../../../operator/http/session/sessions.ts';
+import type {Grant, Session} from '../../../operator/http/session/sessions.ts';
 import {readCookie} from '../../../operator/http/session/cookie.ts';
 import {HeldRecords} from '../../../operator/limits/records.ts';
 import type {StoredRecord} from '../../../operator/limits/backend.ts';
+import {settled} from '../../support/kube-clock.ts';
 
 const grant: Grant = {namespace: 'acme', namespaceUID: 'first', scopes: ['domains:read']};
 
@@ -49,6 +50,23 @@ describe('A link', () => {
     expect((await sessions.open(inTime.token)).session).toMatchObject(grant);
     clock.ms += 1;
     await expect(sessions.open(late.token)).rejects.toMatchObject({type: 'link-used'});
+  });
+
+  test('for which the store is too slow is used up by nobody: it can be followed again', async () => {
+    const {sessions, world} = make();
+    const {token} = await sessions.makeLink(grant);
+    const {promise, resolve} = Promise.withResolvers<void>();
+    world.stalled = promise;
+    await expect(sessions.open(token)).rejects.toMatchObject({type: 'unavailable'});
+    world.stalled = undefined;
+    resolve();
+    let session: Session | undefined;
+    for (let turn = 0; turn < 50 && !session; turn++) {
+      await settled();
+      session = (await sessions.open(token).catch(() => undefined))?.session;
+    }
+    expect(session).toMatchObject(grant);
+    await expect(sessions.open(token)).rejects.toMatchObject({type: 'link-used'});
   });
 
   test('is no session, and a session’s cookie no link', async () => {
