@@ -1,10 +1,10 @@
 /** One configuration for every suite; test/run.ts says which folder runs when. */
 export default {
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '\\.ts$': ['@swc/jest', {jsc: {parser: {syntax: 'typescript'}, target: 'es2024'}, module: {type: 'es6'}}],
-  },
+  // Node.js loads the test files and all that they import: test/jest/runtime.ts.
+  testEnvironment: '<rootDir>/test/jest/environment.ts',
+  runtime: '<rootDir>/test/jest/runtime.ts',
+  transform: {},
+  moduleFileExtensions: ['ts', 'js', 'json', 'node'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.cluster/', '<rootDir>/dist/'],
   watchPathIgnorePatterns: ['<rootDir>/.cluster/', '<rootDir>/dist/'],

@@ -7,8 +7,10 @@
  *
  * A cluster that this run has brought up is taken down at its end; one that was up already is used and left.
  */
+import {AsyncLocalStorage} from 'node:async_hooks';
 import {spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createHash} from 'node:crypto';
+import {existsSync, mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -19,6 +21,7 @@ import {causes} from './support/causes.ts';
 import {hurry} from './support/hurried.ts';
 import {lentServers} from './support/kube-server.ts';
 import {Platform} from './support/platform.ts';
+import {Usage} from './support/usage.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const node = process.execPath;
@@ -28,6 +31,9 @@ const scratch = mkdtempSync(join(tmpdir(), 'doorplate-test-'));
 process.env.GOGC ??= '400';
 process.env.GOMEMLIMIT ??= '1GiB';
 const children = new Set<ReturnType<typeof spawn>>();
+const usage = new Usage();
+/** The name of the suite that runs. */
+const suiteNow = new AsyncLocalStorage<string>();
 /** Somebody has ended this run: what runs is ended, and nothing begins. */
 let interrupted = false;
 
@@ -54,7 +60,8 @@ function run(
   if (interrupted && !always) return Promise.resolve(130);
   return new Promise((resolve) => {
     const stdio = keep || hear ? 'pipe' : 'inherit';
-    const child = spawn(command, [...args], {
+    const [program, ...rest] = usage.within(suiteNow.getStore() ?? 'set-up', [command, ...args]);
+    const child = spawn(program, rest, {
       cwd: root,
       stdio: ['ignore', stdio, stdio],
       env: {...process.env, ...env},
@@ -157,8 +164,6 @@ const jest =
   async (): Promise<Counts> => {
     const outputFile = join(scratch, `${folders[0]?.replaceAll('/', '-')}.json`);
     const line = [
-      '--experimental-vm-modules',
-      '--disable-warning=ExperimentalWarning',
       'node_modules/jest/bin/jest.js',
       ...folders,
       `--maxWorkers=${workers}`,
@@ -187,6 +192,10 @@ const jestWithServers =
   (folders: readonly string[], {workers = 2, niced = 0, ...options}: JestOptions = {}) =>
   async (): Promise<Counts> => {
     const servers = await Promise.all(Array.from({length: workers}, () => Platform.lendServer({niced})));
+    usage.adopt(
+      suiteNow.getStore()!,
+      servers.flatMap((server) => server.pids),
+    );
     const env = {[lentServers]: servers.map(({dir}) => dir).join(':')};
     try {
       return await jest(folders, {...options, workers, niced, env})();
@@ -349,6 +358,13 @@ const suites: Suite[] = [
   },
 ];
 
+/** The cluster's cgroup, named as in cluster/env.sh. */
+const clusterGroup = (): string =>
+  `doorplate-${createHash('sha256')
+    .update(realpathSync(`${root}.cluster`))
+    .digest('hex')
+    .slice(0, 8)}`;
+
 async function main(): Promise<number> {
   const only = process.argv.slice(2);
   const unknown = only.find((name) => !suites.some((s) => s.name === name));
@@ -363,7 +379,7 @@ async function main(): Promise<number> {
     if ((await run('cluster/up.sh', [])) !== 0 || (await run('cluster/image.sh', [])) !== 0) {
       givenUp = 'the cluster could not be started: see above, and cluster/README.md';
       say(`FAILED: ${givenUp}`);
-    }
+    } else usage.watch('cluster itself', clusterGroup());
   }
   const lines: string[] = [];
   const total = {passed: 0, failed: 0};
@@ -375,7 +391,10 @@ async function main(): Promise<number> {
     await Promise.all(before(suite));
     const [began, unrun] = [Date.now(), givenUp];
     if (unrun === undefined) say(`suite ${suite.name}`);
-    const counts = unrun === undefined ? await suite.run().catch(couldNotRun) : {passed: 0, failed: 1};
+    const counts =
+      unrun === undefined
+        ? await suiteNow.run(suite.name, () => suite.run().catch(couldNotRun))
+        : {passed: 0, failed: 1};
     if (suite.vital && counts.failed > 0) givenUp ??= `${suite.name} failed`;
     total.passed += counts.passed;
     total.failed += counts.failed;
@@ -394,6 +413,8 @@ async function main(): Promise<number> {
       () => usual,
       async () => total,
     )();
+  console.log(`\n${usage.table().join('\n')}`);
+  usage.stop();
   console.log(`\n${lines.join('\n')}\n${((Date.now() - started) / 60_000).toFixed(1)} minutes in all\n`);
   for (const failure of failures) console.log(`FAILED: ${failure.slice(0, 400)}`);
   console.log(`${total.passed} passed, ${total.failed} failed`);

@@ -52,7 +52,6 @@ export class JestProcess {
   #start(): Child {
     const child = fork(script, {
       cwd: this.place.root,
-      execArgv: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
       env: {...process.env, ...this.place.env},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

@@ -116,6 +116,11 @@ export class ApiServer {
     if (this.#options.dir === undefined) await rm(this.dir, {recursive: true, force: true});
   }
 
+  /** The ids of its processes. */
+  get pids(): number[] {
+    return [...this.#children.values()].flatMap(({pid}) => pid ?? []);
+  }
+
   /** SIGKILL; resolves when it is gone. */
   async kill(name: Program): Promise<void> {
     const child = this.#children.get(name);
