@@ -275,7 +275,7 @@ export async function acmeRoot(): Promise<string> {
   });
 }
 
-/** SHA-256 of the leaf in the newest CertificateRequest of a Certificate. */
+/** SHA-256 of the leaf in the newest CertificateRequest of a Certificate that is issued: cert-manager sometimes orders a second one at once. */
 export async function issuedLeaf(namespace: string, certificate: string): Promise<string> {
   const {items} = JSON.parse(await kubectl(['get', 'certificaterequests', '-n', namespace, '-o', 'json'])) as {
     items: {metadata: {annotations?: Record<string, string>}; status?: {certificate?: string}}[];
@@ -283,7 +283,10 @@ export async function issuedLeaf(namespace: string, certificate: string): Promis
   const revision = (i: (typeof items)[number]) =>
     Number(i.metadata.annotations?.['cert-manager.io/certificate-revision'] ?? 0);
   const newest = items
-    .filter((i) => i.metadata.annotations?.['cert-manager.io/certificate-name'] === certificate)
+    .filter(
+      ({metadata, status}) =>
+        metadata.annotations?.['cert-manager.io/certificate-name'] === certificate && status?.certificate !== undefined,
+    )
     .toSorted((a, b) => revision(b) - revision(a))[0];
   if (!newest?.status?.certificate)
     throw new Error(`no CertificateRequest of ${namespace}/${certificate} has a certificate`);
