@@ -1,28 +1,32 @@
 /**
- * What a mutant is, as a file beside this one. NAME.mutant:
+ * A mutant is an entry of a `.mutants` file below this folder:
  *
+ *   # mutant: names-keep-their-case
  *   # breaks: the guarantee, in a few words
  *   # red: test/unit/dns/names.test.ts › describe › test
  *   # in: operator/dns/names.ts › normalise
  *   - expression
  *   + what replaces it
  *
- * `in` names a file and a symbol of it (see `places`), or, of what is not TypeScript, a file alone. What the `-` lines say
- * occurs exactly once in the symbol's text, however either is laid out: line breaks, indentation and a comma behind the last
- * element do not count (matching.ts), so a formatter breaks no mutant. What the `+` lines say takes its place, or nothing
- * does. More than one `in`, each with its lines, where one guarantee is kept in two places.
+ * A name is used once in all files. The first `in` decides which file an entry belongs to (homes.ts): here `dns/names.mutants`.
+ * To move entries there, run `node test/mutants/arrange.ts`.
  *
- * `# threat: TEXT`, behind `red`, where its test is none of those that docs/security.md names: the first column of the row that it
+ * `in` names a file and a symbol in it (see `places`), or, if the file is not TypeScript, the file alone. The `-` lines occur
+ * exactly once in the symbol's text. Line breaks, indentation and a comma behind the last element do not count (matching.ts),
+ * so a formatter breaks no mutant. The `+` lines replace them; without `+` lines the text is removed. An entry has several
+ * `in`, each with its lines, if one guarantee is kept in several places.
+ *
+ * `# threat: TEXT` follows `red` if docs/security.md does not name the test: TEXT is the first column of the row that the mutant
  * belongs to. Every row has a mutant (test/support/guarantees.ts).
  *
- * A mutant of the admission policy edits what the chart renders (its addresses: manifests.ts), or leaves a part of it out,
- * and names a row of the policy's table:
+ * A mutant of the admission policy edits the rendered chart (addresses: manifests.ts), or leaves a part of it out. It names a
+ * row of the policy's table:
  *
  *   # red: test/cluster/policy.test.ts › row
  *   # without: ValidatingAdmissionPolicy/routes › matchConditions[of-a-challenge]
  */
 import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {replaceOnce} from './matching.ts';
 import {parseSource, places} from './symbols.ts';
@@ -40,6 +44,8 @@ export interface Edit {
 
 export interface Mutant {
   name: string;
+  /** The file that has it, below this folder. */
+  file: string;
   breaks: string;
   /** The test that must turn red: its file, and its title behind the titles of its describes, joined by ` › `. */
   test: string;
@@ -52,34 +58,65 @@ export interface Mutant {
 /** Does it edit the admission policy, as the chart renders it? */
 export const isOfPolicy = ({test}: Mutant): boolean => test === 'test/cluster/policy.test.ts';
 
-/** All mutants, by name. Throws when a file does not have the form. */
-export const mutants = (): Mutant[] =>
-  readdirSync(here)
-    .filter((f) => f.endsWith('.mutant'))
-    .toSorted()
-    .map((f) => read(f, readFileSync(join(here, f), 'utf8')));
-
-/** A mutant out of its file. Throws when that does not have the form. */
-export function read(file: string, text: string): Mutant {
-  const breaks = /^# breaks: (.+)$/m.exec(text)?.[1];
-  const [test, ...title] = /^# red: (.+)$/m.exec(text)?.[1]?.split(' › ') ?? [];
-  if (breaks === undefined || test === undefined || title.length === 0)
-    throw new Error(`${file}: it must say "# breaks: RULE" and "# red: FILE › TEST"`);
-  const [head = '', ...blocks] = text.split(/^(?=# (?:in|without): )/m);
-  const early = head.split('\n').find((line) => !/^$|^# (breaks|red|threat): /.test(line));
-  if (early !== undefined || blocks.length === 0)
-    throw new Error(`${file}: it must say "# in: PLACE" or "# without: PLACE" in front of this: ${early ?? 'the end'}`);
-  const edits = blocks.map((block) => editOf(file, block));
-  const threats = [...head.matchAll(/^# threat: (.+)$/gm)].map(([, threat]) => threat!);
-  return {name: file.replace(/\.mutant$/, ''), breaks, test, title: title.join(' › '), threats, edits};
+/** All mutants, sorted by name. Throws if a file or an entry does not have the form, or if two entries have one name. */
+export function mutants(): Mutant[] {
+  const all = new Map<string, Mutant>();
+  for (const {file, text} of entries()) {
+    const mutant = read(file, text);
+    const other = all.get(mutant.name);
+    if (other !== undefined) throw new Error(`${mutant.name} is in ${other.file} and in ${file}: rename one of them`);
+    all.set(mutant.name, mutant);
+  }
+  return [...all.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function editOf(file: string, block: string): Edit {
+/** An entry as text, and its file: a path below this folder. */
+export interface Entry {
+  file: string;
+  text: string;
+}
+
+/** The entries of all `.mutants` files. Throws if this folder has a file of another kind, or a file does not begin with an entry. */
+export const entries = (): Entry[] =>
+  readdirSync(here, {recursive: true, withFileTypes: true})
+    .filter((f) => f.isFile() && !f.name.endsWith('.ts'))
+    .map((f) => relative(here, join(f.parentPath, f.name)))
+    .toSorted()
+    .flatMap((file) => entriesIn(file, readFileSync(join(here, file), 'utf8')));
+
+/** The entries of one file. */
+export function entriesIn(file: string, content: string): Entry[] {
+  if (!file.endsWith('.mutants')) throw new Error(`${file}: move its mutants into a .mutants file`);
+  const texts = content.split(/^(?=# mutant: )/m);
+  if (!texts[0]!.startsWith('# mutant: ')) throw new Error(`${file}: it must begin with "# mutant: NAME"`);
+  return texts.map((text) => ({file, text}));
+}
+
+/** A mutant from the text of an entry of a file. Throws if the text does not have the form. */
+export function read(file: string, text: string): Mutant {
+  const name = /^# mutant: (.+)$/m.exec(text)?.[1];
+  const breaks = /^# breaks: (.+)$/m.exec(text)?.[1];
+  const [test, ...title] = /^# red: (.+)$/m.exec(text)?.[1]?.split(' › ') ?? [];
+  const where = `${file}: ${name}`;
+  if (name === undefined || breaks === undefined || test === undefined || title.length === 0)
+    throw new Error(`${where}: it must say "# mutant: NAME", "# breaks: RULE" and "# red: FILE › TEST"`);
+  const [head = '', ...blocks] = text.split(/^(?=# (?:in|without): )/m);
+  const early = head.split('\n').find((line) => !/^$|^# (mutant|breaks|red|threat): /.test(line));
+  if (early !== undefined || blocks.length === 0)
+    throw new Error(
+      `${where}: it must say "# in: PLACE" or "# without: PLACE" in front of this: ${early ?? 'the end'}`,
+    );
+  const edits = blocks.map((block) => editOf(where, block));
+  const threats = [...head.matchAll(/^# threat: (.+)$/gm)].map(([, threat]) => threat!);
+  return {name, file, breaks, test, title: title.join(' › '), threats, edits};
+}
+
+function editOf(where: string, block: string): Edit {
   const [heading = '', ...lines] = block.split('\n');
   const [path = '', symbol] = heading.slice(heading.indexOf(':') + 1).split(' › ');
   const place = {file: path.trim(), symbol: symbol?.trim()};
   const strange = lines.find((line) => !/^$|^[-+]( |$)/.test(line));
-  if (strange !== undefined) throw new Error(`${file}: a line does not begin with "- " or "+ ": ${strange}`);
+  if (strange !== undefined) throw new Error(`${where}: a line does not begin with "- " or "+ ": ${strange}`);
   const [from, to] = ['-', '+'].map((sign) =>
     lines
       .filter((l) => l.startsWith(sign))
@@ -88,10 +125,10 @@ function editOf(file: string, block: string): Edit {
       .trimStart(),
   );
   if (heading.startsWith('# without: ')) {
-    if (from !== '' || to !== '') throw new Error(`${file}: what is left out as a whole has no lines`);
+    if (from !== '' || to !== '') throw new Error(`${where}: what is left out as a whole has no lines`);
     return {...place, change: undefined};
   }
-  if (from === '' || from === to) throw new Error(`${file}: its "-" lines must say something else than its "+" lines`);
+  if (from === '' || from === to) throw new Error(`${where}: its "-" lines must say something else than its "+" lines`);
   return {...place, change: {from: from!, to: to!}};
 }
 
@@ -122,7 +159,10 @@ function sourcesOf(edits: readonly Edit[], root: string): Map<string, string> {
   const sources = new Map<string, string>();
   for (const edit of edits) {
     const path = join(root, edit.file);
-    if (!existsSync(path)) throw new Error(`there is no ${edit.file}`);
+    if (!existsSync(path))
+      throw new Error(
+        `there is no ${edit.file}. If it was moved: node test/mutants/arrange.ts --moved ${edit.file} TO`,
+      );
     const source = sources.get(edit.file) ?? readFileSync(path, 'utf8');
     sources.set(
       edit.file,

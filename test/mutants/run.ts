@@ -4,7 +4,7 @@
  * uncommitted changes among it; the checkout itself is not touched.
  *
  *   node test/mutants/run.ts [NAME...]      only the mutants whose names contain one of these
- *   node test/mutants/run.ts --check        does each of them still apply? Runs no test
+ *   node test/mutants/run.ts --check        does each of them still apply, and is in its file? Runs no test
  */
 import {execFile} from 'node:child_process';
 import {cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync} from 'node:fs';
@@ -14,6 +14,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {type ApiServer, lentServers} from '../support/kube-server.ts';
 import {Platform} from '../support/platform.ts';
+import {mustBeAtHome} from './homes.ts';
 import {brokenPolicies, renderPolicies} from './manifests.ts';
 import {JestProcess} from './jest-process.ts';
 import {isOfPolicy, type Mutant, mustApply, mutants} from './mutant.ts';
@@ -121,6 +122,7 @@ async function checkAll(all: readonly Mutant[], tell: Tell): Promise<void> {
   for (const mutant of all)
     try {
       if (!existsSync(join(root, mutant.test))) throw new Error(`there is no ${mutant.test}`);
+      mustBeAtHome(mutant);
       if (isOfPolicy(mutant)) brokenPolicies(rendered, mutant.edits);
       else mustApply(mutant, root);
       tell(mutant, undefined);

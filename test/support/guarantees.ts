@@ -109,7 +109,7 @@ const intro = `<!-- Generated from docs/rules.md, docs/security.md and test/muta
 # What is promised, and what shows it
 
 Each rule of [rules.md](rules.md) and each row of [security.md](security.md), with the tests that hold it, and the mutants that break it. A
-mutant is a small change of the source, a file of its name in \`test/mutants\`, that takes one guarantee away; \`make mutants\` makes each of them, and the test that it
+mutant is a small change of the source, an entry of its name in a file of \`test/mutants\`, that takes one guarantee away. \`make mutants\` applies each of them, and the test that it
 names must turn red. A rule or a row without a test or without a mutant fails the checks.
 
 ## The rules that never bend

@@ -27,7 +27,7 @@ describe('docs/guarantees.md', () => {
 });
 
 const mutant = (name: string, head: string): Mutant =>
-  read(`${name}.mutant`, `# breaks: ${head}\n# in: operator/x.ts › x\n- a\n+ b\n`);
+  read('x.mutants', `# mutant: ${name}\n# breaks: ${head}\n# in: operator/x.ts › x\n- a\n+ b\n`);
 
 describe('A promise', () => {
   const broken = mutant('rule-1-x', 'rule 1, no ACME before proof\n# red: test/unit/a.test.ts › A › of c is d');

@@ -3,10 +3,11 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from '@jest/globals';
 import {brokenPolicies} from '../mutants/manifests.ts';
-import {edited, read} from '../mutants/mutant.ts';
+import {arranged, homeOf, moved, mustBeAtHome} from '../mutants/homes.ts';
+import {edited, entriesIn, read} from '../mutants/mutant.ts';
 import {byAssertion, judge, soundly, verdicts} from '../mutants/red.ts';
 
-const head = '# breaks: a rule\n# red: test/unit/x.test.ts › describe › title\n';
+const head = '# mutant: a\n# breaks: a rule\n# red: test/unit/x.test.ts › describe › title\n';
 const source = [
   '// é, which is two bytes',
   "import {x} from './x.ts';",
@@ -40,11 +41,12 @@ const by = (matcher: () => void): string => {
 describe('A mutant', () => {
   test('is read out of its headings and its lines', () => {
     const mutant = read(
-      'a.mutant',
+      'x.mutants',
       `${head}# in: operator/x.ts › take\n-   if (n > 1) {\n-     return x(n) > 1;\n+   if (n > 2) {\n+     return x(n) > 1;\n# in: charts/x.yaml\n- a: 1\n# without: ValidatingAdmissionPolicy/routes › matchConditions[of-a-challenge]\n`,
     );
     expect(mutant).toEqual({
       name: 'a',
+      file: 'x.mutants',
       breaks: 'a rule',
       test: 'test/unit/x.test.ts',
       title: 'describe › title',
@@ -63,7 +65,7 @@ describe('A mutant', () => {
 
   test('says to which rows of docs/security.md it belongs', () => {
     const threats = '# threat: take it\n# threat: keep it\n';
-    expect(read('a.mutant', `${head}${threats}# in: operator/x.ts › take\n- a\n+ b\n`).threats).toEqual([
+    expect(read('x.mutants', `${head}${threats}# in: operator/x.ts › take\n- a\n+ b\n`).threats).toEqual([
       'take it',
       'keep it',
     ]);
@@ -71,18 +73,27 @@ describe('A mutant', () => {
 
   test.each([
     [
-      'without a rule',
-      '# red: test/unit/x.test.ts › title\n# in: operator/x.ts › take\n- a\n+ b\n',
-      'it must say "# breaks: RULE"',
+      'without a name',
+      '# breaks: a rule\n# red: test/unit/x.test.ts › title\n# in: operator/x.ts › take\n- a\n+ b\n',
+      'it must say "# mutant: NAME",',
     ],
-    ['without a test', '# breaks: a rule\n# in: operator/x.ts › take\n- a\n+ b\n', 'it must say "# breaks: RULE"'],
+    [
+      'without a rule',
+      '# mutant: a\n# red: test/unit/x.test.ts › title\n# in: operator/x.ts › take\n- a\n+ b\n',
+      '"# breaks: RULE" and "# red: FILE › TEST"',
+    ],
+    [
+      'without a test',
+      '# mutant: a\n# breaks: a rule\n# in: operator/x.ts › take\n- a\n+ b\n',
+      '"# breaks: RULE" and "# red: FILE › TEST"',
+    ],
     ['without a place', `${head}- a\n+ b\n`, 'it must say "# in: PLACE"'],
     ['that takes nothing out', `${head}# in: operator/x.ts › take\n+ b\n`, 'its "-" lines must say something else'],
     ['that changes nothing', `${head}# in: operator/x.ts › take\n- a\n+ a\n`, 'its "-" lines must say something else'],
     ['with a line that is neither', `${head}# in: operator/x.ts › take\n- a\n  b\n`, 'a line does not begin with'],
     ['with lines for what is left out', `${head}# without: operator/x.ts › take\n- a\n`, 'has no lines'],
   ])('%s is refused', (_, text, message) => {
-    expect(() => read('a.mutant', text)).toThrow(message);
+    expect(() => read('x.mutants', text)).toThrow(message);
   });
 
   test.each([
@@ -137,6 +148,76 @@ describe('A mutant', () => {
   });
 });
 
+const entry = (name: string, place: string) =>
+  `# mutant: ${name}\n# breaks: a rule\n# red: test/unit/x.test.ts › title\n# in: ${place}\n- a\n+ b\n`;
+
+describe('A .mutants file', () => {
+  test('has entries one below the other', () => {
+    const [one, two] = [entry('one', 'operator/x.ts › take'), entry('two', 'operator/x.ts › Queue')];
+    const found = entriesIn('x.mutants', `${one}\n${two}`);
+    expect(found.map(({file, text}) => read(file, text))).toEqual([read('x.mutants', one), read('x.mutants', two)]);
+  });
+
+  test.each([
+    ['of another kind', 'a.mutant', entry('a', 'operator/x.ts › take'), 'move its mutants into a .mutants file'],
+    ['that begins with something else', 'x.mutants', '# breaks: a rule\n', 'it must begin with "# mutant: NAME"'],
+    ['without an entry', 'x.mutants', '', 'it must begin with "# mutant: NAME"'],
+  ])('%s is refused', (_, file, content, message) => {
+    expect(() => entriesIn(file, content)).toThrow(`${file}: ${message}`);
+  });
+
+  test.each([
+    ['operator/domain/claim.ts', 'domain/claim.mutants'],
+    ['operator/config.ts', 'config.mutants'],
+    ['charts/doorplate/templates/api.yaml', 'charts/doorplate/templates/api.mutants'],
+    ['charts/doorplate/values.schema.json', 'charts/doorplate/values.schema.mutants'],
+    ['dashboard/src/app.tsx', 'dashboard/src/app.mutants'],
+    ['docs/.vitepress/links.ts', 'docs/.vitepress/links.mutants'],
+    ['ValidatingAdmissionPolicy/routes', 'policy/routes.mutants'],
+    ['ValidatingAdmissionPolicyBinding/labels-owner', 'policy/labels.mutants'],
+  ])('mirrors a source: %s is at home in %s', (place, home) => {
+    expect(homeOf(place)).toBe(home);
+  });
+
+  test('has the mutants whose first place names it, and refuses others with the remedy', () => {
+    const text = `${entry('a', 'operator/x.ts › take')}# in: operator/y.ts › give\n- a\n`;
+    expect(() => mustBeAtHome(read('x.mutants', text))).not.toThrow();
+    expect(() => mustBeAtHome(read('y.mutants', text))).toThrow(
+      'it is in y.mutants and belongs into x.mutants. To move it: node test/mutants/arrange.ts',
+    );
+  });
+
+  test('is arranged: each mutant at home, sorted by name, and the same after a second time', () => {
+    const [x, y, z] = [entry('x', 'operator/x.ts › take'), entry('y', 'operator/x.ts › give'), entry('z', 'a/b.yaml')];
+    const files = arranged([
+      {file: 'all.mutants', text: `${y}\n\n`},
+      {file: 'all.mutants', text: z},
+      {file: 'x.mutants', text: x},
+    ]);
+    expect(Object.fromEntries(files)).toEqual({'x.mutants': `${x}\n${y}`, 'a/b.mutants': z});
+    expect(arranged([...files].flatMap(([file, content]) => entriesIn(file, content)))).toEqual(files);
+  });
+});
+
+describe('After a move a mutant names', () => {
+  const text = entry('a', 'operator/x/y.ts › Queue.take');
+  const at = (place: string) => entry('a', place);
+
+  test.each([
+    ['a folder', 'operator/x', 'operator/z', at('operator/z/y.ts › Queue.take')],
+    ['a file', 'operator/x/y.ts', 'operator/z.ts', at('operator/z.ts › Queue.take')],
+    ['a class', 'operator/x/y.ts › Queue', 'operator/x/y.ts › Fifo', at('operator/x/y.ts › Fifo.take')],
+    ['a symbol', 'operator/x/y.ts › Queue.take', 'operator/z.ts › take', at('operator/z.ts › take')],
+    ['a test', 'test/unit/x.test.ts', 'test/unit/z.test.ts', text.replace('x.test.ts', 'z.test.ts')],
+  ])('%s by the new name', (_, from, to, expected) => {
+    expect(moved(text, from, to)).toBe(expected);
+  });
+
+  test.each(['operator/x/y', 'operator/x/y.ts › Que', 'operator/x/y.t', 'a', 'b'])('nothing else: %s', (from) => {
+    expect(moved(text, from, 'z')).toBe(text);
+  });
+});
+
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const named = (name: string) => ({name: `doorplate-system-doorplate-${name}`});
 const rule = (operations: string[], resources: string[]) => ({operations, resources});
@@ -164,7 +245,7 @@ describe('A mutant of the admission policy', () => {
     validations: [validation('variables.old', 'only Doorplate writes'), validation('variables.new', 'nobody deletes')],
   };
   const rendered = [policy('routes', routes), policy('other', {}), binding('one', 'routes'), binding('two', 'routes')];
-  const broken = (lines: string) => brokenPolicies(rendered, read('a.mutant', `${head}${lines}`).edits);
+  const broken = (lines: string) => brokenPolicies(rendered, read('x.mutants', `${head}${lines}`).edits);
   const inRoutes = (path: string, lines: string) =>
     broken(`# in: ValidatingAdmissionPolicy/routes › ${path}\n${lines}`)[0]!.spec;
 
@@ -313,7 +394,7 @@ test('A mutant whose test failed by luck, with it and without, is looked at once
   };
   const told: (string | undefined)[] = [];
   try {
-    const mutant = read('a.mutant', `${head}# in: charts/x.yaml\n- a: 1\n+ a: 2\n`);
+    const mutant = read('x.mutants', `${head}# in: charts/x.yaml\n- a: 1\n+ a: 2\n`);
     await judge([mutant], {run, renew: async () => {}, place: {root, cache: ''}}, (_, wrong) => told.push(wrong));
   } finally {
     rmSync(root, {recursive: true});
