@@ -27,6 +27,7 @@ image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and put
 
 .PHONY: release
 release: node_modules/.package-lock.json ## the charts and the image for two processors, with SBOM and checksums, into dist/release
+	@node test/mutants/full-run.ts
 	@cluster/release.sh
 
 # --- the operator
@@ -44,10 +45,10 @@ test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="ch
 	@test/gitops/install.sh >/dev/null
 	@node test/run.ts $(SUITES)
 
-mutants: $(modules) ## break one guarantee after the other; the named test must turn red
+mutants: $(modules) ## break each guarantee once; its test must fail; records the verdicts (CHANGED=1: only those that `make test` would run)
 	@cluster/build.sh
 	@test/gitops/install.sh >/dev/null
-	@node test/mutants/run.ts
+	@node test/mutants/run.ts --record $(if $(CHANGED),--changed)
 
 faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)
 	@node --max-old-space-size=64 test/fuzz/run.ts

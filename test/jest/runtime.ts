@@ -43,6 +43,7 @@ export default class NativeRuntime extends JestRuntime {
   /** Imports a test file. Rejects with what it throws while it loads. */
   override async unstable_importModule(path: string): Promise<never> {
     if (file++ === 0) registerLoader(this.#checkout);
+    globalThis.doorplateBeforeTestFile?.();
     globalThis.doorplateJestGlobals = this.requireModuleOrMock(path, '@jest/globals');
     return import(pathToFileURL(path).href) as Promise<never>;
   }

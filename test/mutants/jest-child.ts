@@ -3,9 +3,15 @@
  * that no mutant has changed. Runs the tests that its parent names (jest-process.ts), and answers with what became of them.
  */
 import {runCLI} from 'jest';
-import type {Asked, Verdict} from './jest-process.ts';
+import {ReadTrace} from './inputs.ts';
+import type {Answer, Asked, Verdict} from './jest-process.ts';
 
-process.on('message', async ({root, cache, test, titles}: Asked) => {
+let trace: ReadTrace | undefined;
+
+process.on('message', async ({root, cache, test, titles, traced}: Asked) => {
+  if (traced) trace ??= new ReadTrace(root);
+  // Not sooner: jest itself reads files of the checkout before it loads the test file.
+  globalThis.doorplateBeforeTestFile = () => trace?.begin();
   const exactly = titles.map((t) => t.replaceAll(' › ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const {results} = await runCLI(
     {
@@ -31,6 +37,6 @@ process.on('message', async ({root, cache, test, titles}: Asked) => {
       [...ancestorTitles, title].join(' › '),
       {status, failures: failureMessages},
     ]);
-  process.send!(verdicts);
+  process.send!({verdicts, read: trace?.read() ?? []} satisfies Answer);
 });
 process.on('disconnect', () => process.exit());

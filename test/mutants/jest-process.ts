@@ -17,6 +17,15 @@ export interface Asked {
   cache: string;
   test: string;
   titles: readonly string[];
+  /** Whether to observe which files are read. */
+  traced: boolean;
+}
+
+/** What the child answers. */
+export interface Answer {
+  verdicts: [string, Verdict][];
+  /** Files and folders of the copy that were read, where it was asked for (inputs.ts). */
+  read: string[];
 }
 
 /** Where tests run. */
@@ -27,6 +36,8 @@ export interface Place {
   cache: string;
   /** For the tests' environment. */
   env?: Readonly<Record<string, string>>;
+  /** Gets what tests have read, by test file. Without it that is not observed. */
+  reads?: Map<string, Set<string>>;
 }
 
 interface Child {
@@ -66,13 +77,14 @@ export class JestProcess {
     const child = (this.#child ??= this.#start());
     child.runs++;
     const limit = setTimeout(() => child.process.kill('SIGKILL'), limitMs);
-    const {root, cache} = this.place;
-    child.process.send({root, cache, test, titles} satisfies Asked);
-    const answered = once(child.process, 'message') as Promise<[[string, Verdict][]]>;
-    const answer = await Promise.race([answered, child.ended]);
+    const {root, cache, reads} = this.place;
+    child.process.send({root, cache, test, titles, traced: reads !== undefined} satisfies Asked);
+    const answered = once(child.process, 'message') as Promise<[Answer]>;
+    const answer = (await Promise.race([answered, child.ended]))?.[0];
     clearTimeout(limit);
     if (answer === undefined) this.#child = undefined;
-    return new Map(answer?.[0]);
+    for (const path of answer?.read ?? []) reads?.set(test, (reads.get(test) ?? new Set()).add(path));
+    return new Map(answer?.verdicts);
   }
 
   /** For what must run in one process: ends the one that has run too often to be kept. */

@@ -79,7 +79,7 @@ export interface Entry {
 /** The entries of all `.mutants` files. Throws if this folder has a file of another kind, or a file does not begin with an entry. */
 export const entries = (): Entry[] =>
   readdirSync(here, {recursive: true, withFileTypes: true})
-    .filter((f) => f.isFile() && !f.name.endsWith('.ts'))
+    .filter((f) => f.isFile() && !f.name.endsWith('.ts') && f.name !== 'verdicts.json')
     .map((f) => relative(here, join(f.parentPath, f.name)))
     .toSorted()
     .flatMap((file) => entriesIn(file, readFileSync(join(here, file), 'utf8')));

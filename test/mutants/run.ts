@@ -1,10 +1,11 @@
 /**
- * `make mutants`: each mutant (its form: mutant.ts) breaks one rule of the design in a way that somebody could; the test that it
- * names must turn red by it, by an assertion, and must be green without it. Works on copies of the checkout as it stands,
- * uncommitted changes among it; the checkout itself is not touched.
+ * `make mutants`: each mutant (its form: mutant.ts) breaks one guarantee. The test that it names must fail with it, through an
+ * assertion, and must pass without it. Mutants are applied to copies of the checkout, with its uncommitted changes.
  *
- *   node test/mutants/run.ts [NAME...]      only the mutants whose names contain one of these
- *   node test/mutants/run.ts --check        does each of them still apply, and is in its file? Runs no test
+ *   node test/mutants/run.ts [NAME...]      all mutants, or those whose names contain one of these
+ *   node test/mutants/run.ts --changed      only the mutants whose inputs have changed since their verdict was recorded (inputs.ts)
+ *   node test/mutants/run.ts --record       write the verdicts into verdicts.json; a full run is also noted for `make release`
+ *   node test/mutants/run.ts --check        check that each mutant still applies and is in its file; run no test
  */
 import {execFile} from 'node:child_process';
 import {cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync} from 'node:fs';
@@ -16,10 +17,12 @@ import {type ApiServer, lentServers} from '../support/kube-server.ts';
 import {Platform} from '../support/platform.ts';
 import {mustBeAtHome} from './homes.ts';
 import {brokenPolicies, renderPolicies} from './manifests.ts';
+import {filesOf, noteFullRun} from './full-run.ts';
 import {JestProcess} from './jest-process.ts';
 import {isOfPolicy, type Mutant, mustApply, mutants} from './mutant.ts';
 import {judgePolicies} from './policy.ts';
 import {judge, type Tell} from './red.ts';
+import {Verdicts} from './verdicts.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -30,15 +33,10 @@ const mostInARow = {pure: 12, waiting: 6};
 /** What never comes with a mutant is waited for so long (test/support/patience.ts): enough for what comes on a busy machine. */
 const PATIENCE_MS = '30000';
 
-/** Everything that git would take, as it stands on disk, and the dependencies by a link. */
+/** Copies all files that git would commit, with their changes, and links the dependencies. */
 async function copy(to: string): Promise<string> {
   mkdirSync(to);
-  const {stdout} = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    maxBuffer: 1 << 26,
-  });
-  for (const path of new Set(stdout.split('\0'))) {
-    if (path === '' || !existsSync(join(root, path))) continue;
+  for (const path of await filesOf(root)) {
     mkdirSync(dirname(join(to, path)), {recursive: true});
     cpSync(join(root, path), join(to, path));
   }
@@ -80,7 +78,12 @@ function byTest(all: readonly Mutant[], most: number): Mutant[][] {
     .toSorted((a, b) => isOfPage(b) - isOfPage(a) || b.length - a.length);
 }
 
-async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
+/** `reads` gets what their tests have read, by test file, if it is given. */
+async function judgeAll(
+  all: readonly Mutant[],
+  tell: Tell,
+  reads: Map<string, Set<string>> | undefined,
+): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'doorplate-mutants-'));
   const [servers, processes]: [ApiServer[], JestProcess[]] = [[], []];
   const rest = all.filter((m) => !isOfPolicy(m));
@@ -88,7 +91,8 @@ async function judgeAll(all: readonly Mutant[], tell: Tell): Promise<void> {
   const workers = Math.max(2, availableParallelism());
   try {
     const start = async (name: string, env: Record<string, string> = {}): Promise<JestProcess> => {
-      const jest = new JestProcess({root: await copy(join(scratch, name)), cache, env: {...env, PATIENCE_MS}});
+      const place = {root: await copy(join(scratch, name)), cache, env: {...env, PATIENCE_MS}};
+      const jest = new JestProcess(reads ? {...place, reads} : place);
       processes.push(jest);
       return jest;
     };
@@ -132,26 +136,42 @@ async function checkAll(all: readonly Mutant[], tell: Tell): Promise<void> {
 }
 
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
+const flags = ['--check', '--changed', '--record'] as const;
 
 async function main(args: readonly string[]): Promise<number> {
-  const check = args.includes('--check');
-  const wanted = args.filter((a) => a !== '--check');
-  const all = mutants().filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
-  if (all.length === 0) throw new Error('there is no such mutant');
-  let failed = 0;
-  const tell: Tell = ({name, breaks}, wrong, tookMs) => {
-    if (wrong !== undefined) failed++;
+  const [check, changed, record] = flags.map((flag) => args.includes(flag));
+  const wanted = args.filter((a) => !flags.some((flag) => flag === a));
+  const known = mutants();
+  const named = known.filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
+  if (named.length === 0) throw new Error('there is no such mutant');
+  const verdicts = new Verdicts(root);
+  const all = changed ? named.filter((m) => !verdicts.isCurrent(m)) : named;
+  if (changed)
+    console.log(
+      `${all.length} mutants to run; ${named.length - all.length} were verified before, and their inputs have not changed`,
+    );
+  const wrongs = new Set<Mutant>();
+  const tell: Tell = (mutant, wrong, tookMs) => {
+    if (wrong !== undefined) wrongs.add(mutant);
     if (wrong === undefined && check) return;
     const after = tookMs === undefined ? '' : ` after ${seconds(tookMs)} s`;
     const verdict = wrong === undefined ? `red${after}` : `NOT RED${after}`;
     console.log(
-      `[${seconds(Date.now() - started).padStart(6)}s] ${verdict}  ${name} (${breaks})${wrong === undefined ? '' : `: ${wrong}`}`,
+      `[${seconds(Date.now() - started).padStart(6)}s] ${verdict}  ${mutant.name} (${mutant.breaks})${wrong === undefined ? '' : `: ${wrong}`}`,
     );
   };
+  const reads = record ? new Map<string, Set<string>>() : undefined;
   if (check) await checkAll(all, tell);
-  else await judgeAll(all, tell);
-  console.log(`${all.length - failed} passed, ${failed} failed`);
-  return failed > 0 ? 1 : 0;
+  else await judgeAll(all, tell, reads);
+  if (reads) {
+    const whole = all.length === known.length;
+    verdicts.noteRead(reads, {whole});
+    verdicts.noteRed(all, (mutant) => !wrongs.has(mutant));
+    verdicts.save(known);
+    if (whole && wrongs.size === 0) await noteFullRun(root);
+  }
+  console.log(`${all.length - wrongs.size} passed, ${wrongs.size} failed`);
+  return wrongs.size > 0 ? 1 : 0;
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((e: unknown) => {
