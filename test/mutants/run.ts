@@ -13,7 +13,9 @@ import {availableParallelism, tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
+import type {BrowserServer} from 'playwright-core';
 import {type ApiServer, lentServers} from '../support/kube-server.ts';
+import {launchShared, sharedChromium} from '../support/page-world.ts';
 import {Platform} from '../support/platform.ts';
 import {mustBeAtHome} from './homes.ts';
 import {brokenPolicies, renderPolicies} from './manifests.ts';
@@ -85,7 +87,7 @@ async function judgeAll(
   reads: Map<string, Set<string>> | undefined,
 ): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'doorplate-mutants-'));
-  const [servers, processes]: [ApiServer[], JestProcess[]] = [[], []];
+  const [servers, processes, browsers]: [ApiServer[], JestProcess[], BrowserServer[]] = [[], [], []];
   const rest = all.filter((m) => !isOfPolicy(m));
   const cache = join(scratch, 'cache');
   const workers = Math.max(2, availableParallelism());
@@ -98,11 +100,17 @@ async function judgeAll(
     };
     // A copy has no history of its own, out of which the release comes from which an upgrade is tried.
     const {stdout: history} = await run('git', ['rev-parse', '--absolute-git-dir'], {cwd: root});
+    const chromium = all.some(({test}) => test.startsWith('test/page/')) ? await launchShared() : undefined;
+    if (chromium) browsers.push(chromium);
     // An API server takes longer to start than a test to turn red: a worker's mutants have one in common.
     const startWithServer = async (name: string): Promise<JestProcess> => {
       const server = await Platform.lendServer();
       servers.push(server);
-      const env = {[lentServers]: server.dir, GIT_DIR: history.trim()};
+      const env = {
+        [lentServers]: server.dir,
+        GIT_DIR: history.trim(),
+        ...(chromium && {[sharedChromium]: chromium.wsEndpoint()}),
+      };
       return start(name, env);
     };
     const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
@@ -116,6 +124,7 @@ async function judgeAll(
     await abreast(3 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
   } finally {
     await Promise.all([...processes, ...servers].map(async (o) => o.stop()));
+    await Promise.all(browsers.map((browser) => browser.close()));
     rmSync(scratch, {recursive: true, force: true});
   }
 }

@@ -4,7 +4,7 @@ import {mkdirSync, readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
-import type {Browser, BrowserContext, Page} from 'playwright-core';
+import type {Browser, BrowserContext, BrowserServer, Page} from 'playwright-core';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
 import {customDomains} from '../../operator/controllers/resources.ts';
 import {ApiWorld} from './api-role.ts';
@@ -34,12 +34,24 @@ function without(said: Said): Partial<HostStatus> & {hostname: string} {
   return host;
 }
 
-/** Debian's Chromium. */
-export async function launch(args: readonly string[] = []): Promise<Browser> {
+/** The environment's name for the address of a Chromium that a parent process shares with tests. */
+export const sharedChromium = 'DOORPLATE_CHROMIUM';
+
+/** Installs Debian's Chromium if it is missing, and returns how to launch it. Tests run as root in containers, without its sandbox. */
+function debiansChromium(args: readonly string[]): {executablePath: string; args: string[]} {
   execFileSync(`${root}test/page/install.sh`, {stdio: 'inherit'});
-  // Tests run as root in containers, where its sandbox cannot be had.
-  return chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox', ...args]});
+  return {executablePath: '/usr/bin/chromium', args: ['--no-sandbox', ...args]};
 }
+
+/** A Chromium of its own for these arguments, or the shared one if there is one and no arguments are given. */
+export async function launch(args: readonly string[] = []): Promise<Browser> {
+  const address = process.env[sharedChromium];
+  if (address !== undefined && args.length === 0) return chromium.connect(address);
+  return chromium.launch(debiansChromium(args));
+}
+
+/** A Chromium for several processes, which connect to its `wsEndpoint()`. */
+export const launchShared = (): Promise<BrowserServer> => chromium.launchServer(debiansChromium([]));
 
 const filesIn = (path: string): string[] =>
   statSync(path).isFile()
