@@ -34,7 +34,7 @@ release: node_modules/.package-lock.json ## the charts and the image for two pro
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo test mutants crds docs check format bench faults
+.PHONY: demo test mutants crds docs check format bench faults models
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -49,6 +49,9 @@ mutants: $(modules) ## break each guarantee once; its test must fail; records th
 	@cluster/build.sh
 	@test/gitops/install.sh >/dev/null
 	@node test/mutants/run.ts --record $(if $(CHANGED),--changed)
+
+models: $(modules) ## 20,000 random histories of tenants and hostnames each against the models of the rules (RUNS=, HISTORIES=, SEED=)
+	@RUNS=$${RUNS:-20000} HISTORIES=$${HISTORIES:-20000} npm run -s jest -- test/unit/domain/rivals test/unit/domain/histories
 
 faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)
 	@node --max-old-space-size=64 test/fuzz/run.ts
