@@ -54,8 +54,11 @@ export function brokenPolicies(rendered: readonly Manifest[], edits: readonly Ed
   return objects;
 }
 
+/** The name of a policy or binding without the release's in front of it: `labels-owner`. */
+export const shortName = (name: string): string => name.slice(prefix.length);
+
 function objectOf(objects: readonly Manifest[], {file}: Edit): Manifest {
-  const object = objects.find(({kind, metadata}) => `${kind}/${metadata.name.slice(prefix.length)}` === file);
+  const object = objects.find(({kind, metadata}) => `${kind}/${shortName(metadata.name)}` === file);
   if (object === undefined) throw new Error('the chart renders no such object');
   return object;
 }

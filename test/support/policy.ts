@@ -9,23 +9,29 @@ import {liftBanAnnotation} from '../../operator/api/api-key.ts';
 import {restingLabel} from '../../operator/domain/certificate.ts';
 import type {Credentials} from '../../operator/kube/credentials.ts';
 
-/** Where rows are run: two namespaces of one tenant with the same in both, the second excepted from the policy, and a release of the chart. */
+/** Where rows run: two namespaces of one tenant with the same objects in both, the second excepted from the policy, and a release of the chart. */
 export interface Place {
   tenant: string;
   excepted: string;
   /** Empty, and labelled like the second, with another value. */
   labelled: string;
   release: {namespace: string; name: string};
-  /** On all Namespaces of the place, those that rows create among them. */
-  scope: Record<string, string>;
 }
-export const placeOf = (prefix: string, release: Place['release'], scope: Place['scope'] = {}): Place => ({
+export const placeOf = (prefix: string, release: Place['release']): Place => ({
   tenant: `${prefix}-tenant`,
   excepted: `${prefix}-excepted`,
   labelled: `${prefix}-labelled`,
   release,
-  scope,
 });
+
+/** Policies among which a row is run. */
+export interface Policies {
+  /** Precedes the names of policies and bindings. */
+  prefix: string;
+  /** Headers of each request: other policies pass over requests with them. */
+  mark: Record<string, string>;
+}
+const policiesOf = ({release: {namespace, name}}: Place): Policies => ({prefix: `${namespace}-${name}-`, mark: {}});
 
 interface Metadata {
   name: string;
@@ -69,7 +75,7 @@ export const who = {
   engineer: () => ({'Impersonate-User': 'engineer', 'Impersonate-Group': group('platform')}),
   /** May do all with Accounts but update them, and update all of Doorplate's but Accounts. */
   auditor: () => ({'Impersonate-User': 'auditor', 'Impersonate-Group': group('auditors')}),
-  admin: () => ({}),
+  admin: () => ({'Impersonate-User': 'admin', 'Impersonate-Group': 'system:masters'}),
 } as const;
 export type Who = keyof typeof who;
 
@@ -179,10 +185,10 @@ export const secret = (name: string, crt = 'YQ=='): Manifest => ({
 });
 /** An owner that does not exist: the garbage collector deletes what belongs to it alone. */
 const nobodys = {metadata: {ownerReferences: [{apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: ownerUid}]}};
-const namespaceOf = (name: string, p: Place, more: object = {}): Manifest => ({
+const namespaceOf = (name: string, labelsOf: object = {}): Manifest => ({
   apiVersion: 'v1',
   kind: 'Namespace',
-  metadata: {name, labels: {...p.scope, ...more}},
+  metadata: {name, labels: labelsOf},
 });
 const issuerRef = {name: 'nobody'};
 const request = Buffer.from('no request').toString('base64');
@@ -241,9 +247,9 @@ export function standing(p: Place): Manifest[] {
     'auditor',
   ];
   return [
-    namespaceOf(p.tenant, p, {'doorplate.dev/account': 'acme'}),
-    namespaceOf(p.excepted, p, {'doorplate.dev/admission': 'except'}),
-    namespaceOf(p.labelled, p, {'doorplate.dev/admission': 'excepted'}),
+    namespaceOf(p.tenant, {'doorplate.dev/account': 'acme'}),
+    namespaceOf(p.excepted, {'doorplate.dev/admission': 'except'}),
+    namespaceOf(p.labelled, {'doorplate.dev/admission': 'excepted'}),
     // What a careless platform grants on top of `admin`: every route, every status, namespaces.
     role('careless', [
       {
@@ -668,17 +674,17 @@ export const rows: Row[] = [
     'a tenant can’t give their Namespace to another Account through its finalization': (p) => ({
       method: 'PUT',
       path: pathOf('v1', 'Namespace', undefined, p.tenant, 'finalize'),
-      body: {...namespaceOf(p.tenant, p, {'doorplate.dev/account': 'rich'}), spec: {finalizers: ['kubernetes']}},
+      body: {...namespaceOf(p.tenant, {'doorplate.dev/account': 'rich'}), spec: {finalizers: ['kubernetes']}},
     }),
     'a tenant can’t create a Namespace of an Account': (p) =>
-      create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/account': 'rich'})),
+      create(undefined, namespaceOf(`${p.tenant}-x`, {'doorplate.dev/account': 'rich'})),
     'a tenant can’t except their Namespace from the policy': patchNamespace({'doorplate.dev/admission': 'except'}),
     'a tenant can’t except their Namespace from the policy through its status': patchNamespace(
       {'doorplate.dev/admission': 'except'},
       'status',
     ),
     'a tenant can’t create a Namespace that is excepted from the policy': (p) =>
-      create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/admission': 'except'})),
+      create(undefined, namespaceOf(`${p.tenant}-x`, {'doorplate.dev/admission': 'except'})),
     'a tenant can’t end the exception of a Namespace': (p) =>
       patch(undefined, 'v1', 'Namespace', p.excepted, {metadata: {labels: {'doorplate.dev/admission': null}}}),
     'a tenant can’t give an excepted Namespace to an Account': (p) =>
@@ -775,7 +781,7 @@ export const rows: Row[] = [
     'in an excepted Namespace anybody writes Secrets of hostnames': (p) =>
       create(p.excepted, secret('next-customer-test-0123456789abc')),
     'a tenant labels their Namespace otherwise': patchNamespace({x: 'y'}),
-    'a tenant creates Namespaces of no Account': (p) => create(undefined, namespaceOf(`${p.tenant}-x`, p)),
+    'a tenant creates Namespaces of no Account': (p) => create(undefined, namespaceOf(`${p.tenant}-x`)),
     'an update of an Ingress that changes nothing passes': patchIngress('solver', {}),
     'an update of what Doorplate made that changes nothing passes': patchConfigMap('ours', {}),
     'in an excepted Namespace anybody writes Ingresses': (p) => create(p.excepted, victim),
@@ -898,7 +904,7 @@ export const rows: Row[] = [
     'the platform lifts the ban of an ApiKey': patchApiKey('own', liftBan('2026-01-02T00:00:00Z')),
     'the platform lifts a ban again': patchApiKey('lifted', liftBan('2026-01-02T00:00:00Z')),
     'the platform creates a Namespace of an Account': (p) =>
-      create(undefined, namespaceOf(`${p.tenant}-x`, p, {'doorplate.dev/account': 'rich'})),
+      create(undefined, namespaceOf(`${p.tenant}-x`, {'doorplate.dev/account': 'rich'})),
   }),
   ...passes('admin', {'the cluster’s administrator writes Ingresses': here(victim)}),
 ];
@@ -962,10 +968,15 @@ export interface Answer {
   warned: string[];
 }
 
-/** Runs a row. Throws where the write neither passes nor is refused by a policy: a right is missing, or an expression fails. */
-export async function answerTo(api: Api, place: Place, row: Row): Promise<Answer> {
-  const {status, reason, message, warnings} = await api.send(row.write(place), who[row.as](place), 'dryRun=All');
-  const prefix = `${place.release.namespace}-${place.release.name}-`;
+/** Runs a row. Throws if the write neither passes nor is refused by a policy: a right is missing, or an expression fails. */
+export async function answerTo(
+  api: Api,
+  place: Place,
+  row: Row,
+  {prefix, mark}: Policies = policiesOf(place),
+): Promise<Answer> {
+  const identity = {...who[row.as](place), ...mark};
+  const {status, reason, message, warnings} = await api.send(row.write(place), identity, 'dryRun=All');
   const ours = (name: string | undefined) => (name?.startsWith(prefix) ? name.slice(prefix.length) : undefined);
   const warned = [...warnings.matchAll(/ValidatingAdmissionPolicy '[^']+' with binding '([^']+)'/g)].flatMap(
     (m) => ours(m[1]) ?? [],
