@@ -6,8 +6,8 @@
  *   # without: ValidatingAdmissionPolicyBinding/labels-owner
  *
  * A kind and a name, without the release's in front of it; then a path in its spec. An element of a list is named by its
- * `name`, or else by a value or some words of its message that no other element has. A string is edited as it stands,
- * anything else as YAML in flow form: `[CREATE, UPDATE]`.
+ * `name`, or else by a value or some words of its message that no other element has; in generated mutants (policy-rules.ts)
+ * by its index. A string is edited as it stands, anything else as YAML in flow form: `[CREATE, UPDATE]`.
  */
 import {execFile} from 'node:child_process';
 import {join} from 'node:path';
@@ -56,9 +56,10 @@ export function brokenPolicies(rendered: readonly Manifest[], edits: readonly Ed
 
 /** The name of a policy or binding without the release's in front of it: `labels-owner`. */
 export const shortName = (name: string): string => name.slice(prefix.length);
+export const nameOf = ({metadata}: Manifest): string => shortName(metadata.name);
 
 function objectOf(objects: readonly Manifest[], {file}: Edit): Manifest {
-  const object = objects.find(({kind, metadata}) => `${kind}/${shortName(metadata.name)}` === file);
+  const object = objects.find((o) => `${o.kind}/${nameOf(o)}` === file);
   if (object === undefined) throw new Error('the chart renders no such object');
   return object;
 }
@@ -82,8 +83,9 @@ function change(object: Manifest, path: string, edit: Edit['change']): void {
 const inFlow = (value: unknown): string =>
   stringify(value, {collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0}).trimEnd();
 
-/** Where in a list the one element is that has this name, this value, or these words in its message. */
+/** Where in a list the one element is that has this index, this name, this value, or these words in its message. */
 function indexOf(list: readonly Holder[], words: string): number {
+  if (/^\d+$/.test(words)) return Number(words);
   const saysSo = ({message, messageExpression}: Holder) => String(message ?? messageExpression).includes(words);
   const named = list.filter((e) => e.name === words);
   const found = named.length > 0 ? named : list.filter((e) => leaves(e).includes(words) || saysSo(e));

@@ -24,6 +24,8 @@
  *
  *   # red: test/cluster/policy.test.ts › row
  *   # without: ValidatingAdmissionPolicy/routes › matchConditions[of-a-challenge]
+ *
+ * Mutants that leave out one part of the policy are generated (policy-rules.ts). Write one only if it needs a `threat`.
  */
 import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join, relative} from 'node:path';
@@ -55,8 +57,11 @@ export interface Mutant {
   edits: readonly Edit[];
 }
 
+/** The test of the admission policy: each row of the policy's table is a test of its title. */
+export const policyTest = 'test/cluster/policy.test.ts';
+
 /** Does it edit the admission policy, as the chart renders it? */
-export const isOfPolicy = ({test}: Mutant): boolean => test === 'test/cluster/policy.test.ts';
+export const isOfPolicy = ({test}: Mutant): boolean => test === policyTest;
 
 /** All mutants, sorted by name. Throws if a file or an entry does not have the form, or if two entries have one name. */
 export function mutants(): Mutant[] {

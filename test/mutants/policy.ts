@@ -25,6 +25,8 @@ import {
 } from '../support/policy.ts';
 import {brokenPolicies, release, renderPolicies, shortName} from './manifests.ts';
 import type {Mutant} from './mutant.ts';
+import {refusedRows, rowsThatMayChange} from './policy-rows.ts';
+import {isPartLeftOut, type PartLeftOut} from './policy-rules.ts';
 import type {Tell} from './red.ts';
 
 /** Policies that decide about marked requests alone. */
@@ -99,7 +101,8 @@ async function until(what: string, test: () => Promise<boolean>, withinMs: numbe
 }
 
 /**
- * Reports for each mutant what is wrong with it, or undefined if its row turns red by it `root` is a checkout; it stays unchanged. Throws if the sound chart does not do what the table says.
+ * Reports for each mutant what is wrong with it, or undefined if the table turns red by it: its row, or without a part of a policy
+ * any row. `root` is a checkout; it stays unchanged. Throws if the sound chart does not do what the table says.
  */
 export async function judgePolicies(root: string, mutants: readonly Mutant[], tell: Tell): Promise<void> {
   if (mutants.length === 0) return;
@@ -113,7 +116,8 @@ export async function judgePolicies(root: string, mutants: readonly Mutant[], te
     const bindings = await holdSound(api, worldOf('sound', rendered));
     await inBatches([...worlds], async ([mutant, world]) => {
       try {
-        await mustTurnRed(api, world, rowOf(mutant)!, bindings);
+        if (isPartLeftOut(mutant)) await mustTurnAnyRed(api, world, mutant);
+        else await mustTurnRed(api, world, rowOf(mutant)!, bindings);
         tell(mutant, undefined);
       } catch (e) {
         tell(mutant, said(e));
@@ -162,7 +166,8 @@ async function breakPolicies(
   const worlds = new Map<Mutant, World>();
   await inBatches([...mutants.entries()], async ([i, mutant]) => {
     try {
-      if (rowOf(mutant) === undefined) throw new Error(`there is no such row: ${mutant.title}`);
+      if (!isPartLeftOut(mutant) && rowOf(mutant) === undefined)
+        throw new Error(`there is no such row: ${mutant.title}`);
       const world = worldOf(`m${i}`, brokenPolicies(rendered, mutant.edits));
       for (const policy of world.policies) await api.make(policy);
       worlds.set(mutant, world);
@@ -203,7 +208,7 @@ async function mustTurnRed(api: Api, world: World, row: Row, bindings: ReadonlyM
   const binding = bindings.get(row);
   if (binding !== undefined) {
     const stands = world.policies.some((p) => p.kind.endsWith('Binding') && p.metadata.name === world.prefix + binding);
-    const others = rows.filter((r) => r.refusedBy === row.refusedBy && r !== row);
+    const others = refusedRows(row.refusedBy!, place).filter((r) => r !== row);
     // First those that the sound policy refuses through the same binding.
     const likely = others.toSorted((a, b) => Number(bindings.get(b) === binding) - Number(bindings.get(a) === binding));
     await inForce(api, world, likely, stands ? binding : undefined);
@@ -213,3 +218,28 @@ async function mustTurnRed(api: Api, world: World, row: Row, bindings: ReadonlyM
 
 const isRed = async (api: Api, world: World, row: Row): Promise<boolean> =>
   (await answerTo(api, place, row, world)).refused?.by !== row.refusedBy;
+
+/**
+ * Throws if no row comes out differently without a part of a policy, unless the part has an equivalent; if it is listed with one
+ * and a row does; or if nothing shows that the broken policy is in force.
+ */
+async function mustTurnAnyRed(api: Api, world: World, part: PartLeftOut): Promise<void> {
+  await inForce(api, world, refusedRows(part.policy, place));
+  const red = await firstRed(api, world, rowsThatMayChange(part, place));
+  if (red === undefined && part.equivalent === undefined) throw new Error('SURVIVED: no row comes out differently');
+  if (red !== undefined && part.equivalent !== undefined)
+    throw new Error(`remove it from the equivalents, because this row shows it: ${red.title}`);
+}
+
+/** The first row that comes out differently. Throws if there is none, and one was neither refused by a policy nor passed. */
+async function firstRed(api: Api, world: World, candidates: readonly Row[]): Promise<Row | undefined> {
+  let failure: unknown;
+  for (const row of candidates)
+    try {
+      if (await isRed(api, world, row)) return row;
+    } catch (e) {
+      failure ??= e;
+    }
+  if (failure !== undefined) throw failure;
+  return undefined;
+}

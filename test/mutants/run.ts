@@ -21,7 +21,8 @@ import {mustBeAtHome} from './homes.ts';
 import {brokenPolicies, renderPolicies} from './manifests.ts';
 import {filesOf, noteFullRun} from './full-run.ts';
 import {JestProcess} from './jest-process.ts';
-import {isOfPolicy, type Mutant, mustApply, mutants} from './mutant.ts';
+import {isOfPolicy, type Mutant, mustApply} from './mutant.ts';
+import {allMutants} from './policy-rules.ts';
 import {judgePolicies} from './policy.ts';
 import {judge, type Tell} from './red.ts';
 import {Verdicts} from './verdicts.ts';
@@ -150,7 +151,7 @@ const flags = ['--check', '--changed', '--record'] as const;
 async function main(args: readonly string[]): Promise<number> {
   const [check, changed, record] = flags.map((flag) => args.includes(flag));
   const wanted = args.filter((a) => !flags.some((flag) => flag === a));
-  const known = mutants();
+  const known = await allMutants(root);
   const named = known.filter((m) => wanted.length === 0 || wanted.some((w) => m.name.includes(w)));
   if (named.length === 0) throw new Error('there is no such mutant');
   const verdicts = new Verdicts(root);

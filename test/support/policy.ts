@@ -837,6 +837,8 @@ export const rows: Row[] = [
       'Ingress',
       'solver',
     ),
+    'in an excepted Namespace an Ingress by which a challenge is answered waits for its dependents': (p) =>
+      removeAs({propagationPolicy: 'Foreground'}, ingressApi, 'Ingress', 'solving')({...p, tenant: p.excepted}),
     'the garbage collector changes the owners of an Ingress': patchIngress('solver', nobodys),
     'the garbage collector takes its finalizer off an Ingress': patchIngress('solver', {metadata: {finalizers: null}}),
     'the garbage collector changes the owners of what Doorplate made': patchConfigMap('ours', nobodys),
