@@ -20,6 +20,7 @@ import {
   origin,
   quota,
   span,
+  workers,
 } from './setting-values.ts';
 
 /** The page on which customers manage their domains: whose it looks like. */
@@ -178,7 +179,7 @@ const schema = z
     valkey: valkey.prefault({}),
     redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
     // Its Deployment: uninstalling ends it first.
-    operator: z.strictObject({deployment: z.string().min(1).default('doorplate-operator')}).prefault({}),
+    operator: z.strictObject({deployment: z.string().min(1).default('doorplate-operator'), workers}).prefault({}),
     // The chart makes it; the operator says what it leaves open.
     admissionPolicy: z
       .strictObject({

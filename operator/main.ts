@@ -1,11 +1,11 @@
 /** The entry of the image: starts what the role needs, stops it on SIGTERM. */
 import type {Manager} from './kube/manager.ts';
-import {Client} from './kube/client.ts';
 import {kitMetrics} from './kube/metrics.ts';
 import {ConfigError, loadConfig} from './config.ts';
 import {makeLog} from './observability/log.ts';
 import {makeRegistry} from './observability/metrics.ts';
 import {healthServer} from './observability/server.ts';
+import {clientOf} from './roles/client.ts';
 import {operator} from './roles/operator.ts';
 import type {Parts} from './roles/parts.ts';
 import {preflight} from './roles/preflight.ts';
@@ -56,8 +56,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   const log = makeLog(role, config.settings.log.level);
   const registry = makeRegistry();
   const metrics = kitMetrics(registry);
-  // The API server takes the part before the slash for the field manager of a write that names none.
-  const client = await Client.load({metrics, userAgent: `doorplate/${role}`});
+  const client = await clientOf(role, config.settings, metrics);
   const manager = await make({config, client, log, registry, metrics});
   if (typeof manager === 'number') {
     await client.close();

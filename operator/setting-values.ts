@@ -2,6 +2,7 @@
 import {isIP} from 'node:net';
 import {z} from 'zod';
 import {normalise} from './domain/hostname.ts';
+import {defaultWorkers} from './kube/workers.ts';
 
 const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
 
@@ -18,6 +19,13 @@ export const limits = (...fallback: {limit: number; per: string}[]) =>
     .array(z.strictObject({limit: z.int().min(1), per: span('1h')}))
     .min(1)
     .prefault(fallback);
+
+/**
+ * Keys that each controller reconciles at the same time. At most 200, because kube-apiserver handles 200 writes at the same time unless
+ * it is set otherwise (`--max-mutating-requests-inflight`). The chart's schema has the same bounds.
+ */
+export const workers = z.int().min(1).max(200).default(defaultWorkers);
+
 export const hostname = z
   .string()
   .transform((h, ctx) => normalise(h) ?? (ctx.addIssue(`${JSON.stringify(h)} is no hostname`), z.NEVER));

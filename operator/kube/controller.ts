@@ -8,6 +8,7 @@ import type {Key} from './objects.ts';
 import {Queue} from './queue.ts';
 import {processTurns, type Turns} from './turns.ts';
 import type {Wake} from './wake.ts';
+import {defaultWorkers} from './workers.ts';
 
 /** When to look at the key again: after a time at the latest, or only when something changes. */
 export type Result = {requeueAfterMs: number} | 'awaitChange';
@@ -23,7 +24,7 @@ export interface ControllerOptions {
   reconcile: Reconcile;
   /** What enqueues keys, besides whoever calls `enqueue`. */
   wokenBy?: readonly Wake[];
-  /** Keys that are worked on at once; 10 by default. */
+  /** Keys that are reconciled at the same time; `defaultWorkers` by default. */
   workers?: number;
   /** No reconcile starts before all of these have synced. */
   waitFor: readonly Syncable[];
@@ -86,7 +87,7 @@ export class Controller {
 
   /** Resolves when the caches have synced and the workers run, or when it was stopped before that. */
   async start(): Promise<void> {
-    const {waitFor, workers = 10, metrics} = this.#options;
+    const {waitFor, workers = defaultWorkers, metrics} = this.#options;
     const stopped = new Promise<void>((resolve) =>
       this.#stop.signal.addEventListener('abort', () => resolve(), {once: true}),
     );

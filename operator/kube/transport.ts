@@ -6,6 +6,7 @@ import {systemClock} from './clock.ts';
 import type {Credentials, Secrets} from './credentials.ts';
 import {AnswerTooLongError, NoAnswerError, WriteRefusedError} from './errors.ts';
 import type {KitMetrics} from './metrics.ts';
+import {connectionsFor, defaultWorkers} from './workers.ts';
 
 export interface Request {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -20,7 +21,10 @@ export interface Request {
 
 export interface TransportOptions {
   userAgent?: string;
-  /** How many requests, watches and deletions aside, are in flight at most; the others wait. */
+  /**
+   * The most requests in flight at the same time, without watches and deletions; other requests wait. By default as many as
+   * controllers with `defaultWorkers` need.
+   */
   connections?: number;
   /** Bytes of an answer, a watch aside, that are read at most. It must have room for any one object. */
   longestAnswer?: number;
@@ -75,7 +79,12 @@ export class Transport {
   #retired: Dispatcher[] = [];
 
   constructor(credentials: Credentials, options: TransportOptions = {}) {
-    const {userAgent = 'kube-kit', connections = 16, metrics, clock = systemClock} = options;
+    const {
+      userAgent = 'kube-kit',
+      connections = connectionsFor(defaultWorkers),
+      metrics,
+      clock = systemClock,
+    } = options;
     this.credentials = credentials;
     this.options = options;
     const url = new URL(credentials.server);

@@ -171,6 +171,8 @@ function keepKeys(
     name: 'apikey',
     reconcile: (key) => reconciler.reconcile(key),
     wokenBy: [on(caches.keys, itself), on(bans, by(caches.keys, 'hash', asIs))],
+    // Fewer than there are connections: requests to the API write through the same client.
+    workers: 10,
     waitFor: Object.values(caches),
     metrics,
     log,

@@ -127,12 +127,13 @@ function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) 
 
 /** Makes controllers, all of which wait for these. */
 const controllers =
-  ({metrics, log}: Parts, waitFor: readonly Syncable[]) =>
+  ({config, metrics, log}: Parts, waitFor: readonly Syncable[]) =>
   (name: string, reconciler: {reconcile: Reconcile}, wokenBy: Wake[], ...alsoWaitFor: Syncable[]) =>
     new Controller({
       name,
       reconcile: (key) => reconciler.reconcile(key),
       wokenBy,
+      workers: config.settings.operator.workers,
       waitFor: [...waitFor, ...alsoWaitFor],
       metrics,
       log,

@@ -345,6 +345,19 @@ describe('A hostname in Unicode', () => {
   });
 });
 
+describe('operator.workers', () => {
+  test.each([
+    ['that is not set lets each controller reconcile 30 keys at the same time', {}, 30],
+    ['lets each controller reconcile as many keys at the same time', {operator: {workers: 7}}, 7],
+  ])('%s', async (_, change, workers) => {
+    await start(change);
+    const {values} = await operator!.registry.getSingleMetric('controller_runtime_max_concurrent_reconciles')!.get();
+    expect(Object.fromEntries(values.map(({labels, value}) => [labels.controller, value]))).toEqual(
+      Object.fromEntries(['customdomain', 'project', 'domainclaim', 'account'].map((name) => [name, workers])),
+    );
+  });
+});
+
 describe('An edge of IPv6 alone', () => {
   test('an apex is proven by its AAAA and TXT, and Live once the address presents the certificate', async () => {
     const edge = await StandInEdge.start(platform.client, platform.certManager, 'doorplate-redirector', '::1');

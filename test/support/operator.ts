@@ -10,6 +10,7 @@ import {accounts} from '../../operator/controllers/resources.ts';
 import {Client} from '../../operator/kube/client.ts';
 import type {Manager} from '../../operator/kube/manager.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
+import {connectionsFor} from '../../operator/kube/workers.ts';
 import {operator} from '../../operator/roles/operator.ts';
 import type {Parts} from '../../operator/roles/parts.ts';
 import {eventually} from './kube-api.ts';
@@ -112,7 +113,7 @@ export class RunningOperator {
     const log = pino({level: process.env.OPERATOR_LOG ?? 'silent'});
     const manager = operator({
       config: {settings, policy: toPolicy(settings, home), namespace: home, pod: `in-process-${pods++}`},
-      client: new Client(proxy.credentials, {metrics}),
+      client: new Client(proxy.credentials, {metrics, connections: connectionsFor(settings.operator.workers)}),
       log,
       registry,
       metrics,

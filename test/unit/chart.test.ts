@@ -88,6 +88,9 @@ describe('values that do not hold', () => {
     ['api.trustedProxies={0.0.0.0/0}', '/api/trustedProxies/0'],
     ['api.replicas=2', '/valkey/url'],
     ['operator.replicas=0', '/operator/replicas'],
+    ['operator.workers=0', '/operator/workers'],
+    ['operator.workers=201', '/operator/workers'],
+    ['operator.workers=null', '/operator'],
     ['operator.replicas=2,leaderElection.enabled=false', '/leaderElection/enabled'],
     ['api.withoutKey.requestsPerDay=0', '/api/withoutKey/requestsPerDay'],
     [
@@ -161,6 +164,10 @@ test('the addresses and times that the operator takes, helm takes, too', async (
   );
   expect([edge.addresses, edge.probe.length]).toEqual([addresses, probe.length]);
   expect(leaderElection).toMatchObject({leaseDuration: 120_000, renewDeadline: 15_000, retryPeriod: 12_000});
+});
+
+test('the operator gets its workers from operator.workers', async () => {
+  expect((await settingsOf('operator.workers=12')).operator).toEqual({deployment: 'doorplate-operator', workers: 12});
 });
 
 test('a plan may be named by a number', async () => {

@@ -114,7 +114,7 @@ describe('A good configuration', () => {
       caaIdentities: [],
       deniedNames: [],
       redirector: {service: 'doorplate-redirector', port: 80},
-      operator: {deployment: 'doorplate-operator'},
+      operator: {deployment: 'doorplate-operator', workers: 30},
       log: {level: 'info'},
       leaderElection: {
         enabled: true,
@@ -134,6 +134,7 @@ describe('A good configuration', () => {
       api: Raw;
       valkey: Raw;
       admissionPolicy: Raw;
+      operator: Raw;
     } & Raw;
     const {
       image,
@@ -199,7 +200,7 @@ describe('A good configuration', () => {
       issuerRef: {...values.issuerRef, ...given.issuerRef},
       ingressClassName: given.ingressClassName,
       redirector: given.redirector,
-      operator: {deployment: 'doorplate-operator'},
+      operator: {deployment: 'doorplate-operator', workers: operator.workers},
     };
     expect(parseSettings(stringify(written))).toEqual(settings());
     // Each default stands there for the reader: none is left to the schema.
@@ -471,6 +472,9 @@ describe('A bad value', () => {
       'dns.recursive.0: ',
     ],
     ['no issuer', {issuerRef: {name: ''}}, 'issuerRef.name: '],
+    ['no worker', {operator: {workers: 0}}, 'operator.workers: '],
+    ['more workers than an API server has room for', {operator: {workers: 201}}, 'operator.workers: '],
+    ['half a worker', {operator: {workers: 1.5}}, 'operator.workers: '],
     ['another kind of issuer', {issuerRef: {name: 'x', kind: 'Vault'}}, 'issuerRef.kind: '],
     ['no ingress class', {ingressClassName: ''}, 'ingressClassName: '],
     [

@@ -55,7 +55,7 @@ api:
   page: {{ .page | toJson }}
   {{- end }}
 valkey: {url: {{ .Values.valkey.url | quote }}}
-operator: {deployment: {{ .Release.Name }}-operator}
+operator: {deployment: {{ .Release.Name }}-operator, workers: {{ .Values.operator.workers }}}
 leaderElection: {{ .Values.leaderElection | toJson }}
 admissionPolicy: {{ pick .Values.admissionPolicy "enabled" "mode" "scope" | toJson }}
 log: {{ .Values.log | toJson }}

@@ -17,6 +17,7 @@ describe('Controllers with thousands of keys that send nothing', () => {
         new Controller({
           name,
           waitFor: [synced],
+          workers: 10,
           metrics: kitMetrics(new Registry()),
           log,
           turns,
