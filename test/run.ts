@@ -278,7 +278,7 @@ const suites: Suite[] = [
   {
     name: 'mutants',
     after: ['dns'],
-    // CI has nobody who could commit the verdicts.
+    // In CI the verdicts could not be committed.
     run: command(
       'every mutant turns its test red',
       [node, 'test/mutants/run.ts', '--changed', ...(process.env.CI ? [] : ['--record'])],

@@ -44,9 +44,9 @@ function secondsOf(path: string): number {
 interface Group {
   name: string;
   path: string;
-  /** What it had used when it was first seen: a cluster may have been up before. */
+  /** Seconds that a cluster which was up already had used before this run. */
   before: number;
-  /** When it is gone: its last figure. */
+  /** Seconds since then, as sampled last. */
   seconds: number;
 }
 
@@ -83,7 +83,7 @@ export class Usage {
     if (group) for (const pid of pids) writeFileSync(join(group.path, 'cgroup.procs'), String(pid));
   }
 
-  /** Counts a cgroup that somebody else has made, below the same hierarchy. */
+  /** Counts the cgroup of another program, in the same hierarchy. */
   watch(name: string, folder: string): void {
     const path = hierarchy && join(hierarchy, folder);
     if (!this.#works || !path || !existsSync(path)) return;
