@@ -278,7 +278,7 @@ const suites: Suite[] = [
   {
     name: 'mutants',
     after: ['dns'],
-    // In CI the verdicts could not be committed.
+    // CI does not record: it cannot commit the file of verdicts.
     run: command(
       'every mutant turns its test red',
       [node, 'test/mutants/run.ts', '--changed', ...(process.env.CI ? [] : ['--record'])],

@@ -40,7 +40,7 @@ export default class NativeRuntime extends JestRuntime {
     return true;
   }
 
-  /** Imports a test file. Rejects with what it throws while it loads. */
+  /** Imports a test file. Rejects with the error that the file throws while it loads. */
   override async unstable_importModule(path: string): Promise<never> {
     if (file++ === 0) registerLoader(this.#checkout);
     globalThis.doorplateBeforeTestFile?.();
@@ -59,5 +59,5 @@ export default class NativeRuntime extends JestRuntime {
   }
 }
 
-/** jest would replace `process.getBuiltinModule` with its own; here `process` is the worker's. It is private in the types. */
+/** jest would replace `process.getBuiltinModule`, but here `process` belongs to the worker. The types declare the method private. */
 Object.defineProperty(NativeRuntime.prototype, 'installGetBuiltinModule', {value: () => {}});

@@ -24,8 +24,10 @@ const tools = [
   'test/jest/',
   'test/mutants/jest-child.ts',
   'test/mutants/jest-process.ts',
+  'test/mutants/matching.ts',
   'test/mutants/mutant.ts',
   'test/mutants/red.ts',
+  'test/mutants/symbols.ts',
   'cluster/build.sh',
   'cluster/versions.env',
   'cluster/modules/',
@@ -40,7 +42,15 @@ const alsoUsed: readonly [string, readonly string[]][] = [
   ['test/gitops/', ['test/gitops/']],
 ];
 
-const ofPolicy = ['charts/doorplate/', 'crds/', 'examples/demo/values.yaml', 'test/mutants/manifests.ts'];
+const ofPolicy = [
+  'charts/doorplate/',
+  'crds/',
+  'examples/demo/values.yaml',
+  'test/mutants/manifests.ts',
+  'test/mutants/policy.ts',
+  'test/mutants/policy-rows.ts',
+  'test/mutants/policy-rules.ts',
+];
 
 /** A module that is imported by its path. Types alone are erased before Node.js loads a module, so they are not inputs. */
 const imported =

@@ -43,7 +43,7 @@ function debiansChromium(args: readonly string[]): {executablePath: string; args
   return {executablePath: '/usr/bin/chromium', args: ['--no-sandbox', ...args]};
 }
 
-/** A Chromium of its own for these arguments, or the shared one if there is one and no arguments are given. */
+/** Starts Chromium with these arguments. Without arguments it connects to the shared Chromium, if there is one. */
 export async function launch(args: readonly string[] = []): Promise<Browser> {
   const address = process.env[sharedChromium];
   if (address !== undefined && args.length === 0) return chromium.connect(address);

@@ -20,19 +20,22 @@ const programs: readonly [RegExp, string][] = [
 ];
 const programOf = (comm: string): string => programs.find(([pattern]) => pattern.test(comm))?.[1] ?? comm;
 
-const subfolders = (path: string): string[] =>
-  readdirSync(path, {withFileTypes: true})
-    .filter((entry) => entry.isDirectory())
-    .flatMap(({name}) => [join(path, name), ...subfolders(join(path, name))]);
-
-/** The contents of a file, or undefined when its process or cgroup is gone. */
-function read(path: string): string | undefined {
+/** What a read gives, or undefined when its process or cgroup is gone: they end while they are sampled. */
+function ifThere<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return read();
   } catch {
     return undefined;
   }
 }
+
+const read = (path: string): string | undefined => ifThere(() => readFileSync(path, 'utf8'));
+
+/** The folders below a folder, at any depth: none when it is gone. */
+export const subfolders = (path: string): string[] =>
+  (ifThere(() => readdirSync(path, {withFileTypes: true})) ?? [])
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({name}) => [join(path, name), ...subfolders(join(path, name))]);
 
 /** Seconds that a cgroup has used so far. */
 function secondsOf(path: string): number {
@@ -80,7 +83,7 @@ export class Usage {
   /** Moves processes that this one has started into the cgroup of a suite. */
   adopt(suite: string, pids: readonly number[]): void {
     const group = this.#works && this.#groupOf(suite);
-    if (group) for (const pid of pids) writeFileSync(join(group.path, 'cgroup.procs'), String(pid));
+    if (group) for (const pid of pids) ifThere(() => writeFileSync(join(group.path, 'cgroup.procs'), String(pid)));
   }
 
   /** Counts the cgroup of another program, in the same hierarchy. */
