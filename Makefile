@@ -34,7 +34,7 @@ release: node_modules/.package-lock.json ## the charts and the image for two pro
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo test mutants crds docs check format bench faults models
+.PHONY: demo test mutants crds docs check format bench faults models kills load openapi
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -52,6 +52,18 @@ mutants: $(modules) ## break each guarantee once; its test must fail; records th
 
 models: $(modules) ## 20,000 random histories of tenants and hostnames each against the models of the rules (RUNS=, HISTORIES=, SEED=)
 	@RUNS=$${RUNS:-20000} HISTORIES=$${HISTORIES:-20000} npm run -s jest -- test/unit/domain/rivals test/unit/domain/histories
+
+kills: $(modules) ## the operator dies at every write in each of three ways (`make test`: in one of them)
+	@cluster/build.sh
+	@DEATHS=all npm run -s jest -- test/operator/kills
+
+load: $(modules) ## 100,000 requests at ten times the limit (`make test`: 20,000)
+	@cluster/build.sh
+	@REQUESTS=$${REQUESTS:-100000} npm run -s jest -- test/load
+
+openapi: $(modules) ## 100 examples for each operation of the API by schemathesis (EXAMPLES=, `make test`: 6)
+	@cluster/build.sh
+	@EXAMPLES=$${EXAMPLES:-100} npm run -s jest -- test/api/schemathesis
 
 faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)
 	@node --max-old-space-size=64 test/fuzz/run.ts

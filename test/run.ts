@@ -28,8 +28,8 @@ const node = process.execPath;
 const started = Date.now();
 const scratch = mkdtempSync(join(tmpdir(), 'doorplate-test-'));
 // Go's programs, API servers above all: a sixth less of the processor for more memory, up to a limit for each.
-process.env.GOGC ??= '400';
-process.env.GOMEMLIMIT ??= '1GiB';
+process.env.GOGC ??= '800';
+process.env.GOMEMLIMIT ??= '3GiB';
 const children = new Set<ReturnType<typeof spawn>>();
 const usage = new Usage();
 /** The name of the suite that runs. */

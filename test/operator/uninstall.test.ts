@@ -17,7 +17,7 @@ let customer: Customer;
 let www: string;
 let old: string;
 beforeEach(async () => {
-  platform = await Platform.start({own: true});
+  platform = await Platform.start();
   await platform.server.startCollectors();
   doorplate = await Installation.start(platform);
   customer = await Customer.deployed(platform);

@@ -1,13 +1,16 @@
 /** The release that upgrades are tried from: the commit that test/upgrade/BASE names. */
 import {type ChildProcess, execFile, spawn} from 'node:child_process';
+import {createHash} from 'node:crypto';
 import {once} from 'node:events';
-import {mkdtemp, open, readFile, rm, symlink, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {cp, mkdir, mkdtemp, open, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {freePort} from './free-ports.ts';
 import {eventually} from './kube-api.ts';
+import {cache} from './kube-server.ts';
 import {settingsFor} from './operator.ts';
 import {home, type Platform} from './platform.ts';
 
@@ -47,11 +50,26 @@ export class Base {
     return base;
   }
 
+  /** Links this checkout's dependencies if their versions are the same, or else an installation in the cache. */
   async #dependencies(): Promise<void> {
     const [then, now] = [await versionsIn(this.folder), await versionsIn(root)];
-    if ([...then].every(([path, version]) => now.get(path) === version))
-      await symlink(join(root, 'node_modules'), join(this.folder, 'node_modules'));
-    else await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {cwd: this.folder});
+    const isSame = [...then].every(([path, version]) => now.get(path) === version);
+    const installed = isSame ? root : await this.#installed();
+    await symlink(join(installed, 'node_modules'), join(this.folder, 'node_modules'));
+  }
+
+  /** The folder in the cache where this release's dependencies are installed, one for each lock file. */
+  async #installed(): Promise<string> {
+    const lock = await readFile(join(this.folder, 'package-lock.json'));
+    const folder = join(cache, 'base', createHash('sha256').update(lock).digest('hex').slice(0, 16));
+    if (existsSync(folder)) return folder;
+    await mkdir(join(cache, 'base'), {recursive: true});
+    const unfinished = await mkdtemp(`${folder}-`);
+    for (const file of ['package.json', 'package-lock.json']) await cp(join(this.folder, file), join(unfinished, file));
+    await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {cwd: unfinished});
+    // Another process may have been faster.
+    await rename(unfinished, folder).catch(() => rm(unfinished, {recursive: true}));
+    return folder;
   }
 
   async remove(): Promise<void> {

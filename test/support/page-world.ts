@@ -37,10 +37,10 @@ function without(said: Said): Partial<HostStatus> & {hostname: string} {
 /** The environment's name for the address of a Chromium that a parent process shares with tests. */
 export const sharedChromium = 'DOORPLATE_CHROMIUM';
 
-/** Installs Debian's Chromium if it is missing, and returns how to launch it. Tests run as root in containers, without its sandbox. */
+/** Installs Debian's headless Chromium if it is missing, and returns how to launch it. Tests run as root in containers, without its sandbox. */
 function debiansChromium(args: readonly string[]): {executablePath: string; args: string[]} {
   execFileSync(`${root}test/page/install.sh`, {stdio: 'inherit'});
-  return {executablePath: '/usr/bin/chromium', args: ['--no-sandbox', ...args]};
+  return {executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox', ...args]};
 }
 
 /** Starts Chromium with these arguments. Without arguments it connects to the shared Chromium, if there is one. */

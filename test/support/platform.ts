@@ -81,23 +81,22 @@ export class Platform {
     return server;
   }
 
-  /** An API server alone, which knows the kinds: one that is lent to this worker, or its own. */
-  static async server({kinds = ours, own = false}: {kinds?: string; own?: boolean} = {}): Promise<ApiServer> {
-    const lent = kinds === ours && !own ? lentServer() : undefined;
-    if (lent !== undefined) return ApiServer.borrow(lent);
-    const server = await ApiServer.start();
+  /** An API server alone, which knows the kinds: the one that is lent to this worker, or its own. */
+  static async server({kinds = ours}: {kinds?: string} = {}): Promise<ApiServer> {
+    const lent = kinds === ours ? lentServer() : undefined;
+    const server = await (lent === undefined ? ApiServer.start() : ApiServer.borrow(lent));
+    if (lent !== undefined && server.lostKinds.length === 0) return server;
     const client = server.client();
-    await installKinds(client, await kindsIn(kinds));
+    const own = await kindsIn(kinds);
+    const lost = own.filter(({metadata}) => server.lostKinds.includes(metadata.name));
+    await (lent === undefined ? installKinds(client, own) : installKinds(client, lost, []));
     await client.close();
     return server;
   }
 
-  /**
-   * `kinds`: the folder with the CustomResourceDefinitions of Doorplate, those of this checkout unless told. `own`: on a server that
-   * nobody borrows after it, for tests that take kinds away.
-   */
-  static async start({kinds = ours, own = false}: {kinds?: string; own?: boolean} = {}): Promise<Platform> {
-    const server = await Platform.server({kinds, own});
+  /** `kinds`: the folder with Doorplate's CustomResourceDefinitions. The default is this checkout's. */
+  static async start({kinds = ours}: {kinds?: string} = {}): Promise<Platform> {
+    const server = await Platform.server({kinds});
     const client = server.client();
     const acme: AcmeIssuer = {
       apiVersion: 'cert-manager.io/v1',
