@@ -34,7 +34,7 @@ release: node_modules/.package-lock.json ## the charts and the image for two pro
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo test mutants crds docs check format bench faults models kills load openapi
+.PHONY: demo test mutants crds docs check format bench faults models kills load openapi screenshots
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -60,6 +60,10 @@ kills: $(modules) ## the operator dies at every write in each of three ways (`ma
 load: $(modules) ## 100,000 requests at ten times the limit (`make test`: 20,000)
 	@cluster/build.sh
 	@REQUESTS=$${REQUESTS:-100000} npm run -s jest -- test/load
+
+screenshots: $(modules) ## images of every state of the page in two themes and three widths, into dist/screenshots
+	@cluster/build.sh
+	@SCREENSHOTS=1 npm run -s jest -- test/page
 
 openapi: $(modules) ## 100 examples for each operation of the API by schemathesis (EXAMPLES=, `make test`: 6)
 	@cluster/build.sh

@@ -1,9 +1,9 @@
-/** What holds in every state of the page: axe finds nothing, nothing is wider than the screen; and it is photographed. */
-import {mkdirSync, readFileSync} from 'node:fs';
+/** What is true in every state of the page: axe finds no violation, and nothing is wider than the screen. */
+import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {expect} from '@jest/globals';
 import type {Locator, Page} from 'playwright-core';
-import {artefacts} from './page-world.ts';
+import {shoot} from './page-world.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -25,15 +25,17 @@ async function violations(page: Page): Promise<string[]> {
   );
 }
 
-/** Looks at the state in both themes and three widths, and puts a picture of each into dist/screenshots. `folded`: of what is seen at once only. */
+/**
+ * Checks a state in both themes and three widths. `make screenshots` also puts an image of each into dist/screenshots. `folded`: the image shows
+ * only the part that fits the screen.
+ */
 export async function expectAccessible(page: Page, state: string, {folded = false} = {}): Promise<void> {
-  mkdirSync(artefacts, {recursive: true});
   const before = page.viewportSize();
   for (const colorScheme of themes) {
     await page.emulateMedia({colorScheme});
     for (const [name, width] of Object.entries(widths)) {
       await page.setViewportSize({width, height: 800});
-      await page.screenshot({path: `${artefacts}${state}-${name}-${colorScheme}.png`, fullPage: !folded});
+      await shoot(page, `${state}-${name}-${colorScheme}`, {fullPage: !folded});
       expect([state, name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([state, name, width]);
       // Colours depend on the theme, the layout on the width: each of both once.
       if ((name === 'phone') === (colorScheme === 'dark') && name !== 'tablet')

@@ -13,7 +13,7 @@ import {patience} from './patience.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const patienceMs = patience(120_000);
 /** Not in Git. */
-export const artefacts = `${root}dist/screenshots/`;
+const screenshots = `${root}dist/screenshots/`;
 
 type HostStatus = NonNullable<NonNullable<CustomDomain['status']>['hosts']>[number];
 type DnsRecord = NonNullable<NonNullable<CustomDomain['status']>['dnsRecords']>[number];
@@ -241,7 +241,9 @@ export class PageWorld {
   }
 }
 
-export async function shoot(page: Page, name: string): Promise<void> {
-  mkdirSync(artefacts, {recursive: true});
-  await page.screenshot({path: `${artefacts}${name}.png`, fullPage: true});
+/** Writes an image of the page to dist/screenshots, if SCREENSHOTS is set (`make screenshots`). */
+export async function shoot(page: Page, name: string, {fullPage = true} = {}): Promise<void> {
+  if (!process.env.SCREENSHOTS) return;
+  mkdirSync(screenshots, {recursive: true});
+  await page.screenshot({path: `${screenshots}${name}.png`, fullPage});
 }
