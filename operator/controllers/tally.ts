@@ -1,13 +1,13 @@
-/** How many there are of each group, and at which times: kept as they come and go, so that nobody has to walk over all of them. */
+/** Counts objects by group and time. The counts follow each change, so no reader has to walk over all objects. */
 export class Tally {
   readonly #groups = new Map<string, {size: number; times: Map<number, number>}>();
 
-  /** `groups`: those that are told of even while nobody is in them. */
+  /** `groups`: groups to report even while they are empty. */
   constructor(groups: Iterable<string> = []) {
     for (const group of groups) this.#group(group);
   }
 
-  /** One more in a group (`by` 1), or one less (-1), of a time, ms since the epoch. */
+  /** Adds an object with this time (ms since the epoch) to a group, or removes it if `by` is -1. */
   change(group: string, by: 1 | -1, time = 0): void {
     const all = this.#group(group);
     all.size += by;
@@ -16,7 +16,7 @@ export class Tally {
     else all.times.set(time, left);
   }
 
-  /** Each group that anybody has ever been in, with how many are in it now. */
+  /** Each group that has ever had an object, with its current size. */
   *sizes(): Iterable<[group: string, size: number]> {
     for (const [group, {size}] of this.#groups) yield [group, size];
   }
@@ -25,14 +25,14 @@ export class Tally {
     return this.#group(group).size;
   }
 
-  /** The earliest time in a group; Infinity where nobody is in it. One step for each of its different times. */
+  /** The earliest time in a group; Infinity if it is empty. Takes one step for each different time. */
   earliest(group: string): number {
     let earliest = Infinity;
     for (const time of this.#group(group).times.keys()) if (time < earliest) earliest = time;
     return earliest;
   }
 
-  /** How many of a group have a time that has come by now. One step for each of its different times. */
+  /** The number of objects in a group whose time is not after `now`. Takes one step for each different time. */
   countUntil(group: string, now: number): number {
     let count = 0;
     for (const [time, size] of this.#group(group).times) if (time <= now) count += size;

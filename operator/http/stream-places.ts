@@ -1,20 +1,20 @@
 /**
- * How many event streams may be open at once. Keys, sessions and ServiceAccounts cost a tenant nothing, so that a limit for each of them
- * alone would be none: with enough of them one tenant would have all connections, and the memory that unread events take.
+ * Limits the event streams that are open at once. A tenant can create any number of keys, sessions and ServiceAccounts, so a limit for each
+ * of them is not enough: with many keys one tenant could use all connections, and fill the memory with unread events.
  */
 import {tenantKey} from '../domain/tenant.ts';
 import type {Actor} from './caller.ts';
 import {Problem} from './problems.ts';
 
-/** Of one caller, and of all callers of one tenant. */
+/** The limits for one caller, and for all callers of one tenant. */
 const [mostOfCaller, mostOfTenant] = [10, 100];
 const headers = {'retry-after': '15'};
 
-/** Of whom a stream is: they have so many at most. */
+/** A caller, a tenant or the whole API, with its limit of open streams. */
 interface Holder {
   id: string;
   atMost: number;
-  /** What is told to who would have one more than so many. */
+  /** The problem to answer with when `open` streams are open and the limit is reached. */
   full: (open: number) => Problem;
 }
 
@@ -28,12 +28,12 @@ export class StreamPlaces {
   readonly #atMost: number;
   readonly #open = new Map<string, number>();
 
-  /** `atMost`: of all callers together. */
+  /** `atMost`: the limit for all callers together. */
   constructor(atMost: number) {
     this.#atMost = atMost;
   }
 
-  /** Takes a place for a stream; throws the {@link Problem} where there is none. Returns what gives it back. */
+  /** Counts a new stream. Throws a {@link Problem} if a limit is reached. Returns a function to call when the stream ends. */
   take(caller: Actor): () => void {
     const holders: Holder[] = [
       {id: idOf(caller), atMost: mostOfCaller, full: tooMany('one caller')},
@@ -57,7 +57,7 @@ export class StreamPlaces {
   }
 }
 
-/** The same for all streams of one key, one ServiceAccount, one session. */
+/** Identifies a key, a ServiceAccount or a session: all its streams share one limit. */
 const idOf = (caller: Actor): string =>
   caller.kind === 'key'
     ? (caller.key.metadata.uid ?? '')
