@@ -53,7 +53,7 @@ mutants: $(modules) ## break each guarantee once; its test must fail; records th
 models: $(modules) ## 20,000 random histories of tenants and hostnames each against the models of the rules (RUNS=, HISTORIES=, SEED=)
 	@RUNS=$${RUNS:-20000} HISTORIES=$${HISTORIES:-20000} npm run -s jest -- test/unit/domain/rivals test/unit/domain/histories
 
-kills: $(modules) ## the operator dies at every write in each of three ways (`make test`: in one of them)
+kills: $(modules) ## the operator dies at every write in each of three ways (`make test`: one way for each state)
 	@cluster/build.sh
 	@DEATHS=all npm run -s jest -- test/operator/kills
 

@@ -2,12 +2,12 @@
 export class Tally {
   readonly #groups = new Map<string, {size: number; times: Map<number, number>}>();
 
-  /** `groups`: groups to report even while they are empty. */
+  /** `groups`: names that `sizes` lists even before an object is added. */
   constructor(groups: Iterable<string> = []) {
     for (const group of groups) this.#group(group);
   }
 
-  /** Adds an object with this time (ms since the epoch) to a group, or removes it if `by` is -1. */
+  /** Counts an added (`by` 1) or removed (`by` -1) object of a group. `time`: ms since the epoch. */
   change(group: string, by: 1 | -1, time = 0): void {
     const all = this.#group(group);
     all.size += by;

@@ -6,7 +6,7 @@ import {tenantKey} from '../domain/tenant.ts';
 import type {Actor} from './caller.ts';
 import {Problem} from './problems.ts';
 
-/** The limits for one caller, and for all callers of one tenant. */
+/** Open streams that a caller may have, and that all callers of a tenant may have together. */
 const [mostOfCaller, mostOfTenant] = [10, 100];
 const headers = {'retry-after': '15'};
 

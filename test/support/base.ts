@@ -50,7 +50,7 @@ export class Base {
     return base;
   }
 
-  /** Links this checkout's dependencies if their versions are the same, or else an installation in the cache. */
+  /** Links the checkout's node_modules if its versions are equal, otherwise node_modules in the cache. */
   async #dependencies(): Promise<void> {
     const [then, now] = [await versionsIn(this.folder), await versionsIn(root)];
     const isSame = [...then].every(([path, version]) => now.get(path) === version);
@@ -66,9 +66,15 @@ export class Base {
     await mkdir(join(cache, 'base'), {recursive: true});
     const unfinished = await mkdtemp(`${folder}-`);
     for (const file of ['package.json', 'package-lock.json']) await cp(join(this.folder, file), join(unfinished, file));
-    await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {cwd: unfinished});
-    // Another process may have been faster.
-    await rename(unfinished, folder).catch(() => rm(unfinished, {recursive: true}));
+    try {
+      await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {cwd: unfinished});
+      await rename(unfinished, folder).catch((error: Error) => {
+        // A second process can install the same dependencies first.
+        if (!existsSync(folder)) throw error;
+      });
+    } finally {
+      await rm(unfinished, {recursive: true, force: true});
+    }
     return folder;
   }
 

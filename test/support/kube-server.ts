@@ -57,7 +57,7 @@ interface Lent {
 export class ApiServer {
   readonly dir: string;
   readonly url: string;
-  /** The names of the CustomResourceDefinitions that a borrower before has deleted. */
+  /** Names of CustomResourceDefinitions that an earlier borrower deleted. */
   lostKinds: readonly string[] = [];
   readonly #ports: {api: number; etcd: number; peer: number};
   readonly #options: ApiServerOptions;
@@ -90,8 +90,8 @@ export class ApiServer {
   }
 
   /**
-   * An API server that another process has started and lends (see {@link lend}). What was created since then is deleted. `stop` leaves the
-   * server alone.
+   * Borrows an API server that another process started and lends (see {@link lend}). Deletes the objects that earlier borrowers created.
+   * `stop` does not end the server.
    */
   static async borrow(dir: string): Promise<ApiServer> {
     const {ports, keys} = JSON.parse(await readFile(join(dir, lentFile), 'utf8')) as Lent;

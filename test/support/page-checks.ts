@@ -1,11 +1,14 @@
 /** What is true in every state of the page: axe finds no violation, and nothing is wider than the screen. */
-import {readFileSync} from 'node:fs';
+import {mkdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
+import {fileURLToPath} from 'node:url';
 import {expect} from '@jest/globals';
 import type {Locator, Page} from 'playwright-core';
-import {shoot} from './page-world.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Ignored by Git. */
+const screenshots = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 
 interface AxeResult {
   violations: {id: string; help: string; nodes: {target: string[]; failureSummary?: string}[]}[];
@@ -25,6 +28,13 @@ async function violations(page: Page): Promise<string[]> {
   );
 }
 
+/** Writes an image of the page to dist/screenshots, if SCREENSHOTS is set (`make screenshots`). */
+async function shoot(page: Page, name: string, fullPage: boolean): Promise<void> {
+  if (!process.env.SCREENSHOTS) return;
+  mkdirSync(screenshots, {recursive: true});
+  await page.screenshot({path: `${screenshots}${name}.png`, fullPage});
+}
+
 /**
  * Checks a state in both themes and three widths. `make screenshots` also puts an image of each into dist/screenshots. `folded`: the image shows
  * only the part that fits the screen.
@@ -35,7 +45,7 @@ export async function expectAccessible(page: Page, state: string, {folded = fals
     await page.emulateMedia({colorScheme});
     for (const [name, width] of Object.entries(widths)) {
       await page.setViewportSize({width, height: 800});
-      await shoot(page, `${state}-${name}-${colorScheme}`, {fullPage: !folded});
+      await shoot(page, `${state}-${name}-${colorScheme}`, !folded);
       expect([state, name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([state, name, width]);
       // Colours depend on the theme, the layout on the width: each of both once.
       if ((name === 'phone') === (colorScheme === 'dark') && name !== 'tablet')

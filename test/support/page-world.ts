@@ -1,6 +1,6 @@
 /** The page in a real Chromium, served by the API's role in this process, on a real API server. What the operator would say, the test writes. */
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, readdirSync, statSync} from 'node:fs';
+import {readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
@@ -12,8 +12,6 @@ import {patience} from './patience.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const patienceMs = patience(120_000);
-/** Not in Git. */
-const screenshots = `${root}dist/screenshots/`;
 
 type HostStatus = NonNullable<NonNullable<CustomDomain['status']>['hosts']>[number];
 type DnsRecord = NonNullable<NonNullable<CustomDomain['status']>['dnsRecords']>[number];
@@ -43,7 +41,7 @@ function debiansChromium(args: readonly string[]): {executablePath: string; args
   return {executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox', ...args]};
 }
 
-/** Starts Chromium with these arguments. Without arguments it connects to the shared Chromium, if there is one. */
+/** Connects to the shared Chromium, or starts a Chromium if none is shared or it needs arguments. */
 export async function launch(args: readonly string[] = []): Promise<Browser> {
   const address = process.env[sharedChromium];
   if (address !== undefined && args.length === 0) return chromium.connect(address);
@@ -239,11 +237,4 @@ export class PageWorld {
   get wrong(): string[] {
     return this.#visitors.flatMap((v) => v.wrong);
   }
-}
-
-/** Writes an image of the page to dist/screenshots, if SCREENSHOTS is set (`make screenshots`). */
-export async function shoot(page: Page, name: string, {fullPage = true} = {}): Promise<void> {
-  if (!process.env.SCREENSHOTS) return;
-  mkdirSync(screenshots, {recursive: true});
-  await page.screenshot({path: `${screenshots}${name}.png`, fullPage});
 }

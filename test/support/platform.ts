@@ -81,15 +81,14 @@ export class Platform {
     return server;
   }
 
-  /** An API server alone, which knows the kinds: the one that is lent to this worker, or its own. */
+  /** Borrows the API server that is lent to this worker, or starts one. Installs the kinds that it lacks. */
   static async server({kinds = ours}: {kinds?: string} = {}): Promise<ApiServer> {
     const lent = kinds === ours ? lentServer() : undefined;
     const server = await (lent === undefined ? ApiServer.start() : ApiServer.borrow(lent));
-    if (lent !== undefined && server.lostKinds.length === 0) return server;
+    const isMissing = ({metadata: {name}}: Kind) => lent === undefined || server.lostKinds.includes(name);
+    const own = (await kindsIn(kinds)).filter(isMissing);
     const client = server.client();
-    const own = await kindsIn(kinds);
-    const lost = own.filter(({metadata}) => server.lostKinds.includes(metadata.name));
-    await (lent === undefined ? installKinds(client, own) : installKinds(client, lost, []));
+    await installKinds(client, own, standIns().filter(isMissing));
     await client.close();
     return server;
   }

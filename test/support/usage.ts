@@ -20,7 +20,7 @@ const programs: readonly [RegExp, string][] = [
 ];
 const programOf = (comm: string): string => programs.find(([pattern]) => pattern.test(comm))?.[1] ?? comm;
 
-/** What a read gives, or undefined when its process or cgroup is gone: they end while they are sampled. */
+/** The result of a read, or undefined if its process or cgroup has ended. Processes and cgroups end at any time during a sample. */
 function ifThere<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -31,7 +31,7 @@ function ifThere<T>(read: () => T): T | undefined {
 
 const read = (path: string): string | undefined => ifThere(() => readFileSync(path, 'utf8'));
 
-/** The folders below a folder, at any depth: none when it is gone. */
+/** Lists folders below a folder, at any depth. Returns none if the folder does not exist. */
 export const subfolders = (path: string): string[] =>
   (ifThere(() => readdirSync(path, {withFileTypes: true})) ?? [])
     .filter((entry) => entry.isDirectory())

@@ -1,4 +1,4 @@
-/** The table of processor time: what ends while it is sampled is left out, and never ends the run. */
+/** The table of processor time leaves out cgroups that end during a sample. */
 import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';

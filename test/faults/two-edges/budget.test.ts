@@ -1,6 +1,6 @@
 /**
  * Many domains at once against the budget of the ACME account. What is counted is what Pebble logs when it makes an order. The
- * solvers' Pods ask for more than the node has: an order is made before its challenge, and 200 Pods would measure nothing more. (With a
+ * solvers' Pods ask for more than the node has: an order is made before its challenge, and 80 Pods would measure nothing more. (With a
  * quota that admits none, cert-manager would try again as fast as it can.)
  */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
