@@ -6,6 +6,7 @@ import {readFileSync} from 'node:fs';
 import {parse} from 'yaml';
 import {z} from 'zod';
 import {cdnsWith} from './domain/cdns.ts';
+import {defaultBanRules} from './limits/bans.ts';
 import type {Edge, Rules} from './domain/proofs/proof.ts';
 import type {Policy} from './domain/world.ts';
 import {
@@ -43,6 +44,17 @@ const page = z.strictObject({
   frameAncestors: z.array(origin).default([]),
 });
 
+/** When a key is banned: see operator/limits/bans.ts. */
+const bans = z
+  .strictObject({
+    enabled: z.boolean().default(true),
+    strikes: z.int().min(1).max(60).default(defaultBanRules.strikes),
+    refusedPerMinute: z.number().min(1).max(100).default(defaultBanRules.refusedPerMinute),
+    firstBan: span('15m'),
+    longestBan: span('24h'),
+  })
+  .refine((b) => b.firstBan <= b.longestBan, {path: ['longestBan'], message: 'must be at least firstBan'});
+
 /** The API, its limits for callers without a key, and where it keeps what was used. */
 const api = z
   .strictObject({
@@ -57,11 +69,11 @@ const api = z
         ),
       )
       .default([]),
-    withoutKey: quota({requestsPerMinute: 60, requestsPerDay: 1000}),
+    withoutKey: z.strictObject({requestsPerMinute: z.int().min(1).default(60)}).prefault({}),
     // Of the tokens of ServiceAccounts.
     audience: z.string().min(1).max(253).default('doorplate'),
     perServiceAccount: quota({requestsPerMinute: 6000, requestsPerDay: 1_000_000}),
-    bans: z.strictObject({enabled: z.boolean().default(true)}).prefault({}),
+    bans: bans.prefault({}),
     authorize: z
       .strictObject({enabled: z.boolean().default(false), acceptOutages: z.boolean().default(false)})
       .prefault({}),

@@ -18,7 +18,7 @@ export interface ApiKeyDeps {
   client: Client;
   apiKeys: Cache<ApiKey, ApiKey>;
   /** By the SHA-256 of a token, hex. Whoever makes the controller enqueues the keys of a hash when its ban changes. */
-  bans: {until: (hash: string) => number | undefined; lift: (hash: string) => void};
+  bans: {of: KeyFacts['bansOf']; lift: (hash: string) => void};
   /** When the key of this UID was last used, ms since the epoch. A use in another hour than status says must enqueue it. */
   lastUsed: (uid: string) => number | undefined;
   events: EventRecorder;
@@ -67,7 +67,7 @@ export class ApiKeyReconciler {
 
     const now = clock();
     const facts: KeyFacts = {
-      bannedUntil: (hash) => bans.until(hash),
+      bansOf: (hash) => bans.of(hash),
       lastUsedMs: lastUsed(metadata.uid ?? ''),
       ...(liftedBan !== undefined && {liftedBan}),
     };

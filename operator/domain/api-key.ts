@@ -74,8 +74,8 @@ export const hashToken = (token: string): string => createHash('sha256').update(
 
 /** What is known of a key beside its object. */
 export interface KeyFacts {
-  /** Until when a token is banned, by its hash; Unix seconds, undefined: it is not. */
-  bannedUntil: (hash: string) => number | undefined;
+  /** Where a token is banned, by its hash, and until when (Unix seconds); empty: nowhere. */
+  bansOf: (hash: string) => readonly {network: string; untilSeconds: number}[];
   /** When the key was last used, ms since the epoch; undefined: not since this process began. */
   lastUsedMs?: number;
   /** The annotation that lifts a ban, as far as it has been acted on. */
@@ -107,28 +107,33 @@ function usable(key: ApiKey, live: readonly string[]): Verdict {
   return {reason: 'KeyUsable', message: `The key is accepted${until}.${tokens}`};
 }
 
+/** So many are named. */
+const mostNetworks = 3;
+
 function banned(
   {metadata: {name, namespace}, spec}: ApiKey,
-  bans: readonly {hash: string; untilMs: number}[],
+  bans: readonly {hash: string; network: string; untilMs: number}[],
 ): Verdict {
-  const newer = bans.some((b) => b.hash === spec.hashes[0]!.sha256);
+  const hashes = new Set(bans.map((b) => b.hash));
   const which =
     spec.hashes.length === 1
       ? 'The key'
-      : bans.length > 1
+      : hashes.size > 1
         ? 'Both tokens of the key'
-        : `The ${newer ? 'newer' : 'older'} token`;
+        : `The ${hashes.has(spec.hashes[0]!.sha256) ? 'newer' : 'older'} token`;
+  const networks = [...new Set(bans.map((b) => b.network))].toSorted();
+  const from = networks.length > mostNetworks ? `${networks.length} networks` : networks.join(', ');
   const until = timestamp(Math.max(...bans.map((b) => b.untilMs)));
   return {
     reason: 'KeyBanned',
     message:
-      `${which} went on after being told to wait: refused until ${until}. ` +
+      `${which} went on sending although every request was refused: banned from ${from} until ${until}. ` +
       'Have the client wait as Retry-After says. The platform lifts it by ' +
       `kubectl annotate apikey ${name} -n ${namespace} ${liftBanAnnotation}=$(date -u +%FT%TZ) --overwrite.`,
   };
 }
 
-function explain(key: ApiKey, {bannedUntil}: KeyFacts, now: number): Verdict {
+function explain(key: ApiKey, {bansOf}: KeyFacts, now: number): Verdict {
   const live = liveHashes(key.spec, now);
   if (live.length === 0) {
     return {
@@ -139,7 +144,7 @@ function explain(key: ApiKey, {bannedUntil}: KeyFacts, now: number): Verdict {
     };
   }
   const bans = live
-    .map((hash) => ({hash, untilMs: (bannedUntil(hash) ?? 0) * 1000}))
+    .flatMap((hash) => bansOf(hash).map(({network, untilSeconds}) => ({hash, network, untilMs: untilSeconds * 1000})))
     .filter(({untilMs}) => untilMs > now);
   return bans.length > 0 ? banned(key, bans) : usable(key, live);
 }
@@ -165,9 +170,9 @@ export function decideApiKey(key: ApiKey, facts: KeyFacts, now: number): ApiKeyS
 }
 
 /** When time alone changes what {@link decideApiKey} says, ms since the epoch; undefined: never. */
-export function nextChange({hashes, expireTime}: ApiKeySpec, {bannedUntil}: KeyFacts, now: number): number | undefined {
+export function nextChange({hashes, expireTime}: ApiKeySpec, {bansOf}: KeyFacts, now: number): number | undefined {
   const ends = [expireTime, ...hashes.map((h) => h.expireTime)].map(endOf);
-  const bans = hashes.map((h) => (bannedUntil(h.sha256) ?? 0) * 1000);
+  const bans = hashes.flatMap((h) => bansOf(h.sha256).map(({untilSeconds}) => untilSeconds * 1000));
   const next = Math.min(...[...ends, ...bans].filter((t) => t > now));
   return next === Infinity ? undefined : next;
 }

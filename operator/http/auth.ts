@@ -2,6 +2,7 @@ import {timingSafeEqual} from 'node:crypto';
 import type {ApiKey} from '../api/foreign.ts';
 import {hashToken, parseToken} from '../domain/api-key.ts';
 import {timestamp} from '../domain/times.ts';
+import type {KeyUser} from '../limits/bans.ts';
 import type {ProblemName} from './problems.ts';
 
 /** A key that was recognised, and by which of its hashes. */
@@ -70,13 +71,14 @@ export function whyKeyEnded(
     name,
     uid,
     hash,
+    network,
     scopes,
-  }: {namespace: string; name: string; uid: string; hash: string; scopes: readonly string[]},
+  }: KeyUser & {namespace: string; name: string; uid: string; scopes: readonly string[]},
   {
     findKey,
     bannedUntil,
     now,
-  }: {findKey: (key: string) => ApiKey | undefined; bannedUntil: (hash: string) => number | undefined; now: number},
+  }: {findKey: (key: string) => ApiKey | undefined; bannedUntil: (user: KeyUser) => number | undefined; now: number},
 ): string | undefined {
   const key = findKey(`${namespace}/${name}`);
   const token = key?.metadata.uid === uid ? key.spec.hashes.find(({sha256}) => sha256 === hash) : undefined;
@@ -85,7 +87,7 @@ export function whyKeyEnded(
     return 'The API key that you signed in by has expired.';
   if (!scopes.every((scope) => key.spec.scopes.includes(scope)))
     return 'The API key that you signed in by may do less now.';
-  const until = bannedUntil(hash);
+  const until = bannedUntil({hash, network});
   return until === undefined
     ? undefined
     : `The API key that you signed in by is banned until ${timestamp(until * 1000)}.`;

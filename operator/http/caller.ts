@@ -3,6 +3,7 @@ import type {FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {quotaOf, tenantKey} from '../domain/tenant.ts';
+import type {KeyUser} from '../limits/bans.ts';
 import type {Pool} from '../limits/limiter.ts';
 import type {NotRecognised} from './auth.ts';
 import {Problem} from './problems.ts';
@@ -17,7 +18,7 @@ interface InNamespace {
 }
 
 /** The holder of a key. */
-export type KeyCaller = InNamespace & {kind: 'key'; key: ApiKey; hash: string};
+export type KeyCaller = InNamespace & KeyUser & {kind: 'key'; key: ApiKey};
 /** A program of the platform's, in the namespace that its request names; it has the right that the path needs there. */
 export type BackendCaller = InNamespace & {kind: 'backend'; account: ServiceAccount};
 /** The page, for somebody who signed in. */

@@ -6,9 +6,9 @@ import type {FastifyReply, FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
-import type {Bans} from '../limits/bans.ts';
+import type {Bans, RefusalFacts, Strikes} from '../limits/bans.ts';
 import {banHeaders, limitHeaders, type Told} from '../limits/headers.ts';
-import type {Limiter, Pool, Quota, Refusal} from '../limits/limiter.ts';
+import type {Limiter, Pool, Quota, Refusal, Verdict} from '../limits/limiter.ts';
 import {networkOf} from './address.ts';
 import {recognise} from './auth.ts';
 import type {NotRecognised} from './auth.ts';
@@ -23,7 +23,7 @@ import {
 } from './caller.ts';
 import {namespaceHeader, namespaceOf} from './namespace-header.ts';
 import {Problem} from './problems.ts';
-import {jwtOf} from './service-accounts.ts';
+import {claimedBy, jwtOf} from './service-accounts.ts';
 import type {Right, ServiceAccounts} from './service-accounts.ts';
 import {readCookie} from './session/cookie.ts';
 import {checkSameOrigin} from './session/same-origin.ts';
@@ -42,6 +42,8 @@ declare module 'fastify' {
     ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);
     /** A file of the page: anybody may have it, and a quota of its own counts it. */
     isFile?: boolean;
+    /** Somebody signs in, or out: beside other requests of the same address, so that neither keeps the other from it. */
+    isSignIn?: boolean;
   }
 }
 
@@ -49,16 +51,16 @@ export interface GateDeps {
   /** Counts for plans, keys and ServiceAccounts. */
   limiter: Pick<Limiter, 'take' | 'look'>;
   /** Counts for addresses, and for what costs no plan: in memory alone. */
-  local: Pick<Limiter, 'take' | 'look'>;
+  local: Pick<Limiter, 'take' | 'look' | 'undo'>;
   bans: Pick<Bans, 'until' | 'refused'>;
   findKey: (key: string) => ApiKey | undefined;
   tenantOf: (namespace: string) => Tenant | undefined;
-  serviceAccounts: Pick<ServiceAccounts, 'audience' | 'remembered' | 'recognise' | 'may'>;
+  serviceAccounts: Pick<ServiceAccounts, 'audience' | 'remembered' | 'wasGood' | 'recognise' | 'may'>;
   /** Absent where there is no page. */
   sessions?: Pick<Sessions, 'find'>;
   /** Where the page stands, `https://HOST`; undefined: wherever it is asked for. */
   pageOrigin?: string;
-  /** Quota of an address without a valid key. */
+  /** Quota of an address without a valid key, for each of {@link AddressPool}. */
   addressQuota: Quota;
   /** Quota of each ServiceAccount. */
   serviceAccountQuota: Quota;
@@ -71,13 +73,19 @@ export interface GateDeps {
 
 const nobody: NotRecognised = {problem: 'credentials-missing', detail: 'Send an API key: Authorization: Bearer dp_...'};
 
-/** For what a client needs when its plan's quota is used up: to see the account, and to revoke its key. */
-const ownQuota: Quota = {requestsPerMinute: 60, requestsPerDay: 10_000};
+/** What an address is charged for, each by itself: who asks wrongly in one way keeps nobody from another. */
+type AddressPool = 'address' | 'cookie' | 'sign-in' | 'token';
+
+/** For what a client needs when its plan's quota is used up: to see the account, and to revoke its key. Of all keys of a tenant. */
+const ownQuota: Quota = {requestsPerMinute: 60};
 
 /** Of the page, for all who use it in one namespace: whatever the plan, and however much of that is used up. */
 const pageQuota: Quota = {requestsPerMinute: 600, requestsPerDay: 100_000};
 /** Of the page's files, for each address. */
-const filesQuota: Quota = {requestsPerMinute: 1200, requestsPerDay: 200_000};
+const filesQuota: Quota = {requestsPerMinute: 1200};
+
+/** So many programs of a network may ask wrongly, each as often as an address may. */
+const programsOfNetwork = 10;
 
 const unknown = ({problem, detail}: NotRecognised): Problem =>
   new Problem(problem, detail, {headers: {'www-authenticate': 'Bearer realm="doorplate"'}});
@@ -92,6 +100,9 @@ const verbs: Readonly<Record<string, Right['verb']>> = {
 
 /** Links and sessions of a tenant: each is kept until it ends, so that without a limit one tenant could push out all others'. */
 const signInQuota: Quota = {requestsPerMinute: 120, requestsPerDay: 5000};
+
+/** Counts a refusal; what of it the client is told. */
+type OnRefusal = (facts: RefusalFacts) => Strikes | undefined;
 
 /** What a ServiceAccount must be allowed in the namespace, by the path's scope and the method. */
 const rightFor = (scope: string, method: string, right: Partial<Right> = {}): Right => ({
@@ -154,7 +165,7 @@ export class Gate {
       const who = recognise(authorization, findKey, now());
       if (!('key' in who) || who.key.metadata.uid !== caller.key.metadata.uid) return false;
       const {scopes} = who.key.spec;
-      return caller.key.spec.scopes.every((had) => scopes.includes(had)) && bans.until(who.hash) === undefined;
+      return caller.key.spec.scopes.every((had) => scopes.includes(had)) && bans.until(caller) === undefined;
     }
     if (caller.kind === 'session') return this.#sessionGoesOn(request);
     const token = jwtOf(authorization);
@@ -195,21 +206,36 @@ export class Gate {
     return limitHeaders(this.#deps.local.look([this.#poolOfAddress(address)]));
   }
 
-  #poolOfAddress(address: string): Pool {
-    return {id: `address:${networkOf(address)}`, quota: this.#deps.addressQuota};
+  #poolOfAddress(address: string, pool: AddressPool = 'address'): Pool {
+    return {id: `${pool}:${networkOf(address)}`, quota: this.#deps.addressQuota};
   }
 
-  #stranger(address: string, why: NotRecognised): Stranger {
-    return {kind: 'address', pools: [this.#poolOfAddress(address)], why};
+  #stranger(address: string, why: NotRecognised, pool: AddressPool = 'address'): Stranger {
+    return {kind: 'address', pools: [this.#poolOfAddress(address, pool)], why};
+  }
+
+  /** Of whom a token is nobody has said yet. A program whose token is not valid keeps no other of its network from asking. */
+  #bearer(address: string, token: string, why: NotRecognised): Stranger {
+    const {requestsPerMinute} = this.#deps.addressQuota;
+    const network = this.#poolOfAddress(address, 'token');
+    const pools = [
+      {...network, id: `${network.id} ${claimedBy(token)}`},
+      {...network, quota: {requestsPerMinute: requestsPerMinute * programsOfNetwork}},
+    ];
+    return {kind: 'address', pools, why};
   }
 
   /** By a key where one is sent, else by the cookie of the page; files need neither. */
   async #passOther(request: FastifyRequest, tell: Tell): Promise<void> {
     const {headers, routeOptions, ip} = request;
     const {authorization, cookie} = headers;
-    const {isFile, ownQuota: own} = routeOptions.config;
+    const {isFile, isSignIn, ownQuota: own} = routeOptions.config;
     if (isFile) {
       request.caller = {...this.#stranger(ip, nobody), pools: [{id: `files:${networkOf(ip)}`, quota: filesQuota}]};
+      return this.#take(this.#deps.local, request.caller.pools, tell);
+    }
+    if (isSignIn) {
+      request.caller = this.#stranger(ip, nobody, 'sign-in');
       return this.#take(this.#deps.local, request.caller.pools, tell);
     }
     const token = authorization === undefined ? readCookie(cookie) : undefined;
@@ -226,14 +252,14 @@ export class Gate {
   }
 
   async #bySession(token: string, request: FastifyRequest, tell: Tell): Promise<SessionCaller | Stranger> {
-    const stranger = this.#stranger(request.ip, nobody);
+    const stranger = this.#stranger(request.ip, nobody, 'cookie');
     request.caller = stranger;
     const session = await this.#deps.sessions!.find(token).catch(async (error: unknown) => {
       // Whose it is cannot be asked: the address is charged, and told.
       await this.#take(this.#deps.local, stranger.pools, tell);
       throw error;
     });
-    if ('problem' in session) return this.#stranger(request.ip, session);
+    if ('problem' in session) return {...stranger, why: session};
     const {namespace} = session;
     const tenant = this.#deps.tenantOf(namespace)!;
     return {kind: 'session', session, namespace, tenant, pools: [{id: `page:${namespace}`, quota: pageQuota}]};
@@ -254,43 +280,45 @@ export class Gate {
       });
     const pools: Pool[] = [poolOf(tenant)];
     if (key.spec.rateLimit) pools.push({id: `key:${uid}`, quota: key.spec.rateLimit});
-    return {kind: 'key', key, hash, namespace, tenant, pools};
+    return {kind: 'key', key, hash, network: networkOf(address), namespace, tenant, pools};
   }
 
   async #charge(caller: KeyCaller | SessionCaller | Stranger, isOwn: boolean, tell: Tell): Promise<void> {
     const {bans, limiter, local, now, used, refused} = this.#deps;
     if (caller.kind !== 'key') return this.#take(local, caller.pools, tell);
-    const until = bans.until(caller.hash);
+    const until = bans.until(caller);
     if (until !== undefined) {
       refused('key-banned');
       tell(banHeaders(until, limiter.look(caller.pools)));
       throw new Problem(
         'key-banned',
-        `This key is banned until ${new Date(until * 1000).toISOString()}, because it went on sending ` +
-          'requests although it was told to wait. Wait as long as Retry-After says.',
+        `This key is banned from ${caller.network} until ${new Date(until * 1000).toISOString()}, because it went on ` +
+          'sending requests although each was refused. Wait as long as Retry-After says.',
       );
     }
     used(caller.key, now());
-    if (isOwn) return this.#take(local, [{id: `own:${caller.key.metadata.uid}`, quota: ownQuota}], tell);
-    return this.#take(limiter, caller.pools, tell, (endSeconds) => bans.refused(caller.hash, endSeconds));
+    if (isOwn) return this.#take(local, [{id: `own:${tenantKey(caller.tenant)}`, quota: ownQuota}], tell);
+    return this.#take(limiter, caller.pools, tell, (facts) => bans.refused(caller, facts));
   }
 
   /**
-   * By the token of a ServiceAccount. Each question to the API server is charged to the address: nobody makes it busy by
-   * made-up tokens.
+   * By the token of a ServiceAccount. A question to the API server is charged to the address, so that nobody makes it busy by
+   * made-up tokens, and a token that is good costs the address nothing.
    */
   async #passToken(token: string, request: FastifyRequest, tell: Tell): Promise<void> {
     const {serviceAccounts, limiter, local, serviceAccountQuota} = this.#deps;
     const {audience} = serviceAccounts;
-    const stranger = this.#stranger(request.ip, {
+    const stranger = this.#bearer(request.ip, token, {
       problem: 'credentials-wrong',
       detail: `The token is not valid: it has expired, its ServiceAccount is gone, or it was not made for the audience ${audience}.`,
     });
     request.caller = stranger;
     const remembered = serviceAccounts.remembered(token);
-    if (!remembered) await this.#take(local, stranger.pools, tell);
+    const charge = remembered || serviceAccounts.wasGood(token) ? undefined : await local.take(stranger.pools);
+    if (charge) this.#judge(charge, tell);
     const account = remembered === undefined ? await serviceAccounts.recognise(token) : remembered;
-    if (!account) return;
+    if (!account) return this.#chargeLate(charge, stranger, tell);
+    if (charge) local.undo(stranger.pools, charge);
     const pools = [{id: `service-account:${account.username}`, quota: serviceAccountQuota}];
     request.caller = {kind: 'service-account', account, pools};
     await this.#take(limiter, pools, tell);
@@ -326,25 +354,36 @@ export class Gate {
     return {kind: 'backend', account, namespace, tenant, pools};
   }
 
-  async #take(
-    limiter: GateDeps['limiter'],
-    pools: readonly Pool[],
-    tell: Tell,
-    onRefusal?: (endSeconds: number) => void,
-  ): Promise<void> {
-    const verdict = await limiter.take(pools);
-    tell(limitHeaders(verdict));
-    if (verdict.allowed) return;
-    onRefusal?.(verdict[`${verdict.exhausted}End`]);
-    throw this.#rateLimited(verdict, 'requests');
+  async #take(limiter: GateDeps['limiter'], pools: readonly Pool[], tell: Tell, onRefusal?: OnRefusal): Promise<void> {
+    this.#judge(await limiter.take(pools), tell, onRefusal);
   }
 
-  #rateLimited(verdict: Refusal, what: string): Problem {
-    const {exhausted: name, retryAfterSeconds} = verdict;
+  /** Tells the headers of the limit; throws where it refuses. */
+  #judge(verdict: Verdict, tell: Tell, onRefusal?: OnRefusal): void {
+    tell(limitHeaders(verdict));
+    if (verdict.allowed) return;
+    const {exhausted, minuteLimit, nowSeconds, retryAfterSeconds} = verdict;
+    const strikes = onRefusal?.({
+      minuteLimit,
+      ...(exhausted === 'day' && {dayOverSeconds: nowSeconds + retryAfterSeconds}),
+    });
+    throw this.#rateLimited(verdict, 'requests', strikes);
+  }
+
+  /** A token that was good is so no longer: that is charged like any other that is not. */
+  async #chargeLate(charge: Verdict | undefined, {pools}: Stranger, tell: Tell): Promise<void> {
+    if (!charge) await this.#take(this.#deps.local, pools, tell);
+  }
+
+  #rateLimited({exhausted: name, retryAfterSeconds, ...verdict}: Refusal, what: string, strikes?: Strikes): Problem {
     this.#deps.refused('rate-limited');
     return new Problem(
       'rate-limited',
-      `All ${verdict[`${name}Limit`]} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.`,
+      `All ${verdict[`${name}Limit`]} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.` +
+        (strikes && strikes.strikes > 0
+          ? ` So many were refused of late that this is strike ${strikes.strikes} of ${strikes.strikesToBan}; the last one bans the key.`
+          : ''),
+      strikes,
     );
   }
 }

@@ -154,13 +154,16 @@ const table = {
   'rate-limited': {
     status: 429,
     title: 'The rate limit is used up',
-    means: 'All requests of this minute or this day have been made. All keys of an account share one pool.',
+    means:
+      'All requests of this minute or this day have been made. All keys of an account share one pool. `strikes` says how many of ' +
+      '`strikesToBan` strikes this key has in this network; who waits as told has none.',
     remedy: 'Wait as long as `Retry-After` says; then back off exponentially. A higher plan has a higher limit.',
   },
   'key-banned': {
     status: 429,
     title: 'The API key is banned for a while',
-    means: 'It went on sending requests although it was told to wait.',
+    means:
+      'It went on sending requests although each was refused, for minutes. The ban is of the key in this network alone.',
     remedy: 'Wait as long as `Retry-After` says, and mend the client: each further ban lasts twice as long.',
   },
   'headers-too-large': {
@@ -210,6 +213,11 @@ export const problemSchema = z
       .optional()
       .describe('The fields that are wrong.'),
     scope: z.string().optional().describe('The scope that is missing.'),
+    strikes: z
+      .int()
+      .optional()
+      .describe('Minutes one after the other in which so much was refused that each counts as a strike.'),
+    strikesToBan: z.int().optional().describe('So many strikes ban the key in this network for a while.'),
     manager: z
       .string()
       .optional()

@@ -83,6 +83,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
       .header('x-content-type-options', 'nosniff');
     refuseWhoever(options, request, reply);
     await gate.pass(request, reply);
+    passOverBody(request);
   });
   // An event stream is not among these: it is cut by what it leaves unread.
   server.addHook('onSend', async (_, {raw}) => {
@@ -117,6 +118,12 @@ function refuseWhoever({gate, ready}: ServerOptions, {raw, ip}: FastifyRequest, 
   // HTTP/1.1 demands it (RFC 9112, 3.2).
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     refuse(new Problem('malformed-request', 'The request has no header `Host`.'));
+}
+
+/** Many clients say that they send JSON, or an empty form, where a path takes no body: nothing of it is read. */
+function passOverBody({raw: {headers}, routeOptions}: FastifyRequest): void {
+  if ((routeOptions.schema as {body?: unknown} | undefined)?.body !== undefined) return;
+  for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name];
 }
 
 /** For an error before any hook ran, such as a path that cannot be decoded. */

@@ -89,6 +89,11 @@ export class ServiceAccounts {
     return claimsOf(token)?.aud.includes(this.audience) ? this.#recall<ServiceAccount | null>(keyOf(token)) : null;
   }
 
+  /** Whether the API server has said of this token that it is good, and not since that it is not. */
+  wasGood(token: string): boolean {
+    return Boolean(this.#known.get(keyOf(token))?.answer);
+  }
+
   /** Whose token it is, null where it is nobody's. Throws where the API server gives no answer. */
   async recognise(token: string): Promise<ServiceAccount | null> {
     const key = keyOf(token);
@@ -172,6 +177,7 @@ export const jwtOf = (header: string | undefined): string | undefined =>
 const claimsSchema = z.object({
   aud: z.union([z.string().transform((one) => [one]), z.array(z.string())]),
   exp: z.number(),
+  sub: z.string().default(''),
 });
 
 /** What a token says of itself, which nobody has checked: enough to ask the API server no question in vain. */
@@ -182,6 +188,9 @@ function claimsOf(token: string): z.output<typeof claimsSchema> | undefined {
     return undefined;
   }
 }
+
+/** Whose token it says that it is, in a fixed number of characters: nobody has checked that. */
+export const claimedBy = (token: string): string => keyOf(claimsOf(token)?.sub ?? '').slice(0, 16);
 
 /** Tokens themselves are not kept. */
 const keyOf = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -134,12 +134,11 @@ export function projectView(project: Project, domain: CustomDomain | undefined):
   };
 }
 
-const usage = (standing: Standing, window: WindowName): AccountView['usage']['day'] => ({
-  limit: standing[`${window}Limit`],
-  used: standing[`${window}Limit`] - standing[`${window}Remaining`],
-  remaining: standing[`${window}Remaining`],
-  reset: standing[`${window}End`],
-});
+/** Of a plan, which counts minutes and days. */
+function usage(standing: Standing, window: WindowName): AccountView['usage']['day'] {
+  const [limit, remaining] = [standing[`${window}Limit`]!, standing[`${window}Remaining`]!];
+  return {limit, used: limit - remaining, remaining, reset: standing[`${window}End`]!};
+}
 
 const ownKeyView = ({metadata: {name}, spec: {scopes, expireTime}}: ApiKey): AccountView['key'] => ({
   name,

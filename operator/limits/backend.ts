@@ -1,13 +1,13 @@
 /**
  * What stands behind a FallbackStore: it counts windows and keeps bans for longer than a process lives, and may fail.
  */
-import type {Ban} from './bans.ts';
+import type {Ban, KeyUser} from './bans.ts';
 import type {TimeMark} from './clock.ts';
-import type {Claim, Grant} from './store.ts';
+import type {Claim, Grant, Held as WindowHeld} from './store.ts';
 
 /** What a backend holds when it is opened. */
 export interface Held {
-  windows: {window: string; endSeconds: number; taken: number}[];
+  windows: (WindowHeld & {window: string; endSeconds: number})[];
   bans: Ban[];
   records: StoredRecord[];
   /** When something was written last; absent where that is not known, or does not matter. */
@@ -25,7 +25,7 @@ export interface StoredRecord {
 export type RecordChange = {put: StoredRecord} | {remove: string};
 
 /** A ban, or that there is none any more. */
-export type BanChange = {save: Ban} | {remove: string};
+export type BanChange = {save: Ban} | {remove: KeyUser};
 
 /** Each call rejects with what is wrong and what to do about it. */
 export interface Backend {

@@ -1,24 +1,26 @@
 /**
- * Bans of keys that go on asking after a refusal. A strike is a refused request that came before the time which an earlier refusal told
- * it to wait for. So who waits is never struck, and neither is who had requests under way:
+ * Bans of keys that go on sending although every answer is 429. What counts is how much is refused, not who was refused: programs that
+ * share a key and wait as they are told are each refused once in a while, and together make few refusals; one that does not wait makes
+ * many, minute after minute.
  *
- * first refusal ---- 2 s ----> strikes, one a second at most ---- 10 within a minute ----> banned: 15 min, doubling to 24 h
- *        ^                             |                                                        |
- *        +----- came when it was told to                                forgotten a quiet day after its end
+ *   a minute in which more was refused than twice the requests per minute ---> a strike
+ *   3 strikes in minutes that follow one another ----------------------------> banned: 15 min, doubling to 24 h
+ *        ^                                                                            |
+ *        +--- none in a minute: strikes are forgotten                  forgotten a quiet day after its end
  *
- * A key is known by the SHA-256 of its token: to make its object again does not help, another key of the tenant is not harmed.
+ * Strikes and bans are of a key as it is used from one network: what one machine does ends no other's service. A key is known by the
+ * SHA-256 of its token: to make its object again does not help, another key of the tenant is not harmed.
  */
 
 export interface BanRules {
   /** Bans may be switched off: then nobody is struck, and who is banned is let in. */
   enabled: boolean;
-  /** After the first refusal was sent, requests may still be under way for so long. */
-  graceMs: number;
-  /** One strike in such a span at most. */
-  strikeEveryMs: number;
-  /** So many strikes within the span begin a ban. */
+  /** A minute with more refusals than so many times the requests per minute is a strike. */
+  refusedPerMinute: number;
+  /** Nor is it one with so many refusals or fewer, however small the limit is. */
+  refusedAtLeast: number;
+  /** So many strikes in minutes that follow one another begin a ban. */
   strikes: number;
-  withinMs: number;
   firstBanMs: number;
   longestBanMs: number;
   /** So long after the end of its last ban a key's bans are forgotten: the next one is a first one. */
@@ -27,43 +29,61 @@ export interface BanRules {
 
 export const defaultBanRules: Readonly<BanRules> = {
   enabled: true,
-  graceMs: 2000,
-  strikeEveryMs: 1000,
-  strikes: 10,
-  withinMs: 60_000,
+  refusedPerMinute: 2,
+  refusedAtLeast: 120,
+  strikes: 3,
   firstBanMs: 15 * 60_000,
   longestBanMs: 24 * 3_600_000,
   forgottenAfterMs: 24 * 3_600_000,
 };
 
-/** The last ban of a key, whether it still lasts or not. */
-export interface Ban {
+/** A key as it is used from one network. `hash`: SHA-256 of the token, hex. `network`: as `networkOf` names it. */
+export interface KeyUser {
   hash: string;
+  network: string;
+}
+
+/** The last ban of a key in a network, whether it still lasts or not. */
+export interface Ban extends KeyUser {
   /** Unix seconds. */
   untilSeconds: number;
   /** How many bans without a quiet day in between, this one included. */
   times: number;
 }
 
+/** Under what a ban is kept: no two share it. */
+export const banId = ({hash, network}: KeyUser): string => `${hash} ${network}`;
+
+/** Whose ban is kept under this id. */
+export function userOf(id: string): KeyUser {
+  const [hash = '', network = ''] = id.split(' ');
+  return {hash, network};
+}
+
 /** Where bans outlive the process. Neither call throws, or is waited for. */
 export interface BanStore {
   saveBan(ban: Ban): void;
-  removeBan(hash: string): void;
+  removeBan(user: KeyUser): void;
 }
 
-/**
- * A client counts the seconds of its wait by a clock of its own, and ours may run slower by as much while it is corrected (clock.ts): who
- * comes by less than this part of its wait too early is on time.
- */
-const clientDrift = 0.002;
+/** What somebody who was refused is told of strikes. */
+export interface Strikes {
+  /** In minutes that follow one another, this one included. */
+  strikes: number;
+  /** So many are a ban. */
+  strikesToBan: number;
+}
 
-/** What a refused key has done since its first refusal. */
+const spanMs = 60_000;
+
+/** What was refused since a minute began for this user: with the first refusal, and anew with the first one after it. */
 interface Refused {
-  firstMs: number;
-  /** From when on it is on time. */
-  onTimeMs: number;
-  /** Unix ms, ascending; at most `strikes`. */
-  strikes: number[];
+  sinceMs: number;
+  count: number;
+  /** This minute is a strike already. */
+  isStruck: boolean;
+  /** In minutes that follow one another, up to this one. */
+  strikes: number;
 }
 
 export interface BansOptions {
@@ -71,8 +91,14 @@ export interface BansOptions {
   clock: {nowMs(): number};
   rules?: Readonly<BanRules>;
   store?: BanStore;
-  /** Keys with a ban, and keys that were refused, of which something is kept: so many of each. */
+  /** Users with a ban, and users who were refused, of which something is kept: so many of each. */
   atMost?: number;
+}
+
+/** How a limiter refused: `minuteLimit` requests a minute; `dayOverSeconds` (Unix): it is the day that is used up, and told to end then. */
+export interface RefusalFacts {
+  minuteLimit: number;
+  dayOverSeconds?: number;
 }
 
 export class Bans {
@@ -81,6 +107,8 @@ export class Bans {
   readonly #store: BanStore | undefined;
   readonly #atMost: number;
   readonly #bans = new Map<string, Ban>();
+  /** The ids of the bans of each key. */
+  readonly #ofHash = new Map<string, Set<string>>();
   readonly #refused = new Map<string, Refused>();
   readonly #handlers: ((hash: string) => void)[] = [];
   /** Bans that began here. */
@@ -93,12 +121,12 @@ export class Bans {
     this.#atMost = atMost;
   }
 
-  /** Keys of which something is kept. */
+  /** Users of whom something is kept. */
   get size(): {bans: number; refused: number} {
     return {bans: this.#bans.size, refused: this.#refused.size};
   }
 
-  /** The last ban of each key, whether it still lasts or not. */
+  /** The last ban of each user, whether it still lasts or not. */
   all(): Ban[] {
     return [...this.#bans.values()];
   }
@@ -109,100 +137,130 @@ export class Bans {
     return this.#rules.enabled ? [...this.#bans.values()].filter((ban) => ban.untilSeconds * 1000 > nowMs).length : 0;
   }
 
-  /** Until when this key is banned (Unix seconds), else undefined. */
-  until(hash: string): number | undefined {
-    const ban = this.#bans.get(hash);
+  /** Until when this key is banned in this network (Unix seconds), else undefined. */
+  until(user: KeyUser): number | undefined {
+    const ban = this.#bans.get(banId(user));
     return ban && this.#rules.enabled && ban.untilSeconds * 1000 > this.#clock.nowMs() ? ban.untilSeconds : undefined;
   }
 
-  /**
-   * A request of this key was refused by the limiter and told to wait until then (Unix seconds; the end of the exhausted window, which is
-   * never after Retry-After). True when this began a ban.
-   */
-  refused(hash: string, toldUntilSeconds: number): boolean {
-    if (!this.#rules.enabled || this.until(hash) !== undefined) return false;
-    const nowMs = this.#clock.nowMs();
-    const known = this.#refused.get(hash);
-    // The least recently refused is forgotten first.
-    this.#refused.delete(hash);
-    const onTimeMs = nowMs + (toldUntilSeconds * 1000 - nowMs) * (1 - clientDrift);
-    if (!known || nowMs >= known.onTimeMs) {
-      this.#refused.set(hash, {firstMs: nowMs, onTimeMs, strikes: known?.strikes ?? []});
-      this.#bound(this.#refused);
-      return false;
+  /** The bans of this key that last, in whatever networks. */
+  of(hash: string): Ban[] {
+    const ids = this.#ofHash.get(hash);
+    return ids ? [...ids].map((id) => this.#bans.get(id)!).filter((ban) => this.until(ban) !== undefined) : [];
+  }
+
+  /** A request was refused by the limiter. Resulting strikes; undefined where bans are switched off, or one lasts. */
+  refused(user: KeyUser, {minuteLimit, dayOverSeconds}: RefusalFacts): Strikes | undefined {
+    const {enabled, strikes: strikesToBan, refusedPerMinute, refusedAtLeast} = this.#rules;
+    if (!enabled || this.until(user) !== undefined) return undefined;
+    const id = banId(user);
+    const refused = this.#minuteOf(id);
+    refused.count++;
+    if (!refused.isStruck && refused.count > Math.max(refusedAtLeast, refusedPerMinute * minuteLimit)) {
+      refused.isStruck = true;
+      refused.strikes++;
     }
-    this.#refused.set(hash, known);
-    known.onTimeMs = onTimeMs;
-    if (!this.#strikes(known, nowMs)) return false;
-    this.#refused.delete(hash);
-    this.#ban(hash, nowMs);
-    return true;
+    const {strikes} = refused;
+    if (strikes >= strikesToBan) {
+      this.#refused.delete(id);
+      this.#ban(user, dayOverSeconds);
+    }
+    return {strikes, strikesToBan};
   }
 
-  /** Ends the ban and forgets the ones before it: for the platform. */
+  /** Ends the bans of a key and forgets the ones before them: for the platform. */
   lift(hash: string): void {
-    this.#refused.delete(hash);
-    if (!this.#bans.delete(hash)) return;
-    this.#store?.removeBan(hash);
-    this.#tell(hash);
+    const ids = this.#ofHash.get(hash) ?? [];
+    for (const id of this.#refused.keys()) if (userOf(id).hash === hash) this.#refused.delete(id);
+    if (this.#ofHash.delete(hash)) {
+      for (const id of ids) {
+        this.#bans.delete(id);
+        this.#store?.removeBan(userOf(id));
+      }
+      this.#tell(hash);
+    }
   }
 
-  /** Called when a ban begins, changes or is lifted, here or in another replica; not at its end, which `until` tells. */
+  /** Called with a key when a ban begins, changes or is lifted, here or in another replica; not at its end, which `until` tells. */
   onChange(handler: (hash: string) => void): void {
     this.#handlers.push(handler);
   }
 
   /** Takes over what a store holds; what it no longer holds is lifted. */
   replaceAll(bans: Iterable<Ban>): void {
-    const now = new Map([...bans].map((ban) => [ban.hash, ban]));
+    const now = new Map([...bans].map((ban) => [banId(ban), ban]));
     const before = [...this.#bans.values()];
-    for (const {hash} of before) if (!now.has(hash)) this.#change(hash, undefined);
-    for (const ban of now.values()) this.#change(ban.hash, ban);
-    this.#bound(this.#bans);
+    for (const ban of before) if (!now.has(banId(ban))) this.#change(ban, undefined);
+    for (const ban of now.values()) this.#change(ban, ban);
+    this.#bound();
   }
 
-  #change(hash: string, ban: Ban | undefined): void {
-    const known = this.#bans.get(hash);
+  #change(user: KeyUser, ban: Ban | undefined): void {
+    const known = this.#bans.get(banId(user));
     if (ban ? known?.untilSeconds === ban.untilSeconds && known.times === ban.times : known === undefined) return;
-    if (ban) this.#bans.set(hash, ban);
-    else this.#bans.delete(hash);
-    this.#tell(hash);
+    if (ban) this.#set(ban);
+    else this.#drop(banId(user));
+    this.#tell(user.hash);
   }
 
-  /** Counts a strike, unless it is too early for one; true when it was the last. */
-  #strikes(known: Refused, nowMs: number): boolean {
-    const {graceMs, strikeEveryMs, strikes, withinMs} = this.#rules;
-    if (nowMs - known.firstMs < graceMs || nowMs - (known.strikes.at(-1) ?? -Infinity) < strikeEveryMs) return false;
-    known.strikes = [...known.strikes.filter((at) => nowMs - at < withinMs), nowMs];
-    return known.strikes.length >= strikes;
+  /** What was refused in the minute of now. */
+  #minuteOf(id: string): Refused {
+    const nowMs = this.#clock.nowMs();
+    const known = this.#refused.get(id);
+    if (known && nowMs < known.sinceMs + spanMs) return known;
+    const follows = known?.isStruck === true && nowMs < known.sinceMs + 2 * spanMs;
+    const refused = {sinceMs: nowMs, count: 0, isStruck: false, strikes: follows ? known.strikes : 0};
+    // The one whose minute began first is forgotten first.
+    this.#refused.delete(id);
+    this.#refused.set(id, refused);
+    if (this.#refused.size > this.#atMost) this.#refused.delete(this.#refused.keys().next().value!);
+    return refused;
   }
 
-  #ban(hash: string, nowMs: number): void {
+  /** A ban for the day's quota does not reach into the next day's: it ends when everybody else is told to come back. */
+  #ban(user: KeyUser, dayOverSeconds = Infinity): void {
     const {firstBanMs, longestBanMs, forgottenAfterMs} = this.#rules;
-    const last = this.#bans.get(hash);
+    const nowMs = this.#clock.nowMs();
+    const last = this.#bans.get(banId(user));
     const times = last && nowMs < last.untilSeconds * 1000 + forgottenAfterMs ? last.times + 1 : 1;
     const lengthMs = Math.min(firstBanMs * 2 ** (times - 1), longestBanMs);
-    const ban = {hash, untilSeconds: Math.ceil((nowMs + lengthMs) / 1000), times};
+    const untilSeconds = Math.min(Math.ceil((nowMs + lengthMs) / 1000), dayOverSeconds);
+    const ban = {...user, untilSeconds, times};
     this.begun++;
-    this.#bans.delete(hash);
-    this.#bans.set(hash, ban);
+    this.#set(ban);
     this.#forget(nowMs);
     this.#store?.saveBan(ban);
-    this.#tell(hash);
+    this.#tell(user.hash);
   }
 
   /** Bans are few, and begin rarely: then all of them are looked at. */
   #forget(nowMs: number): void {
-    for (const {hash, untilSeconds} of this.#bans.values()) {
-      if (untilSeconds * 1000 + this.#rules.forgottenAfterMs > nowMs) continue;
-      this.#bans.delete(hash);
-      this.#store?.removeBan(hash);
+    for (const [id, ban] of this.#bans) {
+      if (ban.untilSeconds * 1000 + this.#rules.forgottenAfterMs > nowMs) continue;
+      this.#drop(id);
+      this.#store?.removeBan(ban);
     }
-    this.#bound(this.#bans);
+    this.#bound();
   }
 
-  #bound(map: Map<string, unknown>): void {
-    while (map.size > this.#atMost) map.delete(map.keys().next().value!);
+  /** Takes a ban in, as the newest. */
+  #set(ban: Ban): void {
+    const id = banId(ban);
+    this.#bans.delete(id);
+    this.#bans.set(id, ban);
+    this.#ofHash.set(ban.hash, (this.#ofHash.get(ban.hash) ?? new Set()).add(id));
+  }
+
+  #drop(id: string): void {
+    this.#bans.delete(id);
+    const {hash} = userOf(id);
+    const ids = this.#ofHash.get(hash);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#ofHash.delete(hash);
+  }
+
+  #bound(): void {
+    while (this.#bans.size > this.#atMost) this.#drop(this.#bans.keys().next().value!);
   }
 
   #tell(hash: string): void {

@@ -7,9 +7,9 @@
  *    +---- it answers again, and has been told what was granted meanwhile -+  tried every second
  */
 import {type Clock, systemClock} from '../kube/clock.ts';
-import type {Ban, BanStore} from './bans.ts';
+import {type Ban, banId, type BanStore, type KeyUser} from './bans.ts';
 import type {Backend, BanChange, Held} from './backend.ts';
-import {type Claim, type Grant, grantAll, type Store} from './store.ts';
+import {type Claim, type Grant, grantAll, type Store, type Unused} from './store.ts';
 
 export interface FallbackOptions {
   backend: Backend;
@@ -29,11 +29,12 @@ export interface FallbackOptions {
 /** What this process knows of a window. */
 interface Page {
   endSeconds: number;
-  /** Taken by everybody, when the backend last answered. */
+  /** Taken by everybody, and given back of that, when the backend last answered. */
   known: number;
+  returned: number;
   /** Granted to this process, by whomever. */
   own: number;
-  /** Granted without the backend, and not told to it yet. Below 0: it granted too much, and is told that. */
+  /** Granted without the backend, and not told to it yet. Below 0: it granted what was not used, and is told that. */
   owed: number;
   /** The same, told and not answered yet. */
   telling: number;
@@ -49,7 +50,7 @@ const nothing = (): void => {};
 export class FallbackStore implements Store, BanStore {
   readonly #options: Required<FallbackOptions>;
   readonly #pages = new Map<string, Page>();
-  /** Changes of bans that the backend does not know yet; the last one of each key counts. */
+  /** Changes of bans that the backend does not know yet; the last one of each id counts. */
   readonly #unsaved = new Map<string, BanChange>();
   #saving: Promise<void> | undefined;
   #opened = false;
@@ -84,13 +85,23 @@ export class FallbackStore implements Store, BanStore {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#options.timers.clearTimeout(this.#retry);
+    await this.#tellOwed();
     await this.#saveBans();
     await this.#options.backend.close().catch(() => {});
   }
 
   taken(window: string): number {
     const page = this.#pages.get(window);
-    return page ? page.known + page.owed + page.telling : 0;
+    return page ? inUse(page) : 0;
+  }
+
+  /** The backend is told within a minute, and before this process ends. */
+  giveBack(unused: readonly Unused[]): void {
+    for (const {count, ...each} of unused) {
+      const page = this.#page(each);
+      page.owed -= count;
+      page.own -= count;
+    }
   }
 
   reserve(claims: readonly Claim[], nowMs: number): Grant[] | Promise<Grant[]> {
@@ -100,28 +111,28 @@ export class FallbackStore implements Store, BanStore {
   }
 
   saveBan(ban: Ban): void {
-    this.#unsaved.set(ban.hash, {save: ban});
+    this.#unsaved.set(banId(ban), {save: ban});
     void this.#saveBans();
   }
 
-  removeBan(hash: string): void {
-    this.#unsaved.set(hash, {remove: hash});
+  removeBan(user: KeyUser): void {
+    this.#unsaved.set(banId(user), {remove: user});
     void this.#saveBans();
   }
 
   /** What the backend holds of bans, with the changes that it does not know yet. */
   withChanges(held: readonly Ban[]): Ban[] {
-    const bans = new Map(held.map((ban) => [ban.hash, ban]));
-    for (const [hash, change] of this.#unsaved) {
-      if ('save' in change) bans.set(hash, change.save);
-      else bans.delete(hash);
+    const bans = new Map(held.map((ban) => [banId(ban), ban]));
+    for (const [id, change] of this.#unsaved) {
+      if ('save' in change) bans.set(id, change.save);
+      else bans.delete(id);
     }
     return [...bans.values()];
   }
 
   #page({window, endSeconds}: Pick<Claim, 'window' | 'endSeconds'>): Page {
     let page = this.#pages.get(window);
-    if (!page) this.#pages.set(window, (page = {endSeconds, known: 0, own: 0, owed: 0, telling: 0}));
+    if (!page) this.#pages.set(window, (page = {endSeconds, known: 0, returned: 0, own: 0, owed: 0, telling: 0}));
     return page;
   }
 
@@ -137,25 +148,29 @@ export class FallbackStore implements Store, BanStore {
   /**
    * Asks the backend, and tells it what it does not know. An answer that comes too late still counts: what it granted
    * pays for what was granted without it. Whether a call that failed was counted is not known: what it told is told
-   * again, which admits too few at worst.
+   * again, and what it gave back is not, which admits too few at worst.
    */
   async #tell(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
     const pages = claims.map((claim) => this.#page(claim));
     const owed = pages.map((page) => page.owed);
     for (const page of pages) [page.telling, page.owed] = [page.telling + page.owed, 0];
-    const told = claims.map((claim, i) => ({...claim, known: pages[i]!.known, owed: owed[i]!}));
+    const told = claims.map((claim, i) => {
+      const {known, returned: knownReturned} = pages[i]!;
+      return {...claim, known, knownReturned, owed: owed[i]!};
+    });
     let late = false;
     const answered = async (): Promise<Grant[]> => {
       try {
         const grants = await this.#options.backend.reserve(told, nowMs);
         for (const [i, page] of pages.entries()) {
           page.known = Math.max(page.known, grants[i]!.taken);
+          page.returned = Math.max(page.returned, grants[i]!.returned);
           if (late) page.owed -= grants[i]!.granted;
           else page.own += grants[i]!.granted;
         }
         return grants;
       } catch (error) {
-        for (const [i, page] of pages.entries()) page.owed += owed[i]!;
+        for (const [i, page] of pages.entries()) page.owed += Math.max(owed[i]!, 0);
         throw error;
       } finally {
         for (const [i, page] of pages.entries()) page.telling -= owed[i]!;
@@ -170,11 +185,11 @@ export class FallbackStore implements Store, BanStore {
   #grant(claims: readonly Claim[]): Grant[] {
     const pages = claims.map((claim) => this.#page(claim));
     const taken = claims.map(({limit}, i) => {
-      const {known, own, owed, telling} = pages[i]!;
+      const page = pages[i]!;
       // One process alone has all that those before it have left.
-      if (this.#options.replicas === 1) return known + owed + telling;
+      if (this.#options.replicas === 1) return {taken: inUse(page), returned: 0};
       const share = Math.min(limit, Math.max(1, Math.floor(limit / this.#options.replicas)));
-      return Math.max(known + owed + telling, limit - Math.max(0, share - own));
+      return {taken: Math.max(inUse(page), limit - Math.max(0, share - page.own)), returned: 0};
     });
     return grantAll(claims, taken).map((grant, i) => {
       pages[i]!.own += grant.granted;
@@ -214,22 +229,36 @@ export class FallbackStore implements Store, BanStore {
     if (!this.#opened) {
       const held = await this.#inTime(backend.open());
       this.#opened = true;
-      for (const {taken, ...each} of held.windows) {
+      for (const {taken, returned, ...each} of held.windows) {
         const page = this.#page(each);
         page.known = Math.max(page.known, taken);
+        page.returned = Math.max(page.returned, returned);
       }
       onOpen(held);
     }
     // It answers in the order of the questions: what it owes an answer for is known once it has answered this one.
     await this.#inTime(backend.reserve([], this.#nowMs));
-    const owing = [...this.#pages]
-      .filter(([, page]) => page.owed !== 0)
-      .map(([window, {endSeconds}]) => ({window, endSeconds, limit: 0, want: 0, least: 0}));
-    for (let i = 0; i < owing.length; i += tellAtOnce) await this.#tell(owing.slice(i, i + tellAtOnce), this.#nowMs);
+    await this.#tellAllOwed();
     this.#down = false;
     this.#told.clear();
     onUp();
     void this.#saveBans();
+  }
+
+  async #tellAllOwed(): Promise<void> {
+    const owing = [...this.#pages]
+      .filter(([, page]) => page.owed !== 0)
+      .map(([window, {endSeconds}]) => ({window, endSeconds, limit: 0, want: 0, least: 0}));
+    for (let i = 0; i < owing.length; i += tellAtOnce) await this.#tell(owing.slice(i, i + tellAtOnce), this.#nowMs);
+  }
+
+  async #tellOwed(): Promise<void> {
+    if (this.#down) return;
+    try {
+      await this.#tellAllOwed();
+    } catch (error) {
+      this.#goDown(error as Error);
+    }
   }
 
   async #saveBans(): Promise<void> {
@@ -243,7 +272,7 @@ export class FallbackStore implements Store, BanStore {
       while (this.#unsaved.size > 0) {
         const changes = [...this.#unsaved];
         await this.#inTime(this.#options.backend.changeBans(changes.map(([, change]) => change)));
-        for (const [hash, change] of changes) if (this.#unsaved.get(hash) === change) this.#unsaved.delete(hash);
+        for (const [id, change] of changes) if (this.#unsaved.get(id) === change) this.#unsaved.delete(id);
       }
     } catch (error) {
       this.#goDown(error as Error);
@@ -279,5 +308,9 @@ export class FallbackStore implements Store, BanStore {
     if (nowMs - this.#sweptMs < sweepEveryMs) return;
     this.#sweptMs = nowMs;
     for (const [window, {endSeconds}] of this.#pages) if (endSeconds * 1000 <= nowMs) this.#pages.delete(window);
+    void this.#tellOwed();
   }
 }
+
+/** Of a window, as far as this process knows. */
+const inUse = ({known, returned, owed, telling}: Page): number => known - returned + owed + telling;

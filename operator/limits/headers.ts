@@ -17,22 +17,33 @@ export type Told = Record<string, string | number>;
  */
 export function limitHeaders(told: LimitsTold): Told {
   const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd} = told;
-  const isDay = showsDay(told);
   const ofMinute = untilMinute(wait('minute', minuteEnd, told));
+  if (dayLimit === undefined || dayRemaining === undefined || dayEnd === undefined)
+    return withWait(told, {
+      'x-ratelimit-limit': minuteLimit,
+      'x-ratelimit-remaining': minuteRemaining,
+      'x-ratelimit-reset': minuteEnd,
+      'ratelimit-policy': minutePolicy(minuteLimit),
+      ratelimit: `"minute";r=${minuteRemaining}${ofMinute}`,
+    });
+  const isDay = showsDay(told, dayRemaining, dayEnd);
   const ofDay = untilDay(wait('day', dayEnd, told));
-  const headers: Told = {
+  return withWait(told, {
     'x-ratelimit-limit': isDay ? dayLimit : minuteLimit,
     'x-ratelimit-remaining': isDay ? dayRemaining : minuteRemaining,
     'x-ratelimit-reset': isDay ? dayEnd : minuteEnd,
     'ratelimit-policy': policies(minuteLimit)(dayLimit),
-    ratelimit: `"minute";r=${minuteRemaining}${ofMinute}${dayRemaining}${ofDay}`,
-  };
-  if (told.retryAfterSeconds !== undefined) headers['retry-after'] = told.retryAfterSeconds;
+    ratelimit: `"minute";r=${minuteRemaining}${ofMinute}, "day";r=${dayRemaining}${ofDay}`,
+  });
+}
+
+function withWait({retryAfterSeconds}: LimitsTold, headers: Told): Told {
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = retryAfterSeconds;
   return headers;
 }
 
 /** The exhausted window, or the one with the fewest left; ties go to the later reset. */
-const showsDay = ({exhausted, minuteRemaining, minuteEnd, dayRemaining, dayEnd}: LimitsTold): boolean =>
+const showsDay = ({exhausted, minuteRemaining, minuteEnd}: LimitsTold, dayRemaining: number, dayEnd: number): boolean =>
   exhausted === undefined
     ? isTighter(dayRemaining, dayEnd, {remaining: minuteRemaining, endSeconds: minuteEnd})
     : exhausted === 'day';
@@ -55,10 +66,9 @@ function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
 }
 
 const {minute: minuteSeconds, day: daySeconds} = lengthSeconds;
-const policies = kept((perMinute) =>
-  kept((perDay) => `"minute";q=${perMinute};w=${minuteSeconds}, "day";q=${perDay};w=${daySeconds}`),
-);
-const untilMinute = kept((seconds) => `;t=${seconds}, "day";r=`);
+const minutePolicy = kept((perMinute) => `"minute";q=${perMinute};w=${minuteSeconds}`);
+const policies = kept((perMinute) => kept((perDay) => `${minutePolicy(perMinute)}, "day";q=${perDay};w=${daySeconds}`));
+const untilMinute = kept((seconds) => `;t=${seconds}`);
 const untilDay = kept((seconds) => `;t=${seconds}`);
 
 /** The headers of an answer to a banned key: nothing remains until the ban ends, whatever its windows have left. */
@@ -67,8 +77,7 @@ export function banHeaders(untilSeconds: number, standing: Standing): Told {
     ...standing,
     minuteRemaining: 0,
     minuteEnd: untilSeconds,
-    dayRemaining: 0,
-    dayEnd: untilSeconds,
+    ...(standing.dayLimit !== undefined && {dayRemaining: 0, dayEnd: untilSeconds}),
     retryAfterSeconds: secondsUntil(untilSeconds, standing),
   });
 }

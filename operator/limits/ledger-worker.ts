@@ -4,10 +4,10 @@
  */
 import {DatabaseSync} from 'node:sqlite';
 import {parentPort, workerData} from 'node:worker_threads';
-import type {Ban} from './bans.ts';
+import {banId, userOf} from './bans.ts';
 import type {BanChange, Held, RecordChange} from './backend.ts';
 import type {TimeMark} from './clock.ts';
-import {type Claim, type Grant, grantAll} from './store.ts';
+import {type Claim, type Grant, grantAll, type Held as WindowHeld} from './store.ts';
 
 export type LedgerRequest =
   | {open: true}
@@ -25,14 +25,23 @@ export type LedgerRequest =
 export type LedgerAnswer = {held: Held} | {grants: Grant[][]} | {error: {message: string; errcode?: number}};
 
 /** Raised with every change that an older Doorplate cannot read. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 const schema = `
-  CREATE TABLE IF NOT EXISTS windows (window TEXT PRIMARY KEY, ends INTEGER NOT NULL, taken INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS windows (window TEXT PRIMARY KEY, ends INTEGER NOT NULL, taken INTEGER NOT NULL,
+    returned INTEGER NOT NULL DEFAULT 0) STRICT;
   CREATE TABLE IF NOT EXISTS bans (hash TEXT PRIMARY KEY, until INTEGER NOT NULL, times INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS mark (only INTEGER PRIMARY KEY, at REAL NOT NULL, uptime REAL NOT NULL, boot TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS records (name TEXT PRIMARY KEY, text TEXT NOT NULL, ends INTEGER NOT NULL) STRICT;
   PRAGMA user_version = ${schemaVersion};
+`;
+
+/** At once or not at all: a crash in between leaves what it can be run on again. */
+const fromFirstVersion = `
+  BEGIN;
+  ALTER TABLE windows ADD COLUMN returned INTEGER NOT NULL DEFAULT 0;
+  PRAGMA user_version = ${schemaVersion};
+  COMMIT;
 `;
 
 const sweepEveryMs = 60_000;
@@ -41,6 +50,13 @@ interface MarkRow {
   at: number;
   uptime: number;
   boot: string | null;
+}
+
+/** `hash`: the id of a ban, which was a hash alone once. */
+interface BanRow {
+  hash: string;
+  until: number;
+  times: number;
 }
 
 type Commit = Extract<LedgerRequest, {commit: unknown}>['commit'];
@@ -58,13 +74,18 @@ class LedgerFile {
     this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     const {user_version: version} = this.#db.prepare('PRAGMA user_version').get() as {user_version: number};
     if (version > schemaVersion) throw new Error(`a newer Doorplate wrote it, in format ${version}`);
+    if (version === 1) this.#db.exec(fromFirstVersion);
     // A table that an older Doorplate does not know is none of its business.
     this.#db.exec(schema);
   }
 
   held(): Held {
-    const windows = this.#db.prepare('SELECT window, ends AS endSeconds, taken FROM windows').all() as Held['windows'];
-    const bans = this.#db.prepare('SELECT hash, until AS untilSeconds, times FROM bans').all() as unknown as Ban[];
+    const windows = this.#db
+      .prepare('SELECT window, ends AS endSeconds, taken, returned FROM windows')
+      .all() as Held['windows'];
+    const bans = (this.#db.prepare('SELECT hash, until, times FROM bans').all() as unknown as BanRow[]).map(
+      ({hash: id, until: untilSeconds, times}) => ({...userOf(id), untilSeconds, times}),
+    );
     const records = this.#db
       .prepare('SELECT name, text, ends AS endsSeconds FROM records')
       .all() as unknown as Held['records'];
@@ -99,11 +120,14 @@ class LedgerFile {
   }
 
   #grant(claims: readonly Claim[]): Grant[] {
-    const read = this.#db.prepare('SELECT taken FROM windows WHERE window = ?');
-    const write = this.#db.prepare('INSERT OR REPLACE INTO windows VALUES (?, ?, ?)');
-    const taken = claims.map(({window}) => (read.get(window) as {taken: number} | undefined)?.taken ?? 0);
-    const grants = grantAll(claims, taken);
-    for (const [i, {window, endSeconds}] of claims.entries()) write.run(window, endSeconds, grants[i]!.taken);
+    const read = this.#db.prepare('SELECT taken, returned FROM windows WHERE window = ?');
+    const write = this.#db.prepare('INSERT OR REPLACE INTO windows VALUES (?, ?, ?, ?)');
+    const held = claims.map(({window}) => (read.get(window) as WindowHeld | undefined) ?? {taken: 0, returned: 0});
+    const grants = grantAll(claims, held);
+    for (const [i, {window, endSeconds}] of claims.entries()) {
+      const {taken, returned} = grants[i]!;
+      write.run(window, endSeconds, taken, returned);
+    }
     return grants;
   }
 
@@ -111,8 +135,8 @@ class LedgerFile {
     const remove = this.#db.prepare('DELETE FROM bans WHERE hash = ?');
     const save = this.#db.prepare('INSERT OR REPLACE INTO bans VALUES (?, ?, ?)');
     for (const change of changes) {
-      if ('remove' in change) remove.run(change.remove);
-      else save.run(change.save.hash, change.save.untilSeconds, change.save.times);
+      if ('remove' in change) remove.run(banId(change.remove));
+      else save.run(banId(change.save), change.save.untilSeconds, change.save.times);
     }
   }
 

@@ -1,10 +1,11 @@
 /** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
-import {type Claim, type Grant, MemoryStore, type Store} from './store.ts';
+import {type Claim, type Grant, MemoryStore, type Store, type Unused} from './store.ts';
 import {hashBelow, isTighter, lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
 
+/** `requestsPerDay` absent: the minute alone counts. */
 export interface Quota {
   requestsPerMinute: number;
-  requestsPerDay: number;
+  requestsPerDay?: number;
 }
 
 /** What a request is charged to: the tenant's pool, and the key's own cap where it has one. Ids are opaque, as `tenant:acme`. */
@@ -15,16 +16,16 @@ export interface Pool {
 
 /**
  * Where a caller stands: of all its pools the tighter minute and the tighter day. Flat, as every request makes one. Ends are Unix seconds
- * by the trusted clock.
+ * by the trusted clock. What is said of the day is undefined where no pool counts days.
  */
 export interface Standing {
   minuteLimit: number;
   /** Requests that would still be admitted in this minute, if nobody else asked. */
   minuteRemaining: number;
   minuteEnd: number;
-  dayLimit: number;
-  dayRemaining: number;
-  dayEnd: number;
+  dayLimit: number | undefined;
+  dayRemaining: number | undefined;
+  dayEnd: number | undefined;
   /** When this was so: whole Unix seconds, by the trusted clock. */
   nowSeconds: number;
 }
@@ -36,6 +37,10 @@ export type Verdict = (Standing & {allowed: true}) | Refusal;
 /** At most so much of a window is reserved and not yet used: what a crash loses. */
 export const blockShare = 0.05;
 export const blockOf = (limit: number): number => Math.max(1, Math.floor(limit * blockShare));
+/** Nor more than so much of what is left of the window: other processes have a use for it. */
+const shareOfRest = 0.25;
+/** A block of so many is followed by the next one before it is used up, so that requests rarely wait. */
+const ahead = 4;
 
 /** Who had to wait for a day's end does not come back in the same second as everybody else. */
 export const dayJitterSeconds = 60;
@@ -49,6 +54,8 @@ interface Counter {
   taken: number;
   /** Reserved by this process and not used yet. */
   left: number;
+  /** How many were reserved last; 0: none yet. */
+  block: number;
   provisional: boolean;
 }
 
@@ -56,7 +63,8 @@ interface PoolState {
   id: string;
   phase: number;
   minute: Counter;
-  day: Counter;
+  /** Absent where a pool has counted no days yet. */
+  day: Counter | undefined;
   refill?: Promise<void>;
   /** Asked for since the last look for what to forget. */
   recent: boolean;
@@ -66,13 +74,15 @@ interface PoolState {
 interface Asked {
   counter: Counter;
   claim: Claim;
+  /** What will be reserved with what is granted. */
+  block: number;
 }
 
 export interface LimiterOptions {
   /** The trusted clock. */
   clock: {nowMs(): number};
   store?: Store;
-  /** Pools held at once; one that is forgotten gives up what it had reserved, and what it used is known to the store. */
+  /** Pools held at once; one that is forgotten gives back what it had reserved, and what it used is known to the store. */
   atMost?: number;
 }
 
@@ -120,15 +130,28 @@ export class Limiter {
       nowMs = this.#clock.nowMs();
       states = this.#states(pools, nowMs);
     }
-    const asked: Asked[] = [];
-    for (const [i, {quota}] of pools.entries()) {
-      for (const counter of [states[i]!.minute, states[i]!.day]) {
-        const {key: window, endSeconds} = counter;
-        asked.push({counter, claim: {window, endSeconds, limit: limitOf(quota, counter.name), want: 0, least: 0}});
-      }
-    }
+    const asked = countersOf(pools, states).map(({counter, limit}): Asked => {
+      const {key: window, endSeconds} = counter;
+      return {counter, claim: {window, endSeconds, limit, want: 0, least: 0}, block: counter.block};
+    });
     await this.#reserve(states, asked, nowMs);
     return this.look(pools);
+  }
+
+  /** Takes back the charge of one request that was admitted at that time, in each window that has not ended since. */
+  undo(pools: readonly Pool[], {nowSeconds}: Standing): void {
+    for (const {id} of pools) {
+      const state = this.#pools.get(id);
+      for (const counter of state ? [state.minute, state.day] : [])
+        if (counter && counter.endSeconds - lengthSeconds[counter.name] <= nowSeconds) counter.left++;
+    }
+  }
+
+  /** Gives back what is reserved and not used, at the end of an orderly stop: nothing may be taken any more. Never rejects. */
+  async giveBack(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((state) => state.refill));
+    for (const state of this.#pools.values()) this.#store.giveBack(unusedOf(state));
+    this.#pools.clear();
   }
 
   async #wait(pools: readonly Pool[], refill?: Promise<void>): Promise<Verdict> {
@@ -152,11 +175,12 @@ export class Limiter {
     for (let i = 0; i < pools.length; i++) {
       const pool = pools[i]!;
       const {minute, day} = states[i]!;
-      const ofMinute = standing(minute, pool.quota.requestsPerMinute, asked);
-      const ofDay = standing(day, pool.quota.requestsPerDay, asked);
+      const {requestsPerMinute, requestsPerDay} = pool.quota;
+      const ofMinute = standing(minute, requestsPerMinute, asked);
+      const ofDay = day && requestsPerDay !== undefined ? standing(day, requestsPerDay, asked) : 'HasRoom';
       mustAsk ||= ofMinute === 'MustAsk' || ofDay === 'MustAsk';
       if (ofMinute === 'Spent') spent = later(spent, minute, pool);
-      if (ofDay === 'Spent') spent = later(spent, day, pool);
+      if (ofDay === 'Spent') spent = later(spent, day!, pool);
     }
     if (spent) {
       this.decisions.refused++;
@@ -166,14 +190,17 @@ export class Limiter {
     let runsLow = false;
     for (let i = 0; i < pools.length; i++) {
       const state = states[i]!;
+      const {requestsPerMinute, requestsPerDay} = pools[i]!.quota;
       state.minute.left--;
-      state.day.left--;
-      runsLow ||= state.refill === undefined && wants(state, pools[i]!.quota);
+      runsLow ||= runsLowEarly(state.minute, requestsPerMinute);
+      if (requestsPerDay === undefined) continue;
+      const day = state.day!;
+      day.left--;
+      runsLow ||= runsLowEarly(day, requestsPerDay);
     }
     this.decisions.admitted++;
     const verdict = admission(pools, states, nowMs);
-    // The next block is asked for while half of this one is left, so that requests rarely wait.
-    if (runsLow) this.#refill(pools, states, nowMs);
+    if (runsLow && !refillOf(states)) this.#refill(pools, states, nowMs);
     return verdict;
   }
 
@@ -181,22 +208,21 @@ export class Limiter {
   #refill(pools: readonly Pool[], states: readonly PoolState[], nowMs: number): Promise<void> | undefined {
     const underWay = refillOf(states);
     if (underWay) return underWay;
-    const asked: Asked[] = [];
-    for (const [i, pool] of pools.entries()) {
-      for (const counter of [states[i]!.minute, states[i]!.day]) {
-        const claim = claimOf(counter, limitOf(pool.quota, counter.name));
-        if (claim) asked.push({counter, claim});
-      }
-    }
+    const asked = countersOf(pools, states).flatMap(({counter, limit}): Asked[] => {
+      const claim = claimOf(counter, limit);
+      return claim ? [{counter, claim, block: claim.want + counter.left}] : [];
+    });
     return this.#reserve(states, asked, nowMs);
   }
 
   #reserve(states: readonly PoolState[], asked: readonly Asked[], nowMs: number): Promise<void> | undefined {
     const apply = (grants: readonly Grant[]): void => {
-      for (const [i, {counter}] of asked.entries()) {
-        counter.left += grants[i]!.granted;
-        counter.taken = grants[i]!.taken;
-        counter.provisional = grants[i]!.provisional ?? false;
+      for (const [i, {counter, block}] of asked.entries()) {
+        const {granted, taken, returned, provisional = false} = grants[i]!;
+        if (granted > 0) counter.block = block;
+        counter.left += granted;
+        counter.taken = taken - returned;
+        counter.provisional = provisional;
       }
     };
     const answer = this.#store.reserve(
@@ -219,29 +245,29 @@ export class Limiter {
 
   #states(pools: readonly Pool[], nowMs: number): PoolState[] {
     // Most have one pool, and every request makes this array: it has no room that is not used.
-    const states = [this.#current(pools[0]!.id, nowMs)];
-    for (let i = 1; i < pools.length; i++) states.push(this.#current(pools[i]!.id, nowMs));
+    const states = [this.#current(pools[0]!, nowMs)];
+    for (let i = 1; i < pools.length; i++) states.push(this.#current(pools[i]!, nowMs));
     return states;
   }
 
   /** A pool's state with the windows of now. */
-  #current(id: string, nowMs: number): PoolState {
+  #current({id, quota}: Pool, nowMs: number): PoolState {
     let state = this.#pools.get(id);
     if (!state) {
       if (this.#pools.size >= this.#atMost) this.#forget();
       const phase = minutePhase(id);
-      const minute = this.#counter('minute', phase, id, nowMs);
-      state = {id, phase, minute, day: this.#counter('day', 0, id, nowMs), recent: true};
+      state = {id, phase, minute: this.#counter('minute', phase, id, nowMs), day: undefined, recent: true};
       this.#pools.set(id, state);
-      return state;
     }
     state.recent = true;
-    if (nowMs >= state.minute.endSeconds * 1000) state.minute = this.#counter('minute', state.phase, id, nowMs);
-    if (nowMs >= state.day.endSeconds * 1000) state.day = this.#counter('day', 0, id, nowMs);
+    if (nowMs >= state.minute.endSeconds * 1000)
+      state.minute = this.#counter('minute', state.phase, id, nowMs, state.minute);
+    if (quota.requestsPerDay !== undefined && (!state.day || nowMs >= state.day.endSeconds * 1000))
+      state.day = this.#counter('day', 0, id, nowMs, state.day);
     return state;
   }
 
-  #counter(name: WindowName, phase: number, id: string, nowMs: number): Counter {
+  #counter(name: WindowName, phase: number, id: string, nowMs: number, before?: Counter): Counter {
     const endSeconds = windowEnd(lengthSeconds[name], phase, nowMs);
     const key = windowKey(name, endSeconds, id);
     return {
@@ -250,6 +276,8 @@ export class Limiter {
       key,
       taken: this.#store.taken(key),
       left: 0,
+      // Who was busy in the window before goes on with half of its block.
+      block: before && before.endSeconds + lengthSeconds[name] === endSeconds ? before.block >> 1 : 0,
       provisional: false,
     };
   }
@@ -258,7 +286,7 @@ export class Limiter {
   #forget(): void {
     for (const [id, state] of this.#pools) {
       this.#pools.delete(id);
-      if (!state.recent) return;
+      if (!state.recent) return this.#store.giveBack(unusedOf(state));
       state.recent = false;
       this.#pools.set(id, state);
     }
@@ -283,19 +311,34 @@ function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 
   return counter.provisional && !asked ? 'MustAsk' : 'Spent';
 }
 
-const limitOf = ({requestsPerMinute, requestsPerDay}: Quota, name: WindowName): number =>
-  name === 'minute' ? requestsPerMinute : requestsPerDay;
+/** The windows that count, with the limit of each. */
+const countersOf = (pools: readonly Pool[], states: readonly PoolState[]): {counter: Counter; limit: number}[] =>
+  pools.flatMap(({quota: {requestsPerMinute, requestsPerDay}}, i) => {
+    const {minute, day} = states[i]!;
+    const ofMinute = {counter: minute, limit: requestsPerMinute};
+    return day && requestsPerDay !== undefined ? [ofMinute, {counter: day, limit: requestsPerDay}] : [ofMinute];
+  });
 
-const runsOut = (counter: Counter, limit: number): boolean =>
-  counter.left <= blockOf(limit) / 2 && (counter.taken < limit || counter.provisional);
+const unusedOf = ({minute, day}: PoolState): Unused[] =>
+  [minute, day].flatMap((counter) =>
+    counter && counter.left > 0 ? {window: counter.key, endSeconds: counter.endSeconds, count: counter.left} : [],
+  );
 
-const wants = (state: PoolState, quota: Quota): boolean =>
-  runsOut(state.minute, quota.requestsPerMinute) || runsOut(state.day, quota.requestsPerDay);
+/** How many are reserved next: a block twice as large as the last one, as far as the window has room for it. */
+const nextBlock = ({block, taken}: Counter, limit: number): number =>
+  Math.max(1, Math.min(2 * block, blockOf(limit), Math.floor((limit - taken) * shareOfRest)));
+
+const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken < limit || provisional;
+
+/** The next block is asked for while half of this one is left; after a small one, when it is needed. */
+const runsLowEarly = (counter: Counter, limit: number): boolean =>
+  counter.block >= ahead && counter.left <= counter.block / 2 && hasMore(counter, limit);
 
 function claimOf(counter: Counter, limit: number): Claim | undefined {
-  if (!runsOut(counter, limit)) return undefined;
   const {key: window, endSeconds, left} = counter;
-  return {window, endSeconds, limit, want: blockOf(limit) - left, least: left === 0 ? 1 : 0};
+  const want = nextBlock(counter, limit) - left;
+  if (want <= 0 || left > counter.block / 2 || !hasMore(counter, limit)) return undefined;
+  return {window, endSeconds, limit, want, least: left === 0 ? 1 : 0};
 }
 
 const remainingOf = ({taken, left}: Counter, limit: number): number => Math.max(0, limit - (taken - left));
@@ -310,8 +353,8 @@ function admission(pools: readonly Pool[], states: readonly PoolState[], nowMs: 
     minuteRemaining: remainingOf(minute, requestsPerMinute),
     minuteEnd: minute.endSeconds,
     dayLimit: requestsPerDay,
-    dayRemaining: remainingOf(day, requestsPerDay),
-    dayEnd: day.endSeconds,
+    dayRemaining: day && requestsPerDay !== undefined ? remainingOf(day, requestsPerDay) : undefined,
+    dayEnd: requestsPerDay === undefined ? undefined : day?.endSeconds,
     nowSeconds: Math.floor(nowMs / 1000),
   };
   for (let i = 1; i < pools.length; i++) tighten(told, pools[i]!.quota, states[i]!);
@@ -326,8 +369,13 @@ function tighten(told: Standing, {requestsPerMinute, requestsPerDay}: Quota, {mi
     told.minuteRemaining = ofMinute;
     told.minuteEnd = minute.endSeconds;
   }
+  if (!day || requestsPerDay === undefined) return;
   const ofDay = remainingOf(day, requestsPerDay);
-  if (isTighter(ofDay, day.endSeconds, {remaining: dayRemaining, endSeconds: dayEnd})) {
+  if (
+    dayRemaining === undefined ||
+    dayEnd === undefined ||
+    isTighter(ofDay, day.endSeconds, {remaining: dayRemaining, endSeconds: dayEnd})
+  ) {
     told.dayLimit = requestsPerDay;
     told.dayRemaining = ofDay;
     told.dayEnd = day.endSeconds;

@@ -67,6 +67,7 @@ export async function startLimits({
     bans,
     records,
     stop: async () => {
+      await limiter.giveBack();
       await kept?.stop();
     },
   };

@@ -12,16 +12,21 @@ export interface Claim {
   want: number;
   /** Unless each claim of a call gets its least, none gets anything. 0 or 1. */
   least: number;
-  /** What is known to be taken already: for a store that has lost what it held. */
+  /** What is known to be taken, and to be given back, already: for a store that has lost what it held. */
   known?: number;
-  /** What was granted while the store could not be asked, to be counted now. */
+  knownReturned?: number;
+  /** What was granted while the store could not be asked, to be counted now; below 0: so many were not used, and are given back. */
   owed?: number;
 }
 
 export interface Grant {
   granted: number;
-  /** What has been taken from the window by everybody, with this grant. */
+  /**
+   * What everybody has been granted of the window, with this grant, and what of that was given back. Neither ever sinks, so that of two
+   * reports the higher one is the later one.
+   */
   taken: number;
+  returned: number;
   /** The store could not be asked: `taken` is what may be said without it, and may sink when it can be asked again. */
   provisional?: boolean;
 }
@@ -30,22 +35,39 @@ export interface Grant {
 export interface Store {
   /** A grant for each claim, in order: at once, or when it is durable. `nowMs`: Unix ms, by the trusted clock. */
   reserve(claims: readonly Claim[], nowMs: number): Grant[] | Promise<Grant[]>;
-  /** What is taken from a window as far as this process knows. */
+  /** What is in use of a window as far as this process knows: taken, and not given back. */
   taken(window: string): number;
+  /** What was granted of these windows here and not used is given back. */
+  giveBack(unused: readonly Unused[]): void;
 }
+
+/** What a process gives back of one window; the window is named as in a {@link Claim}. */
+export interface Unused extends Pick<Claim, 'window' | 'endSeconds'> {
+  count: number;
+}
+
+/** What a store holds of a window. */
+export type Held = Pick<Grant, 'taken' | 'returned'>;
 
 /**
  * The rule: each claim gets what it wants, or as much as is left; but if one cannot get its least, none gets anything, so that no minute
- * is used up for a day that has nothing left. `taken` holds what was taken before, in the order of the claims.
+ * is used up for a day that has nothing left. `held` says what was held before, in the order of the claims.
  */
-export function grantAll(claims: readonly Claim[], taken: readonly number[]): Grant[] {
-  const before = claims.map((claim, i) => Math.max(taken[i]!, claim.known ?? 0) + (claim.owed ?? 0));
-  const enough = claims.every((claim, i) => claim.limit - before[i]! >= claim.least);
+export function grantAll(claims: readonly Claim[], held: readonly Held[]): Grant[] {
+  const before = claims.map(({known = 0, knownReturned = 0, owed = 0}, i) => ({
+    taken: Math.max(held[i]!.taken, known) + Math.max(owed, 0),
+    returned: Math.max(held[i]!.returned, knownReturned) + Math.max(-owed, 0),
+  }));
+  const left = claims.map(({limit}, i) => limit - (before[i]!.taken - before[i]!.returned));
+  const enough = claims.every((claim, i) => left[i]! >= claim.least);
   return claims.map((claim, i) => {
-    const granted = enough ? Math.max(0, Math.min(claim.want, claim.limit - before[i]!)) : 0;
-    return {granted, taken: before[i]! + granted};
+    const {taken, returned} = before[i]!;
+    const granted = enough ? Math.max(0, Math.min(claim.want, left[i]!)) : 0;
+    return {granted, taken: taken + granted, returned};
   });
 }
+
+const nothingHeld: Held = {taken: 0, returned: 0};
 
 const sweepEveryMs = 60_000;
 
@@ -54,7 +76,7 @@ const sweepEveryMs = 60_000;
  * pools that strangers can make (addresses) must have a store of their own.
  */
 export class MemoryStore implements Store {
-  readonly #windows = new Map<string, {endSeconds: number; taken: number}>();
+  readonly #windows = new Map<string, Held & {endSeconds: number}>();
   readonly #atMost: number;
   #sweptMs = 0;
 
@@ -67,21 +89,30 @@ export class MemoryStore implements Store {
   }
 
   taken(window: string): number {
-    return this.#windows.get(window)?.taken ?? 0;
+    const {taken, returned} = this.#windows.get(window) ?? nothingHeld;
+    return taken - returned;
   }
 
   reserve(claims: readonly Claim[], nowMs: number): Grant[] {
     this.#sweep(nowMs);
     const grants = grantAll(
       claims,
-      claims.map((claim) => this.taken(claim.window)),
+      claims.map((claim) => this.#windows.get(claim.window) ?? nothingHeld),
     );
     for (const [i, {window, endSeconds}] of claims.entries()) {
+      const {taken, returned} = grants[i]!;
       this.#windows.delete(window);
-      this.#windows.set(window, {endSeconds, taken: grants[i]!.taken});
+      this.#windows.set(window, {endSeconds, taken, returned});
     }
     while (this.#windows.size > this.#atMost) this.#windows.delete(this.#windows.keys().next().value!);
     return grants;
+  }
+
+  giveBack(unused: readonly Unused[]): void {
+    for (const {window, count} of unused) {
+      const held = this.#windows.get(window);
+      if (held) held.returned += count;
+    }
   }
 
   #sweep(nowMs: number): void {

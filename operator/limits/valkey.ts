@@ -6,29 +6,33 @@ import {hash, randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import {ClientOfflineError, createClient} from '@redis/client';
 import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
-import type {Ban} from './bans.ts';
+import {type Ban, banId, userOf} from './bans.ts';
 import type {RecordStore} from './records.ts';
 import type {Claim, Grant} from './store.ts';
 
 /**
- * The rule of `grantAll`, where nothing can come in between. Five arguments for each key: limit, want, least, what is taken for sure,
- * seconds to keep it; and what is owed. Answers granted and taken, in turn. A key lives by a span and not to a time: the server's clock
- * is not ours.
+ * The rule of `grantAll`, where nothing can come in between. Seven arguments for each key: limit, want, least, what is taken for sure and
+ * what is given back for sure, what is owed, and for how many seconds to keep it. A key is a hash of `taken` and `returned`. Answers
+ * granted, taken and returned, in turn. A key lives by a span and not to a time: the server's clock is not ours.
  */
 const reserveScript = `
-  local width = 6
+  local width = 7
   local function arg(i, nth) return tonumber(ARGV[(i - 1) * width + nth]) end
-  local taken, enough, answer = {}, true, {}
+  local taken, returned, enough, answer = {}, {}, true, {}
   for i, key in ipairs(KEYS) do
-    taken[i] = math.max(tonumber(redis.call('GET', key) or '0'), arg(i, 4)) + arg(i, 5)
-    if arg(i, 1) - taken[i] < arg(i, 3) then enough = false end
+    local held = redis.call('HMGET', key, 'taken', 'returned')
+    taken[i] = math.max(tonumber(held[1] or '0'), arg(i, 4)) + math.max(arg(i, 6), 0)
+    returned[i] = math.max(tonumber(held[2] or '0'), arg(i, 5)) + math.max(-arg(i, 6), 0)
+    if arg(i, 1) - taken[i] + returned[i] < arg(i, 3) then enough = false end
   end
   for i, key in ipairs(KEYS) do
     local granted = 0
-    if enough then granted = math.max(0, math.min(arg(i, 2), arg(i, 1) - taken[i])) end
-    redis.call('SET', key, taken[i] + granted, 'EX', arg(i, 6))
+    if enough then granted = math.max(0, math.min(arg(i, 2), arg(i, 1) - taken[i] + returned[i])) end
+    redis.call('HSET', key, 'taken', taken[i] + granted, 'returned', returned[i])
+    redis.call('EXPIRE', key, arg(i, 7))
     table.insert(answer, granted)
     table.insert(answer, taken[i] + granted)
+    table.insert(answer, returned[i])
   end
   return answer
 `;
@@ -89,20 +93,21 @@ export class Valkey implements Backend, RecordStore {
       return [];
     }
     const answer = await this.#run(
-      claims.map(({window}) => `${this.#prefix}:${window}`),
+      claims.map(({window}) => `${this.#prefix}:window:${window}`),
       claims.flatMap((claim) => {
         const seconds = Math.max(1, Math.ceil(claim.endSeconds - nowMs / 1000)) + keepSeconds;
-        return [claim.limit, claim.want, claim.least, claim.known ?? 0, claim.owed ?? 0, seconds].map(String);
+        const {limit, want, least, known = 0, knownReturned = 0, owed = 0} = claim;
+        return [limit, want, least, known, knownReturned, owed, seconds].map(String);
       }),
     );
-    return claims.map((_, i) => ({granted: answer[2 * i]!, taken: answer[2 * i + 1]!}));
+    return claims.map((_, i) => ({granted: answer[3 * i]!, taken: answer[3 * i + 1]!, returned: answer[3 * i + 2]!}));
   }
 
   async changeBans(changes: readonly BanChange[]): Promise<void> {
     const all = this.#client.multi();
     for (const change of changes) {
-      if ('remove' in change) all.hDel(this.#key('bans'), change.remove);
-      else all.hSet(this.#key('bans'), change.save.hash, JSON.stringify(change.save));
+      if ('remove' in change) all.hDel(this.#key('bans'), banId(change.remove));
+      else all.hSet(this.#key('bans'), banId(change.save), JSON.stringify(change.save));
     }
     await all.set(this.#key('version'), randomUUID()).exec();
   }
@@ -163,7 +168,8 @@ export class Valkey implements Backend, RecordStore {
 
   async #readBans(): Promise<Ban[]> {
     this.#version = await this.#client.get(this.#key('version'));
-    return Object.values(await this.#client.hGetAll(this.#key('bans'))).map((text) => JSON.parse(text) as Ban);
+    const held = Object.entries(await this.#client.hGetAll(this.#key('bans')));
+    return held.map(([id, text]) => ({...(JSON.parse(text) as Ban), ...userOf(id)}));
   }
 
   async #look(): Promise<void> {

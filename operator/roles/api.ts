@@ -32,6 +32,7 @@ import {Manager} from '../kube/manager.ts';
 import type {Server} from '../kube/manager.ts';
 import {keyOf} from '../kube/objects.ts';
 import {asIs, by, itself, on} from '../kube/wake.ts';
+import type {BanRules, KeyUser} from '../limits/bans.ts';
 import type {Limits, LimitsStore} from '../limits/limits.ts';
 import {startLimits} from '../limits/limits.ts';
 import {apiMetrics} from '../observability/metrics.ts';
@@ -65,6 +66,20 @@ function storeOf({
   return {kind: 'Valkey', url: url.href, replicas, prefix: `doorplate:${policy.installation}`};
 }
 
+const banRules = ({
+  enabled,
+  strikes,
+  refusedPerMinute,
+  firstBan,
+  longestBan,
+}: Config['settings']['api']['bans']): Partial<BanRules> => ({
+  enabled,
+  strikes,
+  refusedPerMinute,
+  firstBanMs: firstBan,
+  longestBanMs: longestBan,
+});
+
 /** A manager, and where its API listens; `authorizePorts` only where that is on. */
 export type ApiRole = Manager & {port: () => number; authorizePorts: () => {grpc: number; http: number}};
 
@@ -78,7 +93,7 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
   const {authorize, page: brand, trustedProxies} = config.settings.api;
   const counters = apiMetrics(registry);
   const events = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: config.pod, log, metrics});
-  const limits = await startLimits({store: storeOf(config), bans: config.settings.api.bans, log, registry});
+  const limits = await startLimits({store: storeOf(config), bans: banRules(config.settings.api.bans), log, registry});
   const shared = share(parts, limits);
   const all = Object.values(shared.caches);
   const keys = keepKeys(parts, shared, events);
@@ -143,7 +158,7 @@ function share({config, client, log}: Parts, limits: Limits) {
     now: (): number => Date.now(),
     trustedNow: (): number => limits.clock.nowMs(),
     findKey: (key: string): OwnedKey | undefined => caches.keys.get(key),
-    bannedUntil: (hash: string): number | undefined => limits.bans.until(hash),
+    bannedUntil: (user: KeyUser): number | undefined => limits.bans.until(user),
     namespaceUID: (namespace: string): string | undefined => caches.namespaces.get(namespace)?.metadata.uid,
   };
 }
@@ -190,10 +205,10 @@ function keepKeys(
 
 /** A status tells of bans beside the ends of keys, so it has both by one clock. */
 const bansBySystemClock = (bans: Limits['bans'], clock: Limits['clock']): ApiKeyDeps['bans'] => ({
-  until: (hash) => {
-    const until = bans.until(hash);
-    return until === undefined ? undefined : until + Math.round(clock.offsetMs() / 1000);
-  },
+  of: (hash) =>
+    bans
+      .of(hash)
+      .map(({network, untilSeconds}) => ({network, untilSeconds: untilSeconds + Math.round(clock.offsetMs() / 1000)})),
   lift: (hash) => bans.lift(hash),
 });
 

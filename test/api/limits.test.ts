@@ -10,7 +10,11 @@ import {withFreshMinute} from '../support/fresh-minute.ts';
 
 let world: ApiWorld;
 beforeAll(async () => {
-  world = await ApiWorld.start({withoutKey: {requestsPerMinute: 100_000, requestsPerDay: 1_000_000}});
+  world = await ApiWorld.start({
+    withoutKey: {requestsPerMinute: 100_000},
+    // Three minutes of strikes are tried on a clock that is moved.
+    bans: {strikes: 1},
+  });
 });
 afterAll(async () => {
   await world?.stop();
@@ -28,8 +32,9 @@ function expectLimitHeaders(headers: Record<string, unknown>): void {
     remaining: remaining! >= 0 && remaining! <= limit!,
     reset: reset! > nowSeconds() - 2 && reset! <= nowSeconds() + 86_400,
   }).toEqual({limit: true, remaining: true, reset: true});
-  expect(headers['ratelimit-policy']).toMatch(/^"minute";q=\d+;w=60, "day";q=\d+;w=86400$/);
-  expect(headers.ratelimit).toMatch(/^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
+  // What costs no plan has no day.
+  expect(headers['ratelimit-policy']).toMatch(/^"minute";q=\d+;w=60(, "day";q=\d+;w=86400)?$/);
+  expect(headers.ratelimit).toMatch(/^"minute";r=\d+;t=\d+(, "day";r=\d+;t=\d+)?$/);
 }
 
 const isProblem = ({status, headers, body}: Answer): boolean =>
@@ -180,7 +185,7 @@ describe('The quota of a plan', () => {
 });
 
 describe('A ban', () => {
-  test('hits the key that went on, ends its event streams, says when it is over, and spares the other keys of the account', async () => {
+  test('hits the key that goes on, ends its event streams, says when it is over, and spares the other keys of the account', async () => {
     await world.tenant('hasty', 'huge', {requestsPerMinute: 1000, requestsPerDay: 1000});
     const [hasty, patient] = [await world.key('hasty', 'hasty'), await world.key('hasty', 'patient')];
     await world.project('hasty', 'docs');
@@ -200,11 +205,11 @@ describe('A ban', () => {
     await eventually(
       'the key is banned',
       async () => {
-        const {status, body} = await world.ask('/v1/projects', {key: hasty});
-        return status === 429 && body.type.endsWith('key-banned');
+        const answers = await Promise.all(Array.from({length: 20}, () => world.ask('/v1/projects', {key: hasty})));
+        return answers.some(({status, body}) => status === 429 && body.type.endsWith('key-banned'));
       },
       patienceMs,
-      250,
+      50,
     );
     const bannedMs = performance.now();
     expect(await Promise.race([streamEnded, sleep(30_000, false, {ref: false})])).toBe(true);
@@ -235,7 +240,7 @@ describe('A ban', () => {
 
 describe('Without a valid key', () => {
   test('requests count against the address; a valid key from the same address is not affected, and X-Forwarded-For of untrusted addresses is ignored', async () => {
-    const strict = await ApiWorld.start({withoutKey: {requestsPerMinute: 5, requestsPerDay: 5}});
+    const strict = await ApiWorld.start({withoutKey: {requestsPerMinute: 5}});
     try {
       await strict.tenant('acme');
       const key = await strict.key('acme', 'ci');

@@ -20,7 +20,7 @@ beforeAll(async () => {
   writeFileSync(join(cwd, 'schemathesis.toml'), settings);
   buildPage();
   [world, program] = await Promise.all([
-    ApiWorld.start({page: {enabled: true}, withoutKey: {requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000}}),
+    ApiWorld.start({page: {enabled: true}, withoutKey: {requestsPerMinute: 1_000_000}}),
     fromPyPI('schemathesis', '4.32.5', 'schemathesis'),
   ]);
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await ApiWorld.start(
     {
       page: {enabled: true},
-      withoutKey: {requestsPerMinute: 100_000, requestsPerDay: 100_000},
+      withoutKey: {requestsPerMinute: 100_000},
       perServiceAccount: {requestsPerMinute: perMinute, requestsPerDay: 10_000},
     },
     {rbac: true},

@@ -32,8 +32,9 @@ class Bans {
   readonly #until = new Map<string, number>();
   readonly lifted: string[] = [];
   onChange: (hash: string) => void = () => {};
-  until(hash: string): number | undefined {
-    return this.#until.get(hash);
+  of(hash: string): {network: string; untilSeconds: number}[] {
+    const untilSeconds = this.#until.get(hash);
+    return untilSeconds === undefined ? [] : [{network: '192.0.2.1', untilSeconds}];
   }
   lift(hash: string): void {
     this.lifted.push(hash);
@@ -141,7 +142,7 @@ const ends = (inMs: number) => timestamp(Date.now() + inMs);
 const unix = (inMs: number) => Math.ceil((Date.now() + inMs) / 1000);
 const hashOf = (key: ApiKey) => key.spec.hashes[0]!.sha256;
 const lastUsed = (key: ApiKey) => key.status?.lastUsedTime;
-const refusedUntil = (at: number) => `refused until ${timestamp(at * 1000)}`;
+const refusedUntil = (at: number) => `until ${timestamp(at * 1000)}`;
 const messageOf = (key: ApiKey) => key.status?.conditions?.[0]?.message;
 const conditionsOf = (key: ApiKey) => key.status?.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
 

@@ -92,7 +92,11 @@ export function decidedKey(expected: 'done' | 'stalled', spec: Partial<ApiKeySpe
     metadata: {name: 'ci', namespace: 'acme', generation: 1},
     spec: {hashes: [{sha256: hash}], scopes: ['domains:read'], ...spec},
   };
-  const status = decideApiKey(key, {bannedUntil: () => (banned ? (t0 + hours) / 1000 : undefined)}, t0);
+  const status = decideApiKey(
+    key,
+    {bansOf: () => (banned ? [{network: '192.0.2.1', untilSeconds: (t0 + hours) / 1000}] : [])},
+    t0,
+  );
   return {object: {...key, status} as ApiKey, expected};
 }
 

@@ -10,7 +10,7 @@ import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 
 let world: PageWorld;
 beforeAll(async () => {
-  world = await PageWorld.start({}, {withoutKey: {requestsPerMinute: 10_000, requestsPerDay: 10_000}});
+  world = await PageWorld.start();
   await world.api.tenant('acme', 'pro');
   await world.project('acme', 'docs');
   await world.api.tenant('other', 'pro');

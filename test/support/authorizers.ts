@@ -118,7 +118,7 @@ export class Authorizers {
           authorize: {enabled: true},
           page: {enabled: false},
           trustedProxies: ['127.0.0.1'],
-          withoutKey: {requestsPerMinute: 10_000, requestsPerDay: 100_000},
+          withoutKey: {requestsPerMinute: 10_000},
         },
       }),
     );

@@ -8,20 +8,20 @@ import {pino} from 'pino';
 import {Registry} from 'prom-client';
 import {startLimits} from '../../operator/limits/limits.ts';
 
-const hash = 'a'.repeat(64);
+const user = {hash: 'a'.repeat(64), network: '192.0.2.1'};
 const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 100_000, requestsPerDay: 1000}};
 const limits = await startLimits({
   storeTimeoutMs: 300_000,
   store: {kind: 'Ledger', path: process.argv[2]!},
   registry: new Registry(),
   log: pino({level: 'silent'}),
-  bans: {graceMs: 0, strikeEveryMs: 0},
+  bans: {strikes: 1},
 });
 
 const {bans, clock} = limits;
 
 function strike(): void {
-  while (bans.until(hash) === undefined) bans.refused(hash, clock.nowMs() / 1000 + 3600);
+  while (bans.until(user) === undefined) bans.refused(user, {minuteLimit: 1});
 }
 
 for await (const line of createInterface({input: process.stdin})) {
@@ -34,7 +34,7 @@ for await (const line of createInterface({input: process.stdin})) {
     admitted,
     remaining: dayRemaining,
     resetAtSeconds: dayEnd,
-    bannedUntil: bans.until(hash) ?? null,
+    bannedUntil: bans.until(user) ?? null,
     clockSeconds: Date.now() / 1000,
     trustedSeconds: clock.nowMs() / 1000,
   };

@@ -1,6 +1,6 @@
 import type {Backend, BanChange, Held} from '../../operator/limits/backend.ts';
-import type {Ban} from '../../operator/limits/bans.ts';
-import {type Claim, type Grant, MemoryStore, type Store} from '../../operator/limits/store.ts';
+import {type Ban, banId} from '../../operator/limits/bans.ts';
+import {type Claim, type Grant, MemoryStore, type Store, type Unused} from '../../operator/limits/store.ts';
 
 /**
  * A store that answers when the test lets it, as a disk or a network does. It counts as MemoryStore does, when it
@@ -18,6 +18,10 @@ export class SlowStore implements Store {
 
   taken(window: string): number {
     return this.memory.taken(window);
+  }
+
+  giveBack(unused: readonly Unused[]): void {
+    this.memory.giveBack(unused);
   }
 
   /** Answers what has been asked, and what that leads to, until nothing is open. */
@@ -40,6 +44,10 @@ export class SoonStore implements Store {
 
   taken(window: string): number {
     return this.memory.taken(window);
+  }
+
+  giveBack(unused: readonly Unused[]): void {
+    this.memory.giveBack(unused);
   }
 }
 
@@ -67,8 +75,8 @@ export class FailingBackend implements Backend {
   changeBans(changes: readonly BanChange[]): Promise<void> {
     return this.#answer(() => {
       for (const change of changes) {
-        if ('save' in change) this.bans.set(change.save.hash, change.save);
-        else this.bans.delete(change.remove);
+        if ('save' in change) this.bans.set(banId(change.save), change.save);
+        else this.bans.delete(banId(change.remove));
       }
     });
   }

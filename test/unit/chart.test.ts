@@ -92,11 +92,9 @@ describe('values that do not hold', () => {
     ['operator.workers=201', '/operator/workers'],
     ['operator.workers=null', '/operator'],
     ['operator.replicas=2,leaderElection.enabled=false', '/leaderElection/enabled'],
-    ['api.withoutKey.requestsPerDay=0', '/api/withoutKey/requestsPerDay'],
-    [
-      'api.withoutKey.requestsPerDay=59',
-      'api.withoutKey.requestsPerDay must be at least api.withoutKey.requestsPerMinute',
-    ],
+    ['api.withoutKey.requestsPerMinute=0', '/api/withoutKey/requestsPerMinute'],
+    ['api.bans.strikes=0', '/api/bans/strikes'],
+    ['api.bans.firstBan=soon', '/api/bans/firstBan'],
     [
       'api.perServiceAccount.requestsPerDay=59',
       'api.perServiceAccount.requestsPerDay must be at least api.perServiceAccount.requestsPerMinute',

@@ -93,11 +93,11 @@ describe('A good configuration', () => {
         enabled: false,
         host: '',
         trustedProxies: [],
-        withoutKey: {requestsPerMinute: 60, requestsPerDay: 1000},
+        withoutKey: {requestsPerMinute: 60},
         audience: 'doorplate',
         perServiceAccount: {requestsPerMinute: 6000, requestsPerDay: 1_000_000},
         authorize: {enabled: false, acceptOutages: false},
-        bans: {enabled: true},
+        bans: {enabled: true, strikes: 3, refusedPerMinute: 2, firstBan: 900_000, longestBan: 86_400_000},
         replicas: 1,
         storage: {path: '/var/lib/doorplate'},
         page: {
@@ -546,13 +546,14 @@ describe('A bad value', () => {
     ],
     [
       'fewer in a day than in a minute',
-      {api: {withoutKey: {requestsPerMinute: 60, requestsPerDay: 59}}},
-      'api.withoutKey.requestsPerDay: must be at least requestsPerMinute',
+      {api: {perServiceAccount: {requestsPerMinute: 60, requestsPerDay: 59}}},
+      'api.perServiceAccount.requestsPerDay: must be at least requestsPerMinute',
     ],
+    ['no request without a key', {api: {withoutKey: {requestsPerMinute: 0}}}, 'api.withoutKey.requestsPerMinute: '],
     [
-      'no request without a key',
-      {api: {withoutKey: {requestsPerMinute: 0, requestsPerDay: 0}}},
-      'api.withoutKey.requestsPerMinute: ',
+      'a ban that grows beyond the longest',
+      {api: {bans: {firstBan: '2h', longestBan: '1h'}}},
+      'api.bans.longestBan: must be at least firstBan',
     ],
     [
       'a path that depends on where one stands',

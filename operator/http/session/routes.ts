@@ -9,6 +9,8 @@ import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import type {NotRecognised, Recognised} from '../auth.ts';
 import {callerOf, refuseMore} from '../caller.ts';
+import type {KeyUser} from '../../limits/bans.ts';
+import {networkOf} from '../address.ts';
 import type {Gate} from '../gate.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
@@ -20,8 +22,8 @@ export interface SessionRoutesDeps {
   sessions: Sessions;
   /** Whose key a token is. */
   recognise: (token: string) => Recognised | NotRecognised;
-  /** Until when a token is banned, by its hash: Unix seconds. */
-  bannedUntil: (hash: string) => number | undefined;
+  /** Until when a token is banned: Unix seconds. */
+  bannedUntil: (user: KeyUser) => number | undefined;
   namespaceUID: (namespace: string) => string | undefined;
   tenantOf: (namespace: string) => Tenant | undefined;
   /** Charges a sign-in. */
@@ -109,7 +111,7 @@ function makeLink(app: App, {sessions, gate, pageOrigin}: SessionRoutesDeps): vo
       if (caller.kind === 'session')
         throw new Problem('scope-missing', "A link is made by the platform's backend or by a key, not by the page.");
       await gate.passSignIn(caller.kind, caller.tenant, (headers) => void reply.headers(headers));
-      const key = caller.kind === 'key' ? keyOf(caller.key, caller.hash) : undefined;
+      const key = caller.kind === 'key' ? keyOf(caller.key, caller) : undefined;
       const grant: Grant = {
         ...request.body,
         namespace: caller.namespace,
@@ -128,6 +130,7 @@ function startSession(app: App, deps: SessionRoutesDeps): void {
   app.post(
     '/session',
     {
+      config: {isSignIn: true},
       schema: {
         hide: true,
         body: signIn,
@@ -139,7 +142,7 @@ function startSession(app: App, deps: SessionRoutesDeps): void {
       const opened =
         'link' in request.body
           ? await deps.sessions.open(request.body.link)
-          : await startByKey(deps, request.body.key, reply);
+          : await startByKey(deps, request.body.key, request.ip, reply);
       // Who signs in as somebody else is no longer who they were.
       const before = readCookie(request.headers.cookie);
       if (before !== undefined) await deps.sessions.end(before);
@@ -164,7 +167,7 @@ function readSession(app: App): void {
 function endSession(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
   app.delete(
     '/session',
-    {schema: {hide: true, response: answers({204: z.null()}, [], {open: true})}},
+    {config: {isSignIn: true}, schema: {hide: true, response: answers({204: z.null()}, [], {open: true})}},
     async (request, reply) => {
       checkSameOrigin(request, pageOrigin);
       const token = readCookie(request.headers.cookie);
@@ -174,23 +177,33 @@ function endSession(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
   );
 }
 
-async function startByKey(deps: SessionRoutesDeps, token: string, reply: FastifyReply): ReturnType<Sessions['start']> {
-  const grant = grantOf(deps, token);
+async function startByKey(
+  deps: SessionRoutesDeps,
+  token: string,
+  address: string,
+  reply: FastifyReply,
+): ReturnType<Sessions['start']> {
+  const grant = grantOf(deps, token, networkOf(address));
   const tenant = deps.tenantOf(grant.namespace);
   if (tenant) await deps.gate.passSignIn('key', tenant, (headers) => void reply.headers(headers));
   return deps.sessions.start(grant);
 }
 
-/** What a key that was typed in grants. Throws where it is none, or is banned. */
-function grantOf({recognise, bannedUntil, namespaceUID, now}: SessionRoutesDeps, token: string): Grant {
+/** What a key that was typed in grants. Throws where it is none, or is banned in this network. */
+function grantOf(
+  {recognise, bannedUntil, namespaceUID, now}: SessionRoutesDeps,
+  token: string,
+  network: string,
+): Grant {
   const who = recognise(token);
   if ('problem' in who) throw new Problem(who.problem, who.detail);
   const {namespace = ''} = who.key.metadata;
-  const until = bannedUntil(who.hash);
+  const user = {hash: who.hash, network};
+  const until = bannedUntil(user);
   if (until !== undefined) {
     throw new Problem(
       'key-banned',
-      `This key is banned until ${timestamp(until * 1000)}, because it went on sending requests although it was told to wait.`,
+      `This key is banned until ${timestamp(until * 1000)}, because it went on sending requests although each was refused.`,
       {headers: {'retry-after': String(Math.max(1, until - Math.floor(now() / 1000)))}},
     );
   }
@@ -198,8 +211,13 @@ function grantOf({recognise, bannedUntil, namespaceUID, now}: SessionRoutesDeps,
     namespace,
     namespaceUID: namespaceUID(namespace) ?? '',
     scopes: who.key.spec.scopes,
-    key: keyOf(who.key, who.hash),
+    key: keyOf(who.key, user),
   };
 }
 
-const keyOf = ({metadata: {name, uid = ''}}: ApiKey, hash: string): NonNullable<Grant['key']> => ({name, uid, hash});
+const keyOf = ({metadata: {name, uid = ''}}: ApiKey, {hash, network}: KeyUser): NonNullable<Grant['key']> => ({
+  name,
+  uid,
+  hash,
+  network,
+});

@@ -5,6 +5,7 @@
  *   backend --makeLink--> link, 5 minutes --open, once--> session, 8 hours --end, or the end of the key behind it--> nothing
  */
 import {createHash, randomBytes} from 'node:crypto';
+import type {KeyUser} from '../../limits/bans.ts';
 import type {RecordStore} from '../../limits/records.ts';
 import type {NotRecognised} from '../auth.ts';
 import {Problem} from '../problems.ts';
@@ -19,8 +20,8 @@ export interface Grant {
   returnUrl?: string;
   /** The project that the page opens first. */
   project?: string;
-  /** The key that it ends with; without one it is on the platform's own word. */
-  key?: {name: string; uid: string; hash: string};
+  /** The key that it ends with, and where that was used; without one it is on the platform's own word. */
+  key?: KeyUser & {name: string; uid: string};
 }
 
 export interface Session extends Grant {

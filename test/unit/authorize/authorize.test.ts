@@ -17,6 +17,7 @@ const limits = {'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59', 'x-rat
 const caller = (account?: string): KeyCaller => ({
   kind: 'key',
   hash: 'h',
+  network: '192.0.2.1',
   namespace: 'acme',
   pools: [],
   tenant: {account, namespaceUID: 'u', plan: {missing: {reason: 'PlanNotFound', message: ''}}},

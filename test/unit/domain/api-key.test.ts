@@ -137,7 +137,7 @@ const apiKey = (change: Partial<ApiKeySpec> = {}, status?: ApiKeyStatus): ApiKey
 });
 /** Bans by hash, until so many ms after t0. */
 const banned = (bans: Record<string, number>): KeyFacts => ({
-  bannedUntil: (hash) => (hash in bans ? (t0 + bans[hash]!) / 1000 : undefined),
+  bansOf: (hash) => (hash in bans ? [{network: '192.0.2.1', untilSeconds: (t0 + bans[hash]!) / 1000}] : []),
 });
 const free = banned({});
 const lines = (key: ApiKey, facts: KeyFacts, now = t0) =>
@@ -196,7 +196,7 @@ describe('The status of an ApiKey', () => {
       isBanned,
       {},
       banned({[newer]: hours}),
-      `The key went on after being told to wait: refused until ${at(hours)}. Have the client wait as Retry-After says.`,
+      `The key went on sending although every request was refused: banned from 192.0.2.1 until ${at(hours)}. Have the client wait as Retry-After says.`,
     ],
     ['whose ban is over', usable, {}, banned({[newer]: 0}), 'The key is accepted.'],
     ['whose newer token is banned', isBanned, rotated(hours), banned({[newer]: hours}), 'The newer token went on'],
@@ -206,7 +206,7 @@ describe('The status of an ApiKey', () => {
       isBanned,
       rotated(hours),
       banned({[newer]: 1000, [older]: hours}),
-      `Both tokens of the key went on after being told to wait: refused until ${at(hours)}.`,
+      `Both tokens of the key went on sending although every request was refused: banned from 192.0.2.1 until ${at(hours)}.`,
     ],
     [
       'whose older token was banned before it ended',

@@ -55,14 +55,14 @@ const gateDeps: GateDeps = {
   now: clock.nowMs,
   findKey: (name) => keys.get(name),
   bans: {
-    until: (hash) => bans.until(hash),
-    refused: (hash, until) => {
-      refusedAs.push(hash);
-      return bans.refused(hash, until);
+    until: (user) => bans.until(user),
+    refused: (user, facts) => {
+      refusedAs.push(user.hash);
+      return bans.refused(user, facts);
     },
   },
   tenantOf: (namespace) => ({account: namespace, namespaceUID: 'u', plan}),
-  addressQuota: {requestsPerMinute: 1000, requestsPerDay: 10_000},
+  addressQuota: {requestsPerMinute: 1000},
   used: () => {},
   refused: () => {},
   serviceAccountQuota: {requestsPerMinute: 3, requestsPerDay: 100},
@@ -75,6 +75,7 @@ const gateDeps: GateDeps = {
   serviceAccounts: {
     audience: 'doorplate',
     remembered: (token) => remembered.get(token),
+    wasGood: () => false,
     may: async () => true,
     async recognise(token) {
       remembered.set(token, token.endsWith('.good') ? {username: 'system:serviceaccount:platform:backend'} : null);
@@ -99,6 +100,13 @@ beforeAll(async () => {
         fine: true,
       }));
       app.get('/write', {config: {scope: 'domains:write'}}, async () => ({fine: true}));
+      for (const method of ['POST', 'DELETE'])
+        app.route({
+          method,
+          url: '/bodiless',
+          config: {scope: 'any', ownQuota: true},
+          handler: async () => ({fine: true}),
+        });
       app.get('/own', {config: {scope: 'any', ownQuota: true}}, async () => ({fine: true}));
       app.get('/large', {config: {scope: 'any', ownQuota: true}}, async () => 'x'.repeat(64 << 20));
       app.get('/boom', {config: {scope: 'any'}}, async () => {
@@ -242,6 +250,27 @@ describe('What the rules of Kubernetes refuse is told in their own words,', () =
   });
 });
 
+describe('A path that takes no body', () => {
+  test.each<[string, string, Record<string, string>, string]>([
+    ['JSON without a body', 'DELETE', {'content-type': 'application/json'}, ''],
+    ['JSON without a body', 'POST', {'content-type': 'application/json'}, ''],
+    ['an empty form', 'POST', {'content-type': 'application/x-www-form-urlencoded', 'content-length': '0'}, ''],
+    ['a body that is no JSON', 'POST', {'content-type': 'application/json', 'content-length': '1'}, '{'],
+    [
+      'a type that nobody knows',
+      'POST',
+      {'content-type': 'a/b', 'transfer-encoding': 'chunked'},
+      '1\r\nx\r\n0\r\n\r\n',
+    ],
+  ])('does not mind %s (%s)', async (_, method, headers, body) => {
+    const key = makeKey('bodiless', 'bodiless');
+    const sent = {host: 'a', authorization: `Bearer ${key}`, connection: 'close', ...headers};
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
+    const answer = await raw(port(), `${method} /bodiless HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
 describe('A client that does not read its answer', () => {
   test('is cut after a while', async () => {
     const key = makeKey('slow', 'slow');
@@ -282,16 +311,16 @@ describe('The gate', () => {
     expect(refusedAs).toEqual([hashToken(key)]);
   });
 
-  test('charges an address for each question to the API server, and a ServiceAccount for each request', async () => {
+  test('charges an address for each token that is not valid, beside its other requests, and a ServiceAccount for each request', async () => {
     const from = {'x-forwarded-for': '203.0.113.50', 'doorplate-namespace': 'acme'};
     const first = await remaining('203.0.113.50');
-    const statuses: number[] = [];
+    const answers: Answer[] = [];
     for (const key of ['eyJ.a.good', 'eyJ.a.good', 'eyJ.a.good', 'eyJ.a.good', 'eyJ.a.bad', 'eyJ.a.bad']) {
-      statuses.push((await ask('/thing', {key: key.replace('eyJ', 'eyJh'), headers: from})).status);
+      answers.push(await ask('/thing', {key: key.replace('eyJ', 'eyJh'), headers: from}));
     }
-    expect(statuses).toEqual([200, 200, 200, 429, 401, 401]);
-    // For the first good one, and each of the bad ones.
-    expect(await remaining('203.0.113.50')).toBe(first - 4);
+    expect(answers.map(({status}) => status)).toEqual([200, 200, 200, 429, 401, 401]);
+    expect(answers.map(({headers}) => Number(headers['x-ratelimit-remaining']))).toEqual([2, 1, 0, 0, 999, 998]);
+    expect(await remaining('203.0.113.50')).toBe(first - 1);
   });
 
   test('believes X-Forwarded-For of a trusted proxy only as far as the last stranger', async () => {

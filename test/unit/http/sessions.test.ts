@@ -101,7 +101,7 @@ describe('A session', () => {
 
   test('of a key goes on when the key is good again: a ban ends', async () => {
     const {sessions, world} = make();
-    const {token} = await sessions.start({...grant, key: {name: 'ci', uid: 'u', hash: 'h'}});
+    const {token} = await sessions.start({...grant, key: {name: 'ci', uid: 'u', hash: 'h', network: '192.0.2.1'}});
     world.ended = 'banned';
     expect(await sessions.find(token)).toEqual({problem: 'session-ended', detail: 'banned'});
     world.ended = undefined;

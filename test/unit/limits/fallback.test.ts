@@ -2,7 +2,7 @@ import {access} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import {Bans} from '../../../operator/limits/bans.ts';
+import {Bans, defaultBanRules} from '../../../operator/limits/bans.ts';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {Limiter, type Pool} from '../../../operator/limits/limiter.ts';
@@ -46,14 +46,14 @@ async function make({backend = new FailingBackend(), replicas = 1} = {}): Promis
 describe('while the backend answers', () => {
   test('it counts', async () => {
     const {store, take, backend} = await make();
-    expect(await take(30)).toEqual({granted: 30, taken: 30});
-    expect(await take(90)).toEqual({granted: 70, taken: 100});
+    expect(await take(30)).toEqual({granted: 30, taken: 30, returned: 0});
+    expect(await take(90)).toEqual({granted: 70, taken: 100, returned: 0});
     expect({known: store.taken('w'), held: backend.memory.taken('w')}).toEqual({known: 100, held: 100});
   });
 
   test('what it held when it was opened is known without a question', async () => {
     const backend = new FailingBackend();
-    backend.held = {windows: [{window: 'w', endSeconds, taken: 40}], bans: [], records: []};
+    backend.held = {windows: [{window: 'w', endSeconds, taken: 40, returned: 0}], bans: [], records: []};
     expect((await make({backend})).store.taken('w')).toBe(40);
   });
 
@@ -61,10 +61,53 @@ describe('while the backend answers', () => {
     const {take} = await make();
     await take(30);
     const other = await make();
-    Object.assign(other.backend, {held: {windows: [{window: 'w', endSeconds, taken: 30}], bans: []}});
+    Object.assign(other.backend, {held: {windows: [{window: 'w', endSeconds, taken: 30, returned: 0}], bans: []}});
     expect((await make({backend: other.backend})).store.taken('w')).toBe(30);
     const third = await make({backend: other.backend});
-    expect(await third.take(100)).toEqual({granted: 70, taken: 100});
+    expect(await third.take(100)).toEqual({granted: 70, taken: 100, returned: 0});
+  });
+});
+
+describe('what is given back', () => {
+  const unused = (count: number) => [{window: 'w', endSeconds, count}];
+
+  test('is told at the end', async () => {
+    const {backend, store, take} = await make();
+    await take(30);
+    store.giveBack(unused(20));
+    expect({here: store.taken('w'), there: backend.memory.taken('w')}).toEqual({here: 10, there: 30});
+    await store.stop();
+    expect(backend.memory.taken('w')).toBe(10);
+  });
+
+  test('is told with the next claim, and another process that knew of more finds it', async () => {
+    const backend = new FailingBackend();
+    const [one, two] = [await make({backend, replicas: 2}), await make({backend, replicas: 2})];
+    await one.take(60);
+    await two.take(40);
+    one.store.giveBack(unused(10));
+    expect(await one.take(1)).toEqual({granted: 1, taken: 101, returned: 10});
+    expect(await two.take(20)).toEqual({granted: 9, taken: 110, returned: 10});
+  });
+
+  test('is told within a minute where nothing more is claimed of it', async () => {
+    const {backend, store, timers, take} = await make();
+    await take(30);
+    store.giveBack(unused(30));
+    void store.reserve([{...claim(1), window: 'another'}], noonMs + 61_000);
+    await timers.advance(2000);
+    expect(backend.memory.taken('w')).toBe(0);
+  });
+
+  test('is given back once, where an answer is lost on the way: too few, never too many', async () => {
+    const {backend, store, timers, take} = await make();
+    await take(30);
+    store.giveBack(unused(10));
+    backend.state = 'counts, and its answer is lost';
+    await take(1);
+    backend.state = 'works';
+    await timers.advance(5000);
+    expect(backend.memory.taken('w')).toBeGreaterThanOrEqual(21);
   });
 });
 
@@ -79,9 +122,9 @@ describe.each(failures)('a backend that %s', (state, message) => {
     const {backend, store, take, told} = await make();
     await take(30);
     backend.state = state;
-    await expect(take(20)).resolves.toEqual({granted: 20, taken: 50, provisional: true});
-    expect(await take(90)).toEqual({granted: 50, taken: 100, provisional: true});
-    expect(await take(1)).toMatchObject({granted: 0, taken: 100});
+    await expect(take(20)).resolves.toEqual({granted: 20, taken: 50, returned: 0, provisional: true});
+    expect(await take(90)).toEqual({granted: 50, taken: 100, returned: 0, provisional: true});
+    expect(await take(1)).toMatchObject({granted: 0, taken: 100, returned: 0});
     expect({told, down: store.isDown}).toEqual({told: ['up', message], down: true});
   });
 
@@ -91,7 +134,7 @@ describe.each(failures)('a backend that %s', (state, message) => {
     const {store, timers, take, told} = await make({backend});
     expect({told, granted: (await take(25)).granted}).toEqual({told: [message], granted: 25});
     backend.state = 'works';
-    backend.held = {windows: [{window: 'w', endSeconds, taken: 60}], bans: [], records: []};
+    backend.held = {windows: [{window: 'w', endSeconds, taken: 60, returned: 0}], bans: [], records: []};
     await timers.advance(10_000);
     expect({down: store.isDown, told, known: store.taken('w')}).toEqual({
       down: false,
@@ -110,20 +153,22 @@ describe.each(failures)('a backend that %s', (state, message) => {
     await timers.advance(5000);
     expect({told, down: store.isDown}).toEqual({told: ['up', message, 'up'], down: false});
     expect(backend.memory.taken('w')).toBe(50);
-    expect(await take(90)).toEqual({granted: 50, taken: 100});
+    expect(await take(90)).toEqual({granted: 50, taken: 100, returned: 0});
   });
 
   test('keeps no ban from beginning, and is told of it later', async () => {
     const {backend, store, timers} = await make();
     backend.state = state;
-    store.saveBan({hash: 'a', untilSeconds: endSeconds, times: 1});
-    store.saveBan({hash: 'b', untilSeconds: endSeconds, times: 1});
-    store.removeBan('b');
+    store.saveBan({hash: 'a', network: 'n', untilSeconds: endSeconds, times: 1});
+    store.saveBan({hash: 'b', network: 'n', untilSeconds: endSeconds, times: 1});
+    store.removeBan({hash: 'b', network: 'n'});
     await timers.advance(5000);
-    expect(store.withChanges([{hash: 'b', untilSeconds: endSeconds, times: 1}]).map((ban) => ban.hash)).toEqual(['a']);
+    expect(
+      store.withChanges([{hash: 'b', network: 'n', untilSeconds: endSeconds, times: 1}]).map((ban) => ban.hash),
+    ).toEqual(['a']);
     backend.state = 'works';
     await timers.advance(5000);
-    expect({held: [...backend.bans.keys()], unsaved: store.withChanges([])}).toEqual({held: ['a'], unsaved: []});
+    expect({held: [...backend.bans.keys()], unsaved: store.withChanges([])}).toEqual({held: ['a n'], unsaved: []});
   });
 });
 
@@ -143,12 +188,12 @@ describe('an answer that comes too late', () => {
     const {backend, timers, take} = await make();
     expect((await take(30)).granted).toBe(30);
     backend.state = 'answers later';
-    expect(await take(20)).toEqual({granted: 20, taken: 50, provisional: true});
-    expect(await take(10)).toEqual({granted: 10, taken: 60, provisional: true});
+    expect(await take(20)).toEqual({granted: 20, taken: 50, returned: 0, provisional: true});
+    expect(await take(10)).toEqual({granted: 10, taken: 60, returned: 0, provisional: true});
     backend.state = 'works';
     await timers.advance(5000);
     expect(backend.memory.taken('w')).toBe(60);
-    expect(await take(90)).toEqual({granted: 40, taken: 100});
+    expect(await take(90)).toEqual({granted: 40, taken: 100, returned: 0});
   });
 
   test('is waited for before the backend is told what was granted without it', async () => {
@@ -298,7 +343,7 @@ test('an answer that this process was too busy to read in time is read, and coun
   const grants = store.reserve([claim(10)], noonMs);
   const busyUntil = performance.now() + 1200;
   while (performance.now() < busyUntil);
-  expect(await grants).toEqual([{granted: 10, taken: 10}]);
+  expect(await grants).toEqual([{granted: 10, taken: 10, returned: 0}]);
   await store.stop();
 });
 
@@ -306,10 +351,8 @@ test('a ban begins at once, whatever the backend does', async () => {
   const {backend, store} = await make();
   backend.state = 'is silent';
   const time = new VirtualTime();
-  const bans = new Bans({clock: new TrustedClock(time), store});
-  for (let i = 0; i < 12; i++) {
-    bans.refused('a', endSeconds);
-    time.pass(1000);
-  }
-  expect(bans.until('a')).toBe(noonMs / 1000 + 11 + 900);
+  const bans = new Bans({clock: new TrustedClock(time), store, rules: {...defaultBanRules, strikes: 1}});
+  const user = {hash: 'a', network: 'n'};
+  for (let i = 0; i <= 120; i++) bans.refused(user, {minuteLimit: 1});
+  expect(bans.until(user)).toBe(noonMs / 1000 + 900);
 });

@@ -95,13 +95,31 @@ describe('the ledger', () => {
   test('knows after a restart what was taken, and of bans', async () => {
     const first = await open();
     await first.store.reserve([claim('w', 30)], noonMs);
-    first.store.saveBan({hash: 'a', untilSeconds: end, times: 1});
-    first.store.saveBan({hash: 'b', untilSeconds: end, times: 1});
-    first.store.removeBan('b');
+    first.store.saveBan({hash: 'a', network: 'n', untilSeconds: end, times: 1});
+    first.store.saveBan({hash: 'b', network: 'n', untilSeconds: end, times: 1});
+    first.store.removeBan({hash: 'b', network: 'n'});
     await first.store.stop();
     const second = await open();
     expect({taken: second.store.taken('w'), bans: second.bans}).toEqual({taken: 30, bans: ['a']});
-    expect(await second.store.reserve([claim('w', 100)], noonMs)).toEqual([{granted: 70, taken: 100}]);
+    expect(await second.store.reserve([claim('w', 100)], noonMs)).toEqual([{granted: 70, taken: 100, returned: 0}]);
+  });
+
+  test('of an older Doorplate is read, and knows from then on what was given back', async () => {
+    const path = join(folder, 'ledger.db');
+    const older = new DatabaseSync(path);
+    older.exec(`
+      CREATE TABLE windows (window TEXT PRIMARY KEY, ends INTEGER NOT NULL, taken INTEGER NOT NULL) STRICT;
+      INSERT INTO windows VALUES ('w', ${end}, 40);
+      PRAGMA user_version = 1;
+    `);
+    older.close();
+    const first = await open({path});
+    expect(await first.store.reserve([claim('w', 30)], noonMs)).toEqual([{granted: 30, taken: 70, returned: 0}]);
+    first.store.giveBack([{window: 'w', endSeconds: end, count: 20}]);
+    await first.store.stop();
+    const second = await open({path});
+    expect(second.store.taken('w')).toBe(50);
+    expect(await second.store.reserve([claim('w', 100)], noonMs)).toEqual([{granted: 50, taken: 120, returned: 20}]);
   });
 
   test('answers when what it granted is on disk, and not before', async () => {
@@ -112,7 +130,7 @@ describe('the ledger', () => {
     // Nothing can be written now: the ledger must say so, and never "granted".
     const grants = await store.reserve([claim('w', 5)], noonMs);
     expect({grants, errors}).toEqual({
-      grants: [{granted: 5, taken: 6, provisional: true}],
+      grants: [{granted: 5, taken: 6, returned: 0, provisional: true}],
       errors: [expect.stringMatching(/cannot be written: database is locked\. Another process writes to it/)],
     });
     expect(other.prepare('SELECT taken FROM windows').all()).toEqual([{taken: 1}]);
@@ -134,7 +152,7 @@ describe('the ledger', () => {
     await until(() => turns === 20);
     other.exec('COMMIT');
     clearInterval(timer);
-    expect(await grants).toEqual([{granted: 5, taken: 5}]);
+    expect(await grants).toEqual([{granted: 5, taken: 5, returned: 0}]);
     other.close();
   });
 

@@ -93,7 +93,7 @@ class World {
       const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd} = after[i]!;
       holds(minuteLimit === requestsPerMinute && dayLimit === requestsPerDay, {after});
       this.#count(`${id} minute ${minuteEnd}`, verdict.allowed, minuteLimit, minuteRemaining);
-      this.#count(`${id} day ${dayEnd}`, verdict.allowed, dayLimit, dayRemaining);
+      this.#count(`${id} day ${dayEnd}`, verdict.allowed, dayLimit!, dayRemaining!);
     }
   }
 
@@ -112,16 +112,20 @@ class World {
       remaining,
       end,
     }));
-    const days = after.map(({dayRemaining: remaining, dayEnd: end}) => ({name: 'day' as const, remaining, end}));
+    const days = after.map(({dayRemaining, dayEnd: end}) => ({
+      name: 'day' as const,
+      remaining: dayRemaining!,
+      end: end!,
+    }));
     const {minuteRemaining, minuteEnd, dayRemaining, dayEnd} = verdict;
     holds(isTightest({remaining: minuteRemaining, end: minuteEnd}, minutes), {verdict, minutes});
-    holds(isTightest({remaining: dayRemaining, end: dayEnd}, days), {verdict, days});
+    holds(isTightest({remaining: dayRemaining!, end: dayEnd!}, days), {verdict, days});
     const sameWindows = before.minuteEnd === minuteEnd && before.dayEnd === dayEnd;
     const promised = limitHeaders(before)['x-ratelimit-remaining'] !== 0;
     holds(!sameWindows || verdict.allowed === promised, {promised, verdict});
     if (verdict.allowed) return;
     const {exhausted, retryAfterSeconds} = verdict;
-    const end = verdict[`${exhausted}End`];
+    const end = verdict[`${exhausted}End`]!;
     const last = Math.max(...[...minutes, ...days].filter(({remaining}) => remaining === 0).map((each) => each.end));
     holds(verdict[`${exhausted}Remaining`] === 0 && end === last, {verdict});
     const late = this.clock.nowMs() / 1000 + retryAfterSeconds - end;

@@ -11,8 +11,8 @@ describe('what a store grants', () => {
     const store = new MemoryStore();
     store.reserve([day(1)], noonMs);
     expect(store.reserve([minute(1), day(1)], noonMs)).toEqual([
-      {granted: 0, taken: 0},
-      {granted: 0, taken: 10},
+      {granted: 0, taken: 0, returned: 0},
+      {granted: 0, taken: 10, returned: 0},
     ]);
   });
 
@@ -20,8 +20,8 @@ describe('what a store grants', () => {
     const store = new MemoryStore();
     store.reserve([{...day(1), want: 8}], noonMs);
     expect(store.reserve([minute(1), day(1)], noonMs)).toEqual([
-      {granted: 3, taken: 3},
-      {granted: 2, taken: 10},
+      {granted: 3, taken: 3, returned: 0},
+      {granted: 2, taken: 10, returned: 0},
     ]);
   });
 
@@ -29,13 +29,24 @@ describe('what a store grants', () => {
     const store = new MemoryStore();
     store.reserve([day(1)], noonMs);
     expect(store.reserve([minute(1), day(0)], noonMs)).toEqual([
-      {granted: 3, taken: 3},
-      {granted: 0, taken: 10},
+      {granted: 3, taken: 3, returned: 0},
+      {granted: 0, taken: 10, returned: 0},
     ]);
   });
 
   test('nothing beyond what is known to be taken, or owed, though it has not seen it', () => {
     const store = new MemoryStore();
-    expect(store.reserve([{...day(1), known: 5, owed: 2}], noonMs)).toEqual([{granted: 3, taken: 10}]);
+    expect(store.reserve([{...day(1), known: 5, owed: 2}], noonMs)).toEqual([{granted: 3, taken: 10, returned: 0}]);
+  });
+
+  test('what was given back is there again, also for one who knows of more taken and of less given back', () => {
+    const store = new MemoryStore();
+    store.reserve([day(1)], noonMs);
+    store.giveBack([{window: 'day', endSeconds, count: 3}]);
+    const [late] = store.reserve([{...day(1), want: 1, known: 10, knownReturned: 0}], noonMs);
+    expect(late).toEqual({granted: 1, taken: 11, returned: 3});
+    const [told] = store.reserve([{...day(1), want: 1, owed: -1}], noonMs);
+    expect(told).toEqual({granted: 1, taken: 12, returned: 4});
+    expect(store.taken('day')).toBe(8);
   });
 });
