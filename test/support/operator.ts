@@ -14,12 +14,15 @@ import {connectionsFor} from '../../operator/kube/workers.ts';
 import {operator} from '../../operator/roles/operator.ts';
 import type {Parts} from '../../operator/roles/parts.ts';
 import {eventually} from './kube-api.ts';
+import {patience} from './patience.ts';
 import {FaultProxy, type Seen} from './kube-proxy.ts';
 import {home, ingressClass, issuer, redirector, zone, type Platform} from './platform.ts';
 
 /** For so long nothing is asked or written when the operator is at rest, ms. */
 const restMs = 300;
 const enoughBeats = 8;
+/** What goes on for so long without end does not come to rest, ms. */
+const busyForEverMs = patience(60_000);
 /** Name of the Account by which the operator is asked for a sign of life. */
 const pulse = 'pulse';
 
@@ -177,21 +180,32 @@ export class RunningOperator {
 
   /**
    * What `read` gives: as soon as that is `expected`, or else when the operator has been told of several later things
-   * and has done those. So a wake-up that is lost is found soon, and a slow machine is given its time. `atLeastMs`: it
-   * waits for a timer.
+   * and has done those, and has done nothing else for `atLeastMs`. So a wake-up that is lost is found soon, and a slow
+   * machine is given its time. `atLeastMs`: more where it waits for a timer.
    */
   async comesTo<T>(read: () => Promise<T>, expected: T, {atLeastMs = 3_000} = {}): Promise<T> {
     const since = performance.now();
+    let [quietSince, before] = [since, this.#doings];
     for (let beats = 0; ;) {
       const value = await read();
-      if (isDeepStrictEqual(value, expected) || beats >= enoughBeats) return value;
-      const waitedMs = performance.now() - since;
-      if (waitedMs < atLeastMs) await wait(nextLookMs(waitedMs));
+      if (isDeepStrictEqual(value, expected)) return value;
+      const [now, doings] = [performance.now(), this.#doings];
+      if (doings !== before) [quietSince, before] = [now, doings];
+      const isQuiet = now - quietSince >= atLeastMs || now - since >= busyForEverMs;
+      if (isQuiet && beats >= enoughBeats) return value;
+      if (!isQuiet) await wait(nextLookMs(now - quietSince));
       else {
         await this.#beat();
         beats++;
       }
     }
+  }
+
+  /** How often it has asked or written anything, but for the answer to a sign of life. */
+  get #doings(): number {
+    const {dns, edge} = this.#platform;
+    const asked = this.proxy.seen.filter((s) => !s.isWatch && !s.url.pathname.includes(`/accounts/${pulse}`)).length;
+    return asked + dns.asked + edge.looks;
   }
 
   /**

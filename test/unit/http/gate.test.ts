@@ -31,8 +31,9 @@ const plan: Plan = {
   },
 };
 
-const jwt = (name: string, exp: number): string =>
-  ['eyJh', Buffer.from(JSON.stringify({aud: ['doorplate'], sub: name, exp})).toString('base64url'), name].join('.');
+/** A token of a ServiceAccount; the API server knows `good` ones. */
+const jwt = (name: string, exp: number, account = name): string =>
+  ['eyJh', Buffer.from(JSON.stringify({aud: ['doorplate'], sub: account, exp})).toString('base64url'), name].join('.');
 
 interface Told {
   status: number;
@@ -45,6 +46,7 @@ class World {
   readonly clock = new TrustedClock(this.time);
   readonly store = new MemoryStore();
   readonly token = makeToken({namespace: 'acme', name: 'ci'});
+  readonly other = makeToken({namespace: 'acme', name: 'other'});
   /** Questions to the API server. */
   reviews = 0;
   limiter!: Limiter;
@@ -58,7 +60,11 @@ class World {
       metadata: {namespace: 'acme', name: 'ci', uid: 'u'},
       spec: {hashes: [{sha256: hashToken(this.token)}], scopes: ['domains:read']},
     };
-    const other = {...key, metadata: {...key.metadata, name: 'other', uid: 'o'}};
+    const other = {
+      ...key,
+      metadata: {...key.metadata, name: 'other', uid: 'o'},
+      spec: {...key.spec, hashes: [{sha256: hashToken(this.other)}]},
+    };
     this.#keys = {'acme/ci': key, 'acme/other': other};
     this.start();
   }
@@ -155,6 +161,27 @@ describe('A client that does as it is told', () => {
     // Of the other job's 172,800 no more than 60 a minute were asked about, beside the good token's every 10 s.
     expect(reviewed).toBeLessThanOrEqual(60 * 24 * 61);
     expect(world.reviews).toBeLessThanOrEqual(60 * 24 * (60 + 2 * 6) + 100);
+  });
+
+  test('is a Deployment of 200 Pods that all start at once, each with a token of its own', async () => {
+    const world = new World();
+    const ends = world.time.wall / 1000 + 3600;
+    const answers: Told[] = [];
+    for (let pod = 0; pod < 200; pod++) answers.push(await world.ask({bearer: jwt('good', ends + pod, 'backend')}));
+    expect(answers.filter(({status}) => status !== 200)).toEqual([]);
+  });
+
+  test('goes on by a good token while another Pod of its ServiceAccount sends one that is not', async () => {
+    const world = new World();
+    const ends = world.time.wall / 1000 + 3600;
+    const good = jwt('good', ends, 'backend');
+    const answers: Told[] = [];
+    for (let second = 0; second < 100; second++) {
+      answers.push(await world.ask({bearer: good}));
+      for (let i = 0; i < 10; i++) await world.ask({bearer: jwt('bad', ends + second * 10 + i, 'backend')});
+      world.time.pass(secondMs);
+    }
+    expect(answers.filter(({status}) => status !== 200)).toEqual([]);
   });
 
   test('signs in while its office sends wrong keys, made-up cookies and tokens', async () => {
@@ -255,7 +282,9 @@ describe('A client that does not', () => {
     const world = new World();
     const config = {scope: 'any', ownQuota: true};
     let admitted = 0;
-    for (let i = 0; i < 100; i++) admitted += (await world.ask({bearer: world.token}, {config})).status === 200 ? 1 : 0;
+    for (let i = 0; i < 50; i++)
+      for (const bearer of [world.token, world.other])
+        admitted += (await world.ask({bearer}, {config})).status === 200 ? 1 : 0;
     expect(admitted).toBe(60);
   });
 });

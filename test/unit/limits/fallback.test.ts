@@ -68,9 +68,9 @@ describe('while the backend answers', () => {
   });
 });
 
-describe('what is given back', () => {
-  const unused = (count: number) => [{window: 'w', endSeconds, count}];
+const unused = (count: number) => [{window: 'w', endSeconds, count}];
 
+describe('what is given back', () => {
   test('is told at the end', async () => {
     const {backend, store, take} = await make();
     await take(30);

@@ -314,10 +314,13 @@ describe('reserved blocks', () => {
     const store = new MemoryStore();
     const clock = new TrustedClock(new VirtualTime());
     const limiter = new Limiter({clock, store, atMost: 2});
-    const pool = (i: number): Pool => ({id: `tenant:${i}`, quota: {requestsPerMinute: 1000, requestsPerDay: 1000}});
-    admitted(limiter, 10, pool(0));
-    for (let i = 1; i < 5; i++) take(limiter, pool(i));
-    expect(remaining(new Limiter({clock, store}).look([pool(0)]))).toEqual([990, 990]);
+    const pools = Array.from({length: 5}, (_, i): Pool => ({
+      id: `tenant:${i}`,
+      quota: {requestsPerMinute: 1000, requestsPerDay: 1000},
+    }));
+    admitted(limiter, 10, pools[0]!);
+    for (const pool of pools.slice(1)) take(limiter, pool);
+    expect(remaining(new Limiter({clock, store}).look([pools[0]!]))).toEqual([990, 990]);
   });
 
   test("many that wait share the store's answers, and no more than the limit are admitted", async () => {
