@@ -95,7 +95,7 @@ const valkey = z.strictObject({
     .default('')
     .refine(
       (url) => url === '' || /^rediss?:$/.test(URL.parse(url)?.protocol ?? ''),
-      'must be a URL such as redis://valkey.valkey:6379, or rediss:// with TLS',
+      'must be a URL such as redis://valkey.valkey:6379, or rediss:// with TLS; not that of a Sentinel or of a cluster',
     )
     .refine(
       (url) => !URL.parse(url)?.password,

@@ -7,6 +7,9 @@
  * The correction is at most 1 ms for each second that has passed: NTP slews by 0.5 ms (adjtime(3)), so its work is followed, and a jump
  * makes a window at most a thousandth shorter or longer. Time during which the machine was suspended counts: the time since boot
  * (CLOCK_BOOTTIME) has gone on, the monotonic one (CLOCK_MONOTONIC) has not.
+ *
+ * Where several processes count together, the clock of the server that counts for them is that of all (`follow`), in place of the
+ * system's: processes that do not agree on the time would not agree on which minute it is.
  */
 import {readFileSync} from 'node:fs';
 import {uptime} from 'node:os';
@@ -51,7 +54,10 @@ const lookEveryMs = 1000;
 /** The time since boot is read in steps of 10 ms and not at the same instant as the monotonic one. */
 const suspendedAtLeastMs = 1000;
 
-/** Trusted time. It never goes back. */
+/** So much another clock may differ before its time is taken over in one step: two processes a second apart share all minutes but one second. */
+const stepMs = 1000;
+
+/** Trusted time. It never goes back, unless another clock that it follows is behind. */
 export class TrustedClock {
   readonly #sources: TimeSources;
   readonly #bootId: string | undefined;
@@ -60,6 +66,8 @@ export class TrustedClock {
   #monotonicMs: number;
   #uptimeMs: number;
   #lastMs = 0;
+  /** How far the clock that is followed is ahead of the monotonic one; undefined: it is the system's. */
+  #followedMs: number | undefined;
 
   constructor(sources: TimeSources = systemSources) {
     this.#sources = sources;
@@ -81,6 +89,13 @@ export class TrustedClock {
   /** How far the system's clock is ahead of trusted time, in ms; negative when it is behind. */
   offsetMs(): number {
     return this.#sources.wallMs() - this.nowMs();
+  }
+
+  /** From now on another clock counts, which says this (Unix ms) and may be wrong by so much. To be told again and again. */
+  follow(otherMs: number, uncertainMs: number): void {
+    const apartMs = Math.abs(otherMs - this.nowMs());
+    this.#followedMs = otherMs - this.#sources.monotonicMs();
+    if (apartMs > stepMs + uncertainMs) this.#set(otherMs);
   }
 
   mark(): TimeMark {
@@ -114,7 +129,8 @@ export class TrustedClock {
     const monotonicMs = this.#monotonicMs + elapsed;
     const suspended = uptimeMs - this.#uptimeMs - elapsed;
     const reckoned = this.#trustedMs + elapsed + (suspended >= suspendedAtLeastMs ? suspended : 0);
-    const correction = clamp(this.#sources.wallMs() - reckoned, elapsed * slewPerMs);
+    const other = this.#followedMs === undefined ? this.#sources.wallMs() : this.#followedMs + monotonicMs;
+    const correction = clamp(other - reckoned, elapsed * slewPerMs);
     this.#trustedMs = reckoned + correction;
     this.#monotonicMs = monotonicMs;
     this.#uptimeMs = uptimeMs;

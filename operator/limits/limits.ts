@@ -124,6 +124,6 @@ async function makeBackend(
   }
   // Loaded where it is used only: its client is large.
   const {Valkey} = await import('./valkey.ts');
-  const backend = new Valkey({...where, onBans});
+  const backend = new Valkey({...where, onBans, onTime: (...time) => clock.follow(...time)});
   return {backend, records: backend, replicas: where.replicas, timeoutMs: 1000};
 }

@@ -1,6 +1,6 @@
 /**
  * The backend for several replicas: Valkey, or Redis 7. One script takes what all claims of a call ask for, or nothing. Bans are in one
- * hash, which every replica reads again when it has changed; it looks once a second.
+ * hash, which every replica reads again when it has changed; it looks once a second. The server's time is that of all replicas.
  */
 import {hash, randomUUID} from 'node:crypto';
 import {once} from 'node:events';
@@ -38,9 +38,11 @@ const reserveScript = `
 `;
 const reserveSha = hash('sha1', reserveScript);
 
-/** A window is kept for longer than it lasts: clocks of replicas differ. */
+/** A window is kept for longer than it lasts: clocks of replicas differ, by less than a second. */
 const keepSeconds = 60;
-const lookForBansMs = 1000;
+const lookMs = 1000;
+/** A connection on which a call has had no answer for so long is given up: a peer that has gone away may not have said so. */
+const deadlineMs = 3000;
 
 export interface ValkeyOptions {
   /** redis://user:password@host:port/db, or rediss:// for TLS. */
@@ -49,47 +51,58 @@ export interface ValkeyOptions {
   prefix?: string;
   /** Called with all bans when they have changed there; with nothing when the server has lost what it held. */
   onBans?: (bans: Ban[] | undefined) => void;
+  /** Called once a second with the server's time, Unix ms, and by how much it may be wrong. */
+  onTime?: (nowMs: number, uncertainMs: number) => void;
 }
 
+/** What stands behind a URL and is no server that one could count at; the message says what to do. */
+export class ValkeyError extends Error {
+  override name = 'ValkeyError';
+}
+
+const newClient = (url: string) =>
+  createClient({
+    url,
+    // What cannot be sent fails at once: FallbackStore knows what to do.
+    disableOfflineQueue: true,
+    socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
+  });
+type Client = ReturnType<typeof newClient>;
+
 export class Valkey implements Backend, RecordStore {
-  readonly #client;
+  readonly #url: string;
   readonly #prefix: string;
   readonly #onBans: (bans: Ban[] | undefined) => void;
+  readonly #onTime: (nowMs: number, uncertainMs: number) => void;
+  #client: Client;
+  #isClosed = false;
   /** Why it is not connected. */
   #failure: Error | undefined;
   #looking: NodeJS.Timeout | undefined;
   /** Of the bans that were read last; null when the server had none. */
   #version: string | null | undefined;
 
-  constructor({url, prefix = 'doorplate', onBans = () => {}}: ValkeyOptions) {
+  constructor({url, prefix = 'doorplate', onBans = () => {}, onTime = () => {}}: ValkeyOptions) {
+    this.#url = url;
     this.#onBans = onBans;
+    this.#onTime = onTime;
     // All keys of one slot: a script may touch no others in a cluster.
     this.#prefix = `{${prefix}}`;
-    this.#client = createClient({
-      url,
-      // What cannot be sent fails at once: FallbackStore knows what to do.
-      disableOfflineQueue: true,
-      socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
-    });
-    this.#client
-      .on('error', (error: Error) => {
-        this.#failure = error;
-      })
-      .on('ready', () => {
-        this.#failure = undefined;
-      });
+    this.#client = this.#newClient();
   }
 
   async open(): Promise<Held> {
     await this.#connected();
+    await this.#mustBeServer();
+    await this.#readTime();
     const held = {windows: [], bans: await this.#readBans(), records: []};
-    this.#looking ??= setInterval(() => void this.#look(), lookForBansMs).unref();
+    this.#looking ??= setInterval(() => void this.#look(), lookMs).unref();
     return held;
   }
 
   async reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
     if (claims.length === 0) {
-      await this.#orWhy(this.#client.ping());
+      await this.#ask((client) => client.ping());
       return [];
     }
     const answer = await this.#run(
@@ -104,29 +117,31 @@ export class Valkey implements Backend, RecordStore {
   }
 
   async changeBans(changes: readonly BanChange[]): Promise<void> {
-    const all = this.#client.multi();
-    for (const change of changes) {
-      if ('remove' in change) all.hDel(this.#key('bans'), banId(change.remove));
-      else all.hSet(this.#key('bans'), banId(change.save), JSON.stringify(change.save));
-    }
-    await all.set(this.#key('version'), randomUUID()).exec();
-  }
-
-  async get(name: string): Promise<string | undefined> {
-    return (await this.#client.get(this.#recordKey(name))) ?? undefined;
-  }
-
-  async put({name, text, endsSeconds}: StoredRecord, nowMs: number): Promise<void> {
-    await this.#client.set(this.#recordKey(name), text, {
-      expiration: {type: 'EX', value: Math.max(1, Math.ceil(endsSeconds - nowMs / 1000))},
+    await this.#ask((client) => {
+      const all = client.multi();
+      for (const change of changes) {
+        if ('remove' in change) all.hDel(this.#key('bans'), banId(change.remove));
+        else all.hSet(this.#key('bans'), banId(change.save), JSON.stringify(change.save));
+      }
+      return all.set(this.#key('version'), randomUUID()).exec();
     });
   }
 
+  async get(name: string): Promise<string | undefined> {
+    return (await this.#ask((client) => client.get(this.#recordKey(name)))) ?? undefined;
+  }
+
+  async put({name, text, endsSeconds}: StoredRecord, nowMs: number): Promise<void> {
+    const value = Math.max(1, Math.ceil(endsSeconds - nowMs / 1000));
+    await this.#ask((client) => client.set(this.#recordKey(name), text, {expiration: {type: 'EX', value}}));
+  }
+
   async take(name: string): Promise<string | undefined> {
-    return (await this.#client.getDel(this.#recordKey(name))) ?? undefined;
+    return (await this.#ask((client) => client.getDel(this.#recordKey(name)))) ?? undefined;
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#looking);
     this.#client.destroy();
   }
@@ -144,37 +159,91 @@ export class Valkey implements Backend, RecordStore {
     if (!this.#client.isOpen) this.#client.connect().catch(() => {});
     if (this.#client.isReady) return;
     if (this.#failure) throw this.#failure;
-    await once(this.#client, 'ready');
+    await this.#ask((client) => once(client, 'ready'));
   }
 
-  /** A call while it is not connected fails with what keeps it from that. */
-  async #orWhy<T>(call: Promise<T>): Promise<T> {
+  /**
+   * One call, or all of a transaction. While it is not connected it fails with what keeps it from that. Where no answer comes in time the
+   * connection is given up: every call on it fails, and a new one is opened.
+   */
+  async #ask<T>(call: (client: Client) => Promise<T>): Promise<T> {
+    const client = this.#client;
+    const deadline = setTimeout(() => this.#giveUp(client), deadlineMs);
     try {
-      return await call;
+      return await call(client);
     } catch (error) {
       throw error instanceof ClientOfflineError && this.#failure ? this.#failure : error;
+    } finally {
+      clearTimeout(deadline);
     }
+  }
+
+  #giveUp(client: Client): void {
+    if (this.#isClosed || client !== this.#client) return;
+    this.#client = this.#newClient();
+    client.destroy();
+    this.#client.connect().catch(() => {});
+  }
+
+  #newClient(): Client {
+    const client = newClient(this.#url);
+    client
+      .on('error', (error: Error) => {
+        if (client === this.#client) this.#failure = error;
+      })
+      .on('ready', () => {
+        if (client === this.#client) this.#failure = undefined;
+      });
+    return client;
+  }
+
+  /** A node of a cluster, a Sentinel and a replica answer too, and count for nobody, or for some. */
+  async #mustBeServer(): Promise<void> {
+    // Who may not ask is told by the first command that is refused.
+    const info = await this.#ask((client) => client.info()).catch(() => '');
+    const [, mode] = /^(?:redis|server)_mode:(\w+)/m.exec(info) ?? [];
+    const what =
+      mode === 'sentinel'
+        ? 'a Sentinel'
+        : mode === 'cluster'
+          ? 'a node of a cluster'
+          : /^role:slave/m.test(info)
+            ? 'a replica, which takes no writes'
+            : undefined;
+    if (what !== undefined)
+      throw new ValkeyError(
+        `valkey.url names ${what}: name one server, or an address that always leads to the primary (a Service, a proxy)`,
+      );
+  }
+
+  async #readTime(): Promise<void> {
+    const since = performance.now();
+    // [seconds, microseconds], by the server's own clock.
+    const [seconds, micros] = await this.#ask((client) => client.sendCommand<[string, string]>(['TIME']));
+    const half = (performance.now() - since) / 2;
+    this.#onTime(Number(seconds) * 1000 + Number(micros) / 1000 + half, half);
   }
 
   async #run(keys: string[], args: string[]): Promise<number[]> {
     const options = {keys, arguments: args};
     try {
-      return (await this.#orWhy(this.#client.evalSha(reserveSha, options))) as number[];
+      return (await this.#ask((client) => client.evalSha(reserveSha, options))) as number[];
     } catch (error) {
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-      return (await this.#orWhy(this.#client.eval(reserveScript, options))) as number[];
+      return (await this.#ask((client) => client.eval(reserveScript, options))) as number[];
     }
   }
 
   async #readBans(): Promise<Ban[]> {
-    this.#version = await this.#client.get(this.#key('version'));
-    const held = Object.entries(await this.#client.hGetAll(this.#key('bans')));
+    this.#version = await this.#ask((client) => client.get(this.#key('version')));
+    const held = Object.entries(await this.#ask((client) => client.hGetAll(this.#key('bans'))));
     return held.map(([id, text]) => ({...(JSON.parse(text) as Ban), ...userOf(id)}));
   }
 
   async #look(): Promise<void> {
     try {
-      const version = await this.#client.get(this.#key('version'));
+      await this.#readTime();
+      const version = await this.#ask((client) => client.get(this.#key('version')));
       if (version === this.#version) return;
       if (version === null) {
         this.#version = null;

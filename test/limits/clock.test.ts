@@ -5,6 +5,8 @@ import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import {withFreshMinute} from '../support/fresh-minute.ts';
+import {Redis} from '../support/redis.ts';
 
 /* A process that has a clock of its own, by Debian's libfaketime: its wall clock is set, its monotonic one is not. */
 
@@ -25,19 +27,23 @@ class Process {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor() {
+  /** `setBySeconds`: a clock of its own, so far from the machine's. */
+  constructor(args: readonly string[] = [join(folder, 'ledger.db')], setBySeconds?: number) {
     const env = {
       ...process.env,
       LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1',
       DONT_FAKE_MONOTONIC: '1',
       FAKETIME_TIMESTAMP_FILE: join(folder, 'clock'),
       FAKETIME_NO_CACHE: '1',
+      ...(setBySeconds !== undefined && {
+        FAKETIME_TIMESTAMP_FILE: '',
+        FAKETIME: `${setBySeconds < 0 ? '' : '+'}${setBySeconds}`,
+      }),
     };
-    this.#process = spawn(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', child, join(folder, 'ledger.db')],
-      {env, stdio: ['pipe', 'pipe', 'inherit']},
-    );
+    this.#process = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', child, ...args], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     this.#lines = createInterface({input: this.#process.stdout!})[Symbol.asyncIterator]();
     running.push(this);
   }
@@ -122,3 +128,19 @@ describe('a clock that is set between two runs', () => {
     expect(after).toMatchObject({resetAtSeconds: before.resetAtSeconds, bannedUntil});
   });
 });
+
+test.each([130, -130])(
+  'two replicas of which one started with a clock %i s off admit one limit together',
+  async (seconds) => {
+    const redis = await Redis.start();
+    try {
+      const args = [redis.url, '300', withFreshMinute('tenant').replace(/^/, 'tenant:')];
+      const [right, wrong] = [new Process(args, 0), new Process(args, seconds)];
+      const admitted = [(await right.ask('take 600')).admitted, (await wrong.ask('take 600')).admitted];
+      expect(admitted[0]! + admitted[1]!).toBeLessThanOrEqual(300);
+      expect(Math.abs((await wrong.ask('look')).trustedSeconds - now())).toBeLessThan(2);
+    } finally {
+      await redis.kill();
+    }
+  },
+);

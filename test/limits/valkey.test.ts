@@ -10,6 +10,7 @@ import {Valkey} from '../../operator/limits/valkey.ts';
 import {freePort} from '../support/free-ports.ts';
 import {patience} from '../support/patience.ts';
 import {Redis} from '../support/redis.ts';
+import {SwallowingProxy} from '../support/swallowing-proxy.ts';
 
 let redis: Redis;
 let started: {limits: Limits; registry: Registry}[] = [];
@@ -174,6 +175,45 @@ describe('a server that cannot be asked is told in the log with its cause, and w
     expect(told()).toBe(1);
     await redis.start();
   });
+});
+
+test('a server that falls silent without closing the connection is connected to anew, and used again', async () => {
+  const proxy = await SwallowingProxy.start(redis.port);
+  try {
+    const url = redis.url.replace(/\d+$/, String(proxy.port));
+    const registry = new Registry();
+    const store = {kind: 'Valkey' as const, url, replicas: 1, prefix: 'swallowed'};
+    const log = pino({level: 'silent'});
+    const limits = await startLimits({store, registry, log, storeTimeoutMs: 1000});
+    started.push({registry, limits});
+    const acme = pool('a', 1000);
+    expect(await admitted(limits, [acme], 100)).toBe(100);
+    proxy.swallow();
+    const since = performance.now();
+    // No request waits for longer than the store may be silent, and none fails.
+    expect(await admitted(limits, [acme], 400)).toBe(400);
+    await until(async () => proxy.connections > 1 && (await bothUp()));
+    console.log(`used again ${Math.round(performance.now() - since)} ms after it was swallowed`);
+    await limits.records.put(record('after'), Date.now());
+    expect(await limits.records.get('after')).toBe('of after');
+    expect(await admitted(limits, [acme], 1000)).toBeLessThanOrEqual(500);
+  } finally {
+    await proxy.stop();
+  }
+});
+
+test.each([
+  ['a node of a cluster', 'cluster-enabled yes'],
+  ['a replica', 'replicaof 127.0.0.1 1'],
+])('%s is refused, and the log says what to do', async (what, configuration) => {
+  const other = await Redis.start(configuration);
+  try {
+    const lines = await logOf(other.url);
+    await until(() => lines.some((line) => line.includes(`valkey.url names ${what}`)));
+    expect(lines.join('')).toContain('name one server, or an address that always leads to the primary');
+  } finally {
+    await other.kill();
+  }
 });
 
 test('a server that hangs delays no request for long, and is used again when it answers', async () => {

@@ -1,5 +1,5 @@
 /**
- * Limits with their ledger in a process whose clock a test sets: `node limits-clock-child.ts LEDGER`. Answers each
+ * Limits with their ledger, or with Valkey, in a process whose clock a test sets: `node limits-clock-child.ts LEDGER|URL`. Answers each
  * line on stdin
  * with a line of JSON: `take N` asks for N requests, `strike` gets a key banned if it is not, `look` only looks.
  */
@@ -9,10 +9,11 @@ import {Registry} from 'prom-client';
 import {startLimits} from '../../operator/limits/limits.ts';
 
 const user = {hash: 'a'.repeat(64), network: '192.0.2.1'};
-const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 100_000, requestsPerDay: 1000}};
+const [, , where = '', perMinute = '100000', id = 'tenant:acme'] = process.argv;
+const pool = {id, quota: {requestsPerMinute: Number(perMinute), requestsPerDay: 1000}};
 const limits = await startLimits({
   storeTimeoutMs: 300_000,
-  store: {kind: 'Ledger', path: process.argv[2]!},
+  store: where.startsWith('redis:') ? {kind: 'Valkey', url: where, replicas: 2} : {kind: 'Ledger', path: where},
   registry: new Registry(),
   log: pino({level: 'silent'}),
   bans: {strikes: 1},

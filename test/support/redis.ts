@@ -7,20 +7,23 @@ import {fileURLToPath} from 'node:url';
 export class Redis {
   readonly port: number;
   readonly #password = randomBytes(16).toString('hex');
+  readonly #more: string;
   #process: ChildProcess | undefined;
 
-  constructor(port: number) {
+  constructor(port: number, more = '') {
     this.port = port;
+    this.#more = more;
   }
 
-  static async start(): Promise<Redis> {
+  /** `more`: lines of its configuration. */
+  static async start(more = ''): Promise<Redis> {
     execFileSync(fileURLToPath(new URL('../limits/install.sh', import.meta.url)), {stdio: 'inherit'});
     const probe = createServer();
     const port = await new Promise<number>((resolve) => {
       probe.listen(0, '127.0.0.1', () => resolve((probe.address() as AddressInfo).port));
     });
     await new Promise((resolve) => probe.close(resolve));
-    const redis = new Redis(port);
+    const redis = new Redis(port, more);
     await redis.start();
     return redis;
   }
@@ -33,7 +36,9 @@ export class Redis {
   async start(): Promise<void> {
     const running = spawn('redis-server', ['-'], {stdio: ['pipe', 'pipe', 'inherit']});
     this.#process = running;
-    running.stdin.end(`bind 127.0.0.1\nport ${this.port}\nrequirepass ${this.#password}\nsave ""\nappendonly no\n`);
+    running.stdin.end(
+      `bind 127.0.0.1\nport ${this.port}\nrequirepass ${this.#password}\nsave ""\nappendonly no\n${this.#more}\n`,
+    );
     await new Promise<void>((resolve, reject) => {
       running.stdout.on('data', (text: Buffer) => {
         if (text.includes('Ready to accept connections')) resolve();

@@ -278,6 +278,16 @@ describe('A client that does not', () => {
     expect(await world.ask({bearer: world.token})).toMatchObject({status: 200});
   });
 
+  test('makes the API server no busier by made-up tokens than a network may', async () => {
+    const world = new World();
+    const statuses: number[] = [];
+    for (let i = 0; i < 1000; i++) statuses.push((await world.ask({bearer: jwt('bad', 9e9, `made-up-${i}`)})).status);
+    expect({reviews: world.reviews, refused: statuses.filter((s) => s === 429).length}).toEqual({
+      reviews: 600,
+      refused: 400,
+    });
+  });
+
   test('has one small quota beside the plan for all keys of its account', async () => {
     const world = new World();
     const config = {scope: 'any', ownQuota: true};
