@@ -2,7 +2,6 @@
 import type {FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
-import {quotaOf, tenantKey} from '../domain/tenant.ts';
 import type {KeyUser} from '../limits/bans.ts';
 import type {Pool} from '../limits/limiter.ts';
 import type {NotRecognised} from './auth.ts';
@@ -38,9 +37,6 @@ declare module 'fastify' {
 
 /** Who acts, and where. Only for paths that name a scope: the gate lets nobody else through to them. */
 export const callerOf = (request: FastifyRequest): Actor => request.caller as Actor;
-
-/** The pool that all keys of a tenant share. */
-export const poolOf = (tenant: Tenant): Pool => ({id: `tenant:${tenantKey(tenant)}`, quota: quotaOf(tenant)});
 
 /** Whether a scope is the caller's. What a ServiceAccount may, Kubernetes' roles say: it was asked when it came in. */
 export const hasScope = (caller: Actor, scope: string): boolean =>

@@ -17,13 +17,25 @@ import {
   type Caller,
   hasScope,
   type KeyCaller,
-  poolOf,
   type SessionCaller,
   type Stranger,
 } from './caller.ts';
+import {mayGoOn} from './may-go-on.ts';
 import {namespaceHeader, namespaceOf} from './namespace-header.ts';
+import {
+  addressPool,
+  type AddressUse,
+  capPools,
+  filesPool,
+  ownPool,
+  pagePool,
+  planPool,
+  serviceAccountPool,
+  signInPool,
+  tokenPools,
+} from './pools.ts';
 import {Problem} from './problems.ts';
-import {claimedBy, jwtOf} from './service-accounts.ts';
+import {jwtOf, rightFor} from './service-accounts.ts';
 import type {Right, ServiceAccounts} from './service-accounts.ts';
 import {readCookie} from './session/cookie.ts';
 import {checkSameOrigin} from './session/same-origin.ts';
@@ -60,7 +72,7 @@ export interface GateDeps {
   sessions?: Pick<Sessions, 'find'>;
   /** Where the page stands, `https://HOST`; undefined: wherever it is asked for. */
   pageOrigin?: string;
-  /** Quota of an address without a valid key, for each of {@link AddressPool}. */
+  /** Quota of an address without a valid key, for each {@link AddressUse}. */
   addressQuota: Quota;
   /** Quota of each ServiceAccount. */
   serviceAccountQuota: Quota;
@@ -73,43 +85,11 @@ export interface GateDeps {
 
 const nobody: NotRecognised = {problem: 'credentials-missing', detail: 'Send an API key: Authorization: Bearer dp_...'};
 
-/** What an address is charged for, each by itself: who asks wrongly in one way keeps nobody from another. */
-type AddressPool = 'address' | 'cookie' | 'sign-in' | 'token';
-
-/** For what a client needs when its plan's quota is used up: to see the account, and to revoke its key. Of all keys of a tenant. */
-const ownQuota: Quota = {requestsPerMinute: 60};
-
-/** Of the page, for all who use it in one namespace: whatever the plan, and however much of that is used up. */
-const pageQuota: Quota = {requestsPerMinute: 600, requestsPerDay: 100_000};
-/** Of the page's files, for each address. */
-const filesQuota: Quota = {requestsPerMinute: 1200};
-
-/** So many programs of a network may ask wrongly, each as often as an address may. */
-const programsOfNetwork = 10;
-
 const unknown = ({problem, detail}: NotRecognised): Problem =>
   new Problem(problem, detail, {headers: {'www-authenticate': 'Bearer realm="doorplate"'}});
 
-const verbs: Readonly<Record<string, Right['verb']>> = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  DELETE: 'delete',
-};
-
-/** Links and sessions of a tenant: each is kept until it ends, so that without a limit one tenant could push out all others'. */
-const signInQuota: Quota = {requestsPerMinute: 120, requestsPerDay: 5000};
-
 /** Counts a refusal; what of it the client is told. */
 type OnRefusal = (facts: RefusalFacts) => Strikes | undefined;
-
-/** What a ServiceAccount must be allowed in the namespace, by the path's scope and the method. */
-const rightFor = (scope: string, method: string, right: Partial<Right> = {}): Right => ({
-  verb: verbs[method] ?? 'update',
-  resource: scope.startsWith('keys:') ? 'apikeys' : 'customdomains',
-  ...right,
-});
 
 export class Gate {
   readonly #deps: GateDeps;
@@ -148,46 +128,9 @@ export class Gate {
     return caller;
   }
 
-  /**
-   * Whether who opened a stream may go on: a key that is still good and may do no less, a ServiceAccount that still has the right.
-   * "Could not ask" ends nothing.
-   */
-  async mayGoOn(request: FastifyRequest): Promise<boolean> {
-    const {findKey, bans, now, serviceAccounts} = this.#deps;
-    const {
-      caller,
-      headers: {authorization},
-      routeOptions: {
-        config: {scope = '', right},
-      },
-    } = request;
-    if (caller.kind === 'key') {
-      const who = recognise(authorization, findKey, now());
-      if (!('key' in who) || who.key.metadata.uid !== caller.key.metadata.uid) return false;
-      const {scopes} = who.key.spec;
-      return caller.key.spec.scopes.every((had) => scopes.includes(had)) && bans.until(caller) === undefined;
-    }
-    if (caller.kind === 'session') return this.#sessionGoesOn(request);
-    const token = jwtOf(authorization);
-    if (caller.kind !== 'backend' || token === undefined) return false;
-    try {
-      const remembered = serviceAccounts.remembered(token);
-      const account = remembered === undefined ? await serviceAccounts.recognise(token) : remembered;
-      return (
-        account !== null &&
-        (await serviceAccounts.may(account, rightFor(scope, request.method, right), caller.namespace))
-      );
-    } catch {
-      return true;
-    }
-  }
-
-  async #sessionGoesOn({headers: {cookie}}: FastifyRequest): Promise<boolean> {
-    try {
-      return !('problem' in (await this.#deps.sessions!.find(readCookie(cookie) ?? '')));
-    } catch {
-      return true;
-    }
+  /** See {@link mayGoOn}. */
+  mayGoOn(request: FastifyRequest): Promise<boolean> {
+    return mayGoOn(this.#deps, request);
   }
 
   /**
@@ -195,7 +138,7 @@ export class Gate {
    * Throws the {@link Problem} that ends the request.
    */
   async passSignIn(by: 'key' | 'backend', tenant: Tenant, tell: Tell): Promise<void> {
-    const verdict = await this.#deps.local.take([{id: `sign-in:${by}:${tenantKey(tenant)}`, quota: signInQuota}]);
+    const verdict = await this.#deps.local.take([signInPool(by, tenant)]);
     if (verdict.allowed) return;
     tell(limitHeaders(verdict));
     throw this.#rateLimited(verdict, 'sign-ins');
@@ -203,26 +146,11 @@ export class Gate {
 
   /** The headers for an answer to somebody of whose request nothing could be read. */
   headersFor(address: string): Told {
-    return limitHeaders(this.#deps.local.look([this.#poolOfAddress(address)]));
+    return limitHeaders(this.#deps.local.look([addressPool(this.#deps.addressQuota, 'address', address)]));
   }
 
-  #poolOfAddress(address: string, pool: AddressPool = 'address'): Pool {
-    return {id: `${pool}:${networkOf(address)}`, quota: this.#deps.addressQuota};
-  }
-
-  #stranger(address: string, why: NotRecognised, pool: AddressPool = 'address'): Stranger {
-    return {kind: 'address', pools: [this.#poolOfAddress(address, pool)], why};
-  }
-
-  /** Of whom a token is nobody has said yet. A program whose token is not valid keeps no other of its network from asking. */
-  #bearer(address: string, token: string, why: NotRecognised): Stranger {
-    const {requestsPerMinute} = this.#deps.addressQuota;
-    const network = this.#poolOfAddress(address, 'token');
-    const pools = [
-      {...network, id: `${network.id} ${claimedBy(token)}`},
-      {...network, quota: {requestsPerMinute: requestsPerMinute * programsOfNetwork}},
-    ];
-    return {kind: 'address', pools, why};
+  #stranger(address: string, why: NotRecognised, uses: AddressUse = 'address'): Stranger {
+    return {kind: 'address', pools: [addressPool(this.#deps.addressQuota, uses, address)], why};
   }
 
   /** By a key where one is sent, else by the cookie of the page; files need neither. */
@@ -231,7 +159,7 @@ export class Gate {
     const {authorization, cookie} = headers;
     const {isFile, isSignIn, ownQuota: own} = routeOptions.config;
     if (isFile) {
-      request.caller = {...this.#stranger(ip, nobody), pools: [{id: `files:${networkOf(ip)}`, quota: filesQuota}]};
+      request.caller = {...this.#stranger(ip, nobody), pools: [filesPool(ip)]};
       return this.#take(this.#deps.local, request.caller.pools, tell);
     }
     if (isSignIn) {
@@ -262,7 +190,7 @@ export class Gate {
     if ('problem' in session) return {...stranger, why: session};
     const {namespace} = session;
     const tenant = this.#deps.tenantOf(namespace)!;
-    return {kind: 'session', session, namespace, tenant, pools: [{id: `page:${namespace}`, quota: pageQuota}]};
+    return {kind: 'session', session, namespace, tenant, pools: [pagePool(namespace)]};
   }
 
   #byKey(authorization: string | undefined, address: string): KeyCaller | Stranger {
@@ -270,7 +198,7 @@ export class Gate {
     const who = recognise(authorization, findKey, now());
     if ('problem' in who) return this.#stranger(address, who);
     const {key, hash} = who;
-    const {namespace = '', uid = ''} = key.metadata;
+    const {namespace = ''} = key.metadata;
     const tenant = tenantOf(namespace);
     // The key was seen before its namespace: for a moment, while this process starts.
     if (!tenant)
@@ -278,8 +206,7 @@ export class Gate {
         problem: 'credentials-wrong',
         detail: 'The namespace of this key is not known yet. Try again.',
       });
-    const pools: Pool[] = [poolOf(tenant)];
-    if (key.spec.rateLimit) pools.push({id: `key:${uid}`, quota: key.spec.rateLimit});
+    const pools = [planPool(tenant), ...capPools(key)];
     return {kind: 'key', key, hash, network: networkOf(address), namespace, tenant, pools};
   }
 
@@ -297,7 +224,7 @@ export class Gate {
       );
     }
     used(caller.key, now());
-    if (isOwn) return this.#take(local, [{id: `own:${tenantKey(caller.tenant)}`, quota: ownQuota}], tell);
+    if (isOwn) return this.#take(local, [ownPool(caller.tenant)], tell);
     return this.#take(limiter, caller.pools, tell, (facts) => bans.refused(caller, facts));
   }
 
@@ -306,12 +233,16 @@ export class Gate {
    * made-up tokens, and a token that is good costs the address nothing.
    */
   async #passToken(token: string, request: FastifyRequest, tell: Tell): Promise<void> {
-    const {serviceAccounts, limiter, local, serviceAccountQuota} = this.#deps;
+    const {serviceAccounts, limiter, local, addressQuota, serviceAccountQuota} = this.#deps;
     const {audience} = serviceAccounts;
-    const stranger = this.#bearer(request.ip, token, {
-      problem: 'credentials-wrong',
-      detail: `The token is not valid: it has expired, its ServiceAccount is gone, or it was not made for the audience ${audience}.`,
-    });
+    const stranger: Stranger = {
+      kind: 'address',
+      pools: tokenPools(addressQuota, request.ip, token),
+      why: {
+        problem: 'credentials-wrong',
+        detail: `The token is not valid: it has expired, its ServiceAccount is gone, or it was not made for the audience ${audience}.`,
+      },
+    };
     request.caller = stranger;
     const remembered = serviceAccounts.remembered(token);
     const charge = remembered || serviceAccounts.wasGood(token) ? undefined : await local.take(stranger.pools);
@@ -319,7 +250,7 @@ export class Gate {
     const account = remembered === undefined ? await serviceAccounts.recognise(token) : remembered;
     if (!account) return this.#chargeLate(charge, stranger, tell);
     if (charge) local.undo(stranger.pools, charge);
-    const pools = [{id: `service-account:${account.username}`, quota: serviceAccountQuota}];
+    const pools = [serviceAccountPool(serviceAccountQuota, account)];
     request.caller = {kind: 'service-account', account, pools};
     await this.#take(limiter, pools, tell);
   }
@@ -350,7 +281,7 @@ export class Gate {
     const home = tenantOf(account.username.split(':')[2] ?? '');
     // A tenant's own program: as many ServiceAccounts as it may make, it has one plan.
     if (isOwn !== true && home && tenantKey(home) === tenantKey(tenant))
-      await this.#take(this.#deps.limiter, [poolOf(tenant)], tell);
+      await this.#take(this.#deps.limiter, [planPool(tenant)], tell);
     return {kind: 'backend', account, namespace, tenant, pools};
   }
 

@@ -25,6 +25,21 @@ export interface Right {
   resource: 'customdomains' | 'apikeys';
 }
 
+const verbs: Readonly<Record<string, Right['verb']>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  DELETE: 'delete',
+};
+
+/** What a ServiceAccount must be allowed in the namespace, by the path's scope and the method. */
+export const rightFor = (scope: string, method: string, right: Partial<Right> = {}): Right => ({
+  verb: verbs[method] ?? 'update',
+  resource: scope.startsWith('keys:') ? 'apikeys' : 'customdomains',
+  ...right,
+});
+
 type TokenReview = KubeObject & {
   spec: {token: string; audiences: string[]};
   status?: {authenticated?: boolean; audiences?: string[]; user?: ServiceAccount};

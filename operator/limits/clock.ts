@@ -54,7 +54,8 @@ const lookEveryMs = 1000;
 /** The time since boot is read in steps of 10 ms and not at the same instant as the monotonic one. */
 const suspendedAtLeastMs = 1000;
 
-/** So much another clock may differ before its time is taken over in one step: two processes a second apart share all minutes but one second. */
+/** If another clock differs by more than this, its time is taken over in one step. Processes that are a second apart disagree about one
+ * second of each minute. */
 const stepMs = 1000;
 
 /** Trusted time. It never goes back, unless another clock that it follows is behind. */

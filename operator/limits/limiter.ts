@@ -1,4 +1,5 @@
 /** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
+import {claimOf, type Counter, remainingOf, runsLowEarly, standing} from './counter.ts';
 import {type Claim, type Grant, MemoryStore, type Store, type Unused} from './store.ts';
 import {hashBelow, isTighter, lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
 
@@ -34,30 +35,8 @@ export interface Standing {
 export type Refusal = Standing & {allowed: false; exhausted: WindowName; retryAfterSeconds: number};
 export type Verdict = (Standing & {allowed: true}) | Refusal;
 
-/** At most so much of a window is reserved and not yet used: what a crash loses. */
-export const blockShare = 0.05;
-export const blockOf = (limit: number): number => Math.max(1, Math.floor(limit * blockShare));
-/** Nor more than so much of what is left of the window: other processes have a use for it. */
-const shareOfRest = 0.25;
-/** A block of so many is followed by the next one before it is used up, so that requests rarely wait. */
-const ahead = 4;
-
 /** Who had to wait for a day's end does not come back in the same second as everybody else. */
 export const dayJitterSeconds = 60;
-
-/** One window of a pool, as far as this process is concerned. */
-interface Counter {
-  name: WindowName;
-  endSeconds: number;
-  key: string;
-  /** By everybody, with what this process has reserved. */
-  taken: number;
-  /** Reserved by this process and not used yet. */
-  left: number;
-  /** How many were reserved last; 0: none yet. */
-  block: number;
-  provisional: boolean;
-}
 
 interface PoolState {
   id: string;
@@ -305,12 +284,6 @@ interface Spent {
 const later = (spent: Spent | undefined, counter: Counter, pool: Pool): Spent =>
   spent && spent.counter.endSeconds >= counter.endSeconds ? spent : {counter, pool};
 
-function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {
-  // What is no limit admits nothing.
-  if (counter.taken - counter.left < limit) return counter.left === 0 ? 'MustAsk' : 'HasRoom';
-  return counter.provisional && !asked ? 'MustAsk' : 'Spent';
-}
-
 /** The windows that count, with the limit of each. */
 const countersOf = (pools: readonly Pool[], states: readonly PoolState[]): {counter: Counter; limit: number}[] =>
   pools.flatMap(({quota: {requestsPerMinute, requestsPerDay}}, i) => {
@@ -323,25 +296,6 @@ const unusedOf = ({minute, day}: PoolState): Unused[] =>
   [minute, day].flatMap((counter) =>
     counter && counter.left > 0 ? {window: counter.key, endSeconds: counter.endSeconds, count: counter.left} : [],
   );
-
-/** How many are reserved next: a block twice as large as the last one, as far as the window has room for it. */
-const nextBlock = ({block, taken}: Counter, limit: number): number =>
-  Math.max(1, Math.min(2 * block, blockOf(limit), Math.floor((limit - taken) * shareOfRest)));
-
-const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken < limit || provisional;
-
-/** The next block is asked for while half of this one is left; after a small one, when it is needed. */
-const runsLowEarly = (counter: Counter, limit: number): boolean =>
-  counter.block >= ahead && counter.left <= counter.block / 2 && hasMore(counter, limit);
-
-function claimOf(counter: Counter, limit: number): Claim | undefined {
-  const {key: window, endSeconds, left} = counter;
-  const want = nextBlock(counter, limit) - left;
-  if (want <= 0 || left > counter.block / 2 || !hasMore(counter, limit)) return undefined;
-  return {window, endSeconds, limit, want, least: left === 0 ? 1 : 0};
-}
-
-const remainingOf = ({taken, left}: Counter, limit: number): number => Math.max(0, limit - (taken - left));
 
 /** What is told to whoever is admitted. */
 function admission(pools: readonly Pool[], states: readonly PoolState[], nowMs: number): Standing & {allowed: true} {

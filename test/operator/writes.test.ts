@@ -139,6 +139,10 @@ describe('A CustomDomain that is removed', () => {
     await customer.remove(customDomains, 'web');
     await setFinalizers(customer, []);
     expect(await customer.domain('web')).toBeUndefined();
+    // The operator has seen a later change of a CustomDomain, so it knows that this one is gone.
+    await customer.attach('later', customer.host('later'));
+    await eventually(() => operator.proxy.seen.some(({url}) => url.pathname.endsWith('/customdomains/later')));
+    await operator.rest();
     operator.spare();
     await expectSoon(() => customer.holder(www), 'nobody');
     await platform.certManager.idle();

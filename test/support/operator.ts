@@ -191,7 +191,7 @@ export class RunningOperator {
       if (isDeepStrictEqual(value, expected)) return value;
       const [now, doings] = [performance.now(), this.#doings];
       if (doings !== before) [quietSince, before] = [now, doings];
-      const isQuiet = now - quietSince >= atLeastMs || now - since >= busyForEverMs;
+      const isQuiet = now - quietSince >= atLeastMs || now - since >= Math.max(busyForEverMs, atLeastMs);
       if (isQuiet && beats >= enoughBeats) return value;
       if (!isQuiet) await wait(nextLookMs(now - quietSince));
       else {

@@ -5,7 +5,8 @@ import type {Plan} from '../../api/foreign.ts';
 import type {Limiter} from '../../limits/limiter.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
-import {callerOf, poolOf} from '../caller.ts';
+import {callerOf} from '../caller.ts';
+import {planPool} from '../pools.ts';
 import {etagOf} from '../preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
@@ -133,7 +134,7 @@ function readAccount(app: App, {limiter, offeredPlans}: ReadDeps): void {
     },
     async (request) => {
       const caller = callerOf(request);
-      return accountView(caller, await limiter.lookUp([poolOf(caller.tenant)]), offeredPlans());
+      return accountView(caller, await limiter.lookUp([planPool(caller.tenant)]), offeredPlans());
     },
   );
 }

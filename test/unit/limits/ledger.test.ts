@@ -9,7 +9,8 @@ import * as fc from 'fast-check';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {Ledger} from '../../../operator/limits/ledger.ts';
-import {blockOf, Limiter} from '../../../operator/limits/limiter.ts';
+import {blockOf} from '../../../operator/limits/counter.ts';
+import {Limiter} from '../../../operator/limits/limiter.ts';
 import {type Claim, MemoryStore} from '../../../operator/limits/store.ts';
 import {noonMs, VirtualTime} from '../../support/limits-time.ts';
 

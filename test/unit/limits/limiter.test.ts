@@ -1,13 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
-import {
-  blockOf,
-  Limiter,
-  type Pool,
-  type Quota,
-  type Standing,
-  type Verdict,
-} from '../../../operator/limits/limiter.ts';
+import {blockOf} from '../../../operator/limits/counter.ts';
+import {Limiter, type Pool, type Quota, type Standing, type Verdict} from '../../../operator/limits/limiter.ts';
 import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
 import {minutePhase} from '../../../operator/limits/window.ts';

@@ -1,0 +1,69 @@
+/** The settings of the API and of its page, as they are written in the platform's file. */
+import {z} from 'zod';
+import {defaultBanRules} from './limits/bans.ts';
+import {addresses, hostnameOrNone, link, origin, quota, span} from './setting-values.ts';
+
+/** The page on which customers manage their domains: whose it looks like. */
+const page = z.strictObject({
+  enabled: z.boolean().default(true),
+  name: z.string().max(60).default(''),
+  logo: z
+    .string()
+    .default('')
+    .refine(
+      (url) => url === '' || URL.parse(url)?.protocol === 'https:',
+      'must be a URL such as https://www.example.com/logo.svg',
+    ),
+  colour: z
+    .string()
+    .regex(/^(#[0-9a-fA-F]{6})?$/, 'must be a colour such as #2456a6')
+    .default(''),
+  supportUrl: link.default(''),
+  offeredPlans: z.array(z.string().min(1).max(253)).default(['free', 'pro', 'business', 'enterprise']),
+  frameAncestors: z.array(origin).default([]),
+});
+
+/** When a key is banned: see operator/limits/bans.ts. */
+const bans = z
+  .strictObject({
+    enabled: z.boolean().default(true),
+    strikes: z.int().min(1).max(60).default(defaultBanRules.strikes),
+    refusedPerMinute: z.number().min(1).max(100).default(defaultBanRules.refusedPerMinute),
+    firstBan: span('15m'),
+    longestBan: span('24h'),
+  })
+  .refine((b) => b.firstBan <= b.longestBan, {path: ['longestBan'], message: 'must be at least firstBan'});
+
+/** The API, its limits for callers without a key, and where it keeps what was used. */
+export const api = z
+  .strictObject({
+    enabled: z.boolean().default(false),
+    // Empty: reached inside the cluster only.
+    host: hostnameOrNone,
+    trustedProxies: z
+      .array(
+        addresses.refine(
+          (a) => !a.endsWith('/0'),
+          'must not be a network of all addresses: anybody could then say what their own address is',
+        ),
+      )
+      .default([]),
+    withoutKey: z.strictObject({requestsPerMinute: z.int().min(1).default(60)}).prefault({}),
+    // Of the tokens of ServiceAccounts.
+    audience: z.string().min(1).max(253).default('doorplate'),
+    perServiceAccount: quota({requestsPerMinute: 6000, requestsPerDay: 1_000_000}),
+    bans: bans.prefault({}),
+    authorize: z
+      .strictObject({enabled: z.boolean().default(false), acceptOutages: z.boolean().default(false)})
+      .prefault({}),
+    replicas: z.int().min(1).default(1),
+    storage: z
+      .strictObject({path: z.string().startsWith('/', 'must be an absolute path').default('/var/lib/doorplate')})
+      .prefault({}),
+    page: page.prefault({}),
+  })
+  .refine((a) => !a.enabled || a.host === '' || a.trustedProxies.length > 0, {
+    path: ['trustedProxies'],
+    message:
+      'must name the addresses of the ingress controller, since api.host is served by it: only from these is X-Forwarded-For believed',
+  });

@@ -1,0 +1,49 @@
+/** One window of a pool, as far as this process is concerned: what it has reserved of the window, and how many it reserves next. */
+import type {Claim} from './store.ts';
+import type {WindowName} from './window.ts';
+
+/** At most so much of a window is reserved and not yet used: what a crash loses. */
+export const blockShare = 0.05;
+export const blockOf = (limit: number): number => Math.max(1, Math.floor(limit * blockShare));
+/** Nor more than so much of what is left of the window: other processes have a use for it. */
+const shareOfRest = 0.25;
+/** A block of so many is followed by the next one before it is used up, so that requests rarely wait. */
+const ahead = 4;
+
+export interface Counter {
+  name: WindowName;
+  endSeconds: number;
+  key: string;
+  /** By everybody, with what this process has reserved. */
+  taken: number;
+  /** Reserved by this process and not used yet. */
+  left: number;
+  /** How many were reserved last; 0: none yet. */
+  block: number;
+  provisional: boolean;
+}
+
+export function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {
+  // What is no limit admits nothing.
+  if (counter.taken - counter.left < limit) return counter.left === 0 ? 'MustAsk' : 'HasRoom';
+  return counter.provisional && !asked ? 'MustAsk' : 'Spent';
+}
+
+export const remainingOf = ({taken, left}: Counter, limit: number): number => Math.max(0, limit - (taken - left));
+
+/** How many are reserved next: a block twice as large as the last one, as far as the window has room for it. */
+const nextBlock = ({block, taken}: Counter, limit: number): number =>
+  Math.max(1, Math.min(2 * block, blockOf(limit), Math.floor((limit - taken) * shareOfRest)));
+
+const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken < limit || provisional;
+
+/** The next block is asked for while half of this one is left; after a small one, when it is needed. */
+export const runsLowEarly = (counter: Counter, limit: number): boolean =>
+  counter.block >= ahead && counter.left <= counter.block / 2 && hasMore(counter, limit);
+
+export function claimOf(counter: Counter, limit: number): Claim | undefined {
+  const {key: window, endSeconds, left} = counter;
+  const want = nextBlock(counter, limit) - left;
+  if (want <= 0 || left > counter.block / 2 || !hasMore(counter, limit)) return undefined;
+  return {window, endSeconds, limit, want, least: left === 0 ? 1 : 0};
+}
