@@ -128,10 +128,10 @@ export const api = {
   keys: (signal?: AbortSignal) => all<ApiKey>('/v1/keys', signal),
   makeKey: async (wanted: {name: string; scopes: string[]; expires?: string}) =>
     (await ask<ApiKey & {token: string | null}>('POST', '/v1/keys', {body: wanted})).value,
-  rotateKey: async (name: string, overlapSeconds: number) =>
+  rotateKey: async (name: string, wanted: {overlapSeconds: number; dropPrevious: boolean}) =>
     (
       await ask<ApiKey & {token: string}>('POST', `/v1/keys/${encodeURIComponent(name)}/rotate`, {
-        body: {overlapSeconds},
+        body: wanted,
       })
     ).value,
   revokeKey: (name: string) => ask('DELETE', `/v1/keys/${encodeURIComponent(name)}`),

@@ -12,6 +12,9 @@ export const ownScopes = ['domains:read', 'domains:write', 'keys:write'] as cons
 /** Characters of an ApiKey's name: it stands in the token beside the namespace's, which has as many at most. */
 export const longestKeyName = 63;
 
+/** Keys that a key comes from, the one that made it first: so many at most, and the last one makes no keys. */
+export const mostMakers = 8;
+
 /** The SHA-256 of a token, in hex. */
 export const hashPattern = '^[0-9a-f]{64}$';
 export const scopePattern = '^[a-z][a-z0-9-]{0,30}:[a-z][a-z0-9-]{0,30}$';
@@ -46,6 +49,26 @@ const scope = checked(z.string().min(1).max(63), [
       'must be two words with a colon between them, such as domains:read: lower-case letters, digits and hyphens, at most 31 in a word',
   },
 ]).describe(`Something that the key may do: ${ownScopes.join(', ')}, or a word:word of the platform's own APIs.`);
+
+const madeBy = z
+  .object({
+    by: text(600, 'Who asked: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
+    keys: z
+      .array(
+        z
+          .object({
+            name: text(longestKeyName, 'Name of the ApiKey.'),
+            uid: text(64, 'UID of the ApiKey.'),
+            rateLimit: rateLimit('The cap that it had. The requests of this key count in it too.').optional(),
+          })
+          .describe('A key that this one comes from.'),
+      )
+      .max(mostMakers)
+      .meta({'x-kubernetes-list-type': 'atomic'})
+      .optional()
+      .describe('The key that made this one, then the key that made that one, and so on.'),
+  })
+  .describe("Who made the key through Doorplate's API. A key makes none that can do more than itself.");
 
 const spec = z
   .object({
@@ -88,6 +111,7 @@ const spec = z
     ]).describe('What the key may do, in its own namespace only.'),
     expireTime: expireTime('From when on the key is refused, whichever token is used. Default: never.').optional(),
     rateLimit: rateLimit('A cap for this key alone, below what its tenant has together.').optional(),
+    madeBy: madeBy.optional(),
   })
   .describe('What the key is and may do.');
 

@@ -94,6 +94,12 @@ const endOf = (time: string | undefined): number => (time === undefined ? Infini
 export const liveHashes = ({hashes, expireTime}: ApiKeySpec, now: number): string[] =>
   endOf(expireTime) <= now ? [] : hashes.filter((h) => endOf(h.expireTime) > now).map((h) => h.sha256);
 
+/** Until when the token before the newest one is accepted; undefined where there is none at that time (ms since the epoch). */
+export const previousTokenExpires = ({spec: {hashes, expireTime}}: ApiKey, now: number): string | undefined => {
+  const end = Math.min(endOf(hashes[1]?.expireTime), endOf(expireTime));
+  return hashes.length > 1 && end > now ? timestamp(end) : undefined;
+};
+
 /** When the key stops or has stopped being accepted, ms since the epoch; Infinity: never. */
 const expiryOf = ({hashes, expireTime}: ApiKeySpec): number =>
   Math.min(endOf(expireTime), Math.max(...hashes.map((h) => endOf(h.expireTime))));

@@ -1,6 +1,7 @@
 import {fastify} from 'fastify';
 import {serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
 import type {Description} from './docs-page.ts';
+import {Idempotency} from './idempotency.ts';
 import {addDocs} from './openapi.ts';
 import {addEvents} from './routes/events.ts';
 import {addKeys} from './routes/keys.ts';
@@ -12,6 +13,7 @@ import {addSessions} from './session/routes.ts';
 export async function describeApi(): Promise<Description> {
   const server = fastify().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
   await addDocs(server);
+  new Idempotency({} as never).addTo(server);
   for (const add of [addReads, addWrites, addKeys, addEvents, addSessions]) add(server, {} as never);
   await server.ready();
   const description = server.swagger() as unknown as Description;

@@ -31,7 +31,6 @@ import {
   pagePool,
   planPool,
   serviceAccountPool,
-  signInPool,
   tokenPools,
 } from './pools.ts';
 import {Problem} from './problems.ts';
@@ -133,15 +132,12 @@ export class Gate {
     return mayGoOn(this.#deps, request);
   }
 
-  /**
-   * Charges a link or a session that a key or a backend asks for, beside the request itself: neither can use up what the other has.
-   * Throws the {@link Problem} that ends the request.
-   */
-  async passSignIn(by: 'key' | 'backend', tenant: Tenant, tell: Tell): Promise<void> {
-    const verdict = await this.#deps.local.take([signInPool(by, tenant)]);
+  /** Charges a pool beside that of the request itself, `what` it counts. Throws the {@link Problem} that ends the request. */
+  async passBeside(pool: Pool, what: string, tell: Tell): Promise<void> {
+    const verdict = await this.#deps.local.take([pool]);
     if (verdict.allowed) return;
     tell(limitHeaders(verdict));
-    throw this.#rateLimited(verdict, 'sign-ins');
+    throw this.#rateLimited(verdict, what);
   }
 
   /** The headers for an answer to somebody of whose request nothing could be read. */

@@ -2,7 +2,7 @@
 import type {ApiKeySpec} from '../api/api-key.ts';
 import type {ApiKey} from '../api/foreign.ts';
 import {apiKeys} from '../controllers/resources.ts';
-import {hashToken, makeToken} from '../domain/api-key.ts';
+import {hashToken, makeToken, previousTokenExpires} from '../domain/api-key.ts';
 import {timestamp} from '../domain/times.ts';
 import type {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
@@ -13,7 +13,7 @@ import {apiFieldManager} from './managers.ts';
 import {Problem} from './problems.ts';
 import type {OwnedKey} from './store.ts';
 
-export type NewKey = Pick<ApiKeySpec, 'scopes' | 'expireTime' | 'rateLimit'>;
+export type NewKey = Pick<ApiKeySpec, 'scopes' | 'expireTime' | 'rateLimit' | 'madeBy'>;
 
 export class KeyWriter {
   readonly #client: Client;
@@ -50,10 +50,26 @@ export class KeyWriter {
     return {key: found};
   }
 
-  /** A new token; the one of before is accepted for so long. Throws `changed-meanwhile` where somebody else rotated it at the same time. */
-  async rotate(key: OwnedKey, overlapMs: number, now: number): Promise<{key: ApiKey; token: string}> {
+  /**
+   * A new token; the one of before is accepted for so long. Throws `rotation-under-way` while a token before that one is accepted,
+   * unless `dropPrevious`: a retry would end the token that everybody still uses. Throws `changed-meanwhile` where somebody else rotated
+   * it at the same time.
+   */
+  async rotate(
+    key: OwnedKey,
+    {overlapMs, dropPrevious}: {overlapMs: number; dropPrevious: boolean},
+    now: number,
+  ): Promise<{key: ApiKey; token: string}> {
     refuseForeign(key);
     const {namespace = '', name, uid} = key.metadata;
+    const until = previousTokenExpires(key, now);
+    if (until !== undefined && !dropPrevious)
+      throw new Problem(
+        'rotation-under-way',
+        `The key ${name} was rotated, and its previous token is accepted until ${until}. Wait until then, or send dropPrevious: true, ` +
+          'which ends that token now.',
+        {until},
+      );
     const token = makeToken({namespace, name});
     const [before] = key.spec.hashes;
     const hashes = [{sha256: hashToken(token)}, {...before, expireTime: timestamp(now + overlapMs)}].slice(
@@ -80,9 +96,9 @@ export class KeyWriter {
   }
 
   /** Refused within a second, here and in every other replica. */
-  async revoke(key: OwnedKey): Promise<void> {
-    refuseForeign(key);
-    await this.#client.delete(apiKeys, keyOf(key), {uid: key.metadata.uid});
+  async revoke(keys: readonly OwnedKey[]): Promise<void> {
+    for (const key of keys) refuseForeign(key);
+    for (const key of keys) await this.#client.delete(apiKeys, keyOf(key), {uid: key.metadata.uid});
   }
 }
 

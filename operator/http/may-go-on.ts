@@ -1,4 +1,4 @@
-/** Who may go on with a stream of events that they have opened. */
+/** Checks whether the caller of an open event stream still has access. */
 import type {FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {Bans} from '../limits/bans.ts';
@@ -18,7 +18,7 @@ export interface GoOnDeps {
 }
 
 /**
- * Whether who opened a stream may go on: a key that is still good and may do no less, a ServiceAccount that still has the right.
+ * Whether an open event stream may continue: its key is still valid and has the scopes that it had, or its ServiceAccount still has access.
  * "Could not ask" ends nothing.
  */
 export async function mayGoOn(deps: GoOnDeps, request: FastifyRequest): Promise<boolean> {

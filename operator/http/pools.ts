@@ -8,11 +8,16 @@ import {claimedBy, type ServiceAccount} from './service-accounts.ts';
 /** The pool that all keys of a tenant share. */
 export const planPool = (tenant: Tenant): Pool => ({id: `tenant:${tenantKey(tenant)}`, quota: quotaOf(tenant)});
 
-/** The pool of a key with a cap of its own, beside the plan's; none for a key without one. */
-export const capPools = ({metadata: {uid = ''}, spec: {rateLimit}}: ApiKey): Pool[] =>
-  rateLimit ? [{id: `key:${uid}`, quota: rateLimit}] : [];
+/**
+ * The pools of caps, beside the plan's pool: the cap of the key itself, and the caps of the keys that it comes from. Those count after
+ * these keys are deleted, too.
+ */
+export const capPools = ({metadata: {uid = ''}, spec: {rateLimit, madeBy}}: ApiKey): Pool[] =>
+  [{uid, rateLimit}, ...(madeBy?.keys ?? [])].flatMap((key) =>
+    key.rateLimit ? [{id: `key:${key.uid}`, quota: key.rateLimit}] : [],
+  );
 
-/** For what a client needs when its plan's quota is used up: to see the account, and to revoke its key. Of all keys of a tenant. */
+/** For reading the account and revoking a key when the plan's quota is used up. All keys of a tenant share it. */
 export const ownPool = (tenant: Tenant): Pool => ({id: `own:${tenantKey(tenant)}`, quota: {requestsPerMinute: 60}});
 
 export const serviceAccountPool = (quota: Quota, {username}: ServiceAccount): Pool => ({
@@ -20,7 +25,7 @@ export const serviceAccountPool = (quota: Quota, {username}: ServiceAccount): Po
   quota,
 });
 
-/** Of the page, for all who use it in one namespace: whatever the plan, and however much of that is used up. */
+/** For all users of the page in one namespace, whatever the plan. */
 export const pagePool = (namespace: string): Pool => ({
   id: `page:${namespace}`,
   quota: {requestsPerMinute: 600, requestsPerDay: 100_000},
@@ -32,13 +37,19 @@ export const filesPool = (address: string): Pool => ({
   quota: {requestsPerMinute: 1200},
 });
 
-/** Links and sessions of a tenant: each is kept until it ends, so that without a limit one tenant could push out all others'. */
+/** Links and sessions of a tenant. Each is stored until it ends; without a limit one tenant could displace those of all others. */
 export const signInPool = (by: 'key' | 'backend', tenant: Tenant): Pool => ({
   id: `sign-in:${by}:${tenantKey(tenant)}`,
   quota: {requestsPerMinute: 120, requestsPerDay: 5000},
 });
 
-/** What an address is charged for, each by itself: who asks wrongly in one way keeps nobody from another. */
+/** Requests with an `Idempotency-Key`. Their answers are stored; without a limit one tenant could displace those of all others. */
+export const idempotencyPool = (tenant: Tenant): Pool => ({
+  id: `idempotency:${tenantKey(tenant)}`,
+  quota: {requestsPerMinute: 120},
+});
+
+/** Each use of an address has a pool of its own, so that wrong keys do not prevent sign-in. */
 export type AddressUse = 'address' | 'cookie' | 'sign-in' | 'token';
 
 export const addressPool = (quota: Quota, use: AddressUse, address: string): Pool => ({
@@ -46,10 +57,10 @@ export const addressPool = (quota: Quota, use: AddressUse, address: string): Poo
   quota,
 });
 
-/** So many programs of a network may ask wrongly, each as often as an address may. */
+/** A network has this many times the quota of one program with an invalid token. */
 const programsOfNetwork = 10;
 
-/** Of whom a token is nobody has said yet. A program whose token is not valid keeps no other of its network from asking. */
+/** For a token that was not reviewed yet. One program with an invalid token must not lock out the other programs of its network. */
 export function tokenPools(quota: Quota, address: string, token: string): Pool[] {
   const network = addressPool(quota, 'token', address);
   return [

@@ -74,6 +74,14 @@ const table = {
     means: 'The key lacks the scope that `scope` names.',
     remedy: 'Use a key that has it, or make one.',
   },
+  'exceeds-caller': {
+    status: 403,
+    title: 'This is more than the caller has',
+    means:
+      'A key makes, rotates and revokes only keys that can do no more than itself, that expire no later, and whose requests count in ' +
+      'its own cap. It may always rotate and revoke itself, and revoke the keys that it made.',
+    remedy: 'Ask for less, or use a key that has as much.',
+  },
   'quota-reached': {
     status: 403,
     title: 'The platform lets no more be made here',
@@ -127,6 +135,28 @@ const table = {
       'The namespace has an API key of this name with other properties. Nothing was changed, and a token is shown once only.',
     remedy: 'Choose another name, rotate that key, or revoke it first.',
   },
+  'rotation-under-way': {
+    status: 409,
+    title: 'The key is being rotated already',
+    means:
+      'The key has a newer token, and its previous token is accepted until the time in `until`. To rotate it again would end that ' +
+      'previous token before its time. Nothing was changed.',
+    remedy: 'Wait until then. If nothing uses the previous token, send `dropPrevious: true`.',
+  },
+  'request-running': {
+    status: 409,
+    title: 'The same request is being answered',
+    means: 'A request with this `Idempotency-Key` has come before and is not answered yet.',
+    remedy: 'Try again after `Retry-After`, with the same `Idempotency-Key`.',
+  },
+  'request-done': {
+    status: 409,
+    title: 'The same request was answered before',
+    means:
+      'A request with this `Idempotency-Key` has succeeded, and its answer cannot be shown again: the page made it, or a program ' +
+      'with another token.',
+    remedy: 'Read what the request has changed. To make it again, send another `Idempotency-Key`.',
+  },
   'changed-meanwhile': {
     status: 412,
     title: 'It has changed meanwhile',
@@ -144,6 +174,12 @@ const table = {
     title: 'The body must be JSON',
     means: 'The header `Content-Type` names something else.',
     remedy: 'Send `Content-Type: application/json`.',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    title: 'This Idempotency-Key belongs to another request',
+    means: 'A request with this `Idempotency-Key` and another body has come in the last ten minutes.',
+    remedy: 'Send a new `Idempotency-Key` with each new request, and the same one only with a retry.',
   },
   refused: {
     status: 422,
@@ -218,6 +254,7 @@ export const problemSchema = z
       .optional()
       .describe('Minutes one after the other in which so much was refused that each counts as a strike.'),
     strikesToBan: z.int().optional().describe('So many strikes ban the key in this network for a while.'),
+    until: z.string().optional().describe('When it is over. RFC 3339, UTC.'),
     manager: z
       .string()
       .optional()

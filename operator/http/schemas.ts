@@ -156,6 +156,13 @@ export const key = z
     scopes: z.array(z.string()).describe('What it may do.'),
     expires: time('When it expires.').nullable(),
     rateLimit: limits.nullable().describe('A cap of its own, below that of the account.'),
+    previousTokenExpires: time(
+      'Until when the token before the newest one is accepted; null where there is none.',
+    ).nullable(),
+    madeBy: z
+      .string()
+      .nullable()
+      .describe('Who made it through this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
     lastUsed: time('When it was last used, to the hour.').nullable(),
     ready: z.boolean().describe('Whether it can be used now.'),
     reason: z.string().describe('Why not.'),

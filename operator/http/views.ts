@@ -3,6 +3,7 @@ import type {z} from 'zod';
 import type {DnsRecordStatus, HostStatus, RedirectStatus} from '../api/custom-domain.ts';
 import type {ApiKey, CustomDomain, Plan, Project} from '../api/foreign.ts';
 import type {Condition} from '../api/rules.ts';
+import {previousTokenExpires} from '../domain/api-key.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {normalise} from '../domain/hostname.ts';
 import {quotaOf} from '../domain/tenant.ts';
@@ -166,13 +167,16 @@ export function accountView(caller: Actor, standing: Standing, offered: readonly
   };
 }
 
-export function keyView(key: ApiKey): KeyView {
+/** `now`: ms since the epoch. */
+export function keyView(key: ApiKey, now: number): KeyView {
   const ready = key.status?.conditions?.find((c) => c.type === 'Ready');
   return {
     name: key.metadata.name,
     scopes: [...key.spec.scopes],
     expires: key.spec.expireTime ?? null,
     rateLimit: key.spec.rateLimit ?? null,
+    previousTokenExpires: previousTokenExpires(key, now) ?? null,
+    madeBy: key.spec.madeBy?.by ?? null,
     lastUsed: key.status?.lastUsedTime ?? null,
     ready: ready?.status === 'True',
     reason: ready?.reason ?? 'Pending',

@@ -1,4 +1,4 @@
-/** One window of a pool, as far as this process is concerned: what it has reserved of the window, and how many it reserves next. */
+/** One window of a pool in this process: its reservation, and the size of the next one. */
 import type {Claim} from './store.ts';
 import type {WindowName} from './window.ts';
 

@@ -6,6 +6,8 @@ export interface RecordStore {
   get(name: string): Promise<string | undefined>;
   /** Resolves when a crash of this process no longer loses it. */
   put(record: StoredRecord, nowMs: number): Promise<void>;
+  /** Stores it unless its name exists; returns the existing text, or undefined. Of concurrent claims one succeeds. */
+  claim(record: StoredRecord, nowMs: number): Promise<string | undefined>;
   /** Removes it. Of several that take the same record, here or in another replica, one gets it. */
   take(name: string): Promise<string | undefined>;
 }
@@ -14,7 +16,7 @@ export interface HeldRecordsOptions {
   clock: {nowMs(): number};
   /** Makes changes durable; absent: nothing outlives the process. */
   write?: (changes: readonly RecordChange[]) => Promise<void>;
-  /** Beyond so many, the one that was put first is forgotten. */
+  /** Most records of a kind; beyond it, the oldest is removed. The kind is the part of a name before its first colon. */
   atMost?: number;
 }
 
@@ -23,7 +25,8 @@ export class HeldRecords implements RecordStore {
   readonly #clock: {nowMs(): number};
   readonly #write: HeldRecordsOptions['write'];
   readonly #atMost: number;
-  readonly #records = new Map<string, StoredRecord>();
+  /** By kind and name. */
+  readonly #records = new Map<string, Map<string, StoredRecord>>();
   /** Removals that are being written, by the record's name. */
   readonly #removals = new Map<string, Promise<void>>();
   #loaded: boolean;
@@ -37,22 +40,40 @@ export class HeldRecords implements RecordStore {
 
   /** Takes over what was kept before; until then nothing is known of any record. */
   load(records: readonly StoredRecord[]): void {
-    for (const record of records) this.#records.set(record.name, record);
+    for (const record of records) this.#ofKind(record.name).set(record.name, record);
     this.#loaded = true;
   }
 
   async get(name: string): Promise<string | undefined> {
     this.#needLoaded();
     await this.#removals.get(name);
-    const record = this.#records.get(name);
+    const record = this.#ofKind(name).get(name);
     return record && this.#textOf(record);
   }
 
   async put(record: StoredRecord): Promise<void> {
     this.#needLoaded();
-    this.#forget();
+    const ofKind = this.#ofKind(record.name);
+    this.#forget(ofKind);
     await this.#write?.([{put: record}]);
-    this.#records.set(record.name, record);
+    ofKind.set(record.name, record);
+  }
+
+  async claim(record: StoredRecord): Promise<string | undefined> {
+    const {name} = record;
+    const there = await this.get(name);
+    if (there !== undefined) return there;
+    // Set before it is written, so that a concurrent claim finds it; removed again if the write fails.
+    const ofKind = this.#ofKind(name);
+    this.#forget(ofKind);
+    ofKind.set(name, record);
+    try {
+      await this.#write?.([{put: record}]);
+    } catch (error) {
+      ofKind.delete(name);
+      throw error;
+    }
+    return undefined;
   }
 
   async take(name: string): Promise<string | undefined> {
@@ -63,7 +84,7 @@ export class HeldRecords implements RecordStore {
       await underWay;
       return undefined;
     }
-    const record = this.#records.get(name);
+    const record = this.#ofKind(name).get(name);
     if (!record) return undefined;
     const removal = this.#remove(name).finally(() => this.#removals.delete(name));
     this.#removals.set(name, removal);
@@ -73,7 +94,14 @@ export class HeldRecords implements RecordStore {
 
   async #remove(name: string): Promise<void> {
     await this.#write?.([{remove: name}]);
-    this.#records.delete(name);
+    this.#ofKind(name).delete(name);
+  }
+
+  #ofKind(name: string): Map<string, StoredRecord> {
+    const [kind = ''] = name.split(':', 1);
+    let records = this.#records.get(kind);
+    if (!records) this.#records.set(kind, (records = new Map()));
+    return records;
   }
 
   /** Undefined after its end. */
@@ -85,11 +113,11 @@ export class HeldRecords implements RecordStore {
     if (!this.#loaded) throw new Error('the ledger has not been read yet');
   }
 
-  #forget(): void {
+  /** Makes room for one. */
+  #forget(records: Map<string, StoredRecord>): void {
     const nowMs = this.#clock.nowMs();
-    if (this.#records.size >= this.#atMost) {
-      for (const [name, {endsSeconds}] of this.#records) if (endsSeconds * 1000 <= nowMs) this.#records.delete(name);
-    }
-    while (this.#records.size >= this.#atMost) this.#records.delete(this.#records.keys().next().value!);
+    if (records.size >= this.#atMost)
+      for (const [name, {endsSeconds}] of records) if (endsSeconds * 1000 <= nowMs) records.delete(name);
+    while (records.size >= this.#atMost) records.delete(records.keys().next().value!);
   }
 }

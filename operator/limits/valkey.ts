@@ -136,6 +136,19 @@ export class Valkey implements Backend, RecordStore {
     await this.#ask((client) => client.set(this.#recordKey(name), text, {expiration: {type: 'EX', value}}));
   }
 
+  async claim({name, text, endsSeconds}: StoredRecord, nowMs: number): Promise<string | undefined> {
+    const value = Math.max(1, Math.ceil(endsSeconds - nowMs / 1000));
+    for (;;) {
+      const set = await this.#ask((client) =>
+        client.set(this.#recordKey(name), text, {expiration: {type: 'EX', value}, condition: 'NX'}),
+      );
+      if (set !== null) return undefined;
+      const there = await this.get(name);
+      // It has ended in between.
+      if (there !== undefined) return there;
+    }
+  }
+
   async take(name: string): Promise<string | undefined> {
     return (await this.#ask((client) => client.getDel(this.#recordKey(name)))) ?? undefined;
   }

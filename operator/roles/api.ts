@@ -11,6 +11,7 @@ import {recognise, whyKeyEnded} from '../http/auth.ts';
 import {refusalOf} from '../http/dry-run.ts';
 import {banTopic, EventHub, sessionTopic} from '../http/event-hub.ts';
 import {Gate, type GateDeps} from '../http/gate.ts';
+import {Idempotency} from '../http/idempotency.ts';
 import {KeyWriter} from '../http/key-writer.ts';
 import {loadPage, type Page as PageFiles} from '../http/page/files.ts';
 import {addPage} from '../http/page/routes.ts';
@@ -258,8 +259,13 @@ function addRoutes(
   shared: Shared,
   {gate, page, heartbeatMs, settleWithinMs = 15_000}: ApiOptions & {gate: Gate; page: Page | undefined},
 ): void {
-  const {caches, store, limits, hub, now, findKey, tenants} = shared;
+  const {caches, store, limits, hub, now, trustedNow, findKey, tenants} = shared;
   const {page: brand} = config.settings.api;
+  const idempotency = new Idempotency({records: limits.records, gate, now: trustedNow});
+  caches.keys.onChange((key, before) => {
+    if (!key) idempotency.forget(before?.metadata.uid ?? '');
+  });
+  idempotency.addTo(server);
   const settling = new Settling(caches.domains);
   addReads(server, {
     store,

@@ -309,6 +309,11 @@ describe('Records of several replicas', () => {
     const taken = await Promise.all([one, two, one, two].map((each) => each!.records.take('a')));
     expect(taken.filter((text) => text !== undefined)).toEqual(['of a']);
     expect(await one!.records.get('a')).toBeUndefined();
+    const claimed = await Promise.all(
+      [one, two, one, two].map((each) => each!.records.claim(record('claimed'), Date.now())),
+    );
+    expect(claimed.filter((there) => there === undefined).length).toBe(1);
+    expect(claimed.filter((there) => there === 'of claimed').length).toBe(3);
   });
 
   test('expire', async () => {

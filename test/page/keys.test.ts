@@ -77,6 +77,26 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
   await expectAccessible(page, 'keys');
 });
 
+test('A key that was rotated is rotated again only after its page says that the previous token ends now', async () => {
+  const first = await world.api.key('acme', 'twice', {scopes: ['domains:read']});
+  const {page} = await world.signedIn('acme', {scopes: ['domains:read', 'keys:write']});
+  await page.getByRole('link', {name: 'API keys'}).click();
+  const rotate = async (says: boolean): Promise<string> => {
+    await page.getByRole('button', {name: 'Rotate twice'}).click();
+    const dialog = page.getByRole('dialog', {name: 'Rotate twice?'});
+    await dialog.getByText('A new key is made').waitFor();
+    expect(await dialog.getByText('It ends now.').count()).toBe(says ? 1 : 0);
+    if (says) await expectAccessible(page, 'key-rotate-again', {folded: true});
+    await dialog.getByRole('button', {name: 'Rotate'}).click();
+    return shown(page, 'twice');
+  };
+  const second = await rotate(false);
+  expect([await works(first), await works(second)]).toEqual([true, true]);
+  const third = await rotate(true);
+  await eventually('the first token is refused', async () => !(await works(first)), patienceMs, 50);
+  expect([await works(second), await works(third)]).toEqual([true, true]);
+});
+
 test('A key that is there already is told as such, with the way to a new token', async () => {
   const {page} = await world.signedIn('acme', {scopes: ['domains:read', 'keys:write']});
   await page.getByRole('link', {name: 'API keys'}).click();

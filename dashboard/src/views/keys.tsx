@@ -147,7 +147,7 @@ function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Sh
 }
 
 function KeyCard({
-  apiKey: {name, scopes, expires, lastUsed, ready, reason},
+  apiKey: {name, scopes, expires, lastUsed, previousTokenExpires, ready, reason},
   onRotated,
 }: {
   apiKey: ApiKey;
@@ -158,7 +158,8 @@ function KeyCard({
   const close = (): void => setAsking(undefined);
   const revoke = useMutation({mutationFn: () => api.revokeKey(name), onSettled: read, onSuccess: close});
   const rotate = useMutation({
-    mutationFn: () => api.rotateKey(name, Number(overlap)),
+    mutationFn: () =>
+      api.rotateKey(name, {overlapSeconds: Number(overlap), dropPrevious: previousTokenExpires !== null}),
     onSettled: read,
     onSuccess: ({token}) => {
       close();
@@ -231,6 +232,12 @@ function KeyCard({
           onClose={close}
         >
           <p>A new key is made and shown once.</p>
+          {previousTokenExpires !== null && (
+            <p>
+              This key was rotated before, and the token before the newest one is accepted until{' '}
+              {when(previousTokenExpires)}. It ends now.
+            </p>
+          )}
           <label htmlFor="overlap">The one of before is accepted for</label>
           <select id="overlap" value={overlap} onChange={(e) => setOverlap(e.target.value)}>
             <option value="86400">one more day</option>

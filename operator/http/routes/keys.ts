@@ -2,14 +2,14 @@
 import type {FastifyInstance} from 'fastify';
 import {z} from 'zod';
 import {longestKeyName, scopePattern} from '../../api/api-key.ts';
-import {timestamp} from '../../domain/times.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
-import {callerOf, hasScope, refuseMore} from '../caller.ts';
+import {type Actor, callerOf, hasScope} from '../caller.ts';
+import {bounded, comesFrom, refuseToRevoke, refuseToRotate} from '../key-bounds.ts';
 import type {KeyWriter} from '../key-writer.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
-import type {Store} from '../store.ts';
+import type {OwnedKey, Store} from '../store.ts';
 import {pageOf} from '../store.ts';
 import {keyView} from '../views.ts';
 
@@ -41,7 +41,10 @@ const newKey = z
       .min(1)
       .max(32)
       .describe('What it may do; never more than the key that asks.'),
-    expires: z.iso.datetime({offset: true}).optional().describe('When it expires. Default: never.'),
+    expires: z.iso
+      .datetime({offset: true})
+      .optional()
+      .describe('When it expires: no later than the key that asks. Default: with that key.'),
     rateLimit: z
       .strictObject({requestsPerMinute: z.int().min(1), requestsPerDay: z.int().min(1)})
       .optional()
@@ -57,6 +60,10 @@ const rotation = z
       .max(longestOverlap)
       .default(86_400)
       .describe('How long the token of before is accepted still.'),
+    dropPrevious: z
+      .boolean()
+      .default(false)
+      .describe('Ends a token that is still accepted since the rotation before. Without it, that is 409 until then.'),
   })
   .describe('How to rotate.');
 
@@ -68,7 +75,7 @@ export function addKeys(server: FastifyInstance, deps: KeyDeps): void {
   revokeKey(app, deps);
 }
 
-function listKeys(app: App, {store}: KeyDeps): void {
+function listKeys(app: App, {store, now}: KeyDeps): void {
   app.get(
     '/v1/keys',
     {
@@ -82,12 +89,18 @@ function listKeys(app: App, {store}: KeyDeps): void {
     },
     async (request) => {
       const {items, next} = pageOf(store.keys(callerOf(request).namespace), request.query);
-      return {items: items.map(keyView), next};
+      return {items: items.map((key) => keyView(key, now())), next};
     },
   );
 }
 
-function makeKey(app: App, {writer}: KeyDeps): void {
+/** Finds keys of the caller's namespace by name. */
+const finder =
+  (store: Store, {namespace}: Actor) =>
+  (keyName: string): OwnedKey =>
+    store.key(namespace, keyName);
+
+function makeKey(app: App, {store, writer, now}: KeyDeps): void {
   app.post(
     '/v1/keys',
     {
@@ -96,9 +109,12 @@ function makeKey(app: App, {writer}: KeyDeps): void {
         summary: 'Make a key',
         tags,
         body: newKey,
-        description: 'The second time, with the same properties, changes nothing and shows no token.',
+        description:
+          'The second time, with the same properties, changes nothing and shows no token. A key makes only keys that may do no more ' +
+          'than itself: their scopes are among its own, they expire no later, and their requests count in its own `rateLimit` too.',
         response: answers({200: made, 201: made}, [
           'invalid-input',
+          'exceeds-caller',
           'key-exists',
           'body-too-large',
           'media-type',
@@ -111,14 +127,15 @@ function makeKey(app: App, {writer}: KeyDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const {name: wanted, scopes, expires, rateLimit} = request.body;
-      refuseMore(caller, scopes);
-      const expireTime = expires === undefined ? undefined : timestamp(Date.parse(expires));
-      const done = await writer.create(caller.namespace, wanted, {
-        scopes,
-        ...(expireTime && {expireTime}),
-        ...(rateLimit && {rateLimit}),
-      });
-      return reply.status(done.token === undefined ? 200 : 201).send({...keyView(done.key), token: done.token ?? null});
+      const expiresMs = expires === undefined ? undefined : Date.parse(expires);
+      if (expiresMs !== undefined && expiresMs <= now()) {
+        const message = 'must be in the future';
+        throw new Problem('invalid-input', `body.expires: ${message}`, {errors: [{field: 'body.expires', message}]});
+      }
+      const spec = bounded(caller, {scopes, expiresMs, rateLimit}, finder(store, caller));
+      const done = await writer.create(caller.namespace, wanted, spec);
+      const status = done.token === undefined ? 200 : 201;
+      return reply.status(status).send({...keyView(done.key, now()), token: done.token ?? null});
     },
   );
 }
@@ -133,10 +150,15 @@ function rotateKey(app: App, {store, writer, now}: KeyDeps): void {
         tags,
         params,
         body: rotation,
+        description:
+          'The previous token is accepted for `overlapSeconds` more. While a token is accepted that is older still, this is 409: so a ' +
+          'retry does not end the token that your programs use.',
         response: answers({200: made}, [
           'invalid-input',
+          'exceeds-caller',
           'not-found',
           'managed-elsewhere',
+          'rotation-under-way',
           'changed-meanwhile',
           'body-too-large',
           'media-type',
@@ -147,9 +169,10 @@ function rotateKey(app: App, {store, writer, now}: KeyDeps): void {
     async (request) => {
       const caller = callerOf(request);
       const key = store.key(caller.namespace, request.params.name);
-      refuseMore(caller, key.spec.scopes);
-      const done = await writer.rotate(key, request.body.overlapSeconds * 1000, now());
-      return {...keyView(done.key), token: done.token};
+      refuseToRotate(caller, key, finder(store, caller));
+      const {overlapSeconds, dropPrevious} = request.body;
+      const done = await writer.rotate(key, {overlapMs: overlapSeconds * 1000, dropPrevious}, now());
+      return {...keyView(done.key, now()), token: done.token};
     },
   );
 }
@@ -167,9 +190,22 @@ function revokeKey(app: App, {store, writer}: KeyDeps): void {
         summary: 'Revoke a key',
         tags,
         params,
+        querystring: z.object({
+          descendants: z
+            .enum(['true', 'false'])
+            .default('false')
+            .describe('`true`: the keys that it made are revoked too, those that these made, and so on.'),
+        }),
         description:
-          "Needs the scope keys:write, but every key may revoke itself, even when the plan's quota is used up.",
-        response: answers({204: z.null()}, ['not-found', 'managed-elsewhere', 'kubernetes-failed']),
+          "Needs the scope keys:write, but every key may revoke itself, even when the plan's quota is used up. A key revokes no key " +
+          'that can do more than itself, unless it made that key.',
+        response: answers({204: z.null()}, [
+          'invalid-input',
+          'exceeds-caller',
+          'not-found',
+          'managed-elsewhere',
+          'kubernetes-failed',
+        ]),
       },
     },
     async (request, reply) => {
@@ -177,7 +213,13 @@ function revokeKey(app: App, {store, writer}: KeyDeps): void {
       const own = caller.kind === 'key' && request.params.name === caller.key.metadata.name;
       if (!own && !hasScope(caller, 'keys:write'))
         throw new Problem('scope-missing', 'This needs the scope keys:write.', {scope: 'keys:write'});
-      await writer.revoke(store.key(caller.namespace, request.params.name));
+      const find = finder(store, caller);
+      const key = find(request.params.name);
+      refuseToRevoke(caller, key, find);
+      const {uid} = key.metadata;
+      const more = request.query.descendants === 'true' ? store.keys(caller.namespace) : [];
+      // The key itself last: who revokes their own can try again.
+      await writer.revoke([...more.filter((each) => comesFrom(each, uid)), key]);
       return reply.status(204).send(null);
     },
   );

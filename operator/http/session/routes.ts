@@ -12,6 +12,7 @@ import {callerOf, refuseMore} from '../caller.ts';
 import type {KeyUser} from '../../limits/bans.ts';
 import {networkOf} from '../address.ts';
 import type {Gate} from '../gate.ts';
+import {signInPool} from '../pools.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import {clearCookie, readCookie, setCookie} from './cookie.ts';
@@ -27,7 +28,7 @@ export interface SessionRoutesDeps {
   namespaceUID: (namespace: string) => string | undefined;
   tenantOf: (namespace: string) => Tenant | undefined;
   /** Charges a sign-in. */
-  gate: Pick<Gate, 'passSignIn'>;
+  gate: Pick<Gate, 'passBeside'>;
   /** Unix ms, by the clock that bans go by. */
   now: () => number;
   /** `https://HOST`; undefined: wherever it is asked for. */
@@ -110,7 +111,11 @@ function makeLink(app: App, {sessions, gate, pageOrigin}: SessionRoutesDeps): vo
       refuseMore(caller, request.body.scopes);
       if (caller.kind === 'session')
         throw new Problem('scope-missing', "A link is made by the platform's backend or by a key, not by the page.");
-      await gate.passSignIn(caller.kind, caller.tenant, (headers) => void reply.headers(headers));
+      await gate.passBeside(
+        signInPool(caller.kind, caller.tenant),
+        'sign-ins',
+        (headers) => void reply.headers(headers),
+      );
       const key = caller.kind === 'key' ? keyOf(caller.key, caller) : undefined;
       const grant: Grant = {
         ...request.body,
@@ -185,7 +190,8 @@ async function startByKey(
 ): ReturnType<Sessions['start']> {
   const grant = grantOf(deps, token, networkOf(address));
   const tenant = deps.tenantOf(grant.namespace);
-  if (tenant) await deps.gate.passSignIn('key', tenant, (headers) => void reply.headers(headers));
+  if (tenant)
+    await deps.gate.passBeside(signInPool('key', tenant), 'sign-ins', (headers) => void reply.headers(headers));
   return deps.sessions.start(grant);
 }
 

@@ -163,7 +163,12 @@ describe('A session', () => {
     });
     await expect(unread.find('A'.repeat(43))).rejects.toMatchObject({type: 'unavailable'});
     const silent = new Sessions({
-      records: {get: () => new Promise(() => {}), put: () => new Promise(() => {}), take: () => new Promise(() => {})},
+      records: {
+        get: () => new Promise(() => {}),
+        put: () => new Promise(() => {}),
+        claim: () => new Promise(() => {}),
+        take: () => new Promise(() => {}),
+      },
       now: clock.nowMs,
       keyEnded: () => undefined,
       namespaceUID: () => 'first',
@@ -180,16 +185,26 @@ test('Of several that take one record at the same time one gets it', async () =>
   expect(taken.filter((text) => text !== undefined)).toEqual(['of a']);
 });
 
-test('Records are bounded: what has ended goes first, then what is oldest', async () => {
+test('Records of a kind are bounded: what has ended goes first, then what is oldest, and nothing of another kind', async () => {
   const clock = {ms: 0, nowMs: () => clock.ms};
   const records = new HeldRecords({clock, atMost: 2});
-  await records.put({name: 'ends', text: '1', endsSeconds: 1});
-  await records.put({name: 'old', text: '2', endsSeconds: 100});
+  await records.put({name: 'kind:ends', text: '1', endsSeconds: 1});
+  await records.put({name: 'kind:old', text: '2', endsSeconds: 100});
   clock.ms = 2000;
-  await records.put({name: 'new', text: '3', endsSeconds: 100});
-  expect(await Promise.all(['ends', 'old', 'new'].map((name) => records.get(name)))).toEqual([undefined, '2', '3']);
-  await records.put({name: 'newest', text: '4', endsSeconds: 100});
-  expect(await Promise.all(['old', 'new', 'newest'].map((name) => records.get(name)))).toEqual([undefined, '3', '4']);
+  await records.put({name: 'kind:new', text: '3', endsSeconds: 100});
+  expect(await Promise.all(['kind:ends', 'kind:old', 'kind:new'].map((name) => records.get(name)))).toEqual([
+    undefined,
+    '2',
+    '3',
+  ]);
+  await records.put({name: 'kind:newest', text: '4', endsSeconds: 100});
+  expect(await Promise.all(['kind:old', 'kind:new', 'kind:newest'].map((name) => records.get(name)))).toEqual([
+    undefined,
+    '3',
+    '4',
+  ]);
+  await records.put({name: 'other:one', text: '5', endsSeconds: 100});
+  expect(await Promise.all(['kind:new', 'kind:newest'].map((name) => records.get(name)))).toEqual(['3', '4']);
 });
 
 test.each([
