@@ -3,7 +3,7 @@ import type {FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import type {KeyUser} from '../limits/bans.ts';
-import type {Pool} from '../limits/limiter.ts';
+import type {Pool} from '../limits/verdict.ts';
 import type {NotRecognised} from './auth.ts';
 import {Problem} from './problems.ts';
 import type {ServiceAccount} from './service-accounts.ts';

@@ -7,8 +7,9 @@ import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import type {Bans, RefusalFacts, Strikes} from '../limits/bans.ts';
-import {banHeaders, limitHeaders, type Told} from '../limits/headers.ts';
-import type {Limiter, Pool, Quota, Refusal, Verdict} from '../limits/limiter.ts';
+import {banHeaders, limitHeaders, type Told, withPool} from '../limits/headers.ts';
+import type {Limiter} from '../limits/limiter.ts';
+import type {Pool, Quota, Refusal, Verdict} from '../limits/verdict.ts';
 import {networkOf} from './address.ts';
 import {recognise} from './auth.ts';
 import type {NotRecognised} from './auth.ts';
@@ -60,7 +61,7 @@ declare module 'fastify' {
 
 export interface GateDeps {
   /** Counts for plans, keys and ServiceAccounts. */
-  limiter: Pick<Limiter, 'take' | 'look'>;
+  limiter: Pick<Limiter, 'take' | 'look' | 'lookUp'>;
   /** Counts for addresses, and for what costs no plan: in memory alone. */
   local: Pick<Limiter, 'take' | 'look' | 'undo'>;
   bans: Pick<Bans, 'until' | 'refused'>;
@@ -220,8 +221,16 @@ export class Gate {
       );
     }
     used(caller.key, now());
-    if (isOwn) return this.#take(local, [ownPool(caller.tenant)], tell);
+    if (isOwn) return this.#takeOwn(caller, tell);
     return this.#take(limiter, caller.pools, tell, (facts) => bans.refused(caller, facts));
+  }
+
+  /** Charges the account's own pool, and shows what is left of the plan beside it: that is what clients read the account for. */
+  async #takeOwn({tenant, pools}: KeyCaller, tell: Tell): Promise<void> {
+    const {limiter, local} = this.#deps;
+    const verdict = await local.take([ownPool(tenant)]);
+    this.#judge(verdict, tell);
+    tell(limitHeaders(withPool(await limiter.lookUp(pools), verdict)));
   }
 
   /**
@@ -281,7 +290,12 @@ export class Gate {
     return {kind: 'backend', account, namespace, tenant, pools};
   }
 
-  async #take(limiter: GateDeps['limiter'], pools: readonly Pool[], tell: Tell, onRefusal?: OnRefusal): Promise<void> {
+  async #take(
+    limiter: Pick<Limiter, 'take'>,
+    pools: readonly Pool[],
+    tell: Tell,
+    onRefusal?: OnRefusal,
+  ): Promise<void> {
     this.#judge(await limiter.take(pools), tell, onRefusal);
   }
 

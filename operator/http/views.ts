@@ -7,7 +7,7 @@ import {previousTokenExpires} from '../domain/api-key.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {normalise} from '../domain/hostname.ts';
 import {quotaOf} from '../domain/tenant.ts';
-import type {Standing} from '../limits/limiter.ts';
+import type {Standing} from '../limits/verdict.ts';
 import type {WindowName} from '../limits/window.ts';
 import type {Actor} from './caller.ts';
 import type * as schemas from './schemas.ts';

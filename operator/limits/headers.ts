@@ -2,7 +2,7 @@
  * The headers that tell a client where it stands, on every response: the three X-RateLimit ones, and beside them those of the IETF's
  * draft-ietf-httpapi-ratelimit-headers-10 (structured fields, RFC 9651), to which each window is a quota policy.
  */
-import type {Standing} from './limiter.ts';
+import type {PoolStanding, Standing} from './verdict.ts';
 import {isTighter, lengthSeconds, type WindowName} from './window.ts';
 
 /** A verdict is one: on a refusal it says which window is exhausted, of several the one that ends last, and how long to wait. */
@@ -12,30 +12,39 @@ export type LimitsTold = Standing & {exhausted?: WindowName; retryAfterSeconds?:
 export type Told = Record<string, string | number>;
 
 /**
- * Header names in lower case. Every request waits for this: what changes once a second, or less often, is not written anew each
- * time.
+ * Header names in lower case. The three X-RateLimit ones show the tightest window of all pools; the draft's list every pool, as
+ * `POLICY-minute` and `POLICY-day`. Each request needs this, so texts that change once a second or less often are cached.
  */
 export function limitHeaders(told: LimitsTold): Told {
-  const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd} = told;
-  const ofMinute = untilMinute(wait('minute', minuteEnd, told));
-  if (dayLimit === undefined || dayRemaining === undefined || dayEnd === undefined)
-    return withWait(told, {
-      'x-ratelimit-limit': minuteLimit,
-      'x-ratelimit-remaining': minuteRemaining,
-      'x-ratelimit-reset': minuteEnd,
-      'ratelimit-policy': minutePolicy(minuteLimit),
-      ratelimit: `"minute";r=${minuteRemaining}${ofMinute}`,
-    });
-  const isDay = showsDay(told, dayRemaining, dayEnd);
-  const ofDay = untilDay(wait('day', dayEnd, told));
+  const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd, each} = told;
+  const isDay = dayLimit !== undefined && showsDay(told, dayRemaining!, dayEnd!);
   return withWait(told, {
     'x-ratelimit-limit': isDay ? dayLimit : minuteLimit,
-    'x-ratelimit-remaining': isDay ? dayRemaining : minuteRemaining,
-    'x-ratelimit-reset': isDay ? dayEnd : minuteEnd,
-    'ratelimit-policy': policies(minuteLimit)(dayLimit),
-    ratelimit: `"minute";r=${minuteRemaining}${ofMinute}, "day";r=${dayRemaining}${ofDay}`,
+    'x-ratelimit-remaining': isDay ? dayRemaining! : minuteRemaining,
+    'x-ratelimit-reset': isDay ? dayEnd! : minuteEnd,
+    'ratelimit-policy': each ? each.map(policiesOf).join(', ') : policiesOf(told),
+    ratelimit: each ? each.map((pool) => remainingText(pool, told)).join(', ') : remainingText(told, told),
   });
 }
+
+function policiesOf({policy, minuteLimit, dayLimit}: PoolStanding): string {
+  const texts = textsOf(policy);
+  return dayLimit === undefined ? texts.minutePolicy(minuteLimit) : texts.policies(minuteLimit)(dayLimit);
+}
+
+function remainingText(pool: PoolStanding, told: LimitsTold): string {
+  const {policy, minuteRemaining, minuteEnd, dayRemaining, dayEnd} = pool;
+  const {minuteName, dayName} = textsOf(policy);
+  const ofMinute = `${minuteName}${minuteRemaining}${untilMinute(wait('minute', minuteEnd, told))}`;
+  if (dayRemaining === undefined || dayEnd === undefined) return ofMinute;
+  return `${ofMinute}, ${dayName}${dayRemaining}${untilDay(wait('day', dayEnd, told))}`;
+}
+
+/** Both headers of a request that is charged to one pool, and is about others: those of all. */
+export const withPool = (about: Standing, charged: Standing): Standing => ({
+  ...about,
+  each: [...(about.each ?? [about]), ...(charged.each ?? [charged])],
+});
 
 function withWait({retryAfterSeconds}: LimitsTold, headers: Told): Told {
   if (retryAfterSeconds !== undefined) headers['retry-after'] = retryAfterSeconds;
@@ -66,26 +75,53 @@ function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
 }
 
 const {minute: minuteSeconds, day: daySeconds} = lengthSeconds;
-const minutePolicy = kept((perMinute) => `"minute";q=${perMinute};w=${minuteSeconds}`);
-const policies = kept((perMinute) => kept((perDay) => `${minutePolicy(perMinute)}, "day";q=${perDay};w=${daySeconds}`));
+
+/** The parts of the texts of one policy. */
+const makeTexts = (policy: string) => {
+  const minutePolicy = kept((perMinute) => `"${policy}-minute";q=${perMinute};w=${minuteSeconds}`);
+  return {
+    minuteName: `"${policy}-minute";r=`,
+    dayName: `"${policy}-day";r=`,
+    minutePolicy,
+    policies: kept((perMinute) =>
+      kept((perDay) => `${minutePolicy(perMinute)}, "${policy}-day";q=${perDay};w=${daySeconds}`),
+    ),
+  };
+};
+const textsByPolicy = new Map<string, ReturnType<typeof makeTexts>>();
+const mostPolicies = 1000;
+
+function textsOf(policy: string): ReturnType<typeof makeTexts> {
+  let texts = textsByPolicy.get(policy);
+  if (!texts) {
+    if (textsByPolicy.size >= mostPolicies) textsByPolicy.clear();
+    textsByPolicy.set(policy, (texts = makeTexts(policy)));
+  }
+  return texts;
+}
+
 const untilMinute = kept((seconds) => `;t=${seconds}`);
 const untilDay = kept((seconds) => `;t=${seconds}`);
 
 /** The headers of an answer to a banned key: nothing remains until the ban ends, whatever its windows have left. */
 export function banHeaders(untilSeconds: number, standing: Standing): Told {
-  return limitHeaders({
-    ...standing,
+  const none = <T extends PoolStanding>(pool: T): T => ({
+    ...pool,
     minuteRemaining: 0,
     minuteEnd: untilSeconds,
-    ...(standing.dayLimit !== undefined && {dayRemaining: 0, dayEnd: untilSeconds}),
+    ...(pool.dayLimit !== undefined && {dayRemaining: 0, dayEnd: untilSeconds}),
+  });
+  return limitHeaders({
+    ...none(standing),
+    ...(standing.each && {each: standing.each.map(none)}),
     retryAfterSeconds: secondsUntil(untilSeconds, standing),
   });
 }
 
 const secondsUntil = (thenSeconds: number, {nowSeconds}: Standing): number => Math.max(0, thenSeconds - nowSeconds);
 
-/** The draft wants the reset and Retry-After to be the same point in time, where both are told. */
+/** The draft requires the same time in the reset of the exhausted window and in Retry-After. */
 const wait = (name: WindowName, endSeconds: number, told: LimitsTold): number =>
-  told.exhausted === name && told.retryAfterSeconds !== undefined
+  told.retryAfterSeconds !== undefined && told.exhausted === name && told[`${name}End`] === endSeconds
     ? told.retryAfterSeconds
     : secondsUntil(endSeconds, told);

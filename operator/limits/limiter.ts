@@ -1,49 +1,22 @@
 /** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
-import {claimOf, type Counter, remainingOf, runsLowEarly, standing} from './counter.ts';
+import {claimOf, type Counter, runsLowEarly, standing} from './counter.ts';
 import {type Claim, type Grant, MemoryStore, type Store, type Unused} from './store.ts';
-import {hashBelow, isTighter, lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
+import {
+  admission,
+  later,
+  type Pool,
+  refusal,
+  type Spent,
+  type Standing,
+  type Verdict,
+  type Windows,
+} from './verdict.ts';
+import {lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
 
-/** `requestsPerDay` absent: the minute alone counts. */
-export interface Quota {
-  requestsPerMinute: number;
-  requestsPerDay?: number;
-}
-
-/** What a request is charged to: the tenant's pool, and the key's own cap where it has one. Ids are opaque, as `tenant:acme`. */
-export interface Pool {
-  id: string;
-  quota: Quota;
-}
-
-/**
- * Where a caller stands: of all its pools the tighter minute and the tighter day. Flat, as every request makes one. Ends are Unix seconds
- * by the trusted clock. What is said of the day is undefined where no pool counts days.
- */
-export interface Standing {
-  minuteLimit: number;
-  /** Requests that would still be admitted in this minute, if nobody else asked. */
-  minuteRemaining: number;
-  minuteEnd: number;
-  dayLimit: number | undefined;
-  dayRemaining: number | undefined;
-  dayEnd: number | undefined;
-  /** When this was so: whole Unix seconds, by the trusted clock. */
-  nowSeconds: number;
-}
-
-/** `exhausted`: of the exhausted windows the one that ends last. */
-export type Refusal = Standing & {allowed: false; exhausted: WindowName; retryAfterSeconds: number};
-export type Verdict = (Standing & {allowed: true}) | Refusal;
-
-/** Who had to wait for a day's end does not come back in the same second as everybody else. */
-export const dayJitterSeconds = 60;
-
-interface PoolState {
+/** `day`: absent where the pool has counted no days yet. */
+interface PoolState extends Windows {
   id: string;
   phase: number;
-  minute: Counter;
-  /** Absent where a pool has counted no days yet. */
-  day: Counter | undefined;
   refill?: Promise<void>;
   /** Asked for since the last look for what to forget. */
   recent: boolean;
@@ -275,15 +248,6 @@ export class Limiter {
 const refillOf = (states: readonly PoolState[]): Promise<void> | undefined =>
   states.find((state) => state.refill !== undefined)?.refill;
 
-/** An exhausted window. */
-interface Spent {
-  counter: Counter;
-  pool: Pool;
-}
-
-const later = (spent: Spent | undefined, counter: Counter, pool: Pool): Spent =>
-  spent && spent.counter.endSeconds >= counter.endSeconds ? spent : {counter, pool};
-
 /** The windows that count, with the limit of each. */
 const countersOf = (pools: readonly Pool[], states: readonly PoolState[]): {counter: Counter; limit: number}[] =>
   pools.flatMap(({quota: {requestsPerMinute, requestsPerDay}}, i) => {
@@ -296,51 +260,3 @@ const unusedOf = ({minute, day}: PoolState): Unused[] =>
   [minute, day].flatMap((counter) =>
     counter && counter.left > 0 ? {window: counter.key, endSeconds: counter.endSeconds, count: counter.left} : [],
   );
-
-/** What is told to whoever is admitted. */
-function admission(pools: readonly Pool[], states: readonly PoolState[], nowMs: number): Standing & {allowed: true} {
-  const {minute, day} = states[0]!;
-  const {requestsPerMinute, requestsPerDay} = pools[0]!.quota;
-  const told = {
-    allowed: true as const,
-    minuteLimit: requestsPerMinute,
-    minuteRemaining: remainingOf(minute, requestsPerMinute),
-    minuteEnd: minute.endSeconds,
-    dayLimit: requestsPerDay,
-    dayRemaining: day && requestsPerDay !== undefined ? remainingOf(day, requestsPerDay) : undefined,
-    dayEnd: requestsPerDay === undefined ? undefined : day?.endSeconds,
-    nowSeconds: Math.floor(nowMs / 1000),
-  };
-  for (let i = 1; i < pools.length; i++) tighten(told, pools[i]!.quota, states[i]!);
-  return told;
-}
-
-function tighten(told: Standing, {requestsPerMinute, requestsPerDay}: Quota, {minute, day}: PoolState): void {
-  const ofMinute = remainingOf(minute, requestsPerMinute);
-  const {minuteRemaining, minuteEnd, dayRemaining, dayEnd} = told;
-  if (isTighter(ofMinute, minute.endSeconds, {remaining: minuteRemaining, endSeconds: minuteEnd})) {
-    told.minuteLimit = requestsPerMinute;
-    told.minuteRemaining = ofMinute;
-    told.minuteEnd = minute.endSeconds;
-  }
-  if (!day || requestsPerDay === undefined) return;
-  const ofDay = remainingOf(day, requestsPerDay);
-  if (
-    dayRemaining === undefined ||
-    dayEnd === undefined ||
-    isTighter(ofDay, day.endSeconds, {remaining: dayRemaining, endSeconds: dayEnd})
-  ) {
-    told.dayLimit = requestsPerDay;
-    told.dayRemaining = ofDay;
-    told.dayEnd = day.endSeconds;
-  }
-}
-
-/** Told to wait for the exhausted window that ends last: what ends before leaves the other one exhausted. */
-function refusal(pools: readonly Pool[], states: readonly PoolState[], {counter, pool}: Spent, nowMs: number): Refusal {
-  const {name, endSeconds} = counter;
-  const jitter = name === 'day' ? hashBelow(`${endSeconds}:${pool.id}`, dayJitterSeconds + 1) : 0;
-  const told = admission(pools, states, nowMs);
-  const retryAfterSeconds = endSeconds - told.nowSeconds + jitter;
-  return {...told, allowed: false, exhausted: name, retryAfterSeconds};
-}

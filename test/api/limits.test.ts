@@ -33,8 +33,8 @@ function expectLimitHeaders(headers: Record<string, unknown>, sentSeconds: numbe
     reset: reset! > sentSeconds - 1 && reset! <= nowSeconds() + 86_400,
   }).toEqual({limit: true, remaining: true, reset: true});
   // What costs no plan has no day.
-  expect(headers['ratelimit-policy']).toMatch(/^"minute";q=\d+;w=60(, "day";q=\d+;w=86400)?$/);
-  expect(headers.ratelimit).toMatch(/^"minute";r=\d+;t=\d+(, "day";r=\d+;t=\d+)?$/);
+  expect(headers['ratelimit-policy']).toMatch(/^"[a-z]+-minute";q=\d+;w=60(, "[a-z]+-day";q=\d+;w=86400)?$/);
+  expect(headers.ratelimit).toMatch(/^"[a-z]+-minute";r=\d+;t=\d+(, "[a-z]+-day";r=\d+;t=\d+)?$/);
 }
 
 const isProblem = ({status, headers, body}: Answer): boolean =>
@@ -149,6 +149,11 @@ describe('The quota of a plan', () => {
     expect(account).toMatchObject({
       status: 200,
       body: {plan: 'free', usage: {minute: {limit: 60, used: 60, remaining: 0, reset}}},
+      headers: {
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(reset),
+        'ratelimit-policy': '"plan-minute";q=60;w=60, "plan-day";q=1000;w=86400, "account-minute";q=60;w=60',
+      },
     });
     expect((await world.ask('/v1/keys/two', {key: two, method: 'DELETE'})).status).toBe(204);
   });
@@ -181,7 +186,11 @@ describe('The quota of a plan', () => {
       requestsPerMinute: 5000,
       requestsPerDay: 100_000,
     });
-    expect((await drain(capped, 4)).map((a) => a.status)).toEqual([200, 200, 200, 429]);
+    const answers = await drain(capped, 4);
+    expect(answers.map((a) => a.status)).toEqual([200, 200, 200, 429]);
+    expect(answers.at(-1)?.headers['ratelimit-policy']).toBe(
+      '"plan-minute";q=5000;w=60, "plan-day";q=100000;w=86400, "key-capped-minute";q=3;w=60, "key-capped-day";q=3;w=86400',
+    );
     expect((await world.ask('/v1/projects', {key})).status).toBe(200);
   });
 });

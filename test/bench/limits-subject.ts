@@ -10,7 +10,7 @@ import fastify from 'fastify';
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
 import {limitHeaders} from '../../operator/limits/headers.ts';
-import type {Verdict} from '../../operator/limits/limiter.ts';
+import type {Verdict} from '../../operator/limits/verdict.ts';
 import {type LimitsStore, startLimits} from '../../operator/limits/limits.ts';
 
 interface Request {

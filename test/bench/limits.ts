@@ -11,7 +11,7 @@ import {promisify} from 'node:util';
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
 import {blockOf} from '../../operator/limits/counter.ts';
-import type {Pool} from '../../operator/limits/limiter.ts';
+import type {Pool} from '../../operator/limits/verdict.ts';
 import {type Limits, type LimitsStore, startLimits} from '../../operator/limits/limits.ts';
 import {Redis} from '../support/redis.ts';
 import {type BenchContext, median, printTable, type Row} from './table.ts';

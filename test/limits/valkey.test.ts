@@ -4,7 +4,7 @@ import {pino} from 'pino';
 import {Registry} from 'prom-client';
 import type {Bans} from '../../operator/limits/bans.ts';
 import {blockOf} from '../../operator/limits/counter.ts';
-import type {Pool} from '../../operator/limits/limiter.ts';
+import type {Pool} from '../../operator/limits/verdict.ts';
 import {type Limits, startLimits} from '../../operator/limits/limits.ts';
 import {MemoryStore} from '../../operator/limits/store.ts';
 import {Valkey} from '../../operator/limits/valkey.ts';

@@ -49,7 +49,7 @@ async function send(pool: Pool, key: string): Promise<Seen> {
     atSeconds: Date.now() / 1000,
     complete:
       headers.ratelimit !== undefined &&
-      headers['ratelimit-policy'] === `"minute";q=${perMinute};w=60, "day";q=1000000;w=86400`,
+      headers['ratelimit-policy'] === `"plan-minute";q=${perMinute};w=60, "plan-day";q=1000000;w=86400`,
   };
 }
 

@@ -2,7 +2,8 @@ import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {type Ban, banId, Bans, type BanStore, defaultBanRules, type KeyUser} from '../../../operator/limits/bans.ts';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
-import {Limiter, type Pool} from '../../../operator/limits/limiter.ts';
+import {Limiter} from '../../../operator/limits/limiter.ts';
+import type {Pool} from '../../../operator/limits/verdict.ts';
 import {noonMs, VirtualTime} from '../../support/limits-time.ts';
 
 const hash = 'a'.repeat(64);

@@ -1,8 +1,9 @@
 import {describe, expect, test} from '@jest/globals';
 import {banHeaders, limitHeaders} from '../../../operator/limits/headers.ts';
-import type {Standing} from '../../../operator/limits/limiter.ts';
+import type {Standing} from '../../../operator/limits/verdict.ts';
 
 const standing = (minuteRemaining: number, dayRemaining: number, rest: Partial<Standing> = {}): Standing => ({
+  policy: 'plan',
   minuteLimit: 60,
   minuteRemaining,
   minuteEnd: 1060,
@@ -19,8 +20,8 @@ describe('what a client is told', () => {
       'x-ratelimit-limit': 1000,
       'x-ratelimit-remaining': 12,
       'x-ratelimit-reset': 2000,
-      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-      ratelimit: '"minute";r=59;t=60, "day";r=12;t=1000',
+      'ratelimit-policy': '"plan-minute";q=60;w=60, "plan-day";q=1000;w=86400',
+      ratelimit: '"plan-minute";r=59;t=60, "plan-day";r=12;t=1000',
     });
     expect(limitHeaders(standing(11, 12))).toMatchObject({
       'x-ratelimit-limit': 60,
@@ -40,14 +41,32 @@ describe('what a client is told', () => {
       'x-ratelimit-remaining': 0,
       'x-ratelimit-reset': 2000,
       'retry-after': 1031,
-      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-      ratelimit: '"minute";r=0;t=60, "day";r=0;t=1031',
+      'ratelimit-policy': '"plan-minute";q=60;w=60, "plan-day";q=1000;w=86400',
+      ratelimit: '"plan-minute";r=0;t=60, "plan-day";r=0;t=1031',
     });
     expect(limitHeaders({...standing(0, 5), exhausted: 'minute', retryAfterSeconds: 60})).toMatchObject({
       'x-ratelimit-limit': 60,
       'x-ratelimit-reset': 1060,
       'retry-after': 60,
-      ratelimit: '"minute";r=0;t=60, "day";r=5;t=1000',
+      ratelimit: '"plan-minute";r=0;t=60, "plan-day";r=5;t=1000',
+    });
+  });
+
+  test('of several pools, the tightest window, and the policies of each', () => {
+    const {nowSeconds: _, ...plan} = standing(59, 12);
+    const key = {...plan, policy: 'key-ci', minuteLimit: 5, minuteRemaining: 0, minuteEnd: 1030, dayLimit: undefined};
+    const tightest = standing(0, 12, {
+      minuteLimit: 5,
+      minuteEnd: 1030,
+      each: [plan, {...key, dayRemaining: undefined}],
+    });
+    expect(limitHeaders({...tightest, exhausted: 'minute', retryAfterSeconds: 30})).toEqual({
+      'x-ratelimit-limit': 5,
+      'x-ratelimit-remaining': 0,
+      'x-ratelimit-reset': 1030,
+      'retry-after': 30,
+      'ratelimit-policy': '"plan-minute";q=60;w=60, "plan-day";q=1000;w=86400, "key-ci-minute";q=5;w=60',
+      ratelimit: '"plan-minute";r=59;t=60, "plan-day";r=12;t=1000, "key-ci-minute";r=0;t=30',
     });
   });
 
@@ -57,8 +76,8 @@ describe('what a client is told', () => {
       'x-ratelimit-remaining': 0,
       'x-ratelimit-reset': 1900,
       'retry-after': 900,
-      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-      ratelimit: '"minute";r=0;t=900, "day";r=0;t=900',
+      'ratelimit-policy': '"plan-minute";q=60;w=60, "plan-day";q=1000;w=86400',
+      ratelimit: '"plan-minute";r=0;t=900, "plan-day";r=0;t=900',
     });
   });
 });

@@ -1,7 +1,8 @@
 import {describe, expect, test} from '@jest/globals';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {blockOf} from '../../../operator/limits/counter.ts';
-import {Limiter, type Pool, type Quota, type Standing, type Verdict} from '../../../operator/limits/limiter.ts';
+import {Limiter} from '../../../operator/limits/limiter.ts';
+import type {Pool, Quota, Standing, Verdict} from '../../../operator/limits/verdict.ts';
 import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
 import {minutePhase} from '../../../operator/limits/window.ts';
