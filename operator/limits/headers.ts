@@ -35,9 +35,9 @@ function policiesOf({policy, minuteLimit, dayLimit}: PoolStanding): string {
 function remainingText(pool: PoolStanding, told: LimitsTold): string {
   const {policy, minuteRemaining, minuteEnd, dayRemaining, dayEnd} = pool;
   const {minuteName, dayName} = textsOf(policy);
-  const ofMinute = `${minuteName}${minuteRemaining}${untilMinute(wait('minute', minuteEnd, told))}`;
-  if (dayRemaining === undefined || dayEnd === undefined) return ofMinute;
-  return `${ofMinute}, ${dayName}${dayRemaining}${untilDay(wait('day', dayEnd, told))}`;
+  const ofMinute = untilMinute(wait('minute', minuteEnd, told));
+  if (dayRemaining === undefined || dayEnd === undefined) return `${minuteName}${minuteRemaining}${ofMinute}`;
+  return `${minuteName}${minuteRemaining}${ofMinute}${dayName}${dayRemaining}${untilDay(wait('day', dayEnd, told))}`;
 }
 
 /** Both headers of a request that is charged to one pool, and is about others: those of all. */
@@ -57,7 +57,7 @@ const showsDay = ({exhausted, minuteRemaining, minuteEnd}: LimitsTold, dayRemain
     ? isTighter(dayRemaining, dayEnd, {remaining: minuteRemaining, endSeconds: minuteEnd})
     : exhausted === 'day';
 
-/** What is made of a number is kept, for so many numbers. Mostly it is the one of the request before. */
+/** Caches what is made of a number, for so many numbers. Mostly it is the one of the request before. */
 function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
   const known = new Map<number, T>();
   let last = 0;
@@ -81,7 +81,7 @@ const makeTexts = (policy: string) => {
   const minutePolicy = kept((perMinute) => `"${policy}-minute";q=${perMinute};w=${minuteSeconds}`);
   return {
     minuteName: `"${policy}-minute";r=`,
-    dayName: `"${policy}-day";r=`,
+    dayName: `, "${policy}-day";r=`,
     minutePolicy,
     policies: kept((perMinute) =>
       kept((perDay) => `${minutePolicy(perMinute)}, "${policy}-day";q=${perDay};w=${daySeconds}`),
@@ -90,13 +90,16 @@ const makeTexts = (policy: string) => {
 };
 const textsByPolicy = new Map<string, ReturnType<typeof makeTexts>>();
 const mostPolicies = 1000;
+let last = {policy: '', texts: makeTexts('')};
 
 function textsOf(policy: string): ReturnType<typeof makeTexts> {
+  if (policy === last.policy) return last.texts;
   let texts = textsByPolicy.get(policy);
   if (!texts) {
     if (textsByPolicy.size >= mostPolicies) textsByPolicy.clear();
     textsByPolicy.set(policy, (texts = makeTexts(policy)));
   }
+  last = {policy, texts};
   return texts;
 }
 
