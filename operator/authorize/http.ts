@@ -5,8 +5,8 @@
 import type {Told} from '../limits/headers.ts';
 import {createServer} from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {BlockList, isIPv6} from 'node:net';
 import type {AddressInfo, Socket} from 'node:net';
+import {within} from '../http/address.ts';
 import {answerBrokenRequest} from '../http/broken-requests.ts';
 import {drained} from '../http/drain.ts';
 import {Problem} from '../http/problems.ts';
@@ -34,7 +34,7 @@ export function authorizeServer({
   trustedProxies: readonly string[];
   drainMs?: number;
 }): Server & {port: () => number} {
-  const trusted = blockListOf(trustedProxies);
+  const isTrusted = within(trustedProxies);
   const server = createServer(
     {
       maxHeaderSize: headerBytes,
@@ -46,7 +46,7 @@ export function authorizeServer({
     (request, response) => {
       // A connection that is in use ends with its answer.
       if (!server.listening) response.setHeader('connection', 'close');
-      void answer(authorizer, trusted, request, response);
+      void answer(authorizer, isTrusted, request, response);
     },
   );
   server.on('clientError', (error, socket) =>
@@ -64,11 +64,11 @@ export function authorizeServer({
 
 async function answer(
   authorizer: Authorizer,
-  trusted: BlockList,
+  isTrusted: (address: string) => boolean,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const address = clientOf(request, trusted);
+  const address = clientOf(request, isTrusted);
   const [, scope] = /^\/authorize\/([^/?#]+)(?:[/?#]|$)/.exec(request.url ?? '') ?? [];
   const decision =
     scope !== undefined && isScope(scope)
@@ -100,19 +100,8 @@ function nowhere(headers: Told): Omit<Decision, 'identity'> & {identity?: Decisi
   };
 }
 
-function blockListOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', prefix] = network.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return list;
-}
-
 /** The last address on the way here that is nobody's whose X-Forwarded-For is believed. */
-function clientOf({socket, headers}: IncomingMessage, trusted: BlockList): string {
+function clientOf({socket, headers}: IncomingMessage, isTrusted: (address: string) => boolean): string {
   const way = [
     ...String(headers['x-forwarded-for'] ?? '')
       .split(',')
@@ -120,7 +109,7 @@ function clientOf({socket, headers}: IncomingMessage, trusted: BlockList): strin
       .filter(Boolean),
     plain(socket.remoteAddress ?? ''),
   ];
-  const stranger = way.findLastIndex((address) => !trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'));
+  const stranger = way.findLastIndex((address) => !isTrusted(address));
   return way[Math.max(stranger, 0)] ?? '';
 }
 

@@ -1,13 +1,26 @@
-import {isIPv4, isIPv6} from 'node:net';
+import {BlockList, isIPv4, isIPv6} from 'node:net';
+
+/** An address without the port that some proxies append in X-Forwarded-For: `192.0.2.7:443`, `[2001:db8::1]:443`. */
+export const withoutPort = (address: string): string =>
+  address.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 
 /**
- * Under what a caller without a key is counted: an IPv4 address, or the /64 of an IPv6 one, which is what one customer of a
- * network gets (RFC 6177). An IPv4 address in IPv6 (::ffff:192.0.2.1) counts as IPv4; a zone (%eth0) does not count.
+ * The network that an anonymous caller is counted by: an IPv4 address, or the /64 of an IPv6 address, which is what one customer of a
+ * provider gets (RFC 6177). An IPv4 address in IPv6 (::ffff:192.0.2.1) counts as IPv4; port and zone (%eth0) are ignored.
  */
-export function networkOf(address: string): string {
-  if (isIPv4(address)) return address;
-  const [bare = ''] = address.split('%');
-  if (!isIPv6(bare)) return 'unknown';
+export const networkOf = (address: string): string => prefixOf(address, 64) ?? 'unknown';
+
+/** The /48 of an IPv6 address, which one organisation can have (RFC 6177); undefined for IPv4. */
+export function siteOf(address: string): string | undefined {
+  const site = prefixOf(address, 48);
+  return site?.includes(':') ? site : undefined;
+}
+
+function prefixOf(address: string, bits: 48 | 64): string | undefined {
+  const plain = withoutPort(address);
+  if (isIPv4(plain)) return plain;
+  const [bare = ''] = plain.split('%');
+  if (!isIPv6(bare)) return undefined;
   const groups = groupsOf(bare);
   if (groups.slice(0, 5).every((g) => g === 0) && groups[5] === 0xff_ff) {
     return groups
@@ -16,9 +29,24 @@ export function networkOf(address: string): string {
       .join('.');
   }
   return `${groups
-    .slice(0, 4)
+    .slice(0, bits / 16)
     .map((g) => g.toString(16))
-    .join(':')}::/64`;
+    .join(':')}::/${bits}`;
+}
+
+/** Whether an address is one of these, or in one of these networks. Anything that is no address is not. */
+export function within(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => {
+    const plain = withoutPort(address);
+    return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+  };
 }
 
 const numbers = (part: string): number[] =>

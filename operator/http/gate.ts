@@ -13,18 +13,11 @@ import type {Pool, Quota, Refusal, Verdict} from '../limits/verdict.ts';
 import {networkOf} from './address.ts';
 import {recognise} from './auth.ts';
 import type {NotRecognised} from './auth.ts';
-import {
-  type BackendCaller,
-  type Caller,
-  hasScope,
-  type KeyCaller,
-  type SessionCaller,
-  type Stranger,
-} from './caller.ts';
+import {type BackendCaller, type Caller, hasScope, type KeyCaller, type Stranger} from './caller.ts';
 import {mayGoOn} from './may-go-on.ts';
-import {namespaceHeader, namespaceOf} from './namespace-header.ts';
+import {namespaceHeader, namespaceOf, refuseOther} from './namespace-header.ts';
 import {
-  addressPool,
+  addressPools,
   type AddressUse,
   capPools,
   filesPool,
@@ -69,7 +62,7 @@ export interface GateDeps {
   tenantOf: (namespace: string) => Tenant | undefined;
   serviceAccounts: Pick<ServiceAccounts, 'audience' | 'remembered' | 'wasGood' | 'recognise' | 'may'>;
   /** Absent where there is no page. */
-  sessions?: Pick<Sessions, 'find'>;
+  sessions?: Pick<Sessions, 'find' | 'wasGood'>;
   /** Where the page stands, `https://HOST`; undefined: wherever it is asked for. */
   pageOrigin?: string;
   /** Quota of an address without a valid key, for each {@link AddressUse}. */
@@ -98,20 +91,29 @@ export class Gate {
     this.#deps = deps;
   }
 
-  /** Charges the request and sets the headers of the limit. Throws the {@link Problem} that ends it. */
+  /** Charges the request, sets the headers of the limit, and checks access. Throws the {@link Problem} that ends it. */
   async pass(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const jwt = jwtOf(request.headers.authorization);
-    const tell: Tell = (headers) => void reply.headers(headers);
-    if (jwt === undefined) await this.#passOther(request, tell);
-    else await this.#passToken(jwt, request, tell);
+    await this.charge(request, reply);
     const {scope} = request.routeOptions.config;
     if (scope === undefined) return;
     const {caller} = request;
     if (caller.kind === 'address') throw unknown(caller.why);
     if (caller.kind === 'session') checkSameOrigin(request, this.#deps.pageOrigin);
     const named = namespaceOf(request);
-    if (caller.kind === 'service-account') request.caller = await this.#enter(caller, named, request, tell);
-    else if (!hasScope(caller, scope)) throw new Problem('scope-missing', `This needs the scope ${scope}.`, {scope});
+    if (caller.kind === 'service-account') {
+      request.caller = await this.#enter(caller, named, request, (headers) => void reply.headers(headers));
+      return;
+    }
+    refuseOther(caller.namespace, named);
+    if (!hasScope(caller, scope)) throw new Problem('scope-missing', `This needs the scope ${scope}.`, {scope});
+  }
+
+  /** Charges the request and sets the headers of the limit, also where it has no route. Throws the {@link Problem} that ends it. */
+  async charge(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const jwt = jwtOf(request.headers.authorization);
+    const tell: Tell = (headers) => void reply.headers(headers);
+    if (jwt === undefined) await this.#passOther(request, tell);
+    else await this.#passToken(jwt, request, tell);
   }
 
   /**
@@ -141,20 +143,28 @@ export class Gate {
     throw this.#rateLimited(verdict, what);
   }
 
-  /** The headers for an answer to somebody of whose request nothing could be read. */
+  /** The headers for an answer that is the same whoever asks. */
   headersFor(address: string): Told {
-    return limitHeaders(this.#deps.local.look([addressPool(this.#deps.addressQuota, 'address', address)]));
+    return limitHeaders(this.#deps.local.look(addressPools(this.#deps.addressQuota, 'address', address)));
+  }
+
+  /** Charges a request that could not be parsed to its address. Such a request is refused in any case. */
+  chargeBroken(address: string): Told {
+    const verdict = this.#deps.local.take(addressPools(this.#deps.addressQuota, 'address', address));
+    // What counts in memory answers at once.
+    return verdict instanceof Promise ? this.headersFor(address) : limitHeaders(verdict);
   }
 
   #stranger(address: string, why: NotRecognised, uses: AddressUse = 'address'): Stranger {
-    return {kind: 'address', pools: [addressPool(this.#deps.addressQuota, uses, address)], why};
+    return {kind: 'address', pools: addressPools(this.#deps.addressQuota, uses, address), why};
   }
 
   /** By a key where one is sent, else by the cookie of the page; files need neither. */
   async #passOther(request: FastifyRequest, tell: Tell): Promise<void> {
     const {headers, routeOptions, ip} = request;
     const {authorization, cookie} = headers;
-    const {isFile, isSignIn, ownQuota: own} = routeOptions.config;
+    // A path that cannot be decoded has no route.
+    const {isFile, isSignIn, ownQuota: own} = routeOptions?.config ?? {};
     if (isFile) {
       request.caller = {...this.#stranger(ip, nobody), pools: [filesPool(ip)]};
       return this.#take(this.#deps.local, request.caller.pools, tell);
@@ -164,10 +174,8 @@ export class Gate {
       return this.#take(this.#deps.local, request.caller.pools, tell);
     }
     const token = authorization === undefined ? readCookie(cookie) : undefined;
-    const caller =
-      token !== undefined && this.#deps.sessions
-        ? await this.#bySession(token, request, tell)
-        : this.#byKey(authorization, ip);
+    if (token !== undefined && this.#deps.sessions) return this.#passSession(token, request, tell);
+    const caller = this.#byKey(authorization, ip);
     request.caller = caller;
     await this.#charge(
       caller,
@@ -176,18 +184,24 @@ export class Gate {
     );
   }
 
-  async #bySession(token: string, request: FastifyRequest, tell: Tell): Promise<SessionCaller | Stranger> {
+  /** By the cookie of the page. It is charged to the address before the store is asked, and a valid one costs the address nothing. */
+  async #passSession(token: string, request: FastifyRequest, tell: Tell): Promise<void> {
+    const {local, tenantOf} = this.#deps;
+    const sessions = this.#deps.sessions!;
     const stranger = this.#stranger(request.ip, nobody, 'cookie');
     request.caller = stranger;
-    const session = await this.#deps.sessions!.find(token).catch(async (error: unknown) => {
-      // Whose it is cannot be asked: the address is charged, and told.
-      await this.#take(this.#deps.local, stranger.pools, tell);
-      throw error;
-    });
-    if ('problem' in session) return {...stranger, why: session};
+    const charge = sessions.wasGood(token) ? undefined : await local.take(stranger.pools);
+    if (charge) this.#judge(charge, tell);
+    const session = await sessions.find(token);
+    if ('problem' in session) {
+      request.caller = {...stranger, why: session};
+      return this.#chargeLate(charge, stranger, tell);
+    }
+    if (charge) local.undo(stranger.pools, charge);
     const {namespace} = session;
-    const tenant = this.#deps.tenantOf(namespace)!;
-    return {kind: 'session', session, namespace, tenant, pools: [pagePool(namespace)]};
+    const pools = [pagePool(namespace)];
+    request.caller = {kind: 'session', session, namespace, tenant: tenantOf(namespace)!, pools};
+    await this.#take(local, pools, tell);
   }
 
   #byKey(authorization: string | undefined, address: string): KeyCaller | Stranger {
@@ -207,7 +221,7 @@ export class Gate {
     return {kind: 'key', key, hash, network: networkOf(address), namespace, tenant, pools};
   }
 
-  async #charge(caller: KeyCaller | SessionCaller | Stranger, isOwn: boolean, tell: Tell): Promise<void> {
+  async #charge(caller: KeyCaller | Stranger, isOwn: boolean, tell: Tell): Promise<void> {
     const {bans, limiter, local, now, used, refused} = this.#deps;
     if (caller.kind !== 'key') return this.#take(local, caller.pools, tell);
     const until = bans.until(caller);
@@ -276,9 +290,10 @@ export class Gate {
     }
     const {scope = '', right, ownQuota: isOwn} = request.routeOptions.config;
     const {verb, resource} = rightFor(scope, request.method, right);
-    const allowed = await serviceAccounts.may(account, {verb, resource}, namespace);
     const tenant = tenantOf(namespace);
-    if (!allowed || !tenant)
+    // The API server is not asked about namespaces that do not exist.
+    const allowed = tenant !== undefined && (await serviceAccounts.may(account, {verb, resource}, namespace));
+    if (!allowed)
       throw new Problem(
         'not-found',
         `There is no namespace ${namespace} in which this ServiceAccount may ${verb} ${resource}.doorplate.dev.`,
@@ -311,7 +326,7 @@ export class Gate {
     throw this.#rateLimited(verdict, 'requests', strikes);
   }
 
-  /** A token that was good is so no longer: that is charged like any other that is not. */
+  /** A token or a cookie that was valid before is charged like any other invalid one. */
   async #chargeLate(charge: Verdict | undefined, {pools}: Stranger, tell: Tell): Promise<void> {
     if (!charge) await this.#take(this.#deps.local, pools, tell);
   }

@@ -18,3 +18,12 @@ export function namespaceOf({headers}: FastifyRequest): string | undefined {
     errors: [{field: `headers.${namespaceHeader}`, message}],
   });
 }
+
+/** Throws where a request by a key or a session, which reach one namespace, names another one: it is not served in theirs. */
+export function refuseOther(namespace: string, named: string | undefined): void {
+  if (named === undefined || named === namespace) return;
+  throw new Problem(
+    'not-found',
+    `${namespaceHeader} names ${named}, and these credentials reach the namespace ${namespace} only. Leave the header out.`,
+  );
+}

@@ -49,7 +49,7 @@ const namespaceParameter = {
   required: false,
   schema: z.toJSONSchema(namespaceSchema, {io: 'input'}),
   description:
-    'The namespace of the request. Needed with the token of a ServiceAccount; ignored with a key, which reaches its own.',
+    'The namespace of the request. Needed with the token of a ServiceAccount. A key reaches its own namespace only, and need not name it.',
 };
 const retryAfter = {'Retry-After': integer('How many seconds to wait.')};
 

@@ -2,7 +2,7 @@
 import type {ApiKey} from '../api/foreign.ts';
 import {quotaOf, type Tenant, tenantKey} from '../domain/tenant.ts';
 import type {Pool, Quota} from '../limits/verdict.ts';
-import {networkOf} from './address.ts';
+import {networkOf, siteOf} from './address.ts';
 import {claimedBy, type ServiceAccount} from './service-accounts.ts';
 
 /** The pool that all keys of a tenant share. */
@@ -65,20 +65,27 @@ export const idempotencyPool = (tenant: Tenant): Pool => ({
 /** Each use of an address has a pool of its own, so that wrong keys do not prevent sign-in. */
 export type AddressUse = 'address' | 'cookie' | 'sign-in' | 'token';
 
-export const addressPool = (quota: Quota, use: AddressUse, address: string): Pool => ({
-  id: `${use}:${networkOf(address)}`,
-  quota,
-  policy: use,
-});
-
-/** A network has this many times the quota of one program with an invalid token. */
+/** The quota of an IPv6 /48 is this many times that of a /64, and the quota of a network this many times that of an invalid token. */
+const networksOfSite = 10;
 const programsOfNetwork = 10;
+
+const times = ({requestsPerMinute}: Quota, n: number): Quota => ({requestsPerMinute: requestsPerMinute * n});
+
+/** The network of the address; for IPv6 its /48 too, so that a /48 with 65,536 networks is no way round the limit. */
+export function addressPools(quota: Quota, use: AddressUse, address: string): [Pool, ...Pool[]] {
+  const [network, site] = [networkOf(address), siteOf(address)];
+  const pool: Pool = {id: `${use}:${network}`, quota, policy: use};
+  return site === undefined
+    ? [pool]
+    : [pool, {id: `${use}:${site}`, quota: times(quota, networksOfSite), policy: `${use}-site`}];
+}
 
 /** For a token that was not reviewed yet. One program with an invalid token must not lock out the other programs of its network. */
 export function tokenPools(quota: Quota, address: string, token: string): Pool[] {
-  const network = addressPool(quota, 'token', address);
+  const [network, ...site] = addressPools(quota, 'token', address);
   return [
     {...network, id: `${network.id} ${claimedBy(token)}`},
-    {...network, quota: {requestsPerMinute: quota.requestsPerMinute * programsOfNetwork}, policy: 'address'},
+    {...network, quota: times(quota, programsOfNetwork), policy: 'address'},
+    ...site.map((pool) => ({...pool, quota: times(pool.quota, programsOfNetwork)})),
   ];
 }

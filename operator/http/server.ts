@@ -9,6 +9,7 @@ import type {FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, Fas
 import {hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
 import type {Logger} from 'pino';
 import {z} from 'zod';
+import {within} from './address.ts';
 import {answerBrokenRequest} from './broken-requests.ts';
 import type {Caller} from './caller.ts';
 import type {Gate} from './gate.ts';
@@ -51,7 +52,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({disableRequestLogging: true}),
     genReqId: () => randomUUID(),
-    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    trustProxy: trustedProxies.length > 0 ? within(trustedProxies) : false,
     bodyLimit: bounds.bodyBytes,
     requestTimeout: bounds.requestTimeoutMs,
     keepAliveTimeout: bounds.keepAliveTimeoutMs,
@@ -65,7 +66,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
     routerOptions: {maxParamLength: 512},
     // A request that comes while we stop is answered; the connection then closes.
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, (address) => gate.headersFor(address)),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, (address) => gate.chargeBroken(address)),
     frameworkErrors: (error, request, reply) =>
       void refuseEarly(gate, error, request as FastifyRequest, reply as unknown as FastifyReply),
   });
@@ -115,9 +116,17 @@ function refuseWhoever({gate, ready}: ServerOptions, {raw, ip}: FastifyRequest, 
   // No key is known before: it would be told that it is wrong.
   if (!ready())
     refuse(new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}}));
-  // HTTP/1.1 demands it (RFC 9112, 3.2).
-  if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
-    refuse(new Problem('malformed-request', 'The request has no header `Host`.'));
+  // HTTP/1.1 requires exactly one (RFC 9112, 3.2). With two, a proxy and this server could each believe another one.
+  const hosts = raw.rawHeaders.filter(
+    (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
+  ).length;
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1'))
+    refuse(
+      new Problem(
+        'malformed-request',
+        `The request has ${hosts === 0 ? 'no header' : 'more than one header'} \`Host\`.`,
+      ),
+    );
 }
 
 /** Many clients say that they send JSON, or an empty form, where a path takes no body: nothing of it is read. */
@@ -126,15 +135,16 @@ function passOverBody({raw: {headers}, routeOptions}: FastifyRequest): void {
   for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name];
 }
 
-/** For an error before any hook ran, such as a path that cannot be decoded. */
+/** For an error before any hook ran, such as a path that cannot be decoded. It is charged like any other request. */
 async function refuseEarly(
   gate: Gate,
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  void reply.header('x-request-id', request.id).headers(gate.headersFor(request.ip));
-  await send(reply, toProblem(error, request));
+  void reply.header('x-request-id', request.id);
+  const refused = await gate.charge(request, reply).catch((problem: unknown) => problem);
+  await send(reply, toProblem(refused ?? error, request));
 }
 
 function send(reply: FastifyReply, problem: Problem): FastifyReply {

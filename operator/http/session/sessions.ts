@@ -53,8 +53,13 @@ const tokenShape = /^[\w-]{43}$/;
 const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 const ended = (detail: string): NotRecognised => ({problem: 'session-ended', detail});
 
+/** So many sessions are known to be good at once; beyond it, the one that was used least recently is not. */
+const mostGood = 10_000;
+
 export class Sessions {
   readonly #deps: SessionsDeps;
+  /** Ids of sessions, in the order of their last use. */
+  readonly #good = new Set<string>();
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
@@ -103,13 +108,23 @@ export class Sessions {
     return {token, session: {...grant, id: idOf(token), endsSeconds}};
   }
 
+  /** Whether this process has seen the session of this cookie lately, and not its end. */
+  wasGood(token: string): boolean {
+    return this.#good.has(idOf(token));
+  }
+
   /** The session of a cookie, or why there is none. */
   async find(token: string): Promise<Session | NotRecognised> {
     const id = idOf(token);
     const text = tokenShape.test(token) ? await this.#asked(this.#deps.records.get(`session:${id}`)) : undefined;
+    this.#good.delete(id);
     if (text === undefined) return ended('The session has ended. Sign in again.');
     const session = {...(JSON.parse(text) as Grant & {endsSeconds: number}), id};
-    return this.#whyEnded(session) ?? session;
+    const why = this.#whyEnded(session);
+    if (why) return why;
+    if (this.#good.size >= mostGood) this.#good.delete(this.#good.values().next().value!);
+    this.#good.add(id);
+    return session;
   }
 
   async end(token: string): Promise<void> {

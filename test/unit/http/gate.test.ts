@@ -49,6 +49,7 @@ class World {
   readonly other = makeToken({namespace: 'acme', name: 'other'});
   /** Questions to the API server. */
   reviews = 0;
+  sessionLooks = 0;
   limiter!: Limiter;
   gate!: Gate;
   readonly #keys: Record<string, ApiKey>;
@@ -84,7 +85,13 @@ class World {
       serviceAccountQuota: {requestsPerMinute: 6000, requestsPerDay: 1_000_000},
       used: () => {},
       refused: () => {},
-      sessions: {find: async () => ({problem: 'session-ended', detail: 'over'})},
+      sessions: {
+        wasGood: () => false,
+        find: async () => {
+          this.sessionLooks++;
+          return {problem: 'session-ended', detail: 'over'};
+        },
+      },
       serviceAccounts: new ServiceAccounts({
         client: {create: async (_, review) => this.#review(review)} as Pick<Client, 'create'>,
         audience: 'doorplate',
@@ -286,6 +293,22 @@ describe('A client that does not', () => {
       reviews: 600,
       refused: 400,
     });
+  });
+
+  test('is one network of an IPv6 site that has thousands', async () => {
+    const world = new World();
+    let asked = 0;
+    for (let i = 0; i < 2000; i++) {
+      const address = `2001:db8:1:${i.toString(16)}::1`;
+      if ((await world.ask({bearer: 'dp_none'}, {address})).status === 401) asked++;
+    }
+    expect(asked).toBe(600);
+  });
+
+  test('sends made-up cookies: no more than its quota of them reach the store', async () => {
+    const world = new World();
+    for (let i = 0; i < 1000; i++) await world.ask({cookie: `made-up-${i}`});
+    expect(world.sessionLooks).toBe(60);
   });
 
   test('has one small quota beside the plan for all keys of its account', async () => {

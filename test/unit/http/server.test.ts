@@ -67,6 +67,7 @@ const gateDeps: GateDeps = {
   refused: () => {},
   serviceAccountQuota: {requestsPerMinute: 3, requestsPerDay: 100},
   sessions: {
+    wasGood: () => false,
     find: async () => {
       throw new Problem('unavailable', 'Sessions cannot be looked up now.', {headers: {'retry-after': '2'}});
     },
@@ -321,6 +322,44 @@ describe('The gate', () => {
     expect(answers.map(({status}) => status)).toEqual([200, 200, 200, 429, 401, 401]);
     expect(answers.map(({headers}) => Number(headers['x-ratelimit-remaining']))).toEqual([2, 1, 0, 0, 999, 998]);
     expect(await remaining('203.0.113.50')).toBe(first - 1);
+  });
+
+  test('charges what cannot be parsed, and a path that cannot be decoded, to whoever sent it', async () => {
+    const at = port();
+    const left = async (): Promise<number> => Number((await ask('/nowhere')).headers['x-ratelimit-remaining']);
+    const first = await left();
+    for (const bytes of ['hello\r\n\r\n', 'GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'])
+      expect(await raw(at, bytes)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await left()).toBe(first - 3);
+    const key = makeKey('decoding', 'decoding');
+    const answer = await ask('/%zz', {key});
+    expect([answer.status, answer.headers['x-ratelimit-limit'], answer.headers['x-ratelimit-remaining']]).toEqual([
+      400,
+      '20',
+      '19',
+    ]);
+    for (let i = 0; i < 19; i++) await ask('/%zz', {key});
+    expect((await ask('/%zz', {key})).status).toBe(429);
+  });
+
+  test('refuses a request with two Host headers, and a key that names another namespace', async () => {
+    expect(await raw(port(), 'GET /nowhere HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 400 /,
+    );
+    const key = makeKey('home', 'home');
+    const naming = (namespace: string): Promise<Answer> =>
+      ask('/thing', {key, headers: {'doorplate-namespace': namespace}});
+    expect((await naming('home')).status).toBe(200);
+    expect(await naming('elsewhere')).toMatchObject({
+      status: 404,
+      body: {detail: expect.stringContaining('elsewhere')},
+    });
+  });
+
+  test('counts a client by its address, also where its proxy appends a port', async () => {
+    const first = await remaining('203.0.113.77:1000');
+    expect(await remaining('203.0.113.78:1000')).toBe(first);
+    expect(await remaining('203.0.113.77:2000')).toBe(first - 1);
   });
 
   test('believes X-Forwarded-For of a trusted proxy only as far as the last stranger', async () => {
