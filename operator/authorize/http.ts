@@ -6,7 +6,7 @@ import type {Told} from '../limits/headers.ts';
 import {createServer} from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
-import {within} from '../http/address.ts';
+import {plainAddress, within} from '../http/address.ts';
 import {answerBrokenRequest} from '../http/broken-requests.ts';
 import {drained} from '../http/drain.ts';
 import {Problem} from '../http/problems.ts';
@@ -107,11 +107,8 @@ function clientOf({socket, headers}: IncomingMessage, isTrusted: (address: strin
       .split(',')
       .map((part) => part.trim())
       .filter(Boolean),
-    plain(socket.remoteAddress ?? ''),
+    plainAddress(socket.remoteAddress ?? ''),
   ];
   const stranger = way.findLastIndex((address) => !isTrusted(address));
   return way[Math.max(stranger, 0)] ?? '';
 }
-
-/** An IPv4 address in IPv6 as IPv4. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');

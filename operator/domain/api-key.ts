@@ -88,11 +88,21 @@ interface Verdict {
 }
 
 const hourMs = 3_600_000;
-const endOf = (time: string | undefined): number => (time === undefined ? Infinity : Date.parse(time));
+/** A time of a spec in ms since the epoch; Infinity: never. */
+export const endOf = (time: string | undefined): number => (time === undefined ? Infinity : Date.parse(time));
 
 /** The tokens of a key that are accepted at a time (ms since the epoch) by what its spec says. */
 export const liveHashes = ({hashes, expireTime}: ApiKeySpec, now: number): string[] =>
   endOf(expireTime) <= now ? [] : hashes.filter((h) => endOf(h.expireTime) > now).map((h) => h.sha256);
+
+/** A maker of a key, as `spec.madeBy.keys` records it. */
+type Maker = NonNullable<NonNullable<ApiKeySpec['madeBy']>['keys']>[number];
+
+/** The key itself, then its makers, nearest first. */
+export const lineOf = ({metadata: {name, uid = ''}, spec: {rateLimit, madeBy}}: ApiKey): Maker[] => [
+  {name, uid, ...(rateLimit && {rateLimit})},
+  ...(madeBy?.keys ?? []),
+];
 
 /** Until when the token before the newest one is accepted; undefined where there is none at that time (ms since the epoch). */
 export const previousTokenExpires = ({spec: {hashes, expireTime}}: ApiKey, now: number): string | undefined => {

@@ -1,8 +1,15 @@
-import {BlockList, isIPv4, isIPv6} from 'node:net';
+import {isIPv4, isIPv6} from 'node:net';
+import {isIn} from '../domain/networks.ts';
 
-/** An address without the port that some proxies append in X-Forwarded-For: `192.0.2.7:443`, `[2001:db8::1]:443`. */
-export const withoutPort = (address: string): string =>
-  address.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+/**
+ * An address without the port that some proxies append in X-Forwarded-For (`192.0.2.7:443`, `[2001:db8::1]:443`), and an IPv4 address
+ * in IPv6 (`::ffff:192.0.2.7`, as sockets have it) as IPv4.
+ */
+export const plainAddress = (address: string): string =>
+  address
+    .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+    .replace(/^::ffff:(?=\d+\.)/, '');
 
 /**
  * The network that an anonymous caller is counted by: an IPv4 address, or the /64 of an IPv6 address, which is what one customer of a
@@ -17,7 +24,7 @@ export function siteOf(address: string): string | undefined {
 }
 
 function prefixOf(address: string, bits: 48 | 64): string | undefined {
-  const plain = withoutPort(address);
+  const plain = plainAddress(address);
   if (isIPv4(plain)) return plain;
   const [bare = ''] = plain.split('%');
   if (!isIPv6(bare)) return undefined;
@@ -34,20 +41,11 @@ function prefixOf(address: string, bits: 48 | 64): string | undefined {
     .join(':')}::/${bits}`;
 }
 
-/** Whether an address is one of these, or in one of these networks. Anything that is no address is not. */
-export function within(networks: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', prefix] = network.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return (address) => {
-    const plain = withoutPort(address);
-    return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
-  };
-}
+/** A check whether an address is listed or belongs to a listed network. Text that is no address never passes. */
+export const within =
+  (networks: readonly string[]) =>
+  (address: string): boolean =>
+    isIn(plainAddress(address), networks);
 
 const numbers = (part: string): number[] =>
   part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));

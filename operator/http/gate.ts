@@ -143,7 +143,7 @@ export class Gate {
     throw this.#rateLimited(verdict, what);
   }
 
-  /** The headers for an answer that is the same whoever asks. */
+  /** The headers for an answer that depends on no caller. */
   headersFor(address: string): Told {
     return limitHeaders(this.#deps.local.look(addressPools(this.#deps.addressQuota, 'address', address)));
   }

@@ -10,6 +10,7 @@ import {createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes} fro
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {z} from 'zod';
 import type {RecordStore} from '../limits/records.ts';
+import {asked} from './asked.ts';
 import {type Actor, callerOf} from './caller.ts';
 import type {Gate} from './gate.ts';
 import {idempotencyPool} from './pools.ts';
@@ -51,8 +52,6 @@ interface Answer {
 
 const runningSeconds = 60;
 const doneSeconds = 600;
-/** Longest wait for the store. */
-const answerWithinMs = 2000;
 const headerName = 'idempotency-key';
 const keptHeaders = ['content-type', 'location', 'etag'];
 
@@ -95,19 +94,8 @@ function decrypt(kept: string, secret: Buffer): Answer | undefined {
   }
 }
 
-async function asked<T>(answer: Promise<T>): Promise<T> {
-  const {promise: silence, reject} = Promise.withResolvers<never>();
-  const timer = setTimeout(reject, answerWithinMs, new Error('no answer'));
-  try {
-    return await Promise.race([answer, silence]);
-  } catch {
-    throw new Problem('unavailable', 'Requests with an Idempotency-Key cannot be remembered now. Try again.', {
-      headers: {'retry-after': '2'},
-    });
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const remembered = <T>(answer: Promise<T>): Promise<T> =>
+  asked(answer, 'Requests with an Idempotency-Key cannot be remembered now. Try again.');
 
 /** Adds it to the POSTs of `/v1/`. Call it before paths are added. */
 export class Idempotency {
@@ -166,7 +154,7 @@ export class Idempotency {
     };
     const text = JSON.stringify({bodyHash: once.bodyHash, state: 'Running'} satisfies Kept);
     const endsSeconds = Math.ceil(now() / 1000) + runningSeconds;
-    const there = await asked(records.claim({name: once.name, text, endsSeconds}, now()));
+    const there = await remembered(records.claim({name: once.name, text, endsSeconds}, now()));
     if (there === undefined) {
       request.once = once;
       return;
@@ -181,7 +169,7 @@ export class Idempotency {
     if (!once) return body;
     const {records, now} = this.#deps;
     try {
-      if (reply.statusCode >= 400) await asked(records.take(once.name));
+      if (reply.statusCode >= 400) await remembered(records.take(once.name));
       else await this.#keep(once, callerOf(request), answerOf(reply, body), now());
     } catch (error) {
       // The request itself has succeeded. A retry gets `request-running` for a minute, and runs after that.
@@ -193,7 +181,7 @@ export class Idempotency {
   async #keep({name, bodyHash, secret}: Once, caller: Actor, answer: Answer, nowMs: number): Promise<void> {
     const endsSeconds = Math.ceil(nowMs / 1000) + doneSeconds;
     const kept: Kept = {bodyHash, state: 'Done', ...(secret && {answer: encrypt(answer, secret)})};
-    await asked(this.#deps.records.put({name, text: JSON.stringify(kept), endsSeconds}, nowMs));
+    await remembered(this.#deps.records.put({name, text: JSON.stringify(kept), endsSeconds}, nowMs));
     if (caller.kind === 'key') this.#remember(caller.key.metadata.uid ?? '', name, endsSeconds, nowMs);
   }
 

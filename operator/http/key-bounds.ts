@@ -5,6 +5,7 @@
 import {mostMakers} from '../api/api-key.ts';
 import type {ApiKeySpec} from '../api/api-key.ts';
 import type {ApiKey} from '../api/foreign.ts';
+import {endOf, lineOf} from '../domain/api-key.ts';
 import {timestamp} from '../domain/times.ts';
 import type {RateLimit} from '../api/plan.ts';
 import {type Actor, refuseMore} from './caller.ts';
@@ -23,19 +24,9 @@ function keyBehind(caller: Actor, find: (name: string) => ApiKey): UsedKey | und
   return key && {key: find(key.name), hash: key.hash};
 }
 
-const endMs = (time: string | undefined): number => (time === undefined ? Infinity : Date.parse(time));
-
 /** When a token of a key is refused, ms since the epoch; Infinity: never. */
-const endOf = ({key: {spec}, hash}: UsedKey): number =>
-  Math.min(endMs(spec.expireTime), endMs(spec.hashes.find(({sha256}) => sha256 === hash)?.expireTime));
-
-type Maker = NonNullable<NonNullable<ApiKeySpec['madeBy']>['keys']>[number];
-
-/** A key, and those that it comes from. */
-const lineOf = ({metadata: {name, uid = ''}, spec: {rateLimit, madeBy}}: ApiKey): Maker[] => [
-  {name, uid, ...(rateLimit && {rateLimit})},
-  ...(madeBy?.keys ?? []),
-];
+const tokenEnd = ({key: {spec}, hash}: UsedKey): number =>
+  Math.min(endOf(spec.expireTime), endOf(spec.hashes.find(({sha256}) => sha256 === hash)?.expireTime));
 
 /** Whether a key comes from the one of that UID. */
 export const comesFrom = ({spec: {madeBy}}: ApiKey, uid: string | undefined): boolean =>
@@ -69,7 +60,7 @@ export function bounded(
       'exceeds-caller',
       `This key comes from ${mostMakers} others, each made by the one before. Make the new key by one of those.`,
     );
-  const latest = used ? endOf(used) : Infinity;
+  const latest = used ? tokenEnd(used) : Infinity;
   const ends = expiresMs ?? latest;
   if (ends > latest)
     throw new Problem(
@@ -91,7 +82,7 @@ function refuseStronger(caller: Actor, key: ApiKey, used: UsedKey | undefined): 
   refuseMore(caller, key.spec.scopes);
   if (!used) return;
   const {name} = key.metadata;
-  if (endMs(key.spec.expireTime) > endOf(used))
+  if (endOf(key.spec.expireTime) > tokenEnd(used))
     throw new Problem('exceeds-caller', `The key ${name} expires later than the key that asks. Use one that does not.`);
   const caps = cappedBy(key);
   if (!cappedBy(used.key).every((uid) => caps.includes(uid)))

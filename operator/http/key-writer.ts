@@ -51,9 +51,9 @@ export class KeyWriter {
   }
 
   /**
-   * A new token; the one of before is accepted for so long. Throws `rotation-under-way` while a token before that one is accepted,
-   * unless `dropPrevious`: a retry would end the token that everybody still uses. Throws `changed-meanwhile` where somebody else rotated
-   * it at the same time.
+   * Gives the key a new token, and accepts the current one for `overlapMs` more. Throws `rotation-under-way` while an older token is
+   * accepted, unless `dropPrevious`: a retry would end the token that programs still use. Throws `changed-meanwhile` after a concurrent
+   * rotation.
    */
   async rotate(
     key: OwnedKey,

@@ -12,7 +12,7 @@ const about = `Custom domains of published projects.
 
 Every answer carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (Unix seconds): those of the window,
 minute or day, that has the fewest requests left. \`RateLimit\` and \`RateLimit-Policy\` (draft-ietf-httpapi-ratelimit-headers)
-list each pool that counts the request. All keys of an account share one pool. When it is used up the answer is 429 with
+list each pool that counts the request. All keys of an account share one pool. After its last request the API answers 429 with
 \`Retry-After\`: wait that long, then back off exponentially. A key that keeps sending is banned for a while.
 
 A program of the platform's comes with a token of its ServiceAccount in place of a key, made for this API's audience, and names the

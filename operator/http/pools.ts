@@ -1,5 +1,6 @@
 /** The pools that requests are charged to: which there are, and how many requests each has. */
 import type {ApiKey} from '../api/foreign.ts';
+import {lineOf} from '../domain/api-key.ts';
 import {quotaOf, type Tenant, tenantKey} from '../domain/tenant.ts';
 import type {Pool, Quota} from '../limits/verdict.ts';
 import {networkOf, siteOf} from './address.ts';
@@ -16,9 +17,9 @@ export const planPool = (tenant: Tenant): Pool => ({
  * The pools of caps, beside the plan's pool: the cap of the key itself, and the caps of the keys that it comes from. Those count after
  * these keys are deleted, too.
  */
-export const capPools = ({metadata: {name, uid = ''}, spec: {rateLimit, madeBy}}: ApiKey): Pool[] =>
-  [{name, uid, rateLimit}, ...(madeBy?.keys ?? [])].flatMap((key) =>
-    key.rateLimit ? [{id: `key:${key.uid}`, quota: key.rateLimit, policy: `key-${key.name}`}] : [],
+export const capPools = (key: ApiKey): Pool[] =>
+  lineOf(key).flatMap(({name, uid, rateLimit}) =>
+    rateLimit ? [{id: `key:${uid}`, quota: rateLimit, policy: `key-${name}`}] : [],
   );
 
 /** For reading the account and revoking a key when the plan's quota is used up. All keys of a tenant share it. */
@@ -48,14 +49,14 @@ export const filesPool = (address: string): Pool => ({
   policy: 'files',
 });
 
-/** Links and sessions of a tenant. Each is stored until it ends; without a limit one tenant could displace those of all others. */
+/** Links and sessions of a tenant. Each is stored until it ends, so their number is limited per tenant. */
 export const signInPool = (by: 'key' | 'backend', tenant: Tenant): Pool => ({
   id: `sign-in:${by}:${tenantKey(tenant)}`,
   quota: {requestsPerMinute: 120, requestsPerDay: 5000},
   policy: 'sign-in',
 });
 
-/** Requests with an `Idempotency-Key`. Their answers are stored; without a limit one tenant could displace those of all others. */
+/** Requests with an `Idempotency-Key`. Their answers are stored, so their number is limited per tenant. */
 export const idempotencyPool = (tenant: Tenant): Pool => ({
   id: `idempotency:${tenantKey(tenant)}`,
   quota: {requestsPerMinute: 120},
@@ -80,12 +81,12 @@ export function addressPools(quota: Quota, use: AddressUse, address: string): [P
     : [pool, {id: `${use}:${site}`, quota: times(quota, networksOfSite), policy: `${use}-site`}];
 }
 
-/** For a token that was not reviewed yet. One program with an invalid token must not lock out the other programs of its network. */
+/** The pools of a token before its TokenReview. One program with an invalid token must not lock out the other programs of its network. */
 export function tokenPools(quota: Quota, address: string, token: string): Pool[] {
   const [network, ...site] = addressPools(quota, 'token', address);
   return [
     {...network, id: `${network.id} ${claimedBy(token)}`},
-    {...network, quota: times(quota, programsOfNetwork), policy: 'address'},
+    {...network, quota: times(quota, programsOfNetwork), policy: 'token-network'},
     ...site.map((pool) => ({...pool, quota: times(pool.quota, programsOfNetwork)})),
   ];
 }

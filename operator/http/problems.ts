@@ -76,7 +76,7 @@ const table = {
   },
   'exceeds-caller': {
     status: 403,
-    title: 'This is more than the caller has',
+    title: 'The request exceeds the bounds of the key',
     means:
       'A key makes, rotates and revokes only keys that can do no more than itself, that expire no later, and whose requests count in ' +
       'its own cap. It may always rotate and revoke itself, and revoke the keys that it made.',

@@ -117,9 +117,7 @@ function refuseWhoever({gate, ready}: ServerOptions, {raw, ip}: FastifyRequest, 
   if (!ready())
     refuse(new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}}));
   // HTTP/1.1 requires exactly one (RFC 9112, 3.2). With two, a proxy and this server could each believe another one.
-  const hosts = raw.rawHeaders.filter(
-    (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
-  ).length;
+  const hosts = raw.headersDistinct.host?.length ?? 0;
   if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1'))
     refuse(
       new Problem(

@@ -5,7 +5,7 @@ import type {WindowName} from './window.ts';
 /** At most so much of a window is reserved and not yet used: what a crash loses. */
 export const blockShare = 0.05;
 export const blockOf = (limit: number): number => Math.max(1, Math.floor(limit * blockShare));
-/** Nor more than so much of what is left of the window: other processes have a use for it. */
+/** A reservation takes at most this share of the rest of the window, so that other processes get some. */
 const shareOfRest = 0.25;
 /** A block of so many is followed by the next one before it is used up, so that requests rarely wait. */
 const ahead = 4;
@@ -14,7 +14,7 @@ export interface Counter {
   name: WindowName;
   endSeconds: number;
   key: string;
-  /** By everybody, with what this process has reserved. */
+  /** Used or reserved by all processes. */
   taken: number;
   /** Reserved by this process and not used yet. */
   left: number;
@@ -37,7 +37,7 @@ const nextBlock = ({block, taken}: Counter, limit: number): number =>
 
 const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken < limit || provisional;
 
-/** The next block is asked for while half of this one is left; after a small one, when it is needed. */
+/** A large block is followed by the next one when half of it is used; a small one when it is used up. */
 export const runsLowEarly = (counter: Counter, limit: number): boolean =>
   counter.block >= ahead && counter.left <= counter.block / 2 && hasMore(counter, limit);
 

@@ -57,7 +57,7 @@ const showsDay = ({exhausted, minuteRemaining, minuteEnd}: LimitsTold, dayRemain
     ? isTighter(dayRemaining, dayEnd, {remaining: minuteRemaining, endSeconds: minuteEnd})
     : exhausted === 'day';
 
-/** Caches what is made of a number, for so many numbers. Mostly it is the one of the request before. */
+/** Caches what is made of a number, for so many numbers. Consecutive requests mostly need the same text. */
 function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
   const known = new Map<number, T>();
   let last = 0;

@@ -20,7 +20,7 @@ export interface Pool {
 export interface PoolStanding {
   policy: string;
   minuteLimit: number;
-  /** Requests that would still be admitted in this minute, if nobody else asked. */
+  /** Requests that would still be admitted in this minute, if no other request came. */
   minuteRemaining: number;
   minuteEnd: number;
   dayLimit: number | undefined;
@@ -40,7 +40,7 @@ export interface Standing extends PoolStanding {
 export type Refusal = Standing & {allowed: false; exhausted: WindowName; retryAfterSeconds: number};
 export type Verdict = (Standing & {allowed: true}) | Refusal;
 
-/** Who had to wait for a day's end does not come back in the same second as everybody else. */
+/** Clients that wait for the end of a day retry at different seconds, within so many. */
 export const dayJitterSeconds = 60;
 
 /** The windows of a pool that count now. */

@@ -23,6 +23,8 @@ beforeAll(async () => {
   await world.tenant('acme', 'huge');
   await world.project('acme', 'docs');
   key = await world.key('acme', 'admin');
+  // Before the API has seen the Account, another quota counts.
+  await eventually('the API knows the plan', async () => (await world.ask('/v1/account', {key})).body.plan === 'huge');
 });
 afterAll(async () => {
   await world?.stop();

@@ -52,7 +52,7 @@ test("a hostname is added, proven, goes Live, becomes the primary's redirect, an
 });
 
 /**
- * A key of one request a minute that goes on until it is banned, and its status says so: by the values of the chart that is after three
+ * A key of one request a minute that keeps sending until it is banned, and its status says so: by the values of the chart that is after three
  * minutes of more than 120 refusals each.
  */
 async function banKey(name: string) {

@@ -7,6 +7,7 @@
 import {createHash, randomBytes} from 'node:crypto';
 import type {KeyUser} from '../../limits/bans.ts';
 import type {RecordStore} from '../../limits/records.ts';
+import {asked} from '../asked.ts';
 import type {NotRecognised} from '../auth.ts';
 import {Problem} from '../problems.ts';
 
@@ -45,15 +46,13 @@ export interface SessionsDeps {
 
 export const linkSeconds = 5 * 60;
 export const sessionSeconds = 8 * 3600;
-/** A request does not wait for longer for the store. */
-const answerWithinMs = 2000;
 
 const newToken = (): string => randomBytes(32).toString('base64url');
 const tokenShape = /^[\w-]{43}$/;
 const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 const ended = (detail: string): NotRecognised => ({problem: 'session-ended', detail});
 
-/** So many sessions are known to be good at once; beyond it, the one that was used least recently is not. */
+/** Most valid sessions that are remembered; beyond it, the least recently used one is dropped. */
 const mostGood = 10_000;
 
 export class Sessions {
@@ -151,16 +150,8 @@ export class Sessions {
     return {token, endsSeconds};
   }
 
-  /** Not to be able to ask ends no session. */
-  async #asked<T>(answer: Promise<T>): Promise<T> {
-    const {promise: silence, reject} = Promise.withResolvers<never>();
-    const timer = setTimeout(reject, answerWithinMs, new Error('no answer'));
-    try {
-      return await Promise.race([answer, silence]);
-    } catch {
-      throw new Problem('unavailable', 'Sessions cannot be looked up now. Try again.', {headers: {'retry-after': '2'}});
-    } finally {
-      clearTimeout(timer);
-    }
+  /** A store that gives no answer ends no session. */
+  #asked<T>(answer: Promise<T>): Promise<T> {
+    return asked(answer, 'Sessions cannot be looked up now. Try again.');
   }
 }
