@@ -22,7 +22,6 @@ import {
   capPools,
   filesPool,
   ownPool,
-  pagePool,
   planPool,
   serviceAccountPool,
   tokenPools,
@@ -31,7 +30,8 @@ import {Problem} from './problems.ts';
 import {jwtOf, rightFor} from './service-accounts.ts';
 import type {Right, ServiceAccounts} from './service-accounts.ts';
 import {readCookie} from './session/cookie.ts';
-import {checkSameOrigin} from './session/same-origin.ts';
+import {passSession} from './session/pass.ts';
+import {checkSameOrigin, isSameOrigin} from './session/same-origin.ts';
 import type {Sessions} from './session/sessions.ts';
 
 /** Takes headers for the answer; the last of a name counts. */
@@ -98,7 +98,6 @@ export class Gate {
     if (scope === undefined) return;
     const {caller} = request;
     if (caller.kind === 'address') throw unknown(caller.why);
-    if (caller.kind === 'session') checkSameOrigin(request, this.#deps.pageOrigin);
     const named = namespaceOf(request);
     if (caller.kind === 'service-account') {
       request.caller = await this.#enter(caller, named, request, (headers) => void reply.headers(headers));
@@ -164,17 +163,26 @@ export class Gate {
     const {headers, routeOptions, ip} = request;
     const {authorization, cookie} = headers;
     // A path that cannot be decoded has no route.
-    const {isFile, isSignIn, ownQuota: own} = routeOptions?.config ?? {};
+    const {isFile, isSignIn, scope, ownQuota: own} = routeOptions?.config ?? {};
     if (isFile) {
       request.caller = {...this.#stranger(ip, nobody), pools: [filesPool(ip)]};
       return this.#take(this.#deps.local, request.caller.pools, tell);
     }
+    const {sessions, pageOrigin} = this.#deps;
+    // What needs nobody signed in is open to whoever follows a link to it, with a cookie or without.
+    const token = sessions && scope !== undefined && authorization === undefined ? readCookie(cookie) : undefined;
+    if ((isSignIn || token !== undefined) && !isSameOrigin(request, pageOrigin))
+      return this.#passCrossSite(request, tell);
     if (isSignIn) {
-      request.caller = this.#stranger(ip, nobody, 'sign-in');
+      request.caller = this.#stranger(ip, nobody, request.method === 'DELETE' ? 'sign-out' : 'sign-in');
       return this.#take(this.#deps.local, request.caller.pools, tell);
     }
-    const token = authorization === undefined ? readCookie(cookie) : undefined;
-    if (token !== undefined && this.#deps.sessions) return this.#passSession(token, request, tell);
+    if (sessions && token !== undefined) {
+      const stranger = this.#stranger(ip, nobody, 'cookie');
+      return passSession({...this.#deps, sessions}, {token, request, stranger}, (verdict) =>
+        this.#judge(verdict, tell),
+      );
+    }
     const caller = this.#byKey(authorization, ip);
     request.caller = caller;
     await this.#charge(
@@ -184,24 +192,11 @@ export class Gate {
     );
   }
 
-  /** By the cookie of the page. It is charged to the address before the store is asked, and a valid one costs the address nothing. */
-  async #passSession(token: string, request: FastifyRequest, tell: Tell): Promise<void> {
-    const {local, tenantOf} = this.#deps;
-    const sessions = this.#deps.sessions!;
-    const stranger = this.#stranger(request.ip, nobody, 'cookie');
-    request.caller = stranger;
-    const charge = sessions.wasGood(token) ? undefined : await local.take(stranger.pools);
-    if (charge) this.#judge(charge, tell);
-    const session = await sessions.find(token);
-    if ('problem' in session) {
-      request.caller = {...stranger, why: session};
-      return this.#chargeLate(charge, stranger, tell);
-    }
-    if (charge) local.undo(stranger.pools, charge);
-    const {namespace} = session;
-    const pools = [pagePool(namespace)];
-    request.caller = {kind: 'session', session, namespace, tenant: tenantOf(namespace)!, pools};
-    await this.#take(local, pools, tell);
+  /** Another site's requests cost the tenant nothing, and keep nobody at the address from the page: a pool of their own counts them. */
+  async #passCrossSite(request: FastifyRequest, tell: Tell): Promise<void> {
+    request.caller = this.#stranger(request.ip, nobody, 'cross-site');
+    await this.#take(this.#deps.local, request.caller.pools, tell);
+    checkSameOrigin(request, this.#deps.pageOrigin);
   }
 
   #byKey(authorization: string | undefined, address: string): KeyCaller | Stranger {

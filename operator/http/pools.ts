@@ -35,11 +35,21 @@ export const serviceAccountPool = (quota: Quota, {username}: ServiceAccount): Po
   policy: 'service-account',
 });
 
-/** For all users of the page in one namespace, whatever the plan. */
-export const pagePool = (namespace: string): Pool => ({
-  id: `page:${namespace}`,
-  quota: {requestsPerMinute: 600, requestsPerDay: 100_000},
+/**
+ * For the page, whatever the plan has left: all sessions of a tenant share it, and the plan pays for what goes beyond it. Opening the page
+ * takes about ten requests, and a change some three, so this is an hour of work a day.
+ */
+export const pagePool = (tenant: Tenant): Pool => ({
+  id: `page:${tenantKey(tenant)}`,
+  quota: {requestsPerMinute: 60, requestsPerDay: 500},
   policy: 'page',
+});
+
+/** For removing hostnames and revoking keys on the page when the pools of the page and of the plan are used up. */
+export const removalPool = (tenant: Tenant): Pool => ({
+  id: `removal:${tenantKey(tenant)}`,
+  quota: {requestsPerMinute: 60},
+  policy: 'removal',
 });
 
 /** Of the page's files, for each address. */
@@ -63,8 +73,8 @@ export const idempotencyPool = (tenant: Tenant): Pool => ({
   policy: 'idempotency',
 });
 
-/** Each use of an address has a pool of its own, so that wrong keys do not prevent sign-in. */
-export type AddressUse = 'address' | 'cookie' | 'sign-in' | 'token';
+/** Each use of an address has a pool of its own, so that wrong keys, and requests of other sites, do not prevent sign-in. */
+export type AddressUse = 'address' | 'cookie' | 'cross-site' | 'sign-in' | 'sign-out' | 'token';
 
 /** The quota of an IPv6 /48 is this many times that of a /64, and the quota of a network this many times that of an invalid token. */
 const networksOfSite = 10;

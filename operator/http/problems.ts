@@ -64,7 +64,7 @@ const table = {
     status: 403,
     title: 'Another site has sent this',
     means:
-      'With the cookie of the page only the page itself may change anything: `Origin` and `Sec-Fetch-Site` ' +
+      'Only the page itself may use the cookie of the page, sign in and sign out: `Origin` and `Sec-Fetch-Site` ' +
       'say that this came from elsewhere.',
     remedy: 'Use the page; programs send an API key.',
   },

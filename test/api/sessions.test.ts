@@ -6,6 +6,7 @@ import {linkSeconds} from '../../operator/http/session/sessions.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
 import type {Answer, Ask} from '../support/http-client.ts';
+import {withFreshMinute} from '../support/fresh-minute.ts';
 import {buildPage} from '../support/page-world.ts';
 
 let world: ApiWorld;
@@ -279,9 +280,36 @@ describe('A session', () => {
     );
     const account = await ask('/v1/account', cookie);
     expect(account.body).toMatchObject({key: null, usage: {day: {limit: 3, remaining: 0}}, plan: 'pro'});
-    expect(account.headers['x-ratelimit-limit']).toBe('600');
+    expect(account.headers).toMatchObject({
+      'x-ratelimit-limit': '60',
+      'ratelimit-policy': '"page-minute";q=60;w=60, "page-day";q=500;w=86400',
+    });
     const removed = await ask('/v1/projects/docs/domains/drained.example.com', cookie, {method: 'DELETE'});
     expect(removed.status).toBe(204);
+  });
+
+  test('is no second plan for a program that signs in by a key, with headers as a browser has them; Remove works still', async () => {
+    const tenant = withFreshMinute('greedy');
+    await world.tenant(tenant, 'pro', {requestsPerMinute: 10, requestsPerDay: 10});
+    await world.project(tenant, 'docs');
+    await world.domain(tenant, 'docs', {primary: `${tenant}.example.com`});
+    const theirs = await world.key(tenant, 'ci');
+    const made = {'sec-fetch-site': 'same-origin'};
+    const cookies: string[] = [];
+    for (let i = 0; i < 5; i++) cookies.push(cookieOf(await signIn({key: theirs}, made)));
+    const answers: Answer[] = [];
+    for (let i = 0; i < 250; i++) answers.push(await ask('/v1/projects', cookies[i % 5]!, {headers: made}));
+    const admitted = answers.filter(({status}) => status === 200).length;
+    // The page's 60 of each of two minutes at most, and the plan's 10.
+    expect(admitted).toBeGreaterThanOrEqual(70);
+    expect(admitted).toBeLessThanOrEqual(130);
+    expect(answers.find(({status}) => status === 429)).toMatchObject({
+      body: {type: expect.stringMatching(/rate-limited$/)},
+      headers: {'retry-after': expect.stringMatching(/^\d+$/), 'x-ratelimit-remaining': '0'},
+    });
+    const path = `/v1/projects/docs/domains/${tenant}.example.com`;
+    expect((await ask(path, cookies[0]!, {method: 'DELETE'})).status).toBe(204);
+    expect((await ask('/v1/keys/ci', cookies[1]!, {method: 'DELETE'})).status).toBe(204);
   });
 });
 
@@ -303,11 +331,19 @@ describe('Another site', () => {
       ['POST', '/v1/keys', {name: 'evil', scopes: ['domains:read']}],
       ['POST', '/session', {key}],
       ['DELETE', '/session', undefined],
+      ['GET', '/v1/projects', undefined],
     ] as const) {
       const answer = await ask(path, cookie, {method, body, headers});
       expect([path, answer.status, typeOf(answer)]).toEqual([path, 403, 'cross-site']);
+      expect(answer.headers['ratelimit-policy']).toBe('"cross-site-minute";q=60;w=60');
     }
     expect((await ask('/session', cookie)).status).toBe(200);
+  });
+
+  test('may lead to the page by a link', async () => {
+    const cookie = await session();
+    for (const path of ['/', '/projects/docs', '/keys'])
+      expect((await ask(path, cookie, {headers: {origin: '', 'sec-fetch-site': 'cross-site'}})).status).toBe(200);
   });
 
   test('can read no answer: none allows another origin, and a key needs no cookie', async () => {

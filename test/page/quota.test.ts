@@ -1,4 +1,4 @@
-/** The page over its own quota, which is not the plan's: what is seen, and that it goes on by itself. */
+/** The page over its own quota, when that of the plan is used up, too: what is seen, and that it goes on by itself. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {withFreshMinuteOfPage} from '../support/fresh-minute.ts';
@@ -33,7 +33,8 @@ async function untilRefused(page: Page, look: (attempt: number) => Promise<void>
 
 test('The page that has used up its own requests of a minute says so at each action, warns that it may be out of date, and goes on without a reload in the next minute', async () => {
   const namespace = withFreshMinuteOfPage('busy');
-  await world.api.tenant(namespace, 'pro');
+  // Beyond the page's own requests the plan pays, which has none.
+  await world.api.tenant(namespace, 'pro', {requestsPerMinute: 1, requestsPerDay: 1});
   await world.project(namespace, 'docs');
   await world.api.domain(namespace, 'docs', {primary: 'docs.example.com'});
   await world.say(namespace, 'docs', [{hostname: 'docs.example.com', message: 'as it was'}]);
@@ -44,7 +45,7 @@ test('The page that has used up its own requests of a minute says so at each act
     await page.getByRole('button', {name: 'Verify docs.example.com'}).click();
     await page
       .getByRole('alert')
-      .getByText(/^All 600 requests of this minute have been made\. Try again in \d+ s\.$/)
+      .getByText(/^All 60 requests of this minute have been made\. Try again in \d+ s\.$/)
       .waitFor({timeout: 15_000});
     await world.say(namespace, 'docs', [{hostname: 'docs.example.com', message: `as it is ${attempt}`}]);
     await said
