@@ -18,7 +18,7 @@ interface PoolState extends Windows {
   id: string;
   phase: number;
   refill?: Promise<void>;
-  /** Asked for since the last look for what to forget. */
+  /** Asked for since the hand passed it. */
   recent: boolean;
 }
 
@@ -43,6 +43,8 @@ export class Limiter {
   readonly #store: Store;
   readonly #atMost: number;
   readonly #pools = new Map<string, PoolState>();
+  /** Goes round all pools, from where it was left the last time. */
+  #hand = this.#pools.entries();
   /** Since the start. */
   readonly decisions = {admitted: 0, refused: 0};
 
@@ -234,13 +236,24 @@ export class Limiter {
     };
   }
 
-  /** Makes room for one: the first that nobody asked for since it was last passed over (the clock algorithm). */
+  /**
+   * Makes room for one: the next that nobody asked for since the last round (the clock algorithm). Each request marks its own pools at
+   * most, so the work for each is constant on average.
+   */
   #forget(): void {
-    for (const [id, state] of this.#pools) {
+    for (;;) {
+      const {value, done} = this.#hand.next();
+      if (done) {
+        this.#hand = this.#pools.entries();
+        continue;
+      }
+      const [id, state] = value;
+      if (state.recent) {
+        state.recent = false;
+        continue;
+      }
       this.#pools.delete(id);
-      if (!state.recent) return this.#store.giveBack(unusedOf(state));
-      state.recent = false;
-      this.#pools.set(id, state);
+      return this.#store.giveBack(unusedOf(state));
     }
   }
 }

@@ -29,13 +29,16 @@ export interface Limits {
   clock: TrustedClock;
   /** For tenants and keys: what a pool used outlives the process. */
   limiter: Limiter;
-  /** For addresses: in memory alone, since strangers can make as many pools as they like. */
+  /** For addresses: in memory alone, and few there, since strangers can make as many pools as they like. */
   addresses: Limiter;
   bans: Bans;
   /** Sessions and the like, where quota is kept too. */
   records: RecordStore;
   stop(): Promise<void>;
 }
+
+/** Some 30 MB of pools and their windows. */
+const mostAddressPools = 50_000;
 
 /** Never rejects because of a store: without it quota is counted in memory, which the log and a metric say. */
 export async function startLimits({
@@ -63,7 +66,7 @@ export async function startLimits({
   return {
     clock,
     limiter,
-    addresses: new Limiter({clock}),
+    addresses: new Limiter({clock, store: new MemoryStore({atMost: 2 * mostAddressPools}), atMost: mostAddressPools}),
     bans,
     records,
     stop: async () => {

@@ -67,16 +67,20 @@ export function grantAll(claims: readonly Claim[], held: readonly Held[]): Grant
   });
 }
 
+type Window = Held & {endSeconds: number};
+
 const nothingHeld: Held = {taken: 0, returned: 0};
 
 const sweepEveryMs = 60_000;
 
 /**
- * Windows in memory. Holds `atMost` windows that have not ended; beyond that it forgets the one that was asked for least recently, so
- * pools that strangers can make (addresses) must have a store of their own.
+ * Windows in memory. Holds at most `atMost` windows, and at least the half of these that were asked for last; so pools that strangers can
+ * make (addresses) must have a store of their own.
  */
 export class MemoryStore implements Store {
-  readonly #windows = new Map<string, Held & {endSeconds: number}>();
+  /** Those that were asked for last, and those before them: when the recent ones are half of all, the others are forgotten at once. */
+  #recent = new Map<string, Window>();
+  #older = new Map<string, Window>();
   readonly #atMost: number;
   #sweptMs = 0;
 
@@ -85,11 +89,11 @@ export class MemoryStore implements Store {
   }
 
   get size(): number {
-    return this.#windows.size;
+    return this.#recent.size + this.#older.size;
   }
 
   taken(window: string): number {
-    const {taken, returned} = this.#windows.get(window) ?? nothingHeld;
+    const {taken, returned} = this.#held(window) ?? nothingHeld;
     return taken - returned;
   }
 
@@ -97,27 +101,34 @@ export class MemoryStore implements Store {
     this.#sweep(nowMs);
     const grants = grantAll(
       claims,
-      claims.map((claim) => this.#windows.get(claim.window) ?? nothingHeld),
+      claims.map((claim) => this.#held(claim.window) ?? nothingHeld),
     );
     for (const [i, {window, endSeconds}] of claims.entries()) {
       const {taken, returned} = grants[i]!;
-      this.#windows.delete(window);
-      this.#windows.set(window, {endSeconds, taken, returned});
+      this.#older.delete(window);
+      this.#recent.set(window, {endSeconds, taken, returned});
+      if (this.#recent.size < this.#atMost / 2) continue;
+      this.#older = this.#recent;
+      this.#recent = new Map();
     }
-    while (this.#windows.size > this.#atMost) this.#windows.delete(this.#windows.keys().next().value!);
     return grants;
   }
 
   giveBack(unused: readonly Unused[]): void {
     for (const {window, count} of unused) {
-      const held = this.#windows.get(window);
+      const held = this.#held(window);
       if (held) held.returned += count;
     }
+  }
+
+  #held(window: string): Window | undefined {
+    return this.#recent.get(window) ?? this.#older.get(window);
   }
 
   #sweep(nowMs: number): void {
     if (nowMs - this.#sweptMs < sweepEveryMs) return;
     this.#sweptMs = nowMs;
-    for (const [window, {endSeconds}] of this.#windows) if (endSeconds * 1000 <= nowMs) this.#windows.delete(window);
+    for (const windows of [this.#recent, this.#older])
+      for (const [window, {endSeconds}] of windows) if (endSeconds * 1000 <= nowMs) windows.delete(window);
   }
 }

@@ -1,6 +1,8 @@
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
 import {afterEach, beforeEach, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
@@ -82,4 +84,34 @@ test.each([
   for (let i = 0; i < 1500; i++) if ((await limits.limiter.take([pool])).allowed) admitted++;
   expect({admitted, lines}).toEqual({admitted: 1000, lines: [expect.stringMatching(message)]});
   expect(await registry.metrics()).toContain('doorplate_limits_store_up 0');
+});
+
+const collect = (): void => {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+};
+
+test('requests from 200,000 networks keep 48 MiB at most, and the last of them cost no more than the first', async () => {
+  const {limits} = await start({kind: 'Memory'});
+  /** CPU time of requests from so many networks, in microseconds. */
+  const flood = (from: number, to: number): number => {
+    const before = process.cpuUsage();
+    for (let i = from; i < to; i++)
+      void limits.addresses.take([{id: `address:2001:db8:${i.toString(16)}::/64`, quota: {requestsPerMinute: 60}}]);
+    const {user, system} = process.cpuUsage(before);
+    return user + system;
+  };
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const first = flood(0, 50_000);
+  flood(50_000, 150_000);
+  const last = flood(150_000, 200_000);
+  collect();
+  const heldMiB = (process.memoryUsage().heapUsed - before) / 2 ** 20;
+  console.log(`${Math.round(heldMiB)} MiB; CPU of the first 50,000 ${first} us, of the last ${last} us`);
+  expect({heldMiB: heldMiB < 48, slower: last > 5 * first}).toEqual({
+    heldMiB: true,
+    slower: false,
+  });
+  expect(limits.addresses.look([pool]).minuteRemaining).toBe(100_000);
 });
