@@ -1,7 +1,7 @@
 /** The settings of the API and of its page, as they are written in the platform's file. */
 import {z} from 'zod';
 import {defaultBanRules} from './limits/bans.ts';
-import {addresses, hostnameOrNone, link, origin, quota, span} from './setting-values.ts';
+import {addresses, exactOrigin, hostnameOrNone, link, origin, quota, span} from './setting-values.ts';
 
 /** The page on which customers manage their domains: whose it looks like. */
 const page = z.strictObject({
@@ -21,6 +21,9 @@ const page = z.strictObject({
   supportUrl: link.default(''),
   offeredPlans: z.array(z.string().min(1).max(253)).default(['free', 'pro', 'business', 'enterprise']),
   frameAncestors: z.array(origin).default([]),
+  // Of the platform's own pages: where links may lead back to, and which pages may sign a customer in without a question.
+  returnOrigins: z.array(exactOrigin).default([]),
+  linksByKeys: z.boolean().default(false),
 });
 
 /** When a key is banned: see operator/limits/bans.ts. */

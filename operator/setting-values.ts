@@ -108,6 +108,11 @@ export const quota = ({requestsPerMinute, requestsPerDay}: {requestsPerMinute: n
 export const origin = z
   .string()
   .regex(/^https?:\/\/(\*\.)?[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be an origin such as https://www.example.com');
+/** One origin, as `URL.origin` writes it. */
+export const exactOrigin = z
+  .string()
+  .regex(/^https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be an origin such as https://www.example.com')
+  .transform((text, ctx) => URL.parse(text)?.origin ?? (ctx.addIssue(`${JSON.stringify(text)} is no origin`), z.NEVER));
 export const link = z
   .string()
   .refine(

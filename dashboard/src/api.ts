@@ -13,8 +13,16 @@ export interface Domains {
   etag: string;
 }
 
-export interface Session {
+/** Who a session belongs to. */
+export interface SignedIn {
+  /** Null: the namespace belongs to no account. */
+  account: string | null;
   namespace: string;
+  /** The platform's name for its user. */
+  subject: string | null;
+}
+
+export interface Session extends SignedIn {
   scopes: string[];
   project: string | null;
   returnUrl: string | null;
@@ -23,18 +31,35 @@ export interface Session {
   ends: string;
 }
 
+/** A link that signs in. */
+export interface Link {
+  secret: string;
+  /** The page that led to it; empty if that is not known. */
+  referrer: string;
+}
+
+/** A sign-in that a person must confirm: whose session the browser has, and whose it would get. */
+export interface Unconfirmed {
+  current: SignedIn | null;
+  next: SignedIn;
+}
+
+type Body = {type: string; detail: string} & Partial<Unconfirmed>;
+
 /** The server has answered with an error (RFC 9457). The message is the server's own. */
 export class Refused extends Error {
   readonly status: number;
   /** The last part of its `type`. */
   readonly problem: string;
   readonly retryAfterSeconds: number | undefined;
+  readonly unconfirmed: Unconfirmed | undefined;
 
-  constructor(status: number, {type, detail}: {type: string; detail: string}, retryAfter: string | null) {
+  constructor(status: number, {type, detail, current = null, next}: Body, retryAfter: string | null) {
     super(detail);
     this.status = status;
     this.problem = type.slice(type.lastIndexOf('/') + 1);
     this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter);
+    this.unconfirmed = this.problem === 'confirmation-needed' && next ? {current, next} : undefined;
   }
 }
 
@@ -79,7 +104,7 @@ export async function ask<T>(
   if (!answer.ok) {
     // Not ours: a proxy between has answered. An edge that has just lost the route says 404, which is not about what was asked.
     if (json === undefined) throw new Unreachable(new Error(`HTTP ${answer.status}, not as JSON`));
-    throw new Refused(answer.status, json as {type: string; detail: string}, answer.headers.get('retry-after'));
+    throw new Refused(answer.status, json as Body, answer.headers.get('retry-after'));
   }
   return {value: json as T, etag: answer.headers.get('etag') ?? ''};
 }
@@ -100,7 +125,8 @@ const inProject = (project: string, ...rest: string[]): string =>
 
 export const api = {
   session: async (signal?: AbortSignal) => (await ask<Session>('GET', '/session', {signal})).value,
-  signIn: async (by: {link: string} | {key: string}) => (await ask<Session>('POST', '/session', {body: by})).value,
+  signIn: async (by: ({link: string; referrer: string} | {key: string}) & {confirmed: boolean}) =>
+    (await ask<Session>('POST', '/session', {body: by})).value,
   signOut: () => ask('DELETE', '/session'),
   projects: (signal?: AbortSignal) => all<Project>('/v1/projects', signal),
   project: async (name: string, signal?: AbortSignal) => (await ask<Project>('GET', inProject(name), {signal})).value,

@@ -3,7 +3,7 @@ import {useQuery} from '@tanstack/react-query';
 import {Suspense, useEffect, useState} from 'react';
 import {Redirect, Route, Switch} from 'wouter';
 import {useLocationProperty} from 'wouter/use-browser-location';
-import type {Session} from './api.ts';
+import type {Link, Session} from './api.ts';
 import {follow} from './live.ts';
 import type {LiveState} from './live.ts';
 import {Connection} from './parts/connection.tsx';
@@ -27,8 +27,12 @@ const UsageView = later(() => import('./views/usage.tsx'));
 const linkInBar = (): string | undefined =>
   location.pathname === '/sign-in' && !['', '#main'].includes(location.hash) ? location.hash.slice(1) : undefined;
 
+// A link that comes later changes only what is behind the #: this page cannot know which page it comes from.
+const atStart = linkInBar();
+const linkOf = (secret: string): Link => ({secret, referrer: secret === atStart ? document.referrer : ''});
+
 /** A link that somebody follows: it leaves the address bar at once, and is kept until `end` is called. */
-function useLink(): {link: string | undefined; end: () => void} {
+function useLink(): {link: Link | undefined; end: () => void} {
   const followed = useLocationProperty(linkInBar);
   const [kept, keep] = useState(followed);
   useEffect(() => {
@@ -36,7 +40,8 @@ function useLink(): {link: string | undefined; end: () => void} {
     keep(followed);
     history.replaceState(null, '', '/sign-in');
   }, [followed]);
-  return {link: followed ?? kept, end: () => keep(undefined)};
+  const secret = followed ?? kept;
+  return {link: secret === undefined ? undefined : linkOf(secret), end: () => keep(undefined)};
 }
 
 /** A new key stays shown when the session ends: with the rotation of the key that one has signed in by, it does so at once. */
@@ -65,7 +70,7 @@ function Visited({onMade}: VisitedProps) {
   // Also for who is signed in already: they would take what they see for what the link is of, where it has failed.
   if (link !== undefined) {
     const before = session && 'namespace' in session ? session.namespace : undefined;
-    return <SignIn key={link} link={link} before={before} onEnd={end} />;
+    return <SignIn key={link.secret} link={link} before={before} onEnd={end} />;
   }
   if (session === undefined) {
     const reason = error ?? failureReason;

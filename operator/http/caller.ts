@@ -19,7 +19,12 @@ interface InNamespace {
 /** The holder of a key. */
 export type KeyCaller = InNamespace & KeyUser & {kind: 'key'; key: ApiKey};
 /** A program of the platform's, in the namespace that its request names; it has the right that the path needs there. */
-export type BackendCaller = InNamespace & {kind: 'backend'; account: ServiceAccount};
+export type BackendCaller = InNamespace & {
+  kind: 'backend';
+  account: ServiceAccount;
+  /** Its own namespace belongs to the tenant too, so it is the tenant's program and not the platform's. */
+  isTenants: boolean;
+};
 /** The page, for somebody who signed in. */
 export type SessionCaller = InNamespace & {kind: 'session'; session: Session};
 /** Whoever may act in a namespace. */

@@ -295,9 +295,9 @@ export class Gate {
       );
     const home = tenantOf(account.username.split(':')[2] ?? '');
     // A tenant's own program: as many ServiceAccounts as it may make, it has one plan.
-    if (isOwn !== true && home && tenantKey(home) === tenantKey(tenant))
-      await this.#take(this.#deps.limiter, [planPool(tenant)], tell);
-    return {kind: 'backend', account, namespace, tenant, pools};
+    const isTenants = home !== undefined && tenantKey(home) === tenantKey(tenant);
+    if (isOwn !== true && isTenants) await this.#take(this.#deps.limiter, [planPool(tenant)], tell);
+    return {kind: 'backend', account, namespace, tenant, isTenants, pools};
   }
 
   async #take(

@@ -82,6 +82,16 @@ const table = {
       'its own cap. It may always rotate and revoke itself, and revoke the keys that it made.',
     remedy: 'Ask for less, or use a key that has as much.',
   },
+  'links-by-keys-off': {
+    status: 403,
+    title: 'The platform lets no key create sign-in links',
+    means:
+      'Links to the page are created by the backend of the platform. An API key, or a ServiceAccount in a namespace of the account ' +
+      'itself, may create links only if the platform allows it.',
+    remedy:
+      'Follow the link to the page on the site of the platform, or sign in with the API key. The platform administrator can set ' +
+      '`api.page.linksByKeys: true`.',
+  },
   'quota-reached': {
     status: 403,
     title: 'The platform lets no more be made here',
@@ -142,6 +152,14 @@ const table = {
       'The key has a newer token, and its previous token is accepted until the time in `until`. To rotate it again would end that ' +
       'previous token before its time. Nothing was changed.',
     remedy: 'Wait until then. If nothing uses the previous token, send `dropPrevious: true`.',
+  },
+  'confirmation-needed': {
+    status: 409,
+    title: 'The sign-in must be confirmed',
+    means:
+      'The browser has a session of another namespace or user, or a page that is not on the site of the platform opened the link. ' +
+      '`current` is the session that the browser has, `next` is the session that it would get. Nothing was changed, and the link can still be used.',
+    remedy: 'The page shows both and asks. If `next` is you, send the same request with `confirmed: true`.',
   },
   'request-running': {
     status: 409,
@@ -232,6 +250,13 @@ const table = {
 export type ProblemName = keyof typeof table;
 export const problems: Readonly<Record<ProblemName, ProblemType>> = table;
 
+/** Who a session belongs to. */
+export const signedInSchema = z.object({
+  account: z.string().nullable().describe('Name of the account; null if the namespace belongs to none.'),
+  namespace: z.string(),
+  subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
+});
+
 /** The body of every error, `application/problem+json`. */
 export const problemSchema = z
   .object({
@@ -255,6 +280,8 @@ export const problemSchema = z
       .describe('Minutes one after the other in which so much was refused that each counts as a strike.'),
     strikesToBan: z.int().optional().describe('So many strikes ban the key in this network for a while.'),
     until: z.string().optional().describe('When it is over. RFC 3339, UTC.'),
+    current: signedInSchema.nullable().optional().describe('Whose session the browser has; null: nobody is signed in.'),
+    next: signedInSchema.optional().describe('Whose session the browser would get.'),
     manager: z
       .string()
       .optional()

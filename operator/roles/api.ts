@@ -294,6 +294,8 @@ function addRoutes(
     ...shared,
     now: shared.trustedNow,
     gate,
+    returnOrigins: brand.returnOrigins,
+    linksByKeys: brand.linksByKeys,
     tenantOf: (namespace) => tenants.of(namespace),
     sessions: page.sessions,
     recognise: (token) => recognise(`Bearer ${token}`, findKey, now()),

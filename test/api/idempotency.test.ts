@@ -19,7 +19,7 @@ let storage: {path: string};
 beforeAll(async () => {
   buildPage();
   storage = {path: await mkdtemp(join(tmpdir(), 'doorplate-ledger-'))};
-  world = await ApiWorld.start({storage, page: {enabled: true}});
+  world = await ApiWorld.start({storage, page: {enabled: true, linksByKeys: true}});
   await world.tenant('acme', 'huge');
   await world.project('acme', 'docs');
   key = await world.key('acme', 'admin');
@@ -74,7 +74,7 @@ describe('A request that is sent again with its Idempotency-Key', () => {
     const [id, wanted] = [randomUUID(), {name: 'kept', scopes: ['domains:read']}];
     const first = await post('/v1/keys', wanted, id);
     await world.stopRole();
-    await world.startRole({storage, page: {enabled: true}});
+    await world.startRole({storage, page: {enabled: true, linksByKeys: true}});
     const second = await eventually('the API knows the key', async () => {
       const answer = await post('/v1/keys', wanted, id);
       return answer.status === 201 && answer;
@@ -160,7 +160,7 @@ test('The page is told that it was done: of a session no answer is kept', async 
   });
   const signedIn = await world.ask('/session', {
     method: 'POST',
-    body: {link: new URL(link.body.url as string).hash.slice(1)},
+    body: {link: new URL(link.body.url as string).hash.slice(1), confirmed: true},
     headers,
   });
   const cookie = signedIn.headers['set-cookie']![0]!.split(';')[0]!;

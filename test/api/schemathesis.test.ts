@@ -21,7 +21,7 @@ const settings = (plan: string): string =>
 beforeAll(async () => {
   buildPage();
   [world, program] = await Promise.all([
-    ApiWorld.start({page: {enabled: true}, withoutKey: {requestsPerMinute: 1_000_000}}),
+    ApiWorld.start({page: {enabled: true, linksByKeys: true}, withoutKey: {requestsPerMinute: 1_000_000}}),
     fromPyPI('schemathesis', '4.32.5', 'schemathesis'),
   ]);
 });

@@ -89,7 +89,7 @@ describe('A ServiceAccount with rights in a namespace', () => {
     const {host, hash} = new URL(made.body.url as string);
     const opened = await world.ask('/session', {
       method: 'POST',
-      body: {link: hash.slice(1)},
+      body: {link: hash.slice(1), confirmed: true},
       headers: {host, origin: `http://${host}`},
     });
     expect(opened).toMatchObject({
@@ -162,6 +162,15 @@ describe('A ServiceAccount with rights in a namespace', () => {
     const before = await used();
     expect((await ask('/v1/projects', {key})).headers).toMatchObject({'x-ratelimit-limit': '300'});
     expect(await used()).toBe(before + 1);
+  });
+
+  test("in a namespace of the tenant creates no link for it: it is not the platform's", async () => {
+    const own = {namespace: 'acme', name: 'linking'};
+    const rules = [{apiGroups: ['doorplate.dev'], resources: ['apikeys'], verbs: ['create']}];
+    await makeServiceAccount(world.client, own, rules, ['acme']);
+    const key = await tokenOf(world.client, own, 'doorplate');
+    const refused = await ask('/v1/sessions', {key, method: 'POST', body: {}});
+    expect([typeOf(refused), refused.status]).toEqual([[403, 'links-by-keys-off'], 403]);
   });
 
   test('follows the events of a project', async () => {

@@ -11,7 +11,9 @@ import {buildPage} from '../support/page-world.ts';
 
 let world: ApiWorld;
 let key: string;
-const settings = {page: {enabled: true}};
+const settings = {
+  page: {enabled: true, linksByKeys: true, returnOrigins: ['https://cloud.example.com']},
+};
 beforeAll(async () => {
   buildPage();
   world = await ApiWorld.start(settings);
@@ -30,7 +32,7 @@ const makeLink = (body: object = {}, by = key): Promise<Answer> =>
   world.ask('/v1/sessions', {method: 'POST', key: by, body, headers: {host}});
 const tokenOf = (link: Answer): string => new URL(link.body.url as string).hash.slice(1);
 const signIn = (body: object, headers: Record<string, string> = {}): Promise<Answer> =>
-  world.ask('/session', {method: 'POST', body, headers: {...own, ...headers}});
+  world.ask('/session', {method: 'POST', body: {confirmed: true, ...body}, headers: {...own, ...headers}});
 const cookieOf = ({headers}: Answer): string => headers['set-cookie']![0]!.split(';')[0]!;
 /** A session of its own, as a `Cookie` header. */
 const session = async (body: object = {}, by = key): Promise<string> =>

@@ -4,7 +4,7 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Route} from 'playwright-core';
 import {customDomains} from '../../operator/controllers/resources.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
-import {PageWorld} from '../support/page-world.ts';
+import {followLink, PageWorld} from '../support/page-world.ts';
 import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 
 let world: PageWorld;
@@ -49,7 +49,7 @@ describe('The tabs of one browser', () => {
     context.on('request', (request) => {
       if (request.url().endsWith('/v1/events')) streams++;
     });
-    await page.goto(await world.link('acme', {project: 'docs'}));
+    await followLink(page, await world.link('acme', {project: 'docs'}));
     await page.getByText('for all tabs').waitFor();
     const tabs = await Promise.all(
       [1, 2, 3].map(async () => {
@@ -307,7 +307,7 @@ describe('The page', () => {
             .then((s) => s.responseBodySize),
         );
     });
-    await page.goto(await world.link('acme', {project: 'docs'}));
+    await followLink(page, await world.link('acme', {project: 'docs'}));
     await page.getByRole('heading', {name: 'docs.example.com'}).waitFor();
     const bytes = (await Promise.all(scripts)).reduce((a, b) => a + b, 0);
     console.log(`scripts of the first view: ${(bytes / 1024).toFixed(1)} KB`);

@@ -1,18 +1,41 @@
 /** Signing in to the page, as a person does: by the platform's link, by a key, and no more by either when it is over. */
 import {createServer} from 'node:http';
+import type {Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {apiKeys} from '../../operator/controllers/resources.ts';
 import type {Page} from 'playwright-core';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
-import {PageWorld} from '../support/page-world.ts';
+import {followLink, PageWorld} from '../support/page-world.ts';
 import type {Visitor} from '../support/page-world.ts';
 import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 
 let world: PageWorld;
+/** Sites with one link each: of the platform, and of an attacker. Both are other sites than localhost. */
+const sites: Server[] = [];
+let [platform, foreign] = ['', ''];
+let shown = '';
+async function site(): Promise<string> {
+  const server = createServer((_, response) =>
+    response.setHeader('content-type', 'text/html').end(`<a href="${shown}">Domains</a>`),
+  );
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  sites.push(server);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+/** Clicks a link on a site. */
+async function click(page: Page, origin: string, link: string): Promise<void> {
+  shown = link;
+  await page.goto(origin);
+  await page.getByRole('link', {name: 'Domains'}).click();
+}
+
 beforeAll(async () => {
+  [platform, foreign] = [await site(), await site()];
   // Three minutes of strikes are tried on a clock that is moved: test/unit/limits/bans.test.ts.
-  world = await PageWorld.start({}, {bans: {strikes: 1}});
+  world = await PageWorld.start({returnOrigins: ['https://cloud.example.com', platform]}, {bans: {strikes: 1}});
   await world.api.tenant('acme', 'pro');
   await world.project('acme', 'docs');
   await world.api.tenant('other', 'pro');
@@ -20,6 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
+  for (const server of sites) server.close();
 });
 // Whatever a test did: nothing was blocked, and no script failed.
 afterAll(() => {
@@ -29,33 +53,21 @@ afterAll(() => {
 describe('The platform’s link', () => {
   test('followed from another site signs in, opens the project, and leads back to the platform', async () => {
     const link = await world.link('acme', {returnUrl: 'https://cloud.example.com/acme', project: 'docs'});
-    const platform = createServer((_, response) =>
-      response.setHeader('content-type', 'text/html').end(`<a href="${link}">Domains</a>`),
+    const {page} = await world.visitor();
+    await click(page, platform, link);
+    await page.getByRole('heading', {name: 'Domains'}).waitFor();
+    expect(page.url()).toBe(`${world.origin}/projects/docs`);
+    expect(await page.getByRole('link', {name: /Back to Example Cloud/}).getAttribute('href')).toBe(
+      'https://cloud.example.com/acme',
     );
-    await new Promise<void>((resolve) => {
-      platform.listen(0, '127.0.0.1', resolve);
-    });
-    try {
-      const {page} = await world.visitor();
-      // Of another site than localhost.
-      await page.goto(`http://127.0.0.1:${(platform.address() as AddressInfo).port}/`);
-      await page.getByRole('link', {name: 'Domains'}).click();
-      await page.getByRole('heading', {name: 'Domains'}).waitFor();
-      expect(page.url()).toBe(`${world.origin}/projects/docs`);
-      expect(await page.getByRole('link', {name: /Back to Example Cloud/}).getAttribute('href')).toBe(
-        'https://cloud.example.com/acme',
-      );
-      await page.reload();
-      await page.getByRole('heading', {name: 'Domains'}).waitFor();
-    } finally {
-      platform.close();
-    }
+    await page.reload();
+    await page.getByRole('heading', {name: 'Domains'}).waitFor();
   });
 
   test('is refused the second time with a message, and its secret does not stay in the address bar', async () => {
     const link = await world.link('acme');
     const {page: first} = await world.visitor();
-    await first.goto(link);
+    await followLink(first, link);
     await first.getByRole('heading', {name: 'Projects'}).waitFor();
     const {page: second} = await world.visitor();
     await second.goto(link);
@@ -67,18 +79,84 @@ describe('The platform’s link', () => {
   test('of another user signs every tab of the browser in as that user', async () => {
     const {context, page} = await world.signedIn('acme');
     const next = await context.newPage();
-    await next.goto(await world.link('other'));
+    await followLink(next, await world.link('other'));
+    await next.getByRole('button', {name: 'Sign in to other'}).click();
     await next.getByRole('link', {name: 'theirs'}).waitFor();
     await page.getByRole('link', {name: 'theirs'}).waitFor();
     expect(await page.getByRole('link', {name: 'docs'}).count()).toBe(0);
   });
 });
 
+const namespaceOf = (page: Page): Promise<string> =>
+  page.evaluate(async () => ((await (await fetch('/session')).json()) as {namespace: string}).namespace);
+
+describe('A link on another site', () => {
+  test('leaves the session as it is: the page shows both accounts and asks, and "stay" changes nothing', async () => {
+    const {page} = await world.signedIn('acme', {subject: 'ann@acme.example', project: 'docs'});
+    await click(page, foreign, await world.link('other', {subject: 'mallory@other.example'}));
+    await expectSeen(page.getByRole('heading', {name: 'Sign in as someone else?'}));
+    expect(await page.getByRole('definition').allTextContents()).toEqual([
+      'other',
+      'other',
+      'mallory@other.example',
+      'acme',
+      'acme',
+      'ann@acme.example',
+    ]);
+    expect(await namespaceOf(page)).toBe('acme');
+    await expectAccessible(page, 'another-account');
+    await page.getByRole('button', {name: 'Stay in acme'}).click();
+    await expectSeen(page.getByRole('link', {name: 'docs'}));
+    expect(await namespaceOf(page)).toBe('acme');
+  });
+
+  test('signs in only after a click when nobody is signed in, and "cancel" signs nobody in', async () => {
+    const link = await world.link('other');
+    const {page} = await world.visitor();
+    await click(page, foreign, link);
+    await expectSeen(page.getByRole('heading', {name: 'Sign in to other?'}));
+    await expectAccessible(page, 'link-of-another-site');
+    await page.getByRole('button', {name: 'Cancel'}).click();
+    await expectSeen(page.getByLabel('API key'));
+    await click(page, foreign, link);
+    await page.getByRole('button', {name: 'Sign in to other'}).click();
+    await expectSeen(page.getByRole('link', {name: 'theirs'}));
+  });
+
+  test('that changes only what is behind the # of an open page is asked about, whatever page led there first', async () => {
+    const {page} = await world.visitor();
+    await page.goto('/sign-in', {referer: `${platform}/`});
+    await page.getByLabel('API key').waitFor();
+    await page.evaluate(`location.assign(${JSON.stringify(new URL(await world.link('other')).hash)})`);
+    await expectSeen(page.getByRole('heading', {name: 'Sign in to other?'}));
+  });
+});
+
+test('The header always shows the account, the namespace and the user', async () => {
+  await world.api.namespace('acme-staging', {'doorplate.dev/account': 'acme'});
+  await world.project('acme-staging', 'docs');
+  const {page} = await world.signedIn('acme-staging', {
+    subject: 'ann@acme.example',
+    scopes: ['domains:read', 'keys:write'],
+    returnUrl: `${platform}/acme`,
+  });
+  for (const place of ['Projects', 'API keys', 'Plan and usage']) {
+    await page.getByRole('link', {name: place, exact: true}).click();
+    await page.getByRole('heading', {name: place}).waitFor();
+    expect(await page.getByRole('banner').getByRole('definition').allTextContents()).toEqual([
+      'acme',
+      'acme-staging',
+      'ann@acme.example',
+    ]);
+  }
+  await expectAccessible(page, 'whose');
+});
+
 describe('A link that fails', () => {
   test('says so to who is signed in as somebody else, who goes on as that only by choice', async () => {
     const link = await world.link('other');
     const {page: first} = await world.visitor();
-    await first.goto(link);
+    await followLink(first, link);
     await first.getByRole('link', {name: 'theirs'}).waitFor();
     const {page} = await world.signedIn('acme');
     const isKnown = page.waitForResponse((r) => r.url().endsWith('/session') && r.request().method() === 'GET');
@@ -113,7 +191,7 @@ describe('A link that fails', () => {
       tried++;
       return isAway ? route.fulfill(away) : route.continue();
     });
-    await page.goto(await world.link('acme'));
+    await followLink(page, await world.link('acme'));
     await expectSeen(
       page.getByRole('alert').getByText('Sessions cannot be looked up now. Try again. The page does so by itself.'),
     );

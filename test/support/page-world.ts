@@ -66,6 +66,14 @@ export function buildPage(): void {
     execFileSync('npm', ['run', '--silent', 'page'], {cwd: root, stdio: 'inherit'});
 }
 
+/** The origin of the platform's own pages. */
+const platform = 'https://cloud.example.com';
+
+/** Follows a link as a customer does who clicks it on a page of the platform. */
+export async function followLink(page: Page, link: string): Promise<void> {
+  await page.goto(link, {referer: `${platform}/acme`});
+}
+
 /** One browser with cookies of its own, and all that went wrong in it. */
 export interface Visitor {
   context: BrowserContext;
@@ -91,7 +99,14 @@ export class PageWorld {
   static async start(page: object = {}, more: object = {}): Promise<PageWorld> {
     buildPage();
     const settings = {
-      page: {enabled: true, name: 'Example Cloud', supportUrl: 'https://example.com/help', ...page},
+      page: {
+        enabled: true,
+        name: 'Example Cloud',
+        supportUrl: 'https://example.com/help',
+        linksByKeys: true,
+        returnOrigins: [platform],
+        ...page,
+      },
       ...more,
     };
     const [api, browser] = await Promise.all([ApiWorld.start(settings), launch()]);
@@ -145,7 +160,7 @@ export class PageWorld {
     options: Parameters<Browser['newContext']>[0] = {},
   ): Promise<Visitor> {
     const visitor = await this.visitor(options);
-    await visitor.page.goto(await this.link(namespace, body));
+    await followLink(visitor.page, await this.link(namespace, body));
     await visitor.page.getByRole('button', {name: 'Sign out'}).waitFor();
     return visitor;
   }

@@ -106,6 +106,7 @@ describe('values that do not hold', () => {
     ['api.page.logo=http://example.com/logo.svg', '/api/page/logo'],
     ['api.page.supportUrl=javascript:alert(1)', '/api/page/supportUrl'],
     ['api.page.frameAncestors={https://example.com; script-src *}', '/api/page/frameAncestors/0'],
+    ['api.page.returnOrigins={https://*.example.com}', '/api/page/returnOrigins/0'],
     ['valkey.url=redis://:secret@valkey:6379', '/valkey/url'],
     ['plans.pro.customDomains.maxHostnamesPerProject=many', '/plans/pro/customDomains/maxHostnamesPerProject'],
     ['plans.pro.rateLimit.requestsPerDay=10000000000', '/plans/pro/rateLimit/requestsPerDay'],

@@ -108,6 +108,8 @@ describe('A good configuration', () => {
           supportUrl: '',
           offeredPlans: ['free', 'pro', 'business', 'enterprise'],
           frameAncestors: [],
+          returnOrigins: [],
+          linksByKeys: false,
         },
       },
       valkey: {url: ''},
@@ -596,6 +598,8 @@ describe('A bad value', () => {
       {api: {page: {frameAncestors: ['https://example.com; script-src *']}}},
       'api.page.frameAncestors.0: ',
     ],
+    ['a URL as an origin', {api: {page: {returnOrigins: ['https://example.com/a']}}}, 'api.page.returnOrigins.0: '],
+    ['any origin', {api: {page: {returnOrigins: ['https://*.example.com']}}}, 'api.page.returnOrigins.0: '],
     ['another level of log', {log: {level: 'loud'}}, 'log.level: '],
   ];
   test.each(rows)('names itself: %s', (_, change, message) => {

@@ -39,6 +39,30 @@ function SignOut() {
   );
 }
 
+/** Whose domains are shown: a person must see at once if these are not their own. */
+function Whose({session: {account, namespace, subject, key}}: {session: Session}) {
+  return (
+    <dl className="whose">
+      {account !== null && (
+        <div>
+          <dt>Account</dt>
+          <dd>{account}</dd>
+        </div>
+      )}
+      <div>
+        <dt>Namespace</dt>
+        <dd>{namespace}</dd>
+      </div>
+      {(subject ?? key) !== null && (
+        <div>
+          <dt>{subject === null ? 'API key' : 'User'}</dt>
+          <dd>{subject ?? key}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
 export function Shell({session, children}: {session?: Session; children: ReactNode}) {
   return (
     <>
@@ -55,6 +79,7 @@ export function Shell({session, children}: {session?: Session; children: ReactNo
             )}
             <span>{brand.name === '' ? 'Domains' : brand.name}</span>
           </p>
+          {session && <Whose session={session} />}
           <div className="aside">
             {session?.returnUrl && (
               <a href={session.returnUrl} rel="noreferrer">
@@ -76,12 +101,6 @@ export function Shell({session, children}: {session?: Session; children: ReactNo
         {children}
       </main>
       <footer className="bar foot">
-        {session && (
-          <span>
-            Namespace {session.namespace}
-            {session.key !== null && `, signed in by the key ${session.key}`}
-          </span>
-        )}
         <span className="links">
           {brand.supportUrl !== '' && (
             <a href={brand.supportUrl} rel="noreferrer">

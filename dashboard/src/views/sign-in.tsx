@@ -4,7 +4,8 @@ import {useEffect, useRef, useState} from 'react';
 import type {FormEvent} from 'react';
 import {useLocation} from 'wouter';
 import {api} from '../api.ts';
-import type {Session} from '../api.ts';
+import {Refused} from '../api.ts';
+import type {Link, Session, Unconfirmed} from '../api.ts';
 import {brand} from '../brand.ts';
 import {tellSession} from '../live.ts';
 import {Button} from '../parts/button.tsx';
@@ -13,10 +14,19 @@ import {Problem} from '../parts/problem.tsx';
 import {Shell} from '../parts/shell.tsx';
 import {entryOf} from '../places.ts';
 import {setSession, tryAgain} from '../queries.ts';
+import {ConfirmSignIn} from './confirm-sign-in.tsx';
+
+/** What a person must confirm, and by what they sign in. */
+interface Asked {
+  by: 'link' | 'key';
+  unconfirmed: Unconfirmed;
+}
+
+const isQuestion = (error: unknown): boolean => error instanceof Refused && error.unconfirmed !== undefined;
 
 interface SignInProps {
-  /** The secret of a link that somebody follows. */
-  link?: string;
+  /** A link that somebody follows. */
+  link?: Link;
   /** Namespace of who is signed in already. */
   before?: string;
   /** Why nobody is signed in any more. */
@@ -28,29 +38,61 @@ interface SignInProps {
 export function SignIn({link, before, why, onEnd}: SignInProps) {
   const [path, go] = useLocation();
   const [key, setKey] = useState('');
+  const [asked, ask] = useState<Asked>();
+  const onError =
+    (by: Asked['by']) =>
+    (error: unknown): void => {
+      if (error instanceof Refused && error.unconfirmed) ask({by, unconfirmed: error.unconfirmed});
+    };
   const onSuccess = async (session: Session): Promise<void> => {
     await setSession(session);
     tellSession();
     if (path === '/sign-in') go(entryOf(session), {replace: true});
     onEnd?.();
   };
-  const byKey = useMutation({mutationFn: () => api.signIn({key: key.trim()}), onSuccess});
+  const byKey = useMutation({
+    mutationFn: (confirmed: boolean) => api.signIn({key: key.trim(), confirmed}),
+    onSuccess,
+    onError: onError('key'),
+  });
   // Nobody has the link to try it again: it has left the address bar.
-  const byLink = useMutation({mutationFn: (secret: string) => api.signIn({link: secret}), onSuccess, ...tryAgain});
+  const byLink = useMutation({
+    mutationFn: ({secret, referrer, confirmed}: Link & {confirmed: boolean}) =>
+      api.signIn({link: secret, referrer, confirmed}),
+    onSuccess,
+    onError: onError('link'),
+    ...tryAgain,
+  });
   const {mutate: follow} = byLink;
   // A link works once: an effect that runs twice must not use it up for nothing.
   const used = useRef(false);
   useEffect(() => {
     if (link === undefined || used.current) return;
     used.current = true;
-    follow(link);
+    follow({...link, confirmed: false});
   }, [link, follow]);
   const following = link !== undefined && !byLink.isError;
   const error = byKey.error ?? byLink.failureReason;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    byKey.mutate();
+    byKey.mutate(false);
   };
+  if (asked) {
+    const {error: failure, failureReason, isPending} = asked.by === 'link' ? byLink : byKey;
+    return (
+      <Shell>
+        <div className="narrow">
+          <ConfirmSignIn
+            unconfirmed={asked.unconfirmed}
+            busy={isPending}
+            error={isQuestion(failureReason) ? null : (failure ?? failureReason)}
+            onConfirm={() => (asked.by === 'link' ? follow({...link!, confirmed: true}) : byKey.mutate(true))}
+            onCancel={() => (asked.by === 'link' ? onEnd?.() : ask(undefined))}
+          />
+        </div>
+      </Shell>
+    );
+  }
   const lead =
     brand.name === ''
       ? 'Come by the link on your platform’s own pages'

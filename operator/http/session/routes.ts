@@ -8,13 +8,14 @@ import {timestamp} from '../../domain/times.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import type {NotRecognised, Recognised} from '../auth.ts';
-import {callerOf, refuseMore} from '../caller.ts';
+import {type Actor, callerOf, refuseMore} from '../caller.ts';
 import type {KeyUser} from '../../limits/bans.ts';
 import {networkOf} from '../address.ts';
 import type {Gate} from '../gate.ts';
 import {signInPool} from '../pools.ts';
-import {Problem} from '../problems.ts';
+import {Problem, signedInSchema} from '../problems.ts';
 import * as schemas from '../schemas.ts';
+import {consentProblem, needsConsent, type SignedIn} from './consent.ts';
 import {clearCookie, readCookie, setCookie} from './cookie.ts';
 import {checkSameOrigin} from './same-origin.ts';
 import type {Grant, Session, Sessions} from './sessions.ts';
@@ -33,9 +34,21 @@ export interface SessionRoutesDeps {
   now: () => number;
   /** `https://HOST`; undefined: wherever it is asked for. */
   pageOrigin?: string;
+  /** Origins of the platform's pages: where links may lead back to. Empty: links of the platform may lead anywhere. */
+  returnOrigins: readonly string[];
+  /** Whether keys, and programs of the tenant, may create links. */
+  linksByKeys: boolean;
 }
 
 const web = z.url({protocol: /^https?$/, hostname: z.regexes.hostname}).max(2048);
+/** No control, format or invisible characters: it is shown to people and logged. */
+const printable =
+  /^[ -~\u00a1-\u00ac\u00ae-\u061b\u061d-\u180d\u180f-\u200a\u2010-\u2027\u202f-\u205f\u2070-\ufefe\uff00-\ufff8]+$/;
+const subject = z
+  .string()
+  .max(200)
+  .regex(printable, 'must be 1 to 200 printable characters')
+  .describe("The platform's own name for its user. The page and the log show it.");
 const scopes = z
   .array(z.string().regex(new RegExp(scopePattern)))
   .min(1)
@@ -45,7 +58,10 @@ const newLink = z
     scopes: scopes
       .default(['domains:read', 'domains:write'])
       .describe('What it lets somebody do; never more than the caller may.'),
-    returnUrl: web.optional().describe('Where the page leads back to: a URL of the platform.'),
+    returnUrl: web
+      .optional()
+      .describe('Where the page leads back to: a URL of the platform, of an origin in `api.page.returnOrigins`.'),
+    subject: subject.optional(),
     project: schemas.projectName
       .optional()
       .describe('The project whose domains it opens; default: the list of projects.'),
@@ -57,9 +73,13 @@ const madeLink = z
     expires: z.string().describe('Until when it must have been followed. RFC 3339, UTC.'),
   })
   .describe('A link that signs in.');
-const signIn = z.union([z.strictObject({link: z.string().max(100)}), z.strictObject({key: z.string().max(300)})]);
-const signedIn = z.object({
-  namespace: z.string(),
+/** `confirmed`: the person has seen whose session it is. */
+const confirmed = z.boolean().default(false);
+const signIn = z.union([
+  z.strictObject({link: z.string().max(100), referrer: z.string().max(2048).default(''), confirmed}),
+  z.strictObject({key: z.string().max(300), confirmed}),
+]);
+const signedIn = signedInSchema.extend({
   scopes: z.array(z.string()),
   project: z.string().nullable(),
   returnUrl: z.string().nullable(),
@@ -67,15 +87,20 @@ const signedIn = z.object({
   ends: z.string(),
 });
 
-const view = ({
+type TenantOf = SessionRoutesDeps['tenantOf'];
+
+const whose = ({namespace, subject: of}: Grant, tenantOf: TenantOf): SignedIn => ({
+  account: tenantOf(namespace)?.account ?? null,
   namespace,
-  scopes: granted,
-  project,
-  returnUrl,
-  key,
-  endsSeconds,
-}: Session): z.output<typeof signedIn> => ({
-  namespace,
+  subject: of ?? null,
+});
+
+const view = (session: Session, tenantOf: TenantOf): z.output<typeof signedIn> => ({
+  ...whose(session, tenantOf),
+  ...viewOf(session),
+});
+
+const viewOf = ({scopes: granted, project, returnUrl, key, endsSeconds}: Session) => ({
   scopes: [...granted],
   project: project ?? null,
   returnUrl: returnUrl ?? null,
@@ -87,11 +112,12 @@ export function addSessions(server: FastifyInstance, deps: SessionRoutesDeps): v
   const app = typed(server);
   makeLink(app, deps);
   startSession(app, deps);
-  readSession(app);
+  readSession(app, deps);
   endSession(app, deps);
 }
 
-function makeLink(app: App, {sessions, gate, pageOrigin}: SessionRoutesDeps): void {
+function makeLink(app: App, deps: SessionRoutesDeps): void {
+  const {sessions, gate, pageOrigin} = deps;
   app.post(
     '/v1/sessions',
     {
@@ -103,12 +129,14 @@ function makeLink(app: App, {sessions, gate, pageOrigin}: SessionRoutesDeps): vo
         description:
           "For the platform's backend, which knows who its customer is: it sends their browser to the link. " +
           'The page then reaches this namespace alone.',
-        response: answers({201: madeLink}, ['invalid-input', 'body-too-large', 'media-type']),
+        response: answers({201: madeLink}, ['invalid-input', 'links-by-keys-off', 'body-too-large', 'media-type']),
       },
     },
     async (request, reply) => {
       const caller = callerOf(request);
+      refuseKeys(caller, deps);
       refuseMore(caller, request.body.scopes);
+      refuseReturn(request.body.returnUrl, caller, deps);
       if (caller.kind === 'session')
         throw new Problem('scope-missing', "A link is made by the platform's backend or by a key, not by the page.");
       await gate.passBeside(
@@ -139,24 +167,27 @@ function startSession(app: App, deps: SessionRoutesDeps): void {
       schema: {
         hide: true,
         body: signIn,
-        response: answers({200: signedIn}, ['invalid-input', 'link-used', 'key-banned'], {open: true}),
+        response: answers({200: signedIn}, ['invalid-input', 'link-used', 'confirmation-needed', 'key-banned'], {
+          open: true,
+        }),
       },
     },
     async (request, reply) => {
+      const {body, ip} = request;
+      const {sessions, tenantOf} = deps;
       checkSameOrigin(request, deps.pageOrigin);
-      const opened =
-        'link' in request.body
-          ? await deps.sessions.open(request.body.link)
-          : await startByKey(deps, request.body.key, request.ip, reply);
-      // Who signs in as somebody else is no longer who they were.
       const before = readCookie(request.headers.cookie);
-      if (before !== undefined) await deps.sessions.end(before);
-      return reply.header('set-cookie', setCookie(opened.token)).send(view(opened.session));
+      const next = 'link' in body ? await sessions.grantOf(body.link) : grantOf(deps, body.key, networkOf(ip));
+      if (!body.confirmed) await refuseUnseen(deps, before, next, 'link' in body ? body.referrer : undefined);
+      const opened = 'link' in body ? await sessions.open(body.link) : await startByKey(deps, next, reply);
+      // Who signs in as somebody else is no longer who they were.
+      if (before !== undefined) await sessions.end(before);
+      return reply.header('set-cookie', setCookie(opened.token)).send(view(opened.session, tenantOf));
     },
   );
 }
 
-function readSession(app: App): void {
+function readSession(app: App, {tenantOf}: SessionRoutesDeps): void {
   app.get(
     '/session',
     {config: {scope: 'any'}, schema: {hide: true, response: answers({200: signedIn})}},
@@ -164,7 +195,7 @@ function readSession(app: App): void {
       const caller = callerOf(request);
       if (caller.kind !== 'session')
         throw new Problem('not-found', 'This is for the page. GET /v1/account says who you are.');
-      return view(caller.session);
+      return view(caller.session, tenantOf);
     },
   );
 }
@@ -182,13 +213,41 @@ function endSession(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
   );
 }
 
-async function startByKey(
-  deps: SessionRoutesDeps,
-  token: string,
-  address: string,
-  reply: FastifyReply,
-): ReturnType<Sessions['start']> {
-  const grant = grantOf(deps, token, networkOf(address));
+/** Throws `links-by-keys-off` unless the platform itself asks, or lets others ask. */
+function refuseKeys(caller: Actor, {linksByKeys}: SessionRoutesDeps): void {
+  if (linksByKeys || caller.kind === 'session' || (caller.kind === 'backend' && !caller.isTenants)) return;
+  throw new Problem(
+    'links-by-keys-off',
+    "Only the platform's backend creates links here. The platform allows keys by the value api.page.linksByKeys.",
+  );
+}
+
+/** Throws `invalid-input` if the page would lead back to a site that is not the platform's. */
+function refuseReturn(returnUrl: string | undefined, caller: Actor, {returnOrigins}: SessionRoutesDeps): void {
+  if (returnUrl === undefined || returnOrigins.includes(new URL(returnUrl).origin)) return;
+  if (returnOrigins.length === 0 && caller.kind === 'backend' && !caller.isTenants) return;
+  const message =
+    `must be a URL of one of the platform's origins (api.page.returnOrigins` +
+    `${returnOrigins.length === 0 ? ', which names none' : `: ${returnOrigins.join(', ')}`}). Leave it out, or ask the platform`;
+  throw new Problem('invalid-input', `body.returnUrl: ${message}.`, {
+    errors: [{field: 'body.returnUrl', message}],
+  });
+}
+
+/** Throws `confirmation-needed` if the person must see first whose session it is. `cookie`: of the session that the browser has. */
+async function refuseUnseen(
+  {sessions, tenantOf, returnOrigins}: SessionRoutesDeps,
+  cookie: string | undefined,
+  next: Grant,
+  referrer: string | undefined,
+): Promise<void> {
+  const found = cookie === undefined ? undefined : await sessions.find(cookie);
+  const current = found === undefined || 'problem' in found ? undefined : found;
+  if (!needsConsent({current, next, referrer, origins: returnOrigins})) return;
+  throw consentProblem(current ? whose(current, tenantOf) : null, whose(next, tenantOf));
+}
+
+async function startByKey(deps: SessionRoutesDeps, grant: Grant, reply: FastifyReply): ReturnType<Sessions['start']> {
   const tenant = deps.tenantOf(grant.namespace);
   if (tenant)
     await deps.gate.passBeside(signInPool('key', tenant), 'sign-ins', (headers) => void reply.headers(headers));

@@ -19,6 +19,8 @@ export interface Grant {
   scopes: readonly string[];
   /** Where the page leads back to: a URL of the platform. */
   returnUrl?: string;
+  /** The platform's own name for its user. */
+  subject?: string;
   /** The project that the page opens first. */
   project?: string;
   /** The key that it ends with, and where that was used; without one it is on the platform's own word. */
@@ -69,19 +71,25 @@ export class Sessions {
     return this.#keep('link', grant, linkSeconds);
   }
 
+  /** What a link grants; it is not used up. Throws as {@link open} does. */
+  async grantOf(link: string): Promise<Grant> {
+    const name = `link:${idOf(link)}`;
+    return this.#read(tokenShape.test(link) ? await this.#asked(this.#deps.records.get(name)) : undefined);
+  }
+
   /** Uses a link up. Throws `link-used` where it was used before, is over, or never was. */
   async open(link: string): Promise<{token: string; session: Session}> {
     const name = `link:${idOf(link)}`;
     const taken = tokenShape.test(link) ? this.#deps.records.take(name) : Promise.resolve(undefined);
     try {
-      return await this.#enter(await this.#asked(taken));
+      return await this.start(this.#read(await this.#asked(taken)));
     } catch (error) {
       if (error instanceof Problem && error.type === 'unavailable') void this.#giveBack(name, taken);
       throw error;
     }
   }
 
-  #enter(text: string | undefined): Promise<{token: string; session: Session}> {
+  #read(text: string | undefined): Grant {
     if (text === undefined)
       throw new Problem(
         'link-used',
@@ -90,7 +98,7 @@ export class Sessions {
     const grant = JSON.parse(text) as Grant;
     const why = this.#whyEnded(grant);
     if (why) throw new Problem(why.problem, why.detail);
-    return this.start(grant);
+    return grant;
   }
 
   /** By a link that the store was too slow for nobody has come in: it can be followed again. */

@@ -1,0 +1,40 @@
+/**
+ * Login CSRF: another site could sign a person in to an account of its own, and what the person adds there would be the attacker's. So a
+ * sign-in needs the consent of the person if it would replace the session of somebody else, or if a page of another site started it.
+ */
+import {Problem, type signedInSchema} from '../problems.ts';
+import type {z} from 'zod';
+import type {Grant} from './sessions.ts';
+
+/** Who a session belongs to, as a person may see it. */
+export type SignedIn = z.output<typeof signedInSchema>;
+
+interface SignIn {
+  /** The session that the browser has. */
+  current: Grant | undefined;
+  next: Grant;
+  /** The page that led to the link, by `document.referrer`; undefined: a person typed a key. */
+  referrer: string | undefined;
+  /** Of the platform's pages. */
+  origins: readonly string[];
+}
+
+const isSame = (a: Grant, b: Grant): boolean =>
+  a.namespace === b.namespace && a.namespaceUID === b.namespaceUID && a.subject === b.subject;
+
+/** Whether the person must confirm the sign-in. A site can hide its own referrer; it cannot send the platform's. */
+export function needsConsent({current, next, referrer, origins}: SignIn): boolean {
+  if (current) return !isSame(current, next);
+  return referrer !== undefined && !origins.includes(URL.parse(referrer)?.origin ?? '');
+}
+
+const say = ({account, namespace, subject}: SignedIn): string =>
+  `${account === null ? '' : `account ${account}, `}namespace ${namespace}${subject === null ? '' : `, as ${subject}`}`;
+
+export const consentProblem = (current: SignedIn | null, next: SignedIn): Problem =>
+  new Problem(
+    'confirmation-needed',
+    `You are about to sign in to ${say(next)}.${current ? ` You are signed in to ${say(current)}.` : ''} ` +
+      'Send `confirmed: true` to continue.',
+    {current, next},
+  );
