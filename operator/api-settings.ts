@@ -24,6 +24,8 @@ const page = z.strictObject({
   // Of the platform's own pages: where links may lead back to, and which pages may sign a customer in without a question.
   returnOrigins: z.array(exactOrigin).default([]),
   linksByKeys: z.boolean().default(false),
+  sessionLifetime: span('8h').refine((ms) => ms >= 300_000 && ms <= 604_800_000, 'must be between 5m and 7d'),
+  strictTransportSecurity: z.boolean().default(true),
 });
 
 /** When a key is banned: see operator/limits/bans.ts. */

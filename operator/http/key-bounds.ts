@@ -32,7 +32,8 @@ const tokenEnd = ({key: {spec}, hash}: UsedKey): number =>
 export const comesFrom = ({spec: {madeBy}}: ApiKey, uid: string | undefined): boolean =>
   madeBy?.keys?.some((maker) => maker.uid === uid) ?? false;
 
-const nameOf = (caller: Actor): string => {
+/** The caller's name in `madeBy`. */
+export const nameOf = (caller: Actor): string => {
   if (caller.kind === 'key') return `ApiKey ${caller.key.metadata.name}`;
   if (caller.kind === 'session') return 'Page';
   const [, , namespace, name] = caller.account.username.split(':');

@@ -158,7 +158,8 @@ const table = {
     title: 'The sign-in must be confirmed',
     means:
       'The browser has a session of another namespace or user, or a page that is not on the site of the platform opened the link. ' +
-      '`current` is the session that the browser has, `next` is the session that it would get. Nothing was changed, and the link can still be used.',
+      '`current` is the session that the browser has, `next` is the session that it would get. Nothing was changed, and the link can ' +
+      'still be used.',
     remedy: 'The page shows both and asks. If `next` is you, send the same request with `confirmed: true`.',
   },
   'request-running': {

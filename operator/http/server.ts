@@ -232,7 +232,7 @@ function refuseOtherMethods(server: FastifyInstance, methods: ReadonlyMap<string
 /** Whose request it was, as far as a log may say. */
 function whoIs(caller: Caller | undefined): object {
   if (caller === undefined || caller.kind === 'address') return {};
-  if (caller.kind === 'session') return {session: caller.namespace};
+  if (caller.kind === 'session') return {session: caller.namespace, subject: caller.session.subject};
   return caller.kind === 'key'
     ? {key: `${caller.namespace}/${caller.key.metadata.name}`}
     : {serviceAccount: caller.account.username};

@@ -20,6 +20,8 @@ export interface StoredRecord {
   text: string;
   /** Unix seconds. */
   endsSeconds: number;
+  /** Records of a group can be listed. */
+  group?: string;
 }
 
 export type RecordChange = {put: StoredRecord} | {remove: string};

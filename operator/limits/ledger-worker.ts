@@ -5,7 +5,7 @@
 import {DatabaseSync} from 'node:sqlite';
 import {parentPort, workerData} from 'node:worker_threads';
 import {banId, userOf} from './bans.ts';
-import type {BanChange, Held, RecordChange} from './backend.ts';
+import type {BanChange, Held, RecordChange, StoredRecord} from './backend.ts';
 import type {TimeMark} from './clock.ts';
 import {type Claim, type Grant, grantAll, type Held as WindowHeld} from './store.ts';
 
@@ -33,6 +33,7 @@ const schema = `
   CREATE TABLE IF NOT EXISTS bans (hash TEXT PRIMARY KEY, until INTEGER NOT NULL, times INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS mark (only INTEGER PRIMARY KEY, at REAL NOT NULL, uptime REAL NOT NULL, boot TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS records (name TEXT PRIMARY KEY, text TEXT NOT NULL, ends INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS record_groups (name TEXT PRIMARY KEY, "group" TEXT NOT NULL, ends INTEGER NOT NULL) STRICT;
   PRAGMA user_version = ${schemaVersion};
 `;
 
@@ -57,6 +58,10 @@ interface BanRow {
   hash: string;
   until: number;
   times: number;
+}
+
+interface RecordRow extends Omit<StoredRecord, 'group'> {
+  group: string | null;
 }
 
 type Commit = Extract<LedgerRequest, {commit: unknown}>['commit'];
@@ -86,9 +91,10 @@ class LedgerFile {
     const bans = (this.#db.prepare('SELECT hash, until, times FROM bans').all() as unknown as BanRow[]).map(
       ({hash: id, until: untilSeconds, times}) => ({...userOf(id), untilSeconds, times}),
     );
-    const records = this.#db
-      .prepare('SELECT name, text, ends AS endsSeconds FROM records')
-      .all() as unknown as Held['records'];
+    const rows = this.#db
+      .prepare('SELECT name, text, r.ends AS endsSeconds, "group" FROM records r LEFT JOIN record_groups USING (name)')
+      .all() as unknown as RecordRow[];
+    const records = rows.map(({group, ...record}) => ({...record, ...(group !== null && {group})}));
     const mark = this.#db.prepare('SELECT at, uptime, boot FROM mark').get() as MarkRow | undefined;
     return {
       windows,
@@ -142,17 +148,25 @@ class LedgerFile {
 
   #changeRecords(changes: readonly RecordChange[]): void {
     const remove = this.#db.prepare('DELETE FROM records WHERE name = ?');
+    const removeGroup = this.#db.prepare('DELETE FROM record_groups WHERE name = ?');
     const put = this.#db.prepare('INSERT OR REPLACE INTO records VALUES (?, ?, ?)');
+    const putGroup = this.#db.prepare('INSERT OR REPLACE INTO record_groups VALUES (?, ?, ?)');
     for (const change of changes) {
-      if ('remove' in change) remove.run(change.remove);
-      else put.run(change.put.name, change.put.text, change.put.endsSeconds);
+      const name = 'remove' in change ? change.remove : change.put.name;
+      removeGroup.run(name);
+      if ('remove' in change) remove.run(name);
+      else {
+        const {text, endsSeconds, group} = change.put;
+        put.run(name, text, endsSeconds);
+        if (group !== undefined) putGroup.run(name, group, endsSeconds);
+      }
     }
   }
 
   #sweep(nowMs: number): void {
     if (nowMs - this.#sweptMs < sweepEveryMs) return;
     this.#sweptMs = nowMs;
-    for (const table of ['windows', 'records']) {
+    for (const table of ['windows', 'records', 'record_groups']) {
       this.#db.prepare(`DELETE FROM ${table} WHERE ends <= ?`).run(Math.floor(nowMs / 1000));
     }
   }

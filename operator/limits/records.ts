@@ -10,13 +10,18 @@ export interface RecordStore {
   claim(record: StoredRecord, nowMs: number): Promise<string | undefined>;
   /** Removes it. Of several that take the same record, here or in another replica, one gets it. */
   take(name: string): Promise<string | undefined>;
+  /** The records of a kind that were put with this group and have not ended, in no order. */
+  list(kind: string, group: string): Promise<Pick<StoredRecord, 'name' | 'text'>[]>;
 }
+
+/** The part of a record's name before its first colon. */
+export const kindOf = (name: string): string => name.split(':', 1)[0] ?? '';
 
 export interface HeldRecordsOptions {
   clock: {nowMs(): number};
   /** Makes changes durable; absent: nothing outlives the process. */
   write?: (changes: readonly RecordChange[]) => Promise<void>;
-  /** Most records of a kind; beyond it, the oldest is removed. The kind is the part of a name before its first colon. */
+  /** Most records of a kind ({@link kindOf}); beyond it, the oldest is removed. */
   atMost?: number;
 }
 
@@ -92,13 +97,20 @@ export class HeldRecords implements RecordStore {
     return this.#textOf(record);
   }
 
+  /** Reads all records of the kind: at most {@link HeldRecordsOptions.atMost}. */
+  async list(kind: string, group: string): Promise<StoredRecord[]> {
+    this.#needLoaded();
+    const records = [...this.#ofKind(kind).values()];
+    return records.filter((record) => record.group === group && this.#textOf(record) !== undefined);
+  }
+
   async #remove(name: string): Promise<void> {
     await this.#write?.([{remove: name}]);
     this.#ofKind(name).delete(name);
   }
 
   #ofKind(name: string): Map<string, StoredRecord> {
-    const [kind = ''] = name.split(':', 1);
+    const kind = kindOf(name);
     let records = this.#records.get(kind);
     if (!records) this.#records.set(kind, (records = new Map()));
     return records;

@@ -7,7 +7,7 @@ import {once} from 'node:events';
 import {ClientOfflineError, createClient} from '@redis/client';
 import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
 import {type Ban, banId, userOf} from './bans.ts';
-import type {RecordStore} from './records.ts';
+import {kindOf, type RecordStore} from './records.ts';
 import type {Claim, Grant} from './store.ts';
 
 /**
@@ -41,6 +41,8 @@ const reserveSha = hash('sha1', reserveScript);
 /** A window is kept for longer than it lasts: clocks of replicas differ, by less than a second. */
 const keepSeconds = 60;
 const lookMs = 1000;
+/** Records that are read by one command. */
+const readAtOnce = 500;
 /** A connection on which a call has had no answer for so long is given up: a peer that has gone away may not have said so. */
 const deadlineMs = 3000;
 
@@ -131,9 +133,32 @@ export class Valkey implements Backend, RecordStore {
     return (await this.#ask((client) => client.get(this.#recordKey(name)))) ?? undefined;
   }
 
-  async put({name, text, endsSeconds}: StoredRecord, nowMs: number): Promise<void> {
+  /** A group is a sorted set of names by their end: each put removes the names that have ended, and the set ends with its last record. */
+  async put({name, text, endsSeconds, group}: StoredRecord, nowMs: number): Promise<void> {
     const value = Math.max(1, Math.ceil(endsSeconds - nowMs / 1000));
-    await this.#ask((client) => client.set(this.#recordKey(name), text, {expiration: {type: 'EX', value}}));
+    await this.#ask((client) => {
+      const all = client.multi().set(this.#recordKey(name), text, {expiration: {type: 'EX', value}});
+      if (group === undefined) return all.exec();
+      const key = this.#groupKey(kindOf(name), group);
+      return all
+        .zRemRangeByScore(key, '-inf', Math.floor(nowMs / 1000))
+        .zAdd(key, {score: endsSeconds, value: name})
+        .expire(key, value, 'NX')
+        .expire(key, value, 'GT')
+        .exec();
+    });
+  }
+
+  async list(kind: string, group: string): Promise<Pick<StoredRecord, 'name' | 'text'>[]> {
+    const names = await this.#ask((client) => client.zRange(this.#groupKey(kind, group), 0, -1));
+    const found: Pick<StoredRecord, 'name' | 'text'>[] = [];
+    for (let i = 0; i < names.length; i += readAtOnce) {
+      const some = names.slice(i, i + readAtOnce);
+      const texts = await this.#ask((client) => client.mGet(some.map((name) => this.#recordKey(name))));
+      // A name stays in the set when its record was taken.
+      for (const [n, name] of some.entries()) if (texts[n]) found.push({name, text: texts[n]});
+    }
+    return found;
   }
 
   async claim({name, text, endsSeconds}: StoredRecord, nowMs: number): Promise<string | undefined> {
@@ -161,6 +186,10 @@ export class Valkey implements Backend, RecordStore {
 
   #key(name: 'bans' | 'version'): string {
     return `${this.#prefix}:${name}`;
+  }
+
+  #groupKey(kind: string, group: string): string {
+    return `${this.#prefix}:group:${kind}:${group}`;
   }
 
   #recordKey(name: string): string {

@@ -98,7 +98,9 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
   const shared = share(parts, limits);
   const all = Object.values(shared.caches);
   const keys = keepKeys(parts, shared, events);
-  const page = brand.enabled ? {files: await loadPage(brand), sessions: makeSessions(shared)} : undefined;
+  const page = brand.enabled
+    ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)}
+    : undefined;
   const gate = makeGate(parts, shared, page?.sessions, {
     used: keys.used,
     refused: (why) => counters.refusals.inc({why}),
@@ -213,17 +215,13 @@ const bansBySystemClock = (bans: Limits['bans'], clock: Limits['clock']): ApiKey
   lift: (hash) => bans.lift(hash),
 });
 
-const makeSessions = ({
-  limits: {records},
-  hub,
-  now,
-  trustedNow,
-  namespaceUID,
-  findKey,
-  bannedUntil,
-}: Shared): Sessions =>
+const makeSessions = (
+  {limits: {records}, hub, now, trustedNow, namespaceUID, findKey, bannedUntil}: Shared,
+  lifetimeMs: number,
+): Sessions =>
   new Sessions({
     records,
+    sessionSeconds: Math.floor(lifetimeMs / 1000),
     now: trustedNow,
     namespaceUID,
     keyEnded: ({namespace, key, scopes}) =>
@@ -300,7 +298,8 @@ function addRoutes(
     sessions: page.sessions,
     recognise: (token) => recognise(`Bearer ${token}`, findKey, now()),
   });
-  addPage(server, {page: page.files, brand});
+  const hasHttps = shared.pageOrigin !== undefined && brand.strictTransportSecurity;
+  addPage(server, {page: page.files, brand, hasHttps});
 }
 
 type Listening = Server & {port: () => number};

@@ -1,4 +1,5 @@
 import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
+import {createClient} from '@redis/client';
 import * as fc from 'fast-check';
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
@@ -314,6 +315,28 @@ describe('Records of several replicas', () => {
     );
     expect(claimed.filter((there) => there === undefined).length).toBe(1);
     expect(claimed.filter((there) => there === 'of claimed').length).toBe(3);
+  });
+
+  test('of a group are listed by every replica until they end or are taken, and the list ends with the last one', async () => {
+    const [one, two] = await replicas(2);
+    const put = (name: string, seconds: number, group = 'g'): Promise<void> =>
+      one!.records.put({...record(name, seconds), group}, Date.now());
+    await put('kind:long', 60);
+    await put('kind:taken', 50);
+    await put('kind:short', 1);
+    await put('kind:other', 60, 'h');
+    await put('other:long', 60);
+    const names = async (): Promise<string[]> =>
+      (await two!.records.list('kind', 'g')).map(({name, text}) => `${name} ${text}`).toSorted();
+    expect(await names()).toEqual(['kind:long of kind:long', 'kind:short of kind:short', 'kind:taken of kind:taken']);
+    await two!.records.take('kind:taken');
+    await until(async () => (await names()).length === 1);
+    expect(await names()).toEqual(['kind:long of kind:long']);
+    const client = await createClient({url: redis.url}).connect();
+    const keys = await client.keys('*group:kind:*');
+    const spans = await Promise.all(keys.map((key) => client.ttl(key)));
+    client.destroy();
+    expect(spans.map((seconds) => seconds > 50 && seconds <= 60)).toEqual([true, true]);
   });
 
   test('expire', async () => {

@@ -110,6 +110,8 @@ describe('A good configuration', () => {
           frameAncestors: [],
           returnOrigins: [],
           linksByKeys: false,
+          sessionLifetime: 8 * hour,
+          strictTransportSecurity: true,
         },
       },
       valkey: {url: ''},
@@ -599,6 +601,12 @@ describe('A bad value', () => {
       'api.page.frameAncestors.0: ',
     ],
     ['a URL as an origin', {api: {page: {returnOrigins: ['https://example.com/a']}}}, 'api.page.returnOrigins.0: '],
+    [
+      'a session of a minute',
+      {api: {page: {sessionLifetime: '4m'}}},
+      'api.page.sessionLifetime: must be between 5m and 7d',
+    ],
+    ['a session of a month', {api: {page: {sessionLifetime: '8d'}}}, 'api.page.sessionLifetime: '],
     ['any origin', {api: {page: {returnOrigins: ['https://*.example.com']}}}, 'api.page.returnOrigins.0: '],
     ['another level of log', {log: {level: 'loud'}}, 'log.level: '],
   ];

@@ -39,7 +39,7 @@ function SignOut() {
   );
 }
 
-/** Whose domains are shown: a person must see at once if these are not their own. */
+/** The account, the namespace and the user whose domains the page shows. */
 function Whose({session: {account, namespace, subject, key}}: {session: Session}) {
   return (
     <dl className="whose">
@@ -79,7 +79,6 @@ export function Shell({session, children}: {session?: Session; children: ReactNo
             )}
             <span>{brand.name === '' ? 'Domains' : brand.name}</span>
           </p>
-          {session && <Whose session={session} />}
           <div className="aside">
             {session?.returnUrl && (
               <a href={session.returnUrl} rel="noreferrer">
@@ -88,6 +87,7 @@ export function Shell({session, children}: {session?: Session; children: ReactNo
             )}
             {session && <SignOut />}
           </div>
+          {session && <Whose session={session} />}
         </div>
         {session && (
           <nav className="bar places" aria-label="Pages">

@@ -36,16 +36,16 @@ export function ConfirmSignIn({unconfirmed: {current, next}, busy, error, onConf
   return (
     <Page
       title={current ? 'Sign in as someone else?' : `Sign in to ${nameOf(next)}?`}
-      lead={<p>Continue only if this account is yours. The domains that you add are added to it.</p>}
+      lead={<p>Continue only if this is your account. If it is not, its owner gets the domains that you add.</p>}
     >
       <Whom title="You are about to sign in to" of={next} />
       {current && <Whom title="You are signed in to" of={current} />}
       {error !== null && error !== undefined && <Problem error={error} />}
       <div className="actions">
-        <button type="button" onClick={onCancel}>
+        <button type="button" className={current ? 'primary' : undefined} onClick={onCancel}>
           {current ? `Stay in ${isSame ? current.namespace : nameOf(current)}` : 'Cancel'}
         </button>
-        <Button className="primary" busy={busy} onClick={onConfirm}>
+        <Button className={current ? undefined : 'primary'} busy={busy} onClick={onConfirm}>
           Sign in to {isSame ? next.namespace : nameOf(next)}
         </Button>
       </div>

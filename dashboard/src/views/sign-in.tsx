@@ -16,7 +16,7 @@ import {entryOf} from '../places.ts';
 import {setSession, tryAgain} from '../queries.ts';
 import {ConfirmSignIn} from './confirm-sign-in.tsx';
 
-/** What a person must confirm, and by what they sign in. */
+/** A sign-in that waits for its confirmation. */
 interface Asked {
   by: 'link' | 'key';
   unconfirmed: Unconfirmed;

@@ -9,8 +9,14 @@ export const views = ['/', '/sign-in', '/projects/:project', '/keys', '/usage'] 
 
 const config = {isFile: true};
 
-export function addPage(server: FastifyInstance, {page, brand}: {page: Page; brand: Brand}): void {
+/** `hasHttps`: browsers are to use HTTPS alone for this hostname (RFC 6797), for a year. */
+export function addPage(
+  server: FastifyInstance,
+  {page, brand, hasHttps}: {page: Page; brand: Brand; hasHttps: boolean},
+): void {
+  const hsts = hasHttps ? {'strict-transport-security': 'max-age=31536000'} : {};
   const policy = {
+    ...hsts,
     'content-security-policy': contentSecurityPolicy(brand),
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
@@ -27,6 +33,7 @@ export function addPage(server: FastifyInstance, {page, brand}: {page: Page; bra
       send(
         request,
         reply.headers({
+          ...hsts,
           'cache-control': 'public, max-age=31536000, immutable',
           'cross-origin-resource-policy': 'same-origin',
         }),

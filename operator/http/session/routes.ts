@@ -12,11 +12,14 @@ import {type Actor, callerOf, refuseMore} from '../caller.ts';
 import type {KeyUser} from '../../limits/bans.ts';
 import {networkOf} from '../address.ts';
 import type {Gate} from '../gate.ts';
+import {nameOf} from '../key-bounds.ts';
 import {signInPool} from '../pools.ts';
 import {Problem, signedInSchema} from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import {consentProblem, needsConsent, type SignedIn} from './consent.ts';
 import {clearCookie, readCookie, setCookie} from './cookie.ts';
+import {manageSessions} from './manage.ts';
+import {subject} from './subject.ts';
 import {checkSameOrigin} from './same-origin.ts';
 import type {Grant, Session, Sessions} from './sessions.ts';
 
@@ -41,14 +44,6 @@ export interface SessionRoutesDeps {
 }
 
 const web = z.url({protocol: /^https?$/, hostname: z.regexes.hostname}).max(2048);
-/** No control, format or invisible characters: it is shown to people and logged. */
-const printable =
-  /^[ -~\u00a1-\u00ac\u00ae-\u061b\u061d-\u180d\u180f-\u200a\u2010-\u2027\u202f-\u205f\u2070-\ufefe\uff00-\ufff8]+$/;
-const subject = z
-  .string()
-  .max(200)
-  .regex(printable, 'must be 1 to 200 printable characters')
-  .describe("The platform's own name for its user. The page and the log show it.");
 const scopes = z
   .array(z.string().regex(new RegExp(scopePattern)))
   .min(1)
@@ -114,6 +109,7 @@ export function addSessions(server: FastifyInstance, deps: SessionRoutesDeps): v
   startSession(app, deps);
   readSession(app, deps);
   endSession(app, deps);
+  manageSessions(app, deps);
 }
 
 function makeLink(app: App, deps: SessionRoutesDeps): void {
@@ -149,6 +145,7 @@ function makeLink(app: App, deps: SessionRoutesDeps): void {
         ...request.body,
         namespace: caller.namespace,
         namespaceUID: caller.tenant.namespaceUID,
+        madeBy: nameOf(caller),
         ...(key && {key}),
       };
       const {token, endsSeconds} = await sessions.makeLink(grant);
@@ -276,6 +273,7 @@ function grantOf(
     namespace,
     namespaceUID: namespaceUID(namespace) ?? '',
     scopes: who.key.spec.scopes,
+    madeBy: `ApiKey ${who.key.metadata.name}`,
     key: keyOf(who.key, user),
   };
 }

@@ -2,7 +2,7 @@
  * Who uses the page without a key in hand: a link that the platform's backend asked for, or a key that was typed in once, becomes a
  * session. Link and cookie are 256 random bits; only their SHA-256 is kept, where quota is kept, so sessions outlive a restart.
  *
- *   backend --makeLink--> link, 5 minutes --open, once--> session, 8 hours --end, or the end of the key behind it--> nothing
+ *   backend --makeLink--> link, 5 minutes --open, once--> session --its lifetime, or end, or the end of the key behind it--> nothing
  */
 import {createHash, randomBytes} from 'node:crypto';
 import type {KeyUser} from '../../limits/bans.ts';
@@ -23,6 +23,8 @@ export interface Grant {
   subject?: string;
   /** The project that the page opens first. */
   project?: string;
+  /** Who created the link, or whose key was typed: as in `madeBy` of keys. */
+  madeBy?: string;
   /** The key that it ends with, and where that was used; without one it is on the platform's own word. */
   key?: KeyUser & {name: string; uid: string};
 }
@@ -30,6 +32,8 @@ export interface Grant {
 export interface Session extends Grant {
   /** Names it without letting anybody in: the hash of its cookie. */
   id: string;
+  /** Unix seconds; absent of a session that an older Doorplate began. */
+  startSeconds?: number;
   /** Unix seconds. */
   endsSeconds: number;
 }
@@ -42,12 +46,18 @@ export interface SessionsDeps {
   keyEnded: (grant: Grant) => string | undefined;
   /** The UID of a namespace that exists. */
   namespaceUID: (namespace: string) => string | undefined;
+  /** How long a session lasts. */
+  sessionSeconds: number;
   /** A session was ended here, by its id. */
   onEnd: (id: string) => void;
 }
 
 export const linkSeconds = 5 * 60;
-export const sessionSeconds = 8 * 3600;
+
+interface Times {
+  startSeconds: number;
+  endsSeconds: number;
+}
 
 const newToken = (): string => randomBytes(32).toString('base64url');
 const tokenShape = /^[\w-]{43}$/;
@@ -105,14 +115,14 @@ export class Sessions {
   async #giveBack(name: string, taken: Promise<string | undefined>): Promise<void> {
     const text = await taken.catch(() => undefined);
     if (text === undefined) return;
-    const {endsSeconds} = JSON.parse(text) as {endsSeconds: number};
+    const {endsSeconds, namespaceUID: group} = JSON.parse(text) as Grant & {endsSeconds: number};
     // Where that fails, too, the platform has other links.
-    await this.#deps.records.put({name, text, endsSeconds}, this.#deps.now()).catch(() => {});
+    await this.#deps.records.put({name, text, endsSeconds, group}, this.#deps.now()).catch(() => {});
   }
 
   async start(grant: Grant): Promise<{token: string; session: Session}> {
-    const {token, endsSeconds} = await this.#keep('session', grant, sessionSeconds);
-    return {token, session: {...grant, id: idOf(token), endsSeconds}};
+    const {token, ...times} = await this.#keep('session', grant, this.#deps.sessionSeconds);
+    return {token, session: {...grant, id: idOf(token), ...times}};
   }
 
   /** Whether this process has seen the session of this cookie lately, and not its end. */
@@ -135,8 +145,40 @@ export class Sessions {
   }
 
   async end(token: string): Promise<void> {
-    await this.#asked(this.#deps.records.take(`session:${idOf(token)}`));
-    this.#deps.onEnd(idOf(token));
+    await this.#end(idOf(token));
+  }
+
+  /** The sessions of a namespace that have not ended, by their ids. */
+  async list(namespaceUID: string): Promise<Session[]> {
+    const records = await this.#asked(this.#deps.records.list('session', namespaceUID));
+    return records
+      .map(({name, text}) => ({...(JSON.parse(text) as Omit<Session, 'id'>), id: name.slice('session:'.length)}))
+      .filter((session) => this.#whyEnded(session) === undefined)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Ends a session by its id. Returns false if the namespace has none of this id. */
+  async endById(namespaceUID: string, id: string): Promise<boolean> {
+    const text = await this.#asked(this.#deps.records.get(`session:${id}`));
+    if (text === undefined || (JSON.parse(text) as Grant).namespaceUID !== namespaceUID) return false;
+    return this.#end(id);
+  }
+
+  /** Ends all sessions of a user in the namespace, and the links that the user has not used. Returns how many sessions it ended. */
+  async endAll(namespaceUID: string, subject: string): Promise<number> {
+    // Links first: a link that is used meanwhile is a session by then.
+    const links = await this.#asked(this.#deps.records.list('link', namespaceUID));
+    const theirs = links.filter(({text}) => (JSON.parse(text) as Grant).subject === subject);
+    await Promise.all(theirs.map(({name}) => this.#asked(this.#deps.records.take(name))));
+    const sessions = (await this.list(namespaceUID)).filter((session) => session.subject === subject);
+    const wereThere = await Promise.all(sessions.map(({id}) => this.#end(id)));
+    return wereThere.filter(Boolean).length;
+  }
+
+  async #end(id: string): Promise<boolean> {
+    const text = await this.#asked(this.#deps.records.take(`session:${id}`));
+    this.#deps.onEnd(id);
+    return text !== undefined;
   }
 
   #whyEnded(grant: Grant): NotRecognised | undefined {
@@ -146,16 +188,22 @@ export class Sessions {
     return why === undefined ? undefined : ended(why);
   }
 
-  async #keep(kind: 'link' | 'session', grant: Grant, seconds: number): Promise<{token: string; endsSeconds: number}> {
+  async #keep(kind: 'link' | 'session', grant: Grant, seconds: number): Promise<{token: string} & Times> {
     const nowMs = this.#deps.now();
-    const [token, endsSeconds] = [newToken(), Math.floor(nowMs / 1000) + seconds];
+    const [token, startSeconds] = [newToken(), Math.floor(nowMs / 1000)];
+    const times = {startSeconds, endsSeconds: startSeconds + seconds};
     await this.#asked(
       this.#deps.records.put(
-        {name: `${kind}:${idOf(token)}`, text: JSON.stringify({...grant, endsSeconds}), endsSeconds},
+        {
+          name: `${kind}:${idOf(token)}`,
+          text: JSON.stringify({...grant, ...times}),
+          endsSeconds: times.endsSeconds,
+          group: grant.namespaceUID,
+        },
         nowMs,
       ),
     );
-    return {token, endsSeconds};
+    return {token, ...times};
   }
 
   /** A store that gives no answer ends no session. */

@@ -1,12 +1,13 @@
 /** Links and sessions by themselves: when they end. */
 import {describe, expect, test} from '@jest/globals';
-import {linkSeconds, sessionSeconds, Sessions} from '../../../operator/http/session/sessions.ts';
+import {linkSeconds, Sessions} from '../../../operator/http/session/sessions.ts';
 import type {Grant, Session} from '../../../operator/http/session/sessions.ts';
 import {readCookie} from '../../../operator/http/session/cookie.ts';
 import {HeldRecords} from '../../../operator/limits/records.ts';
 import type {StoredRecord} from '../../../operator/limits/backend.ts';
 import {settled} from '../../support/kube-clock.ts';
 
+const sessionSeconds = 8 * 3600;
 const grant: Grant = {namespace: 'acme', namespaceUID: 'first', scopes: ['domains:read']};
 
 function make() {
@@ -20,6 +21,7 @@ function make() {
     stalled: undefined as Promise<void> | undefined,
     ended: undefined as string | undefined,
   };
+  const ended: string[] = [];
   const records = new HeldRecords({
     clock,
     write: async (changes) => {
@@ -37,9 +39,10 @@ function make() {
     now: clock.nowMs,
     keyEnded: () => world.ended,
     namespaceUID: () => world.uid,
-    onEnd: () => {},
+    onEnd: (id) => ended.push(id),
+    sessionSeconds,
   });
-  return {sessions, clock, world, written, records};
+  return {sessions, clock, world, written, records, ended};
 }
 
 describe('A link', () => {
@@ -79,7 +82,7 @@ describe('A link', () => {
 });
 
 describe('A session', () => {
-  test('ends after eight hours', async () => {
+  test('ends after its lifetime', async () => {
     const {sessions, clock} = make();
     const {token} = await sessions.start(grant);
     clock.ms += sessionSeconds * 1000 - 1000;
@@ -150,6 +153,34 @@ describe('A session', () => {
     expect('problem' in (await sessions.find(token))).toBe(!broken);
   });
 
+  test('is listed in its namespace until it ends, also by the next process', async () => {
+    const {sessions, clock, written, world} = make();
+    const {session} = await sessions.start({...grant, subject: 'ann', madeBy: 'ApiKey ci'});
+    await sessions.start({...grant, namespaceUID: 'second'});
+    expect(await sessions.list('first')).toEqual([session]);
+    const next = make();
+    next.records.load([...written.values()]);
+    expect(await next.sessions.list('first')).toEqual([session]);
+    world.ended = 'banned';
+    expect(await sessions.list('first')).toEqual([session]);
+    clock.ms += sessionSeconds * 1000;
+    expect(await sessions.list('first')).toEqual([]);
+  });
+
+  test('is ended by its id in its own namespace only', async () => {
+    const {sessions, ended} = make();
+    const {token, session} = await sessions.start(grant);
+    expect([await sessions.endById('second', session.id), 'problem' in (await sessions.find(token))]).toEqual([
+      false,
+      false,
+    ]);
+    expect([await sessions.endById('first', session.id), 'problem' in (await sessions.find(token))]).toEqual([
+      true,
+      true,
+    ]);
+    expect(ended).toEqual([session.id]);
+  });
+
   test('that cannot be written is not begun, and one that cannot be asked for has not ended', async () => {
     const {sessions, world, clock} = make();
     world.broken = true;
@@ -160,6 +191,7 @@ describe('A session', () => {
       keyEnded: () => undefined,
       namespaceUID: () => 'first',
       onEnd: () => {},
+      sessionSeconds,
     });
     await expect(unread.find('A'.repeat(43))).rejects.toMatchObject({type: 'unavailable'});
     const silent = new Sessions({
@@ -168,11 +200,13 @@ describe('A session', () => {
         put: () => new Promise(() => {}),
         claim: () => new Promise(() => {}),
         take: () => new Promise(() => {}),
+        list: () => new Promise(() => {}),
       },
       now: clock.nowMs,
       keyEnded: () => undefined,
       namespaceUID: () => 'first',
       onEnd: () => {},
+      sessionSeconds,
     });
     await expect(silent.find('A'.repeat(43))).rejects.toMatchObject({type: 'unavailable'});
   });

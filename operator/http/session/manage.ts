@@ -1,0 +1,112 @@
+/** Listing and ending sessions of the page, for the platform and for holders of keys. */
+import {z} from 'zod';
+import {timestamp} from '../../domain/times.ts';
+import {answers} from '../answers.ts';
+import type {App} from '../app.ts';
+import {callerOf} from '../caller.ts';
+import {Problem} from '../problems.ts';
+import * as schemas from '../schemas.ts';
+import {subject} from './subject.ts';
+import type {Session, Sessions} from './sessions.ts';
+
+interface ManageDeps {
+  sessions: Sessions;
+}
+
+const tags = ['Page'];
+const config = {scope: 'keys:write'};
+const time = (description: string) => z.string().describe(`${description} RFC 3339, UTC.`);
+const listed = z
+  .object({
+    id: z.string().describe('Names the session, and signs nobody in.'),
+    subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
+    madeBy: z.string().describe('Who created the link or typed a key: ApiKey NAME or ServiceAccount NAMESPACE/NAME.'),
+    scopes: z.array(z.string()).describe('What it allows.'),
+    started: time('When it began.'),
+    ends: time('When it ends.'),
+  })
+  .describe('A session of the page.');
+const params = z.object({
+  id: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('The `id` of a session.'),
+});
+
+const view = ({id, subject: of, madeBy, scopes, startSeconds, endsSeconds}: Session): z.output<typeof listed> => ({
+  id,
+  subject: of ?? null,
+  madeBy: madeBy ?? '',
+  scopes: [...scopes],
+  started: timestamp((startSeconds ?? endsSeconds) * 1000),
+  ends: timestamp(endsSeconds * 1000),
+});
+
+export function manageSessions(app: App, deps: ManageDeps): void {
+  listSessions(app, deps);
+  endById(app, deps);
+  endBySubject(app, deps);
+}
+
+function listSessions(app: App, {sessions}: ManageDeps): void {
+  app.get(
+    '/v1/sessions',
+    {
+      config,
+      schema: {
+        summary: 'List the sessions of the page',
+        tags,
+        querystring: schemas.page.extend({subject: subject.optional()}),
+        response: answers({200: schemas.list(listed, 'Sessions of the namespace, by id.')}, ['invalid-input']),
+      },
+    },
+    async (request) => {
+      const {limit, after = '', subject: of} = request.query;
+      const all = await sessions.list(callerOf(request).tenant.namespaceUID);
+      const rest = all.filter(({id, ...each}) => id > after && (of === undefined || each.subject === of));
+      const items = rest.slice(0, limit).map(view);
+      return {items, next: rest.length > limit ? items.at(-1)!.id : null};
+    },
+  );
+}
+
+function endById(app: App, {sessions}: ManageDeps): void {
+  app.delete(
+    '/v1/sessions/:id',
+    {
+      config,
+      schema: {
+        summary: 'End a session of the page',
+        tags,
+        params,
+        description:
+          'Its requests are refused at once, and its event streams end, on other replicas within 15 seconds.',
+        response: answers({204: z.null()}, ['invalid-input']),
+      },
+    },
+    async (request, reply) => {
+      if (!(await sessions.endById(callerOf(request).tenant.namespaceUID, request.params.id)))
+        throw new Problem('not-found', 'The namespace has no session with this id.');
+      return reply.status(204).send(null);
+    },
+  );
+}
+
+function endBySubject(app: App, {sessions}: ManageDeps): void {
+  app.delete(
+    '/v1/sessions',
+    {
+      config,
+      schema: {
+        summary: 'End all sessions of a user',
+        tags,
+        querystring: z.object({subject}),
+        description: 'Also deletes the links of the user that nobody has used. Other namespaces keep theirs.',
+        response: answers({200: z.object({ended: z.int().describe('Sessions that were ended.')})}, ['invalid-input']),
+      },
+    },
+    async (request) => ({
+      ended: await sessions.endAll(callerOf(request).tenant.namespaceUID, request.query.subject),
+    }),
+  );
+}
