@@ -34,7 +34,7 @@ export interface Session extends SignedIn {
 /** A link that signs in. */
 export interface Link {
   secret: string;
-  /** The page that led to it; empty if that is not known. */
+  /** Origin of the page that led to it; empty if that is not known. */
   referrer: string;
 }
 

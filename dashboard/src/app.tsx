@@ -29,7 +29,10 @@ const linkInBar = (): string | undefined =>
 
 // A link that comes later changes only what is behind the #: this page cannot know which page it comes from.
 const atStart = linkInBar();
-const linkOf = (secret: string): Link => ({secret, referrer: secret === atStart ? document.referrer : ''});
+const linkOf = (secret: string): Link => ({
+  secret,
+  referrer: secret === atStart && document.referrer !== '' ? new URL(document.referrer).origin : '',
+});
 
 /** A link that somebody follows: it leaves the address bar at once, and is kept until `end` is called. */
 function useLink(): {link: Link | undefined; end: () => void} {

@@ -164,6 +164,21 @@ describe('A ServiceAccount with rights in a namespace', () => {
     expect(await used()).toBe(before + 1);
   });
 
+  test("lists and ends sessions of that namespace; one without the right can't", async () => {
+    expect(await ask('/v1/sessions')).toMatchObject({
+      status: 200,
+      body: {items: [{subject: null, madeBy: 'ServiceAccount platform/backend'}]},
+    });
+    const {id} = (await ask('/v1/sessions')).body.items[0] as {id: string};
+    for (const without of [{namespace: 'other'}, {key: reading}]) {
+      expect((await ask('/v1/sessions', without)).status).toBe(404);
+      expect((await ask(`/v1/sessions/${id}`, {method: 'DELETE', ...without})).status).toBe(404);
+      expect((await ask('/v1/sessions?subject=ann', {method: 'DELETE', ...without})).status).toBe(404);
+    }
+    expect((await ask(`/v1/sessions/${id}`, {method: 'DELETE'})).status).toBe(204);
+    expect((await ask('/v1/sessions')).body.items).toEqual([]);
+  });
+
   test("in a namespace of the tenant creates no link for it: it is not the platform's", async () => {
     const own = {namespace: 'acme', name: 'linking'};
     const rules = [{apiGroups: ['doorplate.dev'], resources: ['apikeys'], verbs: ['create']}];

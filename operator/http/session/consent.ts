@@ -1,6 +1,6 @@
 /**
- * Login CSRF: another site could sign a person in to an account of its own, and what the person adds there would be the attacker's. So a
- * sign-in needs the consent of the person if it would replace the session of somebody else, or if a page of another site started it.
+ * Login CSRF: an attacker's site signs a person in to the attacker's account, and the attacker gets the domains that the person adds. So a
+ * sign-in needs the person's consent if the browser has a session of another namespace or user, or if another site started the sign-in.
  */
 import {Problem, type signedInSchema} from '../problems.ts';
 import type {z} from 'zod';
@@ -13,7 +13,7 @@ interface SignIn {
   /** The session that the browser has. */
   current: Grant | undefined;
   next: Grant;
-  /** The page that led to the link, by `document.referrer`; undefined: a person typed a key. */
+  /** URL or origin of the page that led to the link, by `document.referrer`; undefined: a person typed a key. */
   referrer: string | undefined;
   /** Of the platform's pages. */
   origins: readonly string[];

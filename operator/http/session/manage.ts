@@ -101,7 +101,7 @@ function endBySubject(app: App, {sessions}: ManageDeps): void {
         summary: 'End all sessions of a user',
         tags,
         querystring: z.object({subject}),
-        description: 'Also deletes the links of the user that nobody has used. Other namespaces keep theirs.',
+        description: 'Also deletes the unused links of the user. Other namespaces keep theirs.',
         response: answers({200: z.object({ended: z.int().describe('Sessions that were ended.')})}, ['invalid-input']),
       },
     },
