@@ -39,7 +39,7 @@ const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken
 
 /** A large block is followed by the next one when half of it is used; a small one when it is used up. */
 export const runsLowEarly = (counter: Counter, limit: number): boolean =>
-  counter.block >= ahead && counter.left <= counter.block / 2 && hasMore(counter, limit);
+  counter.block >= ahead && 2 * counter.left <= counter.block && hasMore(counter, limit);
 
 export function claimOf(counter: Counter, limit: number): Claim | undefined {
   const {key: window, endSeconds, left} = counter;

@@ -13,7 +13,8 @@ export type Told = Record<string, string | number>;
 
 /**
  * Header names in lower case. The three X-RateLimit ones show the tightest window of all pools; the draft's list every pool, as
- * `POLICY-minute` and `POLICY-day`. Each request needs this, so texts that change once a second or less often are cached.
+ * `POLICY-minute` and `POLICY-day`. Each request needs this, so texts that change once a second or less often are cached,
+ * and no closure is allocated for a request with one pool.
  */
 export function limitHeaders(told: LimitsTold): Told {
   const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd, each} = told;
@@ -23,9 +24,12 @@ export function limitHeaders(told: LimitsTold): Told {
     'x-ratelimit-remaining': isDay ? dayRemaining! : minuteRemaining,
     'x-ratelimit-reset': isDay ? dayEnd! : minuteEnd,
     'ratelimit-policy': each ? each.map(policiesOf).join(', ') : policiesOf(told),
-    ratelimit: each ? each.map((pool) => remainingText(pool, told)).join(', ') : remainingText(told, told),
+    ratelimit: each ? remainingTexts(each, told) : remainingText(told, told),
   });
 }
+
+const remainingTexts = (pools: readonly PoolStanding[], told: LimitsTold): string =>
+  pools.map((pool) => remainingText(pool, told)).join(', ');
 
 function policiesOf({policy, minuteLimit, dayLimit}: PoolStanding): string {
   const texts = textsOf(policy);
@@ -34,10 +38,11 @@ function policiesOf({policy, minuteLimit, dayLimit}: PoolStanding): string {
 
 function remainingText(pool: PoolStanding, told: LimitsTold): string {
   const {policy, minuteRemaining, minuteEnd, dayRemaining, dayEnd} = pool;
-  const {minuteName, dayName} = textsOf(policy);
-  const ofMinute = untilMinute(wait('minute', minuteEnd, told));
-  if (dayRemaining === undefined || dayEnd === undefined) return `${minuteName}${minuteRemaining}${ofMinute}`;
-  return `${minuteName}${minuteRemaining}${ofMinute}${dayName}${dayRemaining}${untilDay(wait('day', dayEnd, told))}`;
+  const texts = textsOf(policy);
+  const ofMinute = `${texts.minuteName}${minuteRemaining}`;
+  const minuteWait = wait('minute', minuteEnd, told);
+  if (dayRemaining === undefined || dayEnd === undefined) return `${ofMinute}${untilReset(minuteWait)}`;
+  return `${ofMinute}${texts.untilDay(minuteWait)}${dayRemaining}${untilReset(wait('day', dayEnd, told))}`;
 }
 
 /** Both headers of a request that is charged to one pool, and is about others: those of all. */
@@ -76,12 +81,18 @@ function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
 
 const {minute: minuteSeconds, day: daySeconds} = lengthSeconds;
 
+/** Caches the texts of a minute's seconds. Pools have minutes of their own, so the last text is rarely the next one. */
+function keptOfMinute(make: (seconds: number) => string): (seconds: number) => string {
+  const known: string[] = [];
+  return (seconds) => (seconds > minuteSeconds ? make(seconds) : (known[seconds] ??= make(seconds)));
+}
+
 /** The parts of the texts of one policy. */
 const makeTexts = (policy: string) => {
   const minutePolicy = kept((perMinute) => `"${policy}-minute";q=${perMinute};w=${minuteSeconds}`);
   return {
     minuteName: `"${policy}-minute";r=`,
-    dayName: `, "${policy}-day";r=`,
+    untilDay: keptOfMinute((seconds) => `;t=${seconds}, "${policy}-day";r=`),
     minutePolicy,
     policies: kept((perMinute) =>
       kept((perDay) => `${minutePolicy(perMinute)}, "${policy}-day";q=${perDay};w=${daySeconds}`),
@@ -103,8 +114,7 @@ function textsOf(policy: string): ReturnType<typeof makeTexts> {
   return texts;
 }
 
-const untilMinute = kept((seconds) => `;t=${seconds}`);
-const untilDay = kept((seconds) => `;t=${seconds}`);
+const untilReset = kept((seconds) => `;t=${seconds}`);
 
 /** The headers of an answer to a banned key: nothing remains until the ban ends, whatever its windows have left. */
 export function banHeaders(untilSeconds: number, standing: Standing): Told {
@@ -125,6 +135,9 @@ const secondsUntil = (thenSeconds: number, {nowSeconds}: Standing): number => Ma
 
 /** The draft requires the same time in the reset of the exhausted window and in Retry-After. */
 const wait = (name: WindowName, endSeconds: number, told: LimitsTold): number =>
-  told.retryAfterSeconds !== undefined && told.exhausted === name && told[`${name}End`] === endSeconds
+  told.retryAfterSeconds !== undefined && told.exhausted === name && endOf(name, told) === endSeconds
     ? told.retryAfterSeconds
     : secondsUntil(endSeconds, told);
+
+const endOf = (name: WindowName, {minuteEnd, dayEnd}: Standing): number | undefined =>
+  name === 'day' ? dayEnd : minuteEnd;
