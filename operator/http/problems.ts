@@ -221,6 +221,13 @@ const table = {
       'It went on sending requests although each was refused, for minutes. The ban is of the key in this network alone.',
     remedy: 'Wait as long as `Retry-After` says, and mend the client: each further ban lasts twice as long.',
   },
+  'too-many-streams': {
+    status: 429,
+    title: 'Too many event streams are open',
+    means:
+      'The caller, or all callers of the account together, have as many event streams open as they may have. The quota is not used up.',
+    remedy: 'Close a stream that you no longer read, or share one stream. Then connect again after `Retry-After`.',
+  },
   'headers-too-large': {
     status: 431,
     title: 'The headers are too large',

@@ -19,7 +19,7 @@ interface Holder {
 }
 
 const tooMany = (whose: string) => (open: number) =>
-  new Problem('rate-limited', `${open} event streams are open, which is as many as ${whose} may have. Close one.`, {
+  new Problem('too-many-streams', `${open} event streams are open, which is as many as ${whose} may have. Close one.`, {
     headers,
   });
 const noRoom = () => new Problem('unavailable', 'No more event streams may be open here now. Try again.', {headers});
@@ -58,7 +58,7 @@ export class StreamPlaces {
 }
 
 /** Identifies a key, a ServiceAccount or a session: all its streams share one limit. */
-const idOf = (caller: Actor): string =>
+export const idOf = (caller: Actor): string =>
   caller.kind === 'key'
     ? (caller.key.metadata.uid ?? '')
     : caller.kind === 'backend'
