@@ -49,6 +49,8 @@ declare module 'fastify' {
     isFile?: boolean;
     /** Somebody signs in, or out: beside other requests of the same address, so that neither keeps the other from it. */
     isSignIn?: boolean;
+    /** An event stream: it has log lines and metrics of its own. */
+    isStream?: boolean;
   }
 }
 

@@ -230,7 +230,7 @@ function refuseOtherMethods(server: FastifyInstance, methods: ReadonlyMap<string
 }
 
 /** Whose request it was, as far as a log may say. */
-function whoIs(caller: Caller | undefined): object {
+export function whoIs(caller: Caller | undefined): object {
   if (caller === undefined || caller.kind === 'address') return {};
   if (caller.kind === 'session') return {session: caller.namespace, subject: caller.session.subject};
   return caller.kind === 'key'
@@ -242,6 +242,7 @@ function answered({log, onAnswer}: ServerOptions, request: FastifyRequest, reply
   const {method, id: requestId, caller} = request;
   const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none');
   const {statusCode: status, elapsedTime} = reply;
+  if (request.routeOptions.config.isStream && status === 200) return;
   log.info({requestId, method, route, status, ms: Math.round(elapsedTime), ...whoIs(caller)}, 'answered');
   onAnswer?.({method, route, status, seconds: elapsedTime / 1000});
 }

@@ -186,6 +186,15 @@ const api: readonly Panel[] = [
       ['sum(doorplate_bans_active{SELECTOR})', 'banned keys'],
     ],
   },
+  {
+    title: 'Event streams',
+    description: 'Streams that are open, events a second, and streams that end a second by why.',
+    queries: [
+      ['sum(doorplate_api_event_streams{SELECTOR})', 'open'],
+      ['sum(rate(doorplate_api_events_sent_total{SELECTOR}[5m]))', 'events'],
+      [rate('doorplate_api_event_streams_ended_total', 'why'), 'ended: {{why}}'],
+    ],
+  },
 ];
 
 const rows = {

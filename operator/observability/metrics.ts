@@ -92,4 +92,22 @@ export const apiMetrics = (registry: Registry) => ({
     labelNames: ['why'],
     registers: [registry],
   }),
+  streams: new Gauge({
+    name: 'doorplate_api_event_streams',
+    help: 'Event streams that are open now.',
+    labelNames: ['route'],
+    registers: [registry],
+  }),
+  streamEnds: new Counter({
+    name: 'doorplate_api_event_streams_ended_total',
+    help: 'Event streams that ended, by why: client-left, not-read (the client did not read), access-ended, project-deleted or stopping.',
+    labelNames: ['route', 'why'],
+    registers: [registry],
+  }),
+  streamEvents: new Counter({
+    name: 'doorplate_api_events_sent_total',
+    help: 'Events that were written to event streams.',
+    labelNames: ['route'],
+    registers: [registry],
+  }),
 });

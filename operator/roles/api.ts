@@ -125,7 +125,7 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
         gate,
         trustedProxies,
         ready,
-        routes: (server) => addRoutes(server, parts, shared, {...options, gate, page}),
+        routes: (server) => addRoutes(server, parts, shared, {...options, gate, page, counters}),
         onAnswer: ({method, route, status, seconds}) => counters.answers.observe({method, route, status}, seconds),
       }),
   });
@@ -253,9 +253,15 @@ function makeGate(
 
 function addRoutes(
   server: FastifyInstance,
-  {config, client}: Parts,
+  {config, client, log}: Parts,
   shared: Shared,
-  {gate, page, heartbeatMs, settleWithinMs = 15_000}: ApiOptions & {gate: Gate; page: Page | undefined},
+  {
+    gate,
+    page,
+    counters,
+    heartbeatMs,
+    settleWithinMs = 15_000,
+  }: ApiOptions & {gate: Gate; page: Page | undefined; counters: ReturnType<typeof apiMetrics>},
 ): void {
   const {caches, store, limits, hub, now, trustedNow, findKey, tenants} = shared;
   const {page: brand} = config.settings.api;
@@ -285,6 +291,8 @@ function addRoutes(
     mayGoOn: (request) => gate.mayGoOn(request),
     // The other half is for requests.
     atMost: bounds.connections / 2,
+    log,
+    metrics: counters,
     heartbeatMs,
   });
   if (!page) return;

@@ -66,6 +66,9 @@ function openAt(
   });
 }
 
+/** The lines of the log. */
+const lines = () => world.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+
 /** What has changed, each once. */
 const told = ({text}: Stream): string[] =>
   [...new Set([...text().matchAll(/^data: (.*)$/gm)].map((m) => m[1]!))].toSorted();
@@ -110,7 +113,7 @@ describe('An event stream', () => {
     });
     await eventually('the state is told', async () => stream.ids().length === 1);
     expect(stream.text()).toMatch(
-      /^retry: \d{4,5}\n\nid: none\nevent: domains\ndata: {"project":"live","domains":{"primary":null/,
+      /^retry: \d{4,5}\n\nid: [\w-]{22}\nevent: domains\ndata: {"project":"live","domains":{"primary":null/,
     );
     await world.domain('acme', 'live', {primary: 'live.example.com'});
     await eventually('the change is told', async () => stream.text().includes('live.example.com'));
@@ -120,8 +123,13 @@ describe('An event stream', () => {
     const unknown = await open('live', {lastEventId: 'of-another-life'});
     await eventually('who knows nothing is told', async () => unknown.ids().length === 1);
     expect(known.ids()).toEqual([]);
+    // The first change does not show.
     await world.client.patch(customDomains, 'acme/live', {metadata: {annotations: {a: 'b'}}}, {type: 'merge'});
-    await eventually('both are told', async () => known.ids().length === 1 && unknown.ids().length === 2);
+    await world.client.patch(customDomains, 'acme/live', {spec: {primary: 'other.example.com'}}, {type: 'merge'});
+    await eventually('both are told', async () =>
+      [known, unknown].every((s) => s.text().includes('other.example.com')),
+    );
+    expect([known.ids().length, unknown.ids().length]).toEqual([1, 2]);
     known.close();
     unknown.close();
   });
@@ -139,6 +147,20 @@ describe('An event stream', () => {
     expect(other.text()).toContain('event: gone');
   });
 
+  test('has a line in the log when it is opened and when it ends, and none among the answers', async () => {
+    await project('logged');
+    const stream = await open('logged');
+    await eventually('the state is told', async () => stream.ids().length === 1);
+    stream.close();
+    const [end] = await eventually('its end is in the log', async () => {
+      const ends = lines().filter(({msg, events}) => msg === 'event stream ended' && events === 1);
+      return ends.length > 0 && ends.slice(-1);
+    });
+    expect(end).toMatchObject({route: '/v1/projects/:project/events', key: 'acme/ci', why: 'client-left'});
+    const ofStream = lines().filter(({requestId}) => requestId === end!.requestId);
+    expect(ofStream.map(({msg}) => msg)).toEqual(['event stream opened', 'event stream ended']);
+  });
+
   test('is not opened by HEAD', async () => {
     await project('headless');
     expect(await world.ask('/v1/projects/headless/events', {key, method: 'HEAD'})).toMatchObject({
@@ -154,6 +176,7 @@ describe('An event stream', () => {
     expect(await world.ask('/v1/projects/crowded/events', {key})).toMatchObject({
       status: 429,
       headers: {'retry-after': '15'},
+      body: {type: 'https://doorplate.dev/problems/too-many-streams'},
     });
     for (const stream of streams) stream.close();
     const again = await eventually('there is room again', async () => {

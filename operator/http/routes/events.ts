@@ -1,51 +1,56 @@
 /**
- * Event streams (server-sent events, HTML 9.2). Of a project's domains: each event is the whole state, so nobody has to be told what
- * they missed: who comes back with the id of what stands gets nothing, anybody else one snapshot. Of a namespace: what has changed, by
- * name; who comes back reads again what they show.
+ * Event streams (server-sent events, HTML 9.2). Of a project's domains: each event is the whole state, so a client that missed some needs
+ * the newest alone, and none if it has that one. Of a namespace: the names of what has changed; a client that reconnects reads again what
+ * it shows.
  */
-import type {ServerResponse} from 'node:http';
+import {createHash} from 'node:crypto';
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
+import type {Logger} from 'pino';
 import {z} from 'zod';
+import type {apiMetrics} from '../../observability/metrics.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
-import type {Changed, EventHub} from '../event-hub.ts';
-import {banTopic, keyTopic, namespaceTopic, projectTopic, sessionTopic} from '../event-hub.ts';
 import {type Actor, callerOf, hasScope} from '../caller.ts';
+import {Delivery, Feed, type Source} from '../event-feed.ts';
+import {
+  banTopic,
+  type Changed,
+  type EventHub,
+  keyTopic,
+  namespaceTopic,
+  projectTopic,
+  sessionTopic,
+} from '../event-hub.ts';
+import {EventStream, type StreamEvent} from '../event-stream.ts';
 import {Problem} from '../problems.ts';
+import {whoIs} from '../server.ts';
 import type {Store} from '../store.ts';
-import {StreamPlaces} from '../stream-places.ts';
+import {idOf, StreamPlaces} from '../stream-places.ts';
 import {domainsView} from '../views.ts';
 import {projectParams} from './reads.ts';
 
 export interface EventDeps {
   store: Store;
   hub: EventHub;
-  /** Whether who opened a stream may go on. */
+  /** Whether the caller of a stream still has access. */
   mayGoOn: (request: FastifyRequest) => Promise<boolean>;
-  /** So many streams may be open at once, whoever has them: fewer than there may be connections. */
+  /** Limits the streams that are open at once, of all callers: fewer than the connections that may be open. */
   atMost: number;
+  log: Logger;
+  metrics: Pick<ReturnType<typeof apiMetrics>, 'streams' | 'streamEnds' | 'streamEvents'>;
   /** 15 s by default. */
   heartbeatMs?: number;
 }
 
-/** Bytes that a client may leave unread before it is cut. */
-const mostUnread = 256 << 10;
 /** Streams that end together do not come back together: ms. */
-const jitteredRetry = (): number => 2000 + Math.floor(Math.random() * 8000);
+const jitteredRetry = (): string => `retry: ${2000 + Math.floor(Math.random() * 8000)}\n\n`;
 
-/** What a stream tells. */
-interface Told {
-  /** What it may speak of. */
-  topics: readonly string[];
-  /** Writes what there is to say, at the beginning and after each change. False: it has ended. */
-  say: (write: (text: string) => void, changed: Changed | undefined) => boolean;
-}
-
-type Begin = (request: FastifyRequest, reply: FastifyReply, told: Told) => void;
+/** Begins a stream of what a topic of the {@link EventHub} is about; `source` is called for the first one. */
+type Begin = (request: FastifyRequest, reply: FastifyReply, topic: string, source: () => Source) => void;
 
 // A HEAD would be a stream of nothing that nobody ends.
 const exposeHeadRoute = false;
-const response = answers({200: z.string().describe('text/event-stream')}, ['not-found']);
+const response = answers({200: z.string().describe('text/event-stream')}, ['not-found', 'too-many-streams']);
 
 export function addEvents(server: FastifyInstance, deps: EventDeps): void {
   const app = typed(server);
@@ -54,15 +59,46 @@ export function addEvents(server: FastifyInstance, deps: EventDeps): void {
   followNamespace(app, begin);
 }
 
-/** What begins a stream, where there is a place for it. */
+/** Returns what begins a stream, if there is a place for it. */
 function streams(deps: EventDeps): Begin {
   const places = new StreamPlaces(deps.atMost);
-  return (request, reply, told) => {
-    // Who has left while it was asked whether they may: no `close` comes any more, which would give their place back.
+  const delivery = new Delivery();
+  const follow = feeds(deps.hub, delivery);
+  return (request, reply, topic, source) => {
+    // The client may have left while its access was checked: no `close` follows any more, which would give its place back.
     if (reply.raw.destroyed) return void reply.hijack();
     if (deps.hub.closing)
       throw new Problem('unavailable', 'This process is stopping. Connect again.', {headers: {'retry-after': '1'}});
-    stream(deps, request, reply, told, places.take(callerOf(request)));
+    const leave = places.take(callerOf(request));
+    open({...deps, delivery}, request, reply, (stream) => {
+      const unfollow = follow(topic, source, stream);
+      return () => {
+        unfollow();
+        leave();
+      };
+    });
+  };
+}
+
+/** Returns a function that lets a stream follow a topic. All streams of a topic share one feed. */
+function feeds(hub: EventHub, delivery: Delivery) {
+  const shared = new Map<string, {feed: Feed; unlisten: () => void}>();
+  const make = (topic: string, source: Source) => {
+    const feed = new Feed(source, delivery);
+    const unlisten = hub.listen([topic], (changed) =>
+      hub.closing ? feed.close(jitteredRetry) : feed.changed(changed),
+    );
+    return {feed, unlisten};
+  };
+  return (topic: string, source: () => Source, stream: EventStream): (() => void) => {
+    const {feed, unlisten} = shared.get(topic) ?? make(topic, source());
+    shared.set(topic, {feed, unlisten});
+    feed.add(stream);
+    return () => {
+      if (!feed.remove(stream)) return;
+      unlisten();
+      shared.delete(topic);
+    };
   };
 }
 
@@ -70,7 +106,7 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
   app.get(
     '/v1/projects/:project/events',
     {
-      config: {scope: 'domains:read'},
+      config: {scope: 'domains:read', isStream: true},
       exposeHeadRoute,
       schema: {
         summary: 'Follow the domains of a project',
@@ -86,28 +122,33 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
     async (request, reply) => {
       const {namespace} = callerOf(request);
       const project = store.project(namespace, request.params.project);
-      const {name} = project.metadata;
-      let sent = request.headers['last-event-id'];
-      begin(request, reply, {
-        topics: [projectTopic(project)],
-        say: (write) => {
-          if (!store.findProject(namespace, name)) {
-            write('event: gone\ndata: {}\n\n');
-            return false;
-          }
-          const domain = store.domainOf(project);
-          const id = domain ? `${domain.metadata.uid}.${domain.metadata.resourceVersion}` : 'none';
-          if (id !== sent)
-            write(
-              `id: ${id}\nevent: domains\ndata: ${JSON.stringify(domainsView(name, domain, domain?.managedBy))}\n\n`,
-            );
-          sent = id;
-          return true;
-        },
-      });
+      begin(request, reply, projectTopic(project), () => domainsSource(store, namespace, project.metadata.name));
     },
   );
 }
+
+/** The domains of a project, while it exists. */
+function domainsSource(store: Store, namespace: string, name: string): Source {
+  let last: StreamEvent[] = [];
+  return {
+    isState: true,
+    read: () => {
+      const project = store.findProject(namespace, name);
+      if (!project) return undefined;
+      const domain = store.domainOf(project);
+      const data = JSON.stringify(domainsView(name, domain, domain?.managedBy));
+      // Of the content: a change that does not show is no event, in no process.
+      const id = createHash('sha256').update(data).digest('base64url').slice(0, 22);
+      if (id !== last[0]?.id) last = [eventOf({topic: 'domains', scope: 'domains:read', id, type: 'domains', data})];
+      return last;
+    },
+  };
+}
+
+const eventOf = ({type, data, ...event}: Omit<StreamEvent, 'bytes'> & {type: string; data: string}): StreamEvent => ({
+  ...event,
+  bytes: Buffer.from(`${event.id === undefined ? '' : `id: ${event.id}\n`}event: ${type}\ndata: ${data}\n\n`),
+});
 
 /** What it takes to read what has changed. */
 const scopeOf = (changed: Changed): string =>
@@ -117,7 +158,7 @@ function followNamespace(app: App, begin: Begin): void {
   app.get(
     '/v1/events',
     {
-      config: {scope: 'any'},
+      config: {scope: 'any', isStream: true},
       exposeHeadRoute,
       schema: {
         summary: 'Follow what changes',
@@ -130,21 +171,21 @@ function followNamespace(app: App, begin: Begin): void {
         response,
       },
     },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      begin(request, reply, {
-        topics: [namespaceTopic(caller.namespace)],
-        say: (write, changed) => {
-          if (changed && hasScope(caller, scopeOf(changed)))
-            write(`event: changed\ndata: ${JSON.stringify(changed)}\n\n`);
-          return true;
-        },
-      });
-    },
+    async (request, reply) => begin(request, reply, namespaceTopic(callerOf(request).namespace), () => changesSource),
   );
 }
 
-/** What may end a caller's streams. */
+/** The names of what has changed. */
+const changesSource: Source = {
+  isState: false,
+  read: (changes) =>
+    changes.map((changed) => {
+      const data = JSON.stringify(changed);
+      return eventOf({topic: data, scope: scopeOf(changed), type: 'changed', data});
+    }),
+};
+
+/** The topics of what may end a caller's access. */
 function endsOf(caller: Actor): string[] {
   if (caller.kind === 'key') return [keyTopic(caller.key), banTopic(caller.hash)];
   if (caller.kind === 'backend') return [];
@@ -155,50 +196,63 @@ function endsOf(caller: Actor): string[] {
   return [sessionTopic(id), ...(key ? [keyTopic({metadata: {namespace, name: key.name}}), banTopic(key.hash)] : [])];
 }
 
-/** Writes events until the client, the caller's right, what is told of, or this process goes. */
-function stream(
-  {hub, mayGoOn, heartbeatMs = 15_000}: EventDeps,
+/** Identifies what the access of a caller depends on: see {@link EventStream.access}. */
+function accessOf({caller, headers: {authorization, cookie}, routeOptions}: FastifyRequest): string {
+  const actor = caller as Actor;
+  const ofKey = actor.kind === 'key' ? [actor.network, actor.key.spec.scopes] : [];
+  return JSON.stringify([idOf(actor), actor.namespace, routeOptions.config.scope, authorization, cookie, ...ofKey]);
+}
+
+/** Opens a stream, which lives until its client, the caller's access, what it follows or this process goes. */
+function open(
+  {hub, mayGoOn, log, metrics, delivery, heartbeatMs = 15_000}: EventDeps & {delivery: Delivery},
   request: FastifyRequest,
   reply: FastifyReply,
-  {topics, say}: Told,
-  onEnd: () => void,
+  follow: (stream: EventStream) => () => void,
 ): void {
   reply.hijack();
   const {raw} = reply;
+  const caller = callerOf(request);
+  const route = request.routeOptions.url!;
+  const seen = {requestId: request.id, route, namespace: caller.namespace, ...whoIs(caller), ...sessionOf(caller)};
+  const openedAt = performance.now();
+  log.info(seen, 'event stream opened');
+  metrics.streams.inc({route});
+  const stream = new EventStream({
+    raw,
+    access: accessOf(request),
+    mayGoOn: () => mayGoOn(request),
+    hasScope: (scope) => hasScope(caller, scope),
+    lastEventId: request.headers['last-event-id'] as string | undefined,
+    onReady: () => void delivery.send(stream),
+    onSent: () => metrics.streamEvents.inc({route}),
+    onEnd: (why) => {
+      clearInterval(heartbeat);
+      unlisten();
+      unfollow();
+      metrics.streams.dec({route});
+      metrics.streamEnds.inc({route, why});
+      log.info(
+        {...seen, seconds: Math.round((performance.now() - openedAt) / 1000), ...stream.sent, why},
+        'event stream ended',
+      );
+    },
+  });
+  const beat = async (): Promise<void> => {
+    if (await delivery.mayGoOn(stream)) stream.write(': still here\n\n');
+    else stream.end('access-ended');
+  };
+  const heartbeat = setInterval(() => void beat(), heartbeatMs);
+  const unlisten = hub.listen(endsOf(caller), () => void delivery.send(stream));
   raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
     'content-type': 'text/event-stream',
     'x-accel-buffering': 'no',
   });
-  const end = (): void => {
-    unlisten();
-    clearInterval(heartbeat);
-    raw.end();
-  };
-  const look = async (changed?: Changed): Promise<void> => {
-    if (hub.closing) {
-      send(raw, `retry: ${jitteredRetry()}\n\n`);
-      return end();
-    }
-    if (!(await mayGoOn(request))) return end();
-    if (!raw.writableEnded && !say((text) => send(raw, text), changed)) end();
-  };
-  const unlisten = hub.listen([...topics, ...endsOf(callerOf(request))], (changed) => void look(changed));
-  const beat = async (): Promise<void> => {
-    if (!(await mayGoOn(request))) return end();
-    send(raw, ': still here\n\n');
-  };
-  const heartbeat = setInterval(() => void beat(), heartbeatMs);
-  raw.on('close', () => {
-    unlisten();
-    clearInterval(heartbeat);
-    onEnd();
-  });
-  send(raw, `retry: ${jitteredRetry()}\n\n`);
-  void look();
+  stream.write(jitteredRetry());
+  const unfollow = follow(stream);
 }
 
-function send(raw: ServerResponse, text: string): void {
-  if (raw.writableLength > mostUnread) raw.destroy();
-  else if (!raw.writableEnded) raw.write(text);
-}
+/** The first digits of what identifies a session: enough to tell two apart. */
+const sessionOf = (caller: Actor): object =>
+  caller.kind === 'session' ? {sessionId: caller.session.id.slice(0, 8)} : {};
