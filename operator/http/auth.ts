@@ -12,6 +12,14 @@ export interface Recognised {
   hash: string;
 }
 
+/** Until when a token of a key is accepted, RFC 3339: its own end or the key's. Undefined: without end. `hash`: of the token. */
+export function tokenEnds({spec: {expireTime, hashes}}: ApiKey, hash: string): string | undefined {
+  const ends = [expireTime, hashes.find(({sha256}) => sha256 === hash)?.expireTime].flatMap((time) =>
+    time === undefined ? [] : Date.parse(time),
+  );
+  return ends.length > 0 ? timestamp(Math.min(...ends)) : undefined;
+}
+
 export interface NotRecognised {
   problem: Extract<ProblemName, 'credentials-missing' | 'credentials-wrong' | 'key-expired' | 'session-ended'>;
   detail: string;

@@ -6,7 +6,7 @@ import type {KeyUser} from '../limits/bans.ts';
 import type {Pool} from '../limits/verdict.ts';
 import type {NotRecognised} from './auth.ts';
 import {Problem} from './problems.ts';
-import type {ServiceAccount} from './service-accounts.ts';
+import type {Right, ServiceAccount} from './service-accounts.ts';
 import type {Session} from './session/sessions.ts';
 
 /** Somebody in a namespace. `pools`: what their requests are charged to. */
@@ -35,6 +35,20 @@ export type Caller = Actor | {kind: 'service-account'; account: ServiceAccount; 
 export type Stranger = {kind: 'address'; pools: readonly Pool[]; why: NotRecognised};
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the key must be allowed; `any` for every key. Absent where nobody needs one. */
+    scope?: string;
+    /** What a ServiceAccount needs, where scope and method do not say it: see `rightFor`. */
+    right?: Partial<Right>;
+    /** Whether a request never uses the plan's quota: it has a small one of its own, so that a drained plan locks nobody out. */
+    ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);
+    /** A file of the page: anybody may have it, and a quota of its own counts it. */
+    isFile?: boolean;
+    /** Somebody signs in, or out: beside other requests of the same address, so that neither keeps the other from it. */
+    isSignIn?: boolean;
+    /** An event stream: it has log lines and metrics of its own. */
+    isStream?: boolean;
+  }
   interface FastifyRequest {
     caller: Caller;
   }

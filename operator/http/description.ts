@@ -1,5 +1,6 @@
 import {fastify} from 'fastify';
 import {serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
+import {addConditionalReads} from './conditional.ts';
 import type {Description} from './docs-page.ts';
 import {Idempotency} from './idempotency.ts';
 import {addDocs} from './openapi.ts';
@@ -13,6 +14,7 @@ import {addSessions} from './session/routes.ts';
 export async function describeApi(): Promise<Description> {
   const server = fastify().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
   await addDocs(server);
+  addConditionalReads(server, {} as never);
   new Idempotency({} as never).addTo(server);
   for (const add of [addReads, addWrites, addKeys, addEvents, addSessions]) add(server, {} as never);
   await server.ready();

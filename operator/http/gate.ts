@@ -9,26 +9,28 @@ import {tenantKey} from '../domain/tenant.ts';
 import type {Bans, RefusalFacts, Strikes} from '../limits/bans.ts';
 import {banHeaders, limitHeaders, type Told, withPool} from '../limits/headers.ts';
 import type {Limiter} from '../limits/limiter.ts';
-import type {Pool, Quota, Refusal, Verdict} from '../limits/verdict.ts';
+import type {Pool, Quota, Standing, Verdict} from '../limits/verdict.ts';
 import {networkOf} from './address.ts';
-import {recognise} from './auth.ts';
-import type {NotRecognised} from './auth.ts';
+import {type NotRecognised, recognise, tokenEnds} from './auth.ts';
 import {type BackendCaller, type Caller, hasScope, type KeyCaller, type Stranger} from './caller.ts';
 import {mayGoOn} from './may-go-on.ts';
-import {namespaceHeader, namespaceOf, refuseOther} from './namespace-header.ts';
+import {namespaceNeeded, namespaceOf, refuseOther} from './namespace-header.ts';
 import {
   addressPools,
   type AddressUse,
   capPools,
+  conditionalPools,
   filesPool,
   ownPool,
   planPool,
   serviceAccountPool,
   tokenPools,
 } from './pools.ts';
+import {isConditional} from './preconditions.ts';
 import {Problem} from './problems.ts';
+import {banned, nobody, rateLimited, unknown} from './refusals.ts';
 import {jwtOf, rightFor} from './service-accounts.ts';
-import type {Right, ServiceAccounts} from './service-accounts.ts';
+import type {ServiceAccounts} from './service-accounts.ts';
 import {readCookie} from './session/cookie.ts';
 import {passSession} from './session/pass.ts';
 import {checkSameOrigin, isSameOrigin} from './session/same-origin.ts';
@@ -36,23 +38,6 @@ import type {Sessions} from './session/sessions.ts';
 
 /** Takes headers for the answer; the last of a name counts. */
 type Tell = (headers: Told) => void;
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** What the key must be allowed; `any` for every key. Absent where nobody needs one. */
-    scope?: string;
-    /** What a ServiceAccount needs, where scope and method do not say it: see {@link rightFor}. */
-    right?: Partial<Right>;
-    /** Whether a request never uses the plan's quota: it has a small one of its own, so that a drained plan locks nobody out. */
-    ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);
-    /** A file of the page: anybody may have it, and a quota of its own counts it. */
-    isFile?: boolean;
-    /** Somebody signs in, or out: beside other requests of the same address, so that neither keeps the other from it. */
-    isSignIn?: boolean;
-    /** An event stream: it has log lines and metrics of its own. */
-    isStream?: boolean;
-  }
-}
 
 export interface GateDeps {
   /** Counts for plans, keys and ServiceAccounts. */
@@ -78,11 +63,6 @@ export interface GateDeps {
   refused: (why: 'rate-limited' | 'key-banned') => void;
 }
 
-const nobody: NotRecognised = {problem: 'credentials-missing', detail: 'Send an API key: Authorization: Bearer dp_...'};
-
-const unknown = ({problem, detail}: NotRecognised): Problem =>
-  new Problem(problem, detail, {headers: {'www-authenticate': 'Bearer realm="doorplate"'}});
-
 /** Counts a refusal; what of it the client is told. */
 type OnRefusal = (facts: RefusalFacts) => Strikes | undefined;
 
@@ -102,7 +82,12 @@ export class Gate {
     if (caller.kind === 'address') throw unknown(caller.why);
     const named = namespaceOf(request);
     if (caller.kind === 'service-account') {
-      request.caller = await this.#enter(caller, named, request, (headers) => void reply.headers(headers));
+      request.caller = await this.#enter(
+        caller,
+        namespaceNeeded(named),
+        request,
+        (headers) => void reply.headers(headers),
+      );
       return;
     }
     refuseOther(caller.namespace, named);
@@ -136,12 +121,22 @@ export class Gate {
     return mayGoOn(this.#deps, request);
   }
 
+  /** Charges the answer to a conditional read, which is not 304, to the plan. Throws the {@link Problem} to answer in its place. */
+  async chargeAnswer(request: FastifyRequest, tell: Tell): Promise<void> {
+    const {caller, unpaid} = request;
+    if (unpaid === undefined || caller.kind !== 'key') return;
+    request.unpaid = undefined;
+    const verdict = await this.#deps.limiter.take(caller.pools);
+    this.#judge(verdict, tell, this.#struck(caller), unpaid);
+  }
+
   /** Charges a pool beside that of the request itself, `what` it counts. Throws the {@link Problem} that ends the request. */
   async passBeside(pool: Pool, what: string, tell: Tell): Promise<void> {
     const verdict = await this.#deps.local.take([pool]);
     if (verdict.allowed) return;
     tell(limitHeaders(verdict));
-    throw this.#rateLimited(verdict, what);
+    this.#deps.refused('rate-limited');
+    throw rateLimited(verdict, what);
   }
 
   /** The headers for an answer that depends on no caller. */
@@ -187,6 +182,9 @@ export class Gate {
     }
     const caller = this.#byKey(authorization, ip);
     request.caller = caller;
+    const ends = caller.kind === 'key' ? tokenEnds(caller.key, caller.hash) : undefined;
+    if (ends !== undefined) tell({'doorplate-key-expires': ends});
+    if (caller.kind === 'key' && isConditional(request)) return this.#takeConditional(caller, request, tell);
     await this.#charge(
       caller,
       typeof own === 'function' ? caller.kind === 'key' && own(caller, request) : own === true,
@@ -219,21 +217,38 @@ export class Gate {
   }
 
   async #charge(caller: KeyCaller | Stranger, isOwn: boolean, tell: Tell): Promise<void> {
-    const {bans, limiter, local, now, used, refused} = this.#deps;
+    const {limiter, local} = this.#deps;
     if (caller.kind !== 'key') return this.#take(local, caller.pools, tell);
+    this.#admit(caller, tell);
+    if (isOwn) return this.#takeOwn(caller, tell);
+    return this.#take(limiter, caller.pools, tell, this.#struck(caller));
+  }
+
+  #struck =
+    (caller: KeyCaller): OnRefusal =>
+    (facts) =>
+      this.#deps.bans.refused(caller, facts);
+
+  /** Notes that a key is used. Throws if it is banned. */
+  #admit(caller: KeyCaller, tell: Tell): void {
+    const {bans, limiter, now, used, refused} = this.#deps;
     const until = bans.until(caller);
     if (until !== undefined) {
       refused('key-banned');
       tell(banHeaders(until, limiter.look(caller.pools)));
-      throw new Problem(
-        'key-banned',
-        `This key is banned from ${caller.network} until ${new Date(until * 1000).toISOString()}, because it went on ` +
-          'sending requests although each was refused. Wait as long as Retry-After says.',
-      );
+      throw banned(caller.network, until);
     }
     used(caller.key, now());
-    if (isOwn) return this.#takeOwn(caller, tell);
-    return this.#take(limiter, caller.pools, tell, (facts) => bans.refused(caller, facts));
+  }
+
+  /** Charges the pool of conditional reads, and shows what is left of the plan. What the answer costs: {@link chargeAnswer}. */
+  async #takeConditional(caller: KeyCaller, request: FastifyRequest, tell: Tell): Promise<void> {
+    const {limiter} = this.#deps;
+    this.#admit(caller, tell);
+    const verdict = await limiter.take(conditionalPools(caller.pools));
+    this.#judge(verdict, tell, this.#struck(caller));
+    tell(limitHeaders(withPool(limiter.look(caller.pools), verdict)));
+    request.unpaid = verdict;
   }
 
   /** Charges the account's own pool, and shows what is left of the plan beside it: that is what clients read the account for. */
@@ -274,17 +289,11 @@ export class Gate {
   /** Into the namespace that the request names. One without the right is answered as one that does not exist. */
   async #enter(
     {account, pools}: Extract<Caller, {kind: 'service-account'}>,
-    namespace: string | undefined,
+    namespace: string,
     request: FastifyRequest,
     tell: Tell,
   ): Promise<BackendCaller> {
     const {serviceAccounts, tenantOf} = this.#deps;
-    if (namespace === undefined) {
-      const message = 'a ServiceAccount must say which namespace the request is about';
-      throw new Problem('invalid-input', `${namespaceHeader}: ${message}`, {
-        errors: [{field: `headers.${namespaceHeader}`, message}],
-      });
-    }
     const {scope = '', right, ownQuota: isOwn} = request.routeOptions.config;
     const {verb, resource} = rightFor(scope, request.method, right);
     const tenant = tenantOf(namespace);
@@ -311,32 +320,21 @@ export class Gate {
     this.#judge(await limiter.take(pools), tell, onRefusal);
   }
 
-  /** Tells the headers of the limit; throws where it refuses. */
-  #judge(verdict: Verdict, tell: Tell, onRefusal?: OnRefusal): void {
-    tell(limitHeaders(verdict));
+  /** Tells the headers of the limit, with those of a pool `beside`; throws where it refuses. */
+  #judge(verdict: Verdict, tell: Tell, onRefusal?: OnRefusal, beside?: Standing): void {
+    tell(limitHeaders(beside ? withPool(verdict, beside) : verdict));
     if (verdict.allowed) return;
     const {exhausted, minuteLimit, nowSeconds, retryAfterSeconds} = verdict;
     const strikes = onRefusal?.({
       minuteLimit,
       ...(exhausted === 'day' && {dayOverSeconds: nowSeconds + retryAfterSeconds}),
     });
-    throw this.#rateLimited(verdict, 'requests', strikes);
+    this.#deps.refused('rate-limited');
+    throw rateLimited(verdict, 'requests', strikes);
   }
 
   /** A token or a cookie that was valid before is charged like any other invalid one. */
   async #chargeLate(charge: Verdict | undefined, {pools}: Stranger, tell: Tell): Promise<void> {
     if (!charge) await this.#take(this.#deps.local, pools, tell);
-  }
-
-  #rateLimited({exhausted: name, retryAfterSeconds, ...verdict}: Refusal, what: string, strikes?: Strikes): Problem {
-    this.#deps.refused('rate-limited');
-    return new Problem(
-      'rate-limited',
-      `All ${verdict[`${name}Limit`]} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.` +
-        (strikes && strikes.strikes > 0
-          ? ` So many were refused of late that this is strike ${strikes.strikes} of ${strikes.strikesToBan}; the last one bans the key.`
-          : ''),
-      strikes,
-    );
   }
 }

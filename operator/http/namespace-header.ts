@@ -13,11 +13,19 @@ export const namespaceSchema = z
 export function namespaceOf({headers}: FastifyRequest): string | undefined {
   const parsed = namespaceSchema.optional().safeParse(headers[namespaceHeader]);
   if (parsed.success) return parsed.data;
-  const message = 'must be the name of a namespace';
-  throw new Problem('invalid-input', `${namespaceHeader}: ${message}`, {
+  throw invalid('must be the name of a namespace');
+}
+
+/** The namespace that a ServiceAccount's request names. Throws `invalid-input` where it names none. */
+export function namespaceNeeded(named: string | undefined): string {
+  if (named !== undefined) return named;
+  throw invalid('a ServiceAccount must say which namespace the request is about');
+}
+
+const invalid = (message: string): Problem =>
+  new Problem('invalid-input', `${namespaceHeader}: ${message}`, {
     errors: [{field: `headers.${namespaceHeader}`, message}],
   });
-}
 
 /** Throws where a request by a key or a session, which reach one namespace, names another one: it is not served in theirs. */
 export function refuseOther(namespace: string, named: string | undefined): void {

@@ -29,6 +29,17 @@ export const ownPool = (tenant: Tenant): Pool => ({
   policy: 'account',
 });
 
+/** A conditional read has so many times the minute of each pool that it would be charged to. */
+const conditionalReads = 10;
+
+/** The pools of conditional reads: one for each pool of the key. They count no days. */
+export const conditionalPools = (pools: readonly Pool[]): Pool[] =>
+  pools.map(({id, quota, policy}) => ({
+    id: `conditional:${id}`,
+    quota: times(quota, conditionalReads),
+    policy: policy === 'plan' ? 'conditional' : `conditional-${policy}`,
+  }));
+
 export const serviceAccountPool = (quota: Quota, {username}: ServiceAccount): Pool => ({
   id: `service-account:${username}`,
   quota,

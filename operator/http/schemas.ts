@@ -29,6 +29,10 @@ const record = z
   })
   .describe('A DNS record that the customer must create.');
 
+const version = z
+  .string()
+  .describe("The version of the project's domains: it changes with each change of them. For `If-Match`, in quotes.");
+
 export const host = z
   .object({
     hostname: z.string().describe('The hostname: lower case, A-labels, no trailing dot.'),
@@ -56,6 +60,7 @@ export const host = z
       .optional()
       .describe('The zone in which its records are made, once it was found.'),
     records: z.array(record).describe('The DNS records needed, each with what was seen.'),
+    version: version.optional(),
   })
   .describe('Where one hostname stands.');
 
@@ -82,6 +87,7 @@ export const domains = z
       .string()
       .nullable()
       .describe('Who else owns these domains, so that they can only be read here; null where they can be changed.'),
+    version,
   })
   .describe("A project's own domains.");
 

@@ -12,6 +12,7 @@ import {z} from 'zod';
 import {within} from './address.ts';
 import {answerBrokenRequest} from './broken-requests.ts';
 import type {Caller} from './caller.ts';
+import {addConditionalReads} from './conditional.ts';
 import type {Gate} from './gate.ts';
 import {addDocs} from './openapi.ts';
 import {Problem} from './problems.ts';
@@ -96,10 +97,10 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
   server.setNotFoundHandler(() => {
     throw new Problem('not-found', 'There is no such path. GET /openapi.json lists them.');
   });
-  for (const method of METHODS)
-    if (!server.supportedMethods.includes(method) && method !== 'CONNECT') server.addHttpMethod(method);
+  addMethods(server);
   const methods = collectMethods(server);
   refuseUnknownQuery(server);
+  addConditionalReads(server, gate);
   await addDocs(server);
   routes(server);
   refuseOtherMethods(server, methods);
@@ -196,6 +197,12 @@ function refuseUnknownQuery(server: FastifyInstance): void {
     const {querystring = z.object({})} = (route.schema ?? {}) as {querystring?: z.ZodObject};
     route.schema = {...route.schema, querystring: querystring.strict()};
   });
+}
+
+/** All that Node.js parses, so that 405 answers them. */
+function addMethods(server: FastifyInstance): void {
+  for (const method of METHODS)
+    if (!server.supportedMethods.includes(method) && method !== 'CONNECT') server.addHttpMethod(method);
 }
 
 /** The methods of each path, as paths are added. */

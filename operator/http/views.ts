@@ -10,6 +10,7 @@ import {quotaOf} from '../domain/tenant.ts';
 import type {Standing} from '../limits/verdict.ts';
 import type {WindowName} from '../limits/window.ts';
 import type {Actor} from './caller.ts';
+import {versionOf} from './preconditions.ts';
 import type * as schemas from './schemas.ts';
 
 export type HostView = z.output<typeof schemas.host>;
@@ -111,6 +112,7 @@ export function domainsView(
     hosts: domain ? hostsOf(domain) : [],
     checkedFor: domain?.status?.lastHandledReconcileAt ?? null,
     managedBy: managedBy ?? null,
+    version: versionOf(domain),
   };
 }
 

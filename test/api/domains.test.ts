@@ -94,6 +94,7 @@ describe('Domains', () => {
       hosts: [],
       checkedFor: null,
       managedBy: null,
+      version: 'none',
     });
     const adding = ask('/docs/domains', {method: 'POST', body: {hostname: 'WWW.Example.com.'}});
     await eventually('it is written', () => read('docs'));
@@ -179,6 +180,63 @@ describe('Domains', () => {
     expect((await ask('/docs/domains/www.example.com', {method: 'DELETE', headers: {'if-match': etag}})).status).toBe(
       412,
     );
+  });
+
+  test('`version` in If-Match does the same, and changes with what was asked for alone', async () => {
+    await project('versions');
+    const none = (await ask('/versions/domains')).body.version as string;
+    const added = await ask('/versions/domains', {
+      method: 'POST',
+      body: {hostname: 'v.example.com'},
+      headers: {'if-match': `"${none}"`},
+    });
+    expect(added).toMatchObject({status: 201, headers: {etag: `"${added.body.version}"`}});
+    await say('versions', [{hostname: 'v.example.com', phase: 'Live'}]);
+    const one = await eventually('the API knows it', async () => {
+      const answer = await ask('/versions/domains/v.example.com');
+      return answer.body.phase === 'Live' && answer;
+    });
+    const all = await ask('/versions/domains');
+    expect([one.body.version, all.body.version]).toEqual([added.body.version, added.body.version]);
+    expect(all.body.hosts[0]).not.toHaveProperty('version');
+    const remove = (tag: string): Promise<Answer> =>
+      ask('/versions/domains/v.example.com', {method: 'DELETE', headers: {'if-match': `"${tag}"`}});
+    expect((await remove(none)).status).toBe(412);
+    expect((await remove(added.body.version)).status).toBe(204);
+  });
+
+  test('are read again only when they show something else', async () => {
+    await project('polled');
+    await ask('/polled/domains', {method: 'POST', body: {hostname: 'polled.example.com'}});
+    await say('polled', [{hostname: 'polled.example.com'}]);
+    const paths = ['', '/polled', '/polled/domains', '/polled/domains/polled.example.com'];
+    const first = await eventually('the API knows it', async () => {
+      const answers = await Promise.all(paths.map((path) => ask(path)));
+      return answers.at(-1)!.body.reason === 'RecordMissing' && answers;
+    });
+    const again = (): Promise<Answer[]> =>
+      Promise.all(paths.map((path, i) => ask(path, {headers: {'if-none-match': first[i]!.headers.etag!}})));
+    expect((await again()).map(({status, body}) => [status, body])).toEqual(paths.map(() => [304, '']));
+    await say('polled', [{hostname: 'polled.example.com', phase: 'Live', reason: 'Serving'}]);
+    await eventually('the API knows it', async () => (await again()).every(({status}) => status === 200));
+  });
+
+  test('and so is every other answer under /v1, besides streams and the account, which shows usage', async () => {
+    const {paths} = (await world.ask('/openapi.json')).body as {
+      paths: Record<string, {get?: {responses: Record<string, {content?: object}>}}>;
+    };
+    const reads = Object.entries(paths).flatMap(([path, {get}]) =>
+      path.startsWith('/v1/') && get?.responses[200]?.content ? [{path, can: get.responses[304] !== undefined}] : [],
+    );
+    expect(reads.length).toBeGreaterThan(5);
+    expect(reads.filter(({can}) => !can).map(({path}) => path)).toEqual([
+      '/v1/account',
+      '/v1/projects/{project}/events',
+      '/v1/events',
+    ]);
+    const account = await world.ask('/v1/account', {key, headers: {'if-none-match': '*'}});
+    expect(account).toMatchObject({status: 200, headers: {'cache-control': 'no-store'}});
+    expect(account.headers).not.toHaveProperty('etag');
   });
 
   describe('that change places', () => {

@@ -79,7 +79,7 @@ function listKeys(app: App, {store, now}: KeyDeps): void {
   app.get(
     '/v1/keys',
     {
-      config,
+      config: {...config, hasETag: true},
       schema: {
         summary: 'List the keys',
         tags,

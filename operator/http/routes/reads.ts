@@ -7,7 +7,7 @@ import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import {callerOf} from '../caller.ts';
 import {planPool} from '../pools.ts';
-import {etagOf} from '../preconditions.ts';
+import {etagOf, versionOf} from '../preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import type {Store} from '../store.ts';
@@ -41,7 +41,7 @@ function listProjects(app: App, {store}: ReadDeps): void {
   app.get(
     '/v1/projects',
     {
-      config: {scope: 'domains:read'},
+      config: {scope: 'domains:read', hasETag: true},
       schema: {
         summary: 'List the projects',
         tags: tags.projects,
@@ -60,7 +60,7 @@ function readProject(app: App, {store}: ReadDeps): void {
   app.get(
     '/v1/projects/:project',
     {
-      config: {scope: 'domains:read'},
+      config: {scope: 'domains:read', hasETag: true},
       schema: {
         summary: 'Read a project',
         tags: tags.projects,
@@ -79,10 +79,10 @@ function readDomains(app: App, {store}: ReadDeps): void {
   app.get(
     '/v1/projects/:project/domains',
     {
-      config: {scope: 'domains:read'},
+      config: {scope: 'domains:read', hasETag: true},
       schema: {
         summary: 'Read the domains of a project',
-        description: 'The header `ETag` is their version, for `If-Match`.',
+        description: 'Send `version` in `If-Match` to change only what you have seen.',
         tags: tags.domains,
         params: projectParams,
         response: answers({200: schemas.domains}, ['not-found']),
@@ -101,7 +101,7 @@ function readHost(app: App, {store}: ReadDeps): void {
   app.get(
     '/v1/projects/:project/domains/:hostname',
     {
-      config: {scope: 'domains:read'},
+      config: {scope: 'domains:read', hasETag: true},
       schema: {
         summary: 'Read where one hostname stands',
         tags: tags.domains,
@@ -115,7 +115,7 @@ function readHost(app: App, {store}: ReadDeps): void {
       const found = domain && hostsOf(domain).find((h) => h.hostname === nameOf(request.params.hostname));
       if (!found) throw new Problem('not-found', 'The project has no such hostname.');
       void reply.header('etag', etagOf(domain));
-      return found;
+      return {...found, version: versionOf(domain)};
     },
   );
 }

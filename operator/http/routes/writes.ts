@@ -11,7 +11,7 @@ import {type App, typed} from '../app.ts';
 import {callerOf} from '../caller.ts';
 import {add, makePrimary, put, remove} from '../changes.ts';
 import {type Attempt, refusedView} from '../dry-run.ts';
-import {etagOf} from '../preconditions.ts';
+import {etagOf, versionOf} from '../preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import type {Store} from '../store.ts';
@@ -34,7 +34,13 @@ export interface WriteDeps {
 
 const tags = ['Domains'];
 const ifMatch = z.object({
-  'if-match': z.string().max(1000).optional().describe('Only where the domains are at this `ETag`.'),
+  'if-match': z
+    .string()
+    .max(1000)
+    .optional()
+    .describe(
+      'Makes the change only while the domains are at this `version`, in quotes; the `ETag` of a read does too.',
+    ),
 });
 const config = {scope: 'domains:write'};
 const errors = [
@@ -91,8 +97,10 @@ async function changed(
   return view ? {view, etag: etagOf(domain)} : {view: viewOf(written, name)!, etag: etagOf(written)};
 }
 
-const viewOf = (domain: CustomDomain, name: Hostname): HostView | undefined =>
-  hostsOf(domain).find((h) => h.hostname === name);
+function viewOf(domain: CustomDomain, name: Hostname): HostView | undefined {
+  const found = hostsOf(domain).find((h) => h.hostname === name);
+  return found && {...found, version: versionOf(domain)};
+}
 
 function addHostname(app: App, deps: WriteDeps): void {
   app.post(

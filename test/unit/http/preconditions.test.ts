@@ -11,7 +11,11 @@ test.each([
   ['one of several', `"u.2", ${etagOf(domain)}`, true],
   ['the tag made weak, by an edge that compressed the answer', `W/${etagOf(domain)}`, true],
   ['whatever stands', '*', true],
+  ['the weak tag of a read', 'W/"u.3.hash"', true],
   ['the tag of before', '"u.2"', false],
+  ['the weak tag of a read before', 'W/"u.2.hash"', false],
+  ['a tag that only begins like it', '"u.30"', false],
+  ['no tag', 'u.3', false],
   ['the tag of before made weak', 'W/"u.2"', false],
   ['that there was none', '"none"', false],
 ])('If-Match with %s (%s): %s', (_, header, goesOn) => {

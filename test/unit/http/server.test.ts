@@ -128,6 +128,10 @@ const ask = (path: string, question?: Ask): Promise<Answer> => askAt(port(), pat
 /** What is left of the quota of whoever the header says. */
 const remaining = async (forwarded: string): Promise<number> =>
   Number((await ask('/nowhere', {headers: {'x-forwarded-for': forwarded}})).headers['x-ratelimit-remaining']);
+const toldEnd = async (path: string, key: string): Promise<unknown[]> => {
+  const {status, headers} = await ask(path, {key});
+  return [status, headers['doorplate-key-expires']];
+};
 const typeOf = ({body}: Answer): string | undefined =>
   (body as {type?: string}).type?.replace('https://doorplate.dev/problems/', '');
 const limitNames = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
@@ -310,6 +314,19 @@ describe('The gate', () => {
     await ask('/thing', {key});
     expect((await ask('/thing', {key})).status).toBe(429);
     expect(refusedAs).toEqual([hashToken(key)]);
+  });
+
+  test('says until when a token is accepted, on refusals too, in UTC', async () => {
+    const [ends, sooner] = ['2027-01-31T02:00:00+02:00', '2026-12-01T00:00:00Z'];
+    const key = makeKey('ending', 'ending', {expireTime: ends});
+    const old = makeToken({namespace: 'ending', name: 'ending'});
+    keys.get('ending/ending')!.spec.hashes.push({sha256: hashToken(old), expireTime: sooner});
+    expect(await toldEnd('/thing', key)).toEqual([200, '2027-01-31T00:00:00Z']);
+    expect(await toldEnd('/thing', old)).toEqual([200, sooner]);
+    expect(await toldEnd('/write', key)).toEqual([403, '2027-01-31T00:00:00Z']);
+    for (let i = 0; i < 20; i++) await ask('/thing', {key});
+    expect(await toldEnd('/thing', key)).toEqual([429, '2027-01-31T00:00:00Z']);
+    expect(await toldEnd('/thing', makeKey('endless', 'endless'))).toEqual([200, undefined]);
   });
 
   test('charges an address for each token that is not valid, beside its other requests, and a ServiceAccount for each request', async () => {

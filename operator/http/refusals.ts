@@ -1,0 +1,37 @@
+/** The problems by which the gate refuses a request. */
+import type {Strikes} from '../limits/bans.ts';
+import type {Refusal} from '../limits/verdict.ts';
+import type {NotRecognised} from './auth.ts';
+import {Problem} from './problems.ts';
+
+export const nobody: NotRecognised = {
+  problem: 'credentials-missing',
+  detail: 'Send an API key: Authorization: Bearer dp_...',
+};
+
+export const unknown = ({problem, detail}: NotRecognised): Problem =>
+  new Problem(problem, detail, {headers: {'www-authenticate': 'Bearer realm="doorplate"'}});
+
+/** `untilSeconds`: Unix time. */
+export const banned = (network: string, untilSeconds: number): Problem =>
+  new Problem(
+    'key-banned',
+    `This key is banned from ${network} until ${new Date(untilSeconds * 1000).toISOString()}, because it went on ` +
+      'sending requests although each was refused. Wait as long as Retry-After says.',
+  );
+
+/** `what` the pool counts. `strikes`: those of a key. */
+export function rateLimited(
+  {exhausted: name, retryAfterSeconds, ...verdict}: Refusal,
+  what: string,
+  strikes?: Strikes,
+): Problem {
+  return new Problem(
+    'rate-limited',
+    `All ${verdict[`${name}Limit`]} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.` +
+      (strikes && strikes.strikes > 0
+        ? ` So many were refused of late that this is strike ${strikes.strikes} of ${strikes.strikesToBan}; the last one bans the key.`
+        : ''),
+    strikes,
+  );
+}
