@@ -6,7 +6,7 @@ import type {Told} from '../limits/headers.ts';
 import type {Logger} from 'pino';
 import {scopePattern} from '../api/api-key.ts';
 import type {KeyCaller} from '../http/caller.ts';
-import type {Gate} from '../http/gate.ts';
+import type {Gate, GateDeps} from '../http/gate.ts';
 import {Problem} from '../http/problems.ts';
 
 export interface Question {
@@ -44,6 +44,8 @@ export interface AuthorizerDeps {
   /** False until all caches have synced: nobody's key is known before. */
   ready: () => boolean;
   log: Logger;
+  /** A request of a key was let through, for that scope. */
+  letThrough: GateDeps['letThrough'];
   onDecision?: (decision: {status: number; seconds: number}) => void;
 }
 
@@ -98,6 +100,7 @@ export class Authorizer {
     if (scope !== 'any' && !caller.key.spec.scopes.includes(scope)) {
       throw new Problem('scope-missing', `This needs a key with the scope ${scope}.`, {scope});
     }
+    this.#deps.letThrough(caller, scope);
     return {status: 200, headers: told, identity: identityOf(caller)};
   }
 }

@@ -13,6 +13,7 @@ import {addPolicy} from './policy/command.ts';
 import {addRecords} from './records.ts';
 import {addStatus} from './status.ts';
 import type {Surroundings} from './surroundings.ts';
+import {addUsage} from './usage.ts';
 import {addVerify} from './verify.ts';
 import {addWhy} from './why.ts';
 
@@ -42,6 +43,7 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
   addPolicy(program, act);
   addAdopt(program, act);
   addClaims(program, act);
+  addUsage(program, act);
   return program;
 }
 

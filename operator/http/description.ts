@@ -7,6 +7,7 @@ import {addDocs} from './openapi.ts';
 import {addEvents} from './routes/events.ts';
 import {addKeys} from './routes/keys.ts';
 import {addReads} from './routes/reads.ts';
+import {addUsage} from './routes/usage.ts';
 import {addWrites} from './routes/writes.ts';
 import {addSessions} from './session/routes.ts';
 
@@ -16,7 +17,7 @@ export async function describeApi(): Promise<Description> {
   await addDocs(server);
   addConditionalReads(server, {} as never);
   new Idempotency({} as never).addTo(server);
-  for (const add of [addReads, addWrites, addKeys, addEvents, addSessions]) add(server, {} as never);
+  for (const add of [addReads, addWrites, addKeys, addEvents, addUsage, addSessions]) add(server, {} as never);
   await server.ready();
   const description = server.swagger() as unknown as Description;
   await server.close();

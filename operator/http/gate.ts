@@ -61,6 +61,8 @@ export interface GateDeps {
   /** A key was used, at that time. */
   used: (key: ApiKey, atMs: number) => void;
   refused: (why: 'rate-limited' | 'key-banned') => void;
+  /** A request of a key was let through, for that scope. */
+  letThrough: (caller: KeyCaller, scope: string) => void;
 }
 
 /** Counts a refusal; what of it the client is told. */
@@ -92,6 +94,7 @@ export class Gate {
     }
     refuseOther(caller.namespace, named);
     if (!hasScope(caller, scope)) throw new Problem('scope-missing', `This needs the scope ${scope}.`, {scope});
+    if (caller.kind === 'key') this.#deps.letThrough(caller, scope);
   }
 
   /** Charges the request and sets the headers of the limit, also where it has no route. Throws the {@link Problem} that ends it. */

@@ -21,7 +21,7 @@ export interface ServiceAccount {
 
 /** What somebody is to be allowed, in the words of Kubernetes' roles. */
 export interface Right {
-  verb: 'get' | 'create' | 'update' | 'delete';
+  verb: 'get' | 'list' | 'create' | 'update' | 'delete';
   resource: 'customdomains' | 'apikeys';
 }
 
@@ -36,7 +36,7 @@ const verbs: Readonly<Record<string, Right['verb']>> = {
 /** What a ServiceAccount must be allowed in the namespace, by the path's scope and the method. */
 export const rightFor = (scope: string, method: string, right: Partial<Right> = {}): Right => ({
   verb: verbs[method] ?? 'update',
-  resource: scope.startsWith('keys:') ? 'apikeys' : 'customdomains',
+  resource: /^(keys|usage):/.test(scope) ? 'apikeys' : 'customdomains',
   ...right,
 });
 

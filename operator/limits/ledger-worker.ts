@@ -8,6 +8,8 @@ import {banId, userOf} from './bans.ts';
 import type {BanChange, Held, RecordChange, StoredRecord} from './backend.ts';
 import type {TimeMark} from './clock.ts';
 import {type Claim, type Grant, grantAll, type Held as WindowHeld} from './store.ts';
+import {UsageTable} from './usage-table.ts';
+import type {UsageCount, UsageRange} from './usage.ts';
 
 export type LedgerRequest =
   | {open: true}
@@ -16,13 +18,22 @@ export type LedgerRequest =
         calls: (readonly Claim[])[];
         bans: readonly BanChange[];
         records: readonly RecordChange[];
+        usage: readonly UsageCount[];
         mark: TimeMark;
       };
     }
+  | UsageRequest
   | {close: true};
 
+type UsageRequest = UsageRange & ({usageOf: string} | {usingNamespaces: {after: string; limit: number}});
+
 /** `errcode` is SQLite's result code (sqlite.org/rescode.html), where it is SQLite that failed. */
-export type LedgerAnswer = {held: Held} | {grants: Grant[][]} | {error: {message: string; errcode?: number}};
+export type LedgerAnswer =
+  | {held: Held}
+  | {grants: Grant[][]}
+  | {usage: UsageCount[]}
+  | {namespaces: string[]}
+  | {error: {message: string; errcode?: number}};
 
 /** Raised with every change that an older Doorplate cannot read. */
 const schemaVersion = 2;
@@ -68,6 +79,7 @@ type Commit = Extract<LedgerRequest, {commit: unknown}>['commit'];
 
 class LedgerFile {
   readonly #db: DatabaseSync;
+  readonly usage: UsageTable;
   #sweptMs = 0;
 
   /**
@@ -82,6 +94,7 @@ class LedgerFile {
     if (version === 1) this.#db.exec(fromFirstVersion);
     // A table that an older Doorplate does not know is none of its business.
     this.#db.exec(schema);
+    this.usage = new UsageTable(this.#db);
   }
 
   held(): Held {
@@ -104,12 +117,13 @@ class LedgerFile {
     };
   }
 
-  commit({calls, bans, records, mark}: Commit): Grant[][] {
+  commit({calls, bans, records, usage, mark}: Commit): Grant[][] {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       const grants = calls.map((claims) => this.#grant(claims));
       this.#changeBans(bans);
       this.#changeRecords(records);
+      this.usage.add(usage);
       const {atMs, uptimeMs, bootId = null} = mark;
       this.#db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?, ?)').run(atMs, uptimeMs, bootId);
       this.#sweep(atMs);
@@ -117,6 +131,7 @@ class LedgerFile {
       return grants;
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.usage.forget();
       throw error;
     }
   }
@@ -178,7 +193,13 @@ function answer(request: LedgerRequest): LedgerAnswer | undefined {
   try {
     if ('close' in request) return end();
     file ??= new LedgerFile(workerData as string);
-    return 'open' in request ? {held: file.held()} : {grants: file.commit(request.commit)};
+    if ('open' in request) return {held: file.held()};
+    if ('usageOf' in request) return {usage: file.usage.of(request.usageOf, request)};
+    if ('usingNamespaces' in request) {
+      const {after, limit} = request.usingNamespaces;
+      return {namespaces: file.usage.namespaces(after, limit)};
+    }
+    return {grants: file.commit(request.commit)};
   } catch (error) {
     // The next request opens it anew: what was wrong with the volume may be over then.
     try {

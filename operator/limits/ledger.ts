@@ -7,6 +7,7 @@ import type {Backend, BanChange, Held, RecordChange} from './backend.ts';
 import type {TrustedClock} from './clock.ts';
 import type {LedgerAnswer, LedgerRequest} from './ledger-worker.ts';
 import type {Claim, Grant} from './store.ts';
+import type {UsageCount, UsageRange, UsageStore} from './usage.ts';
 
 /** The ledger cannot be opened or written; the message says what to do. */
 export class LedgerError extends Error {
@@ -32,17 +33,20 @@ interface Waiting {
   claims: readonly Claim[];
   bans: readonly BanChange[];
   records: readonly RecordChange[];
+  usage: readonly UsageCount[];
   resolve: (grants: Grant[]) => void;
   reject: (error: Error) => void;
 }
 
-export class Ledger implements Backend {
+export class Ledger implements Backend, UsageStore {
   readonly #path: string;
   readonly #clock: TrustedClock;
   #worker: Worker | undefined;
   #waiting: Waiting[] = [];
   /** The question that the worker works on. */
   #asked: {resolve: (answer: LedgerAnswer) => void; reject: (error: Error) => void} | undefined;
+  /** Ends when the last question has been answered. */
+  #turn: Promise<unknown> = Promise.resolve();
   /** Ends when all that was asked for has been written. */
   #committing: Promise<void> | undefined;
 
@@ -69,9 +73,25 @@ export class Ledger implements Backend {
     await this.#commit({records: changes});
   }
 
+  /** A commit that failed has counted nothing, so no batch id is needed. */
+  async addUsage(usage: readonly UsageCount[]): Promise<void> {
+    await this.#commit({usage});
+  }
+
+  async usageOf(namespaceUID: string, range: UsageRange): Promise<UsageCount[]> {
+    const answer = await this.#read({usageOf: namespaceUID, ...range});
+    return 'usage' in answer ? answer.usage : [];
+  }
+
+  async usingNamespaces(range: UsageRange, after: string, limit: number): Promise<string[]> {
+    const answer = await this.#read({usingNamespaces: {after, limit}, ...range});
+    return 'namespaces' in answer ? answer.namespaces : [];
+  }
+
   /** Waits for what is being written. */
   async close(): Promise<void> {
     await this.#committing;
+    await this.#turn;
     const worker = this.#worker;
     if (!worker) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
@@ -84,9 +104,10 @@ export class Ledger implements Backend {
     claims = [],
     bans = [],
     records = [],
-  }: Partial<Pick<Waiting, 'claims' | 'bans' | 'records'>>): Promise<Grant[]> {
+    usage = [],
+  }: Partial<Omit<Waiting, 'resolve' | 'reject'>>): Promise<Grant[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({claims, bans, records, resolve, reject});
+      this.#waiting.push({claims, bans, records, usage, resolve, reject});
       this.#committing ??= this.#commitAll();
     });
   }
@@ -99,7 +120,8 @@ export class Ledger implements Backend {
       try {
         const bans = group.flatMap((each) => each.bans);
         const records = group.flatMap((each) => each.records);
-        const answer = await this.#ask({commit: {calls, bans, records, mark: this.#clock.mark()}});
+        const usage = group.flatMap((each) => each.usage);
+        const answer = await this.#ask({commit: {calls, bans, records, usage, mark: this.#clock.mark()}});
         if (!('grants' in answer)) throw this.#error('written', answer);
         for (const [i, {resolve}] of group.entries()) resolve(answer.grants[i]!);
       } catch (error) {
@@ -109,12 +131,24 @@ export class Ledger implements Backend {
     this.#committing = undefined;
   }
 
-  /** One question at a time: `open` before all others, then one commit after the other. */
+  /** One question after the other: `open` before all others. */
   #ask(request: LedgerRequest): Promise<LedgerAnswer> {
-    return new Promise((resolve, reject) => {
-      this.#asked = {resolve, reject};
-      this.#started().postMessage(request, []);
-    });
+    const answer = this.#turn.then(
+      () =>
+        new Promise<LedgerAnswer>((resolve, reject) => {
+          this.#asked = {resolve, reject};
+          this.#started().postMessage(request, []);
+        }),
+    );
+    this.#turn = answer.catch(() => {});
+    return answer;
+  }
+
+  /** Between two commits. */
+  async #read(request: LedgerRequest): Promise<LedgerAnswer> {
+    const answer = await this.#ask(request);
+    if ('error' in answer) throw this.#error('read', answer);
+    return answer;
   }
 
   #started(): Worker {
@@ -134,7 +168,7 @@ export class Ledger implements Backend {
     return worker;
   }
 
-  #error(done: 'opened' | 'written', answer: LedgerAnswer): LedgerError {
+  #error(done: 'opened' | 'read' | 'written', answer: LedgerAnswer): LedgerError {
     const {message, errcode} = 'error' in answer ? answer.error : {message: 'nonsense', errcode: undefined};
     const remedy = remedies[(errcode ?? 0) & 0xff] ?? otherRemedy;
     return new LedgerError(`the ledger ${this.#path} cannot be ${done}: ${message}. ${remedy}`);

@@ -9,6 +9,7 @@ import {Limiter} from './limiter.ts';
 import {limitMetrics} from './metrics.ts';
 import {HeldRecords, type RecordStore} from './records.ts';
 import {MemoryStore} from './store.ts';
+import {MemoryUsage, UsageCounter, type UsageStore} from './usage.ts';
 
 /** Where quota and bans outlive the process; `Memory`: nowhere. */
 export type LimitsStore =
@@ -34,6 +35,8 @@ export interface Limits {
   bans: Bans;
   /** Sessions and the like, where quota is kept too. */
   records: RecordStore;
+  /** Requests of each key, scope and day. */
+  usage: UsageCounter;
   stop(): Promise<void>;
 }
 
@@ -49,12 +52,18 @@ export async function startLimits({
   registry,
 }: LimitsOptions): Promise<Limits> {
   const clock = new TrustedClock();
-  const {store, records} = await makeStore(where, {clock, log, storeTimeoutMs, bans: () => bans});
+  const {store, records, usageStore} = await makeStore(where, {clock, log, storeTimeoutMs, bans: () => bans});
   const kept = store instanceof FallbackStore ? store : undefined;
   const bans = new Bans({clock, store: kept, rules: {...defaultBanRules, ...rules}});
   if (kept) await kept.start();
   else log.warn('quota is in memory only: a restart gives every tenant a new one, and ends all bans');
   const limiter = new Limiter({clock, store});
+  const usage = new UsageCounter({
+    store: usageStore,
+    now: () => clock.nowMs(),
+    onFailure: (error) => log.warn({err: error}, 'usage cannot be stored now: it is stored later'),
+  });
+  usage.start();
   limitMetrics(registry, {
     decisions: () => limiter.decisions,
     storeIsDown: () => kept?.isDown ?? true,
@@ -62,6 +71,7 @@ export async function startLimits({
     bansBegun: () => bans.begun,
     activeBans: () => bans.active(),
     clockOffsetMs: () => clock.offsetMs(),
+    usageLost: () => usage.lost,
   });
   return {
     clock,
@@ -69,8 +79,10 @@ export async function startLimits({
     addresses: new Limiter({clock, store: new MemoryStore({atMost: 2 * mostAddressPools}), atMost: mostAddressPools}),
     bans,
     records,
+    usage,
     stop: async () => {
       await limiter.giveBack();
+      await usage.stop();
       await kept?.stop();
     },
   };
@@ -79,6 +91,7 @@ export async function startLimits({
 interface Stores {
   store: FallbackStore | MemoryStore;
   records: RecordStore;
+  usageStore: UsageStore;
 }
 
 interface Parts {
@@ -89,13 +102,14 @@ interface Parts {
 }
 
 async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans}: Parts): Promise<Stores> {
-  if (where.kind === 'Memory') return {store: new MemoryStore(), records: new HeldRecords({clock})};
+  if (where.kind === 'Memory')
+    return {store: new MemoryStore(), records: new HeldRecords({clock}), usageStore: new MemoryUsage()};
   const onBans = (read: Ban[] | undefined): void => {
     if (read) bans().replaceAll(store.withChanges(read));
     // It has lost them: this process has not.
     else for (const ban of bans().all()) store.saveBan(ban);
   };
-  const {records, ...behind} = await makeBackend(where, clock, onBans);
+  const {records, usageStore, ...behind} = await makeBackend(where, clock, onBans);
   const store: FallbackStore = new FallbackStore({
     ...behind,
     ...(storeTimeoutMs !== undefined && {timeoutMs: storeTimeoutMs}),
@@ -110,10 +124,13 @@ async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans}:
     onDown: (error) => log.error({err: error}, 'quota is in memory only, until its store answers again'),
     onUp: () => log.info({store: where.kind}, 'quota is reserved in its store'),
   });
-  return {store, records};
+  return {store, records, usageStore};
 }
 
-type Behind = Pick<FallbackOptions, 'backend' | 'replicas' | 'timeoutMs'> & {records: RecordStore};
+type Behind = Pick<FallbackOptions, 'backend' | 'replicas' | 'timeoutMs'> & {
+  records: RecordStore;
+  usageStore: UsageStore;
+};
 
 async function makeBackend(
   where: Exclude<LimitsStore, {kind: 'Memory'}>,
@@ -123,10 +140,10 @@ async function makeBackend(
   if (where.kind === 'Ledger') {
     const backend = new Ledger({path: where.path, clock});
     const records = new HeldRecords({clock, write: (changes) => backend.changeRecords(changes)});
-    return {backend, records, replicas: 1, timeoutMs: 2000};
+    return {backend, records, usageStore: backend, replicas: 1, timeoutMs: 2000};
   }
   // Loaded where it is used only: its client is large.
   const {Valkey} = await import('./valkey.ts');
   const backend = new Valkey({...where, onBans, onTime: (...time) => clock.follow(...time)});
-  return {backend, records: backend, replicas: where.replicas, timeoutMs: 1000};
+  return {backend, records: backend, usageStore: backend.usage, replicas: where.replicas, timeoutMs: 1000};
 }

@@ -8,6 +8,7 @@ export interface LimitFigures {
   bansBegun(): number;
   activeBans(): number;
   clockOffsetMs(): number;
+  usageLost(): number;
 }
 
 /** Registers what the limits show; once a registry. Never a tenant or a key as a label. */
@@ -67,5 +68,17 @@ export function limitMetrics(registry: Registry, figures: LimitFigures): Metric[
       this.set(figures.clockOffsetMs() / 1000);
     },
   });
-  return [decisions, up, failures, bans, active, offset];
+  const usage = usageMetric(registry, figures);
+  return [decisions, up, failures, bans, active, offset, usage];
 }
+
+const usageMetric = (registry: Registry, figures: LimitFigures): Metric =>
+  new Counter({
+    name: 'doorplate_usage_lost_total',
+    registers: [registry],
+    help: 'Requests that usage does not show, because it could not be stored for too long.',
+    collect() {
+      this.reset();
+      this.inc(figures.usageLost());
+    },
+  });

@@ -4,11 +4,14 @@
  */
 import {hash, randomUUID} from 'node:crypto';
 import {once} from 'node:events';
-import {ClientOfflineError, createClient} from '@redis/client';
+import {ClientOfflineError} from '@redis/client';
 import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
 import {type Ban, banId, userOf} from './bans.ts';
 import {kindOf, type RecordStore} from './records.ts';
 import type {Claim, Grant} from './store.ts';
+import type {UsageStore} from './usage.ts';
+import {type Client, newClient} from './valkey-client.ts';
+import {ValkeyUsage} from './valkey-usage.ts';
 
 /**
  * The rule of `grantAll`, where nothing can come in between. Seven arguments for each key: limit, want, least, what is taken for sure and
@@ -62,20 +65,12 @@ export class ValkeyError extends Error {
   override name = 'ValkeyError';
 }
 
-const newClient = (url: string) =>
-  createClient({
-    url,
-    // What cannot be sent fails at once: FallbackStore knows what to do.
-    disableOfflineQueue: true,
-    socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
-  });
-type Client = ReturnType<typeof newClient>;
-
 export class Valkey implements Backend, RecordStore {
   readonly #url: string;
   readonly #prefix: string;
   readonly #onBans: (bans: Ban[] | undefined) => void;
   readonly #onTime: (nowMs: number, uncertainMs: number) => void;
+  readonly usage: UsageStore;
   #client: Client;
   #isClosed = false;
   /** Why it is not connected. */
@@ -91,6 +86,11 @@ export class Valkey implements Backend, RecordStore {
     // All keys of one slot: a script may touch no others in a cluster.
     this.#prefix = `{${prefix}}`;
     this.#client = this.#newClient();
+    this.usage = new ValkeyUsage({
+      prefix: this.#prefix,
+      ask: (call) => this.#ask(call),
+      run: (...script) => this.#run(...script),
+    });
   }
 
   async open(): Promise<Held> {
@@ -108,6 +108,8 @@ export class Valkey implements Backend, RecordStore {
       return [];
     }
     const answer = await this.#run(
+      reserveScript,
+      reserveSha,
       claims.map(({window}) => `${this.#prefix}:window:${window}`),
       claims.flatMap((claim) => {
         const seconds = Math.max(1, Math.ceil(claim.endSeconds - nowMs / 1000)) + keepSeconds;
@@ -266,13 +268,13 @@ export class Valkey implements Backend, RecordStore {
     this.#onTime(Number(seconds) * 1000 + Number(micros) / 1000 + half, half);
   }
 
-  async #run(keys: string[], args: string[]): Promise<number[]> {
+  async #run(script: string, sha: string, keys: string[], args: string[]): Promise<number[]> {
     const options = {keys, arguments: args};
     try {
-      return (await this.#ask((client) => client.evalSha(reserveSha, options))) as number[];
+      return (await this.#ask((client) => client.evalSha(sha, options))) as number[];
     } catch (error) {
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-      return (await this.#ask((client) => client.eval(reserveScript, options))) as number[];
+      return (await this.#ask((client) => client.eval(script, options))) as number[];
     }
   }
 

@@ -33,6 +33,7 @@ const figures = {
   bansBegun: none,
   activeBans: none,
   clockOffsetMs: none,
+  usageLost: none,
 };
 
 /** The page, whole. */

@@ -18,6 +18,7 @@ import {addPage} from '../http/page/routes.ts';
 import {addEvents} from '../http/routes/events.ts';
 import {addKeys} from '../http/routes/keys.ts';
 import {addReads} from '../http/routes/reads.ts';
+import {addUsage} from '../http/routes/usage.ts';
 import {addWrites} from '../http/routes/writes.ts';
 import {httpServer} from '../http/listen.ts';
 import {bounds, makeServer} from '../http/server.ts';
@@ -91,7 +92,7 @@ export type ApiRole = Manager & {port: () => number; authorizePorts: () => {grpc
 export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRole> {
   const {config, client, log, registry, metrics} = parts;
   const {port = 8082, authorizePorts = {grpc: 8083, http: 8084}, lingerMs = 3000} = options;
-  const {authorize, page: brand, trustedProxies} = config.settings.api;
+  const {audience, authorize, page: brand, trustedProxies} = config.settings.api;
   const counters = apiMetrics(registry);
   const events = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: config.pod, log, metrics});
   const limits = await startLimits({store: storeOf(config), bans: banRules(config.settings.api.bans), log, registry});
@@ -101,14 +102,24 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
   const page = brand.enabled
     ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)}
     : undefined;
+  const letThrough = usageOf(limits);
+  const serviceAccounts = new ServiceAccounts({...shared, client, audience});
   const gate = makeGate(parts, shared, page?.sessions, {
+    serviceAccounts,
     used: keys.used,
+    letThrough,
     refused: (why) => counters.refusals.inc({why}),
   });
   const ready = (): boolean => all.every((cache) => cache.isSynced);
   const beside = authorize.enabled
     ? await authorizeServers(
-        {gate, ready, log, onDecision: ({status, seconds}) => counters.decisions.observe({status}, seconds)},
+        {
+          gate,
+          ready,
+          log,
+          letThrough,
+          onDecision: ({status, seconds}) => counters.decisions.observe({status}, seconds),
+        },
         authorizePorts,
         trustedProxies,
       )
@@ -125,7 +136,7 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
         gate,
         trustedProxies,
         ready,
-        routes: (server) => addRoutes(server, parts, shared, {...options, gate, page, counters}),
+        routes: (server) => addRoutes(server, parts, shared, {...options, gate, page, counters, serviceAccounts}),
         onAnswer: ({method, route, status, seconds}) => counters.answers.observe({method, route, status}, seconds),
       }),
   });
@@ -138,6 +149,11 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
     authorizePorts: () => ({grpc: beside!.grpc.port(), http: beside!.http.port()}),
   });
 }
+
+const usageOf =
+  ({usage}: Limits): GateDeps['letThrough'] =>
+  ({key, namespace, tenant: {namespaceUID, account = ''}}, scope) =>
+    usage.count(key, scope, () => ({namespaceUID, namespace, account, key: key.metadata.name}));
 
 type Shared = ReturnType<typeof share>;
 interface Page {
@@ -230,12 +246,12 @@ const makeSessions = (
   });
 
 function makeGate(
-  {config, client}: Parts,
-  {limits, tenants, findKey, now, trustedNow, pageOrigin}: Shared,
+  {config}: Parts,
+  {limits, tenants, findKey, now, pageOrigin}: Shared,
   sessions: Sessions | undefined,
-  counted: Pick<GateDeps, 'used' | 'refused'>,
+  counted: Pick<GateDeps, 'used' | 'refused' | 'letThrough' | 'serviceAccounts'>,
 ): Gate {
-  const {audience, withoutKey, perServiceAccount} = config.settings.api;
+  const {withoutKey, perServiceAccount} = config.settings.api;
   return new Gate({
     ...counted,
     limiter: limits.limiter,
@@ -244,7 +260,6 @@ function makeGate(
     findKey,
     tenantOf: (namespace) => tenants.of(namespace),
     ...(sessions && {sessions, pageOrigin}),
-    serviceAccounts: new ServiceAccounts({client, audience, now, trustedNow}),
     addressQuota: withoutKey,
     serviceAccountQuota: perServiceAccount,
     now,
@@ -259,9 +274,15 @@ function addRoutes(
     gate,
     page,
     counters,
+    serviceAccounts,
     heartbeatMs,
     settleWithinMs = 15_000,
-  }: ApiOptions & {gate: Gate; page: Page | undefined; counters: ReturnType<typeof apiMetrics>},
+  }: ApiOptions & {
+    gate: Gate;
+    page: Page | undefined;
+    counters: ReturnType<typeof apiMetrics>;
+    serviceAccounts: ServiceAccounts;
+  },
 ): void {
   const {caches, store, limits, hub, now, trustedNow, findKey, tenants} = shared;
   const {page: brand} = config.settings.api;
@@ -284,6 +305,7 @@ function addRoutes(
     refusal: (attempt, hostname) => refusalOf({...attempt, now: now()}, hostname, config.policy),
     now: () => new Date(now()),
   });
+  addUsage(server, {usage: limits.usage, serviceAccounts, now: trustedNow});
   addKeys(server, {store, writer: new KeyWriter({client, keys: caches.keys}), now});
   addEvents(server, {
     store,

@@ -35,6 +35,7 @@ limitMetrics(registry, {
   bansBegun: () => 0,
   activeBans: () => 1,
   clockOffsetMs: () => 0,
+  usageLost: () => 0,
 });
 ofDomains.admissionPolicy({account: true, other: false});
 leaderElectionStatus.set({name: 'doorplate-operator'}, 1);

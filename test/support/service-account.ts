@@ -19,6 +19,13 @@ export const roleBindings = defineResource<KubeObject & {roleRef: object; subjec
   kind: 'RoleBinding',
   namespaced: true,
 });
+const clusterRoleBindings = defineResource<KubeObject & {roleRef: object; subjects: object[]}>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterrolebindings',
+  kind: 'ClusterRoleBinding',
+  namespaced: false,
+});
 const clusterRoles = defineResource<KubeObject & {rules: object[]}>({
   group: 'rbac.authorization.k8s.io',
   version: 'v1',
@@ -27,13 +34,18 @@ const clusterRoles = defineResource<KubeObject & {rules: object[]}>({
   namespaced: false,
 });
 
-/** A ServiceAccount, bound to a ClusterRole of its own with these rules in each of the namespaces. */
+/** Makes a ServiceAccount, and a ClusterRole with these rules that is bound to it in each of the namespaces, or in all. */
 export async function makeServiceAccount(
   client: Client,
   {namespace, name}: {namespace: string; name: string},
   rules: object[],
-  namespaces: readonly string[],
+  namespaces: readonly string[] | 'all',
 ): Promise<void> {
+  const binding = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    roleRef: {apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name},
+    subjects: [{kind: 'ServiceAccount', namespace, name}],
+  };
   await client.create(serviceAccounts, {apiVersion: 'v1', kind: 'ServiceAccount', metadata: {namespace, name}});
   await client.create(clusterRoles, {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -41,15 +53,11 @@ export async function makeServiceAccount(
     metadata: {name},
     rules,
   });
-  for (const where of namespaces) {
-    await client.create(roleBindings, {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: {namespace: where, name},
-      roleRef: {apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name},
-      subjects: [{kind: 'ServiceAccount', namespace, name}],
-    });
-  }
+  if (namespaces === 'all')
+    await client.create(clusterRoleBindings, {...binding, kind: 'ClusterRoleBinding', metadata: {name}});
+  else
+    for (const where of namespaces)
+      await client.create(roleBindings, {...binding, kind: 'RoleBinding', metadata: {namespace: where, name}});
 }
 
 /** A token as `kubectl create token NAME --audience` makes it (TokenRequest). */

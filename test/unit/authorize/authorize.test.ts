@@ -35,10 +35,13 @@ const refusals: Record<string, Problem> = {
   unknown: new Problem('credentials-wrong', 'Not valid.'),
   away: new Problem('unavailable', 'Away.'),
 };
+/** Scopes of the requests that were counted for usage. */
+const counted: string[] = [];
 let ready = true;
 const authorizer = new Authorizer({
   ready: () => ready,
   log: pino({level: 'silent'}),
+  letThrough: (_, scope) => counted.push(scope),
   gate: {
     headersFor: () => limits,
     async passKey(asked, tell) {
@@ -65,6 +68,7 @@ afterAll(async () => {
 beforeEach(() => {
   ready = true;
   seen.length = 0;
+  counted.length = 0;
 });
 
 interface Answer {
@@ -117,6 +121,13 @@ const check = (
 const identity = (headers: IncomingHttpHeaders): unknown[] => identityHeaders.map((name) => headers[name]);
 
 describe('By HTTP', () => {
+  test('usage counts what was let through, and no refusal', async () => {
+    await ask('/authorize/reports:read/');
+    await ask('/authorize/reports:write/');
+    await ask('/authorize/reports:read/', {headers: {authorization: 'limited'}});
+    expect(counted).toEqual(['reports:read']);
+  });
+
   test('who was let in is named, what is not known is empty, and to be taken away', async () => {
     const known = await ask('/authorize/reports:read/any/path?q=1');
     expect([known.status, identity(known.headers)]).toEqual([200, ['acme', 'acme-inc', '', 'ci', 'reports:read a:b']]);

@@ -55,6 +55,7 @@ beforeAll(async () => {
       serviceAccountQuota: {requestsPerMinute: 3, requestsPerDay: 100},
       used: () => {},
       refused: () => {},
+      letThrough: () => {},
       serviceAccounts: {
         audience: 'doorplate',
         remembered: () => ({username: 'system:serviceaccount:platform:backend'}),

@@ -85,6 +85,7 @@ class World {
       serviceAccountQuota: {requestsPerMinute: 6000, requestsPerDay: 1_000_000},
       used: () => {},
       refused: () => {},
+      letThrough: () => {},
       sessions: {
         wasGood: () => false,
         find: async () => {

@@ -70,6 +70,7 @@ class World {
       serviceAccountQuota: {requestsPerMinute: 6000},
       used: () => {},
       refused: () => {},
+      letThrough: () => {},
       sessions: {
         wasGood: (token) => this.sessions.has(token),
         find: async (token) => this.sessions.get(token) ?? {problem: 'session-ended', detail: 'over'},

@@ -65,6 +65,7 @@ const gateDeps: GateDeps = {
   addressQuota: {requestsPerMinute: 1000},
   used: () => {},
   refused: () => {},
+  letThrough: () => {},
   serviceAccountQuota: {requestsPerMinute: 3, requestsPerDay: 100},
   sessions: {
     wasGood: () => false,

@@ -1,0 +1,214 @@
+/** The paths of usage: how many requests each key made, for each scope, on each day. */
+import type {FastifyInstance} from 'fastify';
+import {z} from 'zod';
+import {
+  dateOf,
+  dayMs,
+  dayOf,
+  type UsageCount,
+  type UsageCounter,
+  usageDays,
+  type UsageRange,
+} from '../../limits/usage.ts';
+import {answers} from '../answers.ts';
+import {type App, typed} from '../app.ts';
+import {asked} from '../asked.ts';
+import {callerOf} from '../caller.ts';
+import {Problem} from '../problems.ts';
+import type {ServiceAccounts} from '../service-accounts.ts';
+
+export interface UsageDeps {
+  usage: Pick<UsageCounter, 'of' | 'namespaces'>;
+  serviceAccounts: Pick<ServiceAccounts, 'may'>;
+  /** Unix ms, by the clock that days go by. */
+  now: () => number;
+}
+
+/** Most days of one answer, so that its length is bounded. */
+const mostDays = 31;
+const defaultDays = 30;
+
+const day = z.iso.date();
+const range = {
+  since: day.optional().describe(`The first day, YYYY-MM-DD (UTC). Default: ${defaultDays - 1} days before \`until\`.`),
+  until: day.optional().describe('The last day. Default: today.'),
+};
+const requests = z.int().describe('Requests that were let through.');
+const scope = z.string().describe("The scope that they needed; `any` where each key may. '' for `(other keys)`.");
+const key = z.string().describe('Name of the key; `(other keys)` for all beyond the first 500 of a namespace and day.');
+const ofDay = z
+  .object({day: z.string().describe('The day, YYYY-MM-DD (UTC).'), key, scope, requests})
+  .describe('The requests of a key on a day.');
+const span = {since: z.string().describe('The first day.'), until: z.string().describe('The last day.')};
+const usageView = z
+  .object({...span, items: z.array(ofDay).describe('By day, key and scope.')})
+  .describe('The requests of the keys of a namespace.');
+const ofNamespace = z
+  .object({
+    namespace: z.string().describe('The namespace.'),
+    account: z.string().nullable().describe('Its Account then; null without one.'),
+    key,
+    scope,
+    requests,
+  })
+  .describe('The requests of a key in all days together.');
+const allView = z
+  .object({
+    ...span,
+    items: z.array(ofNamespace).describe('The sums, one namespace after the other.'),
+    next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
+  })
+  .describe('The requests of all namespaces. A page of them.');
+
+const tags = ['Usage'];
+const description =
+  'Usage is stored every half minute: of several replicas, each shows what the others have counted until then. ' +
+  `Days are kept for ${usageDays} days. One answer has at most ${mostDays} of them.`;
+
+export function addUsage(server: FastifyInstance, deps: UsageDeps): void {
+  const app = typed(server);
+  readUsage(app, deps);
+  readAllUsage(app, deps);
+}
+
+function readUsage(app: App, {usage, now}: UsageDeps): void {
+  app.get(
+    '/v1/usage',
+    {
+      config: {scope: 'usage:read'},
+      schema: {
+        summary: 'Read how many requests each key made',
+        description,
+        tags,
+        querystring: z.object({
+          ...range,
+          format: z
+            .enum(['json', 'csv'])
+            .default('json')
+            .describe('`csv`: one line a row, after one with their names.'),
+        }),
+        produces: ['application/json', 'text/csv'],
+        response: answers({200: usageView}, ['invalid-input']),
+      },
+    },
+    async (request, reply) => {
+      const {tenant, namespace} = callerOf(request);
+      const days = rangeOf(request.query, now());
+      const counts = await asked(usage.of(tenant.namespaceUID, days), 'Usage cannot be read now. Try again.');
+      const items = counts.map((count) => ({...rowOf(count), day: dateOf(count.day)}));
+      const view = {since: dateOf(days.since), until: dateOf(days.until), items: sums(items, ['day', 'key', 'scope'])};
+      if (request.query.format === 'json') return view;
+      const file = `usage-${namespace}-${view.since}-${view.until}.csv`;
+      const text = csv(['day', 'key', 'scope', 'requests'], view.items);
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', `attachment; filename="${file}"`)
+        .serializer(String)
+        .send(text as never);
+    },
+  );
+}
+
+function readAllUsage(app: App, {usage, serviceAccounts, now}: UsageDeps): void {
+  app.get(
+    '/v1/usage/all',
+    {
+      schema: {
+        summary: 'Read the usage of all namespaces',
+        description:
+          'For invoices. Needs the token of a ServiceAccount that may `list` apikeys.doorplate.dev in all namespaces (a ClusterRole); ' +
+          `\`Doorplate-Namespace\` is not needed. ${description}`,
+        tags,
+        querystring: z.object({
+          ...range,
+          limit: z.coerce.number().int().min(1).max(100).default(50).describe('How many namespaces at most.'),
+          after: z.string().max(253).optional().describe('`next` of the page before.'),
+        }),
+        response: answers(
+          {200: allView},
+          ['invalid-input', 'credentials-wrong', 'scope-missing', 'kubernetes-failed'],
+          {
+            open: true,
+          },
+        ),
+      },
+    },
+    async (request) => {
+      const {caller} = request;
+      if (caller.kind === 'address') throw new Problem(caller.why.problem, caller.why.detail);
+      const right = {verb: 'list', resource: 'apikeys'} as const;
+      if (caller.kind !== 'service-account' || !(await serviceAccounts.may(caller.account, right, '')))
+        throw new Problem(
+          'scope-missing',
+          'This needs the token of a ServiceAccount that may list apikeys.doorplate.dev in all namespaces (a ClusterRole).',
+        );
+      const {limit, after = ''} = request.query;
+      const days = rangeOf(request.query, now());
+      const read = async (): Promise<z.output<typeof allView>> => {
+        const uids = await usage.namespaces(days, after, limit);
+        const counts = (await Promise.all(uids.map((uid) => usage.of(uid, days)))).flat();
+        return {
+          since: dateOf(days.since),
+          until: dateOf(days.until),
+          items: sums(
+            counts.map((count) => ({
+              namespace: count.namespace,
+              account: count.account === '' ? null : count.account,
+              ...rowOf(count),
+            })),
+            ['namespace', 'account', 'key', 'scope'],
+          ),
+          next: uids.length < limit ? null : uids.at(-1)!,
+        };
+      };
+      return asked(read(), 'Usage cannot be read now. Try again.');
+    },
+  );
+}
+
+const wrongSince = (message: string): Problem =>
+  new Problem('invalid-input', `querystring.since: ${message}`, {errors: [{field: 'querystring.since', message}]});
+
+const dayIn = (date: string | undefined, otherwise: number): number =>
+  date === undefined ? otherwise : Math.floor(Date.parse(date) / dayMs);
+
+/** Throws `invalid-input` for days in the wrong order, or too many. */
+function rangeOf(query: {since?: string; until?: string}, nowMs: number): UsageRange {
+  const today = dayOf(nowMs);
+  const until = dayIn(query.until, today);
+  const since = dayIn(query.since, Math.max(until - defaultDays + 1, today - usageDays + 1));
+  if (since > until) throw wrongSince('must not be after `until`');
+  if (until - since >= mostDays) throw wrongSince(`must be at most ${mostDays - 1} days before \`until\``);
+  return {since, until};
+}
+
+const rowOf = ({key: name, scope: of, requests: n}: UsageCount): {key: string; scope: string; requests: number} => ({
+  key: name,
+  scope: of,
+  requests: n,
+});
+
+/** Adds up the rows that have the same values in these columns. */
+function sums<T extends {requests: number}>(rows: readonly T[], columns: readonly (keyof T)[]): T[] {
+  const found = new Map<string, T>();
+  for (const row of rows) {
+    const id = JSON.stringify(columns.map((column) => row[column]));
+    const there = found.get(id);
+    if (there) there.requests += row.requests;
+    else found.set(id, {...row});
+  }
+  return [...found.values()];
+}
+
+const cell = (value: string | number): string =>
+  /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
+
+/** RFC 4180. Names of keys and scopes begin with a letter, a digit or a bracket, so that no cell is a formula. */
+function csv<T extends Record<string, string | number>>(
+  columns: readonly (keyof T & string)[],
+  rows: readonly T[],
+): string {
+  return [columns.join(','), ...rows.map((row) => columns.map((column) => cell(row[column]!)).join(',')), ''].join(
+    '\r\n',
+  );
+}

@@ -1,0 +1,10 @@
+import {createClient} from '@redis/client';
+
+export const newClient = (url: string) =>
+  createClient({
+    url,
+    // What cannot be sent fails at once: FallbackStore knows what to do.
+    disableOfflineQueue: true,
+    socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
+  });
+export type Client = ReturnType<typeof newClient>;
