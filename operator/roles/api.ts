@@ -35,6 +35,7 @@ import type {Server} from '../kube/manager.ts';
 import {keyOf} from '../kube/objects.ts';
 import {asIs, by, itself, on} from '../kube/wake.ts';
 import type {BanRules, KeyUser} from '../limits/bans.ts';
+import {Limiter} from '../limits/limiter.ts';
 import type {Limits, LimitsStore} from '../limits/limits.ts';
 import {startLimits} from '../limits/limits.ts';
 import {apiMetrics} from '../observability/metrics.ts';
@@ -104,17 +105,20 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
     : undefined;
   const letThrough = usageOf(limits);
   const serviceAccounts = new ServiceAccounts({...shared, client, audience});
-  const gate = makeGate(parts, shared, page?.sessions, {
+  const given: Given = {
     serviceAccounts,
     used: keys.used,
     letThrough,
     refused: (why) => counters.refusals.inc({why}),
-  });
+  };
+  const gate = makeGate(parts, shared, page?.sessions, given);
+  // A proxy names the addresses that it asks for: they are counted apart from those that ask this API.
+  const ownAddresses = {...shared, limits: {...limits, addresses: new Limiter({clock: limits.clock})}};
   const ready = (): boolean => all.every((cache) => cache.isSynced);
   const beside = authorize.enabled
     ? await authorizeServers(
         {
-          gate,
+          gate: makeGate(parts, ownAddresses, undefined, given),
           ready,
           log,
           letThrough,
@@ -245,15 +249,18 @@ const makeSessions = (
     onEnd: (id) => hub.tell(sessionTopic(id)),
   });
 
+/** What gates have in common beside what the whole API has. */
+type Given = Pick<GateDeps, 'used' | 'refused' | 'letThrough' | 'serviceAccounts'>;
+
 function makeGate(
   {config}: Parts,
   {limits, tenants, findKey, now, pageOrigin}: Shared,
   sessions: Sessions | undefined,
-  counted: Pick<GateDeps, 'used' | 'refused' | 'letThrough' | 'serviceAccounts'>,
+  given: Given,
 ): Gate {
   const {withoutKey, perServiceAccount} = config.settings.api;
   return new Gate({
-    ...counted,
+    ...given,
     limiter: limits.limiter,
     local: limits.addresses,
     bans: limits.bans,

@@ -24,6 +24,7 @@ const everything = [
   'proxy.url=http://proxy:3128',
   'networkPolicy.enabled=true',
   'networkPolicy.ingressController[0].namespaceSelector.matchLabels.a=b',
+  'networkPolicy.authorizeClients[0].namespaceSelector.matchLabels.a=b',
 ];
 
 let server: ApiServer;

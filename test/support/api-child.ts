@@ -1,6 +1,7 @@
 /**
- * The role `api` in a process that a test may stop and kill: `node api-child.ts GRPC_PORT HTTP_PORT`, where it is asked by proxies.
- * Says `ready` when all caches have synced. KUBECONFIG and what `loadConfig` reads come from the environment.
+ * The role `api` in a process that a test may stop and kill: `node api-child.ts GRPC_PORT HTTP_PORT API_PORT`: the first two are
+ * for proxies.
+ * Prints `ready` when all caches have synced. KUBECONFIG and what `loadConfig` reads come from the environment.
  */
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
@@ -9,7 +10,7 @@ import {Client} from '../../operator/kube/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {api} from '../../operator/roles/api.ts';
 
-const [grpc = 0, http = 0] = process.argv.slice(2).map(Number);
+const [grpc = 0, http = 0, port = 0] = process.argv.slice(2).map(Number);
 const registry = new Registry();
 const metrics = kitMetrics(registry);
 const role = await api(
@@ -20,7 +21,7 @@ const role = await api(
     registry,
     metrics,
   },
-  {port: 0, authorizePorts: {grpc, http}, lingerMs: 500},
+  {port, authorizePorts: {grpc, http}, lingerMs: 500},
 );
 process.on('SIGTERM', async () => {
   await role.stop();

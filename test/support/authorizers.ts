@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {ApiWorld} from './api-role.ts';
-import {freePort} from './free-ports.ts';
+import {freePorts} from './free-ports.ts';
 import type {Wiring} from './proxies.ts';
 import {Redis} from './redis.ts';
 
@@ -19,20 +19,27 @@ const program = fileURLToPath(new URL('./api-child.ts', import.meta.url));
 export class Replica {
   readonly grpc: number;
   readonly http: number;
+  readonly api: number;
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
 
-  constructor(p: {grpc: number; http: number; env: NodeJS.ProcessEnv}) {
-    this.grpc = p.grpc;
-    this.http = p.http;
-    this.#env = p.env;
+  private constructor([grpc, http, api]: readonly number[], env: NodeJS.ProcessEnv) {
+    this.grpc = grpc!;
+    this.http = http!;
+    this.api = api!;
+    this.#env = env;
+  }
+
+  /** With ports of its own. */
+  static async make(env: NodeJS.ProcessEnv): Promise<Replica> {
+    return new Replica(await freePorts(3), env);
   }
 
   /** Resolves when it answers. */
   async start(): Promise<void> {
     const child = spawn(
       process.execPath,
-      ['--disable-warning=ExperimentalWarning', program, String(this.grpc), String(this.http)],
+      ['--disable-warning=ExperimentalWarning', program, ...[this.grpc, this.http, this.api].map(String)],
       {env: {...process.env, ...this.#env}, stdio: ['ignore', 'pipe', 'inherit']},
     );
     this.#child = child;
@@ -79,6 +86,49 @@ export class Service {
   }
 }
 
+/** The environment of a replica with these settings, that works on the API server of `world`; its files are in `folder`. */
+function environment(
+  folder: string,
+  {server}: ApiWorld,
+  {api, ...settings}: {api: object; valkey?: object},
+): NodeJS.ProcessEnv {
+  const file = (name: string): string => join(server.dir, name);
+  const [kubeconfig, config] = [join(folder, 'kubeconfig'), join(folder, 'config.yaml')];
+  writeFileSync(
+    kubeconfig,
+    server.kubeconfig({'client-certificate': file('admin.crt'), 'client-key': file('admin.key')}),
+  );
+  writeFileSync(
+    config,
+    JSON.stringify({
+      platform: {zone: 'apps.platform.test'},
+      edge: {addresses: ['192.0.2.1']},
+      issuerRef: {name: 'none'},
+      ingressClassName: 'none',
+      dns: {},
+      redirector: {service: 'redirector'},
+      ...settings,
+      api: {
+        enabled: true,
+        page: {enabled: false},
+        trustedProxies: ['127.0.0.1'],
+        storage: {path: folder},
+        ...api,
+      },
+    }),
+  );
+  return {
+    KUBECONFIG: kubeconfig,
+    DOORPLATE_CONFIG: config,
+    POD_NAMESPACE: 'doorplate-system',
+    POD_NAME: 'api',
+  };
+}
+
+/** One replica, a process of its own, whose ledger is in `folder`. It has not started. */
+export const replicaWithLedger = (folder: string, world: ApiWorld, api: object = {}): Promise<Replica> =>
+  Replica.make(environment(folder, world, {api: {authorize: {enabled: true, acceptOutages: true}, ...api}}));
+
 export class Authorizers {
   readonly world: ApiWorld;
   readonly replicas: readonly Replica[];
@@ -97,40 +147,13 @@ export class Authorizers {
     const folder = mkdtempSync(join(tmpdir(), 'doorplate-authorize-'));
     const [world, redis] = await Promise.all([ApiWorld.start(), Redis.start()]);
     const {password, port} = new URL(redis.url);
-    const file = (name: string): string => join(world.server.dir, name);
-    writeFileSync(
-      join(folder, 'kubeconfig'),
-      world.server.kubeconfig({'client-certificate': file('admin.crt'), 'client-key': file('admin.key')}),
-    );
-    writeFileSync(
-      join(folder, 'config.yaml'),
-      JSON.stringify({
-        platform: {zone: 'apps.platform.test'},
-        edge: {addresses: ['192.0.2.1']},
-        issuerRef: {name: 'none'},
-        ingressClassName: 'none',
-        dns: {},
-        redirector: {service: 'redirector'},
-        valkey: {url: `redis://127.0.0.1:${port}`},
-        api: {
-          enabled: true,
-          replicas: 2,
-          authorize: {enabled: true},
-          page: {enabled: false},
-          trustedProxies: ['127.0.0.1'],
-          withoutKey: {requestsPerMinute: 10_000},
-        },
-      }),
-    );
-    const env = {
-      KUBECONFIG: join(folder, 'kubeconfig'),
-      DOORPLATE_CONFIG: join(folder, 'config.yaml'),
-      POD_NAMESPACE: 'doorplate-system',
-      POD_NAME: 'api',
-      VALKEY_PASSWORD: decodeURIComponent(password),
-    };
+    const env = environment(folder, world, {
+      valkey: {url: `redis://127.0.0.1:${port}`},
+      api: {replicas: 2, authorize: {enabled: true}, withoutKey: {requestsPerMinute: 10_000}},
+    });
+    env.VALKEY_PASSWORD = decodeURIComponent(password);
     const replicas: Replica[] = [];
-    for (let i = 0; i < 2; i++) replicas.push(new Replica({grpc: await freePort(), http: await freePort(), env}));
+    for (let i = 0; i < 2; i++) replicas.push(await Replica.make(env));
     const all = new Authorizers({world, redis, folder, replicas});
     await all.service.start();
     try {

@@ -8,18 +8,22 @@ function withMinuteEnding(
 ): string {
   const nowMs = Date.now();
   for (let i = 0; ; i++) {
-    const name = `${prefix}-${i}`;
+    const name = `${prefix}${i}`;
     const left = windowEnd(lengthSeconds.minute, minutePhase(poolOf(name)), nowMs) - nowMs / 1000;
     if (left >= atLeast && left < below) return name;
   }
 }
 
 /** Of an Account, whose minute has just begun: none ends in the middle of a test. */
-export const withFreshMinute = (prefix: string): string => withMinuteEnding(prefix, {atLeast: 55, below: 60});
+export const withFreshMinute = (prefix: string): string => withMinuteEnding(`${prefix}-`, {atLeast: 55, below: 60});
 
 /** Of a namespace, in which the page's own minute has just begun. */
 export const withFreshMinuteOfPage = (prefix: string): string =>
-  withMinuteEnding(prefix, {atLeast: 55, below: 60}, (name) => `page:${name}`);
+  withMinuteEnding(`${prefix}-`, {atLeast: 55, below: 60}, (name) => `page:${name}`);
+
+/** Of an IPv4 address, which begins so (`203.0.113.`), whose minute without a key has just begun. */
+export const withFreshMinuteOfAddress = (prefix: string): string =>
+  withMinuteEnding(prefix, {atLeast: 55, below: 60}, (address) => `address:${address}`);
 
 /** Of an Account, whose next minute begins when a test has just begun: it waits for few seconds that do not count. */
-export const withMinuteToCome = (prefix: string): string => withMinuteEnding(prefix, {atLeast: 5, below: 10});
+export const withMinuteToCome = (prefix: string): string => withMinuteEnding(`${prefix}-`, {atLeast: 5, below: 10});

@@ -218,4 +218,14 @@ describe('With NetworkPolicies', () => {
     expect([allows(ingress, 'tenant', '8081'), allows(ingress, 'tenant', '8082')]).toEqual([true, false]);
     expect(allows(policy('api', [on, traefik, 'api.host=']).ingress, 'tenant', '8082')).toBe(true);
   });
+
+  test('the ports of the authorizer are for its clients alone, also where all other NetworkPolicies are off', () => {
+    const values = told.filter((value) => value !== on);
+    const all = renderChart<Rendered>(...values).filter(({kind}) => kind === 'NetworkPolicy');
+    expect(all.map(({metadata, spec}) => [metadata.name, spec.policyTypes])).toEqual([['doorplate-api', ['Ingress']]]);
+    const {ingress} = policy('api', values);
+    const flows = ['gateway 8083', 'gateway 8084', 'tenant 8082', 'traefik 8081', 'tenant 8083', 'traefik 8084'];
+    const reached = (flow: string) => allows(ingress, ...(flow.split(' ') as [string, string]));
+    expect(flows.filter(reached)).toEqual(['gateway 8083', 'gateway 8084', 'tenant 8082', 'traefik 8081']);
+  });
 });

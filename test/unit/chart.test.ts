@@ -101,6 +101,10 @@ describe('values that do not hold', () => {
     ],
     ['api.audience=', '/api/audience'],
     ['api.authorize.enabled=true', 'api.authorize.enabled needs api.replicas of 2 or more'],
+    [
+      'api.authorize.enabled=true,api.authorize.acceptOutages=true',
+      'api.authorize.enabled needs networkPolicy.authorizeClients',
+    ],
     ['api.storage.size=big', '/api/storage/size'],
     ['api.page.colour=blue', '/api/page/colour'],
     ['api.page.logo=http://example.com/logo.svg', '/api/page/logo'],
@@ -451,7 +455,11 @@ describe('the API, as it is rendered', () => {
   });
 
   test('what proxies ask for the platform’s own APIs has a Service of its own, to which no Ingress leads', async () => {
-    const text = await renderedAs('api.authorize.enabled=true', 'api.authorize.acceptOutages=true');
+    const text = await renderedAs(
+      'api.authorize.enabled=true',
+      'api.authorize.acceptOutages=true',
+      'networkPolicy.authorizeClients=[{"namespaceSelector": {}}]',
+    );
     const objects = parseAllDocuments(text)
       .map((d) => d.toJS() as Rendered | null)
       .filter((o) => o !== null);
