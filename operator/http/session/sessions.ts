@@ -150,11 +150,17 @@ export class Sessions {
 
   /** The sessions of a namespace that have not ended, by their ids. */
   async list(namespaceUID: string): Promise<Session[]> {
+    const all = await this.#kept(namespaceUID);
+    return all.filter((session) => this.#whyEnded(session) === undefined).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Also those of a key that is banned: they are usable again when the ban ends. */
+  async #kept(namespaceUID: string): Promise<Session[]> {
     const records = await this.#asked(this.#deps.records.list('session', namespaceUID));
-    return records
-      .map(({name, text}) => ({...(JSON.parse(text) as Omit<Session, 'id'>), id: name.slice('session:'.length)}))
-      .filter((session) => this.#whyEnded(session) === undefined)
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return records.map(({name, text}) => ({
+      ...(JSON.parse(text) as Omit<Session, 'id'>),
+      id: name.slice('session:'.length),
+    }));
   }
 
   /** Ends a session by its id. Returns false if the namespace has none of this id. */
@@ -170,7 +176,7 @@ export class Sessions {
     const links = await this.#asked(this.#deps.records.list('link', namespaceUID));
     const theirs = links.filter(({text}) => (JSON.parse(text) as Grant).subject === subject);
     await Promise.all(theirs.map(({name}) => this.#asked(this.#deps.records.take(name))));
-    const sessions = (await this.list(namespaceUID)).filter((session) => session.subject === subject);
+    const sessions = (await this.#kept(namespaceUID)).filter((session) => session.subject === subject);
     const wereThere = await Promise.all(sessions.map(({id}) => this.#end(id)));
     return wereThere.filter(Boolean).length;
   }

@@ -154,17 +154,25 @@ describe('A session', () => {
   });
 
   test('is listed in its namespace until it ends, also by the next process', async () => {
-    const {sessions, clock, written, world} = make();
+    const {sessions, clock, written} = make();
     const {session} = await sessions.start({...grant, subject: 'ann', madeBy: 'ApiKey ci'});
     await sessions.start({...grant, namespaceUID: 'second'});
     expect(await sessions.list('first')).toEqual([session]);
     const next = make();
     next.records.load([...written.values()]);
     expect(await next.sessions.list('first')).toEqual([session]);
-    world.ended = 'banned';
-    expect(await sessions.list('first')).toEqual([session]);
     clock.ms += sessionSeconds * 1000;
     expect(await sessions.list('first')).toEqual([]);
+  });
+
+  test('of a banned key is ended with its user, and does not come back when the ban ends', async () => {
+    const {sessions, world} = make();
+    const key = {name: 'ci', uid: 'u', hash: 'h', network: '192.0.2.1'};
+    const {token} = await sessions.start({...grant, subject: 'ann', key});
+    world.ended = 'banned';
+    expect([await sessions.list('first'), await sessions.endAll('first', 'ann')]).toEqual([[], 1]);
+    world.ended = undefined;
+    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
   });
 
   test('is ended by its id in its own namespace only', async () => {
