@@ -57,6 +57,8 @@ export const api = z
     // Of the tokens of ServiceAccounts.
     audience: z.string().min(1).max(253).default('doorplate'),
     perServiceAccount: quota({requestsPerMinute: 6000, requestsPerDay: 1_000_000}),
+    // Without an Account a namespace has a free quota of its own.
+    requireAccount: z.boolean().default(false),
     bans: bans.prefault({}),
     authorize: z
       .strictObject({enabled: z.boolean().default(false), acceptOutages: z.boolean().default(false)})

@@ -21,9 +21,22 @@ export function tokenEnds({spec: {expireTime, hashes}}: ApiKey, hash: string): s
 }
 
 export interface NotRecognised {
-  problem: Extract<ProblemName, 'credentials-missing' | 'credentials-wrong' | 'key-expired' | 'session-ended'>;
+  problem: Extract<
+    ProblemName,
+    'credentials-missing' | 'credentials-wrong' | 'key-expired' | 'session-ended' | 'account-missing'
+  >;
   detail: string;
 }
+
+/** For a namespace without an Account if the platform requires one (`api.requireAccount`). */
+export const accountMissing = (namespace: string): NotRecognised => ({
+  problem: 'account-missing',
+  detail: `The namespace ${namespace} belongs to no account. Ask the platform to assign it to one.`,
+});
+
+/** Whether a tenant is refused because it has no Account. */
+export const lacksAccount = ({requireAccount}: {requireAccount?: boolean}, {account}: {account?: string}): boolean =>
+  requireAccount === true && account === undefined;
 
 const wrong: NotRecognised = {
   problem: 'credentials-wrong',

@@ -11,7 +11,7 @@ import {banHeaders, limitHeaders, type Told, withPool} from '../limits/headers.t
 import type {Limiter} from '../limits/limiter.ts';
 import type {Pool, Quota, Standing, Verdict} from '../limits/verdict.ts';
 import {networkOf} from './address.ts';
-import {type NotRecognised, recognise, tokenEnds} from './auth.ts';
+import {accountMissing, lacksAccount, type NotRecognised, recognise, tokenEnds} from './auth.ts';
 import {type BackendCaller, type Caller, hasScope, type KeyCaller, type Stranger} from './caller.ts';
 import {mayGoOn} from './may-go-on.ts';
 import {namespaceNeeded, namespaceOf, refuseOther} from './namespace-header.ts';
@@ -54,6 +54,8 @@ export interface GateDeps {
   pageOrigin?: string;
   /** Quota of an address without a valid key, for each {@link AddressUse}. */
   addressQuota: Quota;
+  /** Whether tenants without an Account are refused. */
+  requireAccount?: boolean;
   /** Quota of each ServiceAccount. */
   serviceAccountQuota: Quota;
   /** Unix ms. */
@@ -215,6 +217,7 @@ export class Gate {
         problem: 'credentials-wrong',
         detail: 'The namespace of this key is not known yet. Try again.',
       });
+    if (lacksAccount(this.#deps, tenant)) return this.#stranger(address, accountMissing(namespace));
     const pools = [planPool(tenant), ...capPools(key)];
     return {kind: 'key', key, hash, network: networkOf(address), namespace, tenant, pools};
   }
@@ -308,8 +311,9 @@ export class Gate {
         `There is no namespace ${namespace} in which this ServiceAccount may ${verb} ${resource}.doorplate.dev.`,
       );
     const home = tenantOf(account.username.split(':')[2] ?? '');
-    // A tenant's own program: as many ServiceAccounts as it may make, it has one plan.
     const isTenants = home !== undefined && tenantKey(home) === tenantKey(tenant);
+    if (isTenants && lacksAccount(this.#deps, tenant)) throw unknown(accountMissing(namespace));
+    // A tenant's own program: as many ServiceAccounts as it may make, it has one plan.
     if (isOwn !== true && isTenants) await this.#take(this.#deps.limiter, [planPool(tenant)], tell);
     return {kind: 'backend', account, namespace, tenant, isTenants, pools};
   }

@@ -68,6 +68,12 @@ const table = {
       'say that this came from elsewhere.',
     remedy: 'Use the page; programs send an API key.',
   },
+  'account-missing': {
+    status: 403,
+    title: 'The namespace belongs to no account',
+    means: 'The platform serves only namespaces of an Account here (`api.requireAccount`), and this one has none.',
+    remedy: 'Ask the platform to assign the namespace to your account.',
+  },
   'scope-missing': {
     status: 403,
     title: 'The API key may not do this',

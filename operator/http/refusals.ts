@@ -10,7 +10,9 @@ export const nobody: NotRecognised = {
 };
 
 export const unknown = ({problem, detail}: NotRecognised): Problem =>
-  new Problem(problem, detail, {headers: {'www-authenticate': 'Bearer realm="doorplate"'}});
+  new Problem(problem, detail, {
+    ...(problem !== 'account-missing' && {headers: {'www-authenticate': 'Bearer realm="doorplate"'}}),
+  });
 
 /** `untilSeconds`: Unix time. */
 export const banned = (network: string, untilSeconds: number): Problem =>

@@ -258,7 +258,7 @@ function makeGate(
   sessions: Sessions | undefined,
   given: Given,
 ): Gate {
-  const {withoutKey, perServiceAccount} = config.settings.api;
+  const {withoutKey, perServiceAccount, requireAccount} = config.settings.api;
   return new Gate({
     ...given,
     limiter: limits.limiter,
@@ -269,6 +269,7 @@ function makeGate(
     ...(sessions && {sessions, pageOrigin}),
     addressQuota: withoutKey,
     serviceAccountQuota: perServiceAccount,
+    requireAccount,
     now,
   });
 }

@@ -96,6 +96,7 @@ describe('A good configuration', () => {
         withoutKey: {requestsPerMinute: 60},
         audience: 'doorplate',
         perServiceAccount: {requestsPerMinute: 6000, requestsPerDay: 1_000_000},
+        requireAccount: false,
         authorize: {enabled: false, acceptOutages: false},
         bans: {enabled: true, strikes: 3, refusedPerMinute: 2, firstBan: 900_000, longestBan: 86_400_000},
         replicas: 1,

@@ -48,6 +48,7 @@ api:
   withoutKey: {{ .withoutKey | toJson }}
   audience: {{ .audience | quote }}
   perServiceAccount: {{ .perServiceAccount | toJson }}
+  requireAccount: {{ .requireAccount }}
   bans: {{ .bans | toJson }}
   authorize: {{ .authorize | toJson }}
   replicas: {{ .replicas }}

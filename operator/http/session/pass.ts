@@ -4,6 +4,7 @@ import type {ApiKey} from '../../api/foreign.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import type {Limiter} from '../../limits/limiter.ts';
 import type {Pool, Refusal, Verdict} from '../../limits/verdict.ts';
+import {accountMissing, lacksAccount, type NotRecognised} from '../auth.ts';
 import {hasScope, type SessionCaller, type Stranger} from '../caller.ts';
 import {capPools, pagePool, planPool, removalPool} from '../pools.ts';
 import type {Session, Sessions} from './sessions.ts';
@@ -16,6 +17,8 @@ export interface SessionPassDeps {
   sessions: Pick<Sessions, 'find' | 'wasGood'>;
   findKey: (key: string) => ApiKey | undefined;
   tenantOf: (namespace: string) => Tenant | undefined;
+  /** Whether tenants without an Account are refused. */
+  requireAccount?: boolean;
 }
 
 /**
@@ -31,7 +34,7 @@ export async function passSession(
   request.caller = stranger;
   const charge = sessions.wasGood(token) ? undefined : await local.take(stranger.pools);
   if (charge) judge(charge);
-  const session = await sessions.find(token);
+  const session = await find(deps, token);
   if ('problem' in session) {
     request.caller = {...stranger, why: session};
     // One that was valid before is charged like any other.
@@ -50,6 +53,12 @@ export async function passSession(
   request.caller = caller;
   if (removes(request, caller)) choices.push([removalPool(tenant)]);
   judge(await takeFirst(limiter, choices));
+}
+
+async function find(deps: SessionPassDeps, token: string): Promise<Session | NotRecognised> {
+  const session = await deps.sessions.find(token);
+  if ('problem' in session || !lacksAccount(deps, deps.tenantOf(session.namespace)!)) return session;
+  return accountMissing(session.namespace);
 }
 
 /** The caps of the key that opened the session, or that made its link. */

@@ -3,7 +3,7 @@ import {describe, expect, test} from '@jest/globals';
 import type {FastifyReply, FastifyRequest} from 'fastify';
 import type {ApiKey, Plan} from '../../../operator/api/foreign.ts';
 import {hashToken, makeToken} from '../../../operator/domain/api-key.ts';
-import {Gate} from '../../../operator/http/gate.ts';
+import {Gate, type GateDeps} from '../../../operator/http/gate.ts';
 import {Problem} from '../../../operator/http/problems.ts';
 import type {Session} from '../../../operator/http/session/sessions.ts';
 import {Bans} from '../../../operator/limits/bans.ts';
@@ -48,19 +48,32 @@ class World {
     metadata: {namespace: 'acme', name: 'ci', uid: 'u'},
     spec: {hashes: [{sha256: hashToken(this.token)}], scopes: ['domains:read', 'domains:write', 'keys:write']},
   };
+  /** Of a key in a namespace without an Account. */
+  readonly lonely = makeToken({namespace: 'lonely', name: 'ci'});
   readonly store = new MemoryStore();
   readonly sessions = new Map<string, Session>();
+  readonly #keys = new Map<string, ApiKey>([
+    ['acme/ci', this.key],
+    [
+      'lonely/ci',
+      {
+        ...this.key,
+        metadata: {namespace: 'lonely', name: 'ci', uid: 'l'},
+        spec: {...this.key.spec, hashes: [{sha256: hashToken(this.lonely)}]},
+      },
+    ],
+  ]);
   readonly gate = this.replica();
 
   /** A process of the API; all share what is counted in the store. */
-  replica(): Gate {
+  replica(more: Partial<GateDeps> = {}): Gate {
     const clock = {nowMs: () => this.nowMs};
     return new Gate({
       limiter: new Limiter({clock, store: this.store}),
       local: new Limiter({clock}),
       bans: new Bans({clock}),
       now: clock.nowMs,
-      findKey: (name) => (name === 'acme/ci' ? this.key : undefined),
+      findKey: (name) => this.#keys.get(name),
       tenantOf: (namespace) => ({
         ...(namespace !== 'lonely' && {account: namespace.replace(/-.*/, '')}),
         namespaceUID: namespace,
@@ -83,6 +96,7 @@ class World {
         may: async () => false,
         recognise: async () => null,
       },
+      ...more,
     });
   }
 
@@ -253,5 +267,50 @@ describe('A request with the cookie that the page has not sent', () => {
   test('and that an older browser has: without Sec-Fetch-Site a GET is served', async () => {
     const world = new World();
     expect((await world.ask({headers: {cookie: world.session('one')}})).status).toBe(200);
+  });
+});
+
+/** Knows every token as one of a ServiceAccount in that namespace, which may do all. */
+const accounts = (namespace: string) => ({
+  audience: 'doorplate',
+  remembered: () => ({username: `system:serviceaccount:${namespace}:ci`}),
+  wasGood: () => true,
+  may: async () => true,
+  recognise: async () => null,
+});
+
+describe('A namespace without an account, where each needs one,', () => {
+  test.each(['key', 'session'] as const)(
+    'has no request by a %s, and no pool of its own: its address pays',
+    async (by) => {
+      const one = new World();
+      const headers: Record<string, string> =
+        by === 'key'
+          ? {authorization: `Bearer ${one.lonely}`}
+          : {...own, cookie: one.session('lonely', {namespace: 'lonely', namespaceUID: 'lonely'})};
+      expect(await one.ask({headers})).toMatchObject({status: 200});
+      const strict = one.replica({requireAccount: true});
+      expect(await one.ask({headers}, strict)).toMatchObject({status: 403, problem: 'account-missing'});
+      expect((await one.ask({headers}, strict)).headers['ratelimit-policy']).toMatch(
+        /^"(address|cookie)-minute";q=60;w=60$/,
+      );
+      await one.admitted(100, {headers}, strict);
+      expect((await one.ask({headers}, strict)).status).toBe(429);
+      expect((await one.ask({headers: {authorization: `Bearer ${one.token}`}}, strict)).status).toBe(200);
+    },
+  );
+
+  test("has none at the authorizer, and none by the tenant's own ServiceAccount; the platform's still may", async () => {
+    const world = new World();
+    const strict = {requireAccount: true};
+    await expect(
+      world.replica(strict).passKey({authorization: `Bearer ${world.lonely}`, address: '203.0.113.7'}, () => {}),
+    ).rejects.toMatchObject({type: 'account-missing', status: 403});
+    const headers = {authorization: 'Bearer eyJ.eyJ.x', 'doorplate-namespace': 'lonely'};
+    const asked = {headers, config: {scope: 'domains:read'}};
+    const byTenant = world.replica({...strict, serviceAccounts: accounts('lonely')});
+    const byPlatform = world.replica({...strict, serviceAccounts: accounts('platform')});
+    expect(await world.ask(asked, byTenant)).toMatchObject({status: 403, problem: 'account-missing'});
+    expect(await world.ask(asked, byPlatform)).toMatchObject({status: 200});
   });
 });
