@@ -1,5 +1,5 @@
 /**
- * Sends many event streams what they follow: each change is read and serialised once for all of them, at most once a second.
+ * Sends changes to many event streams. A feed reads and serialises changes once for all its streams, at most once a second.
  *
  *   change --> read once --> put to each stream --> does the caller still have access? --> one write each turn of the event loop
  *     ^            |
@@ -10,7 +10,7 @@ import type {EventStream, StreamEvent} from './event-stream.ts';
 
 /** A feed reads no more often than this, ms. */
 const everyMs = 1000;
-/** Earlier states that clients may still be reading. One more, and the clients of the oldest are cut. */
+/** Earlier states of a project that clients may be reading. Beyond this number, clients that read the oldest state are cut. */
 const mostReplaced = 10;
 
 /** Writes to streams: one write each turn of the event loop, however many streams there are. */
@@ -39,7 +39,7 @@ export class Delivery {
     return asked;
   }
 
-  /** Does this piece of work in a turn of its own. */
+  /** Queues work: each turn of the event loop does one piece. */
   inTurn(work: () => void): void {
     this.#work.push(work);
     if (this.#work.length === 1) this.#turn(this.#next);
@@ -57,7 +57,7 @@ export class Delivery {
 
 /** What the streams of a feed follow. */
 export interface Source {
-  /** The events after these changes, the same array while a state is the same; undefined if it no longer exists. */
+  /** Returns the events for these changes: an unchanged state returns the same array, a deleted project undefined. */
   read: (changes: readonly Changed[]) => readonly StreamEvent[] | undefined;
   /** Whether the events are the whole state, with which a new stream begins. */
   isState: boolean;
@@ -83,7 +83,7 @@ export class Feed {
     this.#isStale = source.isState;
   }
 
-  /** A state that is out of date is not sent: the stream begins with the next one. */
+  /** Adds a stream. It begins with the current state, or with the next state if that is out of date. */
   add(stream: EventStream): void {
     this.#streams.add(stream);
     if (this.#isStale) this.#readSoon();
@@ -105,7 +105,7 @@ export class Feed {
     this.#readSoon();
   }
 
-  /** Ends all streams because the process stops. `retry`: a last text for each of them. */
+  /** Ends all streams because the process stops. `retry`: returns the last text for a stream. */
   close(retry: () => string): void {
     for (const stream of this.#streams) stream.end('stopping', retry());
   }
@@ -139,7 +139,7 @@ export class Feed {
     }
   }
 
-  /** Bounds the memory that slow clients keep in use: each of them may be reading another one of the earlier states. */
+  /** Bounds the memory that slow clients keep in use: every client may be reading a different earlier state. */
   #replace(state: readonly StreamEvent[]): void {
     if (state === this.#state) return;
     const unread = new Set([...this.#streams].map((stream) => stream.unread));

@@ -16,7 +16,7 @@ export type StreamEnd = 'client-left' | 'not-read' | 'access-ended' | 'project-d
 
 export interface EventStreamOptions {
   raw: ServerResponse;
-  /** Identifies a caller and its access: the answer of `mayGoOn` is the same for all streams with the same text. */
+  /** Identifies a caller and its access: streams with the same text share one call of `mayGoOn`. */
   access: string;
   /** Whether the caller still has access. */
   mayGoOn: () => Promise<boolean>;
@@ -29,7 +29,7 @@ export interface EventStreamOptions {
   onSent?: () => void;
   /** Called once, when the connection is closed. */
   onEnd: (why: StreamEnd) => void;
-  /** A client that has not read what it was sent by then is cut: 60 s by default, as for any other answer. */
+  /** A client that has not read an event after this time is cut: 60 s by default, as for other answers. */
   readWithinMs?: number;
 }
 

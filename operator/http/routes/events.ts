@@ -114,6 +114,7 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
         params: projectParams,
         description:
           'Server-sent events. Each `domains` event holds what GET .../domains answers. Opening costs one request, what follows none. ' +
+          'Changes within a second are one event. ' +
           'Reconnect with `Last-Event-ID`, after the time that `retry` says. The stream ends when the project or the key goes.',
         produces: ['text/event-stream'],
         response,
@@ -166,6 +167,7 @@ function followNamespace(app: App, begin: Begin): void {
         description:
           'Server-sent events. Each `changed` event names what has: `{"project": NAME}` (its domains among it; ' +
           'needs the scope domains:read), `{"keys": true}` (needs keys:write) or `{"account": true}`. ' +
+          'Each name comes once a second at most. ' +
           'What changed while no stream was open is not told: read again what you show.',
         produces: ['text/event-stream'],
         response,

@@ -28,7 +28,7 @@ class Client extends EventEmitter {
     this.emit('close');
   }
 
-  /** Reads all that was written, and goes on reading. */
+  /** Reads all that was written, and continues to read. */
   read(): void {
     this.reads = true;
     this.writableNeedDrain = false;

@@ -23,7 +23,7 @@ let hub: EventHub;
 const registry = new Registry();
 /** Lines of the log. */
 const log: Record<string, unknown>[] = [];
-/** Callers that have no access any more. */
+/** Callers whose access has ended. */
 const withoutAccess = new Set<unknown>();
 
 const project = {
@@ -83,7 +83,7 @@ afterAll(async () => {
 const connected = async (headers: Record<string, string> = {}, path = '/v1/events') => {
   const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
   await once(socket, 'connect');
-  // At the end the server cuts whoever is left.
+  // At the end the server cuts all connections.
   socket.on('error', () => {});
   const lines = Object.entries({host: 'a', ...headers}).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
