@@ -39,6 +39,7 @@ export const rows: Readonly<Record<string, RowEntry>> = {
   P12: alone('one CustomDomain of 501 hosts', () => import('./many-hosts.ts')),
   P13: alone('20,000 in the order line', () => import('./order-line.ts')),
   P14: alone('the end of a namespace with many domains', () => import('./namespace-end.ts')),
+  P15: alone('event streams of a large project, beside requests of another tenant', () => import('./streams.ts')),
   traefik: alone('P2 on the whole cluster, and how long 100 domains take there', () => import('./traefik.ts')),
 };
 

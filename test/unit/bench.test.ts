@@ -23,7 +23,7 @@ describe('The rows of a bench', () => {
   });
 
   test('that do not exist are told, with those that do', () => {
-    expect(() => rowsOf(['P15'])).toThrow('there is no row "P15"; there are kit, P1a, ');
+    expect(() => rowsOf(['P99'])).toThrow('there is no row "P99"; there are kit, P1a, ');
   });
 });
 
