@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What these tests need of the machine: a Python that makes environments, and curl.
+# What these tests need of the machine: a Python that makes environments, curl, and Go.
 . "$(dirname "${BASH_SOURCE[0]}")/../../cluster/env.sh"
 . "$HERE/packages.sh"
 declare -A package=([curl]=curl)
@@ -10,3 +10,4 @@ missing() {
   [ -z "$out" ] || { echo "$out"; return 1; }
 }
 packages=$(missing) || install_packages "$packages" missing
+need_go # builds the sample in Go of docs/api.md

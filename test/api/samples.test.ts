@@ -1,0 +1,46 @@
+/** The clients that docs/api.md shows: each runs against the API until its account has requests again. */
+import {execFile} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {eventually} from '../../cluster/cluster.ts';
+import {ApiWorld} from '../support/api-role.ts';
+import {withMinuteToCome} from '../support/fresh-minute.ts';
+import {readPage} from '../support/pages.ts';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'doorplate-samples-'));
+let world: ApiWorld;
+beforeAll(async () => {
+  for (const {info, text} of readPage('docs/api.md').blocks)
+    if (info[1]?.startsWith('client.')) writeFileSync(join(folder, info[1]), `${text}\n`);
+  [world] = await Promise.all([
+    ApiWorld.start(),
+    run('go', ['build', '-o', 'client', 'client.go'], {cwd: folder, env: {...process.env, GO111MODULE: 'off'}}),
+  ]);
+});
+afterAll(async () => {
+  await world?.stop();
+  rmSync(folder, {recursive: true, force: true});
+});
+
+test.each([
+  ['Python', 'python3', ['client.py']],
+  ['Go', './client', []],
+])('the sample in %s waits as it is told, and is refused once', async (language, program, args) => {
+  const tenant = withMinuteToCome(language.toLowerCase());
+  await world.tenant(tenant, 'free', {requestsPerMinute: 3, requestsPerDay: 100});
+  await world.project(tenant, 'docs');
+  const [drain, key] = [await world.key(tenant, 'drain'), await world.key(tenant, 'sample')];
+  await eventually('the plan is used up', async () => (await world.ask('/v1/projects', {key: drain})).status === 429);
+  world.log.length = 0;
+  const {stdout} = await run(program, args, {
+    cwd: folder,
+    env: {...process.env, API: `http://127.0.0.1:${world.port}`, KEY: key},
+  });
+  expect(stdout).toBe('docs\n');
+  const answered = world.log.map((line) => JSON.parse(line)).filter((line) => line.key === `${tenant}/sample`);
+  expect(answered.map(({status}) => status)).toEqual([429, 200]);
+});
