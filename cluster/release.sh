@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# release.sh: writes dist/release: both charts, the image for two processors as one OCI archive, what it is made of (CycloneDX), checksums, and a README with
-# the commands that bring all of it into a registry. Node.js is of the version that node_modules has, from npm; its libraries are Debian's.
+# release.sh: writes dist/release: both charts, the image for two processors as one OCI archive, what it is made of (CycloneDX), the API's description
+# (OpenAPI), checksums, and a README with the commands that bring all of it into a registry. Node.js is of the version that node_modules has, from npm;
+# its libraries are Debian's.
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$ROOT"
 out=dist/release stage=dist/stage
@@ -62,6 +63,7 @@ build_for arm64 arm64
 bh manifest push -q --all --digestfile "$stage/digest" "doorplate:$version" "oci-archive:$out/$image" >/dev/null || die "buildah push"
 digest=$(cat "$stage/digest")
 
+cp docs/openapi.json "$out/openapi.json"
 for chart in doorplate-crds doorplate; do helm package -d "$out" "charts/$chart" >/dev/null || die "helm package"; done
 node_modules/.bin/node cluster/sbom.ts "$node" <"$stage/packages" >"$out/doorplate-$version.cdx.json" || die "SBOM"
 cat >"$out/README.md" <<END
@@ -79,7 +81,7 @@ Then, in the values:
 
     image: {repository: registry.example.net/platform/doorplate, digest: "$digest"}
 
-doorplate-$version.cdx.json says what the image is made of (CycloneDX).
+doorplate-$version.cdx.json says what the image is made of (CycloneDX). Generate clients of the API from openapi.json.
 END
 (cd "$out" && sha256sum -- *.tar *.tgz *.json >SHA256SUMS)
 rm -rf "$stage"

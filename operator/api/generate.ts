@@ -26,11 +26,13 @@ import {reasonsPage} from './reasons-page.ts';
 const kinds: Kind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const description = await describeApi();
 const files = new Map<string, string>([
   ['docs/reasons.md', reasonsPage()],
   ['docs/problems.md', problemsPage()],
   ['docs/kinds.md', kindsPage(kinds)],
-  ['docs/http-api.md', httpApiPage(await describeApi())],
+  ['docs/http-api.md', httpApiPage(description)],
+  ['docs/openapi.json', `${JSON.stringify(description, null, 2)}\n`],
   ['docs/metrics.md', metricsPage()],
   ['docs/dns-providers.md', providersPage()],
   ['charts/doorplate/files/dashboard.json', dashboard()],

@@ -11,8 +11,11 @@ const always: readonly ProblemName[] = [
   'internal-error',
   'unavailable',
 ];
-/** What a path that needs a key may answer as well: 404 if the request names a namespace that its key or token does not reach. */
-const withKey: readonly ProblemName[] = ['credentials-wrong', 'scope-missing', 'not-found'];
+/**
+ * What a path that needs a key may answer as well: 404 if the request names a namespace that its key or token does not reach, 502 if
+ * the API server cannot say what a ServiceAccount may do.
+ */
+const withKey: readonly ProblemName[] = ['credentials-wrong', 'scope-missing', 'not-found', 'kubernetes-failed'];
 
 /**
  * The `response` part of a route's schema: its good answers, and the errors by name. Those that any path has are added, and

@@ -17,6 +17,7 @@ export function answerBrokenRequest(
   error: Error & {code?: string},
   socket: Socket,
   limitHeaders: (address: string) => Told,
+  bodyOf = (problem: Problem): object => problem.body,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -25,7 +26,7 @@ export function answerBrokenRequest(
   const problem = new Problem(
     ...(byCode[error.code ?? ''] ?? (['malformed-request', 'This is not a valid HTTP request.'] as const)),
   );
-  const body = JSON.stringify(problem.body);
+  const body = JSON.stringify(bodyOf(problem));
   const headers = {
     'content-type': 'application/problem+json',
     'content-length': String(Buffer.byteLength(body)),

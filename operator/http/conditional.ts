@@ -76,6 +76,7 @@ function describe(server: FastifyInstance): void {
       .describe('The `ETag` of the answer that you have: 304 without a body while it is current.');
     route.schema = {
       ...route.schema,
+      answerHeaders: ['ETag'],
       headers: z.looseObject({...headers.shape, 'if-none-match': ifNoneMatch}),
       ...(route.schema?.response !== undefined && {response: {...response, 304: z.null()}}),
     };

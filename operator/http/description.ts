@@ -14,8 +14,8 @@ import {addSessions} from './session/routes.ts';
 /** What `GET /openapi.json` answers, without a server that runs: paths are described when they are added, and none is called. */
 export async function describeApi(): Promise<Description> {
   const server = fastify().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
-  await addDocs(server);
   addConditionalReads(server, {} as never);
+  await addDocs(server, {name: '', origin: undefined});
   new Idempotency({} as never).addTo(server);
   for (const add of [addReads, addWrites, addKeys, addEvents, addUsage, addSessions]) add(server, {} as never);
   await server.ready();

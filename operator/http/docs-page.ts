@@ -1,13 +1,14 @@
-/** The reference page: one HTML document without a script, made of the OpenAPI description. */
+/** Pages for people, each one HTML document without a script: the reference, made of the OpenAPI description, and one for each problem. */
+import {type ProblemName, problems} from './problems.ts';
 
 export interface Schema {
-  type?: string | string[];
+  type?: string;
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
   enum?: unknown[];
-  anyOf?: Schema[];
+  nullable?: boolean;
 }
 
 export interface Operation {
@@ -24,6 +25,23 @@ export interface Description {
   paths?: Record<string, Record<string, Operation>>;
 }
 
+/** The description with each reference replaced by what it refers to. */
+export function inlined(description: Description): Description {
+  const whole = description as unknown as Record<string, unknown>;
+  const visit = (tree: unknown): unknown => {
+    if (Array.isArray(tree)) return tree.map(visit);
+    if (typeof tree !== 'object' || tree === null) return tree;
+    const {$ref, allOf, ...beside} = tree as {$ref?: unknown; allOf?: unknown};
+    if (typeof $ref === 'string') {
+      const path = $ref.split('/').slice(1);
+      return visit(path.reduce((at, name) => at[name] as Record<string, unknown>, whole));
+    }
+    const rest = Object.fromEntries(Object.entries(beside).map(([name, each]) => [name, visit(each)]));
+    return Array.isArray(allOf) ? Object.assign({}, ...(visit(allOf) as object[]), rest) : rest;
+  };
+  return visit({...description, components: undefined}) as Description;
+}
+
 const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
 const escape = (text: unknown): string => String(text).replace(/[&<>"']/g, (c) => entities[c]!);
 /** A text with its `code`. */
@@ -34,11 +52,10 @@ const prose = (text = ''): string =>
     .map((p) => `<p>${inline(p)}</p>`)
     .join('');
 
-export function typeOf({type, enum: values, items, anyOf}: Schema): string {
+export function typeOf({type = 'any', enum: values, items, nullable}: Schema): string {
+  if (nullable) return `${typeOf({type, enum: values, items})} | null`;
   if (values) return values.map((v) => JSON.stringify(v)).join(' | ');
-  if (anyOf) return anyOf.map(typeOf).join(' | ');
-  if (items) return `${typeOf(items)}[]`;
-  return [type ?? 'any'].flat().join(' | ');
+  return items ? `${typeOf(items)}[]` : type;
 }
 
 const item = (name: string, type: string, required = false): string =>
@@ -46,7 +63,7 @@ const item = (name: string, type: string, required = false): string =>
 
 /** The fields of an object as a list, and theirs below them. */
 function fields(schema: Schema): string {
-  const of = schema.items ?? schema.anyOf?.find((s) => s.properties) ?? schema;
+  const of = schema.items ?? schema;
   const rows = Object.entries(of.properties ?? {}).map(
     ([name, field]) =>
       `${item(name, typeOf(field), of.required?.includes(name))} ${inline(field.description)}${fields(field)}</li>`,
@@ -80,11 +97,28 @@ ${op.requestBody ? `<h4>Body</h4>${bodyOf(op.requestBody.content)}` : ''}${answe
 const style = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem}
 section{border-top:1px solid #8886;margin-top:2rem}code{font-size:.95em}h3{overflow-wrap:anywhere}li{margin:.2rem 0}`;
 
-export function docsPage({info, paths = {}}: Description): string {
+const page = (title: string, body: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(title)}</title><style>${style}</style></head><body>${body}</body></html>`;
+
+/** What a problem means, and what to do about it. */
+export function problemPage(name: ProblemName): string {
+  const {status, title, means, remedy} = problems[name];
+  return page(
+    title,
+    `<h1>${escape(title)}</h1><p><code>${status} ${escape(name)}</code></p>${prose(means)}
+<h2>What to do</h2>${prose(remedy)}<p><a href="/docs">The API's reference</a></p>`,
+  );
+}
+
+export function docsPage(description: Description): string {
+  const {info, paths = {}} = inlined(description);
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, op]) => operation(method, path, op)),
   );
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(info.title)} API</title><style>${style}</style></head><body><h1>${escape(info.title)} API ${escape(info.version)}</h1>
-${prose(info.description)}<p><a href="/openapi.json">openapi.json</a> has the same for programs.</p>${operations.join('\n')}</body></html>`;
+  return page(
+    info.title,
+    `<h1>${escape(info.title)} ${escape(info.version)}</h1>
+${prose(info.description)}<p><a href="/openapi.json">openapi.json</a> has the same for programs.</p>${operations.join('\n')}`,
+  );
 }

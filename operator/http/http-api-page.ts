@@ -1,12 +1,12 @@
 /** `docs/http-api.md` out of the API's description of itself. */
-import {type Description, type Operation, type Schema, typeOf} from './docs-page.ts';
+import {type Description, inlined, type Operation, type Schema, typeOf} from './docs-page.ts';
 import {namespaceHeader} from './namespace-header.ts';
 
 const cell = (text = ''): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const code = (text: string): string => `\`${text}\``;
 
-/** The schema of which a list, or a value that may be null, is made. */
-const inner = (schema: Schema): Schema => schema.items ?? schema.anyOf?.find(({properties}) => properties) ?? schema;
+/** The schema of which a list is made. */
+const inner = (schema: Schema): Schema => schema.items ?? schema;
 
 /** A row for each field, and for those below it. */
 function rows(schema: Schema, path = ''): string[] {
@@ -50,7 +50,8 @@ Errors: ${bad!.map(([status]) => status).join(', ')}.
 }
 
 /** The page, whole. */
-export function httpApiPage({info, paths = {}}: Description): string {
+export function httpApiPage(description: Description): string {
+  const {info, paths = {}} = inlined(description);
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, op]) => ({tag: op.tags?.[0] ?? 'Others', text: operation(method, path, op)})),
   );
@@ -60,8 +61,8 @@ export function httpApiPage({info, paths = {}}: Description): string {
   return `<!-- Generated from operator/http by \`make crds\`. Do not edit. -->
 # The API: reference
 
-A running API has the same at \`GET /docs\`, and for programs at \`GET /openapi.json\`. How it is meant to be used: [api.md](api.md); its
-errors: [problems.md](problems.md).
+A running API has the same at \`GET /docs\`, and for programs at \`GET /openapi.json\` (here: [openapi.json](openapi.json)).
+How it is meant to be used: [api.md](api.md); its errors: [problems.md](problems.md).
 
 ${info.description ?? ''}
 ${sections.join('')}`;

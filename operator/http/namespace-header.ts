@@ -9,6 +9,16 @@ export const namespaceSchema = z
   .max(63)
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
 
+/** How openapi.json describes it, for every path that needs a key or a token. */
+export const namespaceParameter = {
+  name: namespaceHeader,
+  in: 'header',
+  required: false,
+  schema: z.toJSONSchema(namespaceSchema, {io: 'input'}),
+  description:
+    'The namespace of the request. Needed with the token of a ServiceAccount. A key reaches its own namespace only, and need not name it.',
+};
+
 /** The namespace that a request names, undefined where it names none. Throws `invalid-input` for what is no name, whoever sent it. */
 export function namespaceOf({headers}: FastifyRequest): string | undefined {
   const parsed = namespaceSchema.optional().safeParse(headers[namespaceHeader]);

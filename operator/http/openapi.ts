@@ -1,12 +1,13 @@
-/** What the API is, for programs (/openapi.json, OpenAPI 3.1) and for people (/docs): both out of the routes' own schemas. */
-import {STATUS_CODES} from 'node:http';
+/** What the API is, for programs (/openapi.json, OpenAPI 3.0) and for people (/docs): both out of the routes' own schemas. */
 import swagger from '@fastify/swagger';
-import type {FastifyInstance} from 'fastify';
+import type {FastifyInstance, FastifyReply, FastifySchema} from 'fastify';
 import {jsonSchemaTransform, jsonSchemaTransformObject} from 'fastify-type-provider-zod';
 import {z} from 'zod';
 import {answers} from './answers.ts';
-import {docsPage} from './docs-page.ts';
-import {namespaceHeader, namespaceSchema} from './namespace-header.ts';
+import {docsPage, problemPage} from './docs-page.ts';
+import {helpPath, isProblem, Problem} from './problems.ts';
+import {sendFile, staticFile, type StaticFile} from './static-file.ts';
+import {type AnswerHeader, finish, type OpenApiDocument} from './openapi-document.ts';
 
 const about = `Custom domains of published projects.
 
@@ -18,64 +19,45 @@ list each pool that counts the request. All keys of an account share one pool. A
 A program of the platform's comes with a token of its ServiceAccount in place of a key, made for this API's audience, and names the
 namespace of each request in \`Doorplate-Namespace\`. It may do there what Kubernetes' roles allow it, and has a quota of its own.
 
-Errors are \`application/problem+json\` (RFC 9457); their \`type\` never changes.`;
+Errors are \`application/problem+json\` (RFC 9457); their \`type\` never changes, and \`help\` leads to a page about it.`;
 
-interface Document {
-  components?: {schemas?: Record<string, unknown>};
-  paths?: Record<
-    string,
-    Record<
-      string,
-      {
-        security?: object[];
-        parameters?: object[];
-        responses?: Record<string, {description?: string; content?: Record<string, unknown>; headers?: object}>;
-      }
-    >
-  >;
+declare module 'fastify' {
+  interface FastifySchema {
+    /** Headers of its successful answers beside those that every answer has. */
+    answerHeaders?: readonly AnswerHeader[];
+  }
 }
 
-const integer = (description: string): object => ({description, schema: {type: 'integer'}});
-/** On every answer. */
-const headers = {
-  'X-RateLimit-Limit': integer('Requests in the window, minute or day, that has the fewest left.'),
-  'X-RateLimit-Remaining': integer('Requests left in it.'),
-  'X-RateLimit-Reset': integer('When it ends: Unix time in seconds.'),
-};
-/** Of every path that needs a key or a token. */
-const namespaceParameter = {
-  name: namespaceHeader,
-  in: 'header',
-  required: false,
-  schema: z.toJSONSchema(namespaceSchema, {io: 'input'}),
-  description:
-    'The namespace of the request. Needed with the token of a ServiceAccount. A key reaches its own namespace only, and need not name it.',
-};
-const retryAfter = {'Retry-After': integer('How many seconds to wait.')};
+/** Whose API it is. */
+export interface ApiOwner {
+  /** The platform's name; empty: Doorplate's own. */
+  name: string;
+  /** `https://HOST`; undefined: wherever the document is read. */
+  origin: string | undefined;
+}
 
-/** Adds what is the same for all answers, and takes out what is for Kubernetes only. */
-function finish(document: Document): Document {
-  for (const operation of Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods))) {
-    if (operation.security === undefined) operation.parameters = [...(operation.parameters ?? []), namespaceParameter];
-    for (const [status, response] of Object.entries(operation.responses ?? {})) {
-      response.description = STATUS_CODES[status] ?? status;
-      response.headers = {...headers, ...(['429', '502', '503'].includes(status) && retryAfter)};
-      const json = response.content?.['application/json'];
-      if (Number(status) >= 400 && json) response.content = {'application/problem+json': json};
-    }
-  }
-  delete document.components?.schemas?.ProblemInput;
-  return JSON.parse(
-    JSON.stringify(document, (name, value: unknown) => (name.startsWith('x-kubernetes-') ? undefined : value)),
-  ) as Document;
+/** A path of the API has a name, which becomes that of a function in customers' code. */
+function refuseNameless(server: FastifyInstance): void {
+  server.addHook('onRoute', ({url, method, schema}) => {
+    if (url.startsWith('/v1/') && !schema?.hide && schema?.operationId === undefined)
+      throw new Error(`${String(method)} ${url} has no operationId: choose a verb and a noun, it never changes`);
+  });
 }
 
 /** Call it before any other route is added: it sees those that come after. */
-export async function addDocs(server: FastifyInstance): Promise<void> {
+export async function addDocs(server: FastifyInstance, {name, origin}: ApiOwner): Promise<void> {
+  refuseNameless(server);
   await server.register(swagger, {
     openapi: {
-      openapi: '3.1.0',
-      info: {title: 'Doorplate', description: about, version: '1.0.0'},
+      // Not 3.1: oapi-codegen and openapi-generator make worse clients of its types that may be null.
+      openapi: '3.0.3',
+      info: {
+        title: name === '' ? 'Doorplate API' : `${name} Domains API`,
+        description: about,
+        version: '1.0.0',
+        license: {name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0.html'},
+      },
+      servers: [{url: origin ?? '/'}],
       components: {
         securitySchemes: {
           key: {
@@ -94,28 +76,50 @@ export async function addDocs(server: FastifyInstance): Promise<void> {
       },
       security: [{key: []}, {serviceAccount: []}],
     },
-    transform: jsonSchemaTransform,
-    transformObject: (document) => finish(jsonSchemaTransformObject(document) as Document) as never,
+    transform: (route) => {
+      const {schema, url} = jsonSchemaTransform(route);
+      const {answerHeaders, ...rest} = schema as FastifySchema;
+      return {url, schema: {...rest, ...(answerHeaders && {'x-answer-headers': answerHeaders})}};
+    },
+    transformObject: (document) => finish(jsonSchemaTransformObject(document) as OpenApiDocument) as never,
   });
+  let file: Promise<StaticFile> | undefined;
   server.get(
     '/openapi.json',
     {
       schema: {
+        operationId: 'getOpenApi',
         summary: 'This description',
         tags: ['Description'],
         security: [],
-        response: answers({200: z.record(z.string(), z.unknown()).describe('OpenAPI 3.1.')}, [], {open: true}),
+        response: answers({200: z.record(z.string(), z.unknown()).describe('OpenAPI 3.0.')}, [], {open: true}),
       },
     },
-    async () => server.swagger(),
+    async (request, reply) => {
+      file ??= staticFile('application/json; charset=utf-8', Buffer.from(JSON.stringify(server.swagger())));
+      return sendFile(request, reply.header('cache-control', 'no-cache').serializer(String), await file) as never;
+    },
   );
+  addPages(server);
+}
+
+const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
+  reply
+    .type('text/html; charset=utf-8')
+    .header(
+      'content-security-policy',
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    )
+    .send(html);
+
+/** For people: the reference, and what each problem means. */
+function addPages(server: FastifyInstance): void {
   server.get('/docs', {schema: {hide: true}}, async (_, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header(
-        'content-security-policy',
-        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-      )
-      .send(docsPage(server.swagger() as Parameters<typeof docsPage>[0])),
+    sendPage(reply, docsPage(server.swagger() as Parameters<typeof docsPage>[0])),
   );
+  server.get<{Params: {name: string}}>(`${helpPath}:name`, {schema: {hide: true}}, async ({params: {name}}, reply) => {
+    if (!isProblem(name))
+      throw new Problem('not-found', 'There is no such problem. GET /docs lists what each path answers.');
+    return sendPage(reply, problemPage(name));
+  });
 }

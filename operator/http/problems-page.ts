@@ -10,7 +10,8 @@ export function problemsPage(): string {
 # The errors of the API
 
 Every error is \`application/problem+json\` (RFC 9457). Its \`type\` is \`${problemBase}\` and one of the names below; it never
-changes. \`detail\` says what happened and what to do. Every answer, errors too, carries \`X-Request-Id\` and the headers of the rate limit.
+changes. \`detail\` says what happened and what to do; \`help\` links to what stands here. Every answer, errors too, carries
+\`X-Request-Id\` and the headers of the rate limit.
 
 ${sections.join('\n')}`;
 }

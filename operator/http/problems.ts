@@ -4,6 +4,8 @@
  */
 import {z} from 'zod';
 
+/** Where the API serves a page about each problem. */
+export const helpPath = '/problems/';
 /** What all types begin with. */
 export const problemBase = 'https://doorplate.dev/problems/';
 
@@ -263,37 +265,40 @@ const table = {
 
 export type ProblemName = keyof typeof table;
 export const problems: Readonly<Record<ProblemName, ProblemType>> = table;
+export const isProblem = (name: string): name is ProblemName => Object.hasOwn(table, name);
 
 /** Who a session belongs to. */
-export const signedInSchema = z.object({
-  account: z.string().nullable().describe('Name of the account; null if the namespace belongs to none.'),
-  namespace: z.string(),
-  subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
-});
+export const signedInSchema = z
+  .object({
+    account: z.string().nullable().describe('Name of the account; null if the namespace belongs to none.'),
+    namespace: z.string().describe('The namespace.'),
+    subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
+  })
+  .describe('Who a session belongs to.');
 
+const fieldError = z
+  .object({
+    field: z.string().describe('Where: body.hostname, query.limit.'),
+    message: z.string().describe('What is wrong with it.'),
+  })
+  .describe('A field that is wrong.')
+  .meta({id: 'FieldError'});
 /** The body of every error, `application/problem+json`. */
 export const problemSchema = z
   .object({
-    type: z.string().describe('What kind of problem it is: a URI that never changes, and leads to its page.'),
+    type: z.string().describe('What kind of problem it is: a URI that never changes. Compare this.'),
     title: z.string().describe('The kind in words; the same for all of a type.'),
-    status: z.int().describe('The HTTP status.'),
+    status: z.int32().describe('The HTTP status.'),
     detail: z.string().describe('What happened here, and what to do.'),
-    errors: z
-      .array(
-        z.object({
-          field: z.string().describe('Where: body.hostname, query.limit.'),
-          message: z.string().describe('What is wrong with it.'),
-        }),
-      )
-      .optional()
-      .describe('The fields that are wrong.'),
+    help: z.string().optional().describe('A page about this kind of problem: a URI reference.'),
+    errors: z.array(fieldError).optional().describe('The fields that are wrong.'),
     scope: z.string().optional().describe('The scope that is missing.'),
     strikes: z
-      .int()
+      .int32()
       .optional()
       .describe('Minutes one after the other in which so much was refused that each counts as a strike.'),
-    strikesToBan: z.int().optional().describe('So many strikes ban the key in this network for a while.'),
-    until: z.string().optional().describe('When it is over. RFC 3339, UTC.'),
+    strikesToBan: z.int32().optional().describe('So many strikes ban the key in this network for a while.'),
+    until: z.string().meta({format: 'date-time'}).optional().describe('When it is over. RFC 3339, UTC.'),
     current: signedInSchema.nullable().optional().describe('Whose session the browser has; null: nobody is signed in.'),
     next: signedInSchema.optional().describe('Whose session the browser would get.'),
     manager: z
@@ -304,7 +309,7 @@ export const problemSchema = z
   .describe('An error (RFC 9457).')
   .meta({id: 'Problem'});
 
-type Members = Omit<z.output<typeof problemSchema>, 'type' | 'title' | 'status' | 'detail'>;
+type Members = Omit<z.output<typeof problemSchema>, 'type' | 'title' | 'status' | 'detail' | 'help'>;
 
 /** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
 export class Problem extends Error {
@@ -331,5 +336,10 @@ export class Problem extends Error {
   get body(): z.output<typeof problemSchema> {
     const {status, title} = table[this.type];
     return {type: problemBase + this.type, title, status, detail: this.message, ...this.members};
+  }
+
+  /** For the API itself, which serves the page at its `origin` (`https://HOST`); undefined: wherever it was asked. */
+  bodyWithHelp(origin: string | undefined): z.output<typeof problemSchema> {
+    return {...this.body, help: (origin ?? '') + helpPath + this.type};
   }
 }

@@ -1,15 +1,19 @@
-/** The shapes of the API, once: they check what comes in and what goes out, and make openapi.json. */
+/**
+ * The shapes of the API, once: they check what comes in and what goes out, and make openapi.json. A shape with an `id` is a named
+ * schema there, and its name is a type in customers' code: it never changes. Examples: examples.ts.
+ */
 import {z} from 'zod';
 import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';
 import {hostname} from '../api/rules.ts';
 
-const time = (description: string) => z.string().describe(`${description} RFC 3339, UTC.`);
+const time = (description: string) => z.string().meta({format: 'date-time'}).describe(`${description} RFC 3339, UTC.`);
+const unixTime = (description: string) => z.int().describe(`${description} Unix time in seconds.`);
 
-export const projectName = z.string().min(1).max(253).describe('Name of a project.');
+export const projectName = z.string().min(1).max(253).meta({example: 'docs'}).describe('Name of a project.');
 
 const redirectStatus = z.literal([...redirectStatuses]).describe('HTTP status of the redirect.');
 
-const record = z
+export const record = z
   .object({
     type: z
       .string()
@@ -22,12 +26,27 @@ const record = z
       .describe("Its name as a DNS provider's form asks for it, relative to the zone; @ is the zone itself."),
     zone: z.string().describe('The zone (the domain at the provider) in which to create it.'),
     value: z.string().describe('Its value; it must match exactly.'),
-    ttl: z.int().describe('Time to live in seconds.'),
+    ttl: z.int32().describe('Time to live in seconds.'),
     note: z.string().optional().describe('What the DNS provider makes of such a record at an apex.'),
     state: z.enum(['Missing', 'Wrong', 'Conflicting', 'Found', 'Unknown']).describe('What was seen in the DNS.'),
     observed: z.array(z.string()).describe('The records that were seen instead, as TYPE value.'),
   })
-  .describe('A DNS record that the customer must create.');
+  .describe('A DNS record that the customer must create.')
+  .meta({id: 'DnsRecord'});
+
+const hostnameRedirect = z
+  .object({to: z.string().describe('Where to.'), status: z.int32().describe('HTTP status.')})
+  .describe('The redirect that is in effect.')
+  .meta({id: 'HostnameRedirect'});
+
+const zone = z
+  .object({
+    name: z.string().describe('The zone: the hostname itself or a name above it.'),
+    nameServers: z.array(z.string()).describe('Its name servers, sorted; the first 8 of more.'),
+    provider: z.string().optional().describe('The DNS provider that runs them, where it is a well-known one.'),
+  })
+  .describe('The zone in which its records are made, once it was found.')
+  .meta({id: 'DnsZone'});
 
 const version = z
   .string()
@@ -47,40 +66,35 @@ export const host = z
     liveAt: time('When it was first seen served with its certificate.').optional(),
     servedUntil: time('Until when it is still served although it no longer qualifies.').optional(),
     certificateExpires: time('When its certificate expires; it is renewed before that.').optional(),
-    redirect: z
-      .object({to: z.string().describe('Where to.'), status: z.int().describe('HTTP status.')})
-      .optional()
-      .describe('The redirect that is in effect.'),
-    zone: z
-      .object({
-        name: z.string().describe('The zone: the hostname itself or a name above it.'),
-        nameServers: z.array(z.string()).describe('Its name servers, sorted; the first 8 of more.'),
-        provider: z.string().optional().describe('The DNS provider that runs them, where it is a well-known one.'),
-      })
-      .optional()
-      .describe('The zone in which its records are made, once it was found.'),
+    redirect: hostnameRedirect.optional(),
+    zone: zone.optional(),
     records: z.array(record).describe('The DNS records needed, each with what was seen.'),
     version: version.optional(),
   })
-  .describe('Where one hostname stands.');
+  .describe('Where one hostname stands.')
+  .meta({id: 'Hostname'});
+
+const redirect = z
+  .object({
+    from: z.string().describe('The hostname that redirects.'),
+    to: z.string().describe('Where it redirects to.'),
+    status: redirectStatus,
+  })
+  .describe('A redirect that was asked for.')
+  .meta({id: 'Redirect'});
+
+const requestedDomains = z
+  .object({
+    primary: z.string().nullable().describe('The hostname that serves the project; null while there is none.'),
+    redirects: z.array(redirect).describe('The other hostnames.'),
+  })
+  .describe('What was asked for.')
+  .meta({id: 'RequestedDomains'});
 
 export const domains = z
   .object({
     project: projectName,
-    domains: z
-      .object({
-        primary: z.string().nullable().describe('The hostname that serves the project; null while there is none.'),
-        redirects: z
-          .array(
-            z.object({
-              from: z.string().describe('The hostname that redirects.'),
-              to: z.string().describe('Where it redirects to.'),
-              status: redirectStatus,
-            }),
-          )
-          .describe('The other hostnames.'),
-      })
-      .describe('What was asked for.'),
+    domains: requestedDomains,
     hosts: z.array(host).describe('Where each hostname stands: the primary first, then by name.'),
     checkedFor: z.string().nullable().describe('`requestedAt` of the last Verify that was carried out.'),
     managedBy: z
@@ -89,7 +103,17 @@ export const domains = z
       .describe('Who else owns these domains, so that they can only be read here; null where they can be changed.'),
     version,
   })
-  .describe("A project's own domains.");
+  .describe("A project's own domains.")
+  .meta({id: 'Domains'});
+
+const domainsSummary = z
+  .object({
+    primary: z.string().nullable().describe('Its main hostname.'),
+    live: z.int32().describe('How many hostnames are live.'),
+    total: z.int32().describe('Of how many.'),
+  })
+  .describe('Its own domains in short.')
+  .meta({id: 'DomainsSummary'});
 
 export const project = z
   .object({
@@ -101,32 +125,59 @@ export const project = z
     ready: z.boolean().describe('Whether it is served.'),
     reason: z.string().describe('Why it is, or is not: a word out of the documented list.'),
     message: z.string().describe('What to do.'),
-    domains: z
-      .object({
-        primary: z.string().nullable().describe('Its main hostname.'),
-        live: z.int().describe('How many hostnames are live.'),
-        total: z.int().describe('Of how many.'),
-      })
-      .describe('Its own domains in short.'),
+    domains: domainsSummary,
   })
-  .describe('A project.');
+  .describe('A project.')
+  .meta({id: 'Project'});
 
-const limits = z.object({
-  requestsPerMinute: z.int().describe('Requests in a minute.'),
-  requestsPerDay: z.int().describe('Requests in a day (UTC).'),
-});
+const limits = z
+  .object({
+    requestsPerMinute: z.int32().describe('Requests in a minute.'),
+    requestsPerDay: z.int32().describe('Requests in a day (UTC).'),
+  })
+  .describe('Requests per minute and day.')
+  .meta({id: 'RateLimit'});
 
-const windowUsage = z.object({
-  limit: z.int().describe('Requests in this window.'),
-  used: z.int().describe('Requests made in it so far.'),
-  remaining: z.int().describe('Requests left.'),
-  reset: z.int().describe('When it ends: Unix time in seconds.'),
-});
+const windowUsage = z
+  .object({
+    limit: z.int32().describe('Requests in this window.'),
+    used: z.int32().describe('Requests made in it so far.'),
+    remaining: z.int32().describe('Requests left.'),
+    reset: unixTime('When it ends.'),
+  })
+  .describe('What is used of a minute or a day.')
+  .meta({id: 'WindowUsage'});
 
-const planDomains = z.object({
-  allowed: z.boolean().describe('Whether projects may have domains of their own.'),
-  maxHostnamesPerProject: z.int().describe('How many hostnames a project may have.'),
-});
+const usage = z
+  .object({minute: windowUsage, day: windowUsage})
+  .describe('What is used of them.')
+  .meta({id: 'RateLimitUsage'});
+
+const planDomains = z
+  .object({
+    allowed: z.boolean().describe('Whether projects may have domains of their own.'),
+    maxHostnamesPerProject: z.int32().describe('How many hostnames a project may have.'),
+  })
+  .describe('What a plan allows.')
+  .meta({id: 'PlanDomains'});
+
+const plan = z
+  .object({
+    name: z.string().describe('Name of the plan.'),
+    rateLimit: limits,
+    customDomains: planDomains,
+  })
+  .describe('A plan that the platform offers.')
+  .meta({id: 'Plan'});
+
+const accountKey = z
+  .object({
+    name: z.string().describe('Name of this key.'),
+    scopes: z.array(z.string()).describe('What it may do.'),
+    expires: time('When it expires.').nullable(),
+  })
+  .describe('The key that asked; null where a ServiceAccount or the page did.')
+  .meta({id: 'AccountKey'});
 
 export const account = z
   .object({
@@ -134,54 +185,50 @@ export const account = z
     namespace: z.string().describe('The namespace that the caller acts in.'),
     plan: z.string().nullable().describe('Name of the plan; null where it does not exist.'),
     rateLimit: limits.describe('The limits of the account, shared by all its keys.'),
-    usage: z.object({minute: windowUsage, day: windowUsage}).describe('What is used of them.'),
-    customDomains: planDomains.describe('What the plan allows.'),
-    key: z
-      .object({
-        name: z.string().describe('Name of this key.'),
-        scopes: z.array(z.string()).describe('What it may do.'),
-        expires: time('When it expires.').nullable(),
-      })
-      .nullable()
-      .describe('The key that asked; null where a ServiceAccount or the page did.'),
-    offeredPlans: z
-      .array(
-        z.object({
-          name: z.string().describe('Name of the plan.'),
-          rateLimit: limits.describe('Its limits.'),
-          customDomains: planDomains.describe('What it allows.'),
-        }),
-      )
-      .describe('The plans that the platform offers, the smallest first.'),
+    usage,
+    customDomains: planDomains,
+    key: accountKey.nullable(),
+    offeredPlans: z.array(plan).describe('The plans that the platform offers, the smallest first.'),
   })
-  .describe('The account of the caller.');
+  .describe('The account of the caller.')
+  .meta({id: 'Account'});
 
-export const key = z
-  .object({
-    name: z.string().describe('Name of the key.'),
-    scopes: z.array(z.string()).describe('What it may do.'),
-    expires: time('When it expires.').nullable(),
-    rateLimit: limits.nullable().describe('A cap of its own, below that of the account.'),
-    previousTokenExpires: time(
-      'Until when the token before the newest one is accepted; null where there is none.',
-    ).nullable(),
-    madeBy: z
-      .string()
-      .nullable()
-      .describe('Who made it through this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
-    lastUsed: time('When it was last used, to the hour.').nullable(),
-    ready: z.boolean().describe('Whether it can be used now.'),
-    reason: z.string().describe('Why not.'),
-  })
-  .describe('An API key, without its token.');
+const keyFields = z.object({
+  name: z.string().describe('Name of the key.'),
+  scopes: z.array(z.string()).describe('What it may do.'),
+  expires: time('When it expires.').nullable(),
+  rateLimit: limits.nullable().describe('A cap of its own, below that of the account.'),
+  previousTokenExpires: time(
+    'Until when the token before the newest one is accepted; null where there is none.',
+  ).nullable(),
+  madeBy: z
+    .string()
+    .nullable()
+    .describe('Who made it through this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
+  lastUsed: time('When it was last used, to the hour.').nullable(),
+  ready: z.boolean().describe('Whether it can be used now.'),
+  reason: z.string().describe('Why not.'),
+});
 
-export const list = <T extends z.ZodType>(item: T, what: string) =>
+export const key = keyFields.describe('An API key, without its token.').meta({id: 'ApiKey'});
+
+const token = z
+  .string()
+  .nullable()
+  .describe('The key itself: shown now, and never again. Null where the very same key was there already.');
+export const keyWithToken = keyFields.extend({token}).describe('A key, and its token.').meta({id: 'ApiKeyWithToken'});
+
+/** A page of a list. `id`: its name as a schema. */
+export const list = <T extends z.ZodType>(id: string, item: T, what: string) =>
   z
     .object({
       items: z.array(item).describe(what),
       next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
     })
-    .describe(`${what} A page of them.`);
+    .describe(`${what} A page of them.`)
+    .meta({id});
+export const projectPage = list('ProjectPage', project, 'Projects, by name.');
+export const keyPage = list('ApiKeyPage', key, 'Keys, by name.');
 
 export const page = z
   .object({
@@ -195,4 +242,5 @@ export const newDomain = z
     hostname: hostname('The hostname to attach.'),
     status: redirectStatus.default(301).describe('HTTP status of the redirect, where it becomes a redirect source.'),
   })
-  .describe('A hostname to attach: the first becomes the primary, others redirect to it.');
+  .describe('A hostname to attach: the first becomes the primary, others redirect to it.')
+  .meta({id: 'NewHostname'});

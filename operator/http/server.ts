@@ -4,6 +4,7 @@
  */
 import {randomUUID} from 'node:crypto';
 import {METHODS} from 'node:http';
+import type {Socket} from 'node:net';
 import {fastify, LogController} from 'fastify';
 import type {FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
@@ -14,7 +15,7 @@ import {answerBrokenRequest} from './broken-requests.ts';
 import type {Caller} from './caller.ts';
 import {addConditionalReads} from './conditional.ts';
 import type {Gate} from './gate.ts';
-import {addDocs} from './openapi.ts';
+import {addDocs, type ApiOwner} from './openapi.ts';
 import {Problem} from './problems.ts';
 import type {ProblemName} from './problems.ts';
 import {fromKubernetes} from './kubernetes-errors.ts';
@@ -30,6 +31,8 @@ export interface ServerOptions {
   onAnswer?: (answer: {method: string; route: string; status: number; seconds: number}) => void;
   /** Who has not read an answer to its end by then is cut: 60 s by default. */
   answerReadWithinMs?: number;
+  /** Doorplate's own, wherever it is asked, by default. */
+  owner?: ApiOwner;
   /** Adds the paths. */
   routes: (server: FastifyInstance) => void;
 }
@@ -46,9 +49,11 @@ export const bounds = {
   answerReadWithinMs: 60_000,
 } as const;
 
+const nobodys: ApiOwner = {name: '', origin: undefined};
+
 /** The server, ready to listen. */
 export async function makeServer(options: ServerOptions): Promise<FastifyInstance> {
-  const {log, gate, trustedProxies, routes, answerReadWithinMs = bounds.answerReadWithinMs} = options;
+  const {log, gate, trustedProxies, routes, answerReadWithinMs = bounds.answerReadWithinMs, owner = nobodys} = options;
   const server: FastifyInstance = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({disableRequestLogging: true}),
@@ -67,9 +72,9 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
     routerOptions: {maxParamLength: 512},
     // A request that comes while we stop is answered; the connection then closes.
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, (address) => gate.chargeBroken(address)),
+    clientErrorHandler: breaker(options),
     frameworkErrors: (error, request, reply) =>
-      void refuseEarly(gate, error, request as FastifyRequest, reply as unknown as FastifyReply),
+      void refuseEarly(options, error, request as FastifyRequest, reply as unknown as FastifyReply),
   });
   server.server.maxConnections = bounds.connections;
   // Whatever else somebody expects is passed over (RFC 9110, 10.1.1 allows that): Node's own answer says nothing of limits.
@@ -93,7 +98,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
     raw.once('close', () => clearTimeout(timer));
   });
   server.addHook('onResponse', async (request, reply) => answered(options, request, reply));
-  server.setErrorHandler((error: FastifyError, request, reply) => send(reply, toProblem(error, request)));
+  server.setErrorHandler((error: FastifyError, request, reply) => send(reply, toProblem(error, request), owner));
   server.setNotFoundHandler(() => {
     throw new Problem('not-found', 'There is no such path. GET /openapi.json lists them.');
   });
@@ -101,7 +106,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
   const methods = collectMethods(server);
   refuseUnknownQuery(server);
   addConditionalReads(server, gate);
-  await addDocs(server);
+  await addDocs(server, owner);
   routes(server);
   refuseOtherMethods(server, methods);
   await server.ready();
@@ -134,25 +139,36 @@ function passOverBody({raw: {headers}, routeOptions}: FastifyRequest): void {
   for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name];
 }
 
+/** For what is not HTTP. */
+const breaker =
+  ({gate, owner = nobodys}: ServerOptions) =>
+  (error: Error, socket: Socket): void =>
+    answerBrokenRequest(
+      error,
+      socket,
+      (address) => gate.chargeBroken(address),
+      (problem) => problem.bodyWithHelp(owner.origin),
+    );
+
 /** For an error before any hook ran, such as a path that cannot be decoded. It is charged like any other request. */
 async function refuseEarly(
-  gate: Gate,
+  {gate, owner}: ServerOptions,
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   void reply.header('x-request-id', request.id);
   const refused = await gate.charge(request, reply).catch((problem: unknown) => problem);
-  await send(reply, toProblem(refused ?? error, request));
+  await send(reply, toProblem(refused ?? error, request), owner);
 }
 
-function send(reply: FastifyReply, problem: Problem): FastifyReply {
+function send(reply: FastifyReply, problem: Problem, {origin} = nobodys): FastifyReply {
   return reply
     .status(problem.status)
     .headers({...problem.headers})
     .header('content-type', 'application/problem+json')
     .serializer(JSON.stringify)
-    .send(problem.body);
+    .send(problem.bodyWithHelp(origin));
 }
 
 const byCode: Record<string, [ProblemName, string]> = {

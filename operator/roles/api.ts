@@ -140,6 +140,7 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
         gate,
         trustedProxies,
         ready,
+        owner: {name: brand.name, origin: shared.pageOrigin},
         routes: (server) => addRoutes(server, parts, shared, {...options, gate, page, counters, serviceAccounts}),
         onAnswer: ({method, route, status, seconds}) => counters.answers.observe({method, route, status}, seconds),
       }),

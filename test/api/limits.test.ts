@@ -88,6 +88,7 @@ describe('The headers of the limit', () => {
     ],
     ['the description', 200, '/openapi.json', {key: ''}],
     ['the reference page', 200, '/docs', {key: ''}],
+    ['the page of a problem', 200, '/problems/rate-limited', {key: ''}],
   ])('are on %s (%i)', async (_, status, path, ask) => {
     const sentSeconds = nowSeconds();
     const answer = await world.ask(path, {key, ...ask, ...(ask.key === '' && {key: undefined})});

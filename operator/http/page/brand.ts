@@ -1,5 +1,4 @@
 /** What makes the page the platform's: its name, its colour, its logo. Pure. */
-import {createHash} from 'node:crypto';
 
 export interface Brand {
   /** Name of the platform. */
@@ -44,10 +43,6 @@ export function brandHtml(html: string, {name, logo, supportUrl}: Brand, cssHref
       `<meta name="doorplate" content="${escape(settings)}"><link rel="stylesheet" href="${cssHref}"></head>`,
     );
 }
-
-/** Names its content, so that it may be kept for ever. */
-export const contentHash = (content: string | Buffer): string =>
-  createHash('sha256').update(content).digest('base64url').slice(0, 10);
 
 /**
  * What browsers let the page do (CSP 3): its own files and its own requests, the platform's logo, nothing inline, no frame but those

@@ -2,24 +2,14 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {extname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {promisify} from 'node:util';
-import {brotliCompress, constants, gzip} from 'node:zlib';
 import type {Brand} from './brand.ts';
-import {brandCss, brandHtml, contentHash} from './brand.ts';
-
-export interface PageFile {
-  type: string;
-  body: Buffer;
-  gzip: Buffer;
-  brotli: Buffer;
-  /** Strong entity tag. */
-  etag: string;
-}
+import {contentHash, staticFile, type StaticFile} from '../static-file.ts';
+import {brandCss, brandHtml} from './brand.ts';
 
 export interface Page {
-  document: PageFile;
+  document: StaticFile;
   /** By path, `/assets/...`: each name holds a hash of its content. */
-  assets: ReadonlyMap<string, PageFile>;
+  assets: ReadonlyMap<string, StaticFile>;
 }
 
 /** Where `npm run page` puts it; the image has it beside the bundle (cluster/bundle.sh). */
@@ -34,19 +24,8 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-async function file(name: string, body: Buffer): Promise<PageFile> {
-  const [zipped, brotli] = await Promise.all([
-    promisify(gzip)(body, {level: 9}),
-    promisify(brotliCompress)(body, {params: {[constants.BROTLI_PARAM_QUALITY]: 9}}),
-  ]);
-  return {
-    type: types[extname(name)] ?? 'application/octet-stream',
-    body,
-    gzip: zipped,
-    brotli,
-    etag: `"${contentHash(body)}"`,
-  };
-}
+const file = (name: string, body: Buffer): Promise<StaticFile> =>
+  staticFile(types[extname(name)] ?? 'application/octet-stream', body);
 
 /** Reads the page as Vite built it, made the platform's. Throws where it was not built, saying how to. */
 export async function loadPage(brand: Brand, folder = builtPage): Promise<Page> {

@@ -1,8 +1,9 @@
 /** The paths of the page: its document wherever a person may have come to, and its files. */
-import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
+import type {FastifyInstance} from 'fastify';
+import {sendFile} from '../static-file.ts';
 import type {Brand} from './brand.ts';
 import {contentSecurityPolicy} from './brand.ts';
-import type {Page, PageFile} from './files.ts';
+import type {Page} from './files.ts';
 
 /** Where the document is answered: what stands in the address bar. */
 export const views = ['/', '/sign-in', '/projects/:project', '/keys', '/usage'] as const;
@@ -25,12 +26,12 @@ export function addPage(
   };
   for (const url of views) {
     server.get(url, {config, schema: {hide: true}}, async (request, reply) =>
-      send(request, reply.headers({...policy, 'cache-control': 'no-cache'}), page.document),
+      sendFile(request, reply.headers({...policy, 'cache-control': 'no-cache'}), page.document),
     );
   }
   for (const [url, file] of page.assets) {
     server.get(url, {config, schema: {hide: true}}, async (request, reply) =>
-      send(
+      sendFile(
         request,
         reply.headers({
           ...hsts,
@@ -41,24 +42,4 @@ export function addPage(
       ),
     );
   }
-}
-
-/** In the smallest form that the client takes; nothing where it has that already. */
-function send(
-  {headers}: FastifyRequest,
-  reply: FastifyReply,
-  {type, body, gzip, brotli, etag}: PageFile,
-): FastifyReply {
-  void reply.headers({etag, vary: 'Accept-Encoding'});
-  if (headers['if-none-match'] === etag) return reply.status(304).send();
-  const accepted = String(headers['accept-encoding'] ?? '')
-    .split(',')
-    .map((each) => each.trim());
-  const [encoding, bytes] = accepted.includes('br')
-    ? (['br', brotli] as const)
-    : accepted.includes('gzip')
-      ? (['gzip', gzip] as const)
-      : ([undefined, body] as const);
-  if (encoding) void reply.header('content-encoding', encoding);
-  return reply.type(type).send(bytes);
 }

@@ -109,6 +109,7 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
       config: {scope: 'domains:read', isStream: true},
       exposeHeadRoute,
       schema: {
+        operationId: 'followDomains',
         summary: 'Follow the domains of a project',
         tags: ['Domains'],
         params: projectParams,
@@ -162,6 +163,7 @@ function followNamespace(app: App, begin: Begin): void {
       config: {scope: 'any', isStream: true},
       exposeHeadRoute,
       schema: {
+        operationId: 'followChanges',
         summary: 'Follow what changes',
         tags: ['Projects'],
         description:

@@ -28,11 +28,7 @@ const name = z
   .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
   .describe('Name of the key: lower-case letters, digits, hyphens and dots.');
 const params = z.object({name});
-const token = z
-  .string()
-  .nullable()
-  .describe('The key itself: shown now, and never again. Null where the very same key was there already.');
-const made = schemas.key.extend({token}).describe('A key, and its token.');
+const made = schemas.keyWithToken;
 const newKey = z
   .strictObject({
     name,
@@ -46,11 +42,13 @@ const newKey = z
       .optional()
       .describe('When it expires: no later than the key that asks. Default: with that key.'),
     rateLimit: z
-      .strictObject({requestsPerMinute: z.int().min(1), requestsPerDay: z.int().min(1)})
-      .optional()
-      .describe('A cap of its own.'),
+      .strictObject({requestsPerMinute: z.int32().min(1), requestsPerDay: z.int32().min(1)})
+      .describe('A cap of its own.')
+      .meta({id: 'NewRateLimit'})
+      .optional(),
   })
-  .describe('A key to make.');
+  .describe('A key to make.')
+  .meta({id: 'NewApiKey'});
 const longestOverlap = 7 * 86_400;
 const rotation = z
   .strictObject({
@@ -65,7 +63,8 @@ const rotation = z
       .default(false)
       .describe('Ends a token that is still accepted since the rotation before. Without it, that is 409 until then.'),
   })
-  .describe('How to rotate.');
+  .describe('How to rotate.')
+  .meta({id: 'KeyRotation'});
 
 export function addKeys(server: FastifyInstance, deps: KeyDeps): void {
   const app = typed(server);
@@ -81,10 +80,11 @@ function listKeys(app: App, {store, now}: KeyDeps): void {
     {
       config: {...config, hasETag: true},
       schema: {
+        operationId: 'listKeys',
         summary: 'List the keys',
         tags,
         querystring: schemas.page,
-        response: answers({200: schemas.list(schemas.key, 'Keys, by name.')}),
+        response: answers({200: schemas.keyPage}),
       },
     },
     async (request) => {
@@ -106,6 +106,7 @@ function makeKey(app: App, {store, writer, now}: KeyDeps): void {
     {
       config,
       schema: {
+        operationId: 'createKey',
         summary: 'Make a key',
         tags,
         body: newKey,
@@ -146,6 +147,7 @@ function rotateKey(app: App, {store, writer, now}: KeyDeps): void {
     {
       config: {...config, right: {verb: 'update'}},
       schema: {
+        operationId: 'rotateKey',
         summary: 'Give a key a new token',
         tags,
         params,
@@ -187,6 +189,7 @@ function revokeKey(app: App, {store, writer}: KeyDeps): void {
         ownQuota: (caller, {params: p}) => (p as {name: string}).name === caller.key.metadata.name,
       },
       schema: {
+        operationId: 'revokeKey',
         summary: 'Revoke a key',
         tags,
         params,

@@ -23,7 +23,7 @@ export interface ReadDeps {
 
 export const projectParams = z.object({project: schemas.projectName});
 export const hostParams = projectParams.extend({
-  hostname: z.string().min(1).max(254).describe('The hostname, in any spelling.'),
+  hostname: z.string().min(1).max(254).meta({example: 'www.example.com'}).describe('The hostname, in any spelling.'),
 });
 
 const tags = {projects: ['Projects'], domains: ['Domains'], account: ['Account']};
@@ -43,10 +43,11 @@ function listProjects(app: App, {store}: ReadDeps): void {
     {
       config: {scope: 'domains:read', hasETag: true},
       schema: {
+        operationId: 'listProjects',
         summary: 'List the projects',
         tags: tags.projects,
         querystring: schemas.page,
-        response: answers({200: schemas.list(schemas.project, 'Projects, by name.')}),
+        response: answers({200: schemas.projectPage}),
       },
     },
     async (request) => {
@@ -62,6 +63,7 @@ function readProject(app: App, {store}: ReadDeps): void {
     {
       config: {scope: 'domains:read', hasETag: true},
       schema: {
+        operationId: 'getProject',
         summary: 'Read a project',
         tags: tags.projects,
         params: projectParams,
@@ -81,6 +83,7 @@ function readDomains(app: App, {store}: ReadDeps): void {
     {
       config: {scope: 'domains:read', hasETag: true},
       schema: {
+        operationId: 'getDomains',
         summary: 'Read the domains of a project',
         description: 'Send `version` in `If-Match` to change only what you have seen.',
         tags: tags.domains,
@@ -103,6 +106,7 @@ function readHost(app: App, {store}: ReadDeps): void {
     {
       config: {scope: 'domains:read', hasETag: true},
       schema: {
+        operationId: 'getHostname',
         summary: 'Read where one hostname stands',
         tags: tags.domains,
         params: hostParams,
@@ -126,6 +130,7 @@ function readAccount(app: App, {limiter, offeredPlans}: ReadDeps): void {
     {
       config: {scope: 'any', ownQuota: true},
       schema: {
+        operationId: 'getAccount',
         summary: 'Read plan, limits and usage',
         description: "Never uses the plan's quota: it answers when that is used up.",
         tags: tags.account,

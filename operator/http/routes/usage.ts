@@ -33,16 +33,18 @@ const range = {
   since: day.optional().describe(`The first day, YYYY-MM-DD (UTC). Default: ${defaultDays - 1} days before \`until\`.`),
   until: day.optional().describe('The last day. Default: today.'),
 };
-const requests = z.int().describe('Requests that were let through.');
+const requests = z.int32().describe('Requests that were let through.');
 const scope = z.string().describe("The scope that they needed; `any` where each key may. '' for `(other keys)`.");
 const key = z.string().describe('Name of the key; `(other keys)` for all beyond the first 500 of a namespace and day.');
 const ofDay = z
   .object({day: z.string().describe('The day, YYYY-MM-DD (UTC).'), key, scope, requests})
-  .describe('The requests of a key on a day.');
+  .describe('The requests of a key on a day.')
+  .meta({id: 'KeyUsage'});
 const span = {since: z.string().describe('The first day.'), until: z.string().describe('The last day.')};
 const usageView = z
   .object({...span, items: z.array(ofDay).describe('By day, key and scope.')})
-  .describe('The requests of the keys of a namespace.');
+  .describe('The requests of the keys of a namespace.')
+  .meta({id: 'Usage'});
 const ofNamespace = z
   .object({
     namespace: z.string().describe('The namespace.'),
@@ -51,14 +53,16 @@ const ofNamespace = z
     scope,
     requests,
   })
-  .describe('The requests of a key in all days together.');
+  .describe('The requests of a key in all days together.')
+  .meta({id: 'NamespaceUsage'});
 const allView = z
   .object({
     ...span,
     items: z.array(ofNamespace).describe('The sums, one namespace after the other.'),
     next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
   })
-  .describe('The requests of all namespaces. A page of them.');
+  .describe('The requests of all namespaces. A page of them.')
+  .meta({id: 'UsagePage'});
 
 const tags = ['Usage'];
 const description =
@@ -75,8 +79,9 @@ function readUsage(app: App, {usage, now}: UsageDeps): void {
   app.get(
     '/v1/usage',
     {
-      config: {scope: 'usage:read'},
+      config: {scope: 'usage:read', hasETag: true},
       schema: {
+        operationId: 'getUsage',
         summary: 'Read how many requests each key made',
         description,
         tags,
@@ -114,6 +119,7 @@ function readAllUsage(app: App, {usage, serviceAccounts, now}: UsageDeps): void 
     '/v1/usage/all',
     {
       schema: {
+        operationId: 'getUsageOfAll',
         summary: 'Read the usage of all namespaces',
         description:
           'For invoices. Needs the token of a ServiceAccount that may `list` apikeys.doorplate.dev in all namespaces (a ClusterRole); ' +

@@ -56,7 +56,12 @@ const errors = [
 ] as const;
 const putBody = z
   .strictObject({status: schemas.newDomain.shape.status})
-  .describe('How it redirects, where it is a redirect source.');
+  .describe('How it redirects, where it is a redirect source.')
+  .meta({id: 'HostnameSettings'});
+const requestedCheck = z
+  .object({requestedAt: z.string().describe('When it was asked for.')})
+  .describe('A check that was asked for.')
+  .meta({id: 'RequestedCheck'});
 
 export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
   const app = typed(server);
@@ -108,6 +113,8 @@ function addHostname(app: App, deps: WriteDeps): void {
     {
       config,
       schema: {
+        operationId: 'addHostname',
+        answerHeaders: ['ETag', 'Location'],
         summary: 'Add a hostname',
         tags,
         params: projectParams,
@@ -151,6 +158,8 @@ function putHostname(app: App, deps: WriteDeps): void {
     {
       config,
       schema: {
+        operationId: 'setHostname',
+        answerHeaders: ['ETag'],
         summary: 'Add a hostname, or set how it redirects',
         tags,
         params: hostParams,
@@ -181,6 +190,7 @@ function removeHostname(app: App, {store, writer}: WriteDeps): void {
     {
       config,
       schema: {
+        operationId: 'removeHostname',
         summary: 'Remove a hostname: its traffic stops at once',
         tags,
         params: hostParams,
@@ -208,6 +218,8 @@ function makeItPrimary(app: App, {store, writer, settled}: WriteDeps): void {
     {
       config: {...config, right: {verb: 'update'}},
       schema: {
+        operationId: 'makePrimary',
+        answerHeaders: ['ETag'],
         summary: 'Make a hostname the primary',
         tags,
         params: hostParams,
@@ -235,16 +247,14 @@ function verify(app: App, {store, writer, now}: WriteDeps): void {
     {
       config: {...config, right: {verb: 'update'}},
       schema: {
+        operationId: 'verifyHostname',
         summary: 'Verify, or re-verify, now',
         tags,
         params: hostParams,
         description:
           'One check at once of all hostnames of the project; where a certificate is overdue, a fresh attempt. ' +
           'Read the hostname, or its events, for what came of it.',
-        response: answers({202: z.object({requestedAt: z.string().describe('When it was asked for.')})}, [
-          'not-found',
-          'kubernetes-failed',
-        ]),
+        response: answers({202: requestedCheck}, ['not-found', 'kubernetes-failed']),
       },
     },
     async (request, reply) => {

@@ -25,7 +25,8 @@ const listed = z
     started: time('When it began.'),
     ends: time('When it ends.'),
   })
-  .describe('A session of the page.');
+  .describe('A session of the page.')
+  .meta({id: 'Session'});
 const params = z.object({
   id: z
     .string()
@@ -52,12 +53,15 @@ function listSessions(app: App, {sessions}: ManageDeps): void {
   app.get(
     '/v1/sessions',
     {
-      config,
+      config: {...config, hasETag: true},
       schema: {
+        operationId: 'listSessions',
         summary: 'List the sessions of the page',
         tags,
         querystring: schemas.page.extend({subject: subject.optional()}),
-        response: answers({200: schemas.list(listed, 'Sessions of the namespace, by id.')}, ['invalid-input']),
+        response: answers({200: schemas.list('SessionPage', listed, 'Sessions of the namespace, by id.')}, [
+          'invalid-input',
+        ]),
       },
     },
     async (request) => {
@@ -76,6 +80,7 @@ function endById(app: App, {sessions}: ManageDeps): void {
     {
       config,
       schema: {
+        operationId: 'endSession',
         summary: 'End a session of the page',
         tags,
         params,
@@ -98,11 +103,20 @@ function endBySubject(app: App, {sessions}: ManageDeps): void {
     {
       config,
       schema: {
+        operationId: 'endSessions',
         summary: 'End all sessions of a user',
         tags,
         querystring: z.object({subject}),
         description: 'Also deletes the unused links of the user. Other namespaces keep theirs.',
-        response: answers({200: z.object({ended: z.int().describe('Sessions that were ended.')})}, ['invalid-input']),
+        response: answers(
+          {
+            200: z
+              .object({ended: z.int32().describe('Sessions that were ended.')})
+              .describe('What was ended.')
+              .meta({id: 'EndedSessions'}),
+          },
+          ['invalid-input'],
+        ),
       },
     },
     async (request) => ({

@@ -61,13 +61,15 @@ const newLink = z
       .optional()
       .describe('The project whose domains it opens; default: the list of projects.'),
   })
-  .describe('What the link is for.');
+  .describe('What the link is for.')
+  .meta({id: 'NewSignInLink'});
 const madeLink = z
   .object({
     url: z.string().describe("Send the customer's browser there. It works once, within five minutes."),
     expires: z.string().describe('Until when it must have been followed. RFC 3339, UTC.'),
   })
-  .describe('A link that signs in.');
+  .describe('A link that signs in.')
+  .meta({id: 'SignInLink'});
 /** `confirmed`: the person has seen whose session it is. */
 const confirmed = z.boolean().default(false);
 const signIn = z.union([
@@ -119,6 +121,7 @@ function makeLink(app: App, deps: SessionRoutesDeps): void {
     {
       config: {scope: 'keys:write'},
       schema: {
+        operationId: 'createSignInLink',
         summary: 'Make a link that signs in to the page',
         tags: ['Page'],
         body: newLink,
