@@ -156,6 +156,13 @@ const tolerant = (schema: Json): Json => {
   return additionalProperties === false ? rest : schema;
 };
 
+/** Words in place of a default: of a member with one, openapi-typescript makes a client that must send it. */
+function optional(schema: Json): Json {
+  const {default: by, description, ...rest} = schema;
+  if (by === undefined) return schema;
+  return {...rest, description: `${String(description)} Default: ${JSON.stringify(by)}.`};
+}
+
 function refsIn(tree: unknown, found = new Set<string>()): Set<string> {
   if (Array.isArray(tree)) for (const each of tree) refsIn(each, found);
   else if (isObject(tree)) {
@@ -198,7 +205,7 @@ export function finish(document: OpenApiDocument): OpenApiDocument {
   const statuses = [...new Set(operations.flatMap(finishOperation))].toSorted();
   for (const operation of operations) operation.responses = mapTree(operation.responses, tolerant) as Json;
   const all = Object.entries(document.components?.schemas ?? {}).map(
-    ([name, schema]) => [name, name.endsWith('Input') ? schema : (mapTree(schema, tolerant) as Json)] as const,
+    ([name, schema]) => [name, mapTree(schema, name.endsWith('Input') ? optional : tolerant) as Json] as const,
   );
   const responses = Object.fromEntries(statuses.map((status) => [nameOf(status), problemAnswer(status)]));
   const schemas = named(usedSchemas([document.paths, responses], Object.fromEntries(all)));

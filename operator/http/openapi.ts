@@ -1,7 +1,7 @@
 /** What the API is, for programs (/openapi.json, OpenAPI 3.0) and for people (/docs): both out of the routes' own schemas. */
 import swagger from '@fastify/swagger';
 import type {FastifyInstance, FastifyReply, FastifySchema} from 'fastify';
-import {jsonSchemaTransform, jsonSchemaTransformObject} from 'fastify-type-provider-zod';
+import {createJsonSchemaTransform, jsonSchemaTransformObject} from 'fastify-type-provider-zod';
 import {z} from 'zod';
 import {answers} from './answers.ts';
 import {docsPage, problemPage} from './docs-page.ts';
@@ -47,6 +47,8 @@ function refuseNameless(server: FastifyInstance): void {
 /** Call it before any other route is added: it sees those that come after. */
 export async function addDocs(server: FastifyInstance, {name, origin}: ApiOwner): Promise<void> {
   refuseNameless(server);
+  // One of its own: it remembers the named schemas that it saw first.
+  const toJsonSchema = createJsonSchemaTransform({});
   await server.register(swagger, {
     openapi: {
       // Not 3.1: oapi-codegen and openapi-generator make worse clients of its types that may be null.
@@ -77,7 +79,7 @@ export async function addDocs(server: FastifyInstance, {name, origin}: ApiOwner)
       security: [{key: []}, {serviceAccount: []}],
     },
     transform: (route) => {
-      const {schema, url} = jsonSchemaTransform(route);
+      const {schema, url} = toJsonSchema(route);
       const {answerHeaders, ...rest} = schema as FastifySchema;
       return {url, schema: {...rest, ...(answerHeaders && {'x-answer-headers': answerHeaders})}};
     },

@@ -137,6 +137,13 @@ describe('What generators make of it', () => {
     expect(parameters.find(({name}) => name === 'dryRun')!.schema).toEqual({type: 'boolean', default: false});
   });
 
+  test('what a request may leave out has its default in words, so that no client must send it', () => {
+    const {status} = schemas.NewHostname!.properties!;
+    expect(status).not.toHaveProperty('default');
+    expect(status!.description).toContain('Default: 301.');
+    expect(schemas.NewHostname!.required).toEqual(['hostname']);
+  });
+
   test('nothing is beside a reference', () => {
     expect(nodes(described).filter(({node}) => '$ref' in node && Object.keys(node).length > 1)).toEqual([]);
   });
