@@ -306,7 +306,7 @@ describe('A namespace without an account, where each needs one,', () => {
     await expect(
       world.replica(strict).passKey({authorization: `Bearer ${world.lonely}`, address: '203.0.113.7'}, () => {}),
     ).rejects.toMatchObject({type: 'account-missing', status: 403});
-    const headers = {authorization: 'Bearer eyJ.eyJ.x', 'doorplate-namespace': 'lonely'};
+    const headers = {authorization: 'Bearer eyJh.eyJh.good', 'doorplate-namespace': 'lonely'};
     const asked = {headers, config: {scope: 'domains:read'}};
     const byTenant = world.replica({...strict, serviceAccounts: accounts('lonely')});
     const byPlatform = world.replica({...strict, serviceAccounts: accounts('platform')});
