@@ -4,7 +4,24 @@ import type {WindowName} from './window.ts';
 
 /** At most so much of a window is reserved and not yet used: what a crash loses. */
 export const blockShare = 0.05;
-export const blockOf = (limit: number): number => Math.max(1, Math.floor(limit * blockShare));
+/** With several processes, this share of a window, and at least four requests for each process, is granted one by one. */
+const singlyShare = 0.1;
+/** `replicas`: processes that count. All their blocks together are at most as large as the part that is granted singly. */
+export const blockOf = (limit: number, replicas = 1): number =>
+  Math.max(1, Math.floor(limit * Math.min(blockShare, singlyShare / replicas)));
+export const singlyOf = (limit: number, replicas: number): number =>
+  replicas > 1 ? Math.max(Math.ceil(limit * singlyShare), 4 * replicas) : 0;
+
+/**
+ * How much of a window other processes may have reserved since this process last heard: one block each. All blocks together are at most
+ * as large as what was taken before, and do not reach into the part that is granted singly.
+ */
+export function unheardOf(taken: number, limit: number, replicas: number): number {
+  const others = replicas - 1;
+  const blocks = Math.min(others * (blockOf(limit, replicas) - 1), taken, limit - taken - singlyOf(limit, replicas));
+  return Math.max(0, blocks) + others;
+}
+
 /** A reservation takes at most this share of the rest of the window, so that other processes get some. */
 const shareOfRest = 0.25;
 /** A block of so many is followed by the next one before it is used up, so that requests rarely wait. */
@@ -21,6 +38,14 @@ export interface Counter {
   /** How many were reserved last; 0: none yet. */
   block: number;
   provisional: boolean;
+  /** Several processes count, and little of the window is left: nothing is reserved ahead, the store is asked for each request. */
+  low: boolean;
+  /** See `unheardOf`. */
+  unheard: number;
+  /** The limit when the store last answered. */
+  limit: number;
+  /** So many processes count. */
+  replicas: number;
 }
 
 export function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {
@@ -29,11 +54,12 @@ export function standing(counter: Counter, limit: number, asked: boolean): 'HasR
   return counter.provisional && !asked ? 'MustAsk' : 'Spent';
 }
 
-export const remainingOf = ({taken, left}: Counter, limit: number): number => Math.max(0, limit - (taken - left));
+export const remainingOf = ({taken, left, unheard}: Counter, limit: number): number =>
+  Math.max(0, limit - (taken - left) - unheard);
 
 /** How many are reserved next: a block twice as large as the last one, as far as the window has room for it. */
-const nextBlock = ({block, taken}: Counter, limit: number): number =>
-  Math.max(1, Math.min(2 * block, blockOf(limit), Math.floor((limit - taken) * shareOfRest)));
+const nextBlock = ({block, taken, low, replicas}: Counter, limit: number): number =>
+  low ? 1 : Math.max(1, Math.min(2 * block, blockOf(limit, replicas), Math.floor((limit - taken) * shareOfRest)));
 
 const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken < limit || provisional;
 
@@ -45,5 +71,5 @@ export function claimOf(counter: Counter, limit: number): Claim | undefined {
   const {key: window, endSeconds, left} = counter;
   const want = nextBlock(counter, limit) - left;
   if (want <= 0 || left > counter.block / 2 || !hasMore(counter, limit)) return undefined;
-  return {window, endSeconds, limit, want, least: left === 0 ? 1 : 0};
+  return {window, endSeconds, limit, want, least: left === 0 ? 1 : 0, singly: singlyOf(limit, counter.replicas)};
 }

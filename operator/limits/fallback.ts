@@ -9,7 +9,7 @@
 import {type Clock, systemClock} from '../kube/clock.ts';
 import {type Ban, banId, type BanStore, type KeyUser} from './bans.ts';
 import type {Backend, BanChange, Held} from './backend.ts';
-import {type Claim, type Grant, grantAll, type Store, type Unused} from './store.ts';
+import {type Claim, type Grant, grantAll, type Heard, type Store, type Unused} from './store.ts';
 
 export interface FallbackOptions {
   backend: Backend;
@@ -95,6 +95,19 @@ export class FallbackStore implements Store, BanStore {
     return page ? inUse(page) : 0;
   }
 
+  get replicas(): number {
+    return this.#options.replicas;
+  }
+
+  /** What the backend tells of a change by another process. Returns what is known then; undefined: of a window that is none of ours. */
+  hear({window, taken, returned}: Heard): Heard | undefined {
+    const page = this.#pages.get(window);
+    if (!page || this.#down) return undefined;
+    page.known = Math.max(page.known, taken);
+    page.returned = Math.max(page.returned, returned);
+    return {window, taken: page.known, returned: page.returned};
+  }
+
   /** The backend is told within a minute, and before this process ends. */
   giveBack(unused: readonly Unused[]): void {
     for (const {count, ...each} of unused) {
@@ -168,7 +181,7 @@ export class FallbackStore implements Store, BanStore {
           if (late) page.owed -= grants[i]!.granted;
           else page.own += grants[i]!.granted;
         }
-        return grants;
+        return grants.map((grant, i) => ({...grant, taken: pages[i]!.known, returned: pages[i]!.returned}));
       } catch (error) {
         for (const [i, page] of pages.entries()) page.owed += Math.max(owed[i]!, 0);
         throw error;

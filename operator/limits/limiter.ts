@@ -1,6 +1,6 @@
 /** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
-import {claimOf, type Counter, runsLowEarly, standing} from './counter.ts';
-import {type Claim, type Grant, MemoryStore, type Store, type Unused} from './store.ts';
+import {claimOf, type Counter, runsLowEarly, singlyOf, standing, unheardOf} from './counter.ts';
+import {type Claim, type Grant, type Heard, MemoryStore, type Store, type Unused} from './store.ts';
 import {
   admission,
   later,
@@ -88,7 +88,7 @@ export class Limiter {
       const {key: window, endSeconds} = counter;
       return {counter, claim: {window, endSeconds, limit, want: 0, least: 0}, block: counter.block};
     });
-    await this.#reserve(states, asked, nowMs);
+    await this.#reserve(states, asked, nowMs, false);
     return this.look(pools);
   }
 
@@ -154,29 +154,40 @@ export class Limiter {
     }
     this.decisions.admitted++;
     const verdict = admission(pools, states, nowMs);
-    if (runsLow && !refillOf(states)) this.#refill(pools, states, nowMs);
+    if (runsLow && !refillOf(states)) this.#refill(pools, states, nowMs, false);
     return verdict;
   }
 
   /** Asks the store for what runs out. A promise when the answer has to be waited for; one question per pool at a time. */
-  #refill(pools: readonly Pool[], states: readonly PoolState[], nowMs: number): Promise<void> | undefined {
+  #refill(
+    pools: readonly Pool[],
+    states: readonly PoolState[],
+    nowMs: number,
+    isWaiting = true,
+  ): Promise<void> | undefined {
     const underWay = refillOf(states);
     if (underWay) return underWay;
     const asked = countersOf(pools, states).flatMap(({counter, limit}): Asked[] => {
-      const claim = claimOf(counter, limit);
+      // Nothing is reserved ahead where little is left.
+      const claim = isWaiting || !counter.low ? claimOf(counter, limit) : undefined;
       return claim ? [{counter, claim, block: claim.want + counter.left}] : [];
     });
-    return this.#reserve(states, asked, nowMs);
+    return asked.length > 0 ? this.#reserve(states, asked, nowMs, isWaiting) : undefined;
   }
 
-  #reserve(states: readonly PoolState[], asked: readonly Asked[], nowMs: number): Promise<void> | undefined {
+  #reserve(
+    states: readonly PoolState[],
+    asked: readonly Asked[],
+    nowMs: number,
+    isWaiting: boolean,
+  ): Promise<void> | undefined {
     const apply = (grants: readonly Grant[]): void => {
-      for (const [i, {counter, block}] of asked.entries()) {
+      for (const [i, {counter, claim, block}] of asked.entries()) {
         const {granted, taken, returned, provisional = false} = grants[i]!;
         if (granted > 0) counter.block = block;
         counter.left += granted;
-        counter.taken = taken - returned;
         counter.provisional = provisional;
+        this.#know(counter, claim.limit, {window: counter.key, taken, returned}, isWaiting ? 1 : 0);
       }
     };
     const answer = this.#store.reserve(
@@ -195,6 +206,31 @@ export class Limiter {
     const refill = applied();
     for (const state of states) state.refill = refill;
     return refill;
+  }
+
+  /** Takes over a change by another process, so that `Remaining` counts it. */
+  hear(heard: Heard): void {
+    const [, name, end, id] = /^(minute|day):(\d+):(.*)$/s.exec(heard.window) ?? [];
+    const state = this.#pools.get(id ?? '');
+    const counter = name === 'day' ? state?.day : state?.minute;
+    if (!state || !counter || counter.endSeconds !== Number(end) || counter.provisional) return;
+    this.#know(counter, counter.limit, heard, state.refill ? 1 : 0);
+  }
+
+  /** Takes over the state of a window. If little is left, the reservation but for `keep` is given back, for any process to use. */
+  #know(counter: Counter, limit: number, {taken, returned}: Heard, keep: number): void {
+    const {replicas} = counter;
+    counter.limit = limit;
+    counter.taken = taken - returned;
+    counter.low = !counter.provisional && limit - taken <= singlyOf(limit, replicas);
+    counter.unheard = counter.low ? 0 : unheardOf(taken, limit, replicas);
+    const count = counter.left - keep;
+    if (!counter.low || count <= 0) return;
+    const {key: window, endSeconds} = counter;
+    counter.left = keep;
+    counter.taken -= count;
+    this.#store.giveBack([{window, endSeconds, count}]);
+    void this.#store.reserve([{window, endSeconds, limit, want: 0, least: 0}], this.#clock.nowMs());
   }
 
   #states(pools: readonly Pool[], nowMs: number): PoolState[] {
@@ -233,6 +269,10 @@ export class Limiter {
       // Who was busy in the window before goes on with half of its block.
       block: before && before.endSeconds + lengthSeconds[name] === endSeconds ? before.block >> 1 : 0,
       provisional: false,
+      low: false,
+      unheard: 0,
+      limit: 0,
+      replicas: this.#store.replicas ?? 1,
     };
   }
 

@@ -8,7 +8,7 @@ import {Ledger} from './ledger.ts';
 import {Limiter} from './limiter.ts';
 import {limitMetrics} from './metrics.ts';
 import {HeldRecords, type RecordStore} from './records.ts';
-import {MemoryStore} from './store.ts';
+import {type Heard, MemoryStore} from './store.ts';
 import {MemoryUsage, UsageCounter, type UsageStore} from './usage.ts';
 
 /** Where quota and bans outlive the process; `Memory`: nowhere. */
@@ -52,12 +52,18 @@ export async function startLimits({
   registry,
 }: LimitsOptions): Promise<Limits> {
   const clock = new TrustedClock();
-  const {store, records, usageStore} = await makeStore(where, {clock, log, storeTimeoutMs, bans: () => bans});
+  const {store, records, usageStore} = await makeStore(where, {
+    clock,
+    log,
+    storeTimeoutMs,
+    bans: () => bans,
+    limiter: () => limiter,
+  });
   const kept = store instanceof FallbackStore ? store : undefined;
   const bans = new Bans({clock, store: kept, rules: {...defaultBanRules, ...rules}});
+  const limiter = new Limiter({clock, store});
   if (kept) await kept.start();
   else log.warn('quota is in memory only: a restart gives every tenant a new one, and ends all bans');
-  const limiter = new Limiter({clock, store});
   const usage = new UsageCounter({
     store: usageStore,
     now: () => clock.nowMs(),
@@ -99,9 +105,10 @@ interface Parts {
   log: Logger;
   storeTimeoutMs: number | undefined;
   bans: () => Bans;
+  limiter: () => Limiter;
 }
 
-async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans}: Parts): Promise<Stores> {
+async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans, limiter}: Parts): Promise<Stores> {
   if (where.kind === 'Memory')
     return {store: new MemoryStore(), records: new HeldRecords({clock}), usageStore: new MemoryUsage()};
   const onBans = (read: Ban[] | undefined): void => {
@@ -109,7 +116,11 @@ async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans}:
     // It has lost them: this process has not.
     else for (const ban of bans().all()) store.saveBan(ban);
   };
-  const {records, usageStore, ...behind} = await makeBackend(where, clock, onBans);
+  const onWindow = (changed: Heard): void => {
+    const heard = store.hear(changed);
+    if (heard) limiter().hear(heard);
+  };
+  const {records, usageStore, ...behind} = await makeBackend(where, {clock, onBans, onWindow});
   const store: FallbackStore = new FallbackStore({
     ...behind,
     ...(storeTimeoutMs !== undefined && {timeoutMs: storeTimeoutMs}),
@@ -134,8 +145,15 @@ type Behind = Pick<FallbackOptions, 'backend' | 'replicas' | 'timeoutMs'> & {
 
 async function makeBackend(
   where: Exclude<LimitsStore, {kind: 'Memory'}>,
-  clock: TrustedClock,
-  onBans: (bans: Ban[] | undefined) => void,
+  {
+    clock,
+    onBans,
+    onWindow,
+  }: {
+    clock: TrustedClock;
+    onBans: (bans: Ban[] | undefined) => void;
+    onWindow: (changed: Heard) => void;
+  },
 ): Promise<Behind> {
   if (where.kind === 'Ledger') {
     const backend = new Ledger({path: where.path, clock});
@@ -144,6 +162,6 @@ async function makeBackend(
   }
   // Loaded where it is used only: its client is large.
   const {Valkey} = await import('./valkey.ts');
-  const backend = new Valkey({...where, onBans, onTime: (...time) => clock.follow(...time)});
+  const backend = new Valkey({...where, onBans, onWindow, onTime: (...time) => clock.follow(...time)});
   return {backend, records: backend, usageStore: backend.usage, replicas: where.replicas, timeoutMs: 1000};
 }

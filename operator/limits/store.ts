@@ -12,6 +12,8 @@ export interface Claim {
   want: number;
   /** Unless each claim of a call gets its least, none gets anything. 0 or 1. */
   least: number;
+  /** The last so many of the window are granted one by one: a claim that reaches into them gets its least. Default: 0. */
+  singly?: number;
   /** What is known to be taken, and to be given back, already: for a store that has lost what it held. */
   known?: number;
   knownReturned?: number;
@@ -33,6 +35,8 @@ export interface Grant {
 
 /** Counts windows. Never rejects: what stands behind it may fail, the request that waits must not. */
 export interface Store {
+  /** So many processes count here. Absent: one. */
+  readonly replicas?: number;
   /** A grant for each claim, in order: at once, or when it is durable. `nowMs`: Unix ms, by the trusted clock. */
   reserve(claims: readonly Claim[], nowMs: number): Grant[] | Promise<Grant[]>;
   /** What is in use of a window as far as this process knows: taken, and not given back. */
@@ -44,6 +48,11 @@ export interface Store {
 /** What a process gives back of one window; the window is named as in a {@link Claim}. */
 export interface Unused extends Pick<Claim, 'window' | 'endSeconds'> {
   count: number;
+}
+
+/** A window that another process has changed: the higher of two reports is the later one. */
+export interface Heard extends Held {
+  window: string;
 }
 
 /** What a store holds of a window. */
@@ -62,7 +71,9 @@ export function grantAll(claims: readonly Claim[], held: readonly Held[]): Grant
   const enough = claims.every((claim, i) => left[i]! >= claim.least);
   return claims.map((claim, i) => {
     const {taken, returned} = before[i]!;
-    const granted = enough ? Math.max(0, Math.min(claim.want, left[i]!)) : 0;
+    const {want, least, limit, singly = 0} = claim;
+    const most = singly > 0 ? Math.max(least, limit - taken - singly) : want;
+    const granted = enough ? Math.max(0, Math.min(want, most, left[i]!)) : 0;
     return {granted, taken: taken + granted, returned};
   });
 }

@@ -5,6 +5,8 @@ export const newClient = (url: string) =>
     url,
     // What cannot be sent fails at once: FallbackStore knows what to do.
     disableOfflineQueue: true,
+    // One connection answers and tells of changes.
+    RESP: 3,
     socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
   });
 export type Client = ReturnType<typeof newClient>;

@@ -8,34 +8,40 @@ import {ClientOfflineError} from '@redis/client';
 import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
 import {type Ban, banId, userOf} from './bans.ts';
 import {kindOf, type RecordStore} from './records.ts';
-import type {Claim, Grant} from './store.ts';
+import type {Claim, Grant, Heard} from './store.ts';
 import type {UsageStore} from './usage.ts';
 import {type Client, newClient} from './valkey-client.ts';
 import {ValkeyUsage} from './valkey-usage.ts';
 
 /**
- * The rule of `grantAll`, where nothing can come in between. Seven arguments for each key: limit, want, least, what is taken for sure and
- * what is given back for sure, what is owed, and for how many seconds to keep it. A key is a hash of `taken` and `returned`. Answers
- * granted, taken and returned, in turn. A key lives by a span and not to a time: the server's clock is not ours.
+ * The rule of `grantAll`, as one script. Eight arguments for each key: limit, want, least, how many are granted singly, known as taken,
+ * known as given back, owed, and for how many seconds to keep it. The last argument is the channel on which each change is published to
+ * all replicas. It uses the connection that also carries the answers: a replica that has read a later answer has read the change.
+ * A key is a hash of `taken` and `returned`. It expires after a span and not at a time: the server's clock is not ours.
+ * Returns granted, taken and returned for each key, in one list.
  */
 const reserveScript = `
-  local width = 7
+  local width = 8
   local function arg(i, nth) return tonumber(ARGV[(i - 1) * width + nth]) end
   local taken, returned, enough, answer = {}, {}, true, {}
   for i, key in ipairs(KEYS) do
     local held = redis.call('HMGET', key, 'taken', 'returned')
-    taken[i] = math.max(tonumber(held[1] or '0'), arg(i, 4)) + math.max(arg(i, 6), 0)
-    returned[i] = math.max(tonumber(held[2] or '0'), arg(i, 5)) + math.max(-arg(i, 6), 0)
+    taken[i] = math.max(tonumber(held[1] or '0'), arg(i, 5)) + math.max(arg(i, 7), 0)
+    returned[i] = math.max(tonumber(held[2] or '0'), arg(i, 6)) + math.max(-arg(i, 7), 0)
     if arg(i, 1) - taken[i] + returned[i] < arg(i, 3) then enough = false end
   end
   for i, key in ipairs(KEYS) do
-    local granted = 0
-    if enough then granted = math.max(0, math.min(arg(i, 2), arg(i, 1) - taken[i] + returned[i])) end
+    local granted, most = 0, arg(i, 2)
+    if arg(i, 4) > 0 then most = math.max(arg(i, 3), arg(i, 1) - taken[i] - arg(i, 4)) end
+    if enough then granted = math.max(0, math.min(arg(i, 2), most, arg(i, 1) - taken[i] + returned[i])) end
     redis.call('HSET', key, 'taken', taken[i] + granted, 'returned', returned[i])
-    redis.call('EXPIRE', key, arg(i, 7))
+    redis.call('EXPIRE', key, arg(i, 8))
     table.insert(answer, granted)
     table.insert(answer, taken[i] + granted)
     table.insert(answer, returned[i])
+    if granted > 0 or arg(i, 7) ~= 0 then
+      redis.pcall('PUBLISH', ARGV[#ARGV], (taken[i] + granted) .. ' ' .. returned[i] .. ' ' .. key)
+    end
   end
   return answer
 `;
@@ -58,6 +64,8 @@ export interface ValkeyOptions {
   onBans?: (bans: Ban[] | undefined) => void;
   /** Called once a second with the server's time, Unix ms, and by how much it may be wrong. */
   onTime?: (nowMs: number, uncertainMs: number) => void;
+  /** Called with each change of a window, by this replica or another one. */
+  onWindow?: (changed: Heard) => void;
 }
 
 /** What stands behind a URL and is no server that one could count at; the message says what to do. */
@@ -71,6 +79,7 @@ export class Valkey implements Backend, RecordStore {
   readonly #onBans: (bans: Ban[] | undefined) => void;
   readonly #onTime: (nowMs: number, uncertainMs: number) => void;
   readonly usage: UsageStore;
+  readonly #onWindow: (changed: Heard) => void;
   #client: Client;
   #isClosed = false;
   /** Why it is not connected. */
@@ -79,10 +88,11 @@ export class Valkey implements Backend, RecordStore {
   /** Of the bans that were read last; null when the server had none. */
   #version: string | null | undefined;
 
-  constructor({url, prefix = 'doorplate', onBans = () => {}, onTime = () => {}}: ValkeyOptions) {
+  constructor({url, prefix = 'doorplate', onBans = () => {}, onTime = () => {}, onWindow = () => {}}: ValkeyOptions) {
     this.#url = url;
     this.#onBans = onBans;
     this.#onTime = onTime;
+    this.#onWindow = onWindow;
     // All keys of one slot: a script may touch no others in a cluster.
     this.#prefix = `{${prefix}}`;
     this.#client = this.#newClient();
@@ -110,12 +120,14 @@ export class Valkey implements Backend, RecordStore {
     const answer = await this.#run(
       reserveScript,
       reserveSha,
-      claims.map(({window}) => `${this.#prefix}:window:${window}`),
-      claims.flatMap((claim) => {
-        const seconds = Math.max(1, Math.ceil(claim.endSeconds - nowMs / 1000)) + keepSeconds;
-        const {limit, want, least, known = 0, knownReturned = 0, owed = 0} = claim;
-        return [limit, want, least, known, knownReturned, owed, seconds].map(String);
-      }),
+      claims.map(({window}) => this.#key('window:') + window),
+      claims
+        .flatMap((claim) => {
+          const seconds = Math.max(1, Math.ceil(claim.endSeconds - nowMs / 1000)) + keepSeconds;
+          const {limit, want, least, singly = 0, known = 0, knownReturned = 0, owed = 0} = claim;
+          return [limit, want, least, singly, known, knownReturned, owed, seconds].map(String);
+        })
+        .concat(this.#key('windows')),
     );
     return claims.map((_, i) => ({granted: answer[3 * i]!, taken: answer[3 * i + 1]!, returned: answer[3 * i + 2]!}));
   }
@@ -186,7 +198,7 @@ export class Valkey implements Backend, RecordStore {
     this.#client.destroy();
   }
 
-  #key(name: 'bans' | 'version'): string {
+  #key(name: 'bans' | 'version' | 'window:' | 'windows'): string {
     return `${this.#prefix}:${name}`;
   }
 
@@ -236,10 +248,19 @@ export class Valkey implements Backend, RecordStore {
         if (client === this.#client) this.#failure = error;
       })
       .on('ready', () => {
-        if (client === this.#client) this.#failure = undefined;
+        if (client !== this.#client) return;
+        this.#failure = undefined;
+        // The client subscribes again by itself when it reconnects.
+        client.subscribe(this.#key('windows'), this.#hear).catch(() => {});
       });
     return client;
   }
+
+  readonly #hear = (message: string): void => {
+    const [taken, returned, ...key] = message.split(' ');
+    const window = key.join(' ').slice(this.#key('window:').length);
+    this.#onWindow({window, taken: Number(taken), returned: Number(returned)});
+  };
 
   /** A node of a cluster, a Sentinel and a replica answer too, and count for nobody, or for some. */
   async #mustBeServer(): Promise<void> {

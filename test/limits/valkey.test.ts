@@ -278,6 +278,7 @@ test('the script grants what the store in memory grants, for random requests', a
       want: fc.nat(30),
       limit: fc.nat(100),
       least: fc.nat(1),
+      singly: fc.nat(20),
       endSeconds: fc.constant(end),
       known: fc.nat(20),
       knownReturned: fc.nat(5),

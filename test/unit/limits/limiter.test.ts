@@ -213,7 +213,9 @@ describe('a change of the plan', () => {
 
 describe('reserved blocks', () => {
   test('are at most a twentieth of a window', () => {
-    expect([1, 10, 20, 60, 1000, 10_000].map(blockOf)).toEqual([1, 1, 1, 3, 50, 500]);
+    expect([1, 10, 20, 60, 1000, 10_000].map((limit) => blockOf(limit))).toEqual([1, 1, 1, 3, 50, 500]);
+    // All blocks of several processes together are at most a tenth.
+    expect([1, 2, 3, 10].map((replicas) => blockOf(300, replicas))).toEqual([15, 15, 10, 3]);
   });
 
   test('a request that nothing is reserved for waits until the store has answered', async () => {

@@ -25,6 +25,13 @@ describe('what a store grants', () => {
     ]);
   });
 
+  test('one by one, where a claim reaches into what is granted singly', () => {
+    const store = new MemoryStore();
+    const granted = Array.from({length: 4}, () => store.reserve([{...day(1), want: 4, singly: 5}], noonMs)[0]!.granted);
+    expect(granted).toEqual([4, 1, 1, 1]);
+    expect(store.reserve([{...day(0), want: 4, singly: 5}], noonMs)[0]!.granted).toBe(0);
+  });
+
   test('a window that is not needed yet keeps nobody from another', () => {
     const store = new MemoryStore();
     store.reserve([day(1)], noonMs);
