@@ -1,6 +1,7 @@
 import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {type AddressInfo, createServer} from 'node:net';
+import {tmpdir} from 'node:os';
 import {fileURLToPath} from 'node:url';
 
 /** A redis-server of Debian on a loopback port of its own, with a password and nothing on disk. */
@@ -37,7 +38,7 @@ export class Redis {
     const running = spawn('redis-server', ['-'], {stdio: ['pipe', 'pipe', 'inherit']});
     this.#process = running;
     running.stdin.end(
-      `bind 127.0.0.1\nport ${this.port}\nrequirepass ${this.#password}\nsave ""\nappendonly no\n${this.#more}\n`,
+      `bind 127.0.0.1\nport ${this.port}\nrequirepass ${this.#password}\nsave ""\nappendonly no\ndir ${tmpdir()}\n${this.#more}\n`,
     );
     await new Promise<void>((resolve, reject) => {
       running.stdout.on('data', (text: Buffer) => {
