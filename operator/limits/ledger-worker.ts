@@ -7,6 +7,8 @@ import {parentPort, workerData} from 'node:worker_threads';
 import {banId, userOf} from './bans.ts';
 import type {BanChange, Held, RecordChange, StoredRecord} from './backend.ts';
 import type {TimeMark} from './clock.ts';
+import type {JournalBounds, JournalPage, JournalQuery, JournalRecord} from './journal.ts';
+import {JournalTables} from './journal-tables.ts';
 import {type Claim, type Grant, grantAll, type Held as WindowHeld} from './store.ts';
 import {UsageTable} from './usage-table.ts';
 import type {UsageCount, UsageRange} from './usage.ts';
@@ -23,6 +25,8 @@ export type LedgerRequest =
       };
     }
   | UsageRequest
+  | {append: {records: readonly JournalRecord[]; nowMs: number; bounds: JournalBounds}}
+  | {read: {query: JournalQuery; nowMs: number; bounds: JournalBounds}}
   | {close: true};
 
 type UsageRequest = UsageRange & ({usageOf: string} | {usingNamespaces: {after: string; limit: number}});
@@ -33,6 +37,8 @@ export type LedgerAnswer =
   | {grants: Grant[][]}
   | {usage: UsageCount[]}
   | {namespaces: string[]}
+  | {appended: true}
+  | {page: JournalPage}
   | {error: {message: string; errcode?: number}};
 
 /** Raised with every change that an older Doorplate cannot read. */
@@ -80,6 +86,7 @@ type Commit = Extract<LedgerRequest, {commit: unknown}>['commit'];
 class LedgerFile {
   readonly #db: DatabaseSync;
   readonly usage: UsageTable;
+  readonly journal: JournalTables;
   #sweptMs = 0;
 
   /**
@@ -95,6 +102,7 @@ class LedgerFile {
     // A table that an older Doorplate does not know is none of its business.
     this.#db.exec(schema);
     this.usage = new UsageTable(this.#db);
+    this.journal = new JournalTables(this.#db);
   }
 
   held(): Held {
@@ -193,13 +201,7 @@ function answer(request: LedgerRequest): LedgerAnswer | undefined {
   try {
     if ('close' in request) return end();
     file ??= new LedgerFile(workerData as string);
-    if ('open' in request) return {held: file.held()};
-    if ('usageOf' in request) return {usage: file.usage.of(request.usageOf, request)};
-    if ('usingNamespaces' in request) {
-      const {after, limit} = request.usingNamespaces;
-      return {namespaces: file.usage.namespaces(after, limit)};
-    }
-    return {grants: file.commit(request.commit)};
+    return carryOut(file, request);
   } catch (error) {
     // The next request opens it anew: what was wrong with the volume may be over then.
     try {
@@ -211,6 +213,23 @@ function answer(request: LedgerRequest): LedgerAnswer | undefined {
     const {message, errcode} = error as Error & {errcode?: number};
     return {error: {message, errcode}};
   }
+}
+
+function carryOut(ledger: LedgerFile, request: Exclude<LedgerRequest, {close: true}>): LedgerAnswer {
+  if ('open' in request) return {held: ledger.held()};
+  if ('commit' in request) return {grants: ledger.commit(request.commit)};
+  if ('read' in request) {
+    const {query, nowMs, bounds} = request.read;
+    return {page: ledger.journal.read(query, nowMs, bounds)};
+  }
+  if ('usageOf' in request) return {usage: ledger.usage.of(request.usageOf, request)};
+  if ('usingNamespaces' in request) {
+    const {after, limit} = request.usingNamespaces;
+    return {namespaces: ledger.usage.namespaces(after, limit)};
+  }
+  const {records, nowMs, bounds} = request.append;
+  ledger.journal.append(records, nowMs, bounds);
+  return {appended: true};
 }
 
 function end(): undefined {

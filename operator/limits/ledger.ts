@@ -5,6 +5,14 @@
 import {Worker} from 'node:worker_threads';
 import type {Backend, BanChange, Held, RecordChange} from './backend.ts';
 import type {TrustedClock} from './clock.ts';
+import {
+  defaultJournalBounds,
+  type Journal,
+  type JournalBounds,
+  type JournalPage,
+  type JournalQuery,
+  type JournalRecord,
+} from './journal.ts';
 import type {LedgerAnswer, LedgerRequest} from './ledger-worker.ts';
 import type {Claim, Grant} from './store.ts';
 import type {UsageCount, UsageRange, UsageStore} from './usage.ts';
@@ -38,21 +46,23 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-export class Ledger implements Backend, UsageStore {
+export class Ledger implements Backend, UsageStore, Journal {
   readonly #path: string;
   readonly #clock: TrustedClock;
+  readonly #bounds: JournalBounds;
   #worker: Worker | undefined;
   #waiting: Waiting[] = [];
+  /** Settles when the worker is free. */
+  #turn: Promise<unknown> = Promise.resolve();
   /** The question that the worker works on. */
   #asked: {resolve: (answer: LedgerAnswer) => void; reject: (error: Error) => void} | undefined;
-  /** Ends when the last question has been answered. */
-  #turn: Promise<unknown> = Promise.resolve();
   /** Ends when all that was asked for has been written. */
   #committing: Promise<void> | undefined;
 
-  constructor({path, clock}: {path: string; clock: TrustedClock}) {
-    this.#path = path;
-    this.#clock = clock;
+  constructor(p: {path: string; clock: TrustedClock; journal?: JournalBounds}) {
+    this.#path = p.path;
+    this.#clock = p.clock;
+    this.#bounds = p.journal ?? defaultJournalBounds;
   }
 
   async open(): Promise<Held> {
@@ -79,13 +89,26 @@ export class Ledger implements Backend, UsageStore {
   }
 
   async usageOf(namespaceUID: string, range: UsageRange): Promise<UsageCount[]> {
-    const answer = await this.#read({usageOf: namespaceUID, ...range});
-    return 'usage' in answer ? answer.usage : [];
+    const answer = await this.#ask({usageOf: namespaceUID, ...range});
+    if (!('usage' in answer)) throw this.#error('read', answer);
+    return answer.usage;
   }
 
   async usingNamespaces(range: UsageRange, after: string, limit: number): Promise<string[]> {
-    const answer = await this.#read({usingNamespaces: {after, limit}, ...range});
-    return 'namespaces' in answer ? answer.namespaces : [];
+    const answer = await this.#ask({usingNamespaces: {after, limit}, ...range});
+    if (!('namespaces' in answer)) throw this.#error('read', answer);
+    return answer.namespaces;
+  }
+
+  async append(records: readonly JournalRecord[], nowMs: number): Promise<void> {
+    const answer = await this.#ask({append: {records, nowMs, bounds: this.#bounds}});
+    if (!('appended' in answer)) throw this.#error('written', answer);
+  }
+
+  async read(query: JournalQuery, nowMs: number): Promise<JournalPage> {
+    const answer = await this.#ask({read: {query, nowMs, bounds: this.#bounds}});
+    if (!('page' in answer)) throw this.#error('read', answer);
+    return answer.page;
   }
 
   /** Waits for what is being written. */
@@ -131,24 +154,18 @@ export class Ledger implements Backend, UsageStore {
     this.#committing = undefined;
   }
 
-  /** One question after the other: `open` before all others. */
+  /** One question at a time, in their order: an error of one fails no other. */
   #ask(request: LedgerRequest): Promise<LedgerAnswer> {
-    const answer = this.#turn.then(
-      () =>
-        new Promise<LedgerAnswer>((resolve, reject) => {
-          this.#asked = {resolve, reject};
-          this.#started().postMessage(request, []);
-        }),
-    );
+    const answer = this.#turn.then(() => this.#askNow(request));
     this.#turn = answer.catch(() => {});
     return answer;
   }
 
-  /** Between two commits. */
-  async #read(request: LedgerRequest): Promise<LedgerAnswer> {
-    const answer = await this.#ask(request);
-    if ('error' in answer) throw this.#error('read', answer);
-    return answer;
+  #askNow(request: LedgerRequest): Promise<LedgerAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#asked = {resolve, reject};
+      this.#started().postMessage(request, []);
+    });
   }
 
   #started(): Worker {
@@ -168,7 +185,7 @@ export class Ledger implements Backend, UsageStore {
     return worker;
   }
 
-  #error(done: 'opened' | 'read' | 'written', answer: LedgerAnswer): LedgerError {
+  #error(done: 'opened' | 'written' | 'read', answer: LedgerAnswer): LedgerError {
     const {message, errcode} = 'error' in answer ? answer.error : {message: 'nonsense', errcode: undefined};
     const remedy = remedies[(errcode ?? 0) & 0xff] ?? otherRemedy;
     return new LedgerError(`the ledger ${this.#path} cannot be ${done}: ${message}. ${remedy}`);

@@ -4,6 +4,7 @@ import type {Registry} from 'prom-client';
 import {type Ban, type BanRules, Bans, defaultBanRules} from './bans.ts';
 import {TrustedClock} from './clock.ts';
 import {type FallbackOptions, FallbackStore} from './fallback.ts';
+import {BackgroundJournal, defaultJournalBounds, type Journal, type JournalBounds} from './journal.ts';
 import {Ledger} from './ledger.ts';
 import {Limiter} from './limiter.ts';
 import {limitMetrics} from './metrics.ts';
@@ -20,6 +21,7 @@ export type LimitsStore =
 export interface LimitsOptions {
   store: LimitsStore;
   bans?: Partial<BanRules>;
+  journal?: JournalBounds;
   /** Without an answer for so long a store counts as down; by default 2 s for a ledger, 1 s for Valkey. */
   storeTimeoutMs?: number;
   log: Logger;
@@ -37,6 +39,8 @@ export interface Limits {
   records: RecordStore;
   /** Requests of each key, scope and day. */
   usage: UsageCounter;
+  /** Who changed what. */
+  journal: BackgroundJournal;
   stop(): Promise<void>;
 }
 
@@ -47,15 +51,17 @@ const mostAddressPools = 50_000;
 export async function startLimits({
   store: where,
   bans: rules,
+  journal: journalBounds = defaultJournalBounds,
   storeTimeoutMs,
   log,
   registry,
 }: LimitsOptions): Promise<Limits> {
   const clock = new TrustedClock();
-  const {store, records, usageStore} = await makeStore(where, {
+  const {store, records, ...stores} = await makeStore(where, {
     clock,
     log,
     storeTimeoutMs,
+    journalBounds,
     bans: () => bans,
     limiter: () => limiter,
   });
@@ -65,11 +71,17 @@ export async function startLimits({
   if (kept) await kept.start();
   else log.warn('quota is in memory only: a restart gives every tenant a new one, and ends all bans');
   const usage = new UsageCounter({
-    store: usageStore,
+    store: stores.usage,
     now: () => clock.nowMs(),
     onFailure: (error) => log.warn({err: error}, 'usage cannot be stored now: it is stored later'),
   });
   usage.start();
+  const journal = new BackgroundJournal({
+    journal: stores.journal,
+    now: () => clock.nowMs(),
+    onLost: (lost, error) =>
+      log.error({err: error, records: lost.length}, 'changes are missing from GET /v1/audit: the log has them'),
+  });
   limitMetrics(registry, {
     decisions: () => limiter.decisions,
     storeIsDown: () => kept?.isDown ?? true,
@@ -78,6 +90,7 @@ export async function startLimits({
     activeBans: () => bans.active(),
     clockOffsetMs: () => clock.offsetMs(),
     usageLost: () => usage.lost,
+    journaled: () => journal,
   });
   return {
     clock,
@@ -86,9 +99,11 @@ export async function startLimits({
     bans,
     records,
     usage,
+    journal,
     stop: async () => {
       await limiter.giveBack();
       await usage.stop();
+      await journal.stop();
       await kept?.stop();
     },
   };
@@ -97,20 +112,30 @@ export async function startLimits({
 interface Stores {
   store: FallbackStore | MemoryStore;
   records: RecordStore;
-  usageStore: UsageStore;
+  usage: UsageStore;
+  journal: Journal;
 }
 
 interface Parts {
   clock: TrustedClock;
   log: Logger;
   storeTimeoutMs: number | undefined;
+  journalBounds: JournalBounds;
   bans: () => Bans;
   limiter: () => Limiter;
 }
 
-async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans, limiter}: Parts): Promise<Stores> {
+async function makeStore(
+  where: LimitsStore,
+  {clock, log, storeTimeoutMs, journalBounds, bans, limiter}: Parts,
+): Promise<Stores> {
   if (where.kind === 'Memory')
-    return {store: new MemoryStore(), records: new HeldRecords({clock}), usageStore: new MemoryUsage()};
+    return {
+      store: new MemoryStore(),
+      records: new HeldRecords({clock}),
+      usage: new MemoryUsage(),
+      journal: await (await import('./journal-tables.ts')).memoryJournal(journalBounds),
+    };
   const onBans = (read: Ban[] | undefined): void => {
     if (read) bans().replaceAll(store.withChanges(read));
     // It has lost them: this process has not.
@@ -120,7 +145,7 @@ async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans, 
     const heard = store.hear(changed);
     if (heard) limiter().hear(heard);
   };
-  const {records, usageStore, ...behind} = await makeBackend(where, {clock, onBans, onWindow});
+  const {records, usage, journal, ...behind} = await makeBackend(where, {clock, journalBounds, onBans, onWindow});
   const store: FallbackStore = new FallbackStore({
     ...behind,
     ...(storeTimeoutMs !== undefined && {timeoutMs: storeTimeoutMs}),
@@ -135,33 +160,38 @@ async function makeStore(where: LimitsStore, {clock, log, storeTimeoutMs, bans, 
     onDown: (error) => log.error({err: error}, 'quota is in memory only, until its store answers again'),
     onUp: () => log.info({store: where.kind}, 'quota is reserved in its store'),
   });
-  return {store, records, usageStore};
+  return {store, records, usage, journal};
 }
 
-type Behind = Pick<FallbackOptions, 'backend' | 'replicas' | 'timeoutMs'> & {
-  records: RecordStore;
-  usageStore: UsageStore;
-};
+type Behind = Pick<FallbackOptions, 'backend' | 'replicas' | 'timeoutMs'> &
+  Pick<Stores, 'records' | 'usage' | 'journal'>;
 
 async function makeBackend(
   where: Exclude<LimitsStore, {kind: 'Memory'}>,
   {
     clock,
+    journalBounds,
     onBans,
     onWindow,
-  }: {
-    clock: TrustedClock;
+  }: Pick<Parts, 'clock' | 'journalBounds'> & {
     onBans: (bans: Ban[] | undefined) => void;
     onWindow: (changed: Heard) => void;
   },
 ): Promise<Behind> {
   if (where.kind === 'Ledger') {
-    const backend = new Ledger({path: where.path, clock});
+    const backend = new Ledger({path: where.path, clock, journal: journalBounds});
     const records = new HeldRecords({clock, write: (changes) => backend.changeRecords(changes)});
-    return {backend, records, usageStore: backend, replicas: 1, timeoutMs: 2000};
+    return {backend, records, usage: backend, journal: backend, replicas: 1, timeoutMs: 2000};
   }
   // Loaded where it is used only: its client is large.
   const {Valkey} = await import('./valkey.ts');
-  const backend = new Valkey({...where, onBans, onWindow, onTime: (...time) => clock.follow(...time)});
-  return {backend, records: backend, usageStore: backend.usage, replicas: where.replicas, timeoutMs: 1000};
+  const backend = new Valkey({
+    ...where,
+    journal: journalBounds,
+    onBans,
+    onWindow,
+    onTime: (...time) => clock.follow(...time),
+  });
+  const {usage, journal} = backend;
+  return {backend, records: backend, usage, journal, replicas: where.replicas, timeoutMs: 1000};
 }

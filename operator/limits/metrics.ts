@@ -9,6 +9,7 @@ export interface LimitFigures {
   activeBans(): number;
   clockOffsetMs(): number;
   usageLost(): number;
+  journaled(): {written: number; lost: number};
 }
 
 /** Registers what the limits show; once a registry. Never a tenant or a key as a label. */
@@ -68,8 +69,31 @@ export function limitMetrics(registry: Registry, figures: LimitFigures): Metric[
       this.set(figures.clockOffsetMs() / 1000);
     },
   });
-  const usage = usageMetric(registry, figures);
-  return [decisions, up, failures, bans, active, offset, usage];
+  return [
+    decisions,
+    up,
+    failures,
+    bans,
+    active,
+    offset,
+    usageMetric(registry, figures),
+    journalMetric(registry, figures),
+  ];
+}
+
+function journalMetric(registry: Registry, {journaled}: Pick<LimitFigures, 'journaled'>): Metric {
+  return new Counter({
+    name: 'doorplate_audit_records_total',
+    labelNames: ['result'],
+    registers: [registry],
+    help: 'Changes through the API, by what became of their record for GET /v1/audit: written or lost. The log has all of them.',
+    collect() {
+      const {written, lost} = journaled();
+      this.reset();
+      this.inc({result: 'written'}, written);
+      this.inc({result: 'lost'}, lost);
+    },
+  });
 }
 
 const usageMetric = (registry: Registry, figures: LimitFigures): Metric =>

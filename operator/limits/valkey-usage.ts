@@ -1,5 +1,4 @@
 /** Usage (usage.ts) in Valkey: a hash for each namespace and day, and a set of the namespaces of each month. */
-import {hash} from 'node:crypto';
 import {dateOf, mostSeries, otherKeys, type UsageCount, type UsageRange, type UsageStore, usageDays} from './usage.ts';
 import type {Client} from './valkey-client.ts';
 
@@ -22,7 +21,6 @@ const usageScript = `
   end
   return 1
 `;
-const usageSha = hash('sha1', usageScript);
 /** A month longer than the counts: the set of a month is kept until its last day is too old. */
 const keepUsageSeconds = (usageDays + 31) * 86_400;
 
@@ -31,7 +29,7 @@ interface Server {
   /** What its keys begin with. */
   prefix: string;
   ask: <T>(call: (client: Client) => Promise<T>) => Promise<T>;
-  run: (script: string, sha: string, keys: string[], args: string[]) => Promise<unknown>;
+  run: (script: string, keys: string[], args: string[]) => Promise<unknown>;
 }
 
 export class ValkeyUsage implements UsageStore {
@@ -44,7 +42,6 @@ export class ValkeyUsage implements UsageStore {
   async addUsage(counts: readonly UsageCount[], batch: string): Promise<void> {
     await this.#server.run(
       usageScript,
-      usageSha,
       [
         `${this.#server.prefix}:usage-batch:${batch}`,
         ...counts.flatMap(({namespaceUID, day}) => [this.#usageKey(namespaceUID, day), this.#monthKey(monthOf(day))]),

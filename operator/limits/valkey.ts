@@ -7,10 +7,12 @@ import {once} from 'node:events';
 import {ClientOfflineError} from '@redis/client';
 import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
 import {type Ban, banId, userOf} from './bans.ts';
+import {defaultJournalBounds, type JournalBounds} from './journal.ts';
 import {kindOf, type RecordStore} from './records.ts';
 import type {Claim, Grant, Heard} from './store.ts';
 import type {UsageStore} from './usage.ts';
 import {type Client, newClient} from './valkey-client.ts';
+import {ValkeyJournal} from './valkey-journal.ts';
 import {ValkeyUsage} from './valkey-usage.ts';
 
 /**
@@ -45,7 +47,13 @@ const reserveScript = `
   end
   return answer
 `;
-const reserveSha = hash('sha1', reserveScript);
+
+const shas = new Map<string, string>();
+function shaOf(script: string): string {
+  const sha = shas.get(script) ?? hash('sha1', script);
+  shas.set(script, sha);
+  return sha;
+}
 
 /** A window is kept for longer than it lasts: clocks of replicas differ, by less than a second. */
 const keepSeconds = 60;
@@ -60,6 +68,7 @@ export interface ValkeyOptions {
   url: string;
   /** What its keys begin with: installations that share a server must differ. */
   prefix?: string;
+  journal?: JournalBounds;
   /** Called with all bans when they have changed there; with nothing when the server has lost what it held. */
   onBans?: (bans: Ban[] | undefined) => void;
   /** Called once a second with the server's time, Unix ms, and by how much it may be wrong. */
@@ -80,6 +89,7 @@ export class Valkey implements Backend, RecordStore {
   readonly #onTime: (nowMs: number, uncertainMs: number) => void;
   readonly usage: UsageStore;
   readonly #onWindow: (changed: Heard) => void;
+  readonly journal: ValkeyJournal;
   #client: Client;
   #isClosed = false;
   /** Why it is not connected. */
@@ -88,13 +98,25 @@ export class Valkey implements Backend, RecordStore {
   /** Of the bans that were read last; null when the server had none. */
   #version: string | null | undefined;
 
-  constructor({url, prefix = 'doorplate', onBans = () => {}, onTime = () => {}, onWindow = () => {}}: ValkeyOptions) {
+  constructor({
+    url,
+    prefix = 'doorplate',
+    journal = defaultJournalBounds,
+    onBans = () => {},
+    onTime = () => {},
+    onWindow = () => {},
+  }: ValkeyOptions) {
     this.#url = url;
     this.#onBans = onBans;
     this.#onTime = onTime;
     this.#onWindow = onWindow;
     // All keys of one slot: a script may touch no others in a cluster.
     this.#prefix = `{${prefix}}`;
+    this.journal = new ValkeyJournal({
+      run: (...call) => this.#run(...call),
+      prefix: `${this.#prefix}:journal`,
+      bounds: journal,
+    });
     this.#client = this.#newClient();
     this.usage = new ValkeyUsage({
       prefix: this.#prefix,
@@ -117,9 +139,8 @@ export class Valkey implements Backend, RecordStore {
       await this.#ask((client) => client.ping());
       return [];
     }
-    const answer = await this.#run(
+    const answer = await this.#run<number[]>(
       reserveScript,
-      reserveSha,
       claims.map(({window}) => this.#key('window:') + window),
       claims
         .flatMap((claim) => {
@@ -289,13 +310,13 @@ export class Valkey implements Backend, RecordStore {
     this.#onTime(Number(seconds) * 1000 + Number(micros) / 1000 + half, half);
   }
 
-  async #run(script: string, sha: string, keys: string[], args: string[]): Promise<number[]> {
+  async #run<T>(script: string, keys: string[], args: string[]): Promise<T> {
     const options = {keys, arguments: args};
     try {
-      return (await this.#ask((client) => client.evalSha(sha, options))) as number[];
+      return (await this.#ask((client) => client.evalSha(shaOf(script), options))) as T;
     } catch (error) {
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-      return (await this.#ask((client) => client.eval(script, options))) as number[];
+      return (await this.#ask((client) => client.eval(script, options))) as T;
     }
   }
 

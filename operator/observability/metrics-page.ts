@@ -34,6 +34,7 @@ const figures = {
   activeBans: none,
   clockOffsetMs: none,
   usageLost: none,
+  journaled: () => ({written: 0, lost: 0}),
 };
 
 /** The page, whole. */

@@ -36,6 +36,7 @@ limitMetrics(registry, {
   activeBans: () => 1,
   clockOffsetMs: () => 0,
   usageLost: () => 0,
+  journaled: () => ({written: 1, lost: 1}),
 });
 ofDomains.admissionPolicy({account: true, other: false});
 leaderElectionStatus.set({name: 'doorplate-operator'}, 1);
