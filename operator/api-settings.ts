@@ -1,6 +1,7 @@
 /** The settings of the API and of its page, as they are written in the platform's file. */
 import {z} from 'zod';
 import {defaultBanRules} from './limits/bans.ts';
+import {defaultJournalBounds} from './limits/journal.ts';
 import {addresses, exactOrigin, hostnameOrNone, link, origin, quota, span} from './setting-values.ts';
 
 /** The page on which customers manage their domains: whose it looks like. */
@@ -39,6 +40,17 @@ const bans = z
   })
   .refine((b) => b.firstBan <= b.longestBan, {path: ['longestBan'], message: 'must be at least firstBan'});
 
+/** Records of changes: see operator/limits/journal.ts. */
+const audit = z.strictObject({
+  retention: span('90d'),
+  recordsPerTenant: z.int().min(1).max(1_000_000).default(defaultJournalBounds.recordsPerTenant),
+  megabytes: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(defaultJournalBounds.bytes / 1_000_000),
+});
+
 /** The API, its limits for callers without a key, and where it keeps what was used. */
 export const api = z
   .strictObject({
@@ -60,6 +72,7 @@ export const api = z
     // Without an Account a namespace has a free quota of its own.
     requireAccount: z.boolean().default(false),
     bans: bans.prefault({}),
+    audit: audit.prefault({}),
     authorize: z
       .strictObject({enabled: z.boolean().default(false), acceptOutages: z.boolean().default(false)})
       .prefault({}),

@@ -7,7 +7,7 @@ import {checked, conditions, observedGeneration, text, time} from './rules.ts';
 export const liftBanAnnotation = 'doorplate.dev/lift-ban';
 
 /** What a key may do with Doorplate's own API; any other `word:word` is the platform's. */
-export const ownScopes = ['domains:read', 'domains:write', 'keys:write', 'usage:read'] as const;
+export const ownScopes = ['domains:read', 'domains:write', 'keys:write', 'usage:read', 'audit:read'] as const;
 
 /** Characters of an ApiKey's name: it stands in the token beside the namespace's, which has as many at most. */
 export const longestKeyName = 63;

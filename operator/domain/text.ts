@@ -29,3 +29,14 @@ export function quote(text: string, longest = longestQuote): string {
     .join('');
   return safe.length > longest ? `${safe.slice(0, longest - 3)}...` : safe;
 }
+
+/** Controls, invisible formats such as bidi marks, lone surrogates, and separators that are no space. */
+const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/** External text with its letters, cut. Characters that a terminal acts on are written as \u{HEX}. */
+export function visible(text: string, longest: number): string {
+  const safe = text
+    .slice(0, longest)
+    .replaceAll(invisible, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return safe.length > longest || text.length > longest ? `${safe.slice(0, longest - 3)}...` : safe;
+}

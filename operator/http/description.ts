@@ -4,6 +4,7 @@ import {addConditionalReads} from './conditional.ts';
 import type {Description} from './docs-page.ts';
 import {Idempotency} from './idempotency.ts';
 import {addDocs} from './openapi.ts';
+import {addAudit} from './routes/audit.ts';
 import {addEvents} from './routes/events.ts';
 import {addKeys} from './routes/keys.ts';
 import {addReads} from './routes/reads.ts';
@@ -17,7 +18,8 @@ export async function describeApi(): Promise<Description> {
   addConditionalReads(server, {} as never);
   await addDocs(server, {name: '', origin: undefined});
   new Idempotency({} as never).addTo(server);
-  for (const add of [addReads, addWrites, addKeys, addEvents, addUsage, addSessions]) add(server, {} as never);
+  for (const add of [addReads, addWrites, addKeys, addEvents, addUsage, addAudit, addSessions])
+    add(server, {} as never);
   await server.ready();
   const description = server.swagger() as unknown as Description;
   await server.close();

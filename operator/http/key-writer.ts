@@ -95,10 +95,13 @@ export class KeyWriter {
     return {key: written, token};
   }
 
-  /** Refused within a second, here and in every other replica. */
-  async revoke(keys: readonly OwnedKey[]): Promise<void> {
+  /** Refused within a second, here and in every other replica. `revoked` is called with each key at once. */
+  async revoke(keys: readonly OwnedKey[], revoked: (key: OwnedKey) => void): Promise<void> {
     for (const key of keys) refuseForeign(key);
-    for (const key of keys) await this.#client.delete(apiKeys, keyOf(key), {uid: key.metadata.uid});
+    for (const key of keys) {
+      await this.#client.delete(apiKeys, keyOf(key), {uid: key.metadata.uid});
+      revoked(key);
+    }
   }
 }
 

@@ -26,6 +26,12 @@ export type DomainsOf = Pick<CustomDomainSpec, 'primary' | 'redirects'>;
  */
 export type Change = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DomainsOf | undefined;
 
+/** `before`: the spec that was changed, undefined if there was none. */
+export interface Changed {
+  before: DomainsOf | undefined;
+  domain: CustomDomain | undefined;
+}
+
 export class DomainWriter {
   readonly #client: Client;
   readonly #store: Store;
@@ -38,24 +44,21 @@ export class DomainWriter {
   }
 
   /**
-   * Carries out a change on what stands now, read from the API server. Returns the CustomDomain, undefined when it is gone. Where
+   * Carries out a change on what stands now, read from the API server. Returns the CustomDomain, undefined when it is gone, and the
+   * spec from before. Where
    * somebody changes it at the same time the change is made anew on theirs, unless `ifMatch` forbids it. With `dryRun` the API server
    * checks what would be applied, and nothing is written.
    */
-  async change(
-    project: Project,
-    ifMatch: string | undefined,
-    change: Change,
-    {dryRun = false} = {},
-  ): Promise<CustomDomain | undefined> {
+  async change(project: Project, ifMatch: string | undefined, change: Change, {dryRun = false} = {}): Promise<Changed> {
     for (let attempt = 0; ; attempt++) {
       const domain = await this.#read(project);
       checkIfMatch(ifMatch, domain);
       const wanted = change(domain?.spec, domain?.status);
       try {
-        if (domain && !wanted) return await this.#remove(domain);
-        if (wanted) return await this.#apply(project, domain, wanted, dryRun);
-        return undefined;
+        const before = domain?.spec;
+        if (domain && !wanted) return {before, domain: await this.#remove(domain)};
+        if (wanted) return {before, domain: await this.#apply(project, domain, wanted, dryRun)};
+        return {before, domain: undefined};
       } catch (error) {
         if (isFieldManagerConflict(error))
           throw managedElsewhere(/conflict with "([^"]+)"/.exec(error.message)?.[1] ?? 'somebody else');

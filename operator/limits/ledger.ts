@@ -154,7 +154,7 @@ export class Ledger implements Backend, UsageStore, Journal {
     this.#committing = undefined;
   }
 
-  /** One question at a time, in their order: an error of one fails no other. */
+  /** Asks one question at a time, in order. The error of one question does not fail another. */
   #ask(request: LedgerRequest): Promise<LedgerAnswer> {
     const answer = this.#turn.then(() => this.#askNow(request));
     this.#turn = answer.catch(() => {});

@@ -7,6 +7,7 @@ import type {Config} from '../config.ts';
 import {type ApiKeyDeps, ApiKeyReconciler} from '../controllers/api-key.ts';
 import {tenantCaches, Tenants} from '../controllers/tenants.ts';
 import {acceptHostname} from '../domain/acceptance.ts';
+import {Audit} from '../http/audit.ts';
 import {recognise, whyKeyEnded} from '../http/auth.ts';
 import {refusalOf} from '../http/dry-run.ts';
 import {banTopic, EventHub, sessionTopic} from '../http/event-hub.ts';
@@ -15,6 +16,7 @@ import {Idempotency} from '../http/idempotency.ts';
 import {KeyWriter} from '../http/key-writer.ts';
 import {loadPage, type Page as PageFiles} from '../http/page/files.ts';
 import {addPage} from '../http/page/routes.ts';
+import {addAudit} from '../http/routes/audit.ts';
 import {addEvents} from '../http/routes/events.ts';
 import {addKeys} from '../http/routes/keys.ts';
 import {addReads} from '../http/routes/reads.ts';
@@ -96,7 +98,18 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
   const {audience, authorize, page: brand, trustedProxies} = config.settings.api;
   const counters = apiMetrics(registry);
   const events = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: config.pod, log, metrics});
-  const limits = await startLimits({store: storeOf(config), bans: banRules(config.settings.api.bans), log, registry});
+  const {bans, audit} = config.settings.api;
+  const limits = await startLimits({
+    store: storeOf(config),
+    bans: banRules(bans),
+    journal: {
+      retentionMs: audit.retention,
+      recordsPerTenant: audit.recordsPerTenant,
+      bytes: audit.megabytes * 1_000_000,
+    },
+    log,
+    registry,
+  });
   const shared = share(parts, limits);
   const all = Object.values(shared.caches);
   const keys = keepKeys(parts, shared, events);
@@ -301,6 +314,7 @@ function addRoutes(
   });
   idempotency.addTo(server);
   const settling = new Settling(caches.domains);
+  const audit = new Audit({log, journal: limits.journal});
   addReads(server, {
     store,
     limiter: limits.limiter,
@@ -313,9 +327,11 @@ function addRoutes(
     notAllowed: (written) => acceptHostname(written, config.policy)?.message,
     refusal: (attempt, hostname) => refusalOf({...attempt, now: now()}, hostname, config.policy),
     now: () => new Date(now()),
+    audit,
   });
   addUsage(server, {usage: limits.usage, serviceAccounts, now: trustedNow});
-  addKeys(server, {store, writer: new KeyWriter({client, keys: caches.keys}), now});
+  addKeys(server, {store, writer: new KeyWriter({client, keys: caches.keys}), now, audit});
+  addAudit(server, {journal: limits.journal});
   addEvents(server, {
     store,
     hub,
@@ -329,6 +345,7 @@ function addRoutes(
   if (!page) return;
   addSessions(server, {
     ...shared,
+    audit,
     now: shared.trustedNow,
     gate,
     returnOrigins: brand.returnOrigins,

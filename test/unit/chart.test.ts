@@ -95,6 +95,8 @@ describe('values that do not hold', () => {
     ['api.withoutKey.requestsPerMinute=0', '/api/withoutKey/requestsPerMinute'],
     ['api.bans.strikes=0', '/api/bans/strikes'],
     ['api.bans.firstBan=soon', '/api/bans/firstBan'],
+    ['api.audit.retention=long', '/api/audit/retention'],
+    ['api.audit.megabytes=0', '/api/audit/megabytes'],
     [
       'api.perServiceAccount.requestsPerDay=59',
       'api.perServiceAccount.requestsPerDay must be at least api.perServiceAccount.requestsPerMinute',

@@ -99,6 +99,7 @@ describe('A good configuration', () => {
         requireAccount: false,
         authorize: {enabled: false, acceptOutages: false},
         bans: {enabled: true, strikes: 3, refusedPerMinute: 2, firstBan: 900_000, longestBan: 86_400_000},
+        audit: {retention: 7_776_000_000, recordsPerTenant: 10_000, megabytes: 200},
         replicas: 1,
         storage: {path: '/var/lib/doorplate'},
         page: {

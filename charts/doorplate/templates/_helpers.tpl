@@ -50,6 +50,7 @@ api:
   perServiceAccount: {{ .perServiceAccount | toJson }}
   requireAccount: {{ .requireAccount }}
   bans: {{ .bans | toJson }}
+  audit: {{ .audit | toJson }}
   authorize: {{ .authorize | toJson }}
   replicas: {{ .replicas }}
   storage: {path: /var/lib/doorplate}

@@ -4,6 +4,7 @@ import {z} from 'zod';
 import {longestKeyName, scopePattern} from '../../api/api-key.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
+import {type Audit, keyState} from '../audit.ts';
 import {type Actor, callerOf, hasScope} from '../caller.ts';
 import {bounded, comesFrom, refuseToRevoke, refuseToRotate} from '../key-bounds.ts';
 import type {KeyWriter} from '../key-writer.ts';
@@ -18,6 +19,7 @@ export interface KeyDeps {
   writer: KeyWriter;
   /** Unix ms. */
   now: () => number;
+  audit: Audit;
 }
 
 const tags = ['Keys'];
@@ -100,7 +102,7 @@ const finder =
   (keyName: string): OwnedKey =>
     store.key(namespace, keyName);
 
-function makeKey(app: App, {store, writer, now}: KeyDeps): void {
+function makeKey(app: App, {store, writer, now, audit}: KeyDeps): void {
   app.post(
     '/v1/keys',
     {
@@ -136,12 +138,13 @@ function makeKey(app: App, {store, writer, now}: KeyDeps): void {
       const spec = bounded(caller, {scopes, expiresMs, rateLimit}, finder(store, caller));
       const done = await writer.create(caller.namespace, wanted, spec);
       const status = done.token === undefined ? 200 : 201;
+      if (status === 201) audit.record(request, {action: 'key.create', key: wanted, after: keyState(done.key, now())});
       return reply.status(status).send({...keyView(done.key, now()), token: done.token ?? null});
     },
   );
 }
 
-function rotateKey(app: App, {store, writer, now}: KeyDeps): void {
+function rotateKey(app: App, {store, writer, now, audit}: KeyDeps): void {
   app.post(
     '/v1/keys/:name/rotate',
     {
@@ -174,12 +177,14 @@ function rotateKey(app: App, {store, writer, now}: KeyDeps): void {
       refuseToRotate(caller, key, finder(store, caller));
       const {overlapSeconds, dropPrevious} = request.body;
       const done = await writer.rotate(key, {overlapMs: overlapSeconds * 1000, dropPrevious}, now());
+      const [before, after] = [keyState(key, now()), keyState(done.key, now())];
+      audit.record(request, {action: 'key.rotate', key: key.metadata.name, before, after});
       return {...keyView(done.key, now()), token: done.token};
     },
   );
 }
 
-function revokeKey(app: App, {store, writer}: KeyDeps): void {
+function revokeKey(app: App, {store, writer, now, audit}: KeyDeps): void {
   app.delete(
     '/v1/keys/:name',
     {
@@ -222,7 +227,13 @@ function revokeKey(app: App, {store, writer}: KeyDeps): void {
       const {uid} = key.metadata;
       const more = request.query.descendants === 'true' ? store.keys(caller.namespace) : [];
       // The key itself last: who revokes their own can try again.
-      await writer.revoke([...more.filter((each) => comesFrom(each, uid)), key]);
+      await writer.revoke([...more.filter((each) => comesFrom(each, uid)), key], (revoked) =>
+        audit.record(request, {
+          action: 'key.revoke',
+          key: revoked.metadata.name,
+          before: keyState(revoked, now()),
+        }),
+      );
       return reply.status(204).send(null);
     },
   );

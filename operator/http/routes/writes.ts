@@ -5,9 +5,11 @@ import type {CustomDomain, Project} from '../../api/foreign.ts';
 import {hostname} from '../../api/rules.ts';
 import type {Hostname} from '../../domain/hostname.ts';
 import {normalise} from '../../domain/hostname.ts';
+import {isDeepEqual} from '../../kube/equality.ts';
 import type {Refusal} from '../../domain/reasons.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
+import {type Audit, type Audited, hostState} from '../audit.ts';
 import {callerOf} from '../caller.ts';
 import {add, makePrimary, put, remove} from '../changes.ts';
 import {type Attempt, refusedView} from '../dry-run.ts';
@@ -17,7 +19,7 @@ import * as schemas from '../schemas.ts';
 import type {Store} from '../store.ts';
 import type {HostView} from '../views.ts';
 import {domainsView, hostsOf, nameOf} from '../views.ts';
-import type {Change, DomainWriter} from '../writer.ts';
+import type {Change, Changed, DomainWriter} from '../writer.ts';
 import {hostParams, projectParams} from './reads.ts';
 
 export interface WriteDeps {
@@ -30,6 +32,7 @@ export interface WriteDeps {
   /** Why the operator would refuse a hostname that is tried out. */
   refusal: (attempt: Omit<Attempt, 'now'>, hostname: Hostname) => Refusal | undefined;
   now: () => Date;
+  audit: Audit;
 }
 
 const tags = ['Domains'];
@@ -87,19 +90,41 @@ function attachable({notAllowed}: WriteDeps, written: string): Hostname {
   return normalise(written)!;
 }
 
-/** Changes the domains of a project, and gives where the hostname stands then. */
-async function changed(
-  {writer, settled}: WriteDeps,
+/** Changes the domains of a project by what a request asks of a hostname, and records that, unless nothing has changed. */
+async function carryOut(
+  {writer, audit}: WriteDeps,
+  request: FastifyRequest,
   project: Project,
-  tag: string | undefined,
-  name: Hostname,
-  change: Change,
+  {action, name, change}: Wanted,
+): Promise<Changed> {
+  const done = await writer.change(project, request.headers['if-match'], change);
+  const [before, after] = [hostState(done.before, name), hostState(done.domain?.spec, name)];
+  if (!isDeepEqual(before, after))
+    audit.record(request, {action, project: project.metadata.name, hostname: name, before, after});
+  return done;
+}
+
+/** The same; gives where the hostname stands then. */
+async function changed(
+  deps: WriteDeps,
+  request: FastifyRequest,
+  project: Project,
+  wanted: Wanted,
 ): Promise<{view: HostView; etag: string}> {
-  const written = (await writer.change(project, tag, change))!;
+  const {settled} = deps;
+  const {name} = wanted;
+  const written = (await carryOut(deps, request, project, wanted)).domain!;
   const domain = await settled(written);
   // Somebody may have removed the hostname since.
   const view = viewOf(domain, name);
   return view ? {view, etag: etagOf(domain)} : {view: viewOf(written, name)!, etag: etagOf(written)};
+}
+
+/** What a request asks of a hostname. */
+interface Wanted {
+  action: Audited['action'];
+  name: Hostname;
+  change: Change;
 }
 
 function viewOf(domain: CustomDomain, name: Hostname): HostView | undefined {
@@ -136,14 +161,15 @@ function addHostname(app: App, deps: WriteDeps): void {
     async (request, reply) => {
       const project = projectOf(deps.store, request);
       const name = attachable(deps, request.body.hostname);
-      const [tag, change] = [request.headers['if-match'], add(name, request.body.status)];
+      const change = add(name, request.body.status);
       if (request.query.dryRun === 'true') {
-        const domain = (await deps.writer.change(project, tag, change, {dryRun: true}))!;
+        const {domain: tried} = await deps.writer.change(project, request.headers['if-match'], change, {dryRun: true});
+        const domain = tried!;
         const refusal = deps.refusal({domain, project, tenant: callerOf(request).tenant}, name);
         const view = viewOf(domain, name)!;
         return reply.send(refusal ? refusedView(view, refusal) : view);
       }
-      const {view, etag} = await changed(deps, project, tag, name, change);
+      const {view, etag} = await changed(deps, request, project, {action: 'hostname.add', name, change});
       return reply
         .status(201)
         .headers({etag, location: `/v1/projects/${project.metadata.name}/domains/${name}`})
@@ -172,19 +198,17 @@ function putHostname(app: App, deps: WriteDeps): void {
     async (request, reply) => {
       const project = projectOf(deps.store, request);
       const name = attachable(deps, request.params.hostname);
-      const {view, etag} = await changed(
-        deps,
-        project,
-        request.headers['if-match'],
+      const {view, etag} = await changed(deps, request, project, {
+        action: 'hostname.put',
         name,
-        put(name, request.body.status),
-      );
+        change: put(name, request.body.status),
+      });
       return reply.headers({etag}).send(view);
     },
   );
 }
 
-function removeHostname(app: App, {store, writer}: WriteDeps): void {
+function removeHostname(app: App, deps: WriteDeps): void {
   app.delete(
     '/v1/projects/:project/domains/:hostname',
     {
@@ -202,17 +226,16 @@ function removeHostname(app: App, {store, writer}: WriteDeps): void {
       },
     },
     async (request, reply) => {
-      await writer.change(
-        projectOf(store, request),
-        request.headers['if-match'],
-        remove(nameOf(request.params.hostname)),
-      );
+      const name = nameOf(request.params.hostname);
+      const project = projectOf(deps.store, request);
+      await carryOut(deps, request, project, {action: 'hostname.remove', name, change: remove(name)});
       return reply.status(204).send(null);
     },
   );
 }
 
-function makeItPrimary(app: App, {store, writer, settled}: WriteDeps): void {
+function makeItPrimary(app: App, deps: WriteDeps): void {
+  const {store, settled} = deps;
   app.post(
     '/v1/projects/:project/domains/:hostname/make-primary',
     {
@@ -230,18 +253,19 @@ function makeItPrimary(app: App, {store, writer, settled}: WriteDeps): void {
     },
     async (request, reply) => {
       const project = projectOf(store, request);
-      const written = await writer.change(
-        project,
-        request.headers['if-match'],
-        makePrimary(nameOf(request.params.hostname)),
-      );
+      const name = nameOf(request.params.hostname);
+      const {domain: written} = await carryOut(deps, request, project, {
+        action: 'hostname.make-primary',
+        name,
+        change: makePrimary(name),
+      });
       const domain = await settled(written!);
       return reply.header('etag', etagOf(domain)).send(domainsView(project.metadata.name, domain, undefined));
     },
   );
 }
 
-function verify(app: App, {store, writer, now}: WriteDeps): void {
+function verify(app: App, {store, writer, now, audit}: WriteDeps): void {
   app.post(
     '/v1/projects/:project/domains/:hostname/verify',
     {
@@ -262,7 +286,9 @@ function verify(app: App, {store, writer, now}: WriteDeps): void {
       const name = nameOf(request.params.hostname);
       if (!domain || !hostsOf(domain).some((h) => h.hostname === name))
         throw new Problem('not-found', 'The project has no such hostname.');
-      return reply.status(202).send({requestedAt: await writer.verify(domain, now())});
+      const requestedAt = await writer.verify(domain, now());
+      audit.record(request, {action: 'hostname.verify', project: request.params.project, hostname: name});
+      return reply.status(202).send({requestedAt});
     },
   );
 }

@@ -3,6 +3,7 @@ import {z} from 'zod';
 import {timestamp} from '../../domain/times.ts';
 import {answers} from '../answers.ts';
 import type {App} from '../app.ts';
+import {type Audit, grantState} from '../audit.ts';
 import {callerOf} from '../caller.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
@@ -11,6 +12,7 @@ import type {Session, Sessions} from './sessions.ts';
 
 interface ManageDeps {
   sessions: Sessions;
+  audit: Audit;
 }
 
 const tags = ['Page'];
@@ -74,7 +76,7 @@ function listSessions(app: App, {sessions}: ManageDeps): void {
   );
 }
 
-function endById(app: App, {sessions}: ManageDeps): void {
+function endById(app: App, {sessions, audit}: ManageDeps): void {
   app.delete(
     '/v1/sessions/:id',
     {
@@ -90,14 +92,15 @@ function endById(app: App, {sessions}: ManageDeps): void {
       },
     },
     async (request, reply) => {
-      if (!(await sessions.endById(callerOf(request).tenant.namespaceUID, request.params.id)))
-        throw new Problem('not-found', 'The namespace has no session with this id.');
+      const ended = await sessions.endById(callerOf(request).tenant.namespaceUID, request.params.id);
+      if (!ended) throw new Problem('not-found', 'The namespace has no session with this id.');
+      audit.record(request, {action: 'session.end', before: grantState(ended)});
       return reply.status(204).send(null);
     },
   );
 }
 
-function endBySubject(app: App, {sessions}: ManageDeps): void {
+function endBySubject(app: App, {sessions, audit}: ManageDeps): void {
   app.delete(
     '/v1/sessions',
     {
@@ -119,8 +122,10 @@ function endBySubject(app: App, {sessions}: ManageDeps): void {
         ),
       },
     },
-    async (request) => ({
-      ended: await sessions.endAll(callerOf(request).tenant.namespaceUID, request.query.subject),
-    }),
+    async (request) => {
+      const ended = await sessions.endAll(callerOf(request).tenant.namespaceUID, request.query.subject);
+      for (const grant of ended) audit.record(request, {action: 'session.end', before: grantState(grant)});
+      return {ended: ended.length};
+    },
   );
 }

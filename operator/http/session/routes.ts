@@ -1,5 +1,5 @@
 /** Signing in and out of the page: links for the platform's backend, and the page's own session. */
-import type {FastifyInstance, FastifyReply} from 'fastify';
+import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {z} from 'zod';
 import {scopePattern} from '../../api/api-key.ts';
 import type {ApiKey} from '../../api/foreign.ts';
@@ -7,6 +7,7 @@ import type {Tenant} from '../../domain/tenant.ts';
 import {timestamp} from '../../domain/times.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
+import {type Audit, grantState} from '../audit.ts';
 import type {NotRecognised, Recognised} from '../auth.ts';
 import {type Actor, callerOf, refuseMore} from '../caller.ts';
 import type {KeyUser} from '../../limits/bans.ts';
@@ -41,6 +42,7 @@ export interface SessionRoutesDeps {
   returnOrigins: readonly string[];
   /** Whether keys, and programs of the tenant, may create links. */
   linksByKeys: boolean;
+  audit: Audit;
 }
 
 const web = z.url({protocol: /^https?$/, hostname: z.regexes.hostname}).max(2048);
@@ -114,8 +116,21 @@ export function addSessions(server: FastifyInstance, deps: SessionRoutesDeps): v
   manageSessions(app, deps);
 }
 
+/** Records that a session has started or ended. */
+function recordSession(
+  {audit, tenantOf}: SessionRoutesDeps,
+  request: FastifyRequest,
+  action: 'session.start' | 'session.end',
+  session: Grant | undefined,
+): void {
+  const tenant = session && tenantOf(session.namespace);
+  if (!tenant) return;
+  const state = action === 'session.start' ? {after: grantState(session)} : {before: grantState(session)};
+  audit.record(request, {action, ...state}, {kind: 'session', session, namespace: session.namespace, tenant});
+}
+
 function makeLink(app: App, deps: SessionRoutesDeps): void {
-  const {sessions, gate, pageOrigin} = deps;
+  const {sessions, gate, pageOrigin, audit} = deps;
   app.post(
     '/v1/sessions',
     {
@@ -152,6 +167,7 @@ function makeLink(app: App, deps: SessionRoutesDeps): void {
         ...(key && {key}),
       };
       const {token, endsSeconds} = await sessions.makeLink(grant);
+      audit.record(request, {action: 'link.create', project: grant.project ?? null, after: grantState(grant)});
       const origin = pageOrigin ?? `${request.protocol}://${request.host}`;
       // After the #: no server's log has it, and no program that looks at links uses it up.
       return reply.status(201).send({url: `${origin}/sign-in#${token}`, expires: timestamp(endsSeconds * 1000)});
@@ -181,7 +197,8 @@ function startSession(app: App, deps: SessionRoutesDeps): void {
       if (!body.confirmed) await refuseUnseen(deps, before, next, 'link' in body ? body.referrer : undefined);
       const opened = 'link' in body ? await sessions.open(body.link) : await startByKey(deps, next, reply);
       // Who signs in as somebody else is no longer who they were.
-      if (before !== undefined) await sessions.end(before);
+      if (before !== undefined) recordSession(deps, request, 'session.end', await sessions.end(before));
+      recordSession(deps, request, 'session.start', opened.session);
       return reply.header('set-cookie', setCookie(opened.token)).send(view(opened.session, tenantOf));
     },
   );
@@ -200,14 +217,14 @@ function readSession(app: App, {tenantOf}: SessionRoutesDeps): void {
   );
 }
 
-function endSession(app: App, {sessions, pageOrigin}: SessionRoutesDeps): void {
+function endSession(app: App, deps: SessionRoutesDeps): void {
   app.delete(
     '/session',
     {config: {isSignIn: true}, schema: {hide: true, response: answers({204: z.null()}, [], {open: true})}},
     async (request, reply) => {
-      checkSameOrigin(request, pageOrigin);
+      checkSameOrigin(request, deps.pageOrigin);
       const token = readCookie(request.headers.cookie);
-      if (token !== undefined) await sessions.end(token);
+      if (token !== undefined) recordSession(deps, request, 'session.end', await deps.sessions.end(token));
       return reply.header('set-cookie', clearCookie).status(204).send(null);
     },
   );

@@ -144,8 +144,9 @@ export class Sessions {
     return session;
   }
 
-  async end(token: string): Promise<void> {
-    await this.#end(idOf(token));
+  /** Ends the session of a cookie. Returns what it granted; undefined if there was none. */
+  async end(token: string): Promise<Grant | undefined> {
+    return this.#end(idOf(token));
   }
 
   /** The sessions of a namespace that have not ended, by their ids. */
@@ -163,28 +164,28 @@ export class Sessions {
     }));
   }
 
-  /** Ends a session by its id. Returns false if the namespace has none of this id. */
-  async endById(namespaceUID: string, id: string): Promise<boolean> {
+  /** Ends a session by its id. Returns what it granted; undefined if the namespace has none of this id. */
+  async endById(namespaceUID: string, id: string): Promise<Grant | undefined> {
     const text = await this.#asked(this.#deps.records.get(`session:${id}`));
-    if (text === undefined || (JSON.parse(text) as Grant).namespaceUID !== namespaceUID) return false;
+    if (text === undefined || (JSON.parse(text) as Grant).namespaceUID !== namespaceUID) return undefined;
     return this.#end(id);
   }
 
-  /** Ends all sessions of a user in the namespace, and the links that the user has not used. Returns how many sessions it ended. */
-  async endAll(namespaceUID: string, subject: string): Promise<number> {
+  /** Ends all sessions of a user in the namespace, and the links that the user has not used. Returns the sessions that it ended. */
+  async endAll(namespaceUID: string, subject: string): Promise<Grant[]> {
     // Links first: a link that is used meanwhile is a session by then.
     const links = await this.#asked(this.#deps.records.list('link', namespaceUID));
     const theirs = links.filter(({text}) => (JSON.parse(text) as Grant).subject === subject);
     await Promise.all(theirs.map(({name}) => this.#asked(this.#deps.records.take(name))));
     const sessions = (await this.#kept(namespaceUID)).filter((session) => session.subject === subject);
-    const wereThere = await Promise.all(sessions.map(({id}) => this.#end(id)));
-    return wereThere.filter(Boolean).length;
+    const ended = await Promise.all(sessions.map(({id}) => this.#end(id)));
+    return ended.filter((grant) => grant !== undefined);
   }
 
-  async #end(id: string): Promise<boolean> {
+  async #end(id: string): Promise<Grant | undefined> {
     const text = await this.#asked(this.#deps.records.take(`session:${id}`));
     this.#deps.onEnd(id);
-    return text !== undefined;
+    return text === undefined ? undefined : (JSON.parse(text) as Grant);
   }
 
   #whyEnded(grant: Grant): NotRecognised | undefined {
