@@ -178,8 +178,8 @@ export class Sessions {
     const theirs = links.filter(({text}) => (JSON.parse(text) as Grant).subject === subject);
     await Promise.all(theirs.map(({name}) => this.#asked(this.#deps.records.take(name))));
     const sessions = (await this.#kept(namespaceUID)).filter((session) => session.subject === subject);
-    const ended = await Promise.all(sessions.map(({id}) => this.#end(id)));
-    return ended.filter((grant) => grant !== undefined);
+    const grants = await Promise.all(sessions.map(({id}) => this.#end(id)));
+    return grants.filter((grant) => grant !== undefined);
   }
 
   async #end(id: string): Promise<Grant | undefined> {
