@@ -6,10 +6,11 @@ import type {FastifyReply, FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
-import type {Bans, RefusalFacts, Strikes} from '../limits/bans.ts';
+import type {RefusalFacts, Strikes} from '../limits/bans.ts';
 import {banHeaders, limitHeaders, type Told, withPool} from '../limits/headers.ts';
 import type {Limiter} from '../limits/limiter.ts';
-import type {Pool, Quota, Standing, Verdict} from '../limits/verdict.ts';
+import type {Limits} from '../limits/limits.ts';
+import type {Pool, Quota, Refusal, Standing, Verdict} from '../limits/verdict.ts';
 import {networkOf} from './address.ts';
 import {accountMissing, lacksAccount, type NotRecognised, recognise, tokenEnds} from './auth.ts';
 import {type BackendCaller, type Caller, hasScope, type KeyCaller, type Stranger} from './caller.ts';
@@ -41,10 +42,10 @@ type Tell = (headers: Told) => void;
 
 export interface GateDeps {
   /** Counts for plans, keys and ServiceAccounts. */
-  limiter: Pick<Limiter, 'take' | 'look' | 'lookUp'>;
+  limiter: Limits['limiter'];
   /** Counts for addresses, and for what costs no plan: in memory alone. */
   local: Pick<Limiter, 'take' | 'look' | 'undo'>;
-  bans: Pick<Bans, 'until' | 'refused'>;
+  bans: Pick<Limits['bans'], 'until' | 'refused'>;
   findKey: (key: string) => ApiKey | undefined;
   tenantOf: (namespace: string) => Tenant | undefined;
   serviceAccounts: Pick<ServiceAccounts, 'audience' | 'remembered' | 'wasGood' | 'recognise' | 'may'>;
@@ -68,7 +69,12 @@ export interface GateDeps {
 }
 
 /** Counts a refusal; what of it the client is told. */
-type OnRefusal = (facts: RefusalFacts) => Strikes | undefined;
+type OnRefusal = (facts: RefusalFacts) => ReturnType<Limits['bans']['refused']>;
+
+const factsOf = ({exhausted, minuteLimit, nowSeconds, retryAfterSeconds}: Refusal): RefusalFacts => ({
+  minuteLimit,
+  ...(exhausted === 'day' && {dayOverSeconds: nowSeconds + retryAfterSeconds}),
+});
 
 export class Gate {
   readonly #deps: GateDeps;
@@ -131,8 +137,7 @@ export class Gate {
     const {caller, unpaid} = request;
     if (unpaid === undefined || caller.kind !== 'key') return;
     request.unpaid = undefined;
-    const verdict = await this.#deps.limiter.take(caller.pools);
-    this.#judge(verdict, tell, this.#struck(caller), unpaid);
+    await this.#take(this.#deps.limiter, caller.pools, tell, this.#struck(caller), unpaid);
   }
 
   /** Charges a pool beside that of the request itself, `what` it counts. Throws the {@link Problem} that ends the request. */
@@ -168,7 +173,7 @@ export class Gate {
     const {isFile, isSignIn, scope, ownQuota: own} = routeOptions?.config ?? {};
     if (isFile) {
       request.caller = {...this.#stranger(ip, nobody), pools: [filesPool(ip)]};
-      return this.#take(this.#deps.local, request.caller.pools, tell);
+      return void (await this.#take(this.#deps.local, request.caller.pools, tell));
     }
     const {sessions, pageOrigin} = this.#deps;
     // What needs nobody signed in is open to whoever follows a link to it, with a cookie or without.
@@ -177,7 +182,7 @@ export class Gate {
       return this.#passCrossSite(request, tell);
     if (isSignIn) {
       request.caller = this.#stranger(ip, nobody, request.method === 'DELETE' ? 'sign-out' : 'sign-in');
-      return this.#take(this.#deps.local, request.caller.pools, tell);
+      return void (await this.#take(this.#deps.local, request.caller.pools, tell));
     }
     if (sessions && token !== undefined) {
       const stranger = this.#stranger(ip, nobody, 'cookie');
@@ -224,10 +229,10 @@ export class Gate {
 
   async #charge(caller: KeyCaller | Stranger, isOwn: boolean, tell: Tell): Promise<void> {
     const {limiter, local} = this.#deps;
-    if (caller.kind !== 'key') return this.#take(local, caller.pools, tell);
-    this.#admit(caller, tell);
+    if (caller.kind !== 'key') return void (await this.#take(local, caller.pools, tell));
+    await this.#admit(caller, tell);
     if (isOwn) return this.#takeOwn(caller, tell);
-    return this.#take(limiter, caller.pools, tell, this.#struck(caller));
+    await this.#take(limiter, caller.pools, tell, this.#struck(caller));
   }
 
   #struck =
@@ -236,12 +241,12 @@ export class Gate {
       this.#deps.bans.refused(caller, facts);
 
   /** Notes that a key is used. Throws if it is banned. */
-  #admit(caller: KeyCaller, tell: Tell): void {
+  async #admit(caller: KeyCaller, tell: Tell): Promise<void> {
     const {bans, limiter, now, used, refused} = this.#deps;
     const until = bans.until(caller);
     if (until !== undefined) {
       refused('key-banned');
-      tell(banHeaders(until, limiter.look(caller.pools)));
+      tell(banHeaders(until, await limiter.look(caller.pools)));
       throw banned(caller.network, until);
     }
     used(caller.key, now());
@@ -250,10 +255,9 @@ export class Gate {
   /** Charges the pool of conditional reads, and shows what is left of the plan. What the answer costs: {@link chargeAnswer}. */
   async #takeConditional(caller: KeyCaller, request: FastifyRequest, tell: Tell): Promise<void> {
     const {limiter} = this.#deps;
-    this.#admit(caller, tell);
-    const verdict = await limiter.take(conditionalPools(caller.pools));
-    this.#judge(verdict, tell, this.#struck(caller));
-    tell(limitHeaders(withPool(limiter.look(caller.pools), verdict)));
+    await this.#admit(caller, tell);
+    const verdict = await this.#take(limiter, conditionalPools(caller.pools), tell, this.#struck(caller));
+    tell(limitHeaders(withPool(await limiter.look(caller.pools), verdict)));
     request.unpaid = verdict;
   }
 
@@ -319,23 +323,21 @@ export class Gate {
   }
 
   async #take(
-    limiter: Pick<Limiter, 'take'>,
+    limiter: Pick<Limits['limiter'], 'take'>,
     pools: readonly Pool[],
     tell: Tell,
     onRefusal?: OnRefusal,
-  ): Promise<void> {
-    this.#judge(await limiter.take(pools), tell, onRefusal);
+    beside?: Standing,
+  ): Promise<Verdict> {
+    const verdict = await limiter.take(pools);
+    this.#judge(verdict, tell, verdict.allowed ? undefined : await onRefusal?.(factsOf(verdict)), beside);
+    return verdict;
   }
 
   /** Tells the headers of the limit, with those of a pool `beside`; throws where it refuses. */
-  #judge(verdict: Verdict, tell: Tell, onRefusal?: OnRefusal, beside?: Standing): void {
+  #judge(verdict: Verdict, tell: Tell, strikes?: Strikes, beside?: Standing): void {
     tell(limitHeaders(beside ? withPool(verdict, beside) : verdict));
     if (verdict.allowed) return;
-    const {exhausted, minuteLimit, nowSeconds, retryAfterSeconds} = verdict;
-    const strikes = onRefusal?.({
-      minuteLimit,
-      ...(exhausted === 'day' && {dayOverSeconds: nowSeconds + retryAfterSeconds}),
-    });
     this.#deps.refused('rate-limited');
     throw rateLimited(verdict, 'requests', strikes);
   }

@@ -1,16 +1,17 @@
 /** The parts of this folder put together, as a role of the image needs them. */
 import type {Logger} from 'pino';
 import type {Registry} from 'prom-client';
-import {type Ban, type BanRules, Bans, defaultBanRules} from './bans.ts';
+import {type Ban, type BanRules, Bans, defaultBanRules, type KeyUser, type RefusalFacts, type Strikes} from './bans.ts';
 import {TrustedClock} from './clock.ts';
 import {type FallbackOptions, FallbackStore} from './fallback.ts';
 import {BackgroundJournal, defaultJournalBounds, type Journal, type JournalBounds} from './journal.ts';
 import {Ledger} from './ledger.ts';
 import {Limiter} from './limiter.ts';
-import {limitMetrics} from './metrics.ts';
+import {type LimitFigures, limitMetrics} from './metrics.ts';
 import {HeldRecords, type RecordStore} from './records.ts';
 import {type Heard, MemoryStore} from './store.ts';
 import {MemoryUsage, UsageCounter, type UsageStore} from './usage.ts';
+import type {Pool, Standing, Verdict} from './verdict.ts';
 
 /** Where quota and bans outlive the process; `Memory`: nowhere. */
 export type LimitsStore =
@@ -28,13 +29,20 @@ export interface LimitsOptions {
   registry: Registry;
 }
 
+/** The limits, kept in this thread ({@link LocalLimits}) or in another thread of the process (remote.ts). */
 export interface Limits {
-  clock: TrustedClock;
+  clock: {nowMs(): number; offsetMs(): number};
   /** For tenants and keys: what a pool used outlives the process. */
-  limiter: Limiter;
-  /** For addresses: in memory alone, and few there, since strangers can make as many pools as they like. */
+  limiter: {
+    take(pools: readonly Pool[]): Verdict | Promise<Verdict>;
+    look(pools: readonly Pool[]): Standing | Promise<Standing>;
+    lookUp(pools: readonly Pool[]): Promise<Standing>;
+  };
+  /** For addresses: in memory alone and of this thread alone, and few there, since strangers can make as many pools as they like. */
   addresses: Limiter;
-  bans: Bans;
+  bans: Pick<Bans, 'until' | 'of' | 'lift' | 'onChange'> & {
+    refused(user: KeyUser, facts: RefusalFacts): Strikes | undefined | Promise<Strikes | undefined>;
+  };
   /** Sessions and the like, where quota is kept too. */
   records: RecordStore;
   /** Requests of each key, scope and day. */
@@ -42,6 +50,15 @@ export interface Limits {
   /** Who changed what. */
   journal: BackgroundJournal;
   stop(): Promise<void>;
+}
+
+export interface LocalLimits extends Limits {
+  clock: TrustedClock;
+  limiter: Limiter;
+  bans: Bans;
+  usage: UsageCounter;
+  journal: BackgroundJournal;
+  figures: LimitFigures;
 }
 
 /** Some 30 MB of pools and their windows. */
@@ -55,7 +72,7 @@ export async function startLimits({
   storeTimeoutMs,
   log,
   registry,
-}: LimitsOptions): Promise<Limits> {
+}: LimitsOptions): Promise<LocalLimits> {
   const clock = new TrustedClock();
   const {store, records, ...stores} = await makeStore(where, {
     clock,
@@ -82,7 +99,7 @@ export async function startLimits({
     onLost: (lost, error) =>
       log.error({err: error, records: lost.length}, 'changes are missing from GET /v1/audit: the log has them'),
   });
-  limitMetrics(registry, {
+  const figures: LimitFigures = {
     decisions: () => limiter.decisions,
     storeIsDown: () => kept?.isDown ?? true,
     storeFailures: () => kept?.failures ?? 0,
@@ -91,8 +108,10 @@ export async function startLimits({
     clockOffsetMs: () => clock.offsetMs(),
     usageLost: () => usage.lost,
     journaled: () => journal,
-  });
+  };
+  limitMetrics(registry, figures);
   return {
+    figures,
     clock,
     limiter,
     addresses: new Limiter({clock, store: new MemoryStore({atMost: 2 * mostAddressPools}), atMost: mostAddressPools}),

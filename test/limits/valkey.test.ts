@@ -6,7 +6,7 @@ import {Registry} from 'prom-client';
 import type {Bans} from '../../operator/limits/bans.ts';
 import {blockOf} from '../../operator/limits/counter.ts';
 import type {Pool} from '../../operator/limits/verdict.ts';
-import {type Limits, startLimits} from '../../operator/limits/limits.ts';
+import {type LocalLimits, startLimits} from '../../operator/limits/limits.ts';
 import {MemoryStore} from '../../operator/limits/store.ts';
 import {Valkey} from '../../operator/limits/valkey.ts';
 import {freePort} from '../support/free-ports.ts';
@@ -15,7 +15,7 @@ import {Redis} from '../support/redis.ts';
 import {SwallowingProxy} from '../support/swallowing-proxy.ts';
 
 let redis: Redis;
-let started: {limits: Limits; registry: Registry}[] = [];
+let started: {limits: LocalLimits; registry: Registry}[] = [];
 let prefixes = 0;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ const atOnce = {strikes: 1};
 async function replicas(
   count: number,
   {prefix = `test-${prefixes++}`, storeTimeoutMs = 60_000}: {prefix?: string; storeTimeoutMs?: number | undefined} = {},
-): Promise<Limits[]> {
+): Promise<LocalLimits[]> {
   for (let i = 0; i < count; i++) {
     const registry = new Registry();
     const store = {kind: 'Valkey' as const, url: redis.url, replicas: count, prefix};
@@ -57,7 +57,7 @@ const pool = (id: string, requestsPerDay: number): Pool => ({
   quota: {requestsPerMinute: 1_000_000, requestsPerDay},
 });
 
-async function admitted(limits: Limits, pools: readonly Pool[], requests: number): Promise<number> {
+async function admitted(limits: LocalLimits, pools: readonly Pool[], requests: number): Promise<number> {
   const verdicts = await Promise.all(Array.from({length: requests}, () => limits.limiter.take(pools)));
   return verdicts.filter((verdict) => verdict.allowed).length;
 }
@@ -125,7 +125,7 @@ describe('a server that is killed', () => {
     const both = await replicas(2);
     const acme = pool('a', 20_000);
     let killed = false;
-    const load = async (each: Limits): Promise<number> => {
+    const load = async (each: LocalLimits): Promise<number> => {
       let count = 0;
       for (let i = 0; i < 400; i++) {
         count += await admitted(each, [acme], 100);

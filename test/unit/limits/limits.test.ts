@@ -6,12 +6,12 @@ import {runInNewContext} from 'node:vm';
 import {afterEach, beforeEach, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
-import {type Limits, type LimitsStore, startLimits} from '../../../operator/limits/limits.ts';
+import {type LocalLimits, type LimitsStore, startLimits} from '../../../operator/limits/limits.ts';
 
 const user = {hash: 'a'.repeat(64), network: '192.0.2.1'};
 const pool = {id: 'tenant:acme', quota: {requestsPerMinute: 100_000, requestsPerDay: 1000}};
 let folder: string;
-let running: Limits[];
+let running: LocalLimits[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'doorplate-limits-'));
@@ -23,7 +23,7 @@ afterEach(async () => {
   rmSync(folder, {recursive: true});
 });
 
-async function start(store: LimitsStore): Promise<{limits: Limits; registry: Registry; lines: string[]}> {
+async function start(store: LimitsStore): Promise<{limits: LocalLimits; registry: Registry; lines: string[]}> {
   const registry = new Registry();
   const lines: string[] = [];
   const log = pino({base: undefined}, {write: (line) => lines.push((JSON.parse(line) as {msg: string}).msg)});
