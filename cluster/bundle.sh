@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1 entry=${2:-operator/main.ts}
-node_modules/.bin/esbuild "main=$entry" ledger-worker=operator/limits/ledger-worker.ts --outdir="$out" \
+node_modules/.bin/esbuild "main=$entry" ledger-worker=operator/limits/ledger-worker.ts \
+  authorizer-worker=operator/roles/authorizer-worker.ts --outdir="$out" \
   --bundle --splitting --platform=node --format=esm --target=node24 --sourcemap=linked --sources-content=true \
   --log-level=warning --legal-comments=none \
   --banner:js="import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"

@@ -195,6 +195,14 @@ export class Bans {
     this.#bound();
   }
 
+  /** Takes over what another thread holds of one key; what it no longer holds is lifted. */
+  replace(hash: string, bans: readonly Ban[]): void {
+    const now = new Set(bans.map(banId));
+    for (const id of this.#ofHash.get(hash) ?? []) if (!now.has(id)) this.#change(userOf(id), undefined);
+    for (const ban of bans) this.#change(ban, ban);
+    this.#forget(this.#clock.nowMs());
+  }
+
   #change(user: KeyUser, ban: Ban | undefined): void {
     const known = this.#bans.get(banId(user));
     if (ban ? known?.untilSeconds === ban.untilSeconds && known.times === ban.times : known === undefined) return;

@@ -46,9 +46,9 @@ export interface Limits {
   /** Sessions and the like, where quota is kept too. */
   records: RecordStore;
   /** Requests of each key, scope and day. */
-  usage: UsageCounter;
+  usage: Pick<UsageCounter, 'count' | 'of' | 'namespaces'>;
   /** Who changed what. */
-  journal: BackgroundJournal;
+  journal: Pick<BackgroundJournal, 'add' | 'read'>;
   stop(): Promise<void>;
 }
 
@@ -63,6 +63,8 @@ export interface LocalLimits extends Limits {
 
 /** Some 30 MB of pools and their windows. */
 const mostAddressPools = 50_000;
+export const addressLimiter = (clock: {nowMs(): number}): Limiter =>
+  new Limiter({clock, store: new MemoryStore({atMost: 2 * mostAddressPools}), atMost: mostAddressPools});
 
 /** Never rejects because of a store: without it quota is counted in memory, which the log and a metric say. */
 export async function startLimits({
@@ -107,14 +109,14 @@ export async function startLimits({
     activeBans: () => bans.active(),
     clockOffsetMs: () => clock.offsetMs(),
     usageLost: () => usage.lost,
-    journaled: () => journal,
+    journaled: () => ({written: journal.written, lost: journal.lost}),
   };
   limitMetrics(registry, figures);
   return {
     figures,
     clock,
     limiter,
-    addresses: new Limiter({clock, store: new MemoryStore({atMost: 2 * mostAddressPools}), atMost: mostAddressPools}),
+    addresses: addressLimiter(clock),
     bans,
     records,
     usage,

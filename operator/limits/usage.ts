@@ -116,6 +116,11 @@ export class UsageCounter {
     await this.#storing;
   }
 
+  /** Adds the counts of another counter of this store. */
+  add(counts: readonly UsageCount[], batch: string): Promise<void> {
+    return this.#store.addUsage(counts, batch);
+  }
+
   /** The counts of a namespace, by day, key and scope. */
   async of(namespaceUID: string, range: UsageRange): Promise<UsageCount[]> {
     await this.store();

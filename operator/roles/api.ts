@@ -1,9 +1,6 @@
 /** What the role `api` is made of: caches of what it shows, the limits, the keys' status, and the HTTP server. */
-import {join} from 'node:path';
 import type {FastifyInstance} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
-import type {AuthorizerDeps} from '../authorize/authorizer.ts';
-import type {Config} from '../config.ts';
 import {type ApiKeyDeps, ApiKeyReconciler} from '../controllers/api-key.ts';
 import {tenantCaches, Tenants} from '../controllers/tenants.ts';
 import {acceptHostname} from '../domain/acceptance.ts';
@@ -29,18 +26,19 @@ import {addSessions} from '../http/session/routes.ts';
 import {Sessions} from '../http/session/sessions.ts';
 import {Settling} from '../http/settled.ts';
 import {type OwnedKey, Store, storeCaches} from '../http/store.ts';
+import {countIn} from '../http/usage.ts';
 import {DomainWriter} from '../http/writer.ts';
 import {Controller} from '../kube/controller.ts';
 import {EventRecorder} from '../kube/events.ts';
 import {Manager} from '../kube/manager.ts';
-import type {Server} from '../kube/manager.ts';
 import {keyOf} from '../kube/objects.ts';
 import {asIs, by, itself, on} from '../kube/wake.ts';
-import type {BanRules, KeyUser} from '../limits/bans.ts';
-import {Limiter} from '../limits/limiter.ts';
-import type {Limits, LimitsStore} from '../limits/limits.ts';
+import type {KeyUser} from '../limits/bans.ts';
+import type {Limits} from '../limits/limits.ts';
 import {startLimits} from '../limits/limits.ts';
 import {apiMetrics} from '../observability/metrics.ts';
+import {authorizerSettings, limitsOf} from './api-limits.ts';
+import {startAuthorizer} from './authorizer.ts';
 import type {Parts} from './parts.ts';
 
 export interface ApiOptions {
@@ -56,37 +54,8 @@ export interface ApiOptions {
   settleWithinMs?: number;
 }
 
-/** Where quota and bans outlive the process: in Valkey where there is one, else on the volume. */
-function storeOf({
-  settings: {
-    api: {storage, replicas},
-    valkey,
-  },
-  policy,
-  valkeyPassword,
-}: Config): LimitsStore {
-  if (valkey.url === '') return {kind: 'Ledger', path: join(storage.path, 'ledger.sqlite')};
-  const url = new URL(valkey.url);
-  if (valkeyPassword !== undefined) url.password = encodeURIComponent(valkeyPassword);
-  return {kind: 'Valkey', url: url.href, replicas, prefix: `doorplate:${policy.installation}`};
-}
-
-const banRules = ({
-  enabled,
-  strikes,
-  refusedPerMinute,
-  firstBan,
-  longestBan,
-}: Config['settings']['api']['bans']): Partial<BanRules> => ({
-  enabled,
-  strikes,
-  refusedPerMinute,
-  firstBanMs: firstBan,
-  longestBanMs: longestBan,
-});
-
-/** A manager, and where its API listens; `authorizePorts` only where that is on. */
-export type ApiRole = Manager & {port: () => number; authorizePorts: () => {grpc: number; http: number}};
+/** A manager, and where its API listens. */
+export type ApiRole = Manager & {port: () => number};
 
 /**
  * The API: reads from caches, writes specs, keeps the status of ApiKeys. It needs no lease: what it writes has
@@ -98,53 +67,35 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
   const {audience, authorize, page: brand, trustedProxies} = config.settings.api;
   const counters = apiMetrics(registry);
   const events = new EventRecorder(client, {controller: 'doorplate.dev/api', instance: config.pod, log, metrics});
-  const {bans, audit} = config.settings.api;
-  const limits = await startLimits({
-    store: storeOf(config),
-    bans: banRules(bans),
-    journal: {
-      retentionMs: audit.retention,
-      recordsPerTenant: audit.recordsPerTenant,
-      bytes: audit.megabytes * 1_000_000,
-    },
-    log,
-    registry,
-  });
+  const thread = authorize.enabled
+    ? await startAuthorizer(authorizerSettings(config, authorizePorts), {log, registry})
+    : undefined;
+  const limits = thread?.limits ?? (await startLimits({...limitsOf(config), log, registry}));
   const shared = share(parts, limits);
   const all = Object.values(shared.caches);
   const keys = keepKeys(parts, shared, events);
   const page = brand.enabled
     ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)}
     : undefined;
-  const letThrough = usageOf(limits);
   const serviceAccounts = new ServiceAccounts({...shared, client, audience});
-  const given: Given = {
+  const gate = makeGate(parts, shared, page?.sessions, {
     serviceAccounts,
     used: keys.used,
-    letThrough,
+    letThrough: countIn(limits.usage),
     refused: (why) => counters.refusals.inc({why}),
-  };
-  const gate = makeGate(parts, shared, page?.sessions, given);
-  // A proxy names the addresses that it asks for: they are counted apart from those that ask this API.
-  const ownAddresses = {...shared, limits: {...limits, addresses: new Limiter({clock: limits.clock})}};
-  const ready = (): boolean => all.every((cache) => cache.isSynced);
-  const beside = authorize.enabled
-    ? await authorizeServers(
-        {
-          gate: makeGate(parts, ownAddresses, undefined, given),
-          ready,
-          log,
-          letThrough,
-          onDecision: ({status, seconds}) => counters.decisions.observe({status}, seconds),
-        },
-        authorizePorts,
-        trustedProxies,
-      )
-    : undefined;
+  });
+  thread?.onReport(({decided, refusals, used}) => {
+    for (const [status, seconds] of decided) counters.decisions.observe({status}, seconds);
+    for (const [why, times] of Object.entries(refusals)) counters.refusals.inc({why}, times);
+    for (const [name, atMs] of used) {
+      const key = shared.findKey(name);
+      if (key) keys.used(key, atMs);
+    }
+  });
   const http = httpServer({
     port,
     lingerMs,
-    beside: beside ? [beside.grpc, beside.http] : [],
+    beside: thread ? [thread.server] : [],
     endStreams: () => shared.hub.close(),
     closed: limits.stop,
     make: () =>
@@ -152,7 +103,7 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
         log,
         gate,
         trustedProxies,
-        ready,
+        ready: () => all.every((cache) => cache.isSynced),
         owner: {name: brand.name, origin: shared.pageOrigin},
         routes: (server) => addRoutes(server, parts, shared, {...options, gate, page, counters, serviceAccounts}),
         onAnswer: ({method, route, status, seconds}) => counters.answers.observe({method, route, status}, seconds),
@@ -162,16 +113,9 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
     .addServer(http)
     .addCache(...all)
     .addController(keys.controller);
-  return Object.assign(manager, {
-    port: http.port,
-    authorizePorts: () => ({grpc: beside!.grpc.port(), http: beside!.http.port()}),
-  });
+  if (thread) manager.addCache(thread.caches);
+  return Object.assign(manager, {port: http.port});
 }
-
-const usageOf =
-  ({usage}: Limits): GateDeps['letThrough'] =>
-  ({key, namespace, tenant: {namespaceUID, account = ''}}, scope) =>
-    usage.count(key, scope, () => ({namespaceUID, namespace, account, key: key.metadata.name}));
 
 type Shared = ReturnType<typeof share>;
 interface Page {
@@ -263,14 +207,11 @@ const makeSessions = (
     onEnd: (id) => hub.tell(sessionTopic(id)),
   });
 
-/** What gates have in common beside what the whole API has. */
-type Given = Pick<GateDeps, 'used' | 'refused' | 'letThrough' | 'serviceAccounts'>;
-
 function makeGate(
   {config}: Parts,
   {limits, tenants, findKey, now, pageOrigin}: Shared,
   sessions: Sessions | undefined,
-  given: Given,
+  given: Pick<GateDeps, 'used' | 'refused' | 'letThrough' | 'serviceAccounts'>,
 ): Gate {
   const {withoutKey, perServiceAccount, requireAccount} = config.settings.api;
   return new Gate({
@@ -356,24 +297,4 @@ function addRoutes(
   });
   const hasHttps = shared.pageOrigin !== undefined && brand.strictTransportSecurity;
   addPage(server, {page: page.files, brand, hasHttps});
-}
-
-type Listening = Server & {port: () => number};
-
-/** What the platform's own proxies ask. Loaded where it is on: nobody else has a use for gRPC. */
-async function authorizeServers(
-  deps: AuthorizerDeps,
-  ports: {grpc: number; http: number},
-  trustedProxies: readonly string[],
-): Promise<{grpc: Listening; http: Listening}> {
-  const [{Authorizer}, {envoyServer}, {authorizeServer}] = await Promise.all([
-    import('../authorize/authorizer.ts'),
-    import('../authorize/envoy.ts'),
-    import('../authorize/http.ts'),
-  ]);
-  const authorizer = new Authorizer(deps);
-  return {
-    grpc: envoyServer({authorizer, port: ports.grpc}),
-    http: authorizeServer({authorizer, port: ports.http, trustedProxies}),
-  };
 }

@@ -23,6 +23,11 @@ const role = await api(
   },
   {port, authorizePorts: {grpc, http}, lingerMs: 500},
 );
+// A fake fault: the main thread does nothing for 2 s, as if a change of 500 hostnames were sent to 100 streams.
+process.on('SIGUSR2', () => {
+  process.stdout.write('blocked\n');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
+});
 process.on('SIGTERM', async () => {
   await role.stop();
   process.exit(0);

@@ -51,6 +51,14 @@ export class Replica {
     });
   }
 
+  /** Blocks its main thread for 2 s: a fake fault. Resolves when it has begun. */
+  async block(): Promise<void> {
+    const {stdout} = this.#child!;
+    const begun = once(stdout!, 'data');
+    this.#child!.kill('SIGUSR2');
+    await begun;
+  }
+
   /** SIGTERM lets it finish, SIGSTOP leaves it with all connections open. Resolves when it has gone, where it goes. */
   async signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void> {
     const child = this.#child;

@@ -1,0 +1,155 @@
+/**
+ * The authorizer's thread: the limits of the whole process, its own caches, and the servers that proxies ask. A decision needs
+ * nothing from the main thread. authorizer.ts starts this thread.
+ */
+import {parentPort, workerData} from 'node:worker_threads';
+import {Registry} from 'prom-client';
+import {Authorizer} from '../authorize/authorizer.ts';
+import {envoyServer} from '../authorize/envoy.ts';
+import {authorizeServer} from '../authorize/http.ts';
+import {tenantCaches, Tenants} from '../controllers/tenants.ts';
+import {Gate, type GateDeps} from '../http/gate.ts';
+import {ServiceAccounts} from '../http/service-accounts.ts';
+import {countIn} from '../http/usage.ts';
+import {storeCaches} from '../http/store.ts';
+import {Client} from '../kube/client.ts';
+import {keyOf} from '../kube/objects.ts';
+import type {Ban} from '../limits/bans.ts';
+import {answerCalls} from '../limits/calls.ts';
+import {type LimitsOptions, startLimits} from '../limits/limits.ts';
+import {type Beat, beatOf, limitMethods} from '../limits/remote.ts';
+import type {Quota} from '../limits/verdict.ts';
+import {makeLog} from '../observability/log.ts';
+
+/** Plain data: the thread gets a copy. */
+export interface AuthorizerSettings {
+  logLevel: string;
+  limits: Pick<LimitsOptions, 'store' | 'bans' | 'journal'>;
+  ports: {grpc: number; http: number};
+  trustedProxies: readonly string[];
+  withoutKey: Quota;
+  perServiceAccount: Quota;
+  requireAccount: boolean;
+  audience: string;
+  defaultPlan: string;
+}
+
+/** Events since the last report. */
+export interface Report extends Beat {
+  /** Status and seconds of each decision. */
+  decided: [number, number][];
+  /** Requests that were refused, by why. */
+  refusals: Record<'rate-limited' | 'key-banned', number>;
+  /** When each ApiKey was used last (Unix ms), by its cache key. */
+  used: Map<string, number>;
+}
+
+/** Messages beside the answers to calls. */
+export type AuthorizerNews = {id?: undefined} & ({report: Report} | {bansOf: {hash: string; bans: Ban[]}});
+export type AuthorizerMethods = Awaited<ReturnType<typeof authorizer>>;
+
+const reportEveryMs = 1000;
+const port = parentPort!;
+const tell = (news: AuthorizerNews): void => port.postMessage(news, []);
+
+const emptyReport = (): Omit<Report, keyof Beat> => ({
+  decided: [],
+  refusals: {'rate-limited': 0, 'key-banned': 0},
+  used: new Map(),
+});
+
+async function authorizer(settings: AuthorizerSettings) {
+  const log = makeLog('api', settings.logLevel);
+  const client = await Client.load({userAgent: 'doorplate/api'});
+  // The main thread publishes the metrics.
+  const limits = await startLimits({...settings.limits, log, registry: new Registry()});
+  const {keys} = storeCaches(client, log);
+  const caches = {keys, ...tenantCaches(client, log)};
+  const all = Object.values(caches);
+  const over = new AbortController();
+  for (const cache of all) cache.start(over.signal);
+
+  let since = emptyReport();
+  const report = (): void => {
+    tell({report: {...since, ...beatOf(limits)}});
+    since = emptyReport();
+  };
+  const letThrough = countIn(limits.usage);
+  const gate = makeGate(
+    settings,
+    {client, caches, limits},
+    {
+      used: (key, atMs) => void since.used.set(keyOf(key), atMs),
+      refused: (why) => void since.refusals[why]++,
+      letThrough,
+    },
+  );
+  const asked = new Authorizer({
+    gate,
+    log,
+    letThrough,
+    ready: () => all.every((cache) => cache.isSynced),
+    onDecision: ({status, seconds}) => void since.decided.push([status, seconds]),
+  });
+  const grpc = envoyServer({authorizer: asked, port: settings.ports.grpc});
+  const http = authorizeServer({authorizer: asked, port: settings.ports.http, trustedProxies: settings.trustedProxies});
+  limits.bans.onChange((hash) => tell({bansOf: {hash, bans: limits.bans.of(hash)}}));
+  const reports = setInterval(report, reportEveryMs);
+
+  return {
+    ...limitMethods(limits),
+    beat: () => beatOf(limits),
+    synced: async () => {
+      await Promise.all(all.map((cache) => cache.synced));
+    },
+    listen: async () => {
+      await Promise.all([grpc.start(), http.start()]);
+    },
+    /** Stops listening. Resolves when each open request has its decision. */
+    drain: async () => {
+      await Promise.all([grpc.stop(), http.stop()]);
+    },
+    /** Gives back unused quota and closes the store. No other call may follow. */
+    end: async () => {
+      await limits.stop();
+      clearInterval(reports);
+      report();
+      over.abort(new Error('the process stops'));
+      await Promise.all(all.map((cache) => cache.stopped()));
+      await client.close();
+    },
+  };
+}
+
+/** Keys expire by the system's clock, as in the main thread. */
+const systemNow = (): number => Date.now();
+
+interface Parts {
+  client: Client;
+  caches: Pick<ReturnType<typeof storeCaches>, 'keys'> & ReturnType<typeof tenantCaches>;
+  limits: Awaited<ReturnType<typeof startLimits>>;
+}
+
+function makeGate(
+  {audience, withoutKey, perServiceAccount, requireAccount, defaultPlan}: AuthorizerSettings,
+  {client, caches, limits}: Parts,
+  counted: Pick<GateDeps, 'used' | 'refused' | 'letThrough'>,
+): Gate {
+  const tenants = new Tenants(caches, defaultPlan);
+  return new Gate({
+    ...counted,
+    limiter: limits.limiter,
+    // A proxy names the addresses that it asks for: they are counted apart from those that ask the API itself.
+    local: limits.addresses,
+    bans: limits.bans,
+    findKey: (key) => caches.keys.get(key),
+    tenantOf: (namespace) => tenants.of(namespace),
+    serviceAccounts: new ServiceAccounts({client, audience, now: systemNow, trustedNow: () => limits.clock.nowMs()}),
+    addressQuota: withoutKey,
+    serviceAccountQuota: perServiceAccount,
+    requireAccount,
+    now: systemNow,
+  });
+}
+
+answerCalls(port, await authorizer(workerData as AuthorizerSettings));
