@@ -274,7 +274,8 @@ export const signedInSchema = z
     namespace: z.string().describe('The namespace.'),
     subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
   })
-  .describe('Who a session belongs to.');
+  .describe('Who a session belongs to.')
+  .meta({id: 'SessionOwner'});
 
 const fieldError = z
   .object({

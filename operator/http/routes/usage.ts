@@ -119,7 +119,7 @@ function readAllUsage(app: App, {usage, serviceAccounts, now}: UsageDeps): void 
     '/v1/usage/all',
     {
       schema: {
-        operationId: 'getUsageOfAll',
+        operationId: 'getAllUsage',
         summary: 'Read the usage of all namespaces',
         description:
           'For invoices. Needs the token of a ServiceAccount that may `list` apikeys.doorplate.dev in all namespaces (a ClusterRole); ' +

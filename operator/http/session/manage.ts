@@ -106,7 +106,7 @@ function endBySubject(app: App, {sessions, audit}: ManageDeps): void {
     {
       config,
       schema: {
-        operationId: 'endSessions',
+        operationId: 'endUserSessions',
         summary: 'End all sessions of a user',
         tags,
         querystring: z.object({subject}),

@@ -51,7 +51,18 @@ describe('kubectl doorplate', () => {
     const {code, out, told} = await cli(line);
     expect([code, told]).toEqual([0, '']);
     const commands = [...out.matchAll(/^ {2}([a-z]+) .*$/gm)].map(([, name]) => name);
-    expect(commands).toEqual(['status', 'records', 'verify', 'why', 'check', 'key', 'policy', 'adopt', 'claims']);
+    expect(commands).toEqual([
+      'status',
+      'records',
+      'verify',
+      'why',
+      'check',
+      'key',
+      'policy',
+      'adopt',
+      'claims',
+      'usage',
+    ]);
     expect(out).toContain('4  the customer has to act');
   });
 

@@ -68,17 +68,23 @@ beforeAll(async () => {
     ready: () => true,
     routes: (app) => {
       const config = {scope: 'domains:read', hasETag: true};
-      app.get('/v1/thing', {config}, async () => {
+      app.get('/v1/thing', {config, schema: {hide: true}}, async () => {
         handled++;
         return {shown};
       });
-      app.get('/v1/versioned', {config}, async (_, reply) => reply.header('etag', '"u.3"').send({shown}));
-      app.get('/v1/secret', {config: {...config, scope: 'keys:write'}}, async () => ({shown}));
-      app.get('/v1/missing', {config}, async () => {
+      app.get('/v1/versioned', {config, schema: {hide: true}}, async (_, reply) =>
+        reply.header('etag', '"u.3"').send({shown}),
+      );
+      app.get('/v1/secret', {config: {...config, scope: 'keys:write'}, schema: {hide: true}}, async () => ({shown}));
+      app.get('/v1/missing', {config, schema: {hide: true}}, async () => {
         throw new Problem('not-found', 'There is none.');
       });
-      app.get('/v1/plain', {config: {scope: 'domains:read'}}, async () => ({shown}));
-      app.get('/v1/checked', {config, schema: {querystring: z.strictObject({n: z.string()})}}, async () => ({shown}));
+      app.get('/v1/plain', {config: {scope: 'domains:read'}, schema: {hide: true}}, async () => ({shown}));
+      app.get(
+        '/v1/checked',
+        {config, schema: {hide: true, querystring: z.strictObject({n: z.string()})}},
+        async () => ({shown}),
+      );
     },
   });
   await server.listen({port: 0, host: '127.0.0.1'});

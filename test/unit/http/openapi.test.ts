@@ -44,15 +44,21 @@ describe("The names in customers' code", () => {
       'addHostname: post /v1/projects/{project}/domains',
       'createKey: post /v1/keys',
       'createSignInLink: post /v1/sessions',
+      'endSession: delete /v1/sessions/{id}',
+      'endUserSessions: delete /v1/sessions',
       'followChanges: get /v1/events',
       'followDomains: get /v1/projects/{project}/events',
       'getAccount: get /v1/account',
+      'getAllUsage: get /v1/usage/all',
       'getDomains: get /v1/projects/{project}/domains',
       'getHostname: get /v1/projects/{project}/domains/{hostname}',
       'getOpenApi: get /openapi.json',
       'getProject: get /v1/projects/{project}',
+      'getUsage: get /v1/usage',
+      'listChanges: get /v1/audit',
       'listKeys: get /v1/keys',
       'listProjects: get /v1/projects',
+      'listSessions: get /v1/sessions',
       'makePrimary: post /v1/projects/{project}/domains/{hostname}/make-primary',
       'removeHostname: delete /v1/projects/{project}/domains/{hostname}',
       'revokeKey: delete /v1/keys/{name}',
@@ -64,11 +70,11 @@ describe("The names in customers' code", () => {
 
   test('the schemas are these, and none changes', () => {
     expect(Object.keys(schemas)).toEqual(
-      `Account AccountKey ApiKey ApiKeyPage ApiKeyWithToken DnsRecord DnsZone Domains DomainsSummary FieldError Hostname
-      HostnameRedirect HostnameSettings KeyRotation NewApiKey NewHostname NewRateLimit NewSignInLink Plan PlanDomains Problem
-      Project ProjectPage RateLimit RateLimitUsage Redirect RequestedCheck RequestedDomains SignInLink WindowUsage`.split(
-        /\s+/,
-      ),
+      `Account AccountKey ApiKey ApiKeyPage ApiKeyWithToken AuditActor AuditPage AuditRecord AuditState DnsRecord
+      DnsZone Domains DomainsSummary EndedSessions FieldError Hostname HostnameRedirect HostnameSettings KeyRotation
+      KeyUsage NamespaceUsage NewApiKey NewHostname NewRateLimit NewSignInLink Plan PlanDomains Problem Project
+      ProjectPage RateLimit RateLimitUsage Redirect RequestedCheck RequestedDomains Session SessionOwner SessionPage
+      SignInLink Usage UsagePage WindowUsage`.split(/\s+/),
     );
   });
 
