@@ -20,7 +20,7 @@ export interface StoredRecord {
   text: string;
   /** Unix seconds. */
   endsSeconds: number;
-  /** Records of a group can be listed. */
+  /** Records of a group can be listed, and share a bound. */
   group?: string;
 }
 

@@ -17,51 +17,61 @@ export interface RecordStore {
 /** The part of a record's name before its first colon. */
 export const kindOf = (name: string): string => name.split(':', 1)[0] ?? '';
 
+/** Bytes of the records of one group; beyond them, its oldest are removed. */
+const mostBytesOfGroup = 256 << 10;
+/** Bytes of a record beside its text, about. */
+const overheadBytes = 500;
+
 export interface HeldRecordsOptions {
   clock: {nowMs(): number};
   /** Makes changes durable; absent: nothing outlives the process. */
   write?: (changes: readonly RecordChange[]) => Promise<void>;
-  /** Most records of a kind ({@link kindOf}); beyond it, the oldest is removed. */
-  atMost?: number;
+  /** Bytes of all records of a kind ({@link kindOf}); beyond them, the oldest are removed. 64 MiB by default. */
+  mostBytes?: number;
 }
 
 /** Records in memory, where one process alone has them, and beside them where they outlive it. */
 export class HeldRecords implements RecordStore {
   readonly #clock: {nowMs(): number};
   readonly #write: HeldRecordsOptions['write'];
-  readonly #atMost: number;
-  /** By kind and name. */
-  readonly #records = new Map<string, Map<string, StoredRecord>>();
+  readonly #mostBytes: number;
+  /** By kind: the part of a name before its first colon. */
+  readonly #kinds = new Map<string, Kind>();
   /** Removals that are being written, by the record's name. */
   readonly #removals = new Map<string, Promise<void>>();
   #loaded: boolean;
 
-  constructor({clock, write, atMost = 100_000}: HeldRecordsOptions) {
+  constructor({clock, write, mostBytes = 64 << 20}: HeldRecordsOptions) {
+    this.#mostBytes = mostBytes;
     this.#clock = clock;
     this.#write = write;
-    this.#atMost = atMost;
     this.#loaded = write === undefined;
   }
 
   /** Takes over what was kept before; until then nothing is known of any record. */
   load(records: readonly StoredRecord[]): void {
-    for (const record of records) this.#ofKind(record.name).set(record.name, record);
+    for (const record of records) {
+      const kind = this.#ofKind(record.name);
+      for (const name of kind.tooMany(record)) kind.remove(name);
+      kind.set(record);
+    }
     this.#loaded = true;
   }
 
   async get(name: string): Promise<string | undefined> {
     this.#needLoaded();
     await this.#removals.get(name);
-    const record = this.#ofKind(name).get(name);
+    const record = this.#ofKind(name).records.get(name);
     return record && this.#textOf(record);
   }
 
   async put(record: StoredRecord): Promise<void> {
     this.#needLoaded();
-    const ofKind = this.#ofKind(record.name);
-    this.#forget(ofKind);
-    await this.#write?.([{put: record}]);
-    ofKind.set(record.name, record);
+    const kind = this.#ofKind(record.name);
+    const tooMany = kind.tooMany(record);
+    await this.#writeInPlaceOf(tooMany, record);
+    for (const name of tooMany) kind.remove(name);
+    kind.set(record);
   }
 
   async claim(record: StoredRecord): Promise<string | undefined> {
@@ -69,16 +79,21 @@ export class HeldRecords implements RecordStore {
     const there = await this.get(name);
     if (there !== undefined) return there;
     // Set before it is written, so that a concurrent claim finds it; removed again if the write fails.
-    const ofKind = this.#ofKind(name);
-    this.#forget(ofKind);
-    ofKind.set(name, record);
+    const kind = this.#ofKind(name);
+    const tooMany = kind.tooMany(record);
+    kind.set(record);
     try {
-      await this.#write?.([{put: record}]);
+      await this.#writeInPlaceOf(tooMany, record);
     } catch (error) {
-      ofKind.delete(name);
+      kind.remove(name);
       throw error;
     }
+    for (const each of tooMany) kind.remove(each);
     return undefined;
+  }
+
+  async #writeInPlaceOf(names: ReadonlySet<string>, record: StoredRecord): Promise<void> {
+    await this.#write?.([...[...names].map((remove) => ({remove})), {put: record}]);
   }
 
   async take(name: string): Promise<string | undefined> {
@@ -89,7 +104,7 @@ export class HeldRecords implements RecordStore {
       await underWay;
       return undefined;
     }
-    const record = this.#ofKind(name).get(name);
+    const record = this.#ofKind(name).records.get(name);
     if (!record) return undefined;
     const removal = this.#remove(name).finally(() => this.#removals.delete(name));
     this.#removals.set(name, removal);
@@ -97,23 +112,23 @@ export class HeldRecords implements RecordStore {
     return this.#textOf(record);
   }
 
-  /** Reads all records of the kind: at most {@link HeldRecordsOptions.atMost}. */
   async list(kind: string, group: string): Promise<StoredRecord[]> {
     this.#needLoaded();
-    const records = [...this.#ofKind(kind).values()];
-    return records.filter((record) => record.group === group && this.#textOf(record) !== undefined);
+    return this.#ofKind(kind)
+      .ofGroup(group)
+      .filter((record) => this.#textOf(record) !== undefined);
   }
 
   async #remove(name: string): Promise<void> {
     await this.#write?.([{remove: name}]);
-    this.#ofKind(name).delete(name);
+    this.#ofKind(name).remove(name);
   }
 
-  #ofKind(name: string): Map<string, StoredRecord> {
-    const kind = kindOf(name);
-    let records = this.#records.get(kind);
-    if (!records) this.#records.set(kind, (records = new Map()));
-    return records;
+  #ofKind(name: string): Kind {
+    const id = kindOf(name);
+    let kind = this.#kinds.get(id);
+    if (!kind) this.#kinds.set(id, (kind = new Kind(this.#mostBytes)));
+    return kind;
   }
 
   /** Undefined after its end. */
@@ -124,12 +139,71 @@ export class HeldRecords implements RecordStore {
   #needLoaded(): void {
     if (!this.#loaded) throw new Error('the ledger has not been read yet');
   }
+}
 
-  /** Makes room for one. */
-  #forget(records: Map<string, StoredRecord>): void {
-    const nowMs = this.#clock.nowMs();
-    if (records.size >= this.#atMost)
-      for (const [name, {endsSeconds}] of records) if (endsSeconds * 1000 <= nowMs) records.delete(name);
-    while (records.size >= this.#atMost) records.delete(records.keys().next().value!);
+interface Share {
+  bytes: number;
+  names: Set<string>;
+}
+
+/** The records of one kind, the oldest first. */
+class Kind {
+  readonly records = new Map<string, StoredRecord>();
+  readonly #shares = new Map<string, Share>();
+  readonly #mostBytes: number;
+  #bytes = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  set(record: StoredRecord): void {
+    const {name, group} = record;
+    this.remove(name);
+    this.records.set(name, record);
+    this.#bytes += bytesOf(record);
+    if (group === undefined) return;
+    const {bytes, names} = this.#shares.get(group) ?? {bytes: 0, names: new Set()};
+    this.#shares.set(group, {bytes: bytes + bytesOf(record), names: names.add(name)});
+  }
+
+  remove(name: string): void {
+    const record = this.records.get(name);
+    if (!record) return;
+    this.records.delete(name);
+    this.#bytes -= bytesOf(record);
+    const {group = ''} = record;
+    const share = this.#shares.get(group);
+    if (!share) return;
+    share.names.delete(name);
+    share.bytes -= bytesOf(record);
+    if (share.names.size === 0) this.#shares.delete(group);
+  }
+
+  ofGroup(group: string): StoredRecord[] {
+    return [...(this.#shares.get(group)?.names ?? [])].map((name) => this.records.get(name)!);
+  }
+
+  /** Names of the records that are to go so that this one has room: the oldest of its group, and the oldest of all. */
+  tooMany(record: StoredRecord): Set<string> {
+    const share = this.#shares.get(record.group ?? '');
+    return new Set([
+      ...(share ? this.#oldest(share.names, share.bytes + bytesOf(record) - mostBytesOfGroup) : []),
+      ...this.#oldest(this.records.keys(), this.#bytes + bytesOf(record) - this.#mostBytes),
+    ]);
+  }
+
+  /** The first of these names whose records together have at least so many bytes. */
+  #oldest(names: Iterable<string>, bytes: number): string[] {
+    const found: string[] = [];
+    let left = bytes;
+    for (const name of names) {
+      if (left <= 0) break;
+      found.push(name);
+      left -= bytesOf(this.records.get(name)!);
+    }
+    return found;
   }
 }
+
+const bytesOf = ({text}: StoredRecord): number => Buffer.byteLength(text) + overheadBytes;

@@ -230,9 +230,9 @@ test('Of several that take one record at the same time one gets it', async () =>
   expect(taken.filter((text) => text !== undefined)).toEqual(['of a']);
 });
 
-test('Records of a kind are bounded: what has ended goes first, then what is oldest, and nothing of another kind', async () => {
+test('Records of a kind are bounded: what is oldest goes first, and nothing of another kind', async () => {
   const clock = {ms: 0, nowMs: () => clock.ms};
-  const records = new HeldRecords({clock, atMost: 2});
+  const records = new HeldRecords({clock, mostBytes: 1100});
   await records.put({name: 'kind:ends', text: '1', endsSeconds: 1});
   await records.put({name: 'kind:old', text: '2', endsSeconds: 100});
   clock.ms = 2000;
