@@ -171,6 +171,7 @@ describe('Answers', () => {
     'X-RateLimit-Reset',
     'RateLimit',
     'RateLimit-Policy',
+    'Doorplate-Key-Expires',
     'X-Request-Id',
   ];
   test.each([
