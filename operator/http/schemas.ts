@@ -248,10 +248,7 @@ export const newDomain = z
 const state = z
   .object({
     role: z.enum(['Primary', 'RedirectSource']).optional().describe('Of a hostname: what it is for.'),
-    redirect: z
-      .object({to: z.string().describe('Where to.'), status: z.int32().describe('HTTP status.')})
-      .optional()
-      .describe('Of a hostname that redirects.'),
+    redirect: hostnameRedirect.optional().describe('Of a hostname that redirects.'),
     scopes: z.array(z.string()).optional().describe('Of a key, a link or a session: what it may do.'),
     expires: time('Of a key: when it expires; null: never.').nullable().optional(),
     rateLimit: limits.nullable().optional().describe('Of a key: a cap of its own.'),
