@@ -50,7 +50,10 @@ function Body({
       </section>
       <section className="card stack" aria-labelledby="requests">
         <h2 id="requests">Requests to the API</h2>
-        <p className="note">All keys of the account share these. This page uses none of them.</p>
+        <p className="note">
+          All keys of the account share these. This page uses them only after 60 requests of its own in a minute, or 500
+          in a day.
+        </p>
         <Bar
           label="This minute"
           used={minute.used}
