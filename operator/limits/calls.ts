@@ -30,7 +30,10 @@ export function answerCalls(port: MessagePort, methods: Methods): void {
   port.on('message', async (asked: Asked) => port.postMessage(await answer(asked), []));
 }
 
-/** Calls the methods of a thread that answers by {@link answerCalls}. The worker may send further messages, without an `id`, to other listeners. */
+/**
+ * Calls the methods of a thread that answers by {@link answerCalls}. The worker may send further messages, without an `id`, to other
+ * listeners.
+ */
 export function callsTo<M extends Methods>(worker: Worker): Call<M> {
   const waiting = new Map<number, {resolve: (result: never) => void; reject: (error: Error) => void}>();
   let last = 0;

@@ -89,18 +89,7 @@ export async function startLimits({
   const limiter = new Limiter({clock, store});
   if (kept) await kept.start();
   else log.warn('quota is in memory only: a restart gives every tenant a new one, and ends all bans');
-  const usage = new UsageCounter({
-    store: stores.usage,
-    now: () => clock.nowMs(),
-    onFailure: (error) => log.warn({err: error}, 'usage cannot be stored now: it is stored later'),
-  });
-  usage.start();
-  const journal = new BackgroundJournal({
-    journal: stores.journal,
-    now: () => clock.nowMs(),
-    onLost: (lost, error) =>
-      log.error({err: error, records: lost.length}, 'changes are missing from GET /v1/audit: the log has them'),
-  });
+  const {usage, journal} = inBackground(stores, {clock, log});
   const figures: LimitFigures = {
     decisions: () => limiter.decisions,
     storeIsDown: () => kept?.isDown ?? true,
@@ -128,6 +117,27 @@ export async function startLimits({
       await kept?.stop();
     },
   };
+}
+
+/** What is stored a moment after it has happened. */
+function inBackground(
+  stores: Pick<Stores, 'usage' | 'journal'>,
+  {clock, log}: Pick<Parts, 'clock' | 'log'>,
+): Pick<LocalLimits, 'usage' | 'journal'> {
+  const now = (): number => clock.nowMs();
+  const usage = new UsageCounter({
+    store: stores.usage,
+    now,
+    onFailure: (error) => log.warn({err: error}, 'usage cannot be stored now: it is stored later'),
+  });
+  usage.start();
+  const journal = new BackgroundJournal({
+    journal: stores.journal,
+    now,
+    onLost: (lost, error) =>
+      log.error({err: error, records: lost.length}, 'changes are missing from GET /v1/audit: the log has them'),
+  });
+  return {usage, journal};
 }
 
 interface Stores {

@@ -2,6 +2,7 @@
 import type {FastifyInstance} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import {type ApiKeyDeps, ApiKeyReconciler} from '../controllers/api-key.ts';
+import type {Config} from '../config.ts';
 import {tenantCaches, Tenants} from '../controllers/tenants.ts';
 import {acceptHostname} from '../domain/acceptance.ts';
 import {Audit} from '../http/audit.ts';
@@ -247,7 +248,7 @@ function addRoutes(
     serviceAccounts: ServiceAccounts;
   },
 ): void {
-  const {caches, store, limits, hub, now, trustedNow, findKey, tenants} = shared;
+  const {caches, store, limits, hub, now, trustedNow} = shared;
   const {page: brand} = config.settings.api;
   const idempotency = new Idempotency({records: limits.records, gate, now: trustedNow});
   caches.keys.onChange((key, before) => {
@@ -283,18 +284,26 @@ function addRoutes(
     metrics: counters,
     heartbeatMs,
   });
-  if (!page) return;
+  if (page) addPageRoutes(server, shared, {gate, audit, page, brand});
+}
+
+function addPageRoutes(
+  server: FastifyInstance,
+  shared: Shared,
+  {gate, audit, page, brand}: {gate: Gate; audit: Audit; page: Page; brand: Config['settings']['api']['page']},
+): void {
+  const {pageOrigin, now, trustedNow, findKey, tenants} = shared;
+  const {returnOrigins, linksByKeys, strictTransportSecurity} = brand;
   addSessions(server, {
     ...shared,
     audit,
-    now: shared.trustedNow,
+    now: trustedNow,
     gate,
-    returnOrigins: brand.returnOrigins,
-    linksByKeys: brand.linksByKeys,
+    returnOrigins,
+    linksByKeys,
     tenantOf: (namespace) => tenants.of(namespace),
     sessions: page.sessions,
     recognise: (token) => recognise(`Bearer ${token}`, findKey, now()),
   });
-  const hasHttps = shared.pageOrigin !== undefined && brand.strictTransportSecurity;
-  addPage(server, {page: page.files, brand, hasHttps});
+  addPage(server, {page: page.files, brand, hasHttps: pageOrigin !== undefined && strictTransportSecurity});
 }

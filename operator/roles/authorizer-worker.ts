@@ -46,7 +46,7 @@ export interface Report extends Beat {
 
 /** Messages beside the answers to calls. */
 export type AuthorizerNews = {id?: undefined} & ({report: Report} | {bansOf: {hash: string; bans: Ban[]}});
-export type AuthorizerMethods = Awaited<ReturnType<typeof authorizer>>;
+export type AuthorizerMethods = Awaited<ReturnType<typeof startThread>>;
 
 const reportEveryMs = 1000;
 const port = parentPort!;
@@ -58,7 +58,7 @@ const emptyReport = (): Omit<Report, keyof Beat> => ({
   used: new Map(),
 });
 
-async function authorizer(settings: AuthorizerSettings) {
+async function startThread(settings: AuthorizerSettings) {
   const log = makeLog('api', settings.logLevel);
   const client = await Client.load({userAgent: 'doorplate/api'});
   // The main thread publishes the metrics.
@@ -91,8 +91,7 @@ async function authorizer(settings: AuthorizerSettings) {
     ready: () => all.every((cache) => cache.isSynced),
     onDecision: ({status, seconds}) => void since.decided.push([status, seconds]),
   });
-  const grpc = envoyServer({authorizer: asked, port: settings.ports.grpc});
-  const http = authorizeServer({authorizer: asked, port: settings.ports.http, trustedProxies: settings.trustedProxies});
+  const servers = serversOf(asked, settings);
   limits.bans.onChange((hash) => tell({bansOf: {hash, bans: limits.bans.of(hash)}}));
   const reports = setInterval(report, reportEveryMs);
 
@@ -102,13 +101,7 @@ async function authorizer(settings: AuthorizerSettings) {
     synced: async () => {
       await Promise.all(all.map((cache) => cache.synced));
     },
-    listen: async () => {
-      await Promise.all([grpc.start(), http.start()]);
-    },
-    /** Stops listening. Resolves when each open request has its decision. */
-    drain: async () => {
-      await Promise.all([grpc.stop(), http.stop()]);
-    },
+    ...servers,
     /** Gives back unused quota and closes the store. No other call may follow. */
     end: async () => {
       await limits.stop();
@@ -117,6 +110,22 @@ async function authorizer(settings: AuthorizerSettings) {
       over.abort(new Error('the process stops'));
       await Promise.all(all.map((cache) => cache.stopped()));
       await client.close();
+    },
+  };
+}
+
+function serversOf(authorizer: Authorizer, {ports, trustedProxies}: AuthorizerSettings) {
+  const servers = [
+    envoyServer({authorizer, port: ports.grpc}),
+    authorizeServer({authorizer, port: ports.http, trustedProxies}),
+  ];
+  return {
+    listen: async (): Promise<void> => {
+      await Promise.all(servers.map((server) => server.start()));
+    },
+    /** Stops listening. Resolves when each open request has its decision. */
+    drain: async (): Promise<void> => {
+      await Promise.all(servers.map((server) => server.stop()));
     },
   };
 }
@@ -152,4 +161,4 @@ function makeGate(
   });
 }
 
-answerCalls(port, await authorizer(workerData as AuthorizerSettings));
+answerCalls(port, await startThread(workerData as AuthorizerSettings));

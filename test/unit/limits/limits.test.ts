@@ -68,6 +68,7 @@ test('metrics tell decisions, bans, the store and the clock, and no tenant', asy
     'doorplate_bans_total 1',
     'doorplate_bans_active 1',
     'doorplate_clock_offset_seconds',
+    'doorplate_usage_lost_total 0',
     'doorplate_audit_records_total{result="written"} 0',
     'doorplate_audit_records_total{result="lost"} 0',
   ]);
