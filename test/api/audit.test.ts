@@ -18,7 +18,7 @@ let storage: {path: string};
 let backend: string;
 const client = '203.0.113.7';
 const scopes = ['domains:read', 'domains:write', 'keys:write', 'audit:read'];
-const settings = (): object => ({storage, page: {enabled: true}, trustedProxies: ['127.0.0.1']});
+const settings = (): object => ({storage, page: {enabled: true, linksByKeys: true}, trustedProxies: ['127.0.0.1']});
 beforeAll(async () => {
   buildPage();
   storage = {path: await mkdtemp(join(tmpdir(), 'doorplate-ledger-'))};
@@ -156,7 +156,12 @@ describe('The page', () => {
   const signIn = async (headers: Record<string, string> = {}): Promise<{made: Answer; opened: Answer}> => {
     const made = await change('POST', '/v1/sessions', {project: 'docs'}, {headers: {host}});
     const link = new URL(made.body.url as string).hash.slice(1);
-    const opened = await change('POST', '/session', {link}, {key: undefined as never, headers: {...own, ...headers}});
+    const opened = await change(
+      'POST',
+      '/session',
+      {link, confirmed: true},
+      {key: undefined as never, headers: {...own, ...headers}},
+    );
     return {made, opened};
   };
 

@@ -231,6 +231,7 @@ describe('Domains', () => {
     expect(reads.length).toBeGreaterThan(5);
     expect(reads.filter(({can}) => !can).map(({path}) => path)).toEqual([
       '/v1/account',
+      '/v1/usage/all',
       '/v1/projects/{project}/events',
       '/v1/events',
     ]);

@@ -78,7 +78,7 @@ test.each([
   await world.project(plan, 'docs');
   // With the shortest scope that the description allows, so that a key can be made by an example that was made up.
   const key = await world.key(plan, 'ci', {
-    scopes: ['domains:read', 'domains:write', 'keys:write', 'audit:read', 'a:a'],
+    scopes: ['domains:read', 'domains:write', 'keys:write', 'audit:read', 'usage:read', 'a:a'],
   });
   // Or it rotates the key that it uses, and is shut out: what Git owns stays.
   const {spec} = (await world.client.get(apiKeys, `${plan}/ci`))!;

@@ -26,9 +26,13 @@ const query = schemas.page.extend({
   until: time('Only changes before this time. RFC 3339.'),
 });
 
-const page = schemas
-  .list('AuditPage', schemas.auditRecord, 'Changes, newest first.')
-  .extend({missing: z.string().describe('Which changes are not listed.')})
+const page = z
+  .object({
+    items: z.array(schemas.auditRecord).describe('Changes, newest first.'),
+    next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
+    missing: z.string().describe('Which changes are not listed.'),
+  })
+  .describe('Changes, newest first. A page of them.')
   .meta({id: 'AuditPage'});
 
 export function addAudit(server: FastifyInstance, {journal}: {journal: Pick<BackgroundJournal, 'read'>}): void {

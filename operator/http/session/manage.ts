@@ -29,6 +29,11 @@ const listed = z
   })
   .describe('A session of the page.')
   .meta({id: 'Session'});
+const sessionPage = schemas.list('SessionPage', listed, 'Sessions of the namespace, by id.');
+const endedSessions = z
+  .object({ended: z.int32().describe('Sessions that were ended.')})
+  .describe('What was ended.')
+  .meta({id: 'EndedSessions'});
 const params = z.object({
   id: z
     .string()
@@ -61,9 +66,7 @@ function listSessions(app: App, {sessions}: ManageDeps): void {
         summary: 'List the sessions of the page',
         tags,
         querystring: schemas.page.extend({subject: subject.optional()}),
-        response: answers({200: schemas.list('SessionPage', listed, 'Sessions of the namespace, by id.')}, [
-          'invalid-input',
-        ]),
+        response: answers({200: sessionPage}, ['invalid-input']),
       },
     },
     async (request) => {
@@ -113,10 +116,7 @@ function endBySubject(app: App, {sessions, audit}: ManageDeps): void {
         description: 'Also deletes the unused links of the user. Other namespaces keep theirs.',
         response: answers(
           {
-            200: z
-              .object({ended: z.int32().describe('Sessions that were ended.')})
-              .describe('What was ended.')
-              .meta({id: 'EndedSessions'}),
+            200: endedSessions,
           },
           ['invalid-input'],
         ),
