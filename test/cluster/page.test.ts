@@ -53,6 +53,8 @@ test('a domain is added, proven by its record, goes live, gets a redirect, chang
     loads.push(page.url());
   });
   await page.goto(await makeLink(tenant.namespace, {project: 'web'}));
+  // No page of the platform led to the link.
+  await page.getByRole('button', {name: /^Sign in to /}).click();
   await page.getByRole('heading', {name: 'Domains'}).waitFor();
   const [cookie] = await context.cookies();
   expect(cookie).toMatchObject({name: '__Host-doorplate', httpOnly: true, secure: true, sameSite: 'Lax', path: '/'});

@@ -53,6 +53,9 @@ function work(): void {
   ofDomains.verifiedToLive.observe(12);
   ofApi.answers.observe({method: 'GET', route: '/v1/domains', status: '200'}, 0.01);
   ofApi.refusals.inc({why: 'rate-limited'});
+  ofApi.streams.set({route: '/v1/events'}, 1);
+  ofApi.streamEnds.inc({route: '/v1/events', why: 'client-left'});
+  ofApi.streamEvents.inc({route: '/v1/events'});
 }
 
 const server = healthServer({port: 0, registry, health: () => ({live: true, ready: true, waitingFor: []})});
