@@ -2,6 +2,7 @@
 import type {Command} from 'commander';
 import {Option} from 'commander';
 import type {Client} from '../kube/client.ts';
+import {isNotFound} from '../kube/errors.ts';
 import {defineResource, type KubeObject, splitKey} from '../kube/objects.ts';
 import {type Act, type Call, describe} from './command.ts';
 import {CommandError, isForbidden} from './errors.ts';
@@ -104,6 +105,8 @@ async function tokenOf(client: Client, serviceAccount: string, audience: string)
     spec: {audiences: [audience], expirationSeconds: 600},
   };
   const made = await client.create(tokens, request).catch((error: unknown) => {
+    if (isNotFound(error))
+      throw new CommandError(`there is no ServiceAccount ${serviceAccount}: name another one by --service-account`);
     if (!isForbidden(error)) throw error;
     throw new CommandError(
       `you may not make a token of the ServiceAccount ${serviceAccount}: that needs the right to create serviceaccounts/token there. ` +

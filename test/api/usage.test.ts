@@ -130,6 +130,10 @@ describe('The platform', () => {
       code: 1,
       told: expect.stringContaining('may list apikeys.doorplate.dev in all namespaces'),
     });
+    expect(await printed('--service-account', 'platform/nobody')).toMatchObject({
+      code: 1,
+      told: expect.stringContaining('there is no ServiceAccount platform/nobody'),
+    });
     expect(await printed('--url', 'http://127.0.0.1:1')).toMatchObject({
       code: 1,
       told: expect.stringContaining('--url'),
