@@ -92,7 +92,10 @@ describe('A link', () => {
     ['no scope', {scopes: []}],
     ['what is unknown', {namespace: 'other'}],
   ])('with %s is refused', async (_, body) => {
-    expect((await makeLink(body)).status).toBe(400);
+    const answer = await makeLink(body);
+    expect(answer.status).toBe(400);
+    // Whoever may lead back anywhere is refused as well.
+    expect(answer.body.detail).not.toContain('returnOrigins');
   });
 
   test("gives no scope that its key lacks, and can't be created by a session of the page", async () => {
