@@ -25,5 +25,6 @@ export const withFreshMinuteOfPage = (prefix: string): string =>
 export const withFreshMinuteOfAddress = (prefix: string): string =>
   withMinuteEnding(prefix, {atLeast: 55, below: 60}, (address) => `address:${address}`);
 
-/** Of an Account, whose next minute begins when a test has just begun: it waits for few seconds that do not count. */
-export const withMinuteToCome = (prefix: string): string => withMinuteEnding(`${prefix}-`, {atLeast: 5, below: 10});
+/** Of an Account, whose next minute begins a few seconds after the test, so that a test that waits for it is short. */
+export const withMinuteToCome = (prefix: string, {atLeast, below} = {atLeast: 5, below: 10}): string =>
+  withMinuteEnding(`${prefix}-`, {atLeast, below});
