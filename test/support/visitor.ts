@@ -26,6 +26,17 @@ export interface Failure {
   ended: number;
 }
 
+/** What failed, in a few lines: each kind once, how often, and from when to when, in seconds after the last of these steps before it. */
+export function inShort(failed: readonly Failure[], steps: readonly [step: string, ms: number][]): string[] {
+  const after = (ms: number): string => {
+    const [step, at] = steps.findLast(([, began]) => began <= ms) ?? ['1970', 0];
+    return `${((ms - at) / 1000).toFixed(1)} s after ${step}`;
+  };
+  return [...Map.groupBy(failed, ({said}) => said)].map(
+    ([said, all]) => `${all.length} times from ${after(all[0]!.began)} to ${after(all.at(-1)!.ended)}: ${said}`,
+  );
+}
+
 export interface Visits {
   requests: number;
   failed: Failure[];
