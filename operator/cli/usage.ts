@@ -1,9 +1,11 @@
 /** `kubectl doorplate usage`: how many requests keys made, as the API tells the platform (operator/http/routes/usage.ts). */
 import type {Command} from 'commander';
 import {Option} from 'commander';
+import {csv} from '../domain/csv.ts';
 import type {Client} from '../kube/client.ts';
 import {isNotFound} from '../kube/errors.ts';
-import {defineResource, type KubeObject, splitKey} from '../kube/objects.ts';
+import {splitKey} from '../kube/objects.ts';
+import {requestToken} from '../kube/service-account-token.ts';
 import {type Act, type Call, describe} from './command.ts';
 import {CommandError, isForbidden} from './errors.ts';
 import {json, outputOption, type OutputOptions, table} from './output.ts';
@@ -74,37 +76,24 @@ async function printUsage(call: Call<Options>): Promise<void> {
       : (await read(url, '/v1/usage', token, options, {'doorplate-namespace': namespace})).items;
   });
   const shown = columns[options.allNamespaces ? 'all' : 'one'];
-  const cells = rows.map((row) => shown.map((column) => String(row[column] ?? '')));
   if (options.output === 'json') out(json(rows));
-  else if (options.output === 'csv') out([shown, ...cells].map((line) => `${line.join(',')}\n`).join(''));
+  else if (options.output === 'csv') out(csv(shown, rows));
   else
     out(
       table(
         shown.map((column) => column.toUpperCase()),
-        cells,
+        rows.map((row) => shown.map((column) => String(row[column] ?? ''))),
         colours,
       ),
     );
 }
 
-/** A token of the ServiceAccount for the API, for ten minutes, as `kubectl create token` makes it. Throws CommandError. */
+/** A token of the ServiceAccount for the API, for ten minutes. Throws CommandError. */
 async function tokenOf(client: Client, serviceAccount: string, audience: string): Promise<string> {
   const {namespace, name} = splitKey(serviceAccount);
-  type TokenRequest = KubeObject & {spec: object; status?: {token: string}};
-  const tokens = defineResource<TokenRequest>({
-    group: '',
-    version: 'v1',
-    plural: `serviceaccounts/${name}/token`,
-    kind: 'TokenRequest',
-    namespaced: true,
-  });
-  const request: TokenRequest = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {namespace, name},
-    spec: {audiences: [audience], expirationSeconds: 600},
-  };
-  const made = await client.create(tokens, request).catch((error: unknown) => {
+  if (namespace === undefined)
+    throw new CommandError(`--service-account is ${serviceAccount}, but must be NAMESPACE/NAME`);
+  return requestToken(client, {namespace, name}, {audience, seconds: 600}).catch((error: unknown) => {
     if (isNotFound(error))
       throw new CommandError(`there is no ServiceAccount ${serviceAccount}: name another one by --service-account`);
     if (!isForbidden(error)) throw error;
@@ -113,7 +102,6 @@ async function tokenOf(client: Client, serviceAccount: string, audience: string)
         'Name another ServiceAccount by --service-account',
     );
   });
-  return made.status!.token;
 }
 
 interface Answer {

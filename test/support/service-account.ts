@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import type {Client} from '../../operator/kube/client.ts';
 import {defineResource} from '../../operator/kube/objects.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
+import {requestToken} from '../../operator/kube/service-account-token.ts';
 
 export const serviceAccounts = defineResource<KubeObject>({
   group: '',
@@ -60,28 +61,12 @@ export async function makeServiceAccount(
       await client.create(roleBindings, {...binding, kind: 'RoleBinding', metadata: {namespace: where, name}});
 }
 
-/** A token as `kubectl create token NAME --audience` makes it (TokenRequest). */
-export async function tokenOf(
+/** A token for an hour. */
+export const tokenOf = (
   client: Client,
-  {namespace, name}: {namespace: string; name: string},
+  account: {namespace: string; name: string},
   audience: string,
-): Promise<string> {
-  type TokenRequest = KubeObject & {spec: object; status?: {token: string}};
-  const tokens = defineResource<TokenRequest>({
-    group: '',
-    version: 'v1',
-    plural: `serviceaccounts/${name}/token`,
-    kind: 'TokenRequest',
-    namespaced: true,
-  });
-  const made = await client.create(tokens, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {namespace, name},
-    spec: {audiences: [audience], expirationSeconds: 3600},
-  });
-  return made.status!.token;
-}
+): Promise<string> => requestToken(client, account, {audience, seconds: 3600});
 
 /** The same claims with others on top, signed by the API server's own key, which stands in its folder. */
 export function resigned(token: string, claims: object, folder: string): string {

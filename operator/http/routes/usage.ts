@@ -1,6 +1,7 @@
 /** The paths of usage: how many requests each key made, for each scope, on each day. */
 import type {FastifyInstance} from 'fastify';
 import {z} from 'zod';
+import {csv} from '../../domain/csv.ts';
 import {
   dateOf,
   dayMs,
@@ -15,6 +16,7 @@ import {type App, typed} from '../app.ts';
 import {asked} from '../asked.ts';
 import {callerOf} from '../caller.ts';
 import {Problem} from '../problems.ts';
+import {unknown} from '../refusals.ts';
 import type {ServiceAccounts} from '../service-accounts.ts';
 
 export interface UsageDeps {
@@ -67,7 +69,7 @@ const allView = z
 const tags = ['Usage'];
 const description =
   'Usage is stored every half minute: of several replicas, each shows what the others have counted until then. ' +
-  `Days are kept for ${usageDays} days. One answer has at most ${mostDays} of them.`;
+  `Days are kept for ${usageDays} days. One answer covers at most ${mostDays} days.`;
 
 export function addUsage(server: FastifyInstance, deps: UsageDeps): void {
   const app = typed(server);
@@ -104,6 +106,7 @@ function readUsage(app: App, {usage, now}: UsageDeps): void {
       const view = {since: dateOf(days.since), until: dateOf(days.until), items: sums(items, ['day', 'key', 'scope'])};
       if (request.query.format === 'json') return view;
       const file = `usage-${namespace}-${view.since}-${view.until}.csv`;
+      // Names of keys and scopes begin with a letter, a digit or a bracket.
       const text = csv(['day', 'key', 'scope', 'requests'], view.items);
       return reply
         .type('text/csv; charset=utf-8')
@@ -135,7 +138,7 @@ function readAllUsage(app: App, {usage, serviceAccounts, now}: UsageDeps): void 
     },
     async (request) => {
       const {caller} = request;
-      if (caller.kind === 'address') throw new Problem(caller.why.problem, caller.why.detail);
+      if (caller.kind === 'address') throw unknown(caller.why);
       const right = {verb: 'list', resource: 'apikeys'} as const;
       if (caller.kind !== 'service-account' || !(await serviceAccounts.may(caller.account, right, '')))
         throw new Problem(
@@ -198,17 +201,4 @@ function sums<T extends {requests: number}>(rows: readonly T[], columns: readonl
     else found.set(id, {...row});
   }
   return [...found.values()];
-}
-
-const cell = (value: string | number): string =>
-  /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
-
-/** RFC 4180. Names of keys and scopes begin with a letter, a digit or a bracket, so that no cell is a formula. */
-function csv<T extends Record<string, string | number>>(
-  columns: readonly (keyof T & string)[],
-  rows: readonly T[],
-): string {
-  return [columns.join(','), ...rows.map((row) => columns.map((column) => cell(row[column]!)).join(',')), ''].join(
-    '\r\n',
-  );
 }
