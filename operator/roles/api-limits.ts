@@ -5,7 +5,7 @@ import type {BanRules} from '../limits/bans.ts';
 import type {LimitsOptions, LimitsStore} from '../limits/limits.ts';
 import type {AuthorizerSettings} from './authorizer-worker.ts';
 
-/** Where quota and bans outlive the process: in Valkey where there is one, else on the volume. */
+/** Quota and bans outlive the process: Valkey keeps them, or a volume if there is no Valkey. */
 function storeOf({
   settings: {
     api: {storage, replicas},

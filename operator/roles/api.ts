@@ -9,7 +9,7 @@ import {Audit} from '../http/audit.ts';
 import {recognise, whyKeyEnded} from '../http/auth.ts';
 import {refusalOf} from '../http/dry-run.ts';
 import {banTopic, EventHub, sessionTopic} from '../http/event-hub.ts';
-import {Gate, type GateDeps} from '../http/gate.ts';
+import type {Gate} from '../http/gate.ts';
 import {Idempotency} from '../http/idempotency.ts';
 import {KeyWriter} from '../http/key-writer.ts';
 import {loadPage, type Page as PageFiles} from '../http/page/files.ts';
@@ -40,6 +40,7 @@ import {startLimits} from '../limits/limits.ts';
 import {apiMetrics} from '../observability/metrics.ts';
 import {authorizerSettings, limitsOf} from './api-limits.ts';
 import {startAuthorizer} from './authorizer.ts';
+import {makeGate} from './gate.ts';
 import type {Parts} from './parts.ts';
 
 export interface ApiOptions {
@@ -79,7 +80,10 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
     ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)}
     : undefined;
   const serviceAccounts = new ServiceAccounts({...shared, client, audience});
-  const gate = makeGate(parts, shared, page?.sessions, {
+  const gate = makeGate({
+    ...shared,
+    settings: config.settings.api,
+    ...(page && {sessions: page.sessions, pageOrigin: shared.pageOrigin}),
     serviceAccounts,
     used: keys.used,
     letThrough: countIn(limits.usage),
@@ -207,28 +211,6 @@ const makeSessions = (
       whyKeyEnded({namespace, ...key!, scopes}, {findKey, bannedUntil, now: now()}),
     onEnd: (id) => hub.tell(sessionTopic(id)),
   });
-
-function makeGate(
-  {config}: Parts,
-  {limits, tenants, findKey, now, pageOrigin}: Shared,
-  sessions: Sessions | undefined,
-  given: Pick<GateDeps, 'used' | 'refused' | 'letThrough' | 'serviceAccounts'>,
-): Gate {
-  const {withoutKey, perServiceAccount, requireAccount} = config.settings.api;
-  return new Gate({
-    ...given,
-    limiter: limits.limiter,
-    local: limits.addresses,
-    bans: limits.bans,
-    findKey,
-    tenantOf: (namespace) => tenants.of(namespace),
-    ...(sessions && {sessions, pageOrigin}),
-    addressQuota: withoutKey,
-    serviceAccountQuota: perServiceAccount,
-    requireAccount,
-    now,
-  });
-}
 
 function addRoutes(
   server: FastifyInstance,

@@ -8,7 +8,6 @@ import {Authorizer} from '../authorize/authorizer.ts';
 import {envoyServer} from '../authorize/envoy.ts';
 import {authorizeServer} from '../authorize/http.ts';
 import {tenantCaches, Tenants} from '../controllers/tenants.ts';
-import {Gate, type GateDeps} from '../http/gate.ts';
 import {ServiceAccounts} from '../http/service-accounts.ts';
 import {countIn} from '../http/usage.ts';
 import {storeCaches} from '../http/store.ts';
@@ -20,6 +19,7 @@ import {type LimitsOptions, startLimits} from '../limits/limits.ts';
 import {type Beat, beatOf, limitMethods} from '../limits/remote.ts';
 import type {Quota} from '../limits/verdict.ts';
 import {makeLog} from '../observability/log.ts';
+import {makeGate} from './gate.ts';
 
 /** Plain data: the thread gets a copy. */
 export interface AuthorizerSettings {
@@ -58,8 +58,12 @@ const emptyReport = (): Omit<Report, keyof Beat> => ({
   used: new Map(),
 });
 
+/** Keys expire by the system's clock, as in the main thread. */
+const systemNow = (): number => Date.now();
+
 async function startThread(settings: AuthorizerSettings) {
-  const log = makeLog('api', settings.logLevel);
+  const {logLevel, audience, defaultPlan} = settings;
+  const log = makeLog('api', logLevel);
   const client = await Client.load({userAgent: 'doorplate/api'});
   // The main thread publishes the metrics.
   const limits = await startLimits({...settings.limits, log, registry: new Registry()});
@@ -75,15 +79,17 @@ async function startThread(settings: AuthorizerSettings) {
     since = emptyReport();
   };
   const letThrough = countIn(limits.usage);
-  const gate = makeGate(
+  const gate = makeGate({
+    limits,
     settings,
-    {client, caches, limits},
-    {
-      used: (key, atMs) => void since.used.set(keyOf(key), atMs),
-      refused: (why) => void since.refusals[why]++,
-      letThrough,
-    },
-  );
+    tenants: new Tenants(caches, defaultPlan),
+    findKey: (key) => keys.get(key),
+    serviceAccounts: new ServiceAccounts({client, audience, now: systemNow, trustedNow: () => limits.clock.nowMs()}),
+    now: systemNow,
+    used: (key, atMs) => void since.used.set(keyOf(key), atMs),
+    refused: (why) => void since.refusals[why]++,
+    letThrough,
+  });
   const asked = new Authorizer({
     gate,
     log,
@@ -128,37 +134,6 @@ function serversOf(authorizer: Authorizer, {ports, trustedProxies}: AuthorizerSe
       await Promise.all(servers.map((server) => server.stop()));
     },
   };
-}
-
-/** Keys expire by the system's clock, as in the main thread. */
-const systemNow = (): number => Date.now();
-
-interface Parts {
-  client: Client;
-  caches: Pick<ReturnType<typeof storeCaches>, 'keys'> & ReturnType<typeof tenantCaches>;
-  limits: Awaited<ReturnType<typeof startLimits>>;
-}
-
-function makeGate(
-  {audience, withoutKey, perServiceAccount, requireAccount, defaultPlan}: AuthorizerSettings,
-  {client, caches, limits}: Parts,
-  counted: Pick<GateDeps, 'used' | 'refused' | 'letThrough'>,
-): Gate {
-  const tenants = new Tenants(caches, defaultPlan);
-  return new Gate({
-    ...counted,
-    limiter: limits.limiter,
-    // A proxy names the addresses that it asks for: they are counted apart from those that ask the API itself.
-    local: limits.addresses,
-    bans: limits.bans,
-    findKey: (key) => caches.keys.get(key),
-    tenantOf: (namespace) => tenants.of(namespace),
-    serviceAccounts: new ServiceAccounts({client, audience, now: systemNow, trustedNow: () => limits.clock.nowMs()}),
-    addressQuota: withoutKey,
-    serviceAccountQuota: perServiceAccount,
-    requireAccount,
-    now: systemNow,
-  });
 }
 
 answerCalls(port, await startThread(workerData as AuthorizerSettings));
