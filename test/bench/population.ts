@@ -1,5 +1,6 @@
 /** Many customers of a bench: who they are, and how what they own is made quickly. */
 import {setTimeout as wait} from 'node:timers/promises';
+import type {HostStatus} from '../../operator/api/custom-domain.ts';
 import type {Account, CustomDomain, EndpointSlice, Project, Service} from '../../operator/api/foreign.ts';
 import {identity} from '../../operator/controllers/kept.ts';
 import {
@@ -183,4 +184,21 @@ export async function until(attempt: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + patienceMs; !(await attempt()); await wait(everyMs)) {
     if (Date.now() > end) throw new Error(`not so: ${String(attempt)}`);
   }
+}
+
+/** The status of hostnames that are Live: the primary, and those that redirect to it. */
+export function liveHosts(primary: string, froms: readonly string[]): HostStatus[] {
+  const at = new Date().toISOString();
+  const live = {phase: 'Live', waitingFor: 'Nobody', since: at, addedAt: at, verifiedAt: at, liveAt: at} as const;
+  return [
+    {...live, hostname: primary, role: 'Primary', reason: 'Serving', message: `${primary} is served over TLS.`},
+    ...froms.map((hostname): HostStatus => ({
+      ...live,
+      hostname,
+      role: 'RedirectSource',
+      reason: 'Redirecting',
+      message: `${hostname} redirects to ${primary}.`,
+      redirect: {to: primary, status: 301},
+    })),
+  ];
 }

@@ -12,7 +12,7 @@ import {freePorts} from '../support/free-ports.ts';
 import {home} from '../support/platform.ts';
 import {kubeconfigOf} from './daemons.ts';
 import {figuresOf, measured} from './operator-process.ts';
-import {each} from './population.ts';
+import {each, liveHosts} from './population.ts';
 import {mebibytes, printTable, type Row} from './table.ts';
 import {BenchWorld} from './world.ts';
 
@@ -33,7 +33,6 @@ async function cpuOf(pid: number): Promise<number> {
 
 /** CustomDomains that say of themselves that they redirect: no operator runs. */
 async function makeRedirects({client}: BenchWorld): Promise<void> {
-  const since = new Date().toISOString();
   await each(Array.from({length: domains}), async (_, n) => {
     const primary = `www${n}.customer.test`;
     const froms = Array.from({length: redirectsOfDomain}, (__, i) => sourceOf(n * redirectsOfDomain + i));
@@ -43,20 +42,7 @@ async function makeRedirects({client}: BenchWorld): Promise<void> {
       metadata: {name: `d${n}`, namespace},
       spec: {projectRef: {name: `p${n}`}, primary, redirects: froms.map((from) => ({from, status: 301}))},
     });
-    const hosts = [primary, ...froms].map((hostname) => ({
-      hostname,
-      role: hostname === primary ? 'Primary' : 'RedirectSource',
-      phase: 'Live',
-      reason: hostname === primary ? 'Serving' : 'Redirecting',
-      message: `${hostname} is served.`,
-      waitingFor: 'Nobody',
-      since,
-      addedAt: since,
-      verifiedAt: since,
-      liveAt: since,
-      ...(hostname !== primary && {redirect: {to: primary, status: 301}}),
-    }));
-    const status = {...domain.status, observedGeneration: 1, phase: 'Live', hosts};
+    const status = {...domain.status, observedGeneration: 1, phase: 'Live' as const, hosts: liveHosts(primary, froms)};
     await client.patch<CustomDomain>(
       customDomains,
       `${namespace}/d${n}`,

@@ -16,6 +16,7 @@ import {freePort} from '../support/free-ports.ts';
 import {home} from '../support/platform.ts';
 import {kubeconfigOf} from './daemons.ts';
 import {figuresOf, measured} from './operator-process.ts';
+import {liveHosts} from './population.ts';
 import {mebibytes, printTable, quantile, type Row} from './table.ts';
 import {BenchWorld} from './world.ts';
 
@@ -61,20 +62,7 @@ async function makeProject({client}: BenchWorld, namespace: string): Promise<voi
     metadata,
     spec: {projectRef: {name: 'docs'}, primary, redirects: froms.map((from) => ({from, status: 301 as const}))},
   });
-  const since = new Date().toISOString();
-  const hosts = [primary, ...froms].map((hostname) => ({
-    hostname,
-    role: hostname === primary ? 'Primary' : 'RedirectSource',
-    phase: 'Live',
-    reason: hostname === primary ? 'Serving' : 'Redirecting',
-    message: `${hostname} is served with its own certificate.`,
-    waitingFor: 'Nobody',
-    since,
-    addedAt: since,
-    verifiedAt: since,
-    liveAt: since,
-    ...(hostname !== primary && {redirect: {to: primary, status: 301}}),
-  }));
+  const hosts = liveHosts(primary, froms);
   const dnsRecords = hosts.map(({hostname}) => ({
     hostname,
     type: 'CNAME',

@@ -4,34 +4,22 @@ import {afterAll, beforeAll, beforeEach, expect, test} from '@jest/globals';
 import type {FastifyInstance} from 'fastify';
 import {pino} from 'pino';
 import {z} from 'zod';
-import type {ApiKey, Plan} from '../../../operator/api/foreign.ts';
-import {hashToken, makeToken} from '../../../operator/domain/api-key.ts';
+import type {ApiKey} from '../../../operator/api/foreign.ts';
+import {makeToken} from '../../../operator/domain/api-key.ts';
 import {Gate} from '../../../operator/http/gate.ts';
 import {Problem} from '../../../operator/http/problems.ts';
 import {makeServer} from '../../../operator/http/server.ts';
 import {Bans, defaultBanRules} from '../../../operator/limits/bans.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
 import {type Answer, type Ask, ask as askAt} from '../../support/http-client.ts';
+import {apiKeyOf, planOf} from '../../support/plans-and-keys.ts';
 
 const clock = {nowMs: () => Date.parse('2026-11-22T12:00:00Z')};
-const plan: Plan = {
-  apiVersion: 'doorplate.dev/v1alpha1',
-  kind: 'Plan',
-  metadata: {name: 'small'},
-  spec: {
-    rateLimit: {requestsPerMinute: 20, requestsPerDay: 1000},
-    customDomains: {allowed: true, maxHostnamesPerProject: 1},
-  },
-};
+const plan = planOf('small', {requestsPerMinute: 20, requestsPerDay: 1000}, {allowed: true, maxHostnamesPerProject: 1});
 const keys = new Map<string, ApiKey>();
 const makeKey = (namespace: string, spec: Partial<ApiKey['spec']> = {}, name = 'ci'): string => {
   const token = makeToken({namespace, name});
-  keys.set(`${namespace}/${name}`, {
-    apiVersion: 'doorplate.dev/v1alpha1',
-    kind: 'ApiKey',
-    metadata: {namespace, name, uid: `${namespace}-${name}`},
-    spec: {hashes: [{sha256: hashToken(token)}], scopes: ['domains:read'], ...spec},
-  });
+  keys.set(`${namespace}/${name}`, apiKeyOf(namespace, name, token, spec));
   return token;
 };
 const bans = new Bans({clock, rules: {...defaultBanRules, refusedAtLeast: 10, strikes: 1}});

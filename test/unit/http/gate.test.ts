@@ -4,8 +4,8 @@
  */
 import {describe, expect, test} from '@jest/globals';
 import type {FastifyReply, FastifyRequest} from 'fastify';
-import type {ApiKey, Plan} from '../../../operator/api/foreign.ts';
-import {hashToken, makeToken} from '../../../operator/domain/api-key.ts';
+import type {ApiKey} from '../../../operator/api/foreign.ts';
+import {makeToken} from '../../../operator/domain/api-key.ts';
 import {Gate} from '../../../operator/http/gate.ts';
 import {Problem} from '../../../operator/http/problems.ts';
 import {ServiceAccounts} from '../../../operator/http/service-accounts.ts';
@@ -15,21 +15,14 @@ import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
 import {MemoryStore} from '../../../operator/limits/store.ts';
 import {VirtualTime} from '../../support/limits-time.ts';
+import {apiKeyOf, planOf} from '../../support/plans-and-keys.ts';
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const dayMs = 24 * 60 * minuteMs;
 const office = '203.0.113.7';
 
-const plan: Plan = {
-  apiVersion: 'doorplate.dev/v1alpha1',
-  kind: 'Plan',
-  metadata: {name: 'free'},
-  spec: {
-    rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000},
-    customDomains: {allowed: false, maxHostnamesPerProject: 0},
-  },
-};
+const plan = planOf('free', {requestsPerMinute: 60, requestsPerDay: 1000});
 
 /** A token of a ServiceAccount; the API server knows `good` ones. */
 const jwt = (name: string, exp: number, account = name): string =>
@@ -55,18 +48,10 @@ class World {
   readonly #keys: Record<string, ApiKey>;
 
   constructor() {
-    const key: ApiKey = {
-      apiVersion: 'doorplate.dev/v1alpha1',
-      kind: 'ApiKey',
-      metadata: {namespace: 'acme', name: 'ci', uid: 'u'},
-      spec: {hashes: [{sha256: hashToken(this.token)}], scopes: ['domains:read']},
+    this.#keys = {
+      'acme/ci': apiKeyOf('acme', 'ci', this.token),
+      'acme/other': apiKeyOf('acme', 'other', this.other),
     };
-    const other = {
-      ...key,
-      metadata: {...key.metadata, name: 'other', uid: 'o'},
-      spec: {...key.spec, hashes: [{sha256: hashToken(this.other)}]},
-    };
-    this.#keys = {'acme/ci': key, 'acme/other': other};
     this.start();
   }
 

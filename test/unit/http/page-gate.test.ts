@@ -1,27 +1,20 @@
 /** What a session of the page costs whom, by a clock that the test moves. Sessions are a table here. */
 import {describe, expect, test} from '@jest/globals';
 import type {FastifyReply, FastifyRequest} from 'fastify';
-import type {ApiKey, Plan} from '../../../operator/api/foreign.ts';
-import {hashToken, makeToken} from '../../../operator/domain/api-key.ts';
+import type {ApiKey} from '../../../operator/api/foreign.ts';
+import {makeToken} from '../../../operator/domain/api-key.ts';
 import {Gate, type GateDeps} from '../../../operator/http/gate.ts';
 import {Problem} from '../../../operator/http/problems.ts';
 import type {Session} from '../../../operator/http/session/sessions.ts';
 import {Bans} from '../../../operator/limits/bans.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
 import {MemoryStore} from '../../../operator/limits/store.ts';
+import {apiKeyOf, planOf} from '../../support/plans-and-keys.ts';
 
 const minuteMs = 60_000;
 const page = {requestsPerMinute: 60, requestsPerDay: 500};
 
-const plan: Plan = {
-  apiVersion: 'doorplate.dev/v1alpha1',
-  kind: 'Plan',
-  metadata: {name: 'free'},
-  spec: {
-    rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000},
-    customDomains: {allowed: false, maxHostnamesPerProject: 0},
-  },
-};
+const plan = planOf('free', {requestsPerMinute: 60, requestsPerDay: 1000});
 
 interface Told {
   status: number;
@@ -42,26 +35,14 @@ const own = {origin: `https://${host}`, 'sec-fetch-site': 'same-origin'};
 class World {
   nowMs = Date.parse('2026-11-22T12:00:00Z');
   readonly token = makeToken({namespace: 'acme', name: 'ci'});
-  readonly key: ApiKey = {
-    apiVersion: 'doorplate.dev/v1alpha1',
-    kind: 'ApiKey',
-    metadata: {namespace: 'acme', name: 'ci', uid: 'u'},
-    spec: {hashes: [{sha256: hashToken(this.token)}], scopes: ['domains:read', 'domains:write', 'keys:write']},
-  };
+  readonly key = apiKeyOf('acme', 'ci', this.token, {scopes: ['domains:read', 'domains:write', 'keys:write']});
   /** Of a key in a namespace without an Account. */
   readonly lonely = makeToken({namespace: 'lonely', name: 'ci'});
   readonly store = new MemoryStore();
   readonly sessions = new Map<string, Session>();
   readonly #keys = new Map<string, ApiKey>([
     ['acme/ci', this.key],
-    [
-      'lonely/ci',
-      {
-        ...this.key,
-        metadata: {namespace: 'lonely', name: 'ci', uid: 'l'},
-        spec: {...this.key.spec, hashes: [{sha256: hashToken(this.lonely)}]},
-      },
-    ],
+    ['lonely/ci', apiKeyOf('lonely', 'ci', this.lonely, {scopes: this.key.spec.scopes})],
   ]);
   readonly gate = this.replica();
 
@@ -203,7 +184,7 @@ describe('A session of the page', () => {
   test('has no more than the key that it was opened by, and none of what that has used already', async () => {
     const world = new World();
     world.key.spec.rateLimit = {requestsPerMinute: 5, requestsPerDay: 8};
-    const key = {name: 'ci', uid: 'u', hash: 'x', network: '203.0.113.7'};
+    const key = {name: 'ci', uid: 'acme-ci', hash: 'x', network: '203.0.113.7'};
     const asked = {headers: {...own, cookie: world.session('one', {key})}};
     expect(await world.admitted(2, {headers: {authorization: `Bearer ${world.token}`}})).toBe(2);
     expect(await world.admitted(10, asked)).toBe(3);
@@ -240,7 +221,7 @@ describe('A request with the cookie that the page has not sent', () => {
     });
     expect(await world.admitted(100, {method, headers: {...sent, cookie}})).toBe(0);
     expect(await world.ask({method, headers: {...sent, cookie}})).toMatchObject({status: 429});
-    // The page itself has all that it had, and who is at that address may sign in.
+    // The page has used none of its quota, and a person at that address may sign in.
     expect((await world.ask({headers: {...own, cookie}})).headers['x-ratelimit-remaining']).toBe(59);
     expect((await world.ask({method: 'POST', headers: own, config: {isSignIn: true}})).status).toBe(200);
   });

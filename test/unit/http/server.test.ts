@@ -6,7 +6,7 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {FastifyInstance} from 'fastify';
 import {pino} from 'pino';
 import {z} from 'zod';
-import type {ApiKey, Plan} from '../../../operator/api/foreign.ts';
+import type {ApiKey} from '../../../operator/api/foreign.ts';
 import {hashToken, makeToken} from '../../../operator/domain/api-key.ts';
 import {Gate} from '../../../operator/http/gate.ts';
 import type {GateDeps} from '../../../operator/http/gate.ts';
@@ -18,29 +18,17 @@ import {Limiter} from '../../../operator/limits/limiter.ts';
 import {ApiError, NoAnswerError} from '../../../operator/kube/errors.ts';
 import {type Answer, type Ask, ask as askAt, raw} from '../../support/http-client.ts';
 import {patience} from '../../support/patience.ts';
+import {apiKeyOf, planOf} from '../../support/plans-and-keys.ts';
 
 const log = pino({level: 'silent'});
 const clock = {nowMs: () => Date.parse('2026-11-22T12:00:00Z')};
-const plan: Plan = {
-  apiVersion: 'doorplate.dev/v1alpha1',
-  kind: 'Plan',
-  metadata: {name: 'small'},
-  spec: {
-    rateLimit: {requestsPerMinute: 20, requestsPerDay: 1000},
-    customDomains: {allowed: true, maxHostnamesPerProject: 1},
-  },
-};
+const plan = planOf('small', {requestsPerMinute: 20, requestsPerDay: 1000}, {allowed: true, maxHostnamesPerProject: 1});
 
 const tokens = new Map<string, string>();
 const keys = new Map<string, ApiKey>();
 function makeKey(namespace: string, name: string, spec: Partial<ApiKey['spec']> = {}): string {
   const token = makeToken({namespace, name});
-  keys.set(`${namespace}/${name}`, {
-    apiVersion: 'doorplate.dev/v1alpha1',
-    kind: 'ApiKey',
-    metadata: {namespace, name, uid: `${namespace}-${name}`},
-    spec: {hashes: [{sha256: hashToken(token)}], scopes: ['domains:read'], ...spec},
-  });
+  keys.set(`${namespace}/${name}`, apiKeyOf(namespace, name, token, spec));
   tokens.set(name, token);
   return token;
 }
