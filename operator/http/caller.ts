@@ -36,15 +36,15 @@ export type Stranger = {kind: 'address'; pools: readonly Pool[]; why: NotRecogni
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the key must be allowed; `any` for every key. Absent where nobody needs one. */
+    /** The scope that the key must have; `any` for every key. Absent where no key is needed. */
     scope?: string;
     /** What a ServiceAccount needs, where scope and method do not say it: see `rightFor`. */
     right?: Partial<Right>;
-    /** Whether a request never uses the plan's quota: it has a small one of its own, so that a drained plan locks nobody out. */
+    /** Whether a request uses a small quota of its own and never the plan's, so that it also works when the plan is used up. */
     ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);
-    /** A file of the page: anybody may have it, and a quota of its own counts it. */
+    /** A file of the page: it is public, and has a quota of its own. */
     isFile?: boolean;
-    /** Somebody signs in, or out: beside other requests of the same address, so that neither keeps the other from it. */
+    /** A sign-in or sign-out. It is counted apart from other requests of the same address, so that neither stops the other. */
     isSignIn?: boolean;
     /** An event stream: it has log lines and metrics of its own. */
     isStream?: boolean;

@@ -29,7 +29,7 @@ import {
 } from './pools.ts';
 import {isConditional} from './preconditions.ts';
 import {Problem} from './problems.ts';
-import {banned, nobody, rateLimited, unknown} from './refusals.ts';
+import {banned, noCredentials, rateLimited, unknown} from './refusals.ts';
 import {jwtOf, rightFor} from './service-accounts.ts';
 import type {ServiceAccounts} from './service-accounts.ts';
 import {readCookie} from './session/cookie.ts';
@@ -172,20 +172,20 @@ export class Gate {
     // A path that cannot be decoded has no route.
     const {isFile, isSignIn, scope, ownQuota: own} = routeOptions?.config ?? {};
     if (isFile) {
-      request.caller = {...this.#stranger(ip, nobody), pools: [filesPool(ip)]};
+      request.caller = {...this.#stranger(ip, noCredentials), pools: [filesPool(ip)]};
       return void (await this.#take(this.#deps.local, request.caller.pools, tell));
     }
     const {sessions, pageOrigin} = this.#deps;
-    // What needs nobody signed in is open to whoever follows a link to it, with a cookie or without.
+    // Paths that need no sign-in are open to requests from other sites, with a cookie or without.
     const token = sessions && scope !== undefined && authorization === undefined ? readCookie(cookie) : undefined;
     if ((isSignIn || token !== undefined) && !isSameOrigin(request, pageOrigin))
       return this.#passCrossSite(request, tell);
     if (isSignIn) {
-      request.caller = this.#stranger(ip, nobody, request.method === 'DELETE' ? 'sign-out' : 'sign-in');
+      request.caller = this.#stranger(ip, noCredentials, request.method === 'DELETE' ? 'sign-out' : 'sign-in');
       return void (await this.#take(this.#deps.local, request.caller.pools, tell));
     }
     if (sessions && token !== undefined) {
-      const stranger = this.#stranger(ip, nobody, 'cookie');
+      const stranger = this.#stranger(ip, noCredentials, 'cookie');
       return passSession({...this.#deps, sessions}, {token, request, stranger}, (verdict) =>
         this.#judge(verdict, tell),
       );
@@ -202,9 +202,9 @@ export class Gate {
     );
   }
 
-  /** Another site's requests cost the tenant nothing, and keep nobody at the address from the page: a pool of their own counts them. */
+  /** Requests from other sites have a pool of their own: they cost the tenant nothing, and the page keeps its quota for the address. */
   async #passCrossSite(request: FastifyRequest, tell: Tell): Promise<void> {
-    request.caller = this.#stranger(request.ip, nobody, 'cross-site');
+    request.caller = this.#stranger(request.ip, noCredentials, 'cross-site');
     await this.#take(this.#deps.local, request.caller.pools, tell);
     checkSameOrigin(request, this.#deps.pageOrigin);
   }

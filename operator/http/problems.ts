@@ -313,6 +313,9 @@ export const problemSchema = z
 type Members = Omit<z.output<typeof problemSchema>, 'type' | 'title' | 'status' | 'detail' | 'help'>;
 
 /** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
+/** The HTTP status of a problem. */
+export const statusOf = (type: ProblemName): number => table[type].status;
+
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly type: ProblemName;
@@ -331,7 +334,7 @@ export class Problem extends Error {
   }
 
   get status(): number {
-    return table[this.type].status;
+    return statusOf(this.type);
   }
 
   get body(): z.output<typeof problemSchema> {

@@ -2,16 +2,17 @@
 import type {Strikes} from '../limits/bans.ts';
 import type {Refusal} from '../limits/verdict.ts';
 import type {NotRecognised} from './auth.ts';
-import {Problem} from './problems.ts';
+import {Problem, statusOf} from './problems.ts';
 
-export const nobody: NotRecognised = {
+export const noCredentials: NotRecognised = {
   problem: 'credentials-missing',
   detail: 'Send an API key: Authorization: Bearer dp_...',
 };
 
 export const unknown = ({problem, detail}: NotRecognised): Problem =>
   new Problem(problem, detail, {
-    ...(problem !== 'account-missing' && {headers: {'www-authenticate': 'Bearer realm="doorplate"'}}),
+    // RFC 9110, 15.5.2.
+    ...(statusOf(problem) === 401 && {headers: {'www-authenticate': 'Bearer realm="doorplate"'}}),
   });
 
 /** `untilSeconds`: Unix time. */

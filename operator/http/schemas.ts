@@ -6,7 +6,8 @@ import {z} from 'zod';
 import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';
 import {hostname} from '../api/rules.ts';
 
-const time = (description: string) => z.string().meta({format: 'date-time'}).describe(`${description} RFC 3339, UTC.`);
+export const time = (description: string) =>
+  z.string().meta({format: 'date-time'}).describe(`${description} RFC 3339, UTC.`);
 const unixTime = (description: string) => z.int().describe(`${description} Unix time in seconds.`);
 
 export const projectName = z.string().min(1).max(253).meta({example: 'docs'}).describe('Name of a project.');
@@ -263,7 +264,7 @@ const state = z
 
 export const auditRecord = z
   .object({
-    time: z.string().describe('When. RFC 3339 with milliseconds, UTC.'),
+    time: z.string().meta({format: 'date-time'}).describe('When. RFC 3339 with milliseconds, UTC.'),
     action: z
       .enum([
         'hostname.add',

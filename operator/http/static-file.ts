@@ -1,4 +1,4 @@
-/** Files that are the same for everybody: compressed once, and answered with an entity tag. */
+/** Public files: compressed once, and answered with an entity tag. */
 import {createHash} from 'node:crypto';
 import {promisify} from 'node:util';
 import {brotliCompress, constants, gzip} from 'node:zlib';
@@ -13,7 +13,7 @@ export interface StaticFile {
   etag: string;
 }
 
-/** Names its content, so that it may be kept for ever. */
+/** Names its content, so that browsers may cache it permanently. */
 export const contentHash = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('base64url').slice(0, 10);
 

@@ -6,6 +6,7 @@ import {bare, bareKey} from '../controllers/kept.ts';
 import {namespaceOf, projectOf} from '../controllers/relations.ts';
 import {apiKeys, customDomains, projects} from '../controllers/resources.ts';
 import {older} from '../domain/acceptance.ts';
+import {byText} from '../domain/text.ts';
 import {Cache} from '../kube/cache.ts';
 import type {Client} from '../kube/client.ts';
 import type {ManagedFieldsEntry} from '../kube/objects.ts';
@@ -95,14 +96,16 @@ export class Store {
 }
 
 type Named = {metadata: {name: string}};
-const byName = ({metadata: {name: a}}: Named, {metadata: {name: b}}: Named): number => (a === b ? 0 : a < b ? -1 : 1);
+export const objectName = ({metadata: {name}}: Named): string => name;
+const byName = (a: Named, b: Named): number => byText(objectName(a), objectName(b));
 
-/** One page of what is sorted by name: those that follow `after`. */
-export function pageOf<T extends Named>(
+/** One page of what is sorted by `idOf`: the items that follow `after`. */
+export function pageOf<T>(
   all: readonly T[],
+  idOf: (item: T) => string,
   {limit, after = ''}: {limit: number; after?: string},
 ): {items: T[]; next: string | null} {
-  const rest = all.filter((one) => one.metadata.name > after);
+  const rest = all.filter((item) => idOf(item) > after);
   const items = rest.slice(0, limit);
-  return {items, next: rest.length > limit ? items.at(-1)!.metadata.name : null};
+  return {items, next: rest.length > limit ? idOf(items.at(-1)!) : null};
 }

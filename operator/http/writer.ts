@@ -44,10 +44,9 @@ export class DomainWriter {
   }
 
   /**
-   * Carries out a change on what stands now, read from the API server. Returns the CustomDomain, undefined when it is gone, and the
-   * spec from before. Where
-   * somebody changes it at the same time the change is made anew on theirs, unless `ifMatch` forbids it. With `dryRun` the API server
-   * checks what would be applied, and nothing is written.
+   * Applies a change to the current CustomDomain, read from the API server. Returns the CustomDomain (undefined if it was deleted) and
+   * the spec from before. After a conflicting write, the change is applied again to the new version, unless `ifMatch` forbids it. With
+   * `dryRun` the API server checks what would be applied, and nothing is written.
    */
   async change(project: Project, ifMatch: string | undefined, change: Change, {dryRun = false} = {}): Promise<Changed> {
     for (let attempt = 0; ; attempt++) {

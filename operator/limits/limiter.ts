@@ -277,8 +277,8 @@ export class Limiter {
   }
 
   /**
-   * Makes room for one: the next that nobody asked for since the last round (the clock algorithm). Each request marks its own pools at
-   * most, so the work for each is constant on average.
+   * Drops one pool: the next one without a request since the last round (the clock algorithm). A request marks only its own pools, so
+   * the work for each request is constant on average.
    */
   #forget(): void {
     for (;;) {

@@ -85,11 +85,11 @@ const nothingHeld: Held = {taken: 0, returned: 0};
 const sweepEveryMs = 60_000;
 
 /**
- * Windows in memory. Holds at most `atMost` windows, and at least the half of these that were asked for last; so pools that strangers can
- * make (addresses) must have a store of their own.
+ * Windows in memory. Holds at most `atMost` windows, and at least the most recently used half of them. Strangers can make pools
+ * (addresses), so those need a store of their own.
  */
 export class MemoryStore implements Store {
-  /** Those that were asked for last, and those before them: when the recent ones are half of all, the others are forgotten at once. */
+  /** Recently used windows, and older ones. When the recent ones fill half of the store, all older ones are dropped. */
   #recent = new Map<string, Window>();
   #older = new Map<string, Window>();
   readonly #atMost: number;

@@ -3,6 +3,7 @@
  * minute, so that counting costs a request next to nothing. A process that dies without warning loses what it had not stored.
  */
 import {randomUUID} from 'node:crypto';
+import {byText} from '../domain/text.ts';
 
 /** The key that made requests, its owner, and the scope that the requests needed. */
 export interface Usage {
@@ -125,7 +126,7 @@ export class UsageCounter {
   async of(namespaceUID: string, range: UsageRange): Promise<UsageCount[]> {
     await this.store();
     const counts = await this.#store.usageOf(namespaceUID, range);
-    return counts.toSorted((a, b) => a.day - b.day || compare(a.key, b.key) || compare(a.scope, b.scope));
+    return counts.toSorted((a, b) => a.day - b.day || byText(a.key, b.key) || byText(a.scope, b.scope));
   }
 
   /** See {@link UsageStore.usingNamespaces}. */
@@ -172,8 +173,6 @@ export class UsageCounter {
   }
 }
 
-const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
-
 /** Counts in memory. */
 export class MemoryUsage implements UsageStore {
   /** By namespace UID, by day, and by {@link seriesOf}. */
@@ -199,7 +198,7 @@ export class MemoryUsage implements UsageStore {
   async usingNamespaces(_: UsageRange, after: string, limit: number): Promise<string[]> {
     return [...this.#counts.keys()]
       .filter((uid) => uid > after)
-      .toSorted(compare)
+      .toSorted(byText)
       .slice(0, limit);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Clients in three languages, as tools generate them from docs/openapi.json: each is compiled and does the same. No operator runs here:
- * the test writes its status, so that a hostname has its record when it was added, and is Live when it was verified.
+ * Clients in three languages, generated from docs/openapi.json: each compiles, and each adds, verifies and removes a hostname. No operator
+ * runs here. The test writes the status instead: the record of a hostname that was added, and Live for one that was verified.
  */
 import {execFile} from 'node:child_process';
 import {cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync} from 'node:fs';

@@ -6,7 +6,7 @@ import type {Pool, Verdict} from '../../operator/limits/verdict.ts';
 import {withFreshMinute} from '../support/fresh-minute.ts';
 import {Redis} from '../support/redis.ts';
 
-/* What a client is told, whichever of ten replicas answers it. */
+/* The headers that clients get, whichever of ten replicas answers. */
 
 let redis: Redis;
 let replicas: Limits[] = [];

@@ -187,7 +187,7 @@ describe('A store that fails', () => {
     isDown = false;
     request();
     expect(shown(await usage.of('uid-acme', everything))).toEqual(['ci domains:read 0 3']);
-    // Nobody knows whether the failed batch was counted, so the same batch is sent again.
+    // The failed batch may have been counted, so the same batch is sent again.
     expect(new Set(batches.slice(0, 3)).size).toBe(1);
     expect(failures).toHaveLength(2);
   });

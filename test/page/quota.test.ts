@@ -1,4 +1,4 @@
-/** The page over its own quota, when that of the plan is used up, too: what is seen, and that it goes on by itself. */
+/** The page over its own quota, when that of the plan is used up, too: what it shows, and that it continues by itself. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {withFreshMinuteOfPage} from '../support/fresh-minute.ts';

@@ -11,7 +11,7 @@ import type {KeyWriter} from '../key-writer.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import type {OwnedKey, Store} from '../store.ts';
-import {pageOf} from '../store.ts';
+import {objectName, pageOf} from '../store.ts';
 import {keyView} from '../views.ts';
 
 export interface KeyDeps {
@@ -90,7 +90,7 @@ function listKeys(app: App, {store, now}: KeyDeps): void {
       },
     },
     async (request) => {
-      const {items, next} = pageOf(store.keys(callerOf(request).namespace), request.query);
+      const {items, next} = pageOf(store.keys(callerOf(request).namespace), objectName, request.query);
       return {items: items.map((key) => keyView(key, now())), next};
     },
   );

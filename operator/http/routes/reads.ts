@@ -11,7 +11,7 @@ import {etagOf, versionOf} from '../preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import type {Store} from '../store.ts';
-import {pageOf} from '../store.ts';
+import {objectName, pageOf} from '../store.ts';
 import {accountView, domainsView, hostsOf, nameOf, projectView} from '../views.ts';
 
 export interface ReadDeps {
@@ -51,7 +51,7 @@ function listProjects(app: App, {store}: ReadDeps): void {
       },
     },
     async (request) => {
-      const {items, next} = pageOf(store.projects(callerOf(request).namespace), request.query);
+      const {items, next} = pageOf(store.projects(callerOf(request).namespace), objectName, request.query);
       return {items: items.map((p) => projectView(p, store.domainOf(p))), next};
     },
   );

@@ -104,7 +104,7 @@ async function carryOut(
   return done;
 }
 
-/** The same; gives where the hostname stands then. */
+/** The same; returns the state of the hostname after it. */
 async function changed(
   deps: WriteDeps,
   request: FastifyRequest,

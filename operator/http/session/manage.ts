@@ -7,6 +7,7 @@ import {type Audit, grantState} from '../audit.ts';
 import {callerOf} from '../caller.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
+import {pageOf} from '../store.ts';
 import {subject} from './subject.ts';
 import type {Session, Sessions} from './sessions.ts';
 
@@ -17,15 +18,14 @@ interface ManageDeps {
 
 const tags = ['Page'];
 const config = {scope: 'keys:write'};
-const time = (description: string) => z.string().describe(`${description} RFC 3339, UTC.`);
 const listed = z
   .object({
     id: z.string().describe('Names the session, and signs nobody in.'),
     subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
     madeBy: z.string().describe('Who created the link or typed a key: ApiKey NAME or ServiceAccount NAMESPACE/NAME.'),
     scopes: z.array(z.string()).describe('What it allows.'),
-    started: time('When it began.'),
-    ends: time('When it ends.'),
+    started: schemas.time('When it began.'),
+    ends: schemas.time('When it ends.'),
   })
   .describe('A session of the page.')
   .meta({id: 'Session'});
@@ -70,11 +70,11 @@ function listSessions(app: App, {sessions}: ManageDeps): void {
       },
     },
     async (request) => {
-      const {limit, after = '', subject: of} = request.query;
+      const {subject: of, ...which} = request.query;
       const all = await sessions.list(callerOf(request).tenant.namespaceUID);
-      const rest = all.filter(({id, ...each}) => id > after && (of === undefined || each.subject === of));
-      const items = rest.slice(0, limit).map(view);
-      return {items, next: rest.length > limit ? items.at(-1)!.id : null};
+      const wanted = of === undefined ? all : all.filter((session) => session.subject === of);
+      const {items, next} = pageOf(wanted, ({id}) => id, which);
+      return {items: items.map(view), next};
     },
   );
 }
@@ -114,12 +114,7 @@ function endBySubject(app: App, {sessions, audit}: ManageDeps): void {
         tags,
         querystring: z.object({subject}),
         description: 'Also deletes the unused links of the user. Other namespaces keep theirs.',
-        response: answers(
-          {
-            200: endedSessions,
-          },
-          ['invalid-input'],
-        ),
+        response: answers({200: endedSessions}, ['invalid-input']),
       },
     },
     async (request) => {

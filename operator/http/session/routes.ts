@@ -68,7 +68,7 @@ const newLink = z
 const madeLink = z
   .object({
     url: z.string().describe("Send the customer's browser there. It works once, within five minutes."),
-    expires: z.string().describe('Until when it must have been followed. RFC 3339, UTC.'),
+    expires: schemas.time('Until when it must have been followed.'),
   })
   .describe('A link that signs in.')
   .meta({id: 'SignInLink'});
@@ -196,7 +196,7 @@ function startSession(app: App, deps: SessionRoutesDeps): void {
       const next = 'link' in body ? await sessions.grantOf(body.link) : grantOf(deps, body.key, networkOf(ip));
       if (!body.confirmed) await refuseUnseen(deps, before, next, 'link' in body ? body.referrer : undefined);
       const opened = 'link' in body ? await sessions.open(body.link) : await startByKey(deps, next, reply);
-      // Who signs in as somebody else is no longer who they were.
+      // A sign-in as another user ends the session of the former one.
       if (before !== undefined) recordSession(deps, request, 'session.end', await sessions.end(before));
       recordSession(deps, request, 'session.start', opened.session);
       return reply.header('set-cookie', setCookie(opened.token)).send(view(opened.session, tenantOf));

@@ -5,6 +5,7 @@
  *   backend --makeLink--> link, 5 minutes --open, once--> session --its lifetime, or end, or the end of the key behind it--> nothing
  */
 import {createHash, randomBytes} from 'node:crypto';
+import {byText} from '../../domain/text.ts';
 import type {KeyUser} from '../../limits/bans.ts';
 import type {RecordStore} from '../../limits/records.ts';
 import {asked} from '../asked.ts';
@@ -152,7 +153,7 @@ export class Sessions {
   /** The sessions of a namespace that have not ended, by their ids. */
   async list(namespaceUID: string): Promise<Session[]> {
     const all = await this.#kept(namespaceUID);
-    return all.filter((session) => this.#whyEnded(session) === undefined).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return all.filter((session) => this.#whyEnded(session) === undefined).toSorted((a, b) => byText(a.id, b.id));
   }
 
   /** Also those of a key that is banned: they are usable again when the ban ends. */

@@ -65,7 +65,7 @@ const mib = async (fill: (records: HeldRecords) => Promise<void>): Promise<numbe
   records.load([]);
   await fill(records);
   const held = (collect() - before) / 2 ** 20;
-  // They are in use until here.
+  // The records must not be collected before the memory is measured.
   expect(await records.get('session:39999')).toBeDefined();
   return held;
 };
