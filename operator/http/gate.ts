@@ -71,8 +71,9 @@ export interface GateDeps {
 /** Counts a refusal; what of it the client is told. */
 type OnRefusal = (facts: RefusalFacts) => ReturnType<Limits['bans']['refused']>;
 
-const factsOf = ({exhausted, minuteLimit, nowSeconds, retryAfterSeconds}: Refusal): RefusalFacts => ({
+const factsOf = ({exhausted, minuteLimit, nowSeconds, retryAfterSeconds, ...ends}: Refusal): RefusalFacts => ({
   minuteLimit,
+  endsInSeconds: (ends[`${exhausted}End`] ?? Infinity) - nowSeconds,
   ...(exhausted === 'day' && {dayOverSeconds: nowSeconds + retryAfterSeconds}),
 });
 

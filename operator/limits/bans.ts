@@ -4,6 +4,7 @@
  * many, minute after minute.
  *
  *   a minute in which more was refused than twice the requests per minute ---> a strike
+ *   (the last 20 s of a window do not count: clocks of clients are ahead)
  *   3 strikes in minutes that follow one another ----------------------------> banned: 15 min, doubling to 24 h
  *        ^                                                                            |
  *        +--- none in a minute: strikes are forgotten                  forgotten a quiet day after its end
@@ -95,11 +96,21 @@ export interface BansOptions {
   atMost?: number;
 }
 
-/** How a limiter refused: `minuteLimit` requests a minute; `dayOverSeconds` (Unix): it is the day that is used up, and told to end then. */
+/** How a limiter refused. */
 export interface RefusalFacts {
+  /** Requests per minute. */
   minuteLimit: number;
+  /** In how many seconds the exhausted window ends; absent: in more than {@link skewSeconds}. */
+  endsInSeconds?: number;
+  /** Present if the day is exhausted: when the client was told that it ends (Unix seconds). */
   dayOverSeconds?: number;
 }
+
+/**
+ * Clocks of clients may be so many seconds ahead. A client that waits until X-RateLimit-Reset by such a clock asks too early, and is
+ * refused until the window ends; these refusals are no strikes.
+ */
+export const skewSeconds = 20;
 
 export class Bans {
   readonly #clock: {nowMs(): number};
@@ -150,12 +161,12 @@ export class Bans {
   }
 
   /** A request was refused by the limiter. Resulting strikes; undefined where bans are switched off, or one lasts. */
-  refused(user: KeyUser, {minuteLimit, dayOverSeconds}: RefusalFacts): Strikes | undefined {
+  refused(user: KeyUser, {minuteLimit, endsInSeconds = Infinity, dayOverSeconds}: RefusalFacts): Strikes | undefined {
     const {enabled, strikes: strikesToBan, refusedPerMinute, refusedAtLeast} = this.#rules;
     if (!enabled || this.until(user) !== undefined) return undefined;
     const id = banId(user);
     const refused = this.#minuteOf(id);
-    refused.count++;
+    if (endsInSeconds > skewSeconds) refused.count++;
     if (!refused.isStruck && refused.count > Math.max(refusedAtLeast, refusedPerMinute * minuteLimit)) {
       refused.isStruck = true;
       refused.strikes++;

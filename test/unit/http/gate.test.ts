@@ -31,6 +31,8 @@ const jwt = (name: string, exp: number, account = name): string =>
 interface Told {
   status: number;
   retryAfterSeconds: number | undefined;
+  /** X-RateLimit-Reset. */
+  resetSeconds: number | undefined;
   body: Record<string, unknown>;
 }
 
@@ -124,6 +126,7 @@ class World {
       return {
         status,
         retryAfterSeconds: wait === undefined ? undefined : Number(wait),
+        resetSeconds: Number(headers['x-ratelimit-reset']),
         body: body as Record<string, unknown>,
       };
     };
@@ -162,6 +165,23 @@ describe('A client that does as it is told', () => {
     const answers: Told[] = [];
     for (let pod = 0; pod < 200; pod++) answers.push(await world.ask({bearer: jwt('good', ends + pod, 'backend')}));
     expect(answers.filter(({status}) => status !== 200)).toEqual([]);
+  });
+
+  test('waits until X-RateLimit-Reset by a clock that is 15 s ahead, and asks without a pause from then on', async () => {
+    const world = new World();
+    const minutes = 15;
+    const answers = new Map<string, number>();
+    for (const end = world.time.wall + minutes * minuteMs; world.time.wall < end; world.time.pass(20)) {
+      const {status, resetSeconds, body} = await world.ask({bearer: world.token});
+      const told = `${status}, strikes: ${body.strikes ?? 'none'}`;
+      answers.set(told, (answers.get(told) ?? 0) + 1);
+      if (status === 429) world.time.pass(Math.max(0, resetSeconds! * secondMs - (world.time.wall + 15 * secondMs)));
+    }
+    expect([...answers.keys()].toSorted()).toEqual(['200, strikes: none', '429, strikes: 0']);
+    expect(answers.get('200, strikes: none')).toBeGreaterThanOrEqual(
+      (minutes - 1) * plan.spec.rateLimit.requestsPerMinute,
+    );
+    expect(answers.get('429, strikes: 0')).toBeGreaterThan(1000);
   });
 
   test('goes on by a good token while another Pod of its ServiceAccount sends one that is not', async () => {

@@ -66,6 +66,20 @@ const refuse = ({bans}: Pick<World, 'bans'>, count: number, as = user) => {
 };
 
 describe('a key that goes on although every request is refused', () => {
+  test('has no strike for the last 20 seconds of a window, in which clients with a clock that is ahead come too early', () => {
+    const world = make();
+    for (let minute = 0; minute < 10; minute++) {
+      for (let left = 20; left > 0; left--) {
+        for (let i = 0; i < 100; i++) world.bans.refused(user, {minuteLimit, endsInSeconds: left});
+        world.time.pass(secondMs);
+      }
+      world.time.pass(40 * secondMs);
+    }
+    expect(world.bans.refused(user, {minuteLimit, endsInSeconds: 20})).toEqual({strikes: 0, strikesToBan: 3});
+    for (let i = 0; i <= 2 * minuteLimit; i++) world.bans.refused(user, {minuteLimit, endsInSeconds: 21});
+    expect(world.bans.refused(user, {minuteLimit, endsInSeconds: 20})).toEqual({strikes: 1, strikesToBan: 3});
+  });
+
   test('is banned for 15 minutes in the third minute of it', () => {
     const world = make();
     // Ten a second: 600 in each of two minutes, and the 301st of the third.
