@@ -1,11 +1,13 @@
 /** The API as the page uses it: with the session's cookie. Shapes and errors are the server's own. */
 import type {z} from 'zod';
+import type {UsageView} from '../../operator/http/routes/usage.ts';
 import type * as schemas from '../../operator/http/schemas.ts';
 
 export type Host = z.output<typeof schemas.host>;
 export type DnsRecord = Host['records'][number];
 export type Project = z.output<typeof schemas.project>;
 export type Account = z.output<typeof schemas.account>;
+export type Usage = UsageView;
 export type ApiKey = z.output<typeof schemas.key>;
 export interface Domains {
   view: z.output<typeof schemas.domains>;
@@ -135,6 +137,8 @@ export const api = {
     return {view, etag};
   },
   account: async (signal?: AbortSignal) => (await ask<Account>('GET', '/v1/account', {signal})).value,
+  /** Of the last 30 days. */
+  usage: async (signal?: AbortSignal) => (await ask<Usage>('GET', '/v1/usage', {signal})).value,
   add: (
     project: string,
     hostname: string,

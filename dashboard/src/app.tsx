@@ -118,7 +118,7 @@ function SignedIn({session, onMade}: VisitedProps & {session: Session}) {
             </Route>
           )}
           <Route path="/usage">
-            <UsageView />
+            <UsageView session={session} />
           </Route>
           <Route path="/sign-in">
             <Redirect to={firstOf(session)} replace />

@@ -2,6 +2,7 @@
 import type {Session} from './api.ts';
 
 export const mayRead = ({scopes}: Session): boolean => scopes.includes('domains:read');
+export const maySeeUsage = ({scopes}: Session): boolean => scopes.includes('usage:read');
 export const mayMakeKeys = ({scopes}: Session): boolean => scopes.includes('keys:write');
 
 /** Its first view. */

@@ -57,6 +57,7 @@ export const projectQuery = (name: string) =>
 export const domainsQuery = (name: string) =>
   queryOptions({queryKey: ['domains', name], queryFn: ({signal}) => api.domains(name, signal)});
 export const accountQuery = queryOptions({queryKey: ['account'], queryFn: ({signal}) => api.account(signal)});
+export const usageQuery = queryOptions({queryKey: ['usage'], queryFn: ({signal}) => api.usage(signal)});
 export const keysQuery = queryOptions({queryKey: ['keys'], queryFn: ({signal}) => api.keys(signal)});
 
 /** Somebody else is signed in now, or nobody: nothing that was read is theirs. */

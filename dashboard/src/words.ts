@@ -17,6 +17,10 @@ export const partyOf = (party: string): string => parties[party] ?? party;
 const dateAndTime = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'short'});
 export const when = (time: string | number): string => dateAndTime.format(new Date(time));
 
+const dateInUTC = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeZone: 'UTC'});
+/** A date of UTC, YYYY-MM-DD, in words. */
+export const day = (date: string): string => dateInUTC.format(new Date(date));
+
 const timeAlone = new Intl.DateTimeFormat(undefined, {timeStyle: 'short'});
 /** Without the day where that is the same as before. */
 export const whenAfter = (time: string, before: string): string =>

@@ -1,14 +1,17 @@
 import {useQuery} from '@tanstack/react-query';
-import type {Account} from '../api.ts';
+import type {Account, Session, Usage} from '../api.ts';
 import {Bar} from '../parts/bar.tsx';
 import {Page, Skeleton} from '../parts/page.tsx';
 import {Problem} from '../parts/problem.tsx';
-import {accountQuery} from '../queries.ts';
-import {count, when} from '../words.ts';
+import {maySeeUsage} from '../places.ts';
+import {accountQuery, usageQuery} from '../queries.ts';
+import {count, day as dayOf, when} from '../words.ts';
 
 const everyMs = 10_000;
+/** The API itself stores what it has counted every half minute. */
+const usageEveryMs = 60_000;
 
-export default function UsageView() {
+export default function UsageView({session}: {session: Session}) {
   const {data, error, failureReason} = useQuery({...accountQuery, refetchInterval: everyMs});
   const reason = error ?? failureReason;
   return (
@@ -22,6 +25,7 @@ export default function UsageView() {
       ) : (
         <Body account={data} />
       )}
+      {maySeeUsage(session) && <Keys />}
     </Page>
   );
 }
@@ -95,4 +99,68 @@ function Body({
       )}
     </>
   );
+}
+
+function Keys() {
+  const {data, error, failureReason} = useQuery({...usageQuery, refetchInterval: usageEveryMs});
+  const reason = error ?? failureReason;
+  return (
+    <div className="card stack">
+      <h2 id="keys">Requests of each key</h2>
+      {data ? <KeyTable usage={data} /> : reason ? <Problem error={reason} trying={error === null} /> : <p>Loading</p>}
+    </div>
+  );
+}
+
+function KeyTable({usage: {since, until, items}}: {usage: Usage}) {
+  return (
+    <>
+      <p className="note">
+        Since {dayOf(since)}; days are UTC. Requests of this page are not counted. Counts can be half a minute old.
+      </p>
+      {items.length === 0 ? (
+        <p>No key has made a request since then.</p>
+      ) : (
+        <div className="scroll" role="region" aria-labelledby="keys" tabIndex={0}>
+          <table className="list">
+            <thead>
+              <tr>
+                {['Key', 'Today', 'In all'].map((h) => (
+                  <th key={h} scope="col">
+                    {h}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {sumsOf(items, until).map(({key, today, inAll}) => (
+                <tr key={key}>
+                  <th scope="row">{key}</th>
+                  <td>{count(today)}</td>
+                  <td>{count(inAll)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <p>
+        <a href="/v1/usage?format=csv" download>
+          Download by day and scope (CSV)
+        </a>
+      </p>
+    </>
+  );
+}
+
+/** Of each key, the busiest first. */
+function sumsOf(items: Usage['items'], lastDay: string): {key: string; today: number; inAll: number}[] {
+  const sums = new Map<string, {key: string; today: number; inAll: number}>();
+  for (const {key, day, requests} of items) {
+    const sum = sums.get(key) ?? {key, today: 0, inAll: 0};
+    sums.set(key, sum);
+    sum.inAll += requests;
+    if (day === lastDay) sum.today += requests;
+  }
+  return [...sums.values()].toSorted((a, b) => b.inAll - a.inAll);
 }

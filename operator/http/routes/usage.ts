@@ -47,6 +47,7 @@ const usageView = z
   .object({...span, items: z.array(ofDay).describe('By day, key and scope.')})
   .describe('The requests of the keys of a namespace.')
   .meta({id: 'Usage'});
+export type UsageView = z.output<typeof usageView>;
 const ofNamespace = z
   .object({
     namespace: z.string().describe('The namespace.'),
