@@ -42,7 +42,7 @@ declare module 'fastify' {
     right?: Partial<Right>;
     /** Whether a request uses a small quota of its own and never the plan's, so that it also works when the plan is used up. */
     ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);
-    /** A file of the page: it is public, and has a quota of its own. */
+    /** A public file of the page, with a quota of its own. */
     isFile?: boolean;
     /** A sign-in or sign-out. It is counted apart from other requests of the same address, so that neither stops the other. */
     isSignIn?: boolean;

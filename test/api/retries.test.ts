@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(work, {recursive: true, force: true});
 });
 
-/** Lets a program of a tenant of its own run. Resolves with what was answered to it, and with what it printed. */
+/** Lets a program of a tenant of its own run. Resolves with its answers, and with its output if it ended early. */
 async function drive(library: string, [program, ...args]: Program) {
   await world.tenant(library, 'huge', {requestsPerMinute: perMinute, requestsPerDay: 10_000});
   const key = await world.key(library, 'ci');

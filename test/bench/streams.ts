@@ -134,7 +134,7 @@ async function latencies(pool: Pool, token: string): Promise<number[]> {
   return Promise.all(took);
 }
 
-/** Changes what the project shows every 200 ms, as far as the API server is as fast, until it is told to stop. Returns how often. */
+/** Changes what the project shows every 200 ms, as far as the API server is as fast, until the signal aborts. Returns how often. */
 async function changeUntil(world: BenchWorld, key: string, stopped: AbortSignal): Promise<number> {
   let changes = 0;
   for (; !stopped.aborted; changes++) {

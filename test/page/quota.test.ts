@@ -1,4 +1,4 @@
-/** The page over its own quota, when that of the plan is used up, too: what it shows, and that it continues by itself. */
+/** The quotas of the page and of the plan are used up: the page says so, and continues by itself. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {withFreshMinuteOfPage} from '../support/fresh-minute.ts';

@@ -30,7 +30,7 @@ test('A customer sees how many requests each key made, and downloads them by day
   await page.getByRole('link', {name: 'Plan and usage'}).click();
   const table = page.getByRole('region', {name: 'Requests of each key'});
   await table.getByRole('row', {name: /^ci /}).waitFor();
-  // Each was asked for the account once, when it was made.
+  // Making a key sends one request for the account by it.
   expect(await table.getByRole('row').allTextContents()).toEqual(['KeyTodayIn all', 'ci44', 'backend22']);
   await expectAccessible(page, 'usage-of-keys');
 
