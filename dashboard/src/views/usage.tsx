@@ -1,4 +1,5 @@
 import {useQuery} from '@tanstack/react-query';
+import type {ReactNode} from 'react';
 import type {Account, Session, Usage} from '../api.ts';
 import {Bar} from '../parts/bar.tsx';
 import {Page, Skeleton} from '../parts/page.tsx';
@@ -27,6 +28,26 @@ export default function UsageView({session}: {session: Session}) {
       )}
       {maySeeUsage(session) && <Keys />}
     </Page>
+  );
+}
+
+/** A table that scrolls sideways on narrow screens; `title`: the id of its heading. */
+function List({title, columns, children}: {title: string; columns: readonly string[]; children: ReactNode}) {
+  return (
+    <div className="scroll" role="region" aria-labelledby={title} tabIndex={0}>
+      <table className="list">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
   );
 }
 
@@ -69,32 +90,19 @@ function Body({
       {offeredPlans.length > 0 && (
         <div className="card stack">
           <h2 id="plans">Plans</h2>
-          <div className="scroll" role="region" aria-labelledby="plans" tabIndex={0}>
-            <table className="list">
-              <thead>
-                <tr>
-                  {['Plan', 'Hostnames a project', 'Requests a minute', 'Requests a day'].map((h) => (
-                    <th key={h} scope="col">
-                      {h}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {offeredPlans.map((p) => (
-                  <tr key={p.name} aria-current={p.name === plan ? 'true' : undefined}>
-                    <th scope="row">
-                      {p.name}
-                      {p.name === plan && ' (yours)'}
-                    </th>
-                    <td>{p.customDomains.allowed ? count(p.customDomains.maxHostnamesPerProject) : 'none'}</td>
-                    <td>{count(p.rateLimit.requestsPerMinute)}</td>
-                    <td>{count(p.rateLimit.requestsPerDay)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <List title="plans" columns={['Plan', 'Hostnames a project', 'Requests a minute', 'Requests a day']}>
+            {offeredPlans.map((p) => (
+              <tr key={p.name} aria-current={p.name === plan ? 'true' : undefined}>
+                <th scope="row">
+                  {p.name}
+                  {p.name === plan && ' (yours)'}
+                </th>
+                <td>{p.customDomains.allowed ? count(p.customDomains.maxHostnamesPerProject) : 'none'}</td>
+                <td>{count(p.rateLimit.requestsPerMinute)}</td>
+                <td>{count(p.rateLimit.requestsPerDay)}</td>
+              </tr>
+            ))}
+          </List>
         </div>
       )}
     </>
@@ -121,28 +129,15 @@ function KeyTable({usage: {since, until, items}}: {usage: Usage}) {
       {items.length === 0 ? (
         <p>No key has made a request since then.</p>
       ) : (
-        <div className="scroll" role="region" aria-labelledby="keys" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                {['Key', 'Today', 'In all'].map((h) => (
-                  <th key={h} scope="col">
-                    {h}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {sumsOf(items, until).map(({key, today, inAll}) => (
-                <tr key={key}>
-                  <th scope="row">{key}</th>
-                  <td>{count(today)}</td>
-                  <td>{count(inAll)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <List title="keys" columns={['Key', 'Today', 'In all']}>
+          {sumsOf(items, until).map(({key, today, inAll}) => (
+            <tr key={key}>
+              <th scope="row">{key}</th>
+              <td>{count(today)}</td>
+              <td>{count(inAll)}</td>
+            </tr>
+          ))}
+        </List>
       )}
       <p>
         <a href="/v1/usage?format=csv" download>
