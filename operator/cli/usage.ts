@@ -77,7 +77,7 @@ async function printUsage(call: Call<Options>): Promise<void> {
   });
   const shown = columns[options.allNamespaces ? 'all' : 'one'];
   if (options.output === 'json') out(json(rows));
-  else if (options.output === 'csv') out(csv(shown, rows));
+  else if (options.output === 'csv') out(csv(shown, rows, '\n'));
   else
     out(
       table(

@@ -4,10 +4,15 @@ const cell = (value: unknown): string => {
 };
 
 /**
- * CSV (RFC 4180): a line with the names of the columns, then one for each row; undefined and null are empty cells. Spreadsheets take
- * a cell that begins with =, +, - or @ for a formula: the caller makes sure that none does.
+ * CSV: a line with the names of the columns, then one for each row; undefined and null are empty cells. Lines end with CR LF (RFC 4180);
+ * give `\n` for output of a terminal. Spreadsheets take a cell that begins with =, +, - or @ for a formula: the caller makes sure that
+ * none does.
  */
-export const csv = <T extends object>(columns: readonly (keyof T & string)[], rows: readonly T[]): string =>
-  [columns.map(cell).join(','), ...rows.map((row) => columns.map((column) => cell(row[column])).join(',')), ''].join(
-    '\r\n',
-  );
+export const csv = <T extends object>(
+  columns: readonly (keyof T & string)[],
+  rows: readonly T[],
+  lineEnd: '\r\n' | '\n' = '\r\n',
+): string =>
+  [columns.map(cell), ...rows.map((row) => columns.map((column) => cell(row[column])))]
+    .map((cells) => cells.join(',') + lineEnd)
+    .join('');
