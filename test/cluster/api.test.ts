@@ -72,7 +72,7 @@ async function banKey(name: string) {
   const banned = await eventually(
     'it is banned',
     async () => {
-      const replies = await Promise.all(Array.from({length: 20}, () => ask('/v1/projects', {key: token})));
+      const replies = await Promise.all(Array.from({length: 40}, () => ask('/v1/projects', {key: token})));
       return replies.find(({status, json}) => status === 429 && json.type.endsWith('/key-banned'));
     },
     undefined,
