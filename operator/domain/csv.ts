@@ -4,9 +4,8 @@ const cell = (value: unknown): string => {
 };
 
 /**
- * CSV: a line with the names of the columns, then one for each row; undefined and null are empty cells. Lines end with CR LF (RFC 4180);
- * give `\n` for output of a terminal. Spreadsheets take a cell that begins with =, +, - or @ for a formula: the caller makes sure that
- * none does.
+ * Writes CSV (RFC 4180). Column names are the first line; undefined and null become empty cells. `lineEnd` is CR LF by default; use `\n`
+ * for terminals. Spreadsheets run a cell that begins with =, +, - or @ as a formula, so callers must not pass such values.
  */
 export const csv = <T extends object>(
   columns: readonly (keyof T & string)[],

@@ -36,15 +36,15 @@ export type Stranger = {kind: 'address'; pools: readonly Pool[]; why: NotRecogni
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that the key must have; `any` for every key. Absent where no key is needed. */
+    /** Required scope of the key; `any` accepts each key. Absent if the path needs no key. */
     scope?: string;
     /** What a ServiceAccount needs, where scope and method do not say it: see `rightFor`. */
     right?: Partial<Right>;
     /** Whether a request uses a small quota of its own and never the plan's, so that it also works when the plan is used up. */
     ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);
-    /** A public file of the page, with a quota of its own. */
+    /** Public file of the page. Files have a separate quota. */
     isFile?: boolean;
-    /** A sign-in or sign-out. It is counted apart from other requests of the same address, so that neither stops the other. */
+    /** Sign-ins and sign-outs have a separate pool for each address, so that other requests cannot block them. */
     isSignIn?: boolean;
     /** An event stream: it has log lines and metrics of its own. */
     isStream?: boolean;

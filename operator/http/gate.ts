@@ -203,7 +203,7 @@ export class Gate {
     );
   }
 
-  /** Requests from other sites have a pool of their own: they cost the tenant nothing, and the page keeps its quota for the address. */
+  /** Cross-site requests use a separate pool: the tenant pays nothing, and the address keeps its quota for the page. */
   async #passCrossSite(request: FastifyRequest, tell: Tell): Promise<void> {
     request.caller = this.#stranger(request.ip, noCredentials, 'cross-site');
     await this.#take(this.#deps.local, request.caller.pools, tell);

@@ -76,14 +76,16 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
   const shared = share(parts, limits);
   const all = Object.values(shared.caches);
   const keys = keepKeys(parts, shared, events);
-  const page = brand.enabled
-    ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)}
-    : undefined;
+  const page = await openPage(shared, brand);
   const serviceAccounts = new ServiceAccounts({...shared, client, audience});
+  const {tenants, findKey, now, pageOrigin} = shared;
   const gate = makeGate({
-    ...shared,
+    limits,
+    tenants,
+    findKey,
+    now,
     settings: config.settings.api,
-    ...(page && {sessions: page.sessions, pageOrigin: shared.pageOrigin}),
+    ...(page && {sessions: page.sessions, pageOrigin}),
     serviceAccounts,
     used: keys.used,
     letThrough: countIn(limits.usage),
@@ -127,6 +129,9 @@ interface Page {
   files: PageFiles;
   sessions: Sessions;
 }
+
+const openPage = async (shared: Shared, brand: Config['settings']['api']['page']): Promise<Page | undefined> =>
+  brand.enabled ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)} : undefined;
 
 /** What the parts of the API have in common. */
 function share({config, client, log}: Parts, limits: Limits) {

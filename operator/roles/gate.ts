@@ -1,4 +1,4 @@
-/** The gate of the API and of the authorizer, each with the limits of its own thread. */
+/** Makes the gate. The API and the authorizer each make one, with the limits of their thread. */
 import type {Tenants} from '../controllers/tenants.ts';
 import {Gate, type GateDeps} from '../http/gate.ts';
 import type {Limits} from '../limits/limits.ts';
@@ -19,7 +19,7 @@ export const makeGate = ({limits, tenants, settings, ...given}: Sources): Gate =
   new Gate({
     ...given,
     limiter: limits.limiter,
-    // Of this thread alone: a proxy names the addresses that it asks for, and these are not the ones that ask the API itself.
+    // Each thread counts addresses separately: proxies name client addresses to the authorizer, and could use up the API's pools.
     local: limits.addresses,
     bans: limits.bans,
     tenantOf: (namespace) => tenants.of(namespace),

@@ -1,6 +1,6 @@
 /**
  * Clients in three languages, generated from docs/openapi.json: each compiles, and each adds, verifies and removes a hostname. No operator
- * runs here. The test writes the status instead: the record of a hostname that was added, and Live for one that was verified.
+ * runs here. The test writes status instead: DNS records after Add, phase Live after Verify.
  */
 import {execFile} from 'node:child_process';
 import {cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync} from 'node:fs';

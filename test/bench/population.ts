@@ -186,7 +186,7 @@ export async function until(attempt: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** The status of hostnames that are Live: the primary, and those that redirect to it. */
+/** Status entries of Live hostnames: a primary and its redirect sources. */
 export function liveHosts(primary: string, froms: readonly string[]): HostStatus[] {
   const at = new Date().toISOString();
   const live = {phase: 'Live', waitingFor: 'Nobody', since: at, addedAt: at, verifiedAt: at, liveAt: at} as const;

@@ -1,4 +1,4 @@
-/** The quotas of the page and of the plan are used up: the page says so, and continues by itself. */
+/** When both quotas (page and plan) are exhausted, the page reports it and resumes without a reload. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {withFreshMinuteOfPage} from '../support/fresh-minute.ts';

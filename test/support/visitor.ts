@@ -26,7 +26,7 @@ export interface Failure {
   ended: number;
 }
 
-/** What failed, in a few lines: each kind once, how often, and from when to when, in seconds after the last of these steps before it. */
+/** Summarises failures: a line for each message, with its count and its first and last time in seconds after the preceding step. */
 export function inShort(failed: readonly Failure[], steps: readonly [step: string, ms: number][]): string[] {
   const after = (ms: number): string => {
     const [step, at] = steps.findLast(([, began]) => began <= ms) ?? ['1970', 0];

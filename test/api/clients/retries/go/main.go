@@ -1,5 +1,5 @@
-// Reads the projects over and over, four requests at a time, by go-retryablehttp with its own defaults. A request that fails in the end
-// is followed by the next one at once.
+// Reads the projects over and over, four requests at a time, by go-retryablehttp with its own defaults. After a final failure the
+// next request starts immediately.
 //
 //	API=http://HOST:PORT KEY=dp_... client
 package main

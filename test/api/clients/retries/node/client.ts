@@ -1,6 +1,6 @@
 /**
- * Reads the projects over and over, four requests at a time, by a library that retries with its own defaults. A request that fails in
- * the end is followed by the next one at once.
+ * Reads the projects over and over, four requests at a time, by a library that retries with its own defaults. After a
+ * final failure the next request starts immediately.
  *
  *   API=http://HOST:PORT KEY=dp_... node client.ts ky|axios-retry|plugin-throttling
  */
