@@ -4,11 +4,13 @@
  * suites, on the cluster on which they ran. Prints what it counts, and exits 1 where something happened that nobody has
  * foreseen.
  */
+import {existsSync, readFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import type {Certificate} from '../operator/api/foreign.ts';
 import type {AuditEvent} from '../cluster/cluster.ts';
-import {audit, writeVerbs} from '../cluster/cluster.ts';
+import {audit, env, writeVerbs} from '../cluster/cluster.ts';
 import {operatorMetrics} from './support/release.ts';
-import {maybeDone, operator, statusIn, succeeded} from './support/requests.ts';
+import {maybeDone, operator, receivedAt, statusIn, succeeded} from './support/requests.ts';
 
 const redirector = 'system:serviceaccount:doorplate-system:doorplate-redirector';
 const api = 'system:serviceaccount:doorplate-system:doorplate-api';
@@ -22,6 +24,20 @@ const inEndingNamespace = (e: AuditEvent): boolean =>
 /** How many requests may be on their way to one Namespace when it begins to go. An operator that goes on writing there makes hundreds. */
 const mostOnTheirWay = 20;
 
+/** The times at which the API server ended and was started again, ms since the epoch. */
+const restarts = apiServerEnds();
+/** By what its supervisor wrote (cluster/supervise.sh), to the second. */
+function apiServerEnds(): number[] {
+  const log = join(dirname(env().auditLog), 'log', 'supervise.log');
+  if (!existsSync(log)) return [];
+  const ends = readFileSync(log, 'utf8').matchAll(/^(\S+) kube-apiserver ended /gm);
+  return Array.from(ends, ([, at]) => Date.parse(at!));
+}
+/** Within this time of a restart, the API server is not yet what it was. */
+const startsWithinMs = 60_000;
+const isJustAfterStart = (e: AuditEvent): boolean =>
+  restarts.some((at) => receivedAt(e) >= at && receivedAt(e) < at + startsWithinMs);
+
 /** Failures that a sound operator has, each with its reason. */
 const foreseen: readonly {why: string; is: (e: AuditEvent) => boolean}[] = [
   {why: 'another was quicker, or what was read was out of date: it is decided anew', is: (e) => code(e) === 409},
@@ -33,13 +49,14 @@ const foreseen: readonly {why: string; is: (e: AuditEvent) => boolean}[] = [
   },
   {why: 'whether it is there was the question', is: (e) => code(e) === 404 && e.verb === 'get'},
   {why: 'the API server was restarted, or the operator killed as it asked', is: (e) => code(e) >= 500},
-  // Its watch cache is not filled yet (apiserver: pkg/storage/cacher).
+  // Its watch cache is not filled yet (apiserver: pkg/storage/cacher). Until it has read its priority levels, all requests share
+  // `catch-all`, which refuses what exceeds its share, without a message (apiserver: pkg/server/filters/priority-and-fairness.go).
   {
     why: 'the API server had just started',
     is: (e) =>
       code(e) === 429 &&
       ['watch', 'list'].includes(e.verb) &&
-      /storage is \(re\)initializing/.test(e.responseStatus?.message ?? ''),
+      (/storage is \(re\)initializing/.test(e.responseStatus?.message ?? '') || isJustAfterStart(e)),
   },
   {
     why: 'a tenant had made an object that cannot be changed back',
@@ -98,7 +115,7 @@ tell(
   'Failed, and nobody knows why',
   failed
     .filter((e) => !foreseen.some(({is}) => is(e)))
-    .map((e) => `${of(e)} ${code(e)} ${e.requestURI}: ${e.responseStatus?.message}`),
+    .map((e) => `${e.requestReceivedTimestamp} ${of(e)} ${code(e)} ${e.requestURI}: ${e.responseStatus?.message}`),
   {forbidden: true},
 );
 
