@@ -24,16 +24,15 @@ const inEndingNamespace = (e: AuditEvent): boolean =>
 /** How many requests may be on their way to one Namespace when it begins to go. An operator that goes on writing there makes hundreds. */
 const mostOnTheirWay = 20;
 
-/** The times at which the API server ended and was started again, ms since the epoch. */
-const restarts = apiServerEnds();
-/** By what its supervisor wrote (cluster/supervise.sh), to the second. */
+/** When the API server ended, ms since the epoch, to the second. The cluster's supervisor logs it and starts the server again at once. */
 function apiServerEnds(): number[] {
   const log = join(dirname(env().auditLog), 'log', 'supervise.log');
   if (!existsSync(log)) return [];
   const ends = readFileSync(log, 'utf8').matchAll(/^(\S+) kube-apiserver ended /gm);
   return Array.from(ends, ([, at]) => Date.parse(at!));
 }
-/** Within this time of a restart, the API server is not yet what it was. */
+const restarts = apiServerEnds();
+/** The API server may refuse lists and watches for this time after a restart. */
 const startsWithinMs = 60_000;
 const isJustAfterStart = (e: AuditEvent): boolean =>
   restarts.some((at) => receivedAt(e) >= at && receivedAt(e) < at + startsWithinMs);
