@@ -7,13 +7,17 @@
  *   recorded ({@link ReadTrace}), whichever process reads them.
  * - The tools: dependencies, the cluster's binaries, the runner of the mutants.
  *
+ * A module counts by its code: comments, types, layout and the folder that it is in do not change a verdict. Tests that read sources as
+ * text ({@link readsText}) are the exception.
+ *
  * Not among them: Debian's packages (Chromium, redis-server, nginx), whose versions change on a machine at any time, and the network.
  */
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {dirname, join, normalize} from 'node:path';
+import {basename, dirname, join, normalize} from 'node:path';
+import {transformSync} from '@swc/core';
 import {isOfPolicy, type Mutant} from './mutant.ts';
 
 /** Paths below the checkout; a folder ends with `/`. As the input of a test it stands for all files below it. */
@@ -52,9 +56,41 @@ const ofPolicy = [
   'test/mutants/policy-rules.ts',
 ];
 
+/** Tests that read sources as text. For them a comment is an input too, and a script of package.json. */
+const readsText: ReadonlySet<string> = new Set([
+  'test/unit/docs-pages.test.ts',
+  'test/unit/house.test.ts',
+  'test/unit/sbom.test.ts',
+]);
+
 /** A module that is imported by its path. Types alone are erased before Node.js loads a module, so they are not inputs. */
 const imported =
-  /\b(?:import|export)\s+(?!type\b)(?:[^'";]*?\bfrom\s*)?['"](\.[^'"]+)['"]|\b(?:import|new URL)\(\s*['"](\.[^'"]+\.[jt]sx?)['"]/g;
+  /\b(?:import|export)(?!\s+type\b)\s*(?:[^'";]*?\bfrom\s*)?['"](\.[^'"]+)['"]|\b(?:import|new URL)\(\s*['"](\.[^'"]+\.[jt]sx?)['"]/g;
+
+const isModule = (path: string): boolean => /\.[jt]sx?$/.test(path);
+
+/** A module's code without comments, types and layout. Throws when the text is not TypeScript. */
+const codeOf = (path: string, text: string): string =>
+  transformSync(text, {
+    filename: path,
+    swcrc: false,
+    configFile: false,
+    minify: true,
+    jsc: {
+      target: 'es2024',
+      parser: {syntax: 'typescript', tsx: path.endsWith('x')},
+      transform: {verbatimModuleSyntax: true},
+      minify: {compress: false, mangle: false},
+    },
+  }).code;
+
+/** An import with the name of its module's file alone. */
+const withoutFolder = (whole: string, from?: string, dynamic?: string): string => {
+  const path = (from ?? dynamic)!;
+  return whole.replace(path, basename(path));
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Reads a checkout's files, each once. */
 export class Inputs {
@@ -83,16 +119,43 @@ export class Inputs {
   /** The digest of a mutant and its inputs. `read`: what its test reads besides its modules. */
   digestOf(mutant: Mutant, read: readonly string[]): string {
     const {test, title, edits} = mutant;
+    const asText = readsText.has(test);
     const own = isOfPolicy(mutant) ? ofPolicy : (alsoUsed.find(([folder]) => test.startsWith(folder))?.[1] ?? []);
     const modules = isOfPolicy(mutant) ? this.modulesOf('test/mutants/policy.ts') : this.modulesOf(test);
-    const paths = [...new Set([...modules, ...read, ...own, ...tools])].toSorted();
-    const hash = createHash('sha256').update(JSON.stringify({test, title, edits}));
-    for (const path of paths) hash.update(`\n${path} ${this.#digest(path)}`);
+    const others = [...new Set([...read, ...own, ...tools])].filter((path) => !modules.includes(path)).toSorted();
+    const hash = createHash('sha256').update(
+      JSON.stringify({test: basename(test), title, edits: edits.map((edit) => ({...edit, file: basename(edit.file)}))}),
+    );
+    const line = (path: string) => `${basename(path)} ${asText ? this.#digest(path) : this.#linked(path)}`;
+    for (const text of modules.map(line).toSorted()) hash.update(`\n${text}`);
+    for (const path of others) hash.update(`\n${path} ${asText ? this.#digest(path) : this.#meaning(path)}`);
     return hash.digest('hex').slice(0, 16);
   }
 
+  /** What of a file can change a verdict. */
+  #meaning(path: string): string {
+    return this.#once(`meaning ${path}`, () => {
+      if (path === 'package.json') return sha256(withoutScripts(this.#text(path)) ?? 'absent');
+      const code = isModule(path) ? this.#code(path) : undefined;
+      return code === undefined ? this.#digest(path) : sha256(code.replace(imported, withoutFolder));
+    });
+  }
+
+  /** What of a module can change a verdict, and of the modules that it imports, so that none can take the place of another. */
+  #linked(path: string): string {
+    const imports = this.#importsOf(path).map((of) => this.#meaning(of));
+    return sha256([this.#meaning(path), ...imports].join(' '));
+  }
+
+  /** A module's code; undefined if there is no such module. */
+  #code(path: string): string | undefined {
+    const text = this.#text(path);
+    if (text === undefined) return undefined;
+    return this.#once(`code ${path}`, () => codeOf(path, Buffer.from(text, 'latin1').toString()));
+  }
+
   #importsOf(path: string): string[] {
-    if (!/\.[jt]sx?$/.test(path)) return [];
+    if (!isModule(path)) return [];
     return [...(this.#text(path) ?? '').matchAll(imported)].map(([, from, dynamic]) =>
       normalize(join(dirname(path), (from ?? dynamic)!)),
     );
@@ -100,13 +163,15 @@ export class Inputs {
 
   /** Of a file its text; of a folder the names in it, or, where all files below it are inputs, these. */
   #digest(path: string): string {
-    const known = this.#digests.get(path);
+    return this.#once(path, () => sha256(this.#contents(path) ?? 'absent'));
+  }
+
+  #once(name: string, compute: () => string): string {
+    const known = this.#digests.get(name);
     if (known !== undefined) return known;
-    const digest = createHash('sha256')
-      .update(this.#contents(path) ?? 'absent')
-      .digest('hex');
-    this.#digests.set(path, digest);
-    return digest;
+    const computed = compute();
+    this.#digests.set(name, computed);
+    return computed;
   }
 
   #contents(path: string): string | undefined {
@@ -128,6 +193,10 @@ export class Inputs {
     return this.#texts.get(path);
   }
 }
+
+/** package.json without its scripts. */
+const withoutScripts = (text: string | undefined): string | undefined =>
+  text && JSON.stringify({...(JSON.parse(text) as Record<string, unknown>), scripts: undefined});
 
 /** What is in a folder, sorted; folders end with `/`. Undefined when there is no such folder. */
 function namesIn(folder: string): string[] | undefined {

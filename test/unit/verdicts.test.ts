@@ -43,6 +43,11 @@ const mutant = (edit = '- 1\n+ 2\n', red = testFile) =>
   read('x.mutants', `# mutant: x\n# breaks: a rule\n# red: ${red} › title\n# in: operator/x.ts › take\n${edit}`);
 const readByTest = ['charts/doorplate/values.yaml', 'charts/doorplate/templates//'];
 
+const changeOf = (path: string): string => {
+  if (path.endsWith('.ts')) return 'export const changed = 1;\n';
+  return path.endsWith('.json') ? ' ' : '\n# changed';
+};
+
 /** What is recorded after the mutant was red. */
 function recorded() {
   const record = {read: {}, red: {}};
@@ -89,8 +94,39 @@ describe('A recorded verdict', () => {
     ['how tests are run', 'test/jest/runtime.ts'],
   ])('is stale when %s changes', (_, path) => {
     const record = recorded();
-    write(path, `${(checkout as Record<string, string>)[path] ?? ''}\n// changed`);
+    write(path, `${(checkout as Record<string, string>)[path] ?? ''}${changeOf(path)}`);
     expect(new Verdicts(root, record).isCurrent(mutant())).toBe(false);
+  });
+
+  test('is current when comments, types, layout or the folder of a module change', () => {
+    const record = recorded();
+    write(
+      'operator/x.ts',
+      "/** Better. */\nexport {deep}\n  from './d/deep.ts';\nexport const take = (): number => 1;\n",
+    );
+    for (const name of ['deep', 'late', 'worker'])
+      write(`operator/d/${name}.ts`, checkout[`operator/deep/${name}.ts` as keyof typeof checkout]);
+    rmSync(join(root, 'operator/deep'), {recursive: true});
+    expect(new Verdicts(root, record).isCurrent(mutant())).toBe(true);
+  });
+
+  test('is stale when a module of the same name is imported in place of another', () => {
+    write('operator/deep/deep.ts', `${checkout['operator/deep/deep.ts']}import '../late.ts';\n`);
+    write('operator/late.ts', 'export const late = 2;\n');
+    const record = recorded();
+    const swapped = checkout['operator/deep/deep.ts'].replace('./late.ts', '../late.ts');
+    write('operator/deep/deep.ts', `${swapped}import './late.ts';\n`);
+    expect(new Verdicts(root, record).isCurrent(mutant())).toBe(false);
+  });
+
+  test('is stale when a comment changes that its test reads', () => {
+    const ofHouse = mutant('- 1\n+ 2\n', 'test/unit/house.test.ts');
+    write('test/unit/house.test.ts', "import '../../operator/x.ts';\n");
+    const record = {read: {}, red: {}};
+    new Verdicts(root, record).noteRed([ofHouse], () => true);
+    expect(new Verdicts(root, record).isCurrent(ofHouse)).toBe(true);
+    write('operator/x.ts', `${checkout['operator/x.ts']}// a comment\n`);
+    expect(new Verdicts(root, record).isCurrent(ofHouse)).toBe(false);
   });
 
   test('is stale when its edit or its test changes', () => {
