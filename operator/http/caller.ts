@@ -6,7 +6,7 @@ import type {KeyUser} from '../limits/bans.ts';
 import type {Pool} from '../limits/verdict.ts';
 import type {NotRecognised} from './auth.ts';
 import {Problem} from './problems.ts';
-import type {Right, ServiceAccount} from './service-accounts.ts';
+import type {PathScope, Right, ServiceAccount} from './service-accounts.ts';
 import type {Session} from './session/sessions.ts';
 
 /** Somebody in a namespace. `pools`: what their requests are charged to. */
@@ -36,9 +36,9 @@ export type Stranger = {kind: 'address'; pools: readonly Pool[]; why: NotRecogni
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Required scope of the key; `any` accepts each key. Absent if the path needs no key. */
-    scope?: string;
-    /** What a ServiceAccount needs, where scope and method do not say it: see `rightFor`. */
+    /** Required scope of the key. Absent if the path needs no key. */
+    scope?: PathScope;
+    /** The right that a ServiceAccount needs instead of the scope's: see `rightFor`. */
     right?: Partial<Right>;
     /** Whether a request uses a small quota of its own and never the plan's, so that it also works when the plan is used up. */
     ownQuota?: boolean | ((caller: KeyCaller, request: FastifyRequest) => boolean);

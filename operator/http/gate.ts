@@ -305,7 +305,7 @@ export class Gate {
     tell: Tell,
   ): Promise<BackendCaller> {
     const {serviceAccounts, tenantOf} = this.#deps;
-    const {scope = '', right, ownQuota: isOwn} = request.routeOptions.config;
+    const {scope = 'any', right, ownQuota: isOwn} = request.routeOptions.config;
     const {verb, resource} = rightFor(scope, request.method, right);
     const tenant = tenantOf(namespace);
     // The API server is not asked about namespaces that do not exist.

@@ -27,7 +27,7 @@ export async function mayGoOn(deps: GoOnDeps, request: FastifyRequest): Promise<
     caller,
     headers: {authorization},
     routeOptions: {
-      config: {scope = '', right},
+      config: {scope = 'any', right},
     },
   } = request;
   if (caller.kind === 'key') {

@@ -33,10 +33,27 @@ const verbs: Readonly<Record<string, Right['verb']>> = {
   DELETE: 'delete',
 };
 
-/** What a ServiceAccount must be allowed in the namespace, by the path's scope and the method. */
-export const rightFor = (scope: string, method: string, right: Partial<Right> = {}): Right => ({
+/**
+ * The scopes that paths of the API require, and what a ServiceAccount needs in their place. The verb follows from the method, unless the
+ * row or the path names another one.
+ */
+const rights = {
+  any: {resource: 'customdomains'},
+  'domains:read': {resource: 'customdomains'},
+  'domains:write': {resource: 'customdomains'},
+  'keys:write': {resource: 'apikeys'},
+  'usage:read': {resource: 'apikeys'},
+  // A ServiceAccount that may create keys may create one with this scope.
+  'audit:read': {resource: 'apikeys', verb: 'create'},
+} as const satisfies Record<string, Pick<Right, 'resource'> & Partial<Right>>;
+
+/** A scope that a path can require. `any` accepts each key. */
+export type PathScope = keyof typeof rights;
+
+/** The right that a ServiceAccount needs in the namespace. `right`: what the path requires instead of the scope's row. */
+export const rightFor = (scope: PathScope, method: string, right: Partial<Right> = {}): Right => ({
   verb: verbs[method] ?? 'update',
-  resource: /^(keys|usage):/.test(scope) ? 'apikeys' : 'customdomains',
+  ...rights[scope],
   ...right,
 });
 

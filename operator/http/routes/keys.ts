@@ -23,7 +23,7 @@ export interface KeyDeps {
 }
 
 const tags = ['Keys'];
-const config = {scope: 'keys:write'};
+const config = {scope: 'keys:write'} as const;
 const name = z
   .string()
   .max(longestKeyName)

@@ -45,7 +45,7 @@ const ifMatch = z.object({
       'Makes the change only while the domains are at this `version`, in quotes; the `ETag` of a read does too.',
     ),
 });
-const config = {scope: 'domains:write'};
+const config = {scope: 'domains:write'} as const;
 const errors = [
   'invalid-input',
   'not-found',

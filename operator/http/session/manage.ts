@@ -17,7 +17,7 @@ interface ManageDeps {
 }
 
 const tags = ['Page'];
-const config = {scope: 'keys:write'};
+const config = {scope: 'keys:write'} as const;
 const listed = z
   .object({
     id: z.string().describe('Names the session, and signs nobody in.'),

@@ -55,7 +55,7 @@ beforeAll(async () => {
     trustedProxies: [],
     ready: () => true,
     routes: (app) => {
-      const config = {scope: 'domains:read', hasETag: true};
+      const config = {scope: 'domains:read', hasETag: true} as const;
       app.get('/v1/thing', {config, schema: {hide: true}}, async () => {
         handled++;
         return {shown};
