@@ -34,11 +34,14 @@ release: node_modules/.package-lock.json ## the charts and the image for two pro
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo test mutants crds docs check format bench faults models kills load openapi screenshots
+.PHONY: demo dev test mutants crds docs check format bench faults models kills load openapi screenshots
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
 	@node cluster/demo.ts
+
+dev: $(modules) ## the operator from source on the cluster that `make demo` leaves; an edit takes effect in 3 s (ROLE=redirector, INSPECT=1 for a debugger)
+	@INSPECT=$${INSPECT-} cluster/dev.sh $${ROLE:-operator}
 
 test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="checks unit" for some)
 	@cluster/build.sh
