@@ -27,48 +27,52 @@ export interface Owner {
   metadata: ObjectMeta;
 }
 
-interface Desired {
+/** Desired Certificates. */
+interface WantedCertificates {
   certificates: readonly Certificate[];
-  /** Those of them (`namespace/name`) that come back from their rest. */
+  /** Retained Certificates (`namespace/name`) that are used again. */
   returning: readonly string[];
-  routes: readonly RouteObject[];
 }
 
-/** What becomes of a Certificate that is no longer desired: it rests so, or (undefined) it is deleted. */
+/** Decides about a Certificate that is no longer desired: how it is retained, or undefined if it is deleted. */
 export type Leaving = (certificate: Certificate) => Rest | undefined;
 
-/** Where a hostname's Certificate is to be found, and for whom. */
+/** Where a hostname's Certificate is looked up, and for which owner. */
 export interface Place {
   owner: Owner;
   hostname: Hostname;
   namespace: string;
-  /** Undefined: the hostname is not held, so that none may come back from its rest. */
+  /** Undefined: the owner does not own the hostname, so that no retained Certificate may be used. */
   tenant: Tenant | undefined;
   /** ms since the epoch. */
   now: number;
 }
 
-/** What applying has come to. */
-export interface Applied {
-  /** Something was written: what was gathered before is out of date. */
-  changed: boolean;
-  /** Not all that differs was tried: the rest is for another turn, after others had theirs. */
-  unfinished: boolean;
-  /** By the name of an object that could not be written: why. */
-  obstacles: ReadonlyMap<string, Obstacle>;
-  /** The API server failed at some object alone: all else was tried, and the reconcile throws this when it has told what it can. */
-  failed?: ApiError | undefined;
-}
-
-/** What one turn of applying has come to so far. */
-interface Turn {
-  written: number;
-  unfinished: boolean;
-  obstacles: Map<string, Obstacle>;
-}
-
-/** When so many objects of one owner have been written, the rest waits for another turn. A default host has five. */
+/** Most objects of one owner that one reconcile writes. A default hostname has five. */
 export const writesPerTurn = 100;
+
+/** The outcomes of one reconcile's writes. */
+export class Writes {
+  /** Write errors of routes and Certificates, by object name. */
+  readonly obstacles = new Map<string, Obstacle>();
+  /** Write errors of claims, by hostname. */
+  readonly claimErrors = new Map<string, Obstacle>();
+  /** Hostnames that another object owns according to the cache, while the claim itself could not be read. Their routes stay unchanged. */
+  readonly unconfirmed = new Set<string>();
+  readonly #outcomes: PromiseSettledResult<unknown>[] = [];
+  written = 0;
+  /** Whether writes are left for another reconcile. */
+  unfinished = false;
+
+  add(outcomes: readonly PromiseSettledResult<unknown>[]): void {
+    this.#outcomes.push(...outcomes);
+  }
+
+  /** The first failure that concerns a single object. Throws a failure that concerns more. */
+  failure(): ApiError | undefined {
+    return failureOf(this.#outcomes);
+  }
+}
 
 export interface ChildrenDeps {
   client: Client;
@@ -77,7 +81,7 @@ export interface ChildrenDeps {
   routes: Cache<KeptRoute, RouteObject>;
   requests: Cache<IssuedRequest, CertificateRequest>;
   resting: Resting;
-  /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
+  /** Awaited before Certificates of these hostnames are deleted: their orders are known from CertificateRequests that go with them. */
   beforeCertificatesGo: (hostnames: readonly string[]) => Promise<void>;
 }
 
@@ -122,27 +126,43 @@ export class Children {
     return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)), this.#routes);
   }
 
+  /** Removes the routes of an owner for other hostnames than these. Returns whether anything has changed. */
+  async removeRoutesOfOthers(owner: Owner, hostnames: ReadonlySet<string>): Promise<boolean> {
+    const {uid = ''} = owner.metadata;
+    const routes = this.#routes.by('owner', uid).filter(({hosts}) => !hosts.some((host) => hostnames.has(host)));
+    return this.#removeRoutes(routes);
+  }
+
+  /** The hostnames for which an owner has routes. */
+  routedBy({metadata: {uid = ''}}: Owner): ReadonlySet<string> {
+    return new Set(this.#routes.by('owner', uid).flatMap(({hosts}) => hosts));
+  }
+
   /**
-   * Removes what is no longer desired, routes before certificates, then writes what differs, routes first: no write that fails keeps
-   * anything standing, or another from being tried, but where each would meet the same. Removals are done whole; of writes, those that
-   * come after {@link writesPerTurn} are left for another turn. `beforeOrders` is waited for when the routes are written, and says which
-   * Certificates are desired then. Throws, when nothing is under way any more: what no other write would escape either (`isOfOne`), and
-   * what kept a route or a Certificate from being deleted.
+   * Removes the routes of an owner that are no longer desired, then writes those that differ. No write that fails keeps another from being
+   * tried, unless each would fail alike; failures are in `writes`. Writes beyond {@link writesPerTurn} are left for another turn. Returns
+   * whether anything has changed. Throws what kept a route from being deleted.
    */
-  async apply(
+  async applyRoutes(owner: Owner, desired: readonly RouteObject[], writes: Writes): Promise<boolean> {
+    const undesired = this.#undesired(owner, this.#routes, desired);
+    const removed = await this.#removeRoutes(
+      undesired.filter(({hosts}) => !hosts.some((h) => writes.unconfirmed.has(h))),
+    );
+    const written = await this.#applyAll(owner, this.#routes, desired, writes);
+    return removed || written;
+  }
+
+  /** The same for Certificates; those that are no longer desired rest, or are deleted. */
+  async applyCertificates(
     owner: Owner,
-    desired: Desired,
+    {certificates: desired, returning}: WantedCertificates,
     leaving: Leaving,
-    beforeOrders: (soFar: Applied) => Promise<Pick<Desired, 'certificates' | 'returning'>> = async () => desired,
-  ): Promise<Applied> {
-    const {removed, failed} = await this.#removeAllBut(owner, desired, leaving);
-    const turn: Turn = {written: 0, unfinished: false, obstacles: new Map()};
-    const soFar = (): Applied => ({...turn, changed: removed || turn.written > 0});
-    const routed = await this.#applyAll(owner, this.#routes, desired.routes, turn);
-    const then = await beforeOrders(soFar());
-    const certified = await this.#applyAll(owner, this.#certificates, then.certificates, turn, then.returning);
-    const unwritten = failureOf([...routed, ...certified]);
-    return {...soFar(), failed: failed ?? unwritten};
+    writes: Writes,
+  ): Promise<boolean> {
+    const left = await this.#leave(this.#undesired(owner, this.#certificates, desired), leaving);
+    writes.add(left);
+    const written = await this.#applyAll(owner, this.#certificates, desired, writes, returning);
+    return written || left.some((o) => o.status === 'fulfilled' && o.value);
   }
 
   /** Begins an attempt anew. Throws a conflict where the Certificate has changed meanwhile. */
@@ -202,7 +222,8 @@ export class Children {
 
   /** Removes everything: the routes first (traffic stops), then the certificates. */
   async remove(owner: {metadata: Pick<ObjectMeta, 'uid'>}, leaving: Leaving = () => undefined): Promise<void> {
-    const {failed} = await this.#removeAllBut(owner, {certificates: [], returning: [], routes: []}, leaving);
+    await this.#removeRoutes(this.#undesired(owner, this.#routes, []));
+    const failed = failureOf(await this.#leave(this.#undesired(owner, this.#certificates, []), leaving));
     if (failed) throw failed;
   }
 
@@ -230,17 +251,18 @@ export class Children {
     owner: Owner,
     cache: Cache<P, T>,
     desired: readonly T[],
-    turn: Turn,
+    writes: Writes,
     returning: readonly string[] = [],
-  ): Promise<PromiseSettledResult<void>[]> {
+  ): Promise<boolean> {
     const {resource} = cache;
-    return settleAll(desired, async (intent) => {
+    const [writtenBefore, refusedBefore] = [writes.written, writes.obstacles.size];
+    const outcomes = await settleAll(desired, async (intent) => {
       const {name} = intent.metadata;
       const object = `${resource.kind} ${keyOf(intent)}`;
       const labelled = this.#labelled(owner, intent);
       const existing = cache.get(keyOf(intent));
-      if (turn.written >= writesPerTurn) {
-        turn.unfinished ||= !this.#applier.stands(labelled, existing, cache);
+      if (writes.written >= writesPerTurn) {
+        writes.unfinished ||= !this.#applier.stands(labelled, existing, cache);
         return;
       }
       try {
@@ -253,52 +275,39 @@ export class Children {
           onlyExisting: returns,
           cache,
         });
-        if (outcome === 'NotOurs') turn.obstacles.set(name, {kind: 'NameTaken', object});
-        if (outcome === 'Created' || outcome === 'Applied') turn.written++;
+        if (outcome === 'NotOurs') writes.obstacles.set(name, {kind: 'NameTaken', object});
+        if (outcome === 'Created' || outcome === 'Applied') writes.written++;
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        turn.obstacles.set(name, {kind: 'WriteRefused', object, says: error.says});
+        writes.obstacles.set(name, {kind: 'WriteRefused', object, says: error.says});
       }
     });
+    writes.add(outcomes);
+    return writes.written > writtenBefore || writes.obstacles.size > refusedBefore;
   }
 
-  async #removeAllBut(
-    owner: {metadata: Pick<ObjectMeta, 'uid'>},
-    desired: Desired,
-    leaving: Leaving,
-  ): Promise<{removed: boolean; failed: ApiError | undefined}> {
-    const uid = owner.metadata.uid ?? '';
-    const undesired = <T extends KubeObject, P extends HasMeta>(cache: Cache<P, T>, keep: readonly T[]): P[] => {
-      const kept = new Set(keep.map(keyOf));
-      return cache.by('owner', uid).filter((o) => !kept.has(keyOf(o)));
-    };
-    const routes = await this.#end(undesired(this.#routes, desired.routes));
-    const certs = await this.#leave(undesired(this.#certificates, desired.certificates), leaving);
-    return {removed: routes || certs.changed, failed: certs.failed};
+  #undesired<T extends KubeObject, P extends HasMeta>(
+    {metadata: {uid = ''}}: {metadata: Pick<ObjectMeta, 'uid'>},
+    cache: Cache<P, T>,
+    desired: readonly T[],
+  ): P[] {
+    const keys = new Set(desired.map(keyOf));
+    return cache.by('owner', uid).filter((o) => !keys.has(keyOf(o)));
   }
 
-  /** Routes go. Returns whether that has changed anything. */
-  async #end(routes: readonly KeptRoute[]): Promise<boolean> {
+  /** Returns whether that has changed anything. */
+  async #removeRoutes(routes: readonly KeptRoute[]): Promise<boolean> {
     const outcomes = await doAll(routes, (route) => this.#applier.remove(this.#routes.resource, route));
     return outcomes.some((outcome) => outcome !== 'Going');
   }
 
-  /** Certificates rest, or go. Returns whether that has changed anything, and at what the API server failed of those that are to rest. */
-  async #leave(
-    certs: readonly Certificate[],
-    leaving: Leaving,
-  ): Promise<{changed: boolean; failed: ApiError | undefined}> {
-    if (certs.length > 0) await this.#beforeCertificatesGo(certs.flatMap((c) => c.spec.dnsNames));
-    const all = certs.map((certificate) => ({certificate, rest: leaving(certificate)}));
-    const laid = await settleAll(
-      all.filter(({rest}) => rest),
-      ({certificate, rest}) => this.#resting.lay(certificate, rest!),
-    );
-    const going = all.flatMap(({certificate, rest}) => (rest ? [] : certificate));
-    const gone = await doAll(going, (c) => this.#applier.remove(this.#certificates.resource, c));
-    return {
-      changed: laid.some((o) => o.status === 'fulfilled' && o.value) || gone.some((outcome) => outcome !== 'Going'),
-      failed: failureOf(laid),
-    };
+  /** Retains Certificates without a route, or deletes them. A failure keeps no other Certificate from being tried. */
+  async #leave(certs: readonly Certificate[], leaving: Leaving): Promise<PromiseSettledResult<boolean>[]> {
+    return settleAll(certs, async (certificate) => {
+      await this.#beforeCertificatesGo(certificate.spec.dnsNames);
+      const rest = leaving(certificate);
+      if (rest) return this.#resting.lay(certificate, rest);
+      return (await this.#applier.remove(this.#certificates.resource, certificate)) !== 'Going';
+    });
   }
 }

@@ -12,7 +12,7 @@ import type {Client} from '../kube/client.ts';
 import type {Result} from '../kube/controller.ts';
 import {isAlreadyExists, isConflict} from '../kube/errors.ts';
 import type {HasMeta, Key, Resource} from '../kube/objects.ts';
-import {doAll} from '../kube/side-by-side.ts';
+import {doAll, settleAll} from '../kube/side-by-side.ts';
 import {by, each, itself, type KeysOf, on, type Wake, whenNewOrGone} from '../kube/wake.ts';
 import type {Caches} from './caches.ts';
 import type {CertificateTimes} from './certificate-times.ts';
@@ -25,16 +25,16 @@ import {customDomains, domainClaims, projects} from './resources.ts';
 import type {Resting} from './resting.ts';
 import type {Tenants} from './tenants.ts';
 
-/** How often what follows from claims is decided anew before the queue's back-off takes over. */
+/** How many times claims are written again before the queue's backoff takes over. */
 const rounds = 4;
 
 /** Before a hostname becomes a tenant's: what rests of it for others goes. */
 type MakeWay = (hostname: string, tenant: Tenant) => Promise<void>;
 
-/** For whom it is decided. `confirm` throws where that tenant is not who it was. */
+/** The tenant for which claims are written. `confirmTenant` throws a StaleReadError if the Namespace has another tenant now. */
 interface Winner {
   tenant: Tenant;
-  confirm: () => Promise<void>;
+  confirmTenant: () => Promise<void>;
 }
 
 /** Writes claims: each write succeeds against what was read, or not at all. */
@@ -52,40 +52,39 @@ export class Claims {
   of = (hostname: string): DomainClaim | undefined => this.#cache.get(hostname);
 
   /**
-   * Decides, writes the claims that the decision asks for, and decides anew, until it asks for none: only then is anything else
-   * done. Where another was quicker, the next round sees that one's claim. Before a hostname becomes the tenant's, that is confirmed,
-   * and way is made.
+   * Writes claims for a tenant. Where another was quicker, the cache has that one's claim then. Before a hostname becomes the tenant's, the
+   * tenant is confirmed, and what rests of the hostname for others goes. Returns what became of each write that was begun.
    */
-  settle<D extends {claims: readonly ClaimWrite[]}>(decide: () => D, {tenant, confirm}: Winner): Promise<D> {
-    return this.#settle(decide, async (writes) => {
-      if (writes.some(gives)) await confirm();
-      await doAll(writes, async (write) => {
-        if (gives(write)) await this.#makeWay(write.hostname, tenant);
-        await this.write(write);
-      });
+  async writeAll(
+    writes: readonly ClaimWrite[],
+    {tenant, confirmTenant}: Winner,
+  ): Promise<PromiseSettledResult<void>[]> {
+    if (writes.some(gives)) await confirmTenant();
+    return settleAll(writes, async (write) => {
+      if (gives(write)) await this.#makeWay(write.hostname, tenant);
+      await this.write(write);
     });
+  }
+
+  /** Brings the copy of a claim up to date. Throws what the API server throws. */
+  async read(hostname: string): Promise<DomainClaim | undefined> {
+    const live = await this.#client.get(domainClaims, hostname);
+    if (live) this.#cache.observe(live);
+    return live;
   }
 
   /** Sees to it that the claims of these hostnames know the orders that `ordersOf` tells of. */
   async remember(hostnames: readonly string[], ordersOf: (claim: DomainClaim) => readonly Order[]): Promise<void> {
-    const standing = () => hostnames.flatMap((hostname) => this.of(hostname) ?? []);
-    await this.#settle(
-      () => ({claims: standing().flatMap((claim) => remember(claim, ordersOf(claim)) ?? [])}),
-      // Way is made for nobody: that asks for this.
-      (writes) => doAll(writes, (write) => this.write(write)),
-    );
-  }
-
-  async #settle<D extends {claims: readonly ClaimWrite[]}>(
-    decide: () => D,
-    writeAll: (writes: readonly ClaimWrite[]) => Promise<unknown>,
-  ): Promise<D> {
     for (let round = 0; round < rounds; round++) {
-      const decision = decide();
-      if (decision.claims.length === 0) return decision;
-      await writeAll(decision.claims);
+      const writes = hostnames.flatMap((hostname) => {
+        const claim = this.of(hostname);
+        return (claim && remember(claim, ordersOf(claim))) ?? [];
+      });
+      if (writes.length === 0) return;
+      // Way is made for nobody: that asks for this.
+      await doAll(writes, (write) => this.write(write));
     }
-    throw new Error('claims keep changing while they are decided upon');
+    throw new Error('claims keep changing while they are written');
   }
 
   /** Throws what the API server throws, but where another was quicker: then the cache has what stands. */

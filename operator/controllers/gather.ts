@@ -9,7 +9,6 @@ import type {Hostname} from '../domain/hostname.ts';
 import {objectNameOf} from '../domain/hostname.ts';
 import {formerPrimary, named} from '../domain/hosts.ts';
 import {attemptOf} from '../domain/issuance.ts';
-import type {Obstacle} from '../domain/obstacle.ts';
 import {questionOf} from '../domain/ownership.ts';
 import type {Question} from '../domain/records.ts';
 import type {Use} from '../domain/routes.ts';
@@ -22,7 +21,7 @@ import type {CustomDomain, Project} from '../api/foreign.ts';
 import type {Cache} from '../kube/cache.ts';
 import {keyOf} from '../kube/objects.ts';
 import type {CheckTimes} from './check-times.ts';
-import type {Children} from './children.ts';
+import type {Children, Writes} from './children.ts';
 import type {Claims} from './claims.ts';
 import type {EdgeAddresses} from './edge-addresses.ts';
 import type {FirstDomains} from './first-domains.ts';
@@ -58,11 +57,11 @@ export interface Moment {
   domain: CustomDomain;
   tenant: Tenant;
   request: World['request'];
-  /** By the name of an object that the last write could not write. */
-  obstacles: ReadonlyMap<string, Obstacle>;
+  /** What the writes of this reconcile have come to so far. */
+  writes: Pick<Writes, 'obstacles' | 'claimErrors'>;
 }
 
-export function gather(sources: Sources, {now, domain, tenant, request, obstacles}: Moment): World {
+export function gather(sources: Sources, {now, domain, tenant, request, writes}: Moment): World {
   const {policy, issuer, edgeAddresses, firsts, projects, claims, startedAt} = sources;
   const project = projects.get(projectKey(domain));
   const known = {
@@ -84,7 +83,7 @@ export function gather(sources: Sources, {now, domain, tenant, request, obstacle
   return {
     ...known,
     claims: new Map(hosts.flatMap(({hostname}) => claimEntry(hostname, claims.of(hostname)))),
-    facts: new Map(hosts.map(({hostname, role}) => [hostname, factsOf(sources, known, hostname, role, obstacles)])),
+    facts: new Map(hosts.map(({hostname, role}) => [hostname, factsOf(sources, known, hostname, role, writes)])),
   };
 }
 
@@ -96,7 +95,7 @@ function factsOf(
   known: Pick<World, 'now' | 'domain' | 'project' | 'policy' | 'tenant'>,
   hostname: Hostname,
   role: HostStatus['role'],
-  obstacles: Moment['obstacles'],
+  {obstacles, claimErrors}: Moment['writes'],
 ): HostFacts {
   const {policy, dns, edge, edgeAddresses, issuance, children, orders, claims, checks} = sources;
   const {now, domain, project, tenant} = known;
@@ -149,6 +148,7 @@ function factsOf(
       },
     }),
     ...(obstacle && {obstacle}),
+    ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
   };
 }
 

@@ -1,25 +1,24 @@
-/** Project: gather -> decide (domain/project.ts, pure) -> apply its default host's routes, then status once, last. */
+/** Reconciles Projects: gather -> decide (domain/project.ts, pure) -> carry out the stages; status is published last, once. */
 import {defaultHostOf, routesOfDefaultHost} from '../domain/default-host.ts';
 import {shorterProjectStatuses} from '../domain/fit.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {isHeldBy} from '../domain/claim.ts';
 import {objectNameOf} from '../domain/hostname.ts';
-import type {ProjectWorld} from '../domain/project-world.ts';
+import type {ProjectDecision, ProjectWorld} from '../domain/project-world.ts';
 import {decideProject} from '../domain/project.ts';
 import type {Use} from '../domain/routes.ts';
 import {homeOf} from '../domain/routes.ts';
 import type {Tenant} from '../domain/tenant.ts';
-import {tenantKey} from '../domain/tenant.ts';
 import type {Policy} from '../domain/world.ts';
 import type {Project} from '../api/foreign.ts';
 import type {Client} from '../kube/client.ts';
 import type {Result} from '../kube/controller.ts';
 import type {EventRecorder} from '../kube/events.ts';
-import {ensureFinalizer, removeFinalizer} from '../kube/finalizer.ts';
-import type {Key} from '../kube/objects.ts';
+import {removeFinalizer} from '../kube/finalizer.ts';
+import {type Key, keyOf} from '../kube/objects.ts';
 import {writeStatus} from '../kube/status.ts';
 import {all, asIs, by, each, on, onItself, type Source, type Wake} from '../kube/wake.ts';
-import type {Applied, Children} from './children.ts';
+import type {Children, Writes} from './children.ts';
 import type {Caches} from './caches.ts';
 import type {Claims} from './claims.ts';
 import type {OrderBook} from './order-book.ts';
@@ -33,12 +32,22 @@ import {
   serviceOfSlice,
 } from './relations.ts';
 import type {Tenants} from './tenants.ts';
-import {confirmTenant} from './tenants.ts';
 import {finalizer} from './kept.ts';
 import type {ProjectPlaces} from './project-places.ts';
 import {type EdgeSources, render} from './rendering.ts';
 import {leavingFor} from './leaving.ts';
 import {projects} from './resources.ts';
+import {
+  applyCertificates,
+  applyRoutes,
+  carryOut,
+  ensureFinalizer,
+  Reconciliation,
+  removeObjects,
+  requestOrders,
+  type Stage,
+  writeClaims,
+} from './stages.ts';
 import {eventOfProject} from './status-events.ts';
 
 export interface ProjectDeps extends Pick<Caches, 'projects' | 'services' | 'slices' | 'domains' | 'ingressClasses'> {
@@ -54,7 +63,7 @@ export interface ProjectDeps extends Pick<Caches, 'projects' | 'services' | 'sli
   now?: () => number;
 }
 
-/** What wakes a Project. */
+/** The changes that wake Projects. */
 export const wakeProjects = (
   c: Caches,
   {
@@ -85,6 +94,56 @@ export const wakeProjects = (
   on(orders, (owner) => [projectInLine(owner) ?? []].flat()),
 ];
 
+/** A running reconcile of a Project. */
+class ProjectReconciliation extends Reconciliation<Project, ProjectDecision> {
+  readonly resource = projects;
+  readonly deps: ProjectDeps;
+
+  constructor(project: Project, tenant: Tenant, deps: ProjectDeps) {
+    super(project, tenant, deps.now ?? Date.now);
+    this.deps = deps;
+  }
+
+  get orderOwner(): Key {
+    return orderOwner(keyOf(this.object));
+  }
+  get cache(): ProjectDeps['projects'] {
+    return this.deps.projects;
+  }
+
+  names(): ReadonlySet<string> {
+    const {policy, claims} = this.deps;
+    return new Set([defaultHostOf(this.object, this.tenant, policy, claims.of).host]);
+  }
+
+  protected decide(now: number): ProjectDecision {
+    const {object: project, tenant, writes} = this;
+    return decideProject(gatherProject(this.deps, {now, project, tenant, writes}));
+  }
+}
+
+/** The stages that carry out a Project's plan, in order. */
+export const projectStages: readonly Stage<ProjectReconciliation>[] = [
+  removeObjects,
+  ensureFinalizer,
+  writeClaims,
+  requestOrders,
+  applyRoutes,
+  applyCertificates,
+  publishStatus,
+];
+
+async function publishStatus(r: ProjectReconciliation): Promise<void> {
+  const {deps, object: before, plan} = r;
+  const written = await writeStatus(deps.client, projects, before, plan.status, {
+    shorter: () => shorterProjectStatuses(plan.status),
+  });
+  if (!written) return;
+  r.wrote(written);
+  const event = eventOfProject(before.status, plan.status);
+  if (event) deps.events.record({regarding: before, ...event});
+}
+
 export class ProjectReconciler {
   readonly #deps: ProjectDeps;
 
@@ -92,56 +151,28 @@ export class ProjectReconciler {
     this.#deps = deps;
   }
 
-  /** Brings one Project to what it should be. Throws what the API server throws; the queue tries again. */
+  /** Reconciles one Project. Throws errors of the API server, so that the queue retries. */
   async reconcile(key: Key): Promise<Result> {
-    const {client, projects: cache, children, orders, events, tenants} = this.#deps;
-    const cached = cache.get(key);
-    // In a namespace that is being deleted nothing is put back.
-    const goes = cached && (cached.metadata.deletionTimestamp || tenants.isGoing(cached.metadata.namespace ?? ''));
-    if (!cached || goes) orders.keep(orderOwner(key), '', []);
-    if (!cached) return 'awaitChange';
-    if (goes) return this.#remove(cached);
-    // Its Namespace exists; the watch is about to tell of it, and then of this.
-    const tenant = tenants.of(cached.metadata.namespace ?? '');
+    const {projects: cache, orders, tenants} = this.#deps;
+    const project = cache.get(key);
+    // Nothing is created in a Namespace that is being deleted.
+    const goes = project && (project.metadata.deletionTimestamp || tenants.isGoing(project.metadata.namespace ?? ''));
+    if (!project || goes) orders.keep(orderOwner(key), '', []);
+    if (!project) return 'awaitChange';
+    if (goes) return this.#remove(project);
+    // The Namespace exists. When the watch reports it, this object is woken again.
+    const tenant = tenants.of(project.metadata.namespace ?? '');
     if (!tenant) return 'awaitChange';
-    const claimed = await ensureFinalizer(client, projects, cached, finalizer);
-    if (claimed) cache.observe(claimed);
-    const project = claimed ?? cached;
-
-    const confirm = () => confirmTenant(client, project.metadata.namespace ?? '', tenant);
-    const decideOn = (applied?: Applied) =>
-      this.#deps.claims.settle(() => decideProject(this.#gather(key, project, tenant, applied)), {tenant, confirm});
-    let decision = await decideOn();
-    // The budgets come before the order: what is wanted is asked for, and decided with the answer.
-    if (orders.keep(orderOwner(key), tenantKey(tenant), decision.wishes)) decision = await decideOn();
-    const applied = await children.apply(
-      project,
-      {...decision, routes: render(decision.routes, this.#deps)},
-      leavingFor(this.#deps, tenant, decision),
-    );
-    if (applied.changed || applied.obstacles.size > 0) decision = await decideOn(applied);
-    const written = await writeStatus(client, projects, project, decision.status, {
-      shorter: () => shorterProjectStatuses(decision.status),
-    });
-    if (written) {
-      cache.observe(written);
-      const event = eventOfProject(project.status, decision.status);
-      if (event) events.record({regarding: project, ...event});
-    }
-    // What does not depend on it is done and told; it is tried again after a pause that grows.
-    if (applied.failed) throw applied.failed;
-    return decision.wakeAt === undefined
-      ? 'awaitChange'
-      : {requeueAfterMs: Math.max(1000, decision.wakeAt - (this.#deps.now ?? Date.now)())};
+    return carryOut(projectStages, new ProjectReconciliation(project, tenant, this.#deps));
   }
 
-  /** Routes first: traffic stops at once. Then certificates, then the finalizer, where it is deleted itself. */
+  /** Removes the routes first, so that traffic stops at once; then the Certificates; then, if the Project is deleted, the finalizer. */
   async #remove(project: Project): Promise<Result> {
     const {client, projects: cache, children, tenants} = this.#deps;
     const {finalizers, deletionTimestamp} = project.metadata;
     if (!finalizers?.includes(finalizer)) return 'awaitChange';
     const namespace = project.metadata.namespace ?? '';
-    // Nothing rests in a namespace that is being deleted.
+    // No Certificate is retained in a Namespace that is being deleted.
     const tenant = tenants.isGoing(namespace) ? undefined : tenants.of(namespace);
     await children.remove(project, leavingFor(this.#deps, tenant));
     if (deletionTimestamp === undefined) return 'awaitChange';
@@ -149,53 +180,56 @@ export class ProjectReconciler {
     if (freed) cache.observe(freed);
     return 'awaitChange';
   }
+}
 
-  #gather(key: Key, project: Project, tenant: Tenant, applied?: Applied): ProjectWorld {
-    const {policy, services, slices, domains, claims, orders, places} = this.#deps;
-    const serviceKey = `${project.metadata.namespace}/${project.spec.serviceRef.name}`;
-    const {host, claim} = defaultHostOf(project, tenant, policy, claims.of);
-    const now = (this.#deps.now ?? Date.now)();
-    const holder = isHeldBy(claim, project) ? tenant : undefined;
-    const facts = (use: Use) => this.#facts(project, {host, use, tenant: holder, now});
-    return {
-      now,
-      project,
-      service: services.get(serviceKey),
-      slices: slices.by('service', serviceKey),
-      domains: domains.by('servedProject', key),
-      tenant,
-      ahead: places.ahead(project),
-      host,
-      claim,
-      orders: orders.orders(host),
-      facts: {serves: facts('serves'), redirects: facts('redirects')},
-      obstacle: applied?.obstacles.values().next().value,
-      policy,
-    };
-  }
+function gatherProject(
+  deps: ProjectDeps,
+  {now, project, tenant, writes}: {now: number; project: Project; tenant: Tenant; writes: Writes},
+): ProjectWorld {
+  const {policy, services, slices, domains, claims, orders, places} = deps;
+  const serviceKey = `${project.metadata.namespace}/${project.spec.serviceRef.name}`;
+  const {host, claim} = defaultHostOf(project, tenant, policy, claims.of);
+  const holder = isHeldBy(claim, project) ? tenant : undefined;
+  const facts = (use: Use) => factsOf(deps, project, {host, use, tenant: holder, now});
+  return {
+    now,
+    project,
+    service: services.get(serviceKey),
+    slices: slices.by('service', serviceKey),
+    domains: domains.by('servedProject', keyOf(project)),
+    tenant,
+    ahead: places.ahead(project),
+    host,
+    claim,
+    orders: orders.orders(host),
+    facts: {serves: facts('serves'), redirects: facts('redirects')},
+    obstacle: writes.obstacles.values().next().value,
+    policy,
+  };
+}
 
-  /** What stands for the default host in one use. */
-  #facts(
-    project: Project,
-    {host, use, tenant, now}: {host: Hostname; use: Use; tenant: Tenant | undefined; now: number},
-  ): ProjectWorld['facts'][Use] {
-    const {policy, children, orders} = this.#deps;
-    const {namespace: home = '', uid = ''} = project.metadata;
-    const name = objectNameOf(uid, host);
-    const namespace = homeOf(use, home, policy.redirector);
-    const since = children.since(project, `${namespace}/${name}`);
-    const certificate = children.certificate({owner: project, hostname: host, namespace, tenant, now});
-    const certificateName = certificate?.name ?? name;
-    const grant = orders.grant(`${namespace}/${certificateName}`);
-    const isWhole = () =>
-      render(routesOfDefaultHost(project, host, use, policy, certificateName), this.#deps).every((i) =>
-        children.stands(project, i),
-      );
-    return {
-      ...(since !== undefined && {standing: {since, isWhole: isWhole()}}),
-      ...(certificate && {certificate}),
-      ...(certificateName !== name && {certificateName}),
-      ...(grant && {grant}),
-    };
-  }
+/** The facts about the default hostname's objects for one use. */
+function factsOf(
+  deps: ProjectDeps,
+  project: Project,
+  {host, use, tenant, now}: {host: Hostname; use: Use; tenant: Tenant | undefined; now: number},
+): ProjectWorld['facts'][Use] {
+  const {policy, children, orders} = deps;
+  const {namespace: home = '', uid = ''} = project.metadata;
+  const name = objectNameOf(uid, host);
+  const namespace = homeOf(use, home, policy.redirector);
+  const since = children.since(project, `${namespace}/${name}`);
+  const certificate = children.certificate({owner: project, hostname: host, namespace, tenant, now});
+  const certificateName = certificate?.name ?? name;
+  const grant = orders.grant(`${namespace}/${certificateName}`);
+  const isWhole = () =>
+    render(routesOfDefaultHost(project, host, use, policy, certificateName), deps).every((i) =>
+      children.stands(project, i),
+    );
+  return {
+    ...(since !== undefined && {standing: {since, isWhole: isWhole()}}),
+    ...(certificate && {certificate}),
+    ...(certificateName !== name && {certificateName}),
+    ...(grant && {grant}),
+  };
 }

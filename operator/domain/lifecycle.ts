@@ -13,19 +13,17 @@
  * Where each of the rules that never bend is kept: docs/rules.md. How one hostname is decided: host/steps.ts.
  */
 
-import {type CustomDomainStatus, type HostStatus, type Party, phases} from '../api/custom-domain.ts';
-import type {CustomDomain} from '../api/foreign.ts';
+import type {CustomDomainStatus, HostStatus, Party} from '../api/custom-domain.ts';
 import {makeConditions} from './conditions.ts';
 import {fit} from './fit.ts';
-import type {HostDecision} from './host/finish.ts';
 import {decideHost} from './host/steps.ts';
 import type {Wanted} from './hosts.ts';
-import {entryBefore, wanted} from './hosts.ts';
+import {wanted} from './hosts.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import {returningOf} from './resting.ts';
 import {timestamp} from './times.ts';
-import type {Decision, Publish, World} from './world.ts';
+import type {Decision, World} from './world.ts';
 
 /** Decides everything: desired objects, status and the next looks. Pure; equal worlds give equal decisions. */
 export function decide(world: World): Decision {
@@ -65,7 +63,7 @@ export function decide(world: World): Decision {
   const certificates = decisions.flatMap((d) => d.certificates);
   return {
     status: fit(status),
-    publish: whenToTell(domain, decisions, handled !== domain.status?.lastHandledReconcileAt),
+    passing: decisions.flatMap((d) => (d.passing ? d.entry.hostname : [])),
     claims: decisions.flatMap((d) => d.claims),
     certificates,
     returning: returningOf(certificates, (hostname) => world.facts.get(hostname)?.certificate),
@@ -77,31 +75,6 @@ export function decide(world: World): Decision {
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };
 }
-
-/** When the status is written. `answers`: it tells who asked for a check that this has been made. */
-function whenToTell(domain: CustomDomain, decisions: readonly HostDecision[], answers: boolean): Publish {
-  const hosts = decisions.map(({entry, passing}) => ({entry, passing, before: entryBefore(domain, entry.hostname)}));
-  if (hosts.some(({entry, before}) => entry.phase === 'Live' && before?.phase !== 'Live')) return 'First';
-  if (hosts.some(({entry, before}) => entry.verifiedAt !== undefined && before?.verifiedAt === undefined))
-    return 'BeforeOrders';
-  const names = new Set(hosts.map(({entry}) => entry.hostname));
-  const dropped = (domain.status?.hosts ?? []).some(({hostname}) => !names.has(hostname));
-  const news = hosts.filter(({entry, before}) => !saysTheSame(entry, before));
-  const mayWait = news.every(({entry, before, passing}) => passing && !fallsBack(entry, before));
-  return !answers && !dropped && news.length > 0 && mayWait ? 'Later' : 'Last';
-}
-
-/** What people and the redirector act on. */
-const told = ['role', 'phase', 'reason', 'message', 'waitingFor', 'servedUntil'] as const;
-const saysTheSame = (now: HostStatus, before: HostStatus | undefined): boolean =>
-  before !== undefined &&
-  told.every((member) => now[member] === before[member]) &&
-  now.redirect?.to === before.redirect?.to &&
-  now.redirect?.status === before.redirect?.status;
-
-/** What was proven, or Live, is it no longer. */
-const fallsBack = ({phase}: HostStatus, before: HostStatus | undefined): boolean =>
-  before !== undefined && phases.indexOf(phase) < phases.indexOf(before.phase);
 
 /** A Project that is gone may come back, or be made anew and not be deployed yet. */
 const comesBack: ReadonlySet<string> = new Set<ReasonName>(['ProjectNotFound', 'NoSuccessfulDeploy']);

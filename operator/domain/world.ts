@@ -92,6 +92,8 @@ export interface HostFacts {
   occupied?: boolean;
   /** Why its routes or its certificate could not be written. */
   obstacle?: Obstacle;
+  /** Why its claim could not be written. */
+  claimError?: Obstacle;
   /** The newest look at the edge. */
   edge?: EdgeFinding[];
   edgeLookedAt?: number;
@@ -145,24 +147,11 @@ export interface FreshAttempt {
   mark: boolean;
 }
 
-/** When a status is written, where it differs. */
-export type Publish =
-  /** Before anything else. A hostname is Live and was not: what was served in its place stops when that can be read, not sooner. */
-  | 'First'
-  /**
-   * When its routes stand, and before its Certificate. A hostname is proven and was not: the process that comes after a crash knows a
-   * proof by status alone, and would remove the Certificate of what it knows none of.
-   */
-  | 'BeforeOrders'
-  /** When everything else is written. */
-  | 'Last'
-  /** The same; and only when it has been so for a while, because what follows is on its way. */
-  | 'Later';
-
 /** What should be. */
 export interface Decision {
   status: CustomDomainStatus;
-  publish: Publish;
+  /** Hostnames whose entry is of a moment: what follows is on its way. */
+  passing: Hostname[];
   /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
   claims: ClaimWrite[];
   certificates: Certificate[];

@@ -11,6 +11,7 @@ import {identityOf, isHeldBy, release} from '../../operator/domain/claim.ts';
 import {objectNameOf} from '../../operator/domain/hostname.ts';
 import {named} from '../../operator/domain/hosts.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
+import {isMomentary} from '../../operator/domain/publishing.ts';
 import {homeOf, routesOfHost} from '../../operator/domain/routes.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {Decision, HostFacts, World} from '../../operator/domain/world.ts';
@@ -124,8 +125,8 @@ function withCertificate(f: HostFacts, hostname: string, {certificates}: Decisio
 
 /** The world in which a decision has been written: its status, unless that waits, and its objects where these could be. */
 function written(at: World, decision: Decision, {objects, quick}: {objects: boolean; quick: boolean}): World {
-  const {status, routes, publish} = decision;
-  const own = quick && publish === 'Later' ? at.domain : {...at.domain, status};
+  const {status, routes} = decision;
+  const own = quick && isMomentary(at.domain, decision) ? at.domain : {...at.domain, status};
   const facts = () =>
     new Map(
       [...at.facts].map(([hostname, f]): [string, HostFacts] => [

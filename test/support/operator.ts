@@ -48,7 +48,10 @@ export const settingsFor = ({dns, edge}: Platform) => ({
 });
 
 export type Settings = Record<string, unknown>;
-type OwnParts = Pick<Parts, 'pace' | 'askCa'>;
+type OwnParts = Pick<Parts, 'pace' | 'askCa'> & {
+  /** Decides about its requests from the first one on ({@link FaultProxy.fate}). */
+  fate?: FaultProxy['fate'];
+};
 
 /**
  * When an operator dies at a write: before it is sent, when it is committed and not answered, when it has been
@@ -105,8 +108,13 @@ export class RunningOperator {
     throw it.#refusal;
   }
 
-  private static async launch(platform: Platform, change: Settings, own: OwnParts = {}): Promise<RunningOperator> {
+  private static async launch(
+    platform: Platform,
+    change: Settings,
+    {fate, ...own}: OwnParts = {},
+  ): Promise<RunningOperator> {
     const proxy = new FaultProxy(platform.server.credentials);
+    if (fate) proxy.fate = fate;
     await proxy.listen();
     // Which policies stand here is no matter, so that nothing is said of them unless a test asks for it.
     const admissionPolicy = {mode: 'Deny', scope: 'All'};

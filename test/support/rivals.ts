@@ -11,19 +11,22 @@ import {decide} from '../../operator/domain/lifecycle.ts';
 import {questionOf} from '../../operator/domain/ownership.ts';
 import type {Verdict} from '../../operator/domain/proofs/proof.ts';
 import type {Question} from '../../operator/domain/records.ts';
-import {ingressesOf} from '../../operator/domain/rendering/ingress.ts';
 import type {Tenant as TenantOfWorld} from '../../operator/domain/tenant.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {Decision, Policy, World} from '../../operator/domain/world.ts';
 import {accountLabel} from '../../operator/api/account.ts';
+import type {CustomDomainStatus} from '../../operator/api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Ingress, Project} from '../../operator/api/foreign.ts';
 import {ClaimReconciler, Claims} from '../../operator/controllers/claims.ts';
+import {DomainReconciliation, domainStages} from '../../operator/controllers/domain-stages.ts';
 import {gather, type Sources} from '../../operator/controllers/gather.ts';
+import {finalizer} from '../../operator/controllers/kept.ts';
 import {dnsKey} from '../../operator/controllers/looks.ts';
 import {hostsOf} from '../../operator/controllers/rendering.ts';
 import {customDomains} from '../../operator/controllers/resources.ts';
 import {leavingFor} from '../../operator/controllers/leaving.ts';
-import {confirmTenant} from '../../operator/controllers/tenants.ts';
+import {carryOut, type StageDeps} from '../../operator/controllers/stages.ts';
+import {Writes} from '../../operator/controllers/children.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import {ApiError, StaleReadError} from '../../operator/kube/errors.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
@@ -45,6 +48,42 @@ import {
   served,
   t0,
 } from './world.ts';
+
+interface TownDeps {
+  now: () => number;
+  deps: StageDeps;
+  world: (domain: CustomDomain, writes: Writes) => World;
+  publish: (domain: CustomDomain, status: CustomDomainStatus) => CustomDomain;
+  schedule: (looks: Decision['looks']) => void;
+}
+
+/** A reconcile of a CustomDomain of the town: the operator's own stages, on the town's objects. */
+class TownReconciliation extends DomainReconciliation {
+  readonly cache = {observe: () => {}};
+  readonly deps: StageDeps;
+  readonly #town: TownDeps;
+
+  constructor(domain: CustomDomain, tenant: TenantOfWorld, town: TownDeps) {
+    super(domain, tenant, town.now);
+    this.deps = town.deps;
+    this.#town = town;
+  }
+
+  protected decide(): Decision {
+    return decide(this.#town.world(this.object, this.writes));
+  }
+  debounceMs(): number {
+    return 0;
+  }
+  async publish(): Promise<void> {
+    this.wrote(this.#town.publish(this.object, this.plan.status));
+  }
+  answer(): void {}
+  async startAttempts(): Promise<void> {}
+  scheduleProbes(looks: Decision['looks']): void {
+    this.#town.schedule(looks);
+  }
+}
 
 /** The part of an API server that claims need. */
 export type ClaimApi = Pick<Client, 'create' | 'patch' | 'get' | 'delete'>;
@@ -321,6 +360,7 @@ export class Town {
         namespace: name,
         uid: t.nextUid(),
         generation: 1,
+        finalizers: [finalizer],
         creationTimestamp: timestamp(this.now),
       },
       spec: {projectRef: {name: 'docs'}, primary: this.hostname},
@@ -429,13 +469,13 @@ export class Town {
     t.request = undefined;
   }
 
-  #world(t: Tenant, domain: CustomDomain): World {
+  #world(t: Tenant, domain: CustomDomain, writes = new Writes()): World {
     return gather(this.#sources(t, domain), {
       now: this.now,
       domain,
       tenant: t.seen,
       request: t.request,
-      obstacles: new Map(),
+      writes,
     });
   }
 
@@ -498,11 +538,55 @@ export class Town {
     const live = {
       get: () => Promise.resolve({metadata: {uid: t.namespaceUID, labels: {[accountLabel]: t.account ?? ''}}}),
     };
-    const confirm = () => confirmTenant(live as never, t.name, t.seen);
-    const settle = () => this.#claims.settle(() => decide(this.#world(t, domain)), {tenant: t.seen, confirm});
-    let decision = await settle();
     const before = this.isRouted(t);
-    const written = ingressesOf(decision.routes, {ingressClassName: policy.ingressClassName, traefik: false})
+    const reconciliation = new TownReconciliation(domain, t.seen, {
+      now: () => this.now,
+      world: (object, writes) => this.#world(t, object, writes),
+      publish: (object, status) =>
+        (t.domain = {
+          ...object,
+          status: t.padded ? shorterStatuses(status, object.status, this.now).at(-1)! : status,
+        }),
+      schedule: (looks) => this.#schedule(t, looks),
+      deps: {
+        client: live as never,
+        claims: this.#claims,
+        orders: {keep: () => false},
+        policy,
+        ingressClasses: {get: () => undefined},
+        plainHttp: {isOfItsOwn: () => true},
+        children: {
+          routedBy: () => new Set([...t.routes.values()].flatMap(({ingress}) => hostsOf(ingress))),
+          removeRoutesOfOthers: (_, hostnames) => {
+            const gone = [...t.routes].filter(([, {ingress}]) => !hostsOf(ingress).some((h) => hostnames.has(h)));
+            for (const [key] of gone) t.routes.delete(key);
+            return Promise.resolve(gone.length > 0);
+          },
+          applyRoutes: (_, ingresses) => Promise.resolve(this.#applyRoutes(t, ingresses)),
+          applyCertificates: (owner, {certificates, ...wanted}, ...rest) => {
+            const ofHostname = certificates.filter((c) => c.spec.dnsNames.includes(this.hostname));
+            return this.certificates.children.applyCertificates(owner, {certificates: ofHostname, ...wanted}, ...rest);
+          },
+        },
+      },
+    });
+    await carryOut(domainStages, reconciliation);
+    const {plan} = reconciliation;
+    if (this.isRouted(t) && !before) await this.#mayRoute(t);
+    t.wakeAt = plan.wakeAt ?? Infinity;
+    if (t.request && plan.status.lastHandledReconcileAt === t.request.value) t.request = undefined;
+  }
+
+  #schedule(t: Tenant, looks: Decision['looks']): void {
+    t.looks = looks.filter((l) => l.what === 'dns' && l.hostname === this.hostname);
+    // What no look names any more is forgotten (controllers/looks.ts).
+    const kept = new Set<string>(t.looks.flatMap((l) => (l.what === 'dns' ? dnsKey(l.question) : [])));
+    for (const key of t.memory.keys()) if (!kept.has(key)) t.memory.delete(key);
+  }
+
+  /** Routes as an API server takes them, which may refuse new ones. Returns whether others stand now. */
+  #applyRoutes(t: Tenant, ingresses: readonly Ingress[]): boolean {
+    const written = ingresses
       .map((ingress) => ({ingress, key: JSON.stringify(ingress)}))
       .filter(({key}) => !t.refused || t.routes.has(key));
     const routes = new Map(
@@ -510,24 +594,7 @@ export class Town {
     );
     const changed = routes.size !== t.routes.size || [...routes.keys()].some((key) => !t.routes.has(key));
     t.routes = routes;
-    const certificates = decision.certificates.filter((c) => c.spec.dnsNames.includes(this.hostname));
-    const issued = await this.certificates.children.apply(
-      domain,
-      {certificates, returning: decision.returning, routes: []},
-      leavingFor(this.#leaving, t.seen, decision),
-    );
-    if (changed || issued.changed) decision = await settle();
-    if (this.isRouted(t) && !before) await this.#mayRoute(t);
-    t.domain = {
-      ...domain,
-      status: t.padded ? shorterStatuses(decision.status, domain.status, this.now).at(-1)! : decision.status,
-    };
-    t.looks = decision.looks.filter((l) => l.what === 'dns' && l.hostname === this.hostname);
-    // What no look names any more is forgotten (controllers/looks.ts).
-    const kept = new Set<string>(t.looks.flatMap((l) => (l.what === 'dns' ? dnsKey(l.question) : [])));
-    for (const key of t.memory.keys()) if (!kept.has(key)) t.memory.delete(key);
-    t.wakeAt = decision.wakeAt ?? Infinity;
-    if (t.request && decision.status.lastHandledReconcileAt === t.request.value) t.request = undefined;
+    return changed;
   }
 
   async #reconcileClaim(): Promise<void> {

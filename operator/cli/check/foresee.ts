@@ -4,6 +4,7 @@
  */
 import type {CustomDomainStatus} from '../../api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
+import {Writes} from '../../controllers/children.ts';
 import {type Sources, gather} from '../../controllers/gather.ts';
 import {dnsKey} from '../../controllers/looks.ts';
 import {projectKey} from '../../controllers/relations.ts';
@@ -60,7 +61,7 @@ export class Foresight {
       const now = this.#now();
       // DNS is asked about what is proven already, too.
       const request = {value: 'check', seenAt: this.#startedAt};
-      const moment = {now, domain, tenant: known.tenant, request, obstacles: new Map()};
+      const moment = {now, domain, tenant: known.tenant, request, writes: new Writes()};
       const decision = decide(gather(sources, moment));
       const due = decision.looks.filter(
         (look) => isDnsLook(look) && look.at <= now && !this.#looked.has(dnsKey(look.question)),

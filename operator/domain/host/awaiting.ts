@@ -6,6 +6,7 @@ import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import type {Owned} from './stages.ts';
 import {isOutdated} from '../proofs/addresses.ts';
+import {obstacleRetryMs, tell} from '../obstacle.ts';
 import {messageAt} from '../proofs/message.ts';
 import {instruction} from '../proofs/proofs.ts';
 import {reasonOf} from '../reasons.ts';
@@ -88,6 +89,10 @@ function siblingOf({world: {tenant}, ownership: {claim}}: Owned): string | undef
   const holder = claim?.status?.holder;
   return holder && belongsTo(claim, tenant) ? `${holder.kind} ${holder.namespace}/${holder.name}` : undefined;
 }
+
+/** It is proven, and the API server has refused the claim that makes it the tenant's. */
+export const tellClaimError = ({world: {now}, facts: {claimError}}: Owned): Outcome | undefined =>
+  claimError && {wakeAt: [now + obstacleRetryMs], ...say('AwaitingVerification', tell(claimError))};
 
 export function tellExpiry(host: Owned): Outcome | undefined {
   if (nextCheck(host) < Infinity) return undefined;

@@ -5,7 +5,15 @@
 import type {ClaimWrite} from '../claim-write.ts';
 import {none} from '../hand-over.ts';
 import {accept, refusalOf} from './accepting.ts';
-import {checkDns, contestClaim, keepLastAnswer, tellExpiry, tellFirstCheck, tellVerdict} from './awaiting.ts';
+import {
+  checkDns,
+  contestClaim,
+  keepLastAnswer,
+  tellClaimError,
+  tellExpiry,
+  tellFirstCheck,
+  tellVerdict,
+} from './awaiting.ts';
 import type {HostDecision} from './finish.ts';
 import {finish} from './finish.ts';
 import {awaitCertificate, keepOnHold, tellObstacle, watchRenewal} from './issuing.ts';
@@ -36,6 +44,7 @@ import type {World} from '../world.ts';
 const untilProven: readonly Step<Owned>[] = [
   checkDns,
   contestClaim,
+  tellClaimError,
   tellExpiry,
   tellVerdict,
   keepLastAnswer,

@@ -3,7 +3,7 @@ import {describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {Certificate, CertificateRequest} from '../../../operator/api/foreign.ts';
 import {makeCaches} from '../../../operator/controllers/caches.ts';
-import {Children, writesPerTurn} from '../../../operator/controllers/children.ts';
+import {Children, Writes, writesPerTurn} from '../../../operator/controllers/children.ts';
 import {ownerLabel} from '../../../operator/controllers/labels.ts';
 import {ingresses} from '../../../operator/controllers/resources.ts';
 import type {Resting} from '../../../operator/controllers/resting.ts';
@@ -21,6 +21,13 @@ const cacheOf = (...objects: object[]) =>
   ({resource: ingresses, by: () => objects, get: () => undefined, kept: (o: object) => o}) as never;
 
 const goes = () => undefined;
+
+/** What writing these routes has come to. Throws what is not of one route alone. */
+async function applied(children: Children, routes: readonly object[]) {
+  const writes = new Writes();
+  const changed = await children.applyRoutes(owner, routes as never, writes);
+  return {changed, ...writes, failed: writes.failure()};
+}
 
 test('a route whose deletion a tenant holds up is deleted all the same when its owner goes', async () => {
   const sent: unknown[] = [];
@@ -70,6 +77,7 @@ test('a write that fails holds up no removal: deletions come before it', async (
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
     metadata: {name: 'old', namespace: 'acme', uid: 'route'},
+    hosts: [],
   };
   const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
   const caches = {
@@ -85,9 +93,7 @@ test('a write that fails holds up no removal: deletions come before it', async (
     beforeCertificatesGo: async () => {},
   });
   const wanted = ['one', 'two'].map((name) => ({...going, metadata: {name, namespace: 'acme'}, spec: {rules: []}}));
-  await expect(children.apply(owner, {certificates: [], returning: [], routes: wanted as never}, goes)).rejects.toThrow(
-    'no answer',
-  );
+  await expect(applied(children, wanted)).rejects.toThrow('no answer');
   expect(sent).toEqual(['DELETE acme/old', 'PATCH one', 'PATCH two']);
 });
 
@@ -150,7 +156,7 @@ describe('An owner of many objects', () => {
     const caches = {certificates: cacheOf(), routes: cache, requests: cacheOf()};
     const resting = {} as Resting;
     const children = new Children({client, applier, resting, ...caches, beforeCertificatesGo: async () => {}});
-    const apply = () => children.apply(owner, {certificates: [], returning: [], routes: routes as never}, goes);
+    const apply = () => applied(children, routes);
     return {apply, standing, sent: () => sent};
   }
 
@@ -202,6 +208,10 @@ test('a Certificate that is to come back and is gone is not made anew: the recon
   const issuerRef = {name: 'ca', kind: 'ClusterIssuer', group: 'cert-manager.io'};
   const wanted = makeCertificate({name: 'docs', namespace: 'acme', hostname: 'docs.example.com', issuerRef});
   await expect(
-    children.apply(owner, {certificates: [wanted], returning: ['acme/docs'], routes: []}, goes),
+    (async () => {
+      const writes = new Writes();
+      await children.applyCertificates(owner, {certificates: [wanted], returning: ['acme/docs']}, goes, writes);
+      writes.failure();
+    })(),
   ).rejects.toThrow(StaleReadError);
 });

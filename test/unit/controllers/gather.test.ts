@@ -1,5 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Place} from '../../../operator/controllers/children.ts';
+import {Writes} from '../../../operator/controllers/children.ts';
 import {gather, type Sources} from '../../../operator/controllers/gather.ts';
 import type {RouteObject} from '../../../operator/controllers/rendering.ts';
 import {
@@ -48,7 +49,7 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
   };
 }
 
-const moment = {now: t0, domain: domain(), tenant: tenantOn(enterprise), request: undefined, obstacles: new Map()};
+const moment = {now: t0, domain: domain(), tenant: tenantOn(enterprise), request: undefined, writes: new Writes()};
 const standing = (stands: (route: RouteObject) => boolean) =>
   gather(sources(stands), moment).facts.get('docs.example.com')?.standing;
 

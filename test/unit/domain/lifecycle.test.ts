@@ -3,7 +3,8 @@ import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {nextWaitingCheck} from '../../../operator/domain/schedule.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
-import type {Decision, HostFacts, Publish, World} from '../../../operator/domain/world.ts';
+import {becomesVerified, goesLive, isMomentary} from '../../../operator/domain/publishing.ts';
+import type {Decision, HostFacts, World} from '../../../operator/domain/world.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {
   edgeAt,
@@ -794,16 +795,24 @@ describe('Waiting for DNS', () => {
   });
 });
 
+/** By which stage a status is written. */
+function whenPublished(at: World): 'First' | 'BeforeOrders' | 'Later' | 'Last' {
+  const decision = decide(at);
+  if (goesLive(at.domain, decision)) return 'First';
+  if (becomesVerified(at.domain, decision)) return 'BeforeOrders';
+  return isMomentary(at.domain, decision) ? 'Later' : 'Last';
+}
+
 describe('The status is written', () => {
   const input: WorldInput = {redirects: [{from: old}], facts: {[docs]: proven(), [old]: refuted()}};
 
   test('before the Certificate where a hostname is proven for the first time, whichever: after a crash status alone knows of it', () => {
     const first = world(input);
-    expect(decide(first).publish).toBe('BeforeOrders');
-    expect(decide(later(first)).publish).toBe('Last');
+    expect(whenPublished(first)).toBe('BeforeOrders');
+    expect(whenPublished(later(first))).toBe('Last');
     const second = later(first, {facts: {[docs]: proven(), [old]: proven()}});
-    expect(decide(second).publish).toBe('BeforeOrders');
-    expect(decide(later(second)).publish).toBe('Last');
+    expect(whenPublished(second)).toBe('BeforeOrders');
+    expect(whenPublished(later(second))).toBe('Last');
   });
 
   test('before anything else where a hostname is Live: what was served in its place stops after that', () => {
@@ -811,25 +820,23 @@ describe('The status is written', () => {
       now: t0 + hours,
       facts: {[docs]: served({edgeLookedAt: t0 + hours})},
     });
-    expect([hostLines(decide(becomes)), decide(becomes).publish]).toEqual([[`${docs} Live Serving Nobody`], 'First']);
-    expect(decide(later(becomes)).publish).toBe('Last');
+    expect([hostLines(decide(becomes)), whenPublished(becomes)]).toEqual([[`${docs} Live Serving Nobody`], 'First']);
+    expect(whenPublished(later(becomes))).toBe('Last');
   });
 
   test('last before the proof, and after a restart: what was proven is wanted still', () => {
-    expect(decide(world({facts: {[docs]: refuted()}})).publish).toBe('Last');
-    const restarted = decide(
-      later(world(input), {
-        facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}},
-      }),
-    );
-    expect(restarted.publish).toBe('Last');
-    expect(objectLines(restarted)).toEqual(primaryObjects);
+    expect(whenPublished(world({facts: {[docs]: refuted()}}))).toBe('Last');
+    const restarted = later(world(input), {
+      facts: {[docs]: {certificate: certificate({ready: false, leafSha256: undefined, notAfter: undefined})}},
+    });
+    expect(whenPublished(restarted)).toBe('Last');
+    expect(objectLines(decide(restarted))).toEqual(primaryObjects);
   });
 
   test('before the Certificate again where the right was lost in between', () => {
     const lost = later(later(world({facts: {[docs]: proven()}})), {facts: {[docs]: proven()}, project: undefined});
-    expect(decide(lost).publish).toBe('Last');
-    expect(decide(later(lost, {project: project()})).publish).toBe('BeforeOrders');
+    expect(whenPublished(lost)).toBe('Last');
+    expect(whenPublished(later(lost, {project: project()}))).toBe('BeforeOrders');
   });
 
   test('with the proof and all that follows from it: nothing is left to say when the Certificate is made', () => {
@@ -846,7 +853,7 @@ describe('The status is written', () => {
   const standing = {serves: {since: t0, isWhole: false}};
   const live = settled(world({facts: {[docs]: served()}}));
   /** Each row: a world, and whether what is new of it may wait. */
-  const rows: [string, World, Publish][] = [
+  const rows: [string, World, ReturnType<typeof whenPublished>][] = [
     ['later where only the first check of its DNS is on its way', world(), 'Later'],
     [
       'last where the first check is not due yet',
@@ -887,7 +894,7 @@ describe('The status is written', () => {
     ['last where what was Live is asked about anew', later(live, {claims: new Map(), facts: {}}), 'Last'],
   ];
   test.each(rows)('%s', (_, at, when) => {
-    expect(decide(at).publish).toBe(when);
+    expect(whenPublished(at)).toBe(when);
   });
 });
 
