@@ -17,7 +17,7 @@ import {eventOfCondition} from './status-events.ts';
 export interface ApiKeyDeps {
   client: Client;
   apiKeys: Cache<ApiKey, ApiKey>;
-  /** By the SHA-256 of a token, hex. Whoever makes the controller enqueues the keys of a hash when its ban changes. */
+  /** Bans by the SHA-256 of a token, in hex. The creator of the controller enqueues the keys of a hash when its ban changes. */
   bans: {of: KeyFacts['bansOf']; lift: (hash: string) => void};
   /** When the key of this UID was last used, ms since the epoch. A use in another hour than status says must enqueue it. */
   lastUsed: (uid: string) => number | undefined;
@@ -25,10 +25,10 @@ export interface ApiKeyDeps {
   now?: () => number;
 }
 
-/** Under what an ApiKey is found again: each of its tokens' hashes. */
+/** Index of ApiKeys by the hash of each of their tokens. */
 export const apiKeysByHash = {hash: (key: ApiKey) => key.spec.hashes.map((h) => h.sha256)};
 
-/** What this process itself has last said of an ApiKey, once it has, and the lift that it has acted on. */
+/** The status of an ApiKey that this process wrote last, and the lift that it has acted on. */
 interface Told {
   uid: string | undefined;
   verdict?: string;
@@ -36,9 +36,9 @@ interface Told {
 }
 
 /**
- * Several replicas of the API keep the same statuses. Each learns of the others' bans a little later, or not at all while their store is
- * away. So each writes what it knows of a key when that has changed, and otherwise lets stand what another has written: else they would
- * write against one another for as long as they differ.
+ * Several replicas of the API write the same statuses. Each replica learns of the others' bans a little later, or not at all while their
+ * store is unavailable. A replica writes a key's status only when its own knowledge of the key has changed. Otherwise replicas would
+ * overwrite each other for as long as they differ.
  */
 export class ApiKeyReconciler {
   readonly #deps: ApiKeyDeps;
@@ -85,7 +85,7 @@ export class ApiKeyReconciler {
     return next === undefined ? 'awaitChange' : {requeueAfterMs: next - now};
   }
 
-  /** Each value lifts once in each process. Which it was stands in status, so that a restart lifts nothing anew. */
+  /** Each value of the annotation lifts a ban once in each process. Status records the value, so that a restart lifts nothing again. */
   #toldOf(key: Key, {metadata: {uid}, status}: ApiKey): Told {
     const before = this.#told.get(key);
     if (before && before.uid === uid) return before;
@@ -97,7 +97,7 @@ export class ApiKeyReconciler {
 
 const readyOf = ({conditions}: ApiKeyStatus): Condition | undefined => conditions?.find((c) => c.type === 'Ready');
 
-/** Of which spec it says what. */
+/** The part of a status that depends on the spec, as one string. */
 const verdictOf = (status: ApiKeyStatus): string => {
   const {reason, message} = readyOf(status)!;
   return `${status.observedGeneration} ${reason} ${message}`;

@@ -1,4 +1,4 @@
-/** Keeps the {@link OrderBook} by what stands in the cluster. */
+/** Keeps the {@link OrderBook} up to date with the objects in the cluster. */
 import type {Certificate, CustomDomain, Project} from '../api/foreign.ts';
 import type {Order} from '../domain/budget.ts';
 import {hasCondition, type IssuedRequest} from '../domain/certificate.ts';
@@ -22,7 +22,7 @@ export interface BookSources {
   namespace: string;
 }
 
-/** The order that a CertificateRequest stands for. */
+/** The order that a CertificateRequest represents. */
 export const orderOf = ({metadata, failure, leafSha256, endedAt}: IssuedRequest): Order => ({
   at: metadata.creationTimestamp ?? '',
   outcome: failure !== undefined ? 'Failed' : leafSha256 !== undefined ? 'Issued' : 'Pending',
@@ -39,9 +39,9 @@ const isOf = ({metadata}: IssuedRequest, certificate: Certificate): boolean =>
   metadata.ownerReferences?.some(({uid}) => uid === certificate.metadata.uid) ?? false;
 
 /**
- * Enters all that stands when this process begins to lead, then every change; synced when the book is whole, so that no order is
- * granted on half of it. Not before: until then another grants, and moves the line. A request counts when it is of a Certificate
- * that is one of ours: tenants may be allowed to create CertificateRequests, and those use up nobody's budget.
+ * Enters all existing objects when this process becomes leader, then every change. It is synced when the book is complete, so that no order
+ * is granted from incomplete data; until then the previous leader grants orders and moves the queue. A request counts only if its
+ * Certificate is one of ours: tenants may be allowed to create CertificateRequests, and those use no budget.
  */
 export class BookKeeper implements Syncable {
   readonly synced: Promise<void>;
@@ -56,7 +56,7 @@ export class BookKeeper implements Syncable {
     requests.onChange((now) => {
       if (now && this.#isSynced) this.#enter(now);
     });
-    // Its requests may have been seen before it,
+    // The watch may have reported requests before their Certificate.
     certificates.onChange((now, before) => {
       if (now && !before && this.#isSynced) this.#enterThoseOf(now);
     });
@@ -94,7 +94,7 @@ export class BookKeeper implements Syncable {
     for (const project of caches.projects.list()) this.#lineUpProject(project);
   }
 
-  /** One that the process before this one has made, and cert-manager has not come to: its order is to be expected, and counts. */
+  /** The previous process created this Certificate, and cert-manager has not ordered yet. The order is expected, so it counts. */
   #enterStanding(certificate: Certificate): void {
     const {caches, tenants} = this.#sources;
     const key = keyOf(certificate);
@@ -127,8 +127,8 @@ export class BookKeeper implements Syncable {
   }
 
   /**
-   * The hostname that a Certificate of ours is for: the owner that it names has proved it, and would have one there; of this name, or
-   * of the one that a former owner gave it.
+   * The hostname of one of our Certificates. The owner that its label names has verified the hostname, and the Certificate has the name
+   * that this owner or a former owner gives it.
    */
   #hostnameOf(certificate: Certificate): Hostname | undefined {
     const {book, caches, namespace} = this.#sources;
@@ -143,7 +143,7 @@ export class BookKeeper implements Syncable {
     return holds.includes(hostname) || book.grant(keyOf(certificate))?.kind === 'Granted' ? hostname : undefined;
   }
 
-  /** Each hostname that waited for its order before a restart, where it stood. */
+  /** Queues each hostname that waited for its order before a restart, at its former position. */
   #lineUpDomain(domain: CustomDomain): void {
     const {namespace: home = '', uid = ''} = domain.metadata;
     for (const {hostname, role, reason, since, certificate: had} of domain.status?.hosts ?? []) {
@@ -159,7 +159,7 @@ export class BookKeeper implements Syncable {
     const {host, redirect, conditions = []} = project.status ?? {};
     const waiting = conditions.find(({reason}) => reason === 'IssuanceQueued');
     if (host === undefined || !waiting) return;
-    // Where it redirects its certificate stands in Doorplate's namespace; what it is to do is known when it is decided.
+    // A redirect source has its Certificate in Doorplate's namespace. The decision sets the role later.
     const certificate = `${redirect ? this.#sources.namespace : home}/${objectNameOf(uid, host)}`;
     const since = Date.parse(waiting.lastTransitionTime);
     this.#lineUp(orderOwner(keyOf(project)), home, {hostname: host, certificate, since});
@@ -168,7 +168,7 @@ export class BookKeeper implements Syncable {
   #lineUp(owner: string, namespace: string, wish: Omit<OrderWish, 'state'>): void {
     const {book, tenants} = this.#sources;
     const tenant = tenants.of(namespace);
-    // Without one its namespace is gone, and it goes with it.
+    // Without a tenant the Namespace is gone, and the order request with it.
     if (tenant) book.enter(owner, tenantKey(tenant), {...wish, state: 'Wanted'});
   }
 }

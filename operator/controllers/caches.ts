@@ -1,4 +1,4 @@
-/** The copies of the cluster that the operator's controllers read: what is kept of each kind, and by what it is found again. */
+/** The copies of cluster objects that the controllers read: the cached members of each kind, and the indexes. */
 import type {Logger} from 'pino';
 import type {
   Certificate,
@@ -48,7 +48,7 @@ export interface Readiness extends HasMeta {
   endpoints: {conditions: {ready: true}}[];
 }
 
-/** Of a Service its ports, and where it is reached, inside and by its load balancer: one may be the edge's. */
+/** The ports of a Service and its addresses, inside the cluster and at its load balancer. The Service may be the edge's. */
 const portsOf = ({apiVersion, kind, metadata, spec, status}: Service): Service => ({
   apiVersion,
   kind,
@@ -79,7 +79,7 @@ const readinessOf = ({metadata, endpoints}: EndpointSlice): Readiness => ({
     : [],
 });
 
-/** Who asks for addresses or URIs alone may leave out the DNS names. */
+/** A Certificate that names only addresses or URIs may omit the DNS names. */
 const withNames = (certificate: Certificate): Certificate => {
   const {dnsNames} = certificate.spec as Partial<Certificate['spec']>;
   return bareChild(dnsNames ? certificate : {...certificate, spec: {...certificate.spec, dnsNames: []}});

@@ -1,6 +1,6 @@
 /**
- * What stands in the cluster, counted as it changes: a scrape reads sums, however many domains there are. Groups are words of
- * the API and of the table of reasons, never a name that somebody has chosen.
+ * Counts the objects in the cluster as they change, so that a scrape reads sums, however many domains exist. Groups are words of the API
+ * and of the table of reasons, never names that a user has chosen.
  */
 import {type HostStatus, phases} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef} from '../api/foreign.ts';
@@ -22,7 +22,7 @@ export interface Durations {
   verifiedToLive: (seconds: number) => void;
 }
 
-/** Hostnames that are not done: who must act, why, and since when the one that waits the longest does, ms since the epoch. */
+/** Hostnames that are not done, by the actor that they wait for and the reason. `since`: start of the longest wait, ms since the epoch. */
 export interface Waiting {
   waitingFor: string;
   reason: string;
@@ -41,12 +41,12 @@ export class Census {
   readonly phases = new Tally(phases);
   /** Claims by whether they have a holder. */
   readonly claims = new Tally(claimStates);
-  /** Certificates by state; those that are Ready with when they count as expiring. */
+  /** Certificates by state; Ready ones with the time from which they count as expiring. */
   readonly #certificates = new Tally(certificateStates);
-  /** Certificates in use, with when they end; of these, those of an issuer that `issuerRef` does not name any more. */
+  /** Certificates in use by their end, and among them those of a former issuer, which `issuerRef` no longer names. */
   readonly #ends = new Tally(['Used', 'OfFormerIssuer']);
   readonly #issuerRef: IssuerRef;
-  /** Hostnames that are not done, by who must act and why, with since when. */
+  /** Hostnames that are not done, by actor and reason, with the start of the wait. */
   readonly #waiting = new Tally();
 
   constructor({domains, certificates, claims}: CensusSources, issuerRef: IssuerRef) {
@@ -68,8 +68,8 @@ export class Census {
   }
 
   /**
-   * By state, each once. `Expiring`: over its time of renewal, and at its end in a week or before; cert-manager calls one that has ended
-   * not Ready (cert-manager: policies.CurrentCertificateHasExpired).
+   * Counts Certificates, each in one state. `Expiring`: past its renewal time, and at most a week before its end. cert-manager reports an
+   * expired Certificate as not Ready (cert-manager: policies.CurrentCertificateHasExpired).
    */
   *certificates(now: number): Iterable<[state: string, count: number]> {
     let all = 0;
@@ -94,7 +94,7 @@ export class Census {
   #countHost({phase, waitingFor, reason, since}: HostStatus, by: 1 | -1): void {
     this.phases.change(phase, by);
     const row = reasonOf(reason);
-    // Another release may have written it, with words of its own.
+    // Another release of Doorplate may have written a reason that this one does not know.
     if (row?.health !== 'done') this.#waiting.change(`${waitingFor} ${row ? reason : 'Other'}`, by, Date.parse(since));
   }
 
@@ -116,7 +116,7 @@ function stateOf(certificate: Certificate): (typeof certificateStates)[number] {
   return hasCondition(certificate, 'Issuing') ? 'Issuing' : 'NotReady';
 }
 
-/** Takes what an object was out of the count, and what it is into it. */
+/** Replaces an object's old state in the count by its new state. */
 const follow = <T>(source: Source<Change<T>>, count: (object: T, by: 1 | -1) => void): void =>
   source.onChange((now, before) => {
     if (before) count(before, -1);
@@ -124,9 +124,9 @@ const follow = <T>(source: Source<Change<T>>, count: (object: T, by: 1 | -1) => 
   });
 
 /**
- * Tells how long hostnames took, once for each and each attempt: when a status that is seen has a time that the one before it had not.
- * An object that is seen for the first time tells nothing: it was counted by the process before this one. What that one wrote last and
- * did not live to see is counted by nobody.
+ * Measures how long hostnames took, once for each hostname and attempt: when a status contains a time that the previous status did not
+ * contain. The first sight of an object measures nothing, because the previous process counted it. The last write of a process that ended
+ * before it saw the write is not counted.
  */
 export function timeHostnames(domains: CensusSources['domains'], leads: () => boolean, durations: Durations): void {
   domains.onChange((now, before) => {
@@ -140,7 +140,7 @@ export function timeHostnames(domains: CensusSources['domains'], leads: () => bo
   });
 }
 
-/** Nothing where it has not come to that. */
+/** Reports nothing if one of the times is missing. */
 function tell(told: (seconds: number) => void, from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined) told(Math.max(0, Date.parse(to) - Date.parse(from)) / 1000);
 }

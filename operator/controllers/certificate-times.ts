@@ -1,6 +1,6 @@
 /**
- * When hostnames have had a Certificate, whatever has become of it: one that had none since it was claimed was never served. Bounded in
- * number; of what is forgotten, and of what was before this process, nothing is known.
+ * Remembers when hostnames had a Certificate, even if the Certificate is gone: a hostname that never had one since it was claimed was never
+ * served. The memory is bounded and begins with the process, so a missing entry means "unknown".
  */
 import type {Hostname} from '../domain/hostname.ts';
 import type {Caches} from './caches.ts';
@@ -9,7 +9,7 @@ import {namesOf} from './relations.ts';
 const mostRemembered = 20_000;
 
 export class CertificateTimes {
-  /** By hostname, those that had one last at the end. */
+  /** By hostname; the most recent entry is last. */
   readonly #times = new Map<Hostname, number>();
   readonly #most: number;
   readonly #now: () => number;
@@ -23,7 +23,7 @@ export class CertificateTimes {
     });
   }
 
-  /** Since when a hostname has surely had none, ms since the epoch. One that stands unchanged had it when it was made. */
+  /** Time since which a hostname surely has had no Certificate, ms since the epoch. An existing Certificate counts from its creation. */
   of(hostname: Hostname): number {
     return this.#times.get(hostname) ?? this.#unknownUntil;
   }

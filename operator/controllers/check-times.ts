@@ -12,7 +12,7 @@ const mostRemembered = 20_000;
 const keyOf = (tenant: string, hostname: Hostname) => `${tenant} ${hostname}`;
 
 export class CheckTimes {
-  /** By tenant and hostname, those that were checked last at the end. */
+  /** By tenant and hostname; the most recent check is last. */
   readonly #checks = new Map<string, EarlierChecks>();
   readonly #most: number;
 
@@ -21,7 +21,7 @@ export class CheckTimes {
     this.#most = most;
   }
 
-  /** Takes note of a check that begins at `at` (ms since the epoch); `isFirst`: of an entry of a spec that has had none. */
+  /** Notes a check that begins at `at` (ms since the epoch). `isFirst`: the first check of an entry in the spec. */
   note(tenant: string, hostname: Hostname, at: number, isFirst: boolean): void {
     const key = keyOf(tenant, hostname);
     const before = this.of(tenant, hostname, at);

@@ -35,8 +35,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks one name; `caa`: with its CAA records when it is proven, or may be as it was. All of it is one inquiry: what is not known when
- * that ends is told as a timeout, with what was asked. Rejects only for a fault of ours.
+ * Checks one hostname. `caa`: includes its CAA records if it is verified or may still be verified. The whole check has one time limit;
+ * queries without an answer by then are reported as timeouts, with the question. Rejects only for a fault of ours.
  */
 export async function check(
   {dns, rules, mode, ca}: CheckOptions,
@@ -67,7 +67,7 @@ export async function check(
       }
     }
   }
-  // CAA before the order: the CA is never asked in vain.
+  // CAA is checked before the order, so that no order fails at the CA.
   return caa && mayBeProven(verdict)
     ? {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, inquiry), ca)}
     : verdict;
@@ -75,7 +75,7 @@ export async function check(
 
 type Ask = (name: string, wanted: Wanted) => Promise<Observation>;
 
-/** What a group of servers says, with whatever else its verdict depends on. */
+/** Asks a group of servers and judges their answers, with everything else that the verdict depends on. */
 async function look(
   ask: Ask,
   judge: (seen: Observation) => Verdict,
@@ -90,8 +90,8 @@ async function look(
 }
 
 /**
- * Whether what was seen comes of a wildcard above the hostname. That answers for names below it and beside it alike; a record of the
- * hostname's own ends it below, where another wildcard may stand (RFC 4592, 3.3.1).
+ * Whether an answer comes from a wildcard above the hostname. A wildcard answers for names below and beside the hostname alike. A record at
+ * the hostname itself ends the wildcard below it, where another wildcard may exist (RFC 4592, 3.3.1).
  */
 async function comesOfWildcard(ask: Ask, hostname: string, randomLabel: string, seen: Observation): Promise<boolean> {
   const parent = hostname.slice(hostname.indexOf('.') + 1);
@@ -100,7 +100,7 @@ async function comesOfWildcard(ask: Ask, hostname: string, randomLabel: string, 
   return true;
 }
 
-/** A verdict with where the missing record stands instead, if it is found there. */
+/** Adds the misplaced record to a verdict if the missing record is found at another name. */
 async function misplaced(ask: Ask, question: Question, verdict: Verdict): Promise<Verdict> {
   if (verdict.kind !== 'Refuted') return verdict;
   for (const stray of straysOf(question, verdict)) {

@@ -37,12 +37,12 @@ interface WantedCertificates {
 /** Decides about a Certificate that is no longer desired: how it is retained, or undefined if it is deleted. */
 export type Leaving = (certificate: Certificate) => Rest | undefined;
 
-/** Where a hostname's Certificate is looked up, and for which owner. */
+/** Identifies the Certificate to look up, and its owner. */
 export interface Place {
   owner: Owner;
   hostname: Hostname;
   namespace: string;
-  /** Undefined: the owner does not own the hostname, so that no retained Certificate may be used. */
+  /** Undefined if the owner does not own the hostname. Then no retained Certificate may be used. */
   tenant: Tenant | undefined;
   /** ms since the epoch. */
   now: number;
@@ -86,8 +86,8 @@ export interface ChildrenDeps {
 }
 
 /**
- * The objects that one of ours stands for: Certificates and routes, in its own namespace (then owned by it, so that
- * Kubernetes collects them too) or in Doorplate's (found by the label, removed by the finalizer).
+ * The owned objects of a CustomDomain or Project: Certificates and routes. Those in its own namespace have an owner reference, so that
+ * Kubernetes deletes them too. Those in Doorplate's namespace carry a label, and the finalizer removes them.
  */
 export class Children {
   readonly #client: Client;
@@ -108,7 +108,7 @@ export class Children {
     this.#beforeCertificatesGo = p.beforeCertificatesGo;
   }
 
-  /** The facts about the Certificate of an owner's hostname: its own, or else one that rests there for its tenant. */
+  /** The facts about the Certificate of an owner's hostname: its own Certificate, else one that is retained there for its tenant. */
   certificate({owner, hostname, namespace, tenant, now}: Place): CertificateFacts | undefined {
     const own = this.#certificates
       .by('hostname', hostname)
@@ -121,7 +121,7 @@ export class Children {
     return certificate && certificateFacts(certificate, this.#requests.by('certificate', keyOf(certificate)));
   }
 
-  /** Whether a route stands in the cluster exactly as desired. */
+  /** Whether a route exists in the cluster exactly as desired. */
   stands(owner: Owner, desired: RouteObject): boolean {
     return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)), this.#routes);
   }
@@ -165,7 +165,7 @@ export class Children {
     return written || left.some((o) => o.status === 'fulfilled' && o.value);
   }
 
-  /** Begins an attempt anew. Throws a conflict where the Certificate has changed meanwhile. */
+  /** Starts a fresh attempt. Throws a conflict if the Certificate has changed since it was read. */
   async attempt({certificate, request, mark}: FreshAttempt, now: number): Promise<void> {
     if (request)
       await this.#client.delete(certificateRequests, `${request.namespace}/${request.name}`, {uid: request.uid});
@@ -196,12 +196,12 @@ export class Children {
     );
   }
 
-  /** Whether there is a route for a hostname: of this owner, or (`others`) of any but this one. */
+  /** Whether a hostname has a route: of this owner, or with `others` of any other owner. */
   routes(uid: string, hostname: string, {others = false} = {}): boolean {
     return this.#routes.by('host', hostname).some((r) => (r.metadata.labels?.[ownerLabel] === uid) !== others);
   }
 
-  /** Whose routes and Certificates stand for a hostname, by UID; of each one object. What rests is nobody's. */
+  /** The owners of a hostname's routes and Certificates, by UID, each with one of the objects. Retained Certificates have no owner. */
   ownersOf(hostname: string): Map<string, {resource: Resource; key: Key}> {
     const standing = [
       [this.#routes.resource, this.#routes.by('host', hostname)],
@@ -214,7 +214,7 @@ export class Children {
     );
   }
 
-  /** Since when a route of an owner's stands under this key, ms since the epoch; undefined: none does. */
+  /** Creation time of an owner's route with this key, ms since the epoch; undefined if it does not exist. */
   since(owner: Owner, key: string): number | undefined {
     const route = this.#routes.get(key);
     return route && this.#isOurs(owner)(route) ? Date.parse(route.metadata.creationTimestamp ?? '') || 0 : undefined;
@@ -266,7 +266,7 @@ export class Children {
         return;
       }
       try {
-        // What comes back is taken as it is, or not at all: a new one would be an order that nothing has held back.
+        // A retained Certificate is used as it is or not at all: a new Certificate would be an order without budget.
         const returns = returning.includes(keyOf(intent));
         if (returns && !existing) throw new StaleReadError(`${object} rested, and is gone`);
         const {outcome} = await this.#applier.apply(resource, labelled, {

@@ -1,4 +1,4 @@
-/** DomainClaims: written on behalf of who holds them, released when that is gone, and dropped when their quarantine is over. */
+/** DomainClaims: written for the owners of hostnames, released when the owner is gone, and deleted when their quarantine is over. */
 import type {Certificate, CustomDomain, DomainClaim} from '../api/foreign.ts';
 import type {Order} from '../domain/budget.ts';
 import {mergeOrders} from '../domain/budget.ts';
@@ -28,7 +28,7 @@ import type {Tenants} from './tenants.ts';
 /** How many times claims are written again before the queue's backoff takes over. */
 const rounds = 4;
 
-/** Before a hostname becomes a tenant's: what rests of it for others goes. */
+/** Deletes the Certificates that are retained for other tenants, before a hostname becomes this tenant's. */
 type MakeWay = (hostname: string, tenant: Tenant) => Promise<void>;
 
 /** The tenant for which claims are written. `confirmTenant` throws a StaleReadError if the Namespace has another tenant now. */
@@ -52,8 +52,9 @@ export class Claims {
   of = (hostname: string): DomainClaim | undefined => this.#cache.get(hostname);
 
   /**
-   * Writes claims for a tenant. Where another was quicker, the cache has that one's claim then. Before a hostname becomes the tenant's, the
-   * tenant is confirmed, and what rests of the hostname for others goes. Returns what became of each write that was begun.
+   * Writes claims for a tenant. If another writer was faster, the cache has that writer's claim afterwards. Before a hostname becomes the
+   * tenant's, the tenant is confirmed, and Certificates that are retained for other tenants are deleted. Returns the outcome of each write
+   * that was started.
    */
   async writeAll(
     writes: readonly ClaimWrite[],
@@ -81,13 +82,13 @@ export class Claims {
         return (claim && remember(claim, ordersOf(claim))) ?? [];
       });
       if (writes.length === 0) return;
-      // Way is made for nobody: that asks for this.
+      // No retained Certificate is deleted here, because that deletion calls this function.
       await doAll(writes, (write) => this.write(write));
     }
     throw new Error('claims keep changing while they are written');
   }
 
-  /** Throws what the API server throws, but where another was quicker: then the cache has what stands. */
+  /** Throws errors of the API server. If another writer was faster, updates the cache instead. */
   async write({hostname, before, spec, status}: ClaimWrite): Promise<void> {
     try {
       this.#cache.observe(
@@ -131,13 +132,13 @@ export interface ClaimDeps extends Pick<Caches, 'domains' | 'projects'> {
   now?: () => number;
 }
 
-/** The hostnames that a CustomDomain has in its spec or its status. */
+/** The hostnames in the spec or the status of a CustomDomain. */
 const namedBy = (domain: CustomDomain): string[] => [
   ...hostnamesOf(domain),
   ...(domain.status?.hosts ?? []).map((h) => h.hostname),
 ];
 
-/** The hostnames that a CustomDomain holds and no longer names: no other change of it is a claim's. */
+/** The hostnames that a CustomDomain owns and no longer names. No other change of it concerns a claim. */
 const droppedBy =
   (claims: Caches['claims']): KeysOf<Change<CustomDomain>> =>
   (now, before) => {
@@ -148,8 +149,9 @@ const droppedBy =
   };
 
 /**
- * What wakes a claim: a change of it, of a Certificate that rests for it (or of its request), that who holds it comes, goes or drops
- * the hostname, and that a route or a Certificate of the hostname comes or goes. Its key is the hostname, whether there is a claim or not.
+ * The changes that wake a claim: of the claim itself; of a Certificate that is retained for it, or its CertificateRequest; its owner
+ * appears, disappears or drops the hostname; a route or Certificate of the hostname appears or disappears. The key is the hostname, whether
+ * or not a claim exists.
  */
 export const wakeClaims = (c: Caches): Wake[] => [
   on(c.claims, itself),
@@ -174,10 +176,7 @@ export class ClaimReconciler {
     this.#deps = deps;
   }
 
-  /**
-   * Brings one claim to what it should be, and the Certificates that rest for it. Throws what the API server throws; the queue tries
-   * again.
-   */
+  /** Reconciles one claim and the Certificates that are retained for it. Throws errors of the API server, so that the queue retries. */
   async reconcile(hostname: Key): Promise<Result> {
     const {claims, resting, tenants} = this.#deps;
     await this.#endStrays(hostname);
@@ -191,8 +190,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * What stands for a hostname goes where its owner is gone: its finalizer was taken off by force, it went while no operator ran, or all
-   * was restored under other UIDs. No claim need know of it.
+   * Removes routes and Certificates of a hostname whose owner is gone: its finalizer was removed by force, it was deleted while no operator
+   * ran, or everything was restored with other UIDs. A claim need not exist.
    */
   async #endStrays(hostname: string): Promise<void> {
     const {domains, projects: projectCache, children, client} = this.#deps;
@@ -233,8 +232,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * Whether the holder exists and still names the hostname, or something of it stands for that: a route, or a Certificate that does not
-   * rest yet. What one that is gone has left is removed.
+   * Whether the owner exists and still names the hostname, or one of its routes or unretained Certificates for it exists. Removes the
+   * objects that a deleted owner has left.
    */
   async #stands(
     hostname: string,
@@ -255,7 +254,7 @@ export class ClaimReconciler {
       ? client.get(customDomains, `${namespace}/${name}`)
       : client.get(projects, `${namespace}/${name}`));
     if (live?.metadata.uid === uid) return true;
-    // Where nothing stands for this hostname any more, what stands for the holder's others goes before its claims all the same.
+    // Even if no object of this hostname is left, the objects of the owner's other hostnames are removed before its claims.
     await children.remove({metadata: {uid}});
     return false;
   }

@@ -1,7 +1,7 @@
 import type {OrderTimes} from '../domain/budget.ts';
 import {SortedList} from './sorted-list.ts';
 
-/** When an order counts as made, ms since the epoch. Not heard of: by then at the latest, and until then as the newest of all. */
+/** Time at which an order counts as made, ms since the epoch. An order without a known time counts as the newest order until this time. */
 export interface Counted {
   at: number;
   heard: boolean;
@@ -31,7 +31,7 @@ export class CountedOrders implements OrderTimes {
     if (heard || !this.#unheard.remove(at)) this.#made.remove(at);
   }
 
-  /** These orders as of a time, which must not be earlier than any before. */
+  /** The orders as of a time. The time must not be earlier than in previous calls. */
   asOf(now: number): OrderTimes {
     for (let at = this.unheardUntil; at <= now; at = this.unheardUntil) {
       this.#unheard.remove(at);

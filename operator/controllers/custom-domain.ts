@@ -177,7 +177,7 @@ class CustomDomainReconciliation extends DomainReconciliation {
 
 const nowOf = ({now = Date.now}: CustomDomainDeps): number => now();
 
-/** Writes a status, or a shorter one if the object has no room for it. Returns undefined if the status does not differ. */
+/** Writes a status if it differs, in a shorter form if the object has no room for it. Returns the written object. */
 const writeDomainStatus = (
   deps: CustomDomainDeps,
   domain: CustomDomain,
@@ -235,7 +235,7 @@ export class CustomDomainReconciler {
     // No Certificate is retained in a Namespace that is being deleted.
     const tenant = tenants.isGoing(namespace) ? undefined : tenants.of(namespace);
     await children.remove(domain, leavingFor(this.#deps, tenant));
-    // Other finalizers may keep the object for a while: its status then reports the removal.
+    // Other finalizers may delay the deletion. Meanwhile status reports the removal.
     const held =
       domain.metadata.finalizers.length > 1 && domain.status
         ? await writeDomainStatus(this.#deps, domain, removing(domain.status, nowOf(this.#deps)))

@@ -13,7 +13,7 @@ export class CutSum {
     return this.#sum;
   }
 
-  /** One of the numbers is another: 0 where it is new, to 0 where it goes. */
+  /** Replaces one number by another. `from` is 0 for a new number, `to` is 0 for a removed number. */
   change(from: number, to: number): void {
     while (this.#tree.length <= Math.max(from, to)) this.#grow();
     for (let i = from + 1; i <= to; i++) this.#add(i, 1);
@@ -21,7 +21,7 @@ export class CutSum {
     this.#sum += to - from;
   }
 
-  /** The sum of all, each cut to a limit. */
+  /** The sum of all numbers, each cut to a limit. */
   cut(limit: number): number {
     let sum = 0;
     for (let i = Math.min(limit, this.#tree.length - 1); i > 0; i -= i & -i) sum += this.#tree[i]!;

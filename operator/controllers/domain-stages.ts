@@ -54,7 +54,7 @@ const publishLive: DomainStage = async (r) => {
   if (goesLive(r.object, r.plan)) await r.publish();
 };
 
-/** Status reports a hostname as verified before its Certificate is created: after a crash, status is the only record of it. */
+/** Status reports a hostname as verified before its Certificate is created: after a crash, only status records the verification. */
 const publishVerification: DomainStage = async (r) => {
   if (becomesVerified(r.object, r.plan)) await r.publish();
 };

@@ -1,13 +1,12 @@
 /**
- * The addresses of the edge as they are now: those that the platform has set, those to which its hostname leads, or those in the
- * status of its Service.
+ * The current addresses of the edge: set by the platform, resolved from its hostname, or read from the status of its Service.
  *
  *   edge.addresses    never change
  *   edge.hostname     asked again when its TTL is over, after 30 s at least and 5 min at most
  *   edge.service      told by the watch of Services; a hostname in its status is asked as above
  *
- * A failure takes nothing away: what was known stays until something else is. Before anything is known there are no addresses,
- * and of a name that has some nobody says whether they are the edge's (rule 3).
+ * A failure removes nothing: known addresses stay until others are known. Before the first answer there are no addresses, and no DNS check
+ * of an apex can tell whether its addresses are the edge's (rule 3).
  */
 import {isIP} from 'node:net';
 import type {Logger} from 'pino';
@@ -22,14 +21,14 @@ import {isDeepEqual} from '../kube/equality.ts';
 import {keyOf} from '../kube/objects.ts';
 import type {ServicePort} from '../setting-values.ts';
 
-/** How often a hostname is asked for at most and at least; after a failure as soon as may be. */
+/** Shortest and longest pause between two resolutions of a hostname. After a failure the shortest pause applies. */
 const [shortestPauseMs, longestPauseMs] = [30_000, 300_000];
 
 /** For so long an address of a hostname counts as the edge's after it was last seen: as long as a customer's records may be kept. */
 const formerMs = ttl * 1000;
 
 interface EdgeAddressesOptions {
-  /** By exactly one of addresses, hostname and service; `probe`: where to look in place of its addresses. */
+  /** Exactly one of addresses, hostname and service is set. `probe`: where to probe instead of the addresses. */
   edge: {
     addresses: readonly string[];
     hostname: string;
@@ -47,7 +46,7 @@ interface EdgeAddressesOptions {
 const sorted = (addresses: Iterable<string>): string[] => [...new Set(addresses)].toSorted();
 
 export class EdgeAddresses implements Syncable {
-  /** Resolves when the first answer is there, or none is to be had. */
+  /** Resolves with the first answer, or when no answer can be had. */
   readonly synced: Promise<void>;
   readonly #options: EdgeAddressesOptions;
   readonly #handlers: (() => void)[] = [];
@@ -55,7 +54,7 @@ export class EdgeAddresses implements Syncable {
   #resolveSynced: () => void = () => {};
   #isSynced = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Counts attempts: one that ends after another has begun is passed over. */
+  /** Counts attempts, so that a result of an older attempt is ignored. */
   #round = 0;
   /** Addresses that the Service has itself, and names that lead to the edge. */
   #own: readonly string[] = [];
@@ -80,12 +79,12 @@ export class EdgeAddresses implements Syncable {
     return this.#isSynced;
   }
 
-  /** What decisions know of it; the same object until it changes. */
+  /** The edge as decisions see it; the same object until it changes. */
   get edge(): Edge {
     return this.#edge;
   }
 
-  /** Where to look whether a certificate is served. */
+  /** The addresses and ports for edge probes. */
   get endpoints(): readonly EdgeAddress[] {
     const {probe} = this.#options.edge;
     return probe.length > 0
@@ -93,13 +92,13 @@ export class EdgeAddresses implements Syncable {
       : this.#current.map((address) => ({address, port: 443}));
   }
 
-  /** Of both families, where the cluster has both. */
+  /** Addresses inside the cluster, of both families if the cluster has both. */
   #inside({service: {namespace, name}, port}: ServicePort): EdgeAddress[] {
     const {clusterIPs = []} = this.#options.services.get(`${namespace}/${name}`)?.spec ?? {};
     return clusterIPs.flatMap((address) => (isIP(address) > 0 ? {address, port} : []));
   }
 
-  /** Calls when what customers are told is another, or the first address is known. */
+  /** Calls the handler when the addresses that customers are shown change, or the first address becomes known. */
   onChange(handler: () => void): void {
     this.#handlers.push(handler);
   }
@@ -197,7 +196,7 @@ export class EdgeAddresses implements Syncable {
     if (!isDeepEqual(told(edge), told(before))) for (const handler of this.#handlers) handler();
   }
 
-  /** With those of before that resolvers, and a provider that follows the name, may still give. */
+  /** Adds former addresses that resolvers, and providers that follow the name, may still return. */
   #withFormer(current: readonly string[]): string[] {
     const now = Date.now();
     for (const address of current) this.#lastSeen.set(address, now);

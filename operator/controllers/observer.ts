@@ -26,7 +26,7 @@ interface Entry<Q, R> {
   owner: Owner;
   question: Q;
   dueAt?: number;
-  /** From here on it may be made with another at the same subject. */
+  /** Earliest time at which this check may run together with another check of the same subject. */
   earliest: number;
   /** It is due, and waits for the rate of its subject. */
   isHeldBack?: true;
@@ -40,7 +40,7 @@ interface Entry<Q, R> {
   notBefore?: number;
 }
 
-/** Looks that are made together, as long as somebody waits for one of them. */
+/** Checks that run together, as long as at least one owner waits for them. */
 interface Turn<E> {
   waitedFor: Set<E>;
   abort: AbortController;
@@ -54,8 +54,8 @@ const pauseAfterErrorMs = 5_000;
 
 export interface ObserverOptions<Q, R> {
   /**
-   * Looks at one subject, made together: a result for each question, in their order. One that rejects counts as no look; the
-   * next one waits 5 s. The signal fires when nobody waits for any of them.
+   * Checks one subject. Returns a result for each question, in order. A rejection counts as no check; the next one follows after 5 s. The
+   * signal aborts when no owner waits any more.
    */
   look: (questions: readonly Q[], signal: AbortSignal) => Promise<R>[];
   onError: (error: unknown, question: Q) => void;
@@ -63,11 +63,11 @@ export interface ObserverOptions<Q, R> {
   onBegin?: (tenant: string, question: Q, at: number, isFirst: boolean) => void;
   /** What a question is about. */
   subject: (question: Q) => string;
-  /** Whether it matters how the results came one after the other; else only the newest is remembered. */
+  /** Whether the sequence of results matters. Otherwise only the newest result is kept. */
   remembers?: (question: Q) => boolean;
-  /** When a tenant may look, in ms since the epoch: now or later. Asked once for each look, when it is due. Default: now. */
+  /** Earliest time at which a tenant may check, ms since the epoch. Called once for each check, when it is due. Default: now. */
   mayBegin?: (tenant: string, question: Q, now: number) => number;
-  /** Who may look when, of many tenants. */
+  /** Options of the queue that shares checks among tenants. */
   queue: FairQueueOptions;
   now?: () => number;
 }
@@ -90,7 +90,7 @@ export class Observer<Q, R, K extends string = string> {
     this.#queue = new FairQueue(options.queue);
   }
 
-  /** Calls with the owner of each look that has ended, with a result or without. */
+  /** Calls the handler with the owner of each check that has ended, with or without a result. */
   onChange(handler: (owner: string) => void): void {
     this.#handlers.push(handler);
   }
@@ -106,8 +106,8 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   /**
-   * Sees to it that a look begins at `at` (ms since the epoch; past means now), as soon as it is its tenant's turn. A look that
-   * is in line, or under way, answers for it; a later due time is replaced by an earlier one.
+   * Schedules a check at `at` (ms since the epoch; a past time means now), as soon as it is its tenant's turn. A check that is queued or
+   * running satisfies the request; an earlier time replaces a later one.
    */
   due(owner: Owner, key: K, question: Q, at: number): void {
     if (this.#stopped) return;
@@ -121,7 +121,7 @@ export class Observer<Q, R, K extends string = string> {
     this.#appointments.set(entry, delay * (1 - jitter * Math.random()));
   }
 
-  /** What is known of a key stays, and no look begins at it any more; one that is under way goes on. */
+  /** Keeps the results of a key without scheduling a check. A running check continues. */
   keep(owner: string, key: K): void {
     const entry = this.#owners.get(owner)?.get(key);
     if (!entry || entry.turn) return;
@@ -154,7 +154,7 @@ export class Observer<Q, R, K extends string = string> {
     return (this.#options.now ?? Date.now)();
   }
 
-  /** What is known of a key, with what is asked of it now. */
+  /** The entry of a key, with its current question. */
   #entry(owner: Owner, key: K, question: Q): Entry<Q, R> {
     const keys = this.#owners.get(owner.key) ?? new Map<K, Entry<Q, R>>();
     this.#owners.set(owner.key, keys);
@@ -198,14 +198,14 @@ export class Observer<Q, R, K extends string = string> {
       void this.#take(ticket);
   }
 
-  /** Looks for the one whose turn it is, and for everybody whose look at the same subject may be made by now. */
+  /** Runs the check of this ticket, together with all checks of the same subject that may run now. */
   async #take(ticket: Ticket<Entry<Q, R>>): Promise<void> {
     const at = this.#now();
     const others = [...(this.#bySubject.get(this.#options.subject(ticket.item.question)) ?? [])];
     const entries = [ticket.item, ...others.filter((e) => e !== ticket.item && !e.turn && e.earliest <= at)];
     const turn: Turn<Entry<Q, R>> = {waitedFor: new Set(entries), abort: new AbortController()};
     for (const entry of entries) {
-      // The ticket of the one whose turn it is holds the seat.
+      // The ticket of the running check holds the slot.
       if (entry === ticket.item) entry.ticket = undefined;
       this.#takeOut(entry);
       entry.turn = turn;
@@ -220,13 +220,13 @@ export class Observer<Q, R, K extends string = string> {
     this.#next();
   }
 
-  /** `at`: the time at which it began. A record that changes while it runs may have been missed. */
+  /** `at`: start of the check. Changes of a record during the check may be missed. */
   async #see(entry: Entry<Q, R>, turn: Turn<Entry<Q, R>>, coming: Promise<R>, at: number): Promise<void> {
     const {question} = entry;
     try {
       const result = await coming;
       const before = entry.looked.at(-1)?.result;
-      // What says the same is kept once, however often it was looked at.
+      // Equal results are stored once, however many checks returned them.
       const looked = {result: isDeepEqual(before, result) ? (before as R) : result, at};
       entry.looked = this.#options.remembers?.(question) ? [...entry.looked, looked].slice(-mostRemembered) : [looked];
       entry.notBefore = undefined;

@@ -1,7 +1,7 @@
 /**
- * The account of all orders that the platform has made, and the line of those that want one. One book per operator: only the
- * leader orders. Nothing in it is lost by a restart: orders are known by the CertificateRequests that exist and by what claims
- * remember, the line by the times in status ({@link OrderBook.enter}).
+ * Accounts for all orders of the platform, and queues the hostnames that want an order. One book per operator: only the leader orders. A
+ * restart loses nothing: orders are known from existing CertificateRequests and from claims, and the queue from the times in status ({@link
+ * OrderBook.enter}).
  *
  * A grant counts from the moment it is given, with no end; its window begins only when the CA is known to have the order. So
  * the CA never sees more than a budget in any span of its length, however late cert-manager asks for what was granted.
@@ -31,11 +31,11 @@ export class OrderBook {
   readonly #line: OrderLine<Waiting>;
   /** By Certificate. */
   readonly #waiting = new Map<string, Waiting>();
-  /** By Certificate: until when, ms since the epoch. */
+  /** End of the exhausted budget by Certificate, ms since the epoch. */
   readonly #exhausted = new Map<string, number>();
   /** By owner: the Certificates of its wishes. */
   readonly #owned = new Map<string, Set<string>>();
-  /** Those who have entered and have not been told their place. */
+  /** Entries whose owners do not know their position yet. */
   readonly #untold = new Set<Waiting>();
   #entered = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -62,19 +62,19 @@ export class OrderBook {
     return this.#line.size;
   }
 
-  /** Of each limit of the account: how many orders count now. */
+  /** The number of orders that count now, for each limit of the account. */
   *account(): Iterable<Limit & {used: number}> {
     const now = this.#now;
     const orders = this.#ledger.all(now);
     for (const limit of this.#options.budgets.account) yield {...limit, used: orders.after(now - limit.perMs)};
   }
 
-  /** The orders of a hostname that some budget counts, by time. One without an end has the time at which the CA had it. */
+  /** The orders of a hostname that some budget counts, by time. An order without an end has the time at which the CA received it. */
   orders(hostname: Hostname): Order[] {
     return this.#ledger.orders(hostname, this.#now);
   }
 
-  /** Takes note of an order that a CertificateRequest of a Certificate (`namespace/name`) stands for; as often as you like. */
+  /** Notes an order that a CertificateRequest of a Certificate (`namespace/name`) represents. Repeated calls change nothing. */
   observe(certificate: string, hostname: Hostname, order: Order, ordered: boolean): void {
     if (this.#ledger.observe(certificate, hostname, order, {ordered, now: this.#now})) this.#serve();
   }
@@ -89,7 +89,7 @@ export class OrderBook {
     this.#ledger.pass(hostname);
   }
 
-  /** What was said to a Certificate's wish. */
+  /** The answer to the order request of a Certificate. */
   grant(certificate: string): Grant | undefined {
     const now = this.#now;
     if (this.#ledger.isGranted(certificate)) return {kind: 'Granted'};
@@ -102,19 +102,19 @@ export class OrderBook {
     return until !== undefined && until > now ? {kind: 'Exhausted', until} : undefined;
   }
 
-  /** Puts somebody in line who stood there before a restart; before the first {@link keep}. */
+  /** Queues an order request from before a restart at its former position. Call it before the first {@link keep}. */
   enter(owner: string, tenant: string, wish: OrderWish): void {
     this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(wish.certificate));
     this.#enter(owner, tenant, wish);
   }
 
-  /** Takes note of a grant of before a restart: its Certificate stands, and nothing was asked for it. Before the first {@link keep}. */
+  /** Notes a grant from before a restart: its Certificate exists and no order followed. Call it before the first {@link keep}. */
   standing(owner: string, tenant: string, {certificate, hostname, since}: Omit<OrderWish, 'state'>): void {
     this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(certificate));
     this.#ledger.grant(certificate, {tenant, hostname, at: since});
   }
 
-  /** The wishes of an owner, all of them: others that it had are dropped. Returns whether an answer has changed. */
+  /** Replaces the order requests of an owner. Returns whether an answer has changed. */
   keep(owner: string, tenant: string, wishes: readonly OrderWish[]): boolean {
     const before = wishes.map((w) => this.grant(w.certificate)?.kind);
     const kept = new Set(wishes.map((w) => w.certificate));
@@ -136,7 +136,7 @@ export class OrderBook {
     return wishes.some((w, i) => this.grant(w.certificate)?.kind !== before[i]);
   }
 
-  /** Serves nobody any more. */
+  /** Stops granting orders. */
   stop(): void {
     this.#open = false;
     clearTimeout(this.#timer);

@@ -1,6 +1,6 @@
 /**
- * All orders that are known of, and what has been granted and is not seen as an order yet: when they were made, whose they are, and
- * below which registered domain. What is not heard of counts from the moment it is known, with no end.
+ * All known orders, and the grants that no order has followed yet, by time, tenant and registered domain. A grant without an order counts
+ * from now on, with no end.
  */
 import type {Budgets, Order, OrderTimes} from '../domain/budget.ts';
 import {leftOfShare, memoryMs, mergeOrders, shareChangesAt} from '../domain/budget.ts';
@@ -9,13 +9,13 @@ import {registrableName} from '../domain/hostname.ts';
 import {timestamp} from '../domain/times.ts';
 import {type Counted, CountedOrders} from './counted-orders.ts';
 
-/** Under what an order is counted. `tenant` undefined: nobody's. */
+/** The key and owner by which an order is counted. `tenant` undefined: the order belongs to no tenant. */
 interface Entry extends Counted {
   tenant: string | undefined;
   registered: Hostname;
 }
 
-/** `madeBy`: the CA had it by then at the latest, ms since the epoch; undefined: nobody knows yet. */
+/** `madeBy`: latest time at which the CA can have received the order, ms since the epoch; undefined if unknown. */
 interface Made {
   order: Order;
   madeBy?: number;
@@ -27,7 +27,7 @@ interface Granted {
   entry: Entry;
 }
 
-/** What a tenant may still have before others go first, and when that is to be asked anew, ms since the epoch. */
+/** The orders that a tenant may still have before others go first, and when to ask again, ms since the epoch. */
 export interface Share {
   left: number;
   until: number;
@@ -35,15 +35,15 @@ export interface Share {
 
 export interface LedgerOptions {
   budgets: Budgets;
-  /** After this time an order that nobody has heard of counts as made: a cert-manager that never asks holds up nobody for ever. */
+  /** A grant without an order counts as made after this time, so that a cert-manager that never orders blocks no other hostname. */
   unheardAfterMs: number;
-  /** Whose a hostname is, as a key of tenants: its orders are that one's. Undefined: nobody's. */
+  /** The tenant's key for a hostname; its orders belong to that tenant. Undefined: they belong to no tenant. */
   tenantOf: (hostname: Hostname) => string | undefined;
 }
 
 export class OrderLedger {
   readonly #options: LedgerOptions;
-  /** By hostname, then by the time at which the order was begun. */
+  /** By hostname, then by the start of the order. */
   readonly #made = new Map<Hostname, Map<string, Made>>();
   /** By Certificate. */
   readonly #granted = new Map<string, Granted>();
@@ -78,7 +78,7 @@ export class OrderLedger {
     };
   }
 
-  /** The orders of a hostname that some budget counts, by time. One without an end has the time at which the CA had it. */
+  /** The orders of a hostname that some budget counts, by time. An order without an end has the time at which the CA received it. */
   orders(hostname: Hostname, now: number): Order[] {
     const orders = [...(this.#made.get(hostname)?.values() ?? [])].map(({order, madeBy}): Order =>
       order.endedAt === undefined && madeBy !== undefined ? {...order, endedAt: timestamp(madeBy)} : order,
@@ -98,7 +98,7 @@ export class OrderLedger {
     this.#count(entry);
   }
 
-  /** What was granted counts no longer. */
+  /** Stops counting a grant. */
   revoke(certificate: string): void {
     const granted = this.#granted.get(certificate);
     if (!granted) return;
@@ -107,8 +107,8 @@ export class OrderLedger {
   }
 
   /**
-   * Takes note of an order that a CertificateRequest of a Certificate stands for. Returns whether there may be room for others now:
-   * when it was made is known, or a grant has become this order.
+   * Notes an order that a CertificateRequest of a Certificate represents. Returns whether others may have room now: the time of the order
+   * became known, or a grant became this order.
    */
   observe(
     certificate: string,
@@ -132,7 +132,7 @@ export class OrderLedger {
       if (!this.#made.get(hostname)?.has(order.at)) this.#put(hostname, {order, madeBy: this.#latest(order, now)}, now);
   }
 
-  /** A hostname may be another tenant's now: its orders are counted for that one. */
+  /** Counts the orders of a hostname for its current tenant. */
   pass(hostname: Hostname): void {
     const tenant = this.#options.tenantOf(hostname);
     for (const {entry} of this.#made.get(hostname)?.values() ?? []) {
@@ -157,7 +157,7 @@ export class OrderLedger {
     this.#prune(now);
   }
 
-  /** Once an hour: what no budget counts any more. */
+  /** Deletes orders that no budget counts any more, once an hour. */
   #prune(now: number): void {
     if (now - this.#pruned < 3_600_000) return;
     this.#pruned = now;
@@ -172,7 +172,7 @@ export class OrderLedger {
     }
   }
 
-  /** By when the CA has had an order at the latest. Kubernetes' times have no fractions. */
+  /** The latest time at which the CA can have received an order. Kubernetes' times have no fractions. */
   #latest({at, endedAt}: Order, now: number): number {
     return Math.min(now, endedAt === undefined ? this.#unheard(Date.parse(at)).at : Date.parse(endedAt) + 1000);
   }

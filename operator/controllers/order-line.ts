@@ -1,10 +1,10 @@
 /**
- * Who wants an order, tenant by tenant. Tenants take turns, so a short line of one passes a long one of another; and who has had
- * a share of the account's budget comes after all who have not. All takes O(log n), amortised.
+ * The queue of order requests, tenant by tenant. Tenants take turns, so that a tenant with few requests passes a tenant with many. A tenant
+ * that has used its share of the account's budget comes after all others. Each operation takes O(log n), amortized.
  *
- * A place is counted in two rounds. In the first each tenant has as many as are left of its share, one at a time; in the second
- * all that are over, one at a time. So `k` of a tenant's first round have `k` of each other's first round before them, or as many as
- * there are; that is a sum of numbers, each cut to `k` ({@link CutSum}).
+ * A position is counted in two rounds. In the first round each tenant has as many requests as are left of its share, one at a time. In the
+ * second round follow all other requests, one at a time. So `k` requests of a tenant's first round have at most `k` requests of each other
+ * tenant before them. That is a sum of numbers, each cut to `k` ({@link CutSum}).
  */
 import {Heap} from '../kube/heap.ts';
 import {CutSum} from './cut-sum.ts';
@@ -13,7 +13,7 @@ import {SortedList} from './sorted-list.ts';
 
 export interface InLine {
   readonly tenant: string;
-  /** Who came earlier goes first, ms since the epoch; of two of one time, who was entered first. */
+  /** Time of arrival, ms since the epoch; the earlier request goes first. Requests with equal times keep their order of entry. */
   readonly arrival: number;
   readonly entered: number;
 }
@@ -22,7 +22,7 @@ interface Lane<W> {
   tenant: string;
   order: number;
   waiting: SortedList<W>;
-  /** As of the last time at which it was asked. */
+  /** The share as of the last time at which it was asked for. */
   share?: Share;
   /** How many wait in the first round, and in the second. */
   first: number;
@@ -34,15 +34,15 @@ interface Lane<W> {
 export class OrderLine<W extends InLine> {
   readonly #shareOf: (tenant: string, now: number) => Share;
   readonly #lanes = new Map<string, Lane<W>>();
-  /** Those that wait, who is next in front. */
+  /** Waiting lanes; the next one is first. */
   readonly #turns = new SortedList<Lane<W>>(byTurn);
   readonly #firstRound = new CutSum();
   readonly #secondRound = new CutSum();
-  /** Lanes that have changed since they were sorted and summed up; none of them is in `#turns`. */
+  /** Lanes that have changed since they were sorted and summed up. None of them is in `#turns`. */
   readonly #changed = new Set<Lane<W>>();
-  /** When shares are to be asked anew. */
+  /** Times at which shares must be asked for again. */
   readonly #ends = new Heap<{tenant: string; until: number}>((a, b) => a.until < b.until);
-  /** When each tenant had its last turn, until nobody waits. */
+  /** Time of each tenant's last turn, until its queue is empty. */
   readonly #lastTurns = new Map<string, number>();
   #turn = 0;
   #lanesMade = 0;
@@ -77,13 +77,13 @@ export class OrderLine<W extends InLine> {
     if (this.#size === 0) this.#lastTurns.clear();
   }
 
-  /** Who is next. */
+  /** The next request. */
   next(now: number): W | undefined {
     this.#settle(now);
     return this.#turns.at(0)?.waiting.at(0);
   }
 
-  /** A tenant has had its turn. */
+  /** Notes that a tenant has had its turn. */
   served(tenant: string): void {
     if (this.#size === 0) return;
     this.#lastTurns.set(tenant, ++this.#turn);
@@ -101,7 +101,7 @@ export class OrderLine<W extends InLine> {
     delete lane.share;
   }
 
-  /** The place of one that waits, from 1. */
+  /** The position of a waiting request, from 1. */
   place(one: W, now: number): number {
     this.#settle(now);
     const {waiting, first} = this.#lanes.get(one.tenant)!;
@@ -109,7 +109,7 @@ export class OrderLine<W extends InLine> {
     return own <= first ? this.#firstRound.cut(own) : this.#firstRound.sum + this.#secondRound.cut(own - first);
   }
 
-  /** Before a lane changes in what it is sorted by. */
+  /** Takes a lane out before a change of its sort key. */
   #change(lane: Lane<W>): void {
     if (this.#changed.has(lane)) return;
     this.#turns.remove(lane);
@@ -146,7 +146,7 @@ export class OrderLine<W extends InLine> {
 
 const byArrival = (a: InLine, b: InLine): number => a.arrival - b.arrival || a.entered - b.entered;
 
-/** Who has a share left; whose last turn is the longest ago; who came first. */
+/** Order of lanes: a tenant with a share left first, then the longest time since the last turn, then the earliest arrival. */
 function byTurn<W extends InLine>(a: Lane<W>, b: Lane<W>): number {
   const later = (lane: Lane<W>) => (lane.share?.left === 0 ? 1 : 0);
   const arrival = (lane: Lane<W>) => lane.waiting.at(0)!.arrival;

@@ -1,7 +1,7 @@
 /**
- * Plain HTTP of all hostnames by one Ingress without a host, which the chart makes (`plainHttp.shared`). Ingresses for one hostname
- * each, of a time when none was shared, stand until every address of the edge is seen to serve the shared one: no moment without a
- * redirect. It asks the edge only while there are such.
+ * Plain HTTP of all hostnames through one Ingress without a host, which the chart creates (`plainHttp.shared`). Older Ingresses for single
+ * hostnames stay until every address of the edge serves the shared one, so that redirects never pause. The edge is probed only while such
+ * Ingresses exist.
  */
 import type {Logger} from 'pino';
 import {edgeSettlesMs} from '../domain/edge.ts';
@@ -16,7 +16,7 @@ import {ownerOf} from './relations.ts';
 import {type EdgeSources, isTraefik, type KeptRoute, type RouteObject} from './rendering.ts';
 import {ingresses} from './resources.ts';
 
-/** What is kept of an Ingress that is no hostname's. */
+/** The cached part of an Ingress that does not belong to a hostname. */
 interface Other extends HasMeta {
   answersEveryHost: boolean;
 }
@@ -38,7 +38,7 @@ interface PlainHttpOptions extends Pick<EdgeSources, 'policy' | 'ingressClasses'
   routes: Pick<Cache<KeptRoute, RouteObject>, 'get' | 'list' | 'onChange'>;
   /** The shared one. */
   shared: Key;
-  /** Whether the redirector answers a name that nobody has, at every address of the edge. */
+  /** Whether the redirector answers for a name without a domain, at every address of the edge. */
   serves: (signal: AbortSignal) => Promise<boolean>;
   /** Tells of another's Ingress that may answer in place of the shared one, or that the class is not Traefik's. */
   tell: (what: {rival: Key} | 'NotTraefik') => void;
@@ -64,7 +64,7 @@ export class PlainHttp {
     return others === undefined || (!this.#serves && routes.get(`${namespace}/${name}`) !== undefined);
   }
 
-  /** Calls with the UID of each owner of an Ingress that is needed no more. */
+  /** Calls the handler with the UID of each owner of an Ingress that is no longer needed. */
   onChange(handler: (uid: string) => void): void {
     this.#handlers.push(handler);
   }
@@ -86,7 +86,7 @@ export class PlainHttp {
       if (now?.answersEveryHost && !before?.answersEveryHost && keyOf(now) !== shared) tell({rival: keyOf(now)});
       this.#look();
     });
-    // One that another process wrote while this one took over.
+    // Another process wrote this Ingress while this process took over.
     routes.onChange((now, before) => {
       if (now && !before && isForPlainHttp(now)) this.#look();
     });
@@ -101,7 +101,7 @@ export class PlainHttp {
   /** Ingresses that stand, each for plain HTTP of one hostname. */
   #former = (): KeptRoute[] => this.#options.routes.list().filter(isForPlainHttp);
 
-  /** The shared one stands, and nobody may answer in its place. */
+  /** Whether the shared Ingress exists and no other Ingress can answer in its place. */
   #mayServe(): boolean {
     const {others, shared, policy, ingressClasses} = this.#options;
     const stands = others?.get(shared)?.answersEveryHost ?? false;
@@ -124,7 +124,7 @@ export class PlainHttp {
     }
   }
 
-  /** Seen twice: an address may be that of several controllers, of which not all have taken it in yet. */
+  /** Probes twice: an address may belong to several controllers, and some may not have read the Ingress yet. */
   async #isSeen(look: () => Promise<boolean>): Promise<boolean> {
     const {settlesMs = edgeSettlesMs} = this.#options;
     if (!(await look())) return false;

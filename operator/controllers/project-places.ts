@@ -8,8 +8,8 @@ import type {Tenants} from './tenants.ts';
 type Namespace = ReturnType<Caches['namespaces']['list']>[number];
 
 /**
- * Which Projects have a place under the limit of their tenant's plan. One that is being deleted has none. Where a plan has no limit
- * nothing is counted.
+ * The Projects that are within their tenant's plan limit. A Project that is being deleted does not count. Without a limit nothing is
+ * counted.
  */
 export class ProjectPlaces {
   readonly #caches: Pick<Caches, 'namespaces' | 'projects'>;
@@ -34,7 +34,7 @@ export class ProjectPlaces {
     const among = this.#among(changed.metadata.namespace ?? '');
     if (!among) return [];
     const {limit, projects} = among;
-    // A tenant may have any number without a place: these come and go without anybody else's notice.
+    // Projects beyond the limit may come and go in any number without affecting others.
     if (projects.length < limit || projects.filter((p) => byAge(p, changed) < 0).length >= limit) return [];
     const moved = projects.toSorted(byAge)[is ? limit : limit - 1];
     return moved ? [keyOf(moved)] : [];
@@ -54,7 +54,7 @@ export class ProjectPlaces {
       .flatMap(({metadata}) => this.#caches.projects.by('namespace', metadata.name));
   }
 
-  /** Those that share a limit with the Projects of a namespace; undefined: there is none. */
+  /** The Projects that share a limit with the Projects of a namespace; undefined if there is no limit. */
   #among(namespace: string): {limit: number; projects: Project[]} | undefined {
     const tenant = this.#tenants.of(namespace);
     const limit = tenant && projectLimitOf(tenant);

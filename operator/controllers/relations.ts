@@ -17,7 +17,7 @@ export const uidOf = ({metadata: {uid = ''}}: HasMeta): string[] => [uid];
 export const ownerOf = ({metadata}: HasMeta): string[] =>
   isResting({metadata}) ? [] : [metadata.labels?.[ownerLabel] ?? []].flat();
 
-/** The hostnames of a Certificate; none of one that is not as ours are. */
+/** The hostnames of a Certificate; none if it is not formed like ours. */
 export const namesOf = ({spec}: {spec: Partial<Certificate['spec']>}): string[] => spec.dnsNames ?? [];
 
 /** The Certificate of a CertificateRequest. */
@@ -25,7 +25,7 @@ export const certificateOf = ({metadata: {namespace, annotations}}: HasMeta): Ke
   `${namespace}/${annotations?.['cert-manager.io/certificate-name'] ?? ''}`,
 ];
 
-/** The UID of the one that holds a claim. */
+/** The UID of a claim's owner. */
 export const holderOf = ({status}: DomainClaim): string[] => [status?.holder?.uid ?? []].flat();
 
 /** The hostnames that the spec of a CustomDomain names, normalised. */
@@ -49,8 +49,8 @@ export const serviceOfSlice = ({metadata: {namespace, labels}}: HasMeta): Key[] 
 ];
 
 const ofProject = 'Project ';
-/** A CustomDomain stands in the order book by its key; a Project by this name, because a CustomDomain may have its key. */
+/** The key of a Project in the order book. It differs from all keys of CustomDomains. */
 export const orderOwner = (project: Key): string => `${ofProject}${project}`;
-/** The key of the Project that stands in the book by this name; undefined: it is a CustomDomain. */
+/** The key of the Project with this key in the order book; undefined for a CustomDomain. */
 export const projectInLine = (owner: string): Key | undefined =>
   owner.startsWith(ofProject) ? owner.slice(ofProject.length) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Routes as the objects that the platform's edge reads: the one place of the controllers that knows which kinds these are. How a kind
- * is written stands in `domain/rendering/`.
+ * Renders routes as the objects that the platform's edge reads. No other file of the controllers knows their kinds. `domain/rendering/`
+ * writes each kind.
  */
 import type {Ingress, IngressClass} from '../api/foreign.ts';
 import {entryPointsAnnotation, hostsOfIngress, ingressesOf, whatIngressSays} from '../domain/rendering/ingress.ts';
@@ -18,7 +18,7 @@ export type RouteObject = Ingress;
 /** The hostnames that such an object routes. */
 export const hostsOf = (object: RouteObject): string[] => hostsOfIngress(object);
 
-/** What is kept of it: whose it is, the hostnames that it routes, and a hash by which a change of what Doorplate sets is seen. */
+/** The cached part of a route: its owner, its hostnames, and a hash that shows changes of what Doorplate sets. */
 export interface KeptRoute extends HasMeta {
   hosts: string[];
   says: string;
@@ -28,7 +28,7 @@ export function keptRoute(object: RouteObject): KeptRoute {
   const {metadata} = bareChild({metadata: object.metadata});
   const {labels, annotations, ownerReferences} = metadata;
   const owner = labels?.[ownerLabel];
-  // The label says it; a controller that is another one is kept.
+  // The label names the owner. A foreign controller reference is kept, too.
   const controllers = ownerReferences?.filter((o) => o.controller === true && o.uid !== owner) ?? [];
   return {
     metadata: {
@@ -52,7 +52,7 @@ const member = (of: Readonly<Record<string, string>> | undefined, name: string):
 
 export const keptHosts = ({hosts}: KeptRoute): string[] => hosts;
 
-/** Where it is known what the edge is. */
+/** Sources that know the kind of the edge. */
 export interface EdgeSources {
   policy: Pick<Policy, 'ingressClassName'>;
   ingressClasses: Pick<Cache<IngressClass, IngressClass>, 'get'>;
@@ -62,7 +62,7 @@ export interface EdgeSources {
 
 const [managedByLabel] = Object.keys(managedBy) as [string];
 
-/** Traefik is the one that can bind an Ingress to a listener. */
+/** Only Traefik can bind an Ingress to a listener. */
 const traefik = 'traefik.io/ingress-controller';
 
 export const isTraefik = ({policy, ingressClasses}: Pick<EdgeSources, 'policy' | 'ingressClasses'>): boolean =>

@@ -1,4 +1,4 @@
-/** Where the kinds that Doorplate reads and writes live in the API. */
+/** The API resources that Doorplate reads and writes. */
 import {group, version} from '../api/crd.ts';
 import type {
   Account,
@@ -42,7 +42,7 @@ export const customDomains = defineResource<CustomDomain>({
   plural: 'customdomains',
   kind: 'CustomDomain',
   namespaced: true,
-  // One of 501 hostnames may have 1.5 MiB.
+  // A CustomDomain of 501 hostnames may have 1.5 MiB.
   pageSize: 50,
 });
 export const domainClaims = defineResource<DomainClaim>({

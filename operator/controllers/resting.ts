@@ -32,7 +32,10 @@ export class Resting {
     return this.#deps.certificates.by('hostname', hostname).filter(isResting);
   }
 
-  /** The one in a namespace that a tenant may take back for a hostname that it holds; of several the one that is good for longest. */
+  /**
+   * The retained Certificate in a namespace that a tenant may use again for a hostname that it owns; the one that is valid longest if there
+   * are several.
+   */
   find(hostname: Hostname, namespace: string, tenant: Tenant, now: number): Certificate | undefined {
     return this.of(hostname)
       .filter((c) => c.metadata.namespace === namespace && mayReturn(c, tenant, now))
@@ -63,7 +66,7 @@ export class Resting {
     }
   }
 
-  /** Before a hostname becomes a tenant's: what rests of it for others goes. */
+  /** Deletes the Certificates that are retained for other tenants, before a hostname becomes this tenant's. */
   async makeWay(hostname: Hostname, tenant: Tenant): Promise<void> {
     await this.#remove(this.of(hostname).filter((c) => !restsForTenant(c, tenant)));
   }
@@ -73,7 +76,10 @@ export class Resting {
     await this.#remove(this.of(hostname));
   }
 
-  /** What may not rest any longer goes. Returns when the next one's time is over, ms since the epoch; Infinity: there is none. */
+  /**
+   * Deletes the Certificates that may not be retained any longer. Returns the end of the next one's time, ms since the epoch; Infinity if
+   * there is none.
+   */
   async tend(hostname: Hostname, beside: Beside): Promise<number> {
     const {requests} = this.#deps;
     const all = Map.groupBy(this.of(hostname), (c) =>

@@ -11,7 +11,7 @@ export class SortedList<T> {
     return this.#values.length;
   }
 
-  /** The value at an index from 0, or from the end where that is negative. */
+  /** The value at an index from 0; a negative index counts from the end. */
   at(index: number): T | undefined {
     return this.#values.at(index);
   }

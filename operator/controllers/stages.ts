@@ -22,7 +22,7 @@ import type {OrderBook} from './order-book.ts';
 import {type EdgeSources, render} from './rendering.ts';
 import {confirmTenant} from './tenants.ts';
 
-/** The members that the plans of all kinds have. */
+/** Members of every kind's plan. */
 export type Plan = Pick<
   Decision,
   'claims' | 'certificates' | 'returning' | 'forfeited' | 'routes' | 'wishes' | 'wakeAt'

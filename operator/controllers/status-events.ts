@@ -1,6 +1,6 @@
 /**
- * Which Event a new status is worth, one at most: pure. Transitions only, never what is said again in other words. Whoever changes 500
- * hostnames at once must not make the API server keep 500 Events.
+ * Decides which Event a new status causes, at most one. Pure. Only transitions cause Events; the same fact in other words does not. A user
+ * who changes 500 hostnames at once must not make the API server keep 500 Events.
  */
 import type {CustomDomainStatus, HostStatus} from '../api/custom-domain.ts';
 import type {ProjectStatus} from '../api/project.ts';
@@ -34,18 +34,18 @@ function isNews(now: HostStatus, before: HostStatus | undefined): boolean {
   return before.reason !== now.reason && (isStalled(now) || before.reason === 'CheckPending');
 }
 
-/** How one host is told of. */
+/** Describes one host in an Event. */
 const tale = (now: HostStatus): StatusEvent =>
   isStalled(now)
     ? event('Warning', now.reason, now.message)
     : event('Normal', now.phase === 'Live' || now.phase === 'Verified' ? now.phase : now.reason, now.message);
 
-/** Of hosts that are told of besides the first: characters of its message, and how many are named of each reason. */
+/** Limits for the hosts after the first one in an Event: characters of a message, and hosts named for each reason. */
 const [longestFirst, mostNamed] = [500, 3];
 
 /**
- * The Event that tells of all hosts of a CustomDomain that have news; undefined where none has. Of several the first that needs
- * somebody is told in its own words, and the others by their reason.
+ * The Event for all changed hosts of a CustomDomain; undefined if no host has changed. The first host that needs an action is described in
+ * its own words, and the others by their reason.
  */
 export function eventOfDomain(before: Hosts | undefined, {hosts = []}: Hosts): StatusEvent | undefined {
   const known = new Map(before?.hosts?.map((h) => [h.hostname, h]));
@@ -66,8 +66,8 @@ export function eventOfDomain(before: Hosts | undefined, {hosts = []}: Hosts): S
 const isRefusal = (c: Condition): boolean => c.type === 'Accepted' && c.status === 'False';
 
 /**
- * The Event that tells that a Project is refused, or which of its conditions have become True, by the name of the last; undefined where
- * nothing of that is new. That it is Stalled is a Warning, by its reason.
+ * The Event for a Project: that it is refused, or which of its conditions have become True, by the name of the last one; undefined if
+ * nothing of that is new. A Stalled condition causes a Warning with its reason.
  */
 export function eventOfProject(before: Conditions | undefined, {conditions = []}: Conditions): StatusEvent | undefined {
   const ending = conditions.find(isRefusal);
@@ -82,7 +82,7 @@ export function eventOfProject(before: Conditions | undefined, {conditions = []}
   return last && event('Normal', last.type, note);
 }
 
-/** The Event that the one condition of an Account or an ApiKey is False, where it says what it has not said before. */
+/** The Event for the condition of an Account or an ApiKey that is False with a new message. */
 export function eventOfCondition(
   before: readonly Condition[] = [],
   [now]: readonly Condition[] = [],

@@ -9,7 +9,7 @@ import type {HasMeta, KubeObject} from '../kube/objects.ts';
 import {bare, identity} from './kept.ts';
 import {accounts, namespaces, plans} from './resources.ts';
 
-/** What is kept of a Namespace: whose it is, and since when it is being deleted. */
+/** The cached part of a Namespace: its Account, and the start of its deletion. */
 interface TenantNamespace extends HasMeta {
   account?: string;
 }
@@ -42,8 +42,8 @@ export const tenantCaches = (client: Client, log: Logger) => ({
 type TenantCaches = ReturnType<typeof tenantCaches>;
 
 /**
- * Resolves when the API server itself says that a namespace is this tenant's. Throws a StaleReadError where it says otherwise: a
- * Namespace that has been made anew is judged by the copy of the old one until the watch tells of it.
+ * Resolves if the API server confirms that a Namespace belongs to this tenant. Otherwise throws a StaleReadError: until the watch reports a
+ * re-created Namespace, the cache has the old one.
  */
 export async function confirmTenant(
   client: Pick<Client, 'get'>,
@@ -68,7 +68,7 @@ export class Tenants {
     this.#defaultPlan = defaultPlan;
   }
 
-  /** Undefined while the Namespace has not been seen; `onChange` names it when it is. */
+  /** Undefined until the Namespace has been seen. Then `onChange` reports it. */
   of(namespace: string): Tenant | undefined {
     const found = this.#caches.namespaces.get(namespace);
     return (
@@ -96,7 +96,7 @@ export class Tenants {
     return domains.reduce((sum, d) => sum + (lost.get(d.metadata.namespace ?? '') ?? 0), 0);
   }
 
-  /** Calls with each namespace whose tenant, or what that may have, is another than before, or which is being deleted. */
+  /** Calls the handler with each namespace whose tenant or plan has changed, or whose deletion has begun. */
   onChange(handler: (namespace: string) => void): void {
     const ofAccount = (account: string) => {
       for (const n of this.#caches.namespaces.by('account', account)) handler(n.metadata.name);
