@@ -7,7 +7,7 @@ import {parse} from 'yaml';
 import {z} from 'zod';
 import {cdnsWith} from './domain/cdns.ts';
 import {api} from './api-settings.ts';
-import type {Edge, Rules} from './domain/proofs/proof.ts';
+import type {Edge, VerificationRules} from './domain/proofs/proof.ts';
 import type {Policy} from './domain/world.ts';
 import {
   addresses,
@@ -282,7 +282,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
 }
 
 /** The settings as far as the proof of a hostname needs them, but for the edge: that may change. */
-export const toRules = ({apexOwnership, dns}: Settings): Omit<Rules, keyof Edge> => ({
+export const toRules = ({apexOwnership, dns}: Settings): Omit<VerificationRules, keyof Edge> => ({
   addressOnly: apexOwnership === 'AddressOnly',
   cdns: cdnsWith(dns.cdns),
 });

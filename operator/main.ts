@@ -7,13 +7,13 @@ import {makeRegistry} from './observability/metrics.ts';
 import {healthServer} from './observability/server.ts';
 import {clientOf} from './roles/client.ts';
 import {operator} from './roles/operator.ts';
-import type {Parts} from './roles/parts.ts';
+import type {RoleParts} from './roles/parts.ts';
 import {preflight} from './roles/preflight.ts';
 import {redirector} from './roles/redirector.ts';
 import {uninstall} from './roles/uninstall.ts';
 
 /** What is started; or an exit code, of what is done already. */
-const roles: Record<string, (parts: Parts) => Manager | Promise<Manager | number>> = {
+const roles: Record<string, (parts: RoleParts) => Manager | Promise<Manager | number>> = {
   operator,
   redirector,
   preflight,

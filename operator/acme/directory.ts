@@ -7,7 +7,7 @@ import {normalise} from '../domain/hostname.ts';
 const longestDirectory = 65_536;
 const mostIdentities = 16;
 
-export interface AskOptions {
+export interface DirectoryOptions {
   /** PEM, trusted besides the public roots and NODE_EXTRA_CA_CERTS. */
   caBundle?: string | undefined;
   /** By which the server is reached; directly by default. */
@@ -27,7 +27,7 @@ export interface Directory {
  */
 export async function readDirectory(
   server: string,
-  {caBundle, proxy, timeoutMs = 10_000, signal}: AskOptions = {},
+  {caBundle, proxy, timeoutMs = 10_000, signal}: DirectoryOptions = {},
 ): Promise<Directory> {
   const url = new URL(server);
   // RFC 8555, 6.1.
@@ -43,7 +43,7 @@ export async function readDirectory(
  * The names by which an ACME server refers to itself in CAA records: `meta.caaIdentities` of its directory (RFC 8555, 7.1.1), in
  * normal form, sorted; empty where it names none. Throws where the directory can't be read, or is none.
  */
-export async function caaIdentities(server: string, options: AskOptions = {}): Promise<Hostname[]> {
+export async function caaIdentities(server: string, options: DirectoryOptions = {}): Promise<Hostname[]> {
   const directory = await readDirectory(server, options);
   const named = directory.meta?.caaIdentities ?? [];
   if (!Array.isArray(named)) throw new Error(`${server}: meta.caaIdentities is no list`);

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import type {Kind} from './crd.ts';
+import type {CustomKind} from './crd.ts';
 import {rateLimit} from './plan.ts';
 import {conditions, objectName, observedGeneration} from './rules.ts';
 
@@ -50,4 +50,4 @@ export const accountKind = {
     },
   ],
   examples: ['spec: {planRef: {name: pro}, rateLimit: {requestsPerMinute: 5000, requestsPerDay: 1000000}}'],
-} satisfies Kind;
+} satisfies CustomKind;

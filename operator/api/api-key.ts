@@ -1,5 +1,5 @@
 import {core, z} from 'zod';
-import type {Kind} from './crd.ts';
+import type {CustomKind} from './crd.ts';
 import {rateLimit} from './plan.ts';
 import {checked, conditions, observedGeneration, text, time} from './rules.ts';
 
@@ -158,4 +158,4 @@ export const apiKeyKind = {
     },
   ],
   examples: [`spec: {hashes: [{sha256: ${'0123456789abcdef'.repeat(4)}}], scopes: ['domains:read']}`],
-} satisfies Kind;
+} satisfies CustomKind;

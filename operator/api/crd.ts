@@ -18,7 +18,7 @@ export interface Column {
 }
 
 /** All that a CustomResourceDefinition is made of. */
-export interface Kind {
+export interface CustomKind {
   kind: string;
   plural: string;
   singular: string;
@@ -37,11 +37,11 @@ export interface Kind {
   examples: string[];
 }
 
-interface Schema {
+interface CrdSchema {
   [key: string]: unknown;
   type?: string;
-  properties?: Record<string, Schema>;
-  items?: Schema;
+  properties?: Record<string, CrdSchema>;
+  items?: CrdSchema;
 }
 
 function structural(node: unknown): unknown {
@@ -64,12 +64,12 @@ function structural(node: unknown): unknown {
   return out;
 }
 
-function toSchema(type: z.ZodType): Schema {
-  return structural(z.toJSONSchema(type, {target: 'openapi-3.0', io: 'input', unrepresentable: 'throw'})) as Schema;
+function toSchema(type: z.ZodType): CrdSchema {
+  return structural(z.toJSONSchema(type, {target: 'openapi-3.0', io: 'input', unrepresentable: 'throw'})) as CrdSchema;
 }
 
 /** What is wrong with a structural schema by our rules, each with its path. */
-export function lint(schema: Schema, path: string): string[] {
+export function lint(schema: CrdSchema, path: string): string[] {
   const wrong: string[] = [];
   if (!schema.description) wrong.push(`${path}: no description`);
   if (schema.type === 'string' && !schema.enum && schema.maxLength === undefined)
@@ -84,7 +84,7 @@ export function lint(schema: Schema, path: string): string[] {
 }
 
 /** The CustomResourceDefinition of a kind, as an object. Throws with a list when the schema breaks {@link lint}. */
-export function crd(kind: Kind): Record<string, unknown> {
+export function crd(kind: CustomKind): Record<string, unknown> {
   const status = kind.status && toSchema(kind.status);
   // On the status itself: a nested default is skipped when the parent is absent (kstatus reads observedGeneration).
   const subresource = status !== undefined && kind.statusSubresource !== false;
@@ -96,7 +96,7 @@ export function crd(kind: Kind): Record<string, unknown> {
     ...(kind.rules && {'x-kubernetes-validations': kind.rules.map(({cel, message}) => ({rule: cel, message}))}),
     properties: {spec: toSchema(kind.spec), ...(status && {status})},
   };
-  const wrong = lint(schema as Schema, kind.kind);
+  const wrong = lint(schema as CrdSchema, kind.kind);
   if (wrong.length > 0) throw new Error(`the schema of ${kind.kind} breaks the rules:\n  ${wrong.join('\n  ')}`);
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import type {Kind} from './crd.ts';
+import type {CustomKind} from './crd.ts';
 import {celFold, fold} from './hostname-rules.ts';
 import {checked, conditions, hostname, objectName, observedGeneration, text, time} from './rules.ts';
 
@@ -233,4 +233,4 @@ export const customDomainKind = {
   spec,
   status,
   examples: ['spec: {projectRef: {name: docs}, primary: docs.example.com, redirects: [{from: old.example.com}]}'],
-} satisfies Kind;
+} satisfies CustomKind;

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import type {Kind} from './crd.ts';
+import type {CustomKind} from './crd.ts';
 import {checked, objectName, text, time} from './rules.ts';
 
 /** How a claim came about: by records in DNS, or by the platform's word. */
@@ -102,4 +102,4 @@ export const domainClaimKind = {
   status,
   statusSubresource: false,
   examples: ['spec: {tenant: {account: acme}}'],
-} satisfies Kind;
+} satisfies CustomKind;

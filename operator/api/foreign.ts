@@ -1,6 +1,6 @@
 /** Our own kinds as objects, those of Kubernetes, and of cert-manager's the parts that Doorplate reads or writes. */
 import type {V1Endpoint, V1Ingress, V1IngressClass, V1Service} from '@kubernetes/client-node';
-import type {Kind, KubeObject} from '../kube/objects.ts';
+import type {NativeKind, KubeObject} from '../kube/objects.ts';
 import type {AccountSpec, AccountStatus} from './account.ts';
 import type {ApiKeySpec, ApiKeyStatus} from './api-key.ts';
 import type {CustomDomainSpec, CustomDomainStatus} from './custom-domain.ts';
@@ -34,11 +34,11 @@ export interface DomainClaim extends KubeObject {
   status?: DomainClaimStatus;
 }
 
-export type Service = Kind<V1Service>;
+export type Service = NativeKind<V1Service>;
 /** `ready` absent means ready (KEP-752). */
 export type EndpointSlice = KubeObject & {endpoints?: Pick<V1Endpoint, 'conditions'>[]};
-export type Ingress = Kind<V1Ingress>;
-export type IngressClass = Kind<V1IngressClass>;
+export type Ingress = NativeKind<V1Ingress>;
+export type IngressClass = NativeKind<V1IngressClass>;
 
 /** Which issuer of cert-manager; kind and group may be left out by others. */
 export interface IssuerRef {

@@ -8,7 +8,7 @@ import {fileURLToPath} from 'node:url';
 import {stringify} from 'yaml';
 import {accountKind} from './account.ts';
 import {apiKeyKind} from './api-key.ts';
-import {crd, group, type Kind} from './crd.ts';
+import {crd, group, type CustomKind} from './crd.ts';
 import {customDomainKind} from './custom-domain.ts';
 import {domainClaimKind} from './domain-claim.ts';
 import {kindsPage} from './kinds-page.ts';
@@ -23,7 +23,7 @@ import {providersPage} from './providers-page.ts';
 import {reasonsPage} from './reasons-page.ts';
 
 // Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
-const kinds: Kind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind];
+const kinds: CustomKind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const description = await describeApi();

@@ -1,12 +1,12 @@
 /** `docs/kinds.md` out of the CustomResourceDefinitions: the reference, as `kubectl explain` has it. */
-import {crd, group, version, type Kind} from './crd.ts';
+import {crd, group, version, type CustomKind} from './crd.ts';
 
-interface Schema {
+interface KindSchema {
   type?: string;
   description?: string;
-  properties?: Record<string, Schema>;
+  properties?: Record<string, KindSchema>;
   required?: string[];
-  items?: Schema;
+  items?: KindSchema;
   enum?: unknown[];
   default?: unknown;
   minimum?: number;
@@ -26,7 +26,7 @@ has to be given, and what the API server refuses stands behind *Refused*. The st
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-function typeOf(schema: Schema): string {
+function typeOf(schema: KindSchema): string {
   if (schema['x-kubernetes-int-or-string']) return 'integer or string';
   if (schema.enum) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (schema.items) return schema.items.properties ? 'list' : `list of ${typeOf(schema.items)}`;
@@ -34,7 +34,7 @@ function typeOf(schema: Schema): string {
 }
 
 /** What values it takes, in a few words. */
-function boundsOf({minimum, maximum, maxLength, maxItems, default: fallback}: Schema): string[] {
+function boundsOf({minimum, maximum, maxLength, maxItems, default: fallback}: KindSchema): string[] {
   const range = [minimum, maximum].every((n) => n !== undefined) ? [`${minimum} to ${maximum}`] : [];
   return [
     ...range,
@@ -46,7 +46,7 @@ function boundsOf({minimum, maximum, maxLength, maxItems, default: fallback}: Sc
 }
 
 /** A row for each field, and for those below it. */
-function rows(schema: Schema, path: string): string[] {
+function rows(schema: KindSchema, path: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}${name}${field.items?.properties ? '[]' : ''}`;
     const optional = schema.required?.includes(name) ? [] : ['optional'];
@@ -59,20 +59,20 @@ function rows(schema: Schema, path: string): string[] {
 }
 
 /** What rules over fields refuse, as the API server says it, wherever in the schema they stand. */
-const refusals = (schema: Schema): string[] => [
+const refusals = (schema: KindSchema): string[] => [
   ...(schema['x-kubernetes-validations'] ?? []).flatMap(({message}) => message ?? []),
   ...Object.values(schema.properties ?? {}).flatMap(refusals),
   ...(schema.items ? refusals(schema.items) : []),
 ];
 
-function part(kind: string, name: 'spec' | 'status', schema: Schema | undefined): string {
+function part(kind: string, name: 'spec' | 'status', schema: KindSchema | undefined): string {
   if (!schema) return '';
   const table = rows(schema, '').join('\n');
   return `\n### ${kind}: ${name}\n\n${schema.description ?? ''}\n\n| field | type | what it is |\n|---|---|---|\n${table}\n`;
 }
 
-function section(kind: Kind): string {
-  const {spec} = crd(kind) as {spec: {versions: [{schema: {openAPIV3Schema: Schema}}]}};
+function section(kind: CustomKind): string {
+  const {spec} = crd(kind) as {spec: {versions: [{schema: {openAPIV3Schema: KindSchema}}]}};
   const schema = spec.versions[0].schema.openAPIV3Schema;
   const {spec: ofSpec, status} = schema.properties ?? {};
   const names = [kind.plural, ...kind.shortNames].map((name) => `\`kubectl get ${name}\``).join(' or ');
@@ -85,4 +85,4 @@ ${part(kind.kind, 'spec', ofSpec)}${refused.length > 0 ? `\nRefused:\n\n${refuse
 }
 
 /** The page, whole. */
-export const kindsPage = (kinds: readonly Kind[]): string => intro + kinds.map(section).join('');
+export const kindsPage = (kinds: readonly CustomKind[]): string => intro + kinds.map(section).join('');

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import type {Kind} from './crd.ts';
+import type {CustomKind} from './crd.ts';
 import {checked} from './rules.ts';
 
 /** Most hostnames that a CustomDomain can name: its primary and 500 redirects. */
@@ -76,4 +76,4 @@ export const planKind = {
   examples: [
     'spec: {rateLimit: {requestsPerMinute: 300, requestsPerDay: 10000}, customDomains: {allowed: true, maxHostnamesPerProject: 10}}',
   ],
-} satisfies Kind;
+} satisfies CustomKind;

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import type {Kind} from './crd.ts';
+import type {CustomKind} from './crd.ts';
 import {checked, conditions, observedGeneration, serviceName, text, time} from './rules.ts';
 
 /** What a Project's status always says, in this order; Reconciling or Stalled follow while true. */
@@ -88,4 +88,4 @@ export const projectKind = {
   spec,
   status,
   examples: ['spec: {serviceRef: {name: docs, port: 80}}'],
-} satisfies Kind;
+} satisfies CustomKind;

@@ -2,16 +2,16 @@
 import {knownCdns} from '../domain/cdns.ts';
 import {apexNote, providers} from '../domain/providers.ts';
 
-type Provider = (typeof providers)[number];
+type ProviderRow = (typeof providers)[number];
 
-const says: Readonly<Record<NonNullable<Provider['atApex']>, string>> = {
+const says: Readonly<Record<NonNullable<ProviderRow['atApex']>, string>> = {
   ALIAS: '`ALIAS`',
   ANAME: '`ANAME`',
   CNAME: '`CNAME`, which it flattens',
   Addresses: '`A` and `AAAA`',
 };
 
-const row = (provider: Provider): string => {
+const row = (provider: ProviderRow): string => {
   const {name, atApex, note, source} = provider;
   const record = atApex ? says[atApex] : '`ALIAS`, or whatever it calls that';
   return `| ${name} | ${record} | ${note === undefined ? '' : `${apexNote(name)}.`} | ${source ?? 'not known'} |\n`;

@@ -2,14 +2,14 @@
  * Decides requests to the platform's own APIs by the same keys, limits and bans as those to Doorplate's: its proxy asks before it
  * passes one on. Whoever was let in is named in headers, all of which are set or taken away each time: a client can send none.
  */
-import type {Told} from '../limits/headers.ts';
+import type {HeaderValues} from '../limits/headers.ts';
 import type {Logger} from 'pino';
 import {scopePattern} from '../api/api-key.ts';
 import type {KeyCaller} from '../http/caller.ts';
 import type {Gate, GateDeps} from '../http/gate.ts';
 import {Problem} from '../http/problems.ts';
 
-export interface Question {
+export interface AuthorizeRequest {
   /** The header `Authorization` of the request. */
   authorization: string | undefined;
   /** The client's address. */
@@ -25,15 +25,15 @@ export const identityHeaders = [
   'x-doorplate-key',
   'x-doorplate-scopes',
 ] as const;
-export type Identity = Readonly<Record<(typeof identityHeaders)[number], string>>;
+export type CallerIdentity = Readonly<Record<(typeof identityHeaders)[number], string>>;
 
-export interface Decision {
+export interface AuthorizeDecision {
   /** 200, or what to answer the client with. */
   status: number;
   /** For the client, in any case: the limit's, and those of a refusal. Names lower case. */
-  headers: Readonly<Told>;
+  headers: Readonly<HeaderValues>;
   /** For the API behind: each of {@link identityHeaders}, '' for one that must not be there. */
-  identity: Identity;
+  identity: CallerIdentity;
   /** Of a refusal: its type, and the whole of it (RFC 9457). */
   problem?: string;
   body?: string;
@@ -64,17 +64,17 @@ export class Authorizer {
     return this.#deps.ready();
   }
 
-  headersFor(address: string): Told {
+  headersFor(address: string): HeaderValues {
     return this.#deps.gate.headersFor(address);
   }
 
   /** Never rejects. Charges one request to the key's tenant, or to the address where there is no valid key. */
-  async decide({authorization, address, scope}: Question): Promise<Decision> {
+  async decide({authorization, address, scope}: AuthorizeRequest): Promise<AuthorizeDecision> {
     const {gate, log, onDecision} = this.#deps;
     const began = performance.now();
-    const told: Told = {};
+    const told: HeaderValues = {};
     const decision = await this.#judge(gate, {authorization, address, scope}, told).catch(
-      (error: unknown): Decision => {
+      (error: unknown): AuthorizeDecision => {
         if (error instanceof Problem) return refused(error, told);
         log.error({err: error}, 'a request could not be decided');
         return refused(new Problem('internal-error', 'Something went wrong here.'), {
@@ -87,7 +87,11 @@ export class Authorizer {
     return decision;
   }
 
-  async #judge(gate: AuthorizerDeps['gate'], {authorization, address, scope}: Question, told: Told): Promise<Decision> {
+  async #judge(
+    gate: AuthorizerDeps['gate'],
+    {authorization, address, scope}: AuthorizeRequest,
+    told: HeaderValues,
+  ): Promise<AuthorizeDecision> {
     if (!this.isReady) {
       Object.assign(told, gate.headersFor(address));
       throw new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}});
@@ -105,9 +109,9 @@ export class Authorizer {
   }
 }
 
-const nobody = Object.fromEntries(identityHeaders.map((name) => [name, ''])) as Identity;
+const nobody = Object.fromEntries(identityHeaders.map((name) => [name, ''])) as CallerIdentity;
 
-const identityOf = ({namespace, tenant: {account, plan}, key}: KeyCaller): Identity => ({
+const identityOf = ({namespace, tenant: {account, plan}, key}: KeyCaller): CallerIdentity => ({
   'x-doorplate-namespace': namespace,
   'x-doorplate-account': account ?? '',
   'x-doorplate-plan': 'missing' in plan ? '' : plan.metadata.name,
@@ -115,7 +119,7 @@ const identityOf = ({namespace, tenant: {account, plan}, key}: KeyCaller): Ident
   'x-doorplate-scopes': key.spec.scopes.join(' '),
 });
 
-const refused = (problem: Problem, told: Told): Decision => ({
+const refused = (problem: Problem, told: HeaderValues): AuthorizeDecision => ({
   status: problem.status,
   headers: {...told, ...problem.headers, 'content-type': 'application/problem+json'},
   identity: nobody,

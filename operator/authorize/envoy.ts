@@ -1,10 +1,10 @@
 /** For Envoy and what is built on it (Envoy Gateway, Contour): its gRPC service envoy.service.auth.v3.Authorization. */
-import type {Told} from '../limits/headers.ts';
+import type {HeaderValues} from '../limits/headers.ts';
 import {Server as GrpcServer, ServerCredentials, status} from '@grpc/grpc-js';
 import type {handleUnaryCall, sendUnaryData} from '@grpc/grpc-js';
-import type {Server} from '../kube/manager.ts';
+import type {ManagedServer} from '../kube/manager.ts';
 import {identityHeaders} from './authorizer.ts';
-import type {Authorizer, Decision} from './authorizer.ts';
+import type {Authorizer, AuthorizeDecision} from './authorizer.ts';
 import {checkPath, overwrite, readRequest, readResponse, writeRequest, writeResponse} from './envoy-protocol.ts';
 import type {CheckRequest, CheckResponse, HeaderValueOption} from './envoy-protocol.ts';
 
@@ -19,7 +19,13 @@ const options = {
 const drainMs = 5000;
 
 /** Listens on the port, 0 for any free one. */
-export function envoyServer({authorizer, port}: {authorizer: Authorizer; port: number}): Server & {port: () => number} {
+export function envoyServer({
+  authorizer,
+  port,
+}: {
+  authorizer: Authorizer;
+  port: number;
+}): ManagedServer & {port: () => number} {
   const server = new GrpcServer(options);
   const check: handleUnaryCall<CheckRequest, CheckResponse> = ({request}, send) =>
     void answer(authorizer, request, send);
@@ -81,10 +87,10 @@ async function answer(
   );
 }
 
-const toOptions = (headers: Readonly<Told>): HeaderValueOption[] =>
+const toOptions = (headers: Readonly<HeaderValues>): HeaderValueOption[] =>
   Object.entries(headers).map(([key, value]) => ({header: {key, value: String(value)}, appendAction: overwrite}));
 
-export function toResponse({status: code, headers, identity, body = ''}: Decision): CheckResponse {
+export function toResponse({status: code, headers, identity, body = ''}: AuthorizeDecision): CheckResponse {
   if (code !== 200) {
     return {
       status: {code: status.PERMISSION_DENIED},

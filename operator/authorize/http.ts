@@ -2,7 +2,7 @@
  * For proxies that ask by HTTP (nginx's auth_request, Traefik's forwardAuth, Envoy's http_service): every method and path below
  * /authorize/<scope>/. The scope is read there and nowhere else. No body is read.
  */
-import type {Told} from '../limits/headers.ts';
+import type {HeaderValues} from '../limits/headers.ts';
 import {createServer} from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
@@ -10,9 +10,9 @@ import {plainAddress, within} from '../http/address.ts';
 import {answerBrokenRequest} from '../http/broken-requests.ts';
 import {drained} from '../http/drain.ts';
 import {Problem} from '../http/problems.ts';
-import type {Server} from '../kube/manager.ts';
+import type {ManagedServer} from '../kube/manager.ts';
 import {isScope} from './authorizer.ts';
-import type {Authorizer, Decision} from './authorizer.ts';
+import type {Authorizer, AuthorizeDecision} from './authorizer.ts';
 
 /** As much as nginx passes on as it comes (large_client_header_buffers), and some more. */
 const headerBytes = 64 << 10;
@@ -33,7 +33,7 @@ export function authorizeServer({
   port: number;
   trustedProxies: readonly string[];
   drainMs?: number;
-}): Server & {port: () => number} {
+}): ManagedServer & {port: () => number} {
   const isTrusted = within(trustedProxies);
   const server = createServer(
     {
@@ -91,7 +91,9 @@ async function answer(
     .end(request.method === 'HEAD' ? undefined : body);
 }
 
-function nowhere(headers: Told): Omit<Decision, 'identity'> & {identity?: Decision['identity']} {
+function nowhere(
+  headers: HeaderValues,
+): Omit<AuthorizeDecision, 'identity'> & {identity?: AuthorizeDecision['identity']} {
   const problem = new Problem('not-found', 'There is /authorize/<scope>/, with a scope such as reports:read, or any.');
   return {
     status: problem.status,

@@ -8,7 +8,7 @@ import {textsOf} from './check/subjects.ts';
 import {type Act, type Call, describe} from './command.ts';
 import {CommandError} from './errors.ts';
 
-interface Options {
+interface ClaimsOptions {
   filename: string;
 }
 
@@ -24,10 +24,10 @@ export function addClaims(program: Command, act: Act): void {
     '-f, --filename <file>',
     'lines such as docs.example.com,acme; - is stdin. Lines that begin with # are passed over',
   );
-  act<Options>(command, printClaims);
+  act<ClaimsOptions>(command, printClaims);
 }
 
-async function printClaims({options: {filename}, read, out}: Call<Options>): Promise<void> {
+async function printClaims({options: {filename}, read, out}: Call<ClaimsOptions>): Promise<void> {
   const [{text = ''} = {}] = await textsOf([filename], read);
   out(claimsIn(text, filename));
 }

@@ -35,7 +35,7 @@ interface Candidate {
 }
 
 /** Where a command line stands before its last word. */
-interface Place {
+interface CompletionPlace {
   command: Command;
   /** An option that still lacks its value. */
   option?: Option;
@@ -53,7 +53,7 @@ export async function complete(program: Command, words: readonly string[], aroun
   return `${fitting.map(({value, description = ''}) => `${value}\t${description}\n`).join('')}:${noFiles}\n`;
 }
 
-const isOfFile = ({command, option}: Place, begun: string): boolean =>
+const isOfFile = ({command, option}: CompletionPlace, begun: string): boolean =>
   option ? ofFiles.has(longOf(option)) : !begun.startsWith('-') && readFiles.has(wordsOf(command));
 const longOf = (option: Option): string => option.long?.slice(2) ?? '';
 const wordsOf = (command: Command): string =>
@@ -64,8 +64,8 @@ const optionsOf = (command: Command): readonly Option[] => [
   ...(command.parent ? optionsOf(command.parent) : []),
 ];
 
-function placeOf(program: Command, words: readonly string[]): Place {
-  const place: Place = {command: program, isOperand: false, given: {}};
+function placeOf(program: Command, words: readonly string[]): CompletionPlace {
+  const place: CompletionPlace = {command: program, isOperand: false, given: {}};
   for (const word of words) {
     if (place.option) {
       Object.assign(place.given, {[longOf(place.option)]: word});
@@ -82,7 +82,11 @@ function placeOf(program: Command, words: readonly string[]): Place {
   return place;
 }
 
-async function candidates({command, option, given}: Place, begun: string, around: Surroundings): Promise<Candidate[]> {
+async function candidates(
+  {command, option, given}: CompletionPlace,
+  begun: string,
+  around: Surroundings,
+): Promise<Candidate[]> {
   if (option) {
     if (option.argChoices) return option.argChoices.map((value) => ({value}));
     if (longOf(option) === 'scope') return ownScopes.map((value) => ({value}));
@@ -98,7 +102,11 @@ async function candidates({command, option, given}: Place, begun: string, around
 }
 
 /** Whoever presses the tab key is told of no error. */
-async function namesOf(kind: Resource | undefined, given: Place['given'], around: Surroundings): Promise<Candidate[]> {
+async function namesOf(
+  kind: Resource | undefined,
+  given: CompletionPlace['given'],
+  around: Surroundings,
+): Promise<Candidate[]> {
   if (!kind) return [];
   try {
     return await connected(given, around, ({client, namespace}) => listed(client, kind, namespace));

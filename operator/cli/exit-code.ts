@@ -15,15 +15,15 @@ export const exitCodesHelp = `Exit codes:
   5  the platform has to act`;
 
 /** What somebody may have to do something about: a hostname, a Project, a key. */
-export interface Standing {
+export interface ReportedObject {
   reason: string;
   waitingFor: Party;
 }
 
 /** Whether nothing is left to do. A reason of a newer Doorplate counts as something. */
-const isDone = ({reason}: Standing): boolean => reasons[reason as ReasonName]?.health === 'done';
+const isDone = ({reason}: ReportedObject): boolean => reasons[reason as ReasonName]?.health === 'done';
 
-export const exitCodeOf = (standing: Standing): ExitCode => {
+export const exitCodeOf = (standing: ReportedObject): ExitCode => {
   if (isDone(standing)) return exitCodes.Done;
   const {waitingFor} = standing;
   return waitingFor === 'Customer' || waitingFor === 'Platform' ? exitCodes[waitingFor] : exitCodes.Waiting;
@@ -32,7 +32,7 @@ export const exitCodeOf = (standing: Standing): ExitCode => {
 const gravest = [exitCodes.Customer, exitCodes.Platform, exitCodes.Waiting];
 
 /** Of several: who runs the command is most often the customer, who should hear of what is theirs first. */
-export function exitCodeOfAll(standings: readonly Standing[]): ExitCode {
+export function exitCodeOfAll(standings: readonly ReportedObject[]): ExitCode {
   const codes = new Set(standings.map(exitCodeOf));
   return gravest.find((code) => codes.has(code)) ?? exitCodes.Done;
 }

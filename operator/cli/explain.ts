@@ -6,11 +6,11 @@ import type {DnsRecord} from '../domain/records.ts';
 import {sayRecords} from '../domain/records.ts';
 import {type ReasonName, reasons} from '../domain/reasons.ts';
 import type {Attached} from './domains.ts';
-import {exitCodeOf, exitCodes, type Standing} from './exit-code.ts';
+import {exitCodeOf, exitCodes, type ReportedObject} from './exit-code.ts';
 import {ago, styled} from './output.ts';
 
 /** Every text is a line or a sentence; times are RFC 3339. */
-export interface Explanation extends Standing {
+export interface Explanation extends ReportedObject {
   /** The object: `CustomDomain docs`. */
   object: string;
   namespace?: string;

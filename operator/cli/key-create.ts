@@ -15,7 +15,7 @@ import {connected} from './surroundings.ts';
 
 const units = {m: 60_000, h: 3_600_000, d: 86_400_000} as const;
 
-interface Options {
+interface KeyCreateOptions {
   scope?: string[];
   expires?: string;
   rateLimit?: string;
@@ -48,10 +48,10 @@ export function addKeyCreate(key: Command, act: Act): void {
     )
     .option('--token-file <file>', 'write the token there in place of stdout: a new file, for its owner alone')
     .option('--dry-run', 'write nothing to the cluster and print the ApiKey as YAML, for Git. Needs --token-file');
-  act<Options>(command, createKey);
+  act<KeyCreateOptions>(command, createKey);
 }
 
-async function createKey(call: Call<Options>): Promise<void> {
+async function createKey(call: Call<KeyCreateOptions>): Promise<void> {
   const {operands, options, out, tell} = call;
   const [name = ''] = operands;
   const {tokenFile: file, dryRun = false} = options;
@@ -111,7 +111,7 @@ function keep(file: string, text: string): {undo: () => void} {
   return {undo: () => unlinkSync(file)};
 }
 
-function specOf({scope, expires, rateLimit: rate}: Options, now: number): Omit<ApiKeySpec, 'hashes'> {
+function specOf({scope, expires, rateLimit: rate}: KeyCreateOptions, now: number): Omit<ApiKeySpec, 'hashes'> {
   return {
     scopes: scope ?? ['domains:read'],
     ...(expires !== undefined && {expireTime: expireTimeOf(expires, now)}),

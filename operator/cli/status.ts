@@ -10,7 +10,7 @@ import {exitCodeOf, exitCodes} from './exit-code.ts';
 import {type Cell, type Style, ago, json, outputOption, table} from './output.ts';
 import {connected} from './surroundings.ts';
 
-interface Options {
+interface StatusOptions {
   allNamespaces?: boolean;
   waiting?: boolean;
   output: string;
@@ -29,7 +29,7 @@ export function addStatus(program: Command, act: Act): void {
     .option('-A, --all-namespaces', 'of the whole cluster')
     .option('--waiting', 'only what is not done, the oldest first')
     .addOption(outputOption(['table', 'json']));
-  act<Options>(command, async ({options, operands: [word], ...around}) => {
+  act<StatusOptions>(command, async ({options, operands: [word], ...around}) => {
     const everywhere = options.allNamespaces === true;
     if (everywhere && word !== undefined) throw new UsageError('a name, or --all-namespaces');
     await connected(options, around, async (connection) => {

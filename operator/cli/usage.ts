@@ -12,7 +12,7 @@ import {json, outputOption, type OutputOptions, table} from './output.ts';
 import {defaultPlace, publishedSettings} from './settings.ts';
 import {connected} from './surroundings.ts';
 
-interface Options extends OutputOptions {
+interface UsageOptions extends OutputOptions {
   allNamespaces?: boolean;
   since?: string;
   until?: string;
@@ -22,7 +22,7 @@ interface Options extends OutputOptions {
 }
 
 /** A row of an answer: of one namespace with the day, of all with the namespace and its Account. */
-interface Row {
+interface UsageRow {
   day?: string;
   namespace?: string;
   account?: string | null;
@@ -34,7 +34,7 @@ interface Row {
 const columns = {
   one: ['day', 'key', 'scope', 'requests'],
   all: ['account', 'namespace', 'key', 'scope', 'requests'],
-} as const satisfies Record<string, readonly (keyof Row)[]>;
+} as const satisfies Record<string, readonly (keyof UsageRow)[]>;
 
 export function addUsage(program: Command, act: Act): void {
   const command = describe(program, 'usage', {
@@ -58,10 +58,10 @@ export function addUsage(program: Command, act: Act): void {
       new Option('--settings <namespace/name>', 'ConfigMap with the settings of the platform').default(defaultPlace),
     )
     .addOption(outputOption(['table', 'csv', 'json']));
-  act<Options>(command, printUsage);
+  act<UsageOptions>(command, printUsage);
 }
 
-async function printUsage(call: Call<Options>): Promise<void> {
+async function printUsage(call: Call<UsageOptions>): Promise<void> {
   const {options, out, colours} = call;
   const rows = await connected(options, call, async ({client, namespace}) => {
     const {api} = (await publishedSettings(client, options.settings)) ?? {};
@@ -104,13 +104,13 @@ async function tokenOf(client: Client, serviceAccount: string, audience: string)
   });
 }
 
-interface Answer {
-  items: Row[];
+interface UsageAnswer {
+  items: UsageRow[];
   next?: string | null;
 }
 
-async function readAll(url: string, token: string, options: Options): Promise<Row[]> {
-  const rows: Row[] = [];
+async function readAll(url: string, token: string, options: UsageOptions): Promise<UsageRow[]> {
+  const rows: UsageRow[] = [];
   for (let after: string | undefined; ;) {
     const {items, next} = await read(url, '/v1/usage/all', token, {...options, after});
     rows.push(...items);
@@ -126,7 +126,7 @@ async function read(
   token: string,
   query: {since?: string; until?: string; after?: string},
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<UsageAnswer> {
   const asked = new URL(path, url);
   for (const name of ['since', 'until', 'after'] as const)
     if (query[name] !== undefined) asked.searchParams.set(name, query[name]);
@@ -139,7 +139,7 @@ async function read(
       `the API at ${url} does not answer (${cause?.message ?? error.message}). Is that its address? --url`,
     );
   });
-  const body = (await answer.json().catch(() => ({}))) as Answer & {detail?: string};
+  const body = (await answer.json().catch(() => ({}))) as UsageAnswer & {detail?: string};
   if (answer.ok && Array.isArray(body.items)) return body;
   throw new CommandError(
     `the API at ${url} answered ${answer.status}: ${body.detail ?? 'it is not the API of Doorplate'}`,

@@ -14,7 +14,7 @@ import {span} from './output.ts';
 import {type Connection, connected} from './surroundings.ts';
 import {explainHosts} from './why.ts';
 
-interface Options {
+interface VerifyOptions {
   wait?: boolean;
   timeout: string;
 }
@@ -30,7 +30,7 @@ export function addVerify(program: Command, act: Act): void {
     .argument('<name>', 'of a CustomDomain, or one of its hostnames')
     .option('--wait', 'until all its hostnames are Live, telling what changes')
     .option('--timeout <time>', 'how long: 90s, 30m, 2h', '10m');
-  act<Options>(command, async (call) => {
+  act<VerifyOptions>(command, async (call) => {
     const timeoutMs = timeoutOf(call.options.timeout);
     return connected(call.options, call, async (connection) => {
       const [word = ''] = call.operands;
@@ -58,7 +58,7 @@ async function awaited(
   connection: Connection,
   {metadata}: CustomDomain,
   value: string,
-  call: Call<Options> & {timeoutMs: number},
+  call: Call<VerifyOptions> & {timeoutMs: number},
 ): Promise<ExitCode> {
   const ends = call.now() + call.timeoutMs;
   const told = new Map<string, string>();
@@ -88,7 +88,7 @@ async function awaited(
   }
 }
 
-function tellChanges(domain: CustomDomain, told: Map<string, string>, {tell}: Pick<Call<Options>, 'tell'>): void {
+function tellChanges(domain: CustomDomain, told: Map<string, string>, {tell}: Pick<Call<VerifyOptions>, 'tell'>): void {
   for (const {hostname, phase, reason, message} of hostsOf(domain)) {
     const line = `${hostname}   ${phase}   ${reason}   ${message}\n`;
     if (told.get(hostname) !== line) tell(line);

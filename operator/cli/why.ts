@@ -55,8 +55,13 @@ export async function explainHosts(
   return attachedNamed(domains, word).map((attached) => explainHost(attached, settings?.verificationExpiresAfter));
 }
 
-type Kind = Resource<KubeObject & {status?: {conditions?: Condition[]}}>;
-const kinds: Readonly<Record<string, Kind>> = {project: projects, apikey: apiKeys, akey: apiKeys, account: accounts};
+type ExplainedKind = Resource<KubeObject & {status?: {conditions?: Condition[]}}>;
+const kinds: Readonly<Record<string, ExplainedKind>> = {
+  project: projects,
+  apikey: apiKeys,
+  akey: apiKeys,
+  account: accounts,
+};
 
 async function explainObject({client, namespace}: Connection, word: string): Promise<Explanation> {
   const [kind = '', name = '', ...more] = word.split('/');
@@ -75,7 +80,7 @@ async function explainObject({client, namespace}: Connection, word: string): Pro
 const unseen = {reason: 'Pending', message: 'It was made just now and is looked at next.'};
 
 const explained = (
-  {kind}: Kind,
+  {kind}: ExplainedKind,
   object: Awaited<ReturnType<Connection['client']['get']>> & {status?: {conditions?: Condition[]}},
 ): Explanation =>
   explainCondition({...object, kind}, object.status?.conditions?.find(({type}) => type === 'Ready') ?? unseen);
@@ -83,7 +88,7 @@ const explained = (
 /** Projects and keys of the namespace. */
 async function explainOthers({client, namespace}: Connection): Promise<Explanation[]> {
   const lists = await Promise.all(
-    [projects, apiKeys].map(async (kind: Kind) =>
+    [projects, apiKeys].map(async (kind: ExplainedKind) =>
       (await client.list(kind, {namespace})).items.map((o) => explained(kind, o)),
     ),
   );
@@ -98,6 +103,6 @@ async function explainProjects(
   const names = [...new Set(domains.map(({spec}) => spec.projectRef.name))];
   const found = await Promise.all(names.map((name) => client.get(projects, `${namespace}/${name}`)));
   return found
-    .flatMap((project) => (project ? explained(projects as Kind, project) : []))
+    .flatMap((project) => (project ? explained(projects as ExplainedKind, project) : []))
     .filter((why) => exitCodeOf(why) !== exitCodes.Done);
 }

@@ -1,13 +1,13 @@
 /** Records as a zone file has them (RFC 1035, 5), to be pasted or imported. */
 import type {DnsRecordStatus} from '../api/custom-domain.ts';
 
-type Written = Pick<DnsRecordStatus, 'type' | 'name' | 'zone' | 'value' | 'ttl' | 'note'>;
+type ZoneFileRecord = Pick<DnsRecordStatus, 'type' | 'name' | 'zone' | 'value' | 'ttl' | 'note'>;
 
 /** Types of which every name server knows. ALIAS and ANAME are the providers' own. */
 const standard: ReadonlySet<string> = new Set(['CNAME', 'TXT', 'A', 'AAAA']);
 
 /** Zone by zone. What no zone file can say is a comment. */
-export function zoneFile(records: readonly Written[]): string {
+export function zoneFile(records: readonly ZoneFileRecord[]): string {
   const zones = [...new Set(records.map(({zone}) => zone))].toSorted();
   return zones
     .map(
@@ -20,7 +20,7 @@ export function zoneFile(records: readonly Written[]): string {
     .join('\n');
 }
 
-function lineOf({type, name, value, ttl, note}: Written): string {
+function lineOf({type, name, value, ttl, note}: ZoneFileRecord): string {
   const line = `${name} ${ttl} IN ${type} ${dataOf(type, value)}\n`;
   if (standard.has(type)) return line;
   return `; not of zone files, make it at your provider${note === undefined ? '' : ` (${note})`}: ${line}`;

@@ -29,7 +29,7 @@ export interface ApiKeyDeps {
 export const apiKeysByHash = {hash: (key: ApiKey) => key.spec.hashes.map((h) => h.sha256)};
 
 /** The status of an ApiKey that this process wrote last, and the lift that it has acted on. */
-interface Told {
+interface PublishedKey {
   uid: string | undefined;
   verdict?: string;
   lift: string | undefined;
@@ -42,7 +42,7 @@ interface Told {
  */
 export class ApiKeyReconciler {
   readonly #deps: ApiKeyDeps;
-  readonly #told = new Map<Key, Told>();
+  readonly #told = new Map<Key, PublishedKey>();
 
   constructor(deps: ApiKeyDeps) {
     this.#deps = deps;
@@ -86,7 +86,7 @@ export class ApiKeyReconciler {
   }
 
   /** Each value of the annotation lifts a ban once in each process. Status records the value, so that a restart lifts nothing again. */
-  #toldOf(key: Key, {metadata: {uid}, status}: ApiKey): Told {
+  #toldOf(key: Key, {metadata: {uid}, status}: ApiKey): PublishedKey {
     const before = this.#told.get(key);
     if (before && before.uid === uid) return before;
     const told = {uid, lift: status?.lastHandledLiftBan};

@@ -7,13 +7,13 @@ import type {Certificate, CustomDomain, DomainClaim, IssuerRef} from '../api/for
 import {hasCondition, isResting, isSameIssuer} from '../domain/certificate.ts';
 import {reasonOf} from '../domain/reasons.ts';
 import type {Change} from '../kube/cache.ts';
-import type {Source} from '../kube/wake.ts';
+import type {ChangeSource} from '../kube/wake.ts';
 import {Tally} from './tally.ts';
 
 export interface CensusSources {
-  domains: Source<Change<CustomDomain>>;
-  certificates: Source<Change<Certificate>>;
-  claims: Source<Change<DomainClaim>>;
+  domains: ChangeSource<Change<CustomDomain>>;
+  certificates: ChangeSource<Change<Certificate>>;
+  claims: ChangeSource<Change<DomainClaim>>;
 }
 
 /** Called with how long it took, in seconds: whole ones, as times in status are. */
@@ -23,7 +23,7 @@ export interface Durations {
 }
 
 /** Hostnames that are not done, by the actor that they wait for and the reason. `since`: start of the longest wait, ms since the epoch. */
-export interface Waiting {
+export interface WaitingHostnames {
   waitingFor: string;
   reason: string;
   count: number;
@@ -60,7 +60,7 @@ export class Census {
     );
   }
 
-  *waiting(): Iterable<Waiting> {
+  *waiting(): Iterable<WaitingHostnames> {
     for (const [group, count] of this.#waiting.sizes()) {
       const [waitingFor = '', reason = ''] = group.split(' ');
       yield {waitingFor, reason, count, oldest: this.#waiting.earliest(group)};
@@ -117,7 +117,7 @@ function stateOf(certificate: Certificate): (typeof certificateStates)[number] {
 }
 
 /** Replaces an object's old state in the count by its new state. */
-const follow = <T>(source: Source<Change<T>>, count: (object: T, by: 1 | -1) => void): void =>
+const follow = <T>(source: ChangeSource<Change<T>>, count: (object: T, by: 1 | -1) => void): void =>
   source.onChange((now, before) => {
     if (before) count(before, -1);
     if (now) count(now, 1);

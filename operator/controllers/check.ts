@@ -6,11 +6,11 @@
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
  *   proven by both, or as it was for all that can be seen, and an order would follow: CAA
  */
-import type {DnsClient, Wanted} from '../dns/client.ts';
+import type {DnsClient, DnsWanted} from '../dns/client.ts';
 import {Inquiry} from '../dns/inquiry.ts';
 import type {CertificateAuthority} from '../domain/caa.ts';
 import {judgeCaa} from '../domain/caa.ts';
-import type {Observation, Rules, Verdict} from '../domain/proofs/proof.ts';
+import type {Observation, VerificationRules, Verdict} from '../domain/proofs/proof.ts';
 import {mayBeProven} from '../domain/proofs/proof.ts';
 import {
   isWildcard,
@@ -29,7 +29,7 @@ export type DnsMode = 'Authoritative' | 'RecursiveOnly';
 
 export interface CheckOptions {
   dns: Pick<DnsClient, 'askAuthoritative' | 'askRecursive' | 'askNegativeTtl' | 'askCaa'>;
-  rules: Rules;
+  rules: VerificationRules;
   mode: DnsMode;
   ca: CertificateAuthority;
 }
@@ -45,8 +45,8 @@ export async function check(
   inquiry = new Inquiry(),
 ): Promise<Verdict> {
   const {hostname} = question;
-  const authoritatively = (name: string, wanted: Wanted) => dns.askAuthoritative(name, wanted, inquiry);
-  const recursively = (name: string, wanted: Wanted) => dns.askRecursive(name, wanted, inquiry);
+  const authoritatively = (name: string, wanted: DnsWanted) => dns.askAuthoritative(name, wanted, inquiry);
+  const recursively = (name: string, wanted: DnsWanted) => dns.askRecursive(name, wanted, inquiry);
 
   const about = {question, rules, randomLabel: inquiry.randomLabel};
   let verdict: Verdict;
@@ -73,13 +73,13 @@ export async function check(
     : verdict;
 }
 
-type Ask = (name: string, wanted: Wanted) => Promise<Observation>;
+type Ask = (name: string, wanted: DnsWanted) => Promise<Observation>;
 
 /** Asks a group of servers and judges their answers, with everything else that the verdict depends on. */
 async function look(
   ask: Ask,
   judge: (seen: Observation) => Verdict,
-  {question, rules, randomLabel}: {question: Question; rules: Rules; randomLabel: string},
+  {question, rules, randomLabel}: {question: Question; rules: VerificationRules; randomLabel: string},
 ): Promise<{seen: Observation; verdict: Verdict}> {
   let seen = await ask(question.hostname, 'Host');
   if (needsChallenge(question, rules, seen))

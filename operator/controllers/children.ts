@@ -38,7 +38,7 @@ interface WantedCertificates {
 export type Leaving = (certificate: Certificate) => Rest | undefined;
 
 /** Identifies the Certificate to look up, and its owner. */
-export interface Place {
+export interface CertificatePlace {
   owner: Owner;
   hostname: Hostname;
   namespace: string;
@@ -109,7 +109,7 @@ export class Children {
   }
 
   /** The facts about the Certificate of an owner's hostname: its own Certificate, else one that is retained there for its tenant. */
-  certificate({owner, hostname, namespace, tenant, now}: Place): CertificateFacts | undefined {
+  certificate({owner, hostname, namespace, tenant, now}: CertificatePlace): CertificateFacts | undefined {
     const own = this.#certificates
       .by('hostname', hostname)
       .filter((c) => c.metadata.namespace === namespace && !isResting(c) && this.#isOurs(owner)(c));

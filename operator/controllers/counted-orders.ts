@@ -2,7 +2,7 @@ import type {OrderTimes} from '../domain/budget.ts';
 import {SortedList} from './sorted-list.ts';
 
 /** Time at which an order counts as made, ms since the epoch. An order without a known time counts as the newest order until this time. */
-export interface Counted {
+export interface CountedOrder {
   at: number;
   heard: boolean;
 }
@@ -23,11 +23,11 @@ export class CountedOrders implements OrderTimes {
     return this.#unheard.at(0) ?? Infinity;
   }
 
-  add({at, heard}: Counted): void {
+  add({at, heard}: CountedOrder): void {
     (heard ? this.#made : this.#unheard).add(at);
   }
 
-  remove({at, heard}: Counted): void {
+  remove({at, heard}: CountedOrder): void {
     if (heard || !this.#unheard.remove(at)) this.#made.remove(at);
   }
 

@@ -18,7 +18,7 @@ import {removeFinalizer} from '../kube/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import {doAll} from '../kube/side-by-side.ts';
 import {writeStatus} from '../kube/status.ts';
-import {all, asIs, by, on, onItself, type Source, type Wake, whenGone} from '../kube/wake.ts';
+import {all, asIs, by, on, onItself, type ChangeSource, type Wake, whenGone} from '../kube/wake.ts';
 import type {CheckTimes} from './check-times.ts';
 import type {Children} from './children.ts';
 import type {Caches} from './caches.ts';
@@ -83,13 +83,13 @@ export const wakeDomains = (
 
 /** Sources besides objects that wake CustomDomains. Each reports a namespace, a key, a Project's key, a UID or nothing. */
 interface DomainSources {
-  tenants: Source<[string]>;
-  issuer: Source<[]>;
-  edgeAddresses: Source<[]>;
-  looks: Record<keyof Looks, Source<[string]>>;
-  orders: Source<[string]>;
-  firsts: Source<[string]>;
-  plainHttp: Source<[string]>;
+  tenants: ChangeSource<[string]>;
+  issuer: ChangeSource<[]>;
+  edgeAddresses: ChangeSource<[]>;
+  looks: Record<keyof Looks, ChangeSource<[string]>>;
+  orders: ChangeSource<[string]>;
+  firsts: ChangeSource<[string]>;
+  plainHttp: ChangeSource<[string]>;
 }
 
 /** The value of the annotation that asks for a check. If both annotations are set, the later time counts, in any time zone. */

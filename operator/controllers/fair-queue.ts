@@ -7,7 +7,7 @@
  * - A tenant that has no seat at all gets a spare one where every regular seat is taken: others' slow work does not keep it
  *   waiting. Spare seats are counted apart, so that they take nothing from those who wait for a regular one.
  */
-import {LinkedList, type Place} from './linked-list.ts';
+import {LinkedList, type ListNode} from './linked-list.ts';
 
 export interface FairQueueOptions {
   seats: number;
@@ -20,21 +20,21 @@ export interface Ticket<T> {
   readonly item: T;
 }
 
-interface Held<T> extends Ticket<T> {
+interface HeldTicket<T> extends Ticket<T> {
   lane: Lane<T>;
   /** While it waits. */
-  place?: Place<Held<T>>;
+  place?: ListNode<HeldTicket<T>>;
   seat?: 'Regular' | 'Spare';
 }
 
 interface Lane<T> {
   tenant: string;
-  waiting: LinkedList<Held<T>>;
+  waiting: LinkedList<HeldTicket<T>>;
   seats: number;
   /** Its turn among those that wait, and have less than their share or not. */
-  turn?: {among: LinkedList<Lane<T>>; place: Place<Lane<T>>};
+  turn?: {among: LinkedList<Lane<T>>; place: ListNode<Lane<T>>};
   /** Its turn among those that wait and have no seat. */
-  seatless?: Place<Lane<T>>;
+  seatless?: ListNode<Lane<T>>;
 }
 
 export class FairQueue<T> {
@@ -57,9 +57,9 @@ export class FairQueue<T> {
 
   /** Puts an item at the end of its tenant's line. */
   add(tenant: string, item: T): Ticket<T> {
-    const lane = this.#lanes.get(tenant) ?? {tenant, waiting: new LinkedList<Held<T>>(), seats: 0};
+    const lane = this.#lanes.get(tenant) ?? {tenant, waiting: new LinkedList<HeldTicket<T>>(), seats: 0};
     this.#lanes.set(tenant, lane);
-    const ticket: Held<T> = {item, lane};
+    const ticket: HeldTicket<T> = {item, lane};
     ticket.place = lane.waiting.push(ticket);
     this.#line(lane);
     return ticket;
@@ -88,7 +88,7 @@ export class FairQueue<T> {
 
   /** Ends what an item has: its place in line, or its seat. */
   release(held: Ticket<T>): void {
-    const ticket = held as Held<T>;
+    const ticket = held as HeldTicket<T>;
     const {lane, seat} = ticket;
     if (seat) {
       delete ticket.seat;
@@ -99,7 +99,7 @@ export class FairQueue<T> {
     this.#line(lane);
   }
 
-  #withdraw(ticket: Held<T>): void {
+  #withdraw(ticket: HeldTicket<T>): void {
     if (ticket.place) ticket.lane.waiting.remove(ticket.place);
     delete ticket.place;
   }

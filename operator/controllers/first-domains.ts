@@ -1,7 +1,7 @@
 import {older} from '../domain/acceptance.ts';
 import type {CustomDomain} from '../api/foreign.ts';
 import type {Key} from '../kube/objects.ts';
-import type {Source} from '../kube/wake.ts';
+import type {ChangeSource} from '../kube/wake.ts';
 import type {Caches} from './caches.ts';
 import {projectKey} from './relations.ts';
 import {SortedList} from './sorted-list.ts';
@@ -13,7 +13,7 @@ type First = Pick<CustomDomain, 'metadata'>;
  * The first CustomDomain of each Project: the one that counts. Thousands may name the same Project; each change of one costs
  * O(log n), and the others are told only where the first is another.
  */
-export class FirstDomains implements Source<[Key]> {
+export class FirstDomains implements ChangeSource<[Key]> {
   readonly #lines = new Map<Key, SortedList<First>>();
   readonly #handlers: ((project: Key) => void)[] = [];
 

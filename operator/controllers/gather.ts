@@ -19,7 +19,7 @@ import {type EdgeSources, render} from './rendering.ts';
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
 import type {Cache} from '../kube/cache.ts';
-import {keyOf} from '../kube/objects.ts';
+import {type Key, keyOf} from '../kube/objects.ts';
 import type {CheckTimes} from './check-times.ts';
 import type {Children, Writes} from './children.ts';
 import type {Claims} from './claims.ts';
@@ -31,7 +31,7 @@ import type {OrderBook} from './order-book.ts';
 import {projectKey} from './relations.ts';
 
 /** Where it is known. */
-export interface Sources extends EdgeSources {
+export interface GatherSources extends EdgeSources {
   policy: Policy;
   /** The CA's names in CAA records, as far as they are known by now. */
   issuer: {readonly identities: readonly Hostname[]};
@@ -61,7 +61,7 @@ export interface Moment {
   writes: Pick<Writes, 'obstacles' | 'claimErrors'>;
 }
 
-export function gather(sources: Sources, {now, domain, tenant, request, writes}: Moment): World {
+export function gather(sources: GatherSources, {now, domain, tenant, request, writes}: Moment): World {
   const {policy, issuer, edgeAddresses, firsts, projects, claims, startedAt} = sources;
   const project = projects.get(projectKey(domain));
   const known = {
@@ -91,7 +91,7 @@ const claimEntry = (hostname: Hostname, claim: DomainClaim | undefined): [Hostna
   claim ? [[hostname, claim]] : [];
 
 function factsOf(
-  sources: Sources,
+  sources: GatherSources,
   known: Pick<World, 'now' | 'domain' | 'project' | 'policy' | 'tenant'>,
   hostname: Hostname,
   role: HostStatus['role'],
@@ -110,9 +110,9 @@ function factsOf(
       : dns.latest(key, dnsKey(questionOf(known, hostname, target, claims.of(hostname))));
   const earlier = checks.of(tenantKey(tenant), hostname, now);
   const looked = atEachOf(edgeAddresses.endpoints, edge.latest(key, edgeKey(hostname)));
-  const isHeld = isHeldBy(claims.of(hostname), domain);
+  const owner = isHeldBy(claims.of(hostname), domain) ? tenant : undefined;
   const certificateOf = (use: Use) =>
-    children.certificate({owner: domain, hostname, namespace: home(use), tenant: isHeld ? tenant : undefined, now});
+    children.certificate({owner: domain, hostname, namespace: home(use), tenant: owner, now});
   const certificates = {serves: certificateOf('serves'), redirects: certificateOf('redirects')};
   const certificateNames = renamed(certificates, name);
   const privateKeys = takenOver(certificates);
@@ -141,20 +141,22 @@ function factsOf(
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
     standing: {...standing('serves'), ...standing('redirects')},
     ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
-    ...(rival && {
-      rival: {
-        question: rival,
-        looks: dns.recent(key, dnsKey(rival)).map(({result, at}) => ({verdict: result, at})),
-      },
-    }),
+    ...(rival && {rival: {question: rival, looks: looksAt(sources, key, rival)}}),
     ...(obstacle && {obstacle}),
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
   };
 }
 
+const looksAt = (
+  {dns}: Pick<GatherSources, 'dns'>,
+  key: Key,
+  rival: Question,
+): NonNullable<HostFacts['rival']>['looks'] =>
+  dns.recent(key, dnsKey(rival)).map(({result, at}) => ({verdict: result, at}));
+
 /** What was seen of the edge, where it was looked at each address that it has now: one that came later was not seen (rule 6). */
 function atEachOf(
-  endpoints: Sources['edgeAddresses']['endpoints'],
+  endpoints: GatherSources['edgeAddresses']['endpoints'],
   looked: Looked<EdgeFinding[]> | undefined,
 ): Looked<EdgeFinding[]> | undefined {
   if (!looked) return undefined;
@@ -178,7 +180,7 @@ function takenOver(certificates: Record<Use, CertificateFacts | undefined>): Hos
 
 /** What would prove the right of the one that holds a hostname now; undefined where none does, or this one. */
 function rivalQuestion(
-  {claims, domains, projects}: Pick<Sources, 'claims' | 'domains' | 'projects'>,
+  {claims, domains, projects}: Pick<GatherSources, 'claims' | 'domains' | 'projects'>,
   hostname: Hostname,
   domain: CustomDomain,
 ): Question | undefined {

@@ -39,7 +39,7 @@ const said =
 export class IssuanceReader {
   readonly #client: Client;
   readonly #running = new Map<string, Promise<unknown>>();
-  readonly #coming = new Map<string, {read: Promise<Read>; wanted: Wanted}>();
+  readonly #coming = new Map<string, {read: Promise<Read>; wanted: SharedRead}>();
 
   constructor(client: Client) {
     this.#client = client;
@@ -67,7 +67,7 @@ export class IssuanceReader {
       coming.wanted.by(signal);
       return coming.read;
     }
-    const wanted = new Wanted(signal);
+    const wanted = new SharedRead(signal);
     const read = (this.#running.get(key) ?? Promise.resolve())
       .catch(() => {})
       .then(() => {
@@ -96,7 +96,7 @@ export class IssuanceReader {
 }
 
 /** A signal that fires when all have given up who wanted the same. */
-class Wanted {
+class SharedRead {
   readonly #abort = new AbortController();
   #by = 0;
 

@@ -17,13 +17,13 @@ export interface Looked<R> {
 }
 
 /** Who waits for a look: the key of an object, and the tenant whose turn it takes. */
-export interface Owner {
+export interface ProbeOwner {
   key: string;
   tenant: string;
 }
 
-interface Entry<Q, R> {
-  owner: Owner;
+interface ObserverEntry<Q, R> {
+  owner: ProbeOwner;
   question: Q;
   dueAt?: number;
   /** Earliest time at which this check may run together with another check of the same subject. */
@@ -31,9 +31,9 @@ interface Entry<Q, R> {
   /** It is due, and waits for the rate of its subject. */
   isHeldBack?: true;
   /** While it is in line. */
-  ticket?: Ticket<Entry<Q, R>>;
+  ticket?: Ticket<ObserverEntry<Q, R>>;
   /** While it is under way. */
-  turn?: Turn<Entry<Q, R>>;
+  turn?: Turn<ObserverEntry<Q, R>>;
   /** The newest last. */
   looked: Looked<R>[];
   /** After a look that threw: not again before this. */
@@ -75,11 +75,11 @@ export interface ObserverOptions<Q, R> {
 /** Looks by owner and key: one at a time per key, a bounded number at once, the earliest due time wins. */
 export class Observer<Q, R, K extends string = string> {
   readonly #options: ObserverOptions<Q, R>;
-  readonly #owners = new Map<string, Map<K, Entry<Q, R>>>();
-  readonly #bySubject = new Map<string, Set<Entry<Q, R>>>();
-  readonly #queue: FairQueue<Entry<Q, R>>;
+  readonly #owners = new Map<string, Map<K, ObserverEntry<Q, R>>>();
+  readonly #bySubject = new Map<string, Set<ObserverEntry<Q, R>>>();
+  readonly #queue: FairQueue<ObserverEntry<Q, R>>;
   /** When looks are due, and when those that are held back may enter. */
-  readonly #appointments = new Appointments<Entry<Q, R>>((entry) =>
+  readonly #appointments = new Appointments<ObserverEntry<Q, R>>((entry) =>
     entry.isHeldBack ? this.#enter(entry) : this.#ask(entry),
   );
   readonly #handlers: ((owner: string) => void)[] = [];
@@ -109,7 +109,7 @@ export class Observer<Q, R, K extends string = string> {
    * Schedules a check at `at` (ms since the epoch; a past time means now), as soon as it is its tenant's turn. A check that is queued or
    * running satisfies the request; an earlier time replaces a later one.
    */
-  due(owner: Owner, key: K, question: Q, at: number): void {
+  due(owner: ProbeOwner, key: K, question: Q, at: number): void {
     if (this.#stopped) return;
     const entry = this.#entry(owner, key, question);
     if (entry.isHeldBack || entry.ticket || entry.turn || (entry.dueAt !== undefined && entry.dueAt <= at)) return;
@@ -155,13 +155,13 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   /** The entry of a key, with its current question. */
-  #entry(owner: Owner, key: K, question: Q): Entry<Q, R> {
-    const keys = this.#owners.get(owner.key) ?? new Map<K, Entry<Q, R>>();
+  #entry(owner: ProbeOwner, key: K, question: Q): ObserverEntry<Q, R> {
+    const keys = this.#owners.get(owner.key) ?? new Map<K, ObserverEntry<Q, R>>();
     this.#owners.set(owner.key, keys);
     const known = keys.get(key);
     if (known) return Object.assign(known, {owner, question});
     // With all members from the beginning, and none that is deleted: of such objects V8 keeps the values alone.
-    const entry: Entry<Q, R> = {
+    const entry: ObserverEntry<Q, R> = {
       owner,
       question,
       dueAt: undefined,
@@ -179,7 +179,7 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   /** It is due: it waits until its rate lets it in line. */
-  #ask(entry: Entry<Q, R>): void {
+  #ask(entry: ObserverEntry<Q, R>): void {
     const now = this.#now();
     const wait = (this.#options.mayBegin?.(entry.owner.tenant, entry.question, now) ?? now) - now;
     if (wait <= 0) return this.#enter(entry);
@@ -187,7 +187,7 @@ export class Observer<Q, R, K extends string = string> {
     this.#appointments.set(entry, wait);
   }
 
-  #enter(entry: Entry<Q, R>): void {
+  #enter(entry: ObserverEntry<Q, R>): void {
     entry.isHeldBack = undefined;
     entry.ticket = this.#queue.add(entry.owner.tenant, entry);
     this.#next();
@@ -199,11 +199,11 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   /** Runs the check of this ticket, together with all checks of the same subject that may run now. */
-  async #take(ticket: Ticket<Entry<Q, R>>): Promise<void> {
+  async #take(ticket: Ticket<ObserverEntry<Q, R>>): Promise<void> {
     const at = this.#now();
     const others = [...(this.#bySubject.get(this.#options.subject(ticket.item.question)) ?? [])];
     const entries = [ticket.item, ...others.filter((e) => e !== ticket.item && !e.turn && e.earliest <= at)];
-    const turn: Turn<Entry<Q, R>> = {waitedFor: new Set(entries), abort: new AbortController()};
+    const turn: Turn<ObserverEntry<Q, R>> = {waitedFor: new Set(entries), abort: new AbortController()};
     for (const entry of entries) {
       // The ticket of the running check holds the slot.
       if (entry === ticket.item) entry.ticket = undefined;
@@ -221,7 +221,12 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   /** `at`: start of the check. Changes of a record during the check may be missed. */
-  async #see(entry: Entry<Q, R>, turn: Turn<Entry<Q, R>>, coming: Promise<R>, at: number): Promise<void> {
+  async #see(
+    entry: ObserverEntry<Q, R>,
+    turn: Turn<ObserverEntry<Q, R>>,
+    coming: Promise<R>,
+    at: number,
+  ): Promise<void> {
     const {question} = entry;
     try {
       const result = await coming;
@@ -242,7 +247,7 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   /** Takes a look out of where it waits. */
-  #takeOut(entry: Entry<Q, R>): void {
+  #takeOut(entry: ObserverEntry<Q, R>): void {
     this.#appointments.delete(entry);
     if (entry.ticket) this.#queue.release(entry.ticket);
     entry.ticket = undefined;
@@ -250,7 +255,7 @@ export class Observer<Q, R, K extends string = string> {
   }
 
   /** Takes a look out of wherever it is. */
-  #drop(entry: Entry<Q, R>): void {
+  #drop(entry: ObserverEntry<Q, R>): void {
     const subject = this.#options.subject(entry.question);
     const looks = this.#bySubject.get(subject);
     looks?.delete(entry);

@@ -6,14 +6,14 @@
  * A grant counts from the moment it is given, with no end; its window begins only when the CA is known to have the order. So
  * the CA never sees more than a budget in any span of its length, however late cert-manager asks for what was granted.
  */
-import type {Grant, Limit, Order} from '../domain/budget.ts';
+import type {OrderGrant, Limit, Order} from '../domain/budget.ts';
 import {expectedAt, roomAt} from '../domain/budget.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import type {OrderWish} from '../domain/issuance.ts';
 import {type LedgerOptions, OrderLedger} from './order-ledger.ts';
 import {type InLine, OrderLine} from './order-line.ts';
 
-interface Waiting extends InLine {
+interface WaitingOrder extends InLine {
   owner: string;
   wish: OrderWish;
   /** `expectedAt` 0: not told yet. */
@@ -28,15 +28,15 @@ export class OrderBook {
   readonly #options: OrderBookOptions;
   readonly #handlers: ((owner: string) => void)[] = [];
   readonly #ledger: OrderLedger;
-  readonly #line: OrderLine<Waiting>;
+  readonly #line: OrderLine<WaitingOrder>;
   /** By Certificate. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, WaitingOrder>();
   /** End of the exhausted budget by Certificate, ms since the epoch. */
   readonly #exhausted = new Map<string, number>();
   /** By owner: the Certificates of its wishes. */
   readonly #owned = new Map<string, Set<string>>();
   /** Entries whose owners do not know their position yet. */
-  readonly #untold = new Set<Waiting>();
+  readonly #untold = new Set<WaitingOrder>();
   #entered = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Nothing is granted before the first wish of this process, nor after its stop. */
@@ -90,7 +90,7 @@ export class OrderBook {
   }
 
   /** The answer to the order request of a Certificate. */
-  grant(certificate: string): Grant | undefined {
+  grant(certificate: string): OrderGrant | undefined {
     const now = this.#now;
     if (this.#ledger.isGranted(certificate)) return {kind: 'Granted'};
     const waiting = this.#waiting.get(certificate);
@@ -162,7 +162,7 @@ export class OrderBook {
   }
 
   /** Its place as of now. */
-  #answerFor(waiting: Waiting): Waiting['answer'] {
+  #answerFor(waiting: WaitingOrder): WaitingOrder['answer'] {
     this.#untold.delete(waiting);
     const now = this.#now;
     const place = this.#line.place(waiting, now);
@@ -189,7 +189,7 @@ export class OrderBook {
   }
 
   /** Gives the first in line its order, or says that its registered domain has had its share. */
-  #answer({tenant, wish: {certificate, hostname}}: Waiting, now: number): void {
+  #answer({tenant, wish: {certificate, hostname}}: WaitingOrder, now: number): void {
     const {registeredDomain} = this.#options.budgets;
     this.#drop(certificate);
     const room = roomAt(this.#ledger.ofRegisteredDomain(hostname, now), registeredDomain, now);

@@ -7,10 +7,10 @@ import {leftOfShare, memoryMs, mergeOrders, shareChangesAt} from '../domain/budg
 import type {Hostname} from '../domain/hostname.ts';
 import {registrableName} from '../domain/hostname.ts';
 import {timestamp} from '../domain/times.ts';
-import {type Counted, CountedOrders} from './counted-orders.ts';
+import {type CountedOrder, CountedOrders} from './counted-orders.ts';
 
 /** The key and owner by which an order is counted. `tenant` undefined: the order belongs to no tenant. */
-interface Entry extends Counted {
+interface LedgerEntry extends CountedOrder {
   tenant: string | undefined;
   registered: Hostname;
 }
@@ -19,16 +19,16 @@ interface Entry extends Counted {
 interface Made {
   order: Order;
   madeBy?: number;
-  entry: Entry;
+  entry: LedgerEntry;
 }
 
 interface Granted {
   at: number;
-  entry: Entry;
+  entry: LedgerEntry;
 }
 
 /** The orders that a tenant may still have before others go first, and when to ask again, ms since the epoch. */
-export interface Share {
+export interface OrderShare {
   left: number;
   until: number;
 }
@@ -68,7 +68,7 @@ export class OrderLedger {
     return (this.#byRegisteredDomain.get(registrableName(hostname)) ?? new CountedOrders()).asOf(now);
   }
 
-  shareOf(tenant: string, now: number): Share {
+  shareOf(tenant: string, now: number): OrderShare {
     const {account} = this.#options.budgets;
     const orders = this.#byTenant.get(tenant) ?? new CountedOrders();
     const times = orders.asOf(now);
@@ -177,9 +177,9 @@ export class OrderLedger {
     return Math.min(now, endedAt === undefined ? this.#unheard(Date.parse(at)).at : Date.parse(endedAt) + 1000);
   }
 
-  #unheard = (begun: number): Counted => ({at: begun + this.#options.unheardAfterMs, heard: false});
+  #unheard = (begun: number): CountedOrder => ({at: begun + this.#options.unheardAfterMs, heard: false});
 
-  #count(entry: Entry): void {
+  #count(entry: LedgerEntry): void {
     this.#all.add(entry);
     addTo(this.#byRegisteredDomain, entry.registered, entry);
     if (entry.tenant === undefined) return;
@@ -187,7 +187,7 @@ export class OrderLedger {
     this.#onShare(entry.tenant);
   }
 
-  #uncount(entry: Entry): void {
+  #uncount(entry: LedgerEntry): void {
     this.#all.remove(entry);
     removeFrom(this.#byRegisteredDomain, entry.registered, entry);
     if (entry.tenant === undefined) return;
@@ -196,13 +196,13 @@ export class OrderLedger {
   }
 }
 
-function addTo(counts: Map<string, CountedOrders>, key: string, entry: Counted): void {
+function addTo(counts: Map<string, CountedOrders>, key: string, entry: CountedOrder): void {
   const orders = counts.get(key) ?? new CountedOrders();
   counts.set(key, orders);
   orders.add(entry);
 }
 
-function removeFrom(counts: Map<string, CountedOrders>, key: string, entry: Counted): void {
+function removeFrom(counts: Map<string, CountedOrders>, key: string, entry: CountedOrder): void {
   const orders = counts.get(key);
   orders?.remove(entry);
   if (orders?.size === 0) counts.delete(key);

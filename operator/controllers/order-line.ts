@@ -8,7 +8,7 @@
  */
 import {Heap} from '../kube/heap.ts';
 import {CutSum} from './cut-sum.ts';
-import type {Share} from './order-ledger.ts';
+import type {OrderShare} from './order-ledger.ts';
 import {SortedList} from './sorted-list.ts';
 
 export interface InLine {
@@ -18,12 +18,12 @@ export interface InLine {
   readonly entered: number;
 }
 
-interface Lane<W> {
+interface OrderLane<W> {
   tenant: string;
   order: number;
   waiting: SortedList<W>;
   /** The share as of the last time at which it was asked for. */
-  share?: Share;
+  share?: OrderShare;
   /** How many wait in the first round, and in the second. */
   first: number;
   second: number;
@@ -32,14 +32,14 @@ interface Lane<W> {
 }
 
 export class OrderLine<W extends InLine> {
-  readonly #shareOf: (tenant: string, now: number) => Share;
-  readonly #lanes = new Map<string, Lane<W>>();
+  readonly #shareOf: (tenant: string, now: number) => OrderShare;
+  readonly #lanes = new Map<string, OrderLane<W>>();
   /** Waiting lanes; the next one is first. */
-  readonly #turns = new SortedList<Lane<W>>(byTurn);
+  readonly #turns = new SortedList<OrderLane<W>>(byTurn);
   readonly #firstRound = new CutSum();
   readonly #secondRound = new CutSum();
   /** Lanes that have changed since they were sorted and summed up. None of them is in `#turns`. */
-  readonly #changed = new Set<Lane<W>>();
+  readonly #changed = new Set<OrderLane<W>>();
   /** Times at which shares must be asked for again. */
   readonly #ends = new Heap<{tenant: string; until: number}>((a, b) => a.until < b.until);
   /** Time of each tenant's last turn, until its queue is empty. */
@@ -48,7 +48,7 @@ export class OrderLine<W extends InLine> {
   #lanesMade = 0;
   #size = 0;
 
-  constructor(shareOf: (tenant: string, now: number) => Share) {
+  constructor(shareOf: (tenant: string, now: number) => OrderShare) {
     this.#shareOf = shareOf;
   }
 
@@ -110,7 +110,7 @@ export class OrderLine<W extends InLine> {
   }
 
   /** Takes a lane out before a change of its sort key. */
-  #change(lane: Lane<W>): void {
+  #change(lane: OrderLane<W>): void {
     if (this.#changed.has(lane)) return;
     this.#turns.remove(lane);
     this.#changed.add(lane);
@@ -125,7 +125,7 @@ export class OrderLine<W extends InLine> {
     this.#changed.clear();
   }
 
-  #sum(lane: Lane<W>, now: number): void {
+  #sum(lane: OrderLane<W>, now: number): void {
     const {tenant, waiting} = lane;
     const {left} = (lane.share ??= this.#ask(tenant, now));
     const first = Math.min(waiting.size, left);
@@ -137,7 +137,7 @@ export class OrderLine<W extends InLine> {
     else this.#lanes.delete(tenant);
   }
 
-  #ask(tenant: string, now: number): Share {
+  #ask(tenant: string, now: number): OrderShare {
     const share = this.#shareOf(tenant, now);
     if (share.until < Infinity) this.#ends.push({tenant, until: share.until});
     return share;
@@ -147,8 +147,8 @@ export class OrderLine<W extends InLine> {
 const byArrival = (a: InLine, b: InLine): number => a.arrival - b.arrival || a.entered - b.entered;
 
 /** Order of lanes: a tenant with a share left first, then the longest time since the last turn, then the earliest arrival. */
-function byTurn<W extends InLine>(a: Lane<W>, b: Lane<W>): number {
-  const later = (lane: Lane<W>) => (lane.share?.left === 0 ? 1 : 0);
-  const arrival = (lane: Lane<W>) => lane.waiting.at(0)!.arrival;
+function byTurn<W extends InLine>(a: OrderLane<W>, b: OrderLane<W>): number {
+  const later = (lane: OrderLane<W>) => (lane.share?.left === 0 ? 1 : 0);
+  const arrival = (lane: OrderLane<W>) => lane.waiting.at(0)!.arrival;
   return later(a) - later(b) || a.turn - b.turn || arrival(a) - arrival(b) || a.order - b.order;
 }

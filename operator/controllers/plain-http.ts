@@ -17,13 +17,17 @@ import {type EdgeSources, isTraefik, type KeptRoute, type RouteObject} from './r
 import {ingresses} from './resources.ts';
 
 /** The cached part of an Ingress that does not belong to a hostname. */
-interface Other extends HasMeta {
+interface OtherIngress extends HasMeta {
   answersEveryHost: boolean;
 }
 
 /** Those Ingresses: the shared one and others'. */
-export const otherIngresses = (client: Client, log: Logger, ingressClassName: string): Cache<Other, RouteObject> =>
-  new Cache<Other, RouteObject>(client, ingresses, {
+export const otherIngresses = (
+  client: Client,
+  log: Logger,
+  ingressClassName: string,
+): Cache<OtherIngress, RouteObject> =>
+  new Cache<OtherIngress, RouteObject>(client, ingresses, {
     log,
     labelSelector: `!${ownerLabel}`,
     project: (ingress) => ({
@@ -34,7 +38,7 @@ export const otherIngresses = (client: Client, log: Logger, ingressClassName: st
 
 interface PlainHttpOptions extends Pick<EdgeSources, 'policy' | 'ingressClasses'> {
   /** Undefined: none is shared, each hostname has its own. */
-  others: Cache<Other, RouteObject> | undefined;
+  others: Cache<OtherIngress, RouteObject> | undefined;
   routes: Pick<Cache<KeptRoute, RouteObject>, 'get' | 'list' | 'onChange'>;
   /** The shared one. */
   shared: Key;

@@ -17,7 +17,7 @@ import type {EventRecorder} from '../kube/events.ts';
 import {removeFinalizer} from '../kube/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import {writeStatus} from '../kube/status.ts';
-import {all, asIs, by, each, on, onItself, type Source, type Wake} from '../kube/wake.ts';
+import {all, asIs, by, each, on, onItself, type ChangeSource, type Wake} from '../kube/wake.ts';
 import type {Children, Writes} from './children.ts';
 import type {Caches} from './caches.ts';
 import type {Claims} from './claims.ts';
@@ -72,9 +72,9 @@ export const wakeProjects = (
     orders,
     places,
   }: {
-    tenants: Source<[string]>;
-    plainHttp: Source<[string]>;
-    orders: Source<[string]>;
+    tenants: ChangeSource<[string]>;
+    plainHttp: ChangeSource<[string]>;
+    orders: ChangeSource<[string]>;
     places: Pick<ProjectPlaces, 'movedBy' | 'movedByNamespace'>;
   },
 ): Wake[] => [

@@ -23,7 +23,7 @@ import {type EdgeSources, render} from './rendering.ts';
 import {confirmTenant} from './tenants.ts';
 
 /** Members of every kind's plan. */
-export type Plan = Pick<
+export type ReconcilePlan = Pick<
   Decision,
   'claims' | 'certificates' | 'returning' | 'forfeited' | 'routes' | 'wishes' | 'wakeAt'
 >;
@@ -37,7 +37,7 @@ export interface StageDeps extends EdgeSources {
 }
 
 /** A running reconcile of one object. */
-export abstract class Reconciliation<T extends Holder = Holder, P extends Plan = Plan> {
+export abstract class Reconciliation<T extends Holder = Holder, P extends ReconcilePlan = ReconcilePlan> {
   abstract readonly deps: StageDeps;
   abstract readonly resource: Resource<T>;
   abstract readonly cache: Pick<Cache<never, T>, 'observe'>;

@@ -2,7 +2,7 @@
 import {isMade} from './dns64.ts';
 import {canonicalName} from './names.ts';
 import {ask} from './wire.ts';
-import type {Record_, Server} from './wire.ts';
+import type {Record_, DnsServer} from './wire.ts';
 
 export interface Resolved {
   /** Of both families, each once, sorted. At least one. */
@@ -37,7 +37,7 @@ const mostHops = 8;
  * would take addresses away. Throws {@link NoAddress} where none counts, or no address is found.
  */
 export async function resolveAddresses(
-  resolvers: readonly Server[],
+  resolvers: readonly DnsServer[],
   hostname: string,
   options: ResolveOptions = {},
 ): Promise<Resolved> {
@@ -57,7 +57,7 @@ export async function resolveAddresses(
 }
 
 async function askResolver(
-  server: Server,
+  server: DnsServer,
   name: string,
   {signal, timeoutMs = 3000}: ResolveOptions,
 ): Promise<{found: Record_[]; failure?: string}> {

@@ -2,7 +2,7 @@
 import {isReferral} from './finding.ts';
 import {MOST_RECORDS} from './message.ts';
 import {selfAndAncestors} from './names.ts';
-import type {Question, Reply} from './wire.ts';
+import type {WireQuestion, Reply} from './wire.ts';
 import type {Trouble} from './zones.ts';
 
 /** The CAA records that count for a name, or why they could not be read. Neither: there are none up to the root. */
@@ -26,10 +26,10 @@ const MOST_ALIASES = 8;
  */
 export async function climb(
   name: string,
-  askResolver: (question: Question) => Promise<Reply>,
+  askResolver: (question: WireQuestion) => Promise<Reply>,
 ): Promise<CaaObservation> {
   let validated = false;
-  const ask = async (question: Question) => {
+  const ask = async (question: WireQuestion) => {
     const reply = await askResolver(question);
     validated ||= reply.kind === 'Answer' && reply.ad;
     return reply;
@@ -44,7 +44,10 @@ export async function climb(
   return validated ? {...seen, validated} : seen;
 }
 
-async function caaAt(name: string, ask: (question: Question) => Promise<Reply>): Promise<CaaObservation | undefined> {
+async function caaAt(
+  name: string,
+  ask: (question: WireQuestion) => Promise<Reply>,
+): Promise<CaaObservation | undefined> {
   let asked = name;
   for (let hops = 0; hops < MOST_ALIASES; hops++) {
     const reply = await ask({name: asked, type: 'CAA'});

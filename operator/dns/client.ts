@@ -3,24 +3,21 @@
  * It reports; whether that proves anything is `domain/verification.ts`'s to say.
  */
 import {setTimeout as sleep} from 'node:timers/promises';
-import {climb, decisive} from './caa.ts';
-import type {CaaObservation} from './caa.ts';
+import {type CaaObservation, climb, decisive} from './caa.ts';
 import {canonicalName, isAskable, isAtOrBelow} from './names.ts';
 import {isMade} from './dns64.ts';
 import {merge, nearestCut, negativeTtl, read, zoneSeen} from './finding.ts';
-import type {Finding} from './finding.ts';
+import type {DnsFinding} from './finding.ts';
 import {Inquiry} from './inquiry.ts';
-import {Rate} from './rate.ts';
-import type {RateOptions} from './rate.ts';
-import {ask} from './wire.ts';
-import type {Answer, Question, Reply, Server} from './wire.ts';
+import {Rate, type RateOptions} from './rate.ts';
+import {ask, type DnsAnswer, type DnsServer, type Reply, type WireQuestion} from './wire.ts';
 import {askServers, isReached, Zones} from './zones.ts';
 import type {AskResolvers, Trouble, Zone} from './zones.ts';
 
-export type {Finding} from './finding.ts';
-export type {Failure, Server} from './wire.ts';
+export type {DnsFinding} from './finding.ts';
+export type {Failure, DnsServer} from './wire.ts';
 
-export interface Observation {
+export interface DnsObservation {
   /** Canonical: lower case, no trailing dot. */
   name: string;
   /** The zone cut found at or above the name; only of authoritative servers. */
@@ -28,14 +25,14 @@ export interface Observation {
   /** Names of that zone's servers as they are delegated, sorted; only of authoritative servers. */
   nameServers?: string[] | undefined;
   /** One for each server asked, in the order of the servers. */
-  findings: Finding[];
+  findings: DnsFinding[];
   /** No server answered; or none could be found, and then there are no findings. */
   failure?: Trouble | undefined;
 }
 
 export interface DnsClientOptions {
   /** At least one. */
-  recursive: Server[];
+  recursive: DnsServer[];
   /** Whether name servers that a zone names may have private, loopback or otherwise special addresses. */
   allowPrivateAddresses: boolean;
   /** Of one question to one server. Default 2,000. */
@@ -53,17 +50,17 @@ export interface DnsClientOptions {
 }
 
 /** What is asked about a name: what it leads to, or its TXT. */
-export type Wanted = 'Host' | 'TXT';
+export type DnsWanted = 'Host' | 'TXT';
 
 const isServerFailure = (reply: Reply) => reply.kind === 'Failure' && reply.failure === 'ServerFailure';
 
-const firstType = (wanted: Wanted) => (wanted === 'TXT' ? 'TXT' : 'CNAME');
+const firstType = (wanted: DnsWanted) => (wanted === 'TXT' ? 'TXT' : 'CNAME');
 
 /** Delegations followed from the first zone found down to the name's own. */
 const MOST_REFERRALS = 8;
 
 export class DnsClient {
-  readonly #recursive: Server[];
+  readonly #recursive: DnsServer[];
   readonly #tryTimeoutMs: number;
   readonly #tries: number;
   readonly #totalTimeoutMs: number;
@@ -87,7 +84,7 @@ export class DnsClient {
    * Finds the servers of the zone that holds `name` and asks each (RD=0) for CNAME and, where there is none, for A and AAAA;
    * or for TXT alone. No cache stands between but the zone cut's (60 s at most). Never rejects; ends with the inquiry.
    */
-  async askAuthoritative(name: string, wanted: Wanted, inquiry?: Inquiry): Promise<Observation> {
+  async askAuthoritative(name: string, wanted: DnsWanted, inquiry?: Inquiry): Promise<DnsObservation> {
     const hostname = canonicalName(name);
     if (!isAskable(hostname) || hostname === '')
       return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
@@ -101,7 +98,7 @@ export class DnsClient {
    * say of it. A resolver that fails each time (SERVFAIL), but answers when it is not to validate (CD=1), is the failure
    * `BrokenDnssec` (RFC 4035, 5.5). Never rejects.
    */
-  async askRecursive(name: string, wanted: Wanted, inquiry?: Inquiry): Promise<Observation> {
+  async askRecursive(name: string, wanted: DnsWanted, inquiry?: Inquiry): Promise<DnsObservation> {
     const hostname = canonicalName(name);
     if (!isAskable(hostname) || hostname === '')
       return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
@@ -151,7 +148,7 @@ export class DnsClient {
     );
   }
 
-  async #descend(name: string, wanted: Wanted, limit: Inquiry): Promise<Observation> {
+  async #descend(name: string, wanted: DnsWanted, limit: Inquiry): Promise<DnsObservation> {
     const askResolvers: AskResolvers = (question, usable) => this.#firstUsable(question, usable, limit);
     let zone: Zone | Trouble = await this.#zones.above(name, askResolvers);
     for (let hops = 0; hops <= MOST_REFERRALS; hops++) {
@@ -191,7 +188,13 @@ export class DnsClient {
     return undefined;
   }
 
-  async #observed(name: string, wanted: Wanted, zone: Zone, replies: Reply[], limit: Inquiry): Promise<Observation> {
+  async #observed(
+    name: string,
+    wanted: DnsWanted,
+    zone: Zone,
+    replies: Reply[],
+    limit: Inquiry,
+  ): Promise<DnsObservation> {
     const zoneName = zoneSeen(name, zone, replies);
     const findings = await Promise.all(
       replies.map((reply) =>
@@ -211,9 +214,9 @@ export class DnsClient {
   async #completed(
     name: string,
     reply: Reply,
-    opts: {recursionDesired: boolean; chainWithin: string; wanted: Wanted},
+    opts: {recursionDesired: boolean; chainWithin: string; wanted: DnsWanted},
     limit: Inquiry,
-  ): Promise<Finding> {
+  ): Promise<DnsFinding> {
     const authoritative = !opts.recursionDesired;
     const first = read(name, reply, {authoritative, txt: opts.wanted === 'TXT'});
     if (first.failure || !first.exists || opts.wanted === 'TXT') return first;
@@ -236,14 +239,14 @@ export class DnsClient {
 
   /** Asks all resolvers at once; the first good reply ends the others. */
   async #firstUsable(
-    question: Question,
-    usable: (reply: Answer) => boolean,
+    question: WireQuestion,
+    usable: (reply: DnsAnswer) => boolean,
     limit: Inquiry,
-  ): Promise<Answer | Reply[]> {
+  ): Promise<DnsAnswer | Reply[]> {
     const enough = new AbortController();
     const signal = AbortSignal.any([limit.signal, enough.signal]);
     try {
-      return await new Promise<Answer | Reply[]>((resolve) => {
+      return await new Promise<DnsAnswer | Reply[]>((resolve) => {
         const asked = this.#recursive.map(async (server) => {
           const reply = await this.#ask(server, question, {recursionDesired: true, signal});
           if (reply.kind === 'Answer' && usable(reply)) resolve(reply);
@@ -260,7 +263,7 @@ export class DnsClient {
    * As {@link #ask}; what a resolver holds back because its validation fails is told apart from what it could not find. It is
    * asked once more before that is said: a failure that passes may be over by the question in between.
    */
-  async #askResolver(server: Server, question: Question, limit: Inquiry): Promise<Reply> {
+  async #askResolver(server: DnsServer, question: WireQuestion, limit: Inquiry): Promise<Reply> {
     const reply = await this.#askUnlessSilent(server, question, true, limit);
     if (!isServerFailure(reply)) return reply;
     const unchecked = await this.#askUnlessSilent(server, question, true, limit, true);
@@ -277,8 +280,8 @@ export class DnsClient {
 
   /** As {@link #ask}; a server that has only been silent in this inquiry is not waited for again. */
   async #askUnlessSilent(
-    server: Server,
-    question: Question,
+    server: DnsServer,
+    question: WireQuestion,
     recursionDesired: boolean,
     limit: Inquiry,
     checkingDisabled = false,
@@ -293,12 +296,12 @@ export class DnsClient {
     return reply;
   }
 
-  #askZone(zone: Zone, question: Question, limit: Inquiry): Promise<Reply[]> {
+  #askZone(zone: Zone, question: WireQuestion, limit: Inquiry): Promise<Reply[]> {
     return askServers(zone, (server) => this.#askUnlessSilent(server, question, false, limit), isReached);
   }
 
   /** Resolves when a server may be asked one question more, or when the signal fires. */
-  async #turnAt({address}: Server, signal: AbortSignal): Promise<void> {
+  async #turnAt({address}: DnsServer, signal: AbortSignal): Promise<void> {
     const now = performance.now();
     const wait = this.#perServer.next(address, now) - now;
     if (wait > 0) await sleep(wait, undefined, {signal}).catch(() => {});
@@ -306,8 +309,8 @@ export class DnsClient {
 
   /** Asks again only a server that was silent: what answers, or refuses, would do so again. */
   async #ask(
-    server: Server,
-    question: Question,
+    server: DnsServer,
+    question: WireQuestion,
     opts: {recursionDesired: boolean; checkingDisabled?: boolean; signal: AbortSignal},
   ): Promise<Reply> {
     let reply: Reply;
@@ -331,7 +334,7 @@ export class DnsClient {
   }
 }
 
-function observation(name: string, zone: string | undefined, findings: Finding[]): Observation {
+function observation(name: string, zone: string | undefined, findings: DnsFinding[]): DnsObservation {
   const failed = findings.filter((finding) => finding.failure);
   if (failed.length < findings.length) return {name, zone, findings};
   const detail = failed

@@ -1,9 +1,9 @@
 /** What one server's replies say about a name, put together. Pure: replies in, a Finding out. */
 import {isAtOrBelow} from './names.ts';
-import type {Answer, Failure, Record_, Reply, Server} from './wire.ts';
+import type {DnsAnswer, Failure, Record_, Reply, DnsServer} from './wire.ts';
 
-export interface Finding {
-  server: Server;
+export interface DnsFinding {
+  server: DnsServer;
   /** Could not ask, or got no answer that counts; then nothing else is said. */
   failure?: Failure | undefined;
   detail?: string | undefined;
@@ -32,7 +32,7 @@ const MOST_HOPS = 8;
  * `authoritative`, a reply without AA is the failure `NotAuthoritative`; without, a referral is a failure, since it is no
  * "no such record" (RFC 2308, 2.2) but a resolver that doesn't recurse.
  */
-export function read(name: string, reply: Reply, opts: {authoritative: boolean; txt?: boolean}): Finding {
+export function read(name: string, reply: Reply, opts: {authoritative: boolean; txt?: boolean}): DnsFinding {
   const nothing = {server: reply.server, exists: undefined, cname: [], a: [], aaaa: [], chain: []};
   if (reply.kind === 'Failure') return {...nothing, failure: reply.failure, detail: reply.detail};
   if (opts.authoritative && !reply.aa)
@@ -58,7 +58,7 @@ export function read(name: string, reply: Reply, opts: {authoritative: boolean; 
 }
 
 /** One Finding of what the same server said to a first question (CNAME) and to further ones (A, AAAA). */
-export function merge(first: Finding, further: Finding[]): Finding {
+export function merge(first: DnsFinding, further: DnsFinding[]): DnsFinding {
   if (first.failure || further.length === 0) return first;
   const answered = further.filter((finding) => !finding.failure);
   const all = [first, ...answered];
@@ -84,7 +84,7 @@ export function merge(first: Finding, further: Finding[]): Finding {
 }
 
 /** Neither a record nor a SOA, but name servers: "ask those". */
-export function isReferral(reply: Answer): boolean {
+export function isReferral(reply: DnsAnswer): boolean {
   return (
     !reply.aa &&
     reply.rcode === 'NOERROR' &&

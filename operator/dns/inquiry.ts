@@ -1,9 +1,9 @@
 import {randomBytes} from 'node:crypto';
-import {type Reply, type Server, timeLimit} from './wire.ts';
+import {type Reply, type DnsServer, timeLimit} from './wire.ts';
 
 const LONGEST_MS = 10_000;
 
-const addressOf = ({address, port}: Server) => `${address} ${port}`;
+const addressOf = ({address, port}: DnsServer) => `${address} ${port}`;
 
 /**
  * All that is asked about a name at one time, by one check of it or by several that are made together. There is one time limit for
@@ -51,7 +51,7 @@ export class Inquiry {
   }
 
   /** It was asked, with all tries, and has not answered anything. */
-  isSilent(server: Server): boolean {
+  isSilent(server: DnsServer): boolean {
     return this.#heard.get(addressOf(server)) === false;
   }
 

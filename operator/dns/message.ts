@@ -9,7 +9,7 @@ import {SocketAddress} from 'node:net';
 import * as packet from 'dns-packet';
 import {canonicalName, isAskable, lowerCase, printableOctets} from './names.ts';
 
-export interface Question {
+export interface WireQuestion {
   name: string;
   type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
 }
@@ -62,7 +62,7 @@ const TRUNCATED_BIT = 0x02;
 /** A query of one question; `checkingDisabled` asks a resolver not to validate (RFC 4035, 3.2.2). Throws when the name is none. */
 export function encodeQuestion(
   id: number,
-  question: Question,
+  question: WireQuestion,
   opts: {recursionDesired: boolean; edns: boolean; checkingDisabled?: boolean},
 ): Buffer {
   const name = canonicalName(question.name);

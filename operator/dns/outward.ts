@@ -1,11 +1,11 @@
 /** Whether name servers answer from here, by UDP and by TCP. */
 import {canonicalName} from './names.ts';
 import {ask} from './wire.ts';
-import type {Answer, Question, Reply, Server} from './wire.ts';
+import type {DnsAnswer, WireQuestion, Reply, DnsServer} from './wire.ts';
 import {askServers, type AskResolvers, isReached, type Trouble, Zones} from './zones.ts';
 
 export interface Reached {
-  server: Server;
+  server: DnsServer;
   udp: Reply;
   tcp: Reply;
 }
@@ -21,13 +21,13 @@ const tries = 2;
 
 /** Asks each server for the SOA of a zone, by UDP and by TCP. Never rejects. */
 export const reach = (
-  servers: readonly Server[],
+  servers: readonly DnsServer[],
   zone: string,
   options: OutwardOptions & {recursionDesired: boolean},
 ): Promise<Reached[]> => Promise.all(servers.map((server) => reachOne(server, zone, options)));
 
 async function reachOne(
-  server: Server,
+  server: DnsServer,
   zone: string,
   options: OutwardOptions & {recursionDesired: boolean},
 ): Promise<Reached> {
@@ -45,14 +45,14 @@ async function reachOne(
  */
 export async function reachServersOf(
   name: string,
-  resolvers: readonly Server[],
+  resolvers: readonly DnsServer[],
   {allowPrivateAddresses, ...options}: OutwardOptions & {allowPrivateAddresses: boolean},
 ): Promise<Reached[] | Trouble> {
   const askResolvers: AskResolvers = async (question, usable) => {
     const replies = await Promise.all(
       resolvers.map((server) => askAgain(server, question, {...options, recursionDesired: true})),
     );
-    return replies.find((reply): reply is Answer => reply.kind === 'Answer' && usable(reply)) ?? replies;
+    return replies.find((reply): reply is DnsAnswer => reply.kind === 'Answer' && usable(reply)) ?? replies;
   };
   const zones = new Zones({allowPrivateAddresses, maxServers: 4, port: 53});
   const zone = await zones.above(canonicalName(name), askResolvers);
@@ -66,8 +66,8 @@ export async function reachServersOf(
 }
 
 async function askAgain(
-  server: Server,
-  question: Question,
+  server: DnsServer,
+  question: WireQuestion,
   {timeoutMs = 2000, ...options}: OutwardOptions & {recursionDesired: boolean; overTcp?: boolean},
 ): Promise<Reply> {
   let reply: Reply;

@@ -1,9 +1,9 @@
 import {getServers} from 'node:dns';
 import {isIP} from 'node:net';
-import type {Server} from './wire.ts';
+import type {DnsServer} from './wire.ts';
 
 /** The resolvers that this machine is set to (resolv.conf), port 53. */
-export function systemResolvers(): Server[] {
+export function systemResolvers(): DnsServer[] {
   return getServers().flatMap((written) => {
     const address = written.replace(/^\[([^\]]+)\](:[0-9]+)?$/, '$1');
     return isIP(address) ? [{address, port: 53}] : [];

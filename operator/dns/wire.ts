@@ -7,9 +7,9 @@ import {createSocket} from 'node:dgram';
 import {connect, isIP, isIPv6} from 'node:net';
 import {canonicalName} from './names.ts';
 import {decodeMessage, encodeQuestion, responseId} from './message.ts';
-import type {Message, Question, Record_} from './message.ts';
+import type {Message, WireQuestion, Record_} from './message.ts';
 
-export type {Question, Record_} from './message.ts';
+export type {WireQuestion, Record_} from './message.ts';
 
 export type Failure =
   | 'Timeout'
@@ -22,7 +22,7 @@ export type Failure =
   | 'TooLarge'
   | 'Other';
 
-export interface Server {
+export interface DnsServer {
   /** An IP address, of either family. */
   address: string;
   port: number;
@@ -30,9 +30,9 @@ export interface Server {
   name?: string;
 }
 
-export interface Answer {
+export interface DnsAnswer {
   kind: 'Answer';
-  server: Server;
+  server: DnsServer;
   rcode: 'NOERROR' | 'NXDOMAIN';
   aa: boolean;
   /** A resolver has validated it. */
@@ -46,15 +46,15 @@ export interface Answer {
 
 export interface NoAnswer {
   kind: 'Failure';
-  server: Server;
+  server: DnsServer;
   failure: Failure;
   /** A short sentence without the server's name. */
   detail: string;
 }
 
-export type Reply = Answer | NoAnswer;
+export type Reply = DnsAnswer | NoAnswer;
 
-export interface AskOptions {
+export interface DnsAskOptions {
   recursionDesired: boolean;
   /** The resolver shall not validate (RFC 4035, 3.2.2). */
   checkingDisabled?: boolean;
@@ -99,7 +99,7 @@ class WireError extends Error {
  * `ServerFailure`, REFUSED is `Refused`, any other code is `Other`. `Unreachable` covers a closed port and an address family
  * without a route.
  */
-export async function ask(server: Server, question: Question, opts: AskOptions): Promise<Reply> {
+export async function ask(server: DnsServer, question: WireQuestion, opts: DnsAskOptions): Promise<Reply> {
   const endsAt = performance.now() + opts.timeoutMs;
   const exchange: Exchange = {
     server,
@@ -128,7 +128,7 @@ export async function ask(server: Server, question: Question, opts: AskOptions):
 }
 
 interface Exchange {
-  server: Server;
+  server: DnsServer;
   question: {name: string; type: string};
   endsAt: number;
   timeoutMs: number;
@@ -140,7 +140,7 @@ interface Query {
   bytes: Buffer;
 }
 
-function query(question: Question, opts: AskOptions, edns: boolean): Query {
+function query(question: WireQuestion, opts: DnsAskOptions, edns: boolean): Query {
   const id = randomInt(0x10000);
   return {
     id,
@@ -286,7 +286,7 @@ function answersQuestion(message: Message, {question}: Exchange): boolean {
   return message.question.name === question.name && message.question.type === question.type;
 }
 
-function toReply(server: Server, message: Message): Reply {
+function toReply(server: DnsServer, message: Message): Reply {
   const rcode = RCODES[message.rcode] ?? `code ${message.rcode}`;
   if (rcode === 'NOERROR' || rcode === 'NXDOMAIN') {
     return {

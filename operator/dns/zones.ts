@@ -12,7 +12,7 @@ import {isIPv6} from 'node:net';
 import {isAtOrBelow, selfAndAncestors} from './names.ts';
 import {isPublicAddress} from './public-address.ts';
 import {isReferral} from './finding.ts';
-import type {Answer, Failure, Question, Record_, Reply, Server} from './wire.ts';
+import type {DnsAnswer, Failure, WireQuestion, Record_, Reply, DnsServer} from './wire.ts';
 
 export interface Zone {
   /** Canonical; '' is the root. */
@@ -20,9 +20,9 @@ export interface Zone {
   /** Names of its servers as they are delegated, sorted; {@link MOST_NAMES} at most. */
   names: string[];
   /** At least one. */
-  servers: Server[];
+  servers: DnsServer[];
   /** IPv6 addresses that are more than those, as many at most: asked where none of `servers` can be reached. */
-  further: Server[];
+  further: DnsServer[];
 }
 
 /** Why a zone, or its servers, could not be found. */
@@ -33,7 +33,10 @@ export interface Trouble {
 }
 
 /** Asks recursive resolvers; resolves with the first reply that `usable` accepts, or with all replies when it accepts none. */
-export type AskResolvers = (question: Question, usable: (reply: Answer) => boolean) => Promise<Answer | Reply[]>;
+export type AskResolvers = (
+  question: WireQuestion,
+  usable: (reply: DnsAnswer) => boolean,
+) => Promise<DnsAnswer | Reply[]>;
 
 export const isReached = (reply: Reply): boolean => reply.kind === 'Answer' || reply.failure !== 'Unreachable';
 
@@ -43,7 +46,7 @@ export const isReached = (reply: Reply): boolean => reply.kind === 'Answer' || r
  */
 export async function askServers<T>(
   {servers, further}: Zone,
-  ask: (server: Server) => Promise<T>,
+  ask: (server: DnsServer) => Promise<T>,
   reached: (told: T) => boolean,
 ): Promise<T[]> {
   const told = await Promise.all(servers.map(ask));
@@ -113,7 +116,7 @@ export class Zones {
   }
 
   /** The servers of a zone that `reply`, of a server of `parent`, delegates. Glue counts where the parent may give it. */
-  async follow(delegation: Delegation, reply: Answer, parent: Zone, ask: AskResolvers): Promise<Zone | Trouble> {
+  async follow(delegation: Delegation, reply: DnsAnswer, parent: Zone, ask: AskResolvers): Promise<Zone | Trouble> {
     return this.#withServers(
       delegation,
       reply.additional.filter((record) => isAtOrBelow(record.name, parent.name)),
@@ -147,7 +150,7 @@ export class Zones {
   ): Promise<Zone | Trouble> {
     const few = names.slice(0, MOST_NAMES);
     const perName = await Promise.all(few.map(async (name) => ({name, addresses: await addressesOf(name, glue, ask)})));
-    const servers: Server[] = [];
+    const servers: DnsServer[] = [];
     const skipped: string[] = [];
     // One address of each name before the second of any: four addresses of one machine would say little.
     const rounds = Math.max(0, ...perName.map(({addresses}) => addresses.length));
@@ -206,12 +209,12 @@ function fromTheTop(name: string): string[] {
 }
 
 /** NS records at `asked` in the answer; or, from a server that doesn't recurse, in the authority section at or above it. */
-function delegationIn(reply: Answer, asked: string): Delegation | undefined {
+function delegationIn(reply: DnsAnswer, asked: string): Delegation | undefined {
   return deepest(reply.answers, asked) ?? deepest(isReferral(reply) ? reply.authority : [], asked);
 }
 
 /** A negative answer names the zone that it comes from by its SOA (RFC 2308, 3). */
-function zoneOfDenial(reply: Answer, asked: string): string | undefined {
+function zoneOfDenial(reply: DnsAnswer, asked: string): string | undefined {
   return reply.authority.find(
     (record) => record.type === 'SOA' && record.name !== asked && isAtOrBelow(asked, record.name),
   )?.name;

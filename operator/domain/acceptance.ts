@@ -79,7 +79,7 @@ const refusals = (checks: readonly Check[], input: AcceptanceInput): Refusal[] =
   checks.flatMap((check) => check(input) ?? []);
 
 /** A hostname that is counted, and what status says of it. */
-export interface Counted {
+export interface CountedHostname {
   hostname: Hostname;
   role: HostStatus['role'];
   before: Pick<HostStatus, 'phase' | 'reason' | 'since' | 'addedAt'> | undefined;
@@ -89,12 +89,12 @@ export interface Counted {
  * Why the newest hostnames are refused where a plan allows fewer; by hostname. Who is accepted comes before who is not, so that
  * nothing new strikes what stands; then the older (of who waits for a place: who has waited longer), the primary, the name.
  */
-export function strikeNewest(hosts: readonly Counted[], {plan}: Tenant): ReadonlyMap<Hostname, Refusal> {
+export function strikeNewest(hosts: readonly CountedHostname[], {plan}: Tenant): ReadonlyMap<Hostname, Refusal> {
   if ('missing' in plan || !plan.spec.customDomains.allowed) return new Map();
   const limit = plan.spec.customDomains.maxHostnamesPerProject;
-  const rank = ({before}: Counted) => (before !== undefined && before.phase !== 'NotAccepted' ? 0 : 1);
+  const rank = ({before}: CountedHostname) => (before !== undefined && before.phase !== 'NotAccepted' ? 0 : 1);
   // Who has never been seen comes last; times of one form sort as text.
-  const age = ({before}: Counted) =>
+  const age = ({before}: CountedHostname) =>
     before?.addedAt ?? (before?.reason === 'HostnameLimitReached' ? before.since : '~');
   const sorted = hosts.toSorted(
     (a, b) => rank(a) - rank(b) || byText(age(a), age(b)) || byText(a.role, b.role) || byText(a.hostname, b.hostname),

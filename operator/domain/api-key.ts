@@ -16,7 +16,7 @@ import type {ApiKey} from '../api/foreign.ts';
 import {notReady} from './health.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
-import type {Claim} from './times.ts';
+import type {TimelessCondition} from './times.ts';
 import {timestamp, withTimes} from './times.ts';
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -82,7 +82,7 @@ export interface KeyFacts {
   liftedBan?: string;
 }
 
-interface Verdict {
+interface KeyVerdict {
   reason: ReasonName;
   message: string;
 }
@@ -114,7 +114,7 @@ export const previousTokenExpires = ({spec: {hashes, expireTime}}: ApiKey, now: 
 const expiryOf = ({hashes, expireTime}: ApiKeySpec): number =>
   Math.min(endOf(expireTime), Math.max(...hashes.map((h) => endOf(h.expireTime))));
 
-function usable(key: ApiKey, live: readonly string[]): Verdict {
+function usable(key: ApiKey, live: readonly string[]): KeyVerdict {
   const expiry = expiryOf(key.spec);
   const until = expiry === Infinity ? '' : ` until ${timestamp(expiry)}`;
   const older = key.spec.hashes[1]?.expireTime;
@@ -129,7 +129,7 @@ const mostNetworks = 3;
 function banned(
   {metadata: {name, namespace}, spec}: ApiKey,
   bans: readonly {hash: string; network: string; untilMs: number}[],
-): Verdict {
+): KeyVerdict {
   const hashes = new Set(bans.map((b) => b.hash));
   const which =
     spec.hashes.length === 1
@@ -149,7 +149,7 @@ function banned(
   };
 }
 
-function explain(key: ApiKey, {bansOf}: KeyFacts, now: number): Verdict {
+function explain(key: ApiKey, {bansOf}: KeyFacts, now: number): KeyVerdict {
   const live = liveHashes(key.spec, now);
   if (live.length === 0) {
     return {
@@ -170,7 +170,7 @@ export function decideApiKey(key: ApiKey, facts: KeyFacts, now: number): ApiKeyS
   const {generation = 0} = key.metadata;
   const {lastUsedTime, lastHandledLiftBan, conditions = []} = key.status ?? {};
   const {reason, message} = explain(key, facts, now);
-  const claims: Claim[] =
+  const claims: TimelessCondition[] =
     reason === 'KeyUsable'
       ? [{type: 'Ready', status: 'True', reason, message}]
       : notReady(reasons[reason].health, {reason, message});

@@ -33,7 +33,7 @@ export interface Order {
 }
 
 /** The answer to who wants an order. */
-export type Grant =
+export type OrderGrant =
   | {kind: 'Granted'}
   /** `place` is that at the time at which it was told; `expectedAt` (ms since the epoch) stands until it has passed. */
   | {kind: 'Queued'; place: number; expectedAt: number}
@@ -91,18 +91,18 @@ export const shareChangesAt = (times: OrderTimes, limits: readonly Limit[], now:
   Math.min(...limits.map((l) => (times.newest(recent(times, l, now) - 1) ?? Infinity) + l.perMs));
 
 /** A budget of a hostname that is spent, and when it no longer is, ms since the epoch. */
-export interface Spent {
+export interface SpentBudget {
   of: 'failures' | 'certificates';
   limit: Limit;
   until: number;
 }
 
 /** The budget that keeps a hostname from another order for the longest time; undefined: there is room. */
-export function spentBy(orders: readonly Order[], budgets: Budgets, now: number): Spent | undefined {
+export function spentBy(orders: readonly Order[], budgets: Budgets, now: number): SpentBudget | undefined {
   const failed = orders.filter((o) => o.outcome === 'Failed').map((o) => Date.parse(o.endedAt ?? o.at));
   const others = orders.filter((o) => o.outcome !== 'Failed').map((o) => Date.parse(o.at));
-  const spent = (of: Spent['of'], times: number[]) =>
-    budgets[of].map((limit): Spent => ({of, limit, until: roomAt(orderTimes(times), [limit], now)}));
+  const spent = (of: SpentBudget['of'], times: number[]) =>
+    budgets[of].map((limit): SpentBudget => ({of, limit, until: roomAt(orderTimes(times), [limit], now)}));
   return [...spent('failures', failed), ...spent('certificates', others)]
     .filter((s) => s.until > now)
     .toSorted((a, b) => b.until - a.until)[0];

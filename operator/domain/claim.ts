@@ -70,7 +70,7 @@ export function tokenFor(
 }
 
 /** How a claim stands to one CustomDomain. */
-export type Standing =
+export type ClaimStanding =
   /** Its own. `byPlatform`: and the platform's word is the proof. */
   | {kind: 'Held'; byPlatform: boolean}
   /** It has what it takes, and the claim is to be written; nothing else before. */
@@ -119,7 +119,7 @@ const held = (p: ClaimInput, tenant = identityOf(p.tenant)): Pick<ClaimWrite, 's
 const freshMs = 60_000;
 
 /** How the claim of a hostname stands to a CustomDomain that names it, and what is to be written. */
-export function standingOf(p: ClaimInput): Standing {
+export function standingOf(p: ClaimInput): ClaimStanding {
   const {claim, hostname} = p;
   const proof = p.verdict?.kind === 'Proven' ? p.verdict.by : undefined;
   // What was proven before the name passed on or was released proves nothing now. (Times on objects are whole seconds.)
@@ -127,7 +127,7 @@ export function standingOf(p: ClaimInput): Standing {
   const found = p.checkedAt ?? -Infinity;
   const fresh = found >= countsFrom && p.now - found <= freshMs;
   const again = {lookAt: Math.max(p.now, countsFrom)};
-  const win = (change: Partial<DomainClaimStatus> = {}): Standing => {
+  const win = (change: Partial<DomainClaimStatus> = {}): ClaimStanding => {
     if (proof !== undefined && !fresh && !p.verified && claim?.spec.proof !== 'Platform')
       return {kind: 'Unproven', ...again};
     const {spec, status} = held(p);
@@ -214,7 +214,7 @@ export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly numb
 export function keptForMs(
   claim: DomainClaim,
   {installation, zone, quarantineTimeMs, budgets, addressOnly}: KeepingPolicy,
-  known: Known,
+  known: ClaimFacts,
 ): number {
   const {holder} = claim.status ?? {};
   if (claim.spec.proof === 'Platform') return Infinity;
@@ -237,7 +237,7 @@ interface KeepingPolicy {
 }
 
 /** What is known of the hostname of a claim. Times are ms since the epoch. */
-interface Known {
+interface ClaimFacts {
   /** Those that budgets count. */
   orders: readonly Order[];
   /** Until when a Certificate of it rests, which needs the claim; Infinity: none does. */
@@ -251,7 +251,7 @@ interface Known {
  * Whether a hostname has had no Certificate since somebody first held it. Nothing was ever served by it, and what may stand in DNS (a
  * CNAME to this tenant's host, its token) proves it for nobody else.
  */
-const wasNeverServed = ({status}: DomainClaim, {orders, restEnds, certifiedAt}: Known): boolean =>
+const wasNeverServed = ({status}: DomainClaim, {orders, restEnds, certifiedAt}: ClaimFacts): boolean =>
   status?.generation === 0 &&
   Date.parse(status.since ?? '') > certifiedAt &&
   orders.length === 0 &&

@@ -6,7 +6,7 @@ import {notReady} from './health.ts';
 import {phaseRows} from './phases.ts';
 import type {ReasonName, Refusal} from './reasons.ts';
 import {reasonOf, reasons} from './reasons.ts';
-import type {Claim} from './times.ts';
+import type {TimelessCondition} from './times.ts';
 import {withTimes} from './times.ts';
 import type {World} from './world.ts';
 
@@ -44,13 +44,13 @@ export function makeConditions(
     holds: boolean,
     yes: ReasonName,
     yesMessage: string,
-    no: Pick<Claim, 'reason' | 'message'> = {reason, message},
-  ): Claim =>
+    no: Pick<TimelessCondition, 'reason' | 'message'> = {reason, message},
+  ): TimelessCondition =>
     holds
       ? {type, status: 'True', reason: yes, message: yesMessage}
       : {type, status: 'False', reason: no.reason, message: no.message};
 
-  const claims: Claim[] = [
+  const claims: TimelessCondition[] = [
     claim('Accepted', isAccepted && !refusal, 'Accepted', `${primary.hostname} may be attached.`, refusal),
     claim('Verified', proven && !drifted, 'Proven', `${primary.hostname} is proven to be this tenant's.`),
     claim('CertificateReady', certified, 'Issued', `${primary.hostname} has its certificate.`),
@@ -71,7 +71,7 @@ export function makeConditions(
 }
 
 /** Ready; while that is not True, exactly one of Reconciling and Stalled stands, and Stalled wins (kstatus reads them before Ready). */
-function readiness(world: World, hosts: readonly HostStatus[]): Claim[] {
+function readiness(world: World, hosts: readonly HostStatus[]): TimelessCondition[] {
   const waiting = hosts.filter((h) => !phaseRows[h.phase].isLive);
   const worst = waiting.find((h) => healthOf(h, world) === 'stalled') ?? waiting[0];
   if (!worst) return [{type: 'Ready', status: 'True', ...whyReady(hosts)}];
@@ -81,7 +81,7 @@ function readiness(world: World, hosts: readonly HostStatus[]): Claim[] {
 }
 
 /** All are Live; what of that ends, or is held up, is said. */
-function whyReady(hosts: readonly HostStatus[]): Pick<Claim, 'reason' | 'message'> {
+function whyReady(hosts: readonly HostStatus[]): Pick<TimelessCondition, 'reason' | 'message'> {
   const ending =
     hosts.find((h) => h.servedUntil !== undefined) ?? hosts.find((h) => reasonOf(h.reason)?.health === 'stalled');
   if (ending) return {reason: ending.reason, message: ending.message};

@@ -2,7 +2,7 @@
  * How tools that wait take a status: the one table of it. Which row a reason is in, its own row in reasons/ says. The real tools are
  * asked whether they agree: test/gitops.
  */
-import type {Claim} from './times.ts';
+import type {TimelessCondition} from './times.ts';
 
 /** What kstatus says (Helm and Flux wait by it), Argo CD by the checks in examples/argocd, and Flux by those in examples/flux. */
 export interface HealthRow {
@@ -51,13 +51,16 @@ export const healthRows = {
   },
 } as const satisfies Record<string, HealthRow>;
 
-export type Health = keyof typeof healthRows;
+export type HealthName = keyof typeof healthRows;
 
 /** What a reason is by itself: what is stalled is `ending` while it is served on. */
-export type ReasonHealth = Exclude<Health, 'ending'>;
+export type ReasonHealth = Exclude<HealthName, 'ending'>;
 
 /** What is said of an object that is not Ready. kstatus reads Reconciling and Stalled before Ready: one of them stands, never both. */
-export function notReady(health: ReasonHealth, why: Pick<Claim, 'reason' | 'message'>): Claim[] {
+export function notReady(
+  health: ReasonHealth,
+  why: Pick<TimelessCondition, 'reason' | 'message'>,
+): TimelessCondition[] {
   const {condition}: HealthRow = healthRows[health];
   return [
     {type: 'Ready', status: 'False', ...why},

@@ -11,7 +11,7 @@ import {byText} from './text.ts';
 import {told} from './told.ts';
 import type {Policy, World} from './world.ts';
 
-export interface Named {
+export interface NamedHost {
   hostname: Hostname;
   written: string;
   role: HostStatus['role'];
@@ -20,7 +20,7 @@ export interface Named {
 }
 
 /** `refusals`: all that speaks against it, the first counts. */
-export interface Wanted extends Named {
+export interface WantedHost extends NamedHost {
   refusals: Refusal[];
 }
 
@@ -28,8 +28,8 @@ export interface Wanted extends Named {
  * The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. `hosts` is a map
  * by hostname; the spelling of a twin is its key there (CEL has seen to it that none is given twice), or the Unicode form.
  */
-export function named(domain: CustomDomain, policy: Policy): Named[] {
-  const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): Named => ({
+export function named(domain: CustomDomain, policy: Policy): NamedHost[] {
+  const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): NamedHost => ({
     hostname: normalise(written) ?? fold(written),
     written,
     role,
@@ -85,7 +85,7 @@ export function formerPrimary({
 }
 
 /** The hostnames of the spec with all that speaks against them, in the order in which it counts. */
-export function wanted(world: World): Wanted[] {
+export function wanted(world: World): WantedHost[] {
   const {domain, project, first, tenant, policy} = world;
   const input = {domain, project, first, tenant};
   const [whole, rest] = [acceptWhole(input), acceptRest(input)];

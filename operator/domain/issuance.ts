@@ -10,7 +10,7 @@
  */
 
 import type {HostStatus, Party} from '../api/custom-domain.ts';
-import type {Budgets, Grant, Limit, Order, Spent} from './budget.ts';
+import type {Budgets, OrderGrant, Limit, Order, SpentBudget} from './budget.ts';
 import {isOverdrawn, spentBy} from './budget.ts';
 import type {CaaVerdict} from './caa.ts';
 import type {CertificateFacts} from './certificate.ts';
@@ -29,7 +29,7 @@ export interface IssuanceWorld {
   /** The orders of the last days, as far as anybody remembers. */
   orders: readonly Order[];
   /** What was said to its wish for an order; undefined before it had one. */
-  grant?: Grant;
+  grant?: OrderGrant;
   /** What was read about the attempt that {@link attemptOf} names. */
   diagnosis?: Diagnosis;
   /** What the entry in status said before. */
@@ -73,7 +73,7 @@ export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? '
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
 /** The hostname's own budget: what is said while it is spent. */
-function exhausted(w: IssuanceWorld, spent: Spent): IssuanceStep {
+function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
   const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
   const what =
     spent.of === 'failures'
@@ -169,7 +169,7 @@ export function afterOrder(w: Attempted): IssuanceStep {
 }
 
 /** More was ordered than was granted. */
-const overdrew = (w: IssuanceWorld, spent: Spent): IssuanceStep => ({
+const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
   ...exhausted(w, spent),
   waitingFor: 'Platform',
   message:
@@ -237,7 +237,7 @@ function unfinished(
     failed,
     says,
     spent,
-  }: {began: number; stalled: boolean; failed: boolean; says?: string; spent?: Spent},
+  }: {began: number; stalled: boolean; failed: boolean; says?: string; spent?: SpentBudget},
 ): IssuanceStep {
   const {hostname, certificate, checked, before, diagnosis, policy} = w;
   const wish = certificate.request ? 'UnderWay' : 'Ordered';

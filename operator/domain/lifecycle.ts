@@ -17,7 +17,7 @@ import type {CustomDomainStatus, HostStatus, Party} from '../api/custom-domain.t
 import {makeConditions} from './conditions.ts';
 import {fit} from './fit.ts';
 import {decideHost} from './host/steps.ts';
-import type {Wanted} from './hosts.ts';
+import type {WantedHost} from './hosts.ts';
 import {wanted} from './hosts.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
@@ -28,7 +28,7 @@ import type {Decision, World} from './world.ts';
 /** Decides everything: desired objects, status and the next looks. Pure; equal worlds give equal decisions. */
 export function decide(world: World): Decision {
   const {domain, project} = world;
-  const [first, ...others] = wanted(world) as [Wanted, ...Wanted[]];
+  const [first, ...others] = wanted(world) as [WantedHost, ...WantedHost[]];
   const primary = decideHost(world, first, {hostname: first.hostname, live: false});
   const live = {hostname: first.hostname, live: primary.entry.phase === 'Live'};
   const decisions = [

@@ -5,7 +5,7 @@ import type {Order} from './budget.ts';
 import {mergeOrders, toRemember} from './budget.ts';
 import type {CertificateFacts} from './certificate.ts';
 import type {ClaimWrite} from './claim-write.ts';
-import type {Standing} from './claim.ts';
+import type {ClaimStanding} from './claim.ts';
 import {standingOf, tokenFor} from './claim.ts';
 import type {Drift} from './drift.ts';
 import {driftOf, isHidden} from './drift.ts';
@@ -22,7 +22,7 @@ export interface Ownership {
   claim: DomainClaim | undefined;
   /** To be written. */
   claims: ClaimWrite[];
-  standing: Standing;
+  standing: ClaimStanding;
   /** The platform's word is the proof. */
   byPlatform: boolean;
   /** All that were made for it, as far as anybody remembers. */

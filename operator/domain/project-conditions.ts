@@ -4,11 +4,11 @@ import type {Project, Service} from '../api/foreign.ts';
 import type {DefaultHost} from './default-host.ts';
 import {notReady} from './health.ts';
 import {tell} from './obstacle.ts';
-import type {Place} from './project-limit.ts';
+import type {ProjectAllowance} from './project-limit.ts';
 import type {ProjectWorld} from './project-world.ts';
 import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
-import type {Claim} from './times.ts';
+import type {TimelessCondition} from './times.ts';
 import {minuteOf} from './times.ts';
 
 /** What of the Service that a Project names lets nothing be served by it; after a deploy, too. */
@@ -37,29 +37,38 @@ function wrongService({spec: {serviceRef}}: Project, service: Service | undefine
 export const hasPort = ({spec: {ports = []}}: Service, port: number | string) =>
   ports.some((p) => p.port === port || p.name === port);
 
-const claim = (type: string, holds: boolean, yes: [ReasonName, string], no: [ReasonName, string]): Claim => {
+const claim = (
+  type: string,
+  holds: boolean,
+  yes: [ReasonName, string],
+  no: [ReasonName, string],
+): TimelessCondition => {
   const [reason, message] = holds ? yes : no;
   return {type, status: holds ? 'True' : 'False', reason, message};
 };
 
 /** What is decided before it is told. `deployed`: it has been, at some time. */
 interface Decided {
-  place: Place;
+  place: ProjectAllowance;
   deployed: boolean;
   defaultHost: DefaultHost;
 }
 
 /** All conditions of a Project, without their times. */
-export function conditionsOfProject(world: ProjectWorld, {place, ...decided}: Decided): Claim[] {
+export function conditionsOfProject(world: ProjectWorld, {place, ...decided}: Decided): TimelessCondition[] {
   const claims = conditionsOfAllowed(world, {place, ...decided});
   const {refusal, isServed, servedUntil = ''} = place;
   if (!refusal) return claims;
-  const refused = (type: string, status: Claim['status']): Claim => ({type, status, ...refusal});
+  const refused = (type: string, status: TimelessCondition['status']): TimelessCondition => ({
+    type,
+    status,
+    ...refusal,
+  });
   const ending = {
     ...refused('Ready', 'True'),
     message: `${refusal.message} It is served until ${minuteOf(servedUntil)}.`,
   };
-  const told = claims.flatMap((c): Claim[] => {
+  const told = claims.flatMap((c): TimelessCondition[] => {
     if (isServed) return [c.type === 'Ready' && c.status === 'True' ? ending : c];
     if (c.type === 'Deployed' && c.status === 'True') return [c];
     return ['Deployed', 'RoutesReady'].includes(c.type) ? [refused(c.type, 'False')] : [];
@@ -68,7 +77,7 @@ export function conditionsOfProject(world: ProjectWorld, {place, ...decided}: De
   return [...told, ...readiness, refused('Accepted', 'False')];
 }
 
-function conditionsOfAllowed(world: ProjectWorld, {deployed, defaultHost}: Decided): Claim[] {
+function conditionsOfAllowed(world: ProjectWorld, {deployed, defaultHost}: Decided): TimelessCondition[] {
   const {project, service, host} = world;
   const {serviceRef} = project.spec;
   const wrong = wrongService(project, service);
@@ -90,7 +99,7 @@ function conditionsOfAllowed(world: ProjectWorld, {deployed, defaultHost}: Decid
   const isRouted = deployed && routed;
   const ready = isRouted && certified && wrong === undefined;
   const [reason, message] = isRouted ? (wrong ?? unwritten ?? uncertified) : notRouted;
-  const claims: Claim[] = [
+  const claims: TimelessCondition[] = [
     claim('Deployed', deployed, ['Deployed', `The Service ${serviceRef.name} has had a ready endpoint.`], undeployed),
     claim('RoutesReady', isRouted, off ?? ['Routed', `The ingress rules of ${host} are written.`], notRouted),
   ];

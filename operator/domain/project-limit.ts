@@ -23,7 +23,7 @@ export const projectLimitOf = ({plan}: Tenant): number | undefined =>
   'missing' in plan ? undefined : plan.spec.maxProjects;
 
 /** What a Project may have. */
-export interface Place {
+export interface ProjectAllowance {
   /** Why it is none of those that the plan allows. */
   refusal?: Refusal;
   /** Until when it is served all the same, RFC 3339; over or not. */
@@ -43,7 +43,7 @@ export interface PlaceInput {
   policy: {graceTimeMs: number};
 }
 
-export function placeOf({now, project, tenant, ahead, claim, policy}: PlaceInput): Place {
+export function placeOf({now, project, tenant, ahead, claim, policy}: PlaceInput): ProjectAllowance {
   const limit = projectLimitOf(tenant);
   if ('missing' in tenant.plan || limit === undefined || ahead < limit) return {isServed: true, hasHost: true};
   const refusal: Refusal = {

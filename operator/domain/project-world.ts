@@ -2,7 +2,7 @@
 
 import type {Certificate, CustomDomain, DomainClaim, EndpointSlice, Project, Service} from '../api/foreign.ts';
 import type {ProjectStatus} from '../api/project.ts';
-import type {Grant, Order} from './budget.ts';
+import type {OrderGrant, Order} from './budget.ts';
 import type {CertificateFacts} from './certificate.ts';
 import type {ClaimWrite} from './claim-write.ts';
 import type {Hostname} from './hostname.ts';
@@ -37,7 +37,7 @@ export interface ProjectWorld {
       certificate?: CertificateFacts;
       /** Where it has rested, and kept the name that a former Project gave it. */
       certificateName?: string;
-      grant?: Grant;
+      grant?: OrderGrant;
     }
   >;
   obstacle?: Obstacle;

@@ -9,7 +9,7 @@ import {type Hostname, within} from './hostname.ts';
 /** What the provider calls the record that leads to a name at an apex; `Addresses`: it has none that leads out of itself. */
 type AtApex = 'ALIAS' | 'ANAME' | 'CNAME' | 'Addresses';
 
-interface Provider {
+interface DnsProvider {
   name: string;
   /** Its name servers have one of these names, or stand below one. */
   servers: readonly string[];
@@ -46,7 +46,7 @@ const addressesBut = (name: string, own: string) => ({
   note: `${name} follows only names of ${own} at an apex`,
 });
 
-export const providers: readonly Provider[] = [
+export const providers: readonly DnsProvider[] = [
   // An alias record set points to a resource of Azure.
   {
     name: 'Azure DNS',
@@ -153,7 +153,7 @@ const byServer = new Map(providers.flatMap((provider) => provider.servers.map((a
 const byName = new Map(providers.map((provider) => [provider.name, provider]));
 
 /** Of one name server, by its name or a name above it: by whole labels, so that a name that only ends alike is nobody's. */
-function providerOfServer(server: string): Provider | undefined {
+function providerOfServer(server: string): DnsProvider | undefined {
   const labels = server.split('.');
   return labels.map((_, i) => byServer.get(labels.slice(i).join('.'))).find((provider) => provider !== undefined);
 }

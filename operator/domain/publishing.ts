@@ -4,24 +4,24 @@ import type {CustomDomain} from '../api/foreign.ts';
 import {entryBefore} from './hosts.ts';
 import type {Decision} from './world.ts';
 
-type Planned = Pick<Decision, 'status' | 'passing'>;
+type PlannedStatus = Pick<Decision, 'status' | 'passing'>;
 
 const entries = (domain: CustomDomain, {hosts = []}: CustomDomainStatus) =>
   hosts.map((entry) => ({entry, before: entryBefore(domain, entry.hostname)}));
 
 /** Whether a hostname becomes Live. Its status is published before the routes that it replaces are removed. */
-export const goesLive = (domain: CustomDomain, {status}: Planned): boolean =>
+export const goesLive = (domain: CustomDomain, {status}: PlannedStatus): boolean =>
   entries(domain, status).some(({entry, before}) => entry.phase === 'Live' && before?.phase !== 'Live');
 
 /**
  * Whether a hostname becomes verified. Its status is published before its Certificate is created: after a crash the next process knows the
  * verification from status alone, and removes Certificates of unverified hostnames.
  */
-export const becomesVerified = (domain: CustomDomain, {status}: Planned): boolean =>
+export const becomesVerified = (domain: CustomDomain, {status}: PlannedStatus): boolean =>
   entries(domain, status).some(({entry, before}) => entry.verifiedAt !== undefined && before?.verifiedAt === undefined);
 
 /** Whether every change is transient, because the next state is expected soon. A transient status is published only if it lasts. */
-export function isMomentary(domain: CustomDomain, {status, passing}: Planned): boolean {
+export function isMomentary(domain: CustomDomain, {status, passing}: PlannedStatus): boolean {
   const published = domain.status;
   if (status.lastHandledReconcileAt !== published?.lastHandledReconcileAt) return false;
   const all = entries(domain, status);

@@ -26,7 +26,7 @@ export const canProveByTxt = (question: Question): question is Question & {token
   question.token !== undefined && challengeName(question.hostname).length <= 253;
 
 /** Where a name's records are made. */
-export interface Place {
+export interface RecordPlace {
   /** A zone cut at the name, or the registrable name. */
   apex: boolean;
   /** Its zone, as the DNS delegates it; undefined where that is not known. */
@@ -52,13 +52,13 @@ export interface DnsRecord {
 export const ttl = 3600;
 
 /** A name as the provider's form asks for it: relative to the zone that DNS names, else to the registrable name. */
-export function inZone(hostname: Hostname, {apex, zone}: Place): {name: string; zone: Hostname} {
+export function inZone(hostname: Hostname, {apex, zone}: RecordPlace): {name: string; zone: Hostname} {
   if (apex) return {name: '@', zone: hostname};
   return zone ? {name: hostname.slice(0, -zone.name.length - 1), zone: zone.name} : recordName(hostname);
 }
 
 /** The TXT alone. */
-export function txtRecord(question: Question & {token: string}, place: Place): DnsRecord {
+export function txtRecord(question: Question & {token: string}, place: RecordPlace): DnsRecord {
   const {name, zone} = inZone(question.hostname, place);
   return {
     type: 'TXT',
@@ -73,7 +73,7 @@ export function txtRecord(question: Question & {token: string}, place: Place): D
  * `CNAME docs -> HOST (TTL 3600) in the zone example.com at Cloudflare`, the provider where it is known; several are joined by "and".
  * At least one record.
  */
-export function sayRecords(records: readonly DnsRecord[], {zone}: Place): string {
+export function sayRecords(records: readonly DnsRecord[], {zone}: RecordPlace): string {
   const each = records.map(({type, name, value, note, alternatives}) => {
     const words = `${type === 'ALIAS' && note === undefined ? 'ALIAS or ANAME' : type} ${name} -> ${type === 'TXT' ? `"${value}"` : value}`;
     if (note !== undefined) return `${words} (${note})`;

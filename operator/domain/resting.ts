@@ -23,7 +23,7 @@ export const restsForAnnotation = 'doorplate.dev/rests-for';
 /** When it is deleted at the latest, RFC 3339. */
 export const restsUntilAnnotation = 'doorplate.dev/rests-until';
 
-type Identity = DomainClaimSpec['tenant'];
+type TenantIdentity = DomainClaimSpec['tenant'];
 
 /** For whom a Certificate rests, as its annotation says it, and until when (RFC 3339). */
 export interface Rest {
@@ -37,7 +37,7 @@ const beforeRenewalMs = 300_000;
 const renewBefore = '5m0s';
 
 /** A tenant as {@link restsForAnnotation} names it. */
-export const restName = ({account, namespaceUID}: Identity): string =>
+export const restName = ({account, namespaceUID}: TenantIdentity): string =>
   account === undefined ? `namespace ${namespaceUID}` : `account ${account}`;
 
 /** The hostname of a Certificate of ours. */
@@ -89,7 +89,7 @@ export const restEnds = ({metadata: {annotations}}: Certificate): number =>
   Date.parse(annotations?.[restsUntilAnnotation] ?? '') || 0;
 
 /** Whether it rests for the tenant of a claim. */
-export const restsFor = ({metadata: {annotations}}: Certificate, identity: Identity): boolean =>
+export const restsFor = ({metadata: {annotations}}: Certificate, identity: TenantIdentity): boolean =>
   annotations?.[restsForAnnotation] === restName(identity);
 
 /** Whether it rests for a tenant. What its namespace had before it had an Account is the Account's. */

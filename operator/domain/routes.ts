@@ -27,7 +27,7 @@ export interface Redirect {
 }
 
 /** Where routes lead that Doorplate answers itself. */
-export interface Redirector {
+export interface RedirectorService {
   namespace: string;
   service: string;
   port: number;
@@ -48,7 +48,7 @@ export interface StandingRoutes {
 }
 
 /** The namespace of a hostname's Certificate and of its main route: the tenant's where it serves, Doorplate's where it redirects. */
-export const homeOf = (use: Use, tenants: string, redirector: Pick<Redirector, 'namespace'>): string =>
+export const homeOf = (use: Use, tenants: string, redirector: Pick<RedirectorService, 'namespace'>): string =>
   use === 'redirects' ? redirector.namespace : tenants;
 
 const plainHttpName = (name: string): string => `${name}-http`;
@@ -69,7 +69,7 @@ export interface Routed {
 export function routesOf(
   use: Use,
   {name, namespace, host, secretName, service}: Routed,
-  redirector: Redirector,
+  redirector: RedirectorService,
 ): Route[] {
   const own = {namespace: redirector.namespace, host, to: {service: redirector.service, port: redirector.port}};
   // A hostname that redirects: both listeners to the redirector, its certificate beside it.
@@ -88,7 +88,7 @@ export function routesOfHost(
   project: Project,
   host: Hostname,
   use: Use,
-  redirector: Redirector,
+  redirector: RedirectorService,
   certificate?: string,
 ): Route[] {
   const {uid = '', namespace = ''} = domain.metadata;

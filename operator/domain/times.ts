@@ -25,7 +25,7 @@ export const span = (ms: number) =>
 export const longestMessage = 2048;
 
 /** What a condition says, without its times. */
-export interface Claim {
+export interface TimelessCondition {
   type: string;
   status: Condition['status'];
   reason: string;
@@ -34,7 +34,7 @@ export interface Claim {
 
 /** Conditions with their times: `lastTransitionTime` moves only when `status` does (api-conventions). */
 export function withTimes(
-  claims: readonly Claim[],
+  claims: readonly TimelessCondition[],
   previous: readonly Condition[],
   generation: number,
   now: number,

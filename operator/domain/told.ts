@@ -3,25 +3,25 @@ import type {CustomDomain} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';
 
 /** What a status says of one hostname. */
-export interface Told {
+export interface PublishedHost {
   entry?: HostStatus;
   records: DnsRecordStatus[];
 }
 
-const nothing: Told = {records: []};
+const nothing: PublishedHost = {records: []};
 
 /** Of the status that was asked about last: a decision asks for each of its hostnames several times. */
-let last: {status: CustomDomainStatus; byHostname: ReadonlyMap<Hostname, Told>} | undefined;
+let last: {status: CustomDomainStatus; byHostname: ReadonlyMap<Hostname, PublishedHost>} | undefined;
 
 /** What the status of a CustomDomain says of a hostname. */
-export function told({status}: CustomDomain, hostname: Hostname): Told {
+export function told({status}: CustomDomain, hostname: Hostname): PublishedHost {
   if (!status) return nothing;
   if (last?.status !== status) last = {status, byHostname: sort(status)};
   return last.byHostname.get(hostname) ?? nothing;
 }
 
-function sort({hosts = [], dnsRecords = []}: CustomDomainStatus): ReadonlyMap<Hostname, Told> {
-  const all = new Map<Hostname, Told>();
+function sort({hosts = [], dnsRecords = []}: CustomDomainStatus): ReadonlyMap<Hostname, PublishedHost> {
+  const all = new Map<Hostname, PublishedHost>();
   for (const entry of hosts) all.set(entry.hostname, {entry, records: []});
   for (const record of dnsRecords) {
     const of = all.get(record.hostname) ?? {records: []};

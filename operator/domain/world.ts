@@ -2,7 +2,7 @@
 
 import type {CustomDomainStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
-import type {Budgets, Grant, Order} from './budget.ts';
+import type {Budgets, OrderGrant, Order} from './budget.ts';
 import type {CertificateFacts, PrivateKey} from './certificate.ts';
 import type {ClaimWrite} from './claim-write.ts';
 import type {Diagnosis} from './diagnosis.ts';
@@ -11,7 +11,7 @@ import type {OrderWish} from './issuance.ts';
 import type {Obstacle} from './obstacle.ts';
 import type {Edge, Verdict} from './proofs/proof.ts';
 import type {Question} from './records.ts';
-import type {Redirector, Route, StandingRoutes, Use} from './routes.ts';
+import type {RedirectorService, Route, StandingRoutes, Use} from './routes.ts';
 import type {Tenant} from './tenant.ts';
 
 /** What the platform has set, as far as decisions need it. All times in milliseconds. */
@@ -21,7 +21,7 @@ export interface Policy extends Edge {
   tls: 'Wildcard' | 'PerProject';
   issuerRef: IssuerRef;
   ingressClassName: string;
-  redirector: Redirector;
+  redirector: RedirectorService;
   /** The CA's names in CAA records; empty: nobody knows them, CAA is not looked at. */
   caaIdentities: readonly Hostname[];
   deniedNames: readonly Hostname[];
@@ -79,7 +79,7 @@ export interface HostFacts {
   /** Its orders of the last days, by time, as far as this process knows. */
   orders?: readonly Order[];
   /** What was said to its wish for an order. */
-  grant?: Grant;
+  grant?: OrderGrant;
   /** What cert-manager says of the attempt that is stuck. */
   diagnosis?: Diagnosis;
   /** When that was read, ms since the epoch. */

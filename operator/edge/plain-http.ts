@@ -8,7 +8,7 @@ import {open, type ProxyProtocol} from './proxy-protocol.ts';
 /** No route has it (RFC 6761, 6.4). */
 const nobodysName = 'plain-http.doorplate.invalid';
 
-interface Options {
+interface PlainHttpProbeOptions {
   timeoutMs: number;
   signal?: AbortSignal;
   /** With this header in front: none by default. */
@@ -16,12 +16,18 @@ interface Options {
 }
 
 /** Whether every address answers so, within `timeoutMs`. Never rejects. */
-export async function redirectorAnswers(edges: readonly EdgeAddress[], options: Options): Promise<boolean> {
+export async function redirectorAnswers(
+  edges: readonly EdgeAddress[],
+  options: PlainHttpProbeOptions,
+): Promise<boolean> {
   const answers = await Promise.all(edges.map((edge) => answersAt(edge, options)));
   return answers.length > 0 && answers.every(Boolean);
 }
 
-function answersAt(edge: EdgeAddress, {timeoutMs, signal, proxyProtocol = 'None'}: Options): Promise<boolean> {
+function answersAt(
+  edge: EdgeAddress,
+  {timeoutMs, signal, proxyProtocol = 'None'}: PlainHttpProbeOptions,
+): Promise<boolean> {
   const within = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
   return new Promise((resolve) => {
     const headers = {host: nobodysName, 'user-agent': 'doorplate-probe', connection: 'close'};

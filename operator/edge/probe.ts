@@ -13,7 +13,7 @@ export interface EdgeAddress {
   port: number;
 }
 
-export type EdgeFinding = {edge: EdgeAddress} & (
+export type ProbeFinding = {edge: EdgeAddress} & (
   | {
       /** Lower-case hex over the DER of the leaf. */
       leafSha256: string;
@@ -43,7 +43,7 @@ export interface ProbeOptions {
  * One TLS handshake with every edge at once, SNI `hostname`. Nothing is verified: the caller compares the leaf with the one it
  * expects. Findings stand in the order of `edges`; never rejects, and takes at most `timeoutMs`.
  */
-export function probeEdge(hostname: string, edges: EdgeAddress[], opts: ProbeOptions): Promise<EdgeFinding[]> {
+export function probeEdge(hostname: string, edges: EdgeAddress[], opts: ProbeOptions): Promise<ProbeFinding[]> {
   return Promise.all(
     edges.map((edge) =>
       probeOne(hostname, edge, opts).catch((error: Error) => ({edge, unreachable: shortReason(error)})),
@@ -69,7 +69,7 @@ function probeOne(
   hostname: string,
   edge: EdgeAddress,
   {timeoutMs, signal, proxyProtocol = 'None', whoAnswers = false}: ProbeOptions,
-): Promise<EdgeFinding> {
+): Promise<ProbeFinding> {
   if (signal?.aborted) return Promise.resolve({edge, unreachable: 'stopped'});
   // SNI holds names, never addresses (RFC 6066, 3).
   if (isIP(hostname) !== 0) return Promise.resolve({edge, unreachable: 'an IP address is no server name'});
@@ -79,14 +79,14 @@ function probeOne(
       connected = true;
       handshake(connect({socket: tcp, servername: hostname, rejectUnauthorized: false}));
     });
-    const finish = (finding: EdgeFinding) => {
+    const finish = (finding: ProbeFinding) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
       tcp.destroy();
       resolve(finding);
     };
     const onAbort = () => finish({edge, unreachable: 'stopped'});
-    let presented: EdgeFinding | undefined;
+    let presented: ProbeFinding | undefined;
     const timer = setTimeout(
       () =>
         finish(

@@ -14,7 +14,7 @@ import type {BackgroundJournal, JournalRecord} from '../limits/journal.ts';
 import {plainAddress} from './address.ts';
 import type {BackendCaller, KeyCaller, SessionCaller} from './caller.ts';
 import type * as schemas from './schemas.ts';
-import type {Grant} from './session/sessions.ts';
+import type {SessionGrant} from './session/sessions.ts';
 import {keyView, nameOf} from './views.ts';
 import type {DomainsOf} from './writer.ts';
 
@@ -30,7 +30,7 @@ export type Audited = Pick<AuditRecord, 'action'> &
 type Who =
   | Omit<KeyCaller, 'pools'>
   | Omit<BackendCaller, 'pools'>
-  | (Omit<SessionCaller, 'pools' | 'session'> & {session: Grant});
+  | (Omit<SessionCaller, 'pools' | 'session'> & {session: SessionGrant});
 
 /** Characters of a value, and elements of a list, that a record holds at most. */
 const longestValue = 256;
@@ -45,7 +45,7 @@ function bounded<T>(value: T): T {
 }
 
 /** The person for whom a session or a link was made, in the platform's words. */
-const subjectOf = (grant: Grant): string | null => grant.subject ?? null;
+const subjectOf = (grant: SessionGrant): string | null => grant.subject ?? null;
 
 function actorOf(who: Who): AuditRecord['actor'] {
   if (who.kind === 'key') return {kind: 'ApiKey', name: who.key.metadata.name, subject: null};
@@ -76,7 +76,7 @@ export function keyState(key: ApiKey, now: number): State {
   return {scopes, expires, rateLimit, previousTokenExpires};
 }
 
-export const grantState = (grant: Grant): State => ({scopes: [...grant.scopes], subject: subjectOf(grant)});
+export const grantState = (grant: SessionGrant): State => ({scopes: [...grant.scopes], subject: subjectOf(grant)});
 
 export class Audit {
   readonly #log: Logger;

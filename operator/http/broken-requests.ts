@@ -1,5 +1,5 @@
 /** Answers to what is not HTTP: there is no request, only a socket. */
-import type {Told} from '../limits/headers.ts';
+import type {HeaderValues} from '../limits/headers.ts';
 import {randomUUID} from 'node:crypto';
 import type {Socket} from 'node:net';
 import {STATUS_CODES} from 'node:http';
@@ -16,7 +16,7 @@ const byCode: Record<string, [ProblemName, string]> = {
 export function answerBrokenRequest(
   error: Error & {code?: string},
   socket: Socket,
-  limitHeaders: (address: string) => Told,
+  limitHeaders: (address: string) => HeaderValues,
   bodyOf = (problem: Problem): object => problem.body,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -4,7 +4,7 @@ import type {Hostname} from '../domain/hostname.ts';
 import {formerPrimary} from '../domain/hosts.ts';
 import {Problem} from './problems.ts';
 import {nameOf} from './views.ts';
-import type {Change, DomainsOf} from './writer.ts';
+import type {DomainsChange, DomainsOf} from './writer.ts';
 
 const redirectsOf = (now: DomainsOf): NonNullable<DomainsOf['redirects']> => now.redirects ?? [];
 const has = (now: DomainsOf, hostname: Hostname): boolean =>
@@ -13,7 +13,7 @@ const missing = (): Problem => new Problem('not-found', 'The project has no such
 
 /** The first hostname becomes the primary, others redirect to it. */
 export const add =
-  (hostname: Hostname, status: RedirectStatus): Change =>
+  (hostname: Hostname, status: RedirectStatus): DomainsChange =>
   (now) => {
     if (!now) return {primary: hostname};
     if (has(now, hostname)) throw new Problem('hostname-exists', `The project has ${hostname} already.`);
@@ -22,14 +22,14 @@ export const add =
 
 /** As `add`; of a hostname that is there, the redirect's status is set. */
 export const put =
-  (hostname: Hostname, status: RedirectStatus): Change =>
+  (hostname: Hostname, status: RedirectStatus): DomainsChange =>
   (now) => {
     if (!now || !has(now, hostname)) return add(hostname, status)(now);
     return {...now, redirects: redirectsOf(now).map((r) => (nameOf(r.from) === hostname ? {...r, status} : r))};
   };
 
 export const remove =
-  (hostname: Hostname): Change =>
+  (hostname: Hostname): DomainsChange =>
   (now, status) => {
     if (!now || !has(now, hostname)) throw missing();
     const after = {...now, redirects: redirectsOf(now).filter((r) => nameOf(r.from) !== hostname)};
@@ -55,7 +55,7 @@ export const remove =
 
 /** The two change places: the primary of before redirects from now on. */
 export const makePrimary =
-  (hostname: Hostname): Change =>
+  (hostname: Hostname): DomainsChange =>
   (now) => {
     if (!now || !has(now, hostname)) throw missing();
     if (nameOf(now.primary) === hostname) return now;

@@ -8,7 +8,7 @@
 import {createHash} from 'node:crypto';
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {z} from 'zod';
-import type {Standing} from '../limits/verdict.ts';
+import type {CallerQuota} from '../limits/verdict.ts';
 import type {Gate} from './gate.ts';
 import {matchesTag} from './preconditions.ts';
 import {Problem} from './problems.ts';
@@ -20,7 +20,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** The standing of the pool of conditional reads, while the request of a key has not been charged to the plan. */
-    unpaid: Standing | undefined;
+    unpaid: CallerQuota | undefined;
   }
 }
 

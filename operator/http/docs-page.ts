@@ -1,28 +1,28 @@
 /** Pages for people, each one HTML document without a script: the reference, made of the OpenAPI description, and one for each problem. */
 import {type ProblemName, problems} from './problems.ts';
 
-export interface Schema {
+export interface ApiSchema {
   type?: string;
   description?: string;
-  properties?: Record<string, Schema>;
+  properties?: Record<string, ApiSchema>;
   required?: string[];
-  items?: Schema;
+  items?: ApiSchema;
   enum?: unknown[];
   nullable?: boolean;
 }
 
-export interface Operation {
+export interface ApiOperation {
   summary?: string;
   description?: string;
   tags?: string[];
-  parameters?: {name: string; in: string; required?: boolean; schema?: Schema; description?: string}[];
-  requestBody?: {content?: Record<string, {schema?: Schema}>};
-  responses?: Record<string, {description?: string; content?: Record<string, {schema?: Schema}>}>;
+  parameters?: {name: string; in: string; required?: boolean; schema?: ApiSchema; description?: string}[];
+  requestBody?: {content?: Record<string, {schema?: ApiSchema}>};
+  responses?: Record<string, {description?: string; content?: Record<string, {schema?: ApiSchema}>}>;
 }
 
 export interface Description {
   info: {title: string; version: string; description?: string};
-  paths?: Record<string, Record<string, Operation>>;
+  paths?: Record<string, Record<string, ApiOperation>>;
 }
 
 /** The description with each reference replaced by what it refers to. */
@@ -52,7 +52,7 @@ const prose = (text = ''): string =>
     .map((p) => `<p>${inline(p)}</p>`)
     .join('');
 
-export function typeOf({type = 'any', enum: values, items, nullable}: Schema): string {
+export function typeOf({type = 'any', enum: values, items, nullable}: ApiSchema): string {
   if (nullable) return `${typeOf({type, enum: values, items})} | null`;
   if (values) return values.map((v) => JSON.stringify(v)).join(' | ');
   return items ? `${typeOf(items)}[]` : type;
@@ -62,7 +62,7 @@ const item = (name: string, type: string, required = false): string =>
   `<li><code>${escape(name)}</code> <i>${escape(type)}</i>${required ? '' : ' (optional)'}`;
 
 /** The fields of an object as a list, and theirs below them. */
-function fields(schema: Schema): string {
+function fields(schema: ApiSchema): string {
   const of = schema.items ?? schema;
   const rows = Object.entries(of.properties ?? {}).map(
     ([name, field]) =>
@@ -71,12 +71,12 @@ function fields(schema: Schema): string {
   return rows.length > 0 ? `<ul>${rows.join('')}</ul>` : '';
 }
 
-const bodyOf = (content: Record<string, {schema?: Schema}> = {}): string =>
+const bodyOf = (content: Record<string, {schema?: ApiSchema}> = {}): string =>
   Object.values(content)
     .map(({schema}) => (schema ? fields(schema) : ''))
     .join('');
 
-function operation(method: string, path: string, op: Operation): string {
+function operation(method: string, path: string, op: ApiOperation): string {
   const parameters = (op.parameters ?? []).map(
     ({name, in: where, required, description, schema}) =>
       `${item(name, `${where}, ${typeOf(schema ?? {})}`, required)} ${inline(description ?? schema?.description)}</li>`,

@@ -56,7 +56,7 @@ export class Delivery {
 }
 
 /** What the streams of a feed follow. */
-export interface Source {
+export interface FeedSource {
   /** Returns the events for these changes: an unchanged state returns the same array, a deleted project undefined. */
   read: (changes: readonly Changed[]) => readonly StreamEvent[] | undefined;
   /** Whether the events are the whole state, with which a new stream begins. */
@@ -64,7 +64,7 @@ export interface Source {
 }
 
 export class Feed {
-  readonly #source: Source;
+  readonly #source: FeedSource;
   readonly #delivery: Delivery;
   readonly #streams = new Set<EventStream>();
   /** Changes since the last reading, each once. */
@@ -77,7 +77,7 @@ export class Feed {
   /** Earlier states that clients are still reading, the oldest first. */
   #replaced: StreamEvent[] = [];
 
-  constructor(source: Source, delivery: Delivery) {
+  constructor(source: FeedSource, delivery: Delivery) {
     this.#source = source;
     this.#delivery = delivery;
     this.#isStale = source.isState;

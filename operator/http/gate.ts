@@ -7,10 +7,10 @@ import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import type {RefusalFacts, Strikes} from '../limits/bans.ts';
-import {banHeaders, limitHeaders, type Told, withPool} from '../limits/headers.ts';
+import {banHeaders, limitHeaders, type HeaderValues, withPool} from '../limits/headers.ts';
 import type {Limiter} from '../limits/limiter.ts';
 import type {Limits} from '../limits/limits.ts';
-import type {Pool, Quota, Refusal, Standing, Verdict} from '../limits/verdict.ts';
+import type {Pool, Quota, QuotaRefusal, CallerQuota, QuotaVerdict} from '../limits/verdict.ts';
 import {networkOf} from './address.ts';
 import {accountMissing, lacksAccount, type NotRecognised, recognise, tokenEnds} from './auth.ts';
 import {type BackendCaller, type Caller, hasScope, type KeyCaller, type Stranger} from './caller.ts';
@@ -38,7 +38,7 @@ import {checkSameOrigin, isSameOrigin} from './session/same-origin.ts';
 import type {Sessions} from './session/sessions.ts';
 
 /** Takes headers for the answer; the last of a name counts. */
-type Tell = (headers: Told) => void;
+type Tell = (headers: HeaderValues) => void;
 
 export interface GateDeps {
   /** Counts for plans, keys and ServiceAccounts. */
@@ -71,7 +71,7 @@ export interface GateDeps {
 /** Counts a refusal; what of it the client is told. */
 type OnRefusal = (facts: RefusalFacts) => ReturnType<Limits['bans']['refused']>;
 
-const factsOf = ({exhausted, minuteLimit, nowSeconds, retryAfterSeconds, ...ends}: Refusal): RefusalFacts => ({
+const factsOf = ({exhausted, minuteLimit, nowSeconds, retryAfterSeconds, ...ends}: QuotaRefusal): RefusalFacts => ({
   minuteLimit,
   endsInSeconds: (ends[`${exhausted}End`] ?? Infinity) - nowSeconds,
   ...(exhausted === 'day' && {dayOverSeconds: nowSeconds + retryAfterSeconds}),
@@ -151,12 +151,12 @@ export class Gate {
   }
 
   /** The headers for an answer that depends on no caller. */
-  headersFor(address: string): Told {
+  headersFor(address: string): HeaderValues {
     return limitHeaders(this.#deps.local.look(addressPools(this.#deps.addressQuota, 'address', address)));
   }
 
   /** Charges a request that could not be parsed to its address. Such a request is refused in any case. */
-  chargeBroken(address: string): Told {
+  chargeBroken(address: string): HeaderValues {
     const verdict = this.#deps.local.take(addressPools(this.#deps.addressQuota, 'address', address));
     // What counts in memory answers at once.
     return verdict instanceof Promise ? this.headersFor(address) : limitHeaders(verdict);
@@ -328,15 +328,15 @@ export class Gate {
     pools: readonly Pool[],
     tell: Tell,
     onRefusal?: OnRefusal,
-    beside?: Standing,
-  ): Promise<Verdict> {
+    beside?: CallerQuota,
+  ): Promise<QuotaVerdict> {
     const verdict = await limiter.take(pools);
     this.#judge(verdict, tell, verdict.allowed ? undefined : await onRefusal?.(factsOf(verdict)), beside);
     return verdict;
   }
 
   /** Tells the headers of the limit, with those of a pool `beside`; throws where it refuses. */
-  #judge(verdict: Verdict, tell: Tell, strikes?: Strikes, beside?: Standing): void {
+  #judge(verdict: QuotaVerdict, tell: Tell, strikes?: Strikes, beside?: CallerQuota): void {
     tell(limitHeaders(beside ? withPool(verdict, beside) : verdict));
     if (verdict.allowed) return;
     this.#deps.refused('rate-limited');
@@ -344,7 +344,7 @@ export class Gate {
   }
 
   /** A token or a cookie that was valid before is charged like any other invalid one. */
-  async #chargeLate(charge: Verdict | undefined, {pools}: Stranger, tell: Tell): Promise<void> {
+  async #chargeLate(charge: QuotaVerdict | undefined, {pools}: Stranger, tell: Tell): Promise<void> {
     if (!charge) await this.#take(this.#deps.local, pools, tell);
   }
 }

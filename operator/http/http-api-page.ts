@@ -1,15 +1,15 @@
 /** `docs/http-api.md` out of the API's description of itself. */
-import {type Description, inlined, type Operation, type Schema, typeOf} from './docs-page.ts';
+import {type Description, inlined, type ApiOperation, type ApiSchema, typeOf} from './docs-page.ts';
 import {namespaceHeader} from './namespace-header.ts';
 
 const cell = (text = ''): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const code = (text: string): string => `\`${text}\``;
 
 /** The schema of which a list is made. */
-const inner = (schema: Schema): Schema => schema.items ?? schema;
+const inner = (schema: ApiSchema): ApiSchema => schema.items ?? schema;
 
 /** A row for each field, and for those below it. */
-function rows(schema: Schema, path = ''): string[] {
+function rows(schema: ApiSchema, path = ''): string[] {
   const of = inner(schema);
   return Object.entries(of.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}${name}${field.items ? '[]' : ''}`;
@@ -21,14 +21,14 @@ function rows(schema: Schema, path = ''): string[] {
 const table = (lines: readonly string[]): string =>
   lines.length > 0 ? `\n| | | |\n|---|---|---|\n${lines.join('\n')}\n` : '';
 
-const bodyOf = (content: Record<string, {schema?: Schema}> = {}): string =>
+const bodyOf = (content: Record<string, {schema?: ApiSchema}> = {}): string =>
   Object.values(content)
     .map(({schema}) => (schema ? table(rows(schema)) : ''))
     .join('');
 
 const titled = (title: string, text: string): string => (text === '' ? '' : `\n${title}:\n${text}`);
 
-function operation(method: string, path: string, op: Operation): string {
+function operation(method: string, path: string, op: ApiOperation): string {
   const own = (op.parameters ?? []).filter(({name}) => name !== namespaceHeader);
   const parameters = own.map(({name, in: where, required, description, schema}) => {
     const type = `${where}, ${cell(typeOf(schema ?? {}))}${required ? '' : ', optional'}`;

@@ -38,13 +38,13 @@ declare module 'fastify' {
 }
 
 /** The stored record of a request. `answer`: encrypted, base64. */
-interface Kept {
+interface ReplayRecord {
   bodyHash: string;
   state: 'Running' | 'Done';
   answer?: string;
 }
 
-interface Answer {
+interface ReplayableAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -76,7 +76,7 @@ const secretOf = ({raw: {headers}}: FastifyRequest, caller: Actor, key: string):
     ? undefined
     : Buffer.from(hkdfSync('sha256', headers.authorization ?? '', key, 'doorplate idempotency', 32));
 
-function encrypt(answer: Answer, secret: Buffer): string {
+function encrypt(answer: ReplayableAnswer, secret: Buffer): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', secret, nonce);
   const text = Buffer.concat([cipher.update(JSON.stringify(answer)), cipher.final()]);
@@ -84,11 +84,13 @@ function encrypt(answer: Answer, secret: Buffer): string {
 }
 
 /** Undefined if it was encrypted with another token. */
-function decrypt(kept: string, secret: Buffer): Answer | undefined {
+function decrypt(kept: string, secret: Buffer): ReplayableAnswer | undefined {
   const bytes = Buffer.from(kept, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, 12)).setAuthTag(bytes.subarray(12, 28));
   try {
-    return JSON.parse(Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString()) as Answer;
+    return JSON.parse(
+      Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString(),
+    ) as ReplayableAnswer;
   } catch {
     return undefined;
   }
@@ -152,14 +154,14 @@ export class Idempotency {
       bodyHash: sha256(JSON.stringify(request.body ?? null)),
       secret: secretOf(request, caller, key),
     };
-    const text = JSON.stringify({bodyHash: once.bodyHash, state: 'Running'} satisfies Kept);
+    const text = JSON.stringify({bodyHash: once.bodyHash, state: 'Running'} satisfies ReplayRecord);
     const endsSeconds = Math.ceil(now() / 1000) + runningSeconds;
     const there = await remembered(records.claim({name: once.name, text, endsSeconds}, now()));
     if (there === undefined) {
       request.once = once;
       return;
     }
-    const {status, headers, body} = answerAgain(JSON.parse(there) as Kept, once);
+    const {status, headers, body} = answerAgain(JSON.parse(there) as ReplayRecord, once);
     await reply.status(status).headers(headers).header('idempotency-replayed', 'true').send(body);
   }
 
@@ -178,9 +180,9 @@ export class Idempotency {
     return body;
   }
 
-  async #keep({name, bodyHash, secret}: Once, caller: Actor, answer: Answer, nowMs: number): Promise<void> {
+  async #keep({name, bodyHash, secret}: Once, caller: Actor, answer: ReplayableAnswer, nowMs: number): Promise<void> {
     const endsSeconds = Math.ceil(nowMs / 1000) + doneSeconds;
-    const kept: Kept = {bodyHash, state: 'Done', ...(secret && {answer: encrypt(answer, secret)})};
+    const kept: ReplayRecord = {bodyHash, state: 'Done', ...(secret && {answer: encrypt(answer, secret)})};
     await remembered(this.#deps.records.put({name, text: JSON.stringify(kept), endsSeconds}, nowMs));
     if (caller.kind === 'key') this.#remember(caller.key.metadata.uid ?? '', name, endsSeconds, nowMs);
   }
@@ -201,7 +203,7 @@ export class Idempotency {
   }
 }
 
-const answerOf = (reply: FastifyReply, body: unknown): Answer => ({
+const answerOf = (reply: FastifyReply, body: unknown): ReplayableAnswer => ({
   status: reply.statusCode,
   headers: Object.fromEntries(
     keptHeaders.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
@@ -210,7 +212,7 @@ const answerOf = (reply: FastifyReply, body: unknown): Answer => ({
 });
 
 /** The stored answer. Throws a {@link Problem} if there is none for this request. */
-function answerAgain({bodyHash, state, answer}: Kept, once: Once): Answer {
+function answerAgain({bodyHash, state, answer}: ReplayRecord, once: Once): ReplayableAnswer {
   if (bodyHash !== once.bodyHash)
     throw new Problem(
       'idempotency-key-reused',

@@ -41,7 +41,7 @@ export const nameOf = (caller: Actor): string => {
 };
 
 /** What the request asks for. `expiresMs`: Unix ms; undefined: not specified. */
-interface Wanted {
+interface RequestedKey {
   scopes: string[];
   expiresMs: number | undefined;
   rateLimit: RateLimit | undefined;
@@ -50,7 +50,7 @@ interface Wanted {
 /** The spec of a new key. By default it expires with its maker. Throws `scope-missing` or `exceeds-caller` if it exceeds its maker. */
 export function bounded(
   caller: Actor,
-  {scopes, expiresMs, rateLimit}: Wanted,
+  {scopes, expiresMs, rateLimit}: RequestedKey,
   find: (name: string) => ApiKey,
 ): Omit<ApiKeySpec, 'hashes'> {
   refuseMore(caller, scopes);

@@ -1,7 +1,7 @@
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {FastifyInstance} from 'fastify';
-import type {Server} from '../kube/manager.ts';
+import type {ManagedServer} from '../kube/manager.ts';
 import {drained} from './drain.ts';
 
 export interface ListenOptions {
@@ -9,7 +9,7 @@ export interface ListenOptions {
   port: number;
   make: () => Promise<FastifyInstance>;
   /** What listens as long as it does. */
-  beside?: readonly Server[];
+  beside?: readonly ManagedServer[];
   /** Ends what would keep connections open for ever. */
   endStreams: () => void;
   /** When the last answer is out. */
@@ -29,7 +29,7 @@ export function httpServer({
   closed,
   lingerMs,
   drainMs = 16_000,
-}: ListenOptions): Server & {port: () => number} {
+}: ListenOptions): ManagedServer & {port: () => number} {
   let server: FastifyInstance | undefined;
   return {
     start: async () => {

@@ -11,23 +11,23 @@ const someHeaders = {
 export type AnswerHeader = keyof typeof someHeaders;
 
 const refPrefix = '#/components/schemas/';
-type Json = Record<string, unknown>;
-interface Operation {
+type OpenApiObject = Record<string, unknown>;
+interface OpenApiOperation {
   security?: object[];
-  parameters?: Json[];
-  requestBody?: {content?: Json};
-  responses?: Json;
+  parameters?: OpenApiObject[];
+  requestBody?: {content?: OpenApiObject};
+  responses?: OpenApiObject;
   'x-answer-headers'?: readonly AnswerHeader[];
 }
 export interface OpenApiDocument {
-  components?: {schemas?: Record<string, Json>; [of: string]: unknown};
-  paths?: Record<string, Record<string, Operation>>;
+  components?: {schemas?: Record<string, OpenApiObject>; [of: string]: unknown};
+  paths?: Record<string, Record<string, OpenApiOperation>>;
 }
 
-function header(type: 'integer' | 'string', description: string, format?: string): Json {
+function header(type: 'integer' | 'string', description: string, format?: string): OpenApiObject {
   return {description, schema: {type, ...(format && {format})}};
 }
-function textHeader(description: string): Json {
+function textHeader(description: string): OpenApiObject {
   return header('string', description);
 }
 
@@ -42,7 +42,7 @@ const limitHeaders = {
 };
 const retryAfter = {'Retry-After': header('integer', 'How many seconds to wait.', 'int32')};
 /** Headers by the status of the answer. */
-const headersByStatus: Record<string, Json> = {
+const headersByStatus: Record<string, OpenApiObject> = {
   409: retryAfter,
   429: retryAfter,
   502: retryAfter,
@@ -52,7 +52,7 @@ const headersByStatus: Record<string, Json> = {
 const replayed = {
   'Idempotency-Replayed': textHeader('`true`: the answer of an earlier request with this `Idempotency-Key`.'),
 };
-const allHeaders: Json = {
+const allHeaders: OpenApiObject = {
   ...limitHeaders,
   ...someHeaders,
   ...replayed,
@@ -60,10 +60,10 @@ const allHeaders: Json = {
 };
 
 /** Each header is described once, as a component. */
-const referTo = (headers: object): Json =>
+const referTo = (headers: object): OpenApiObject =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, {$ref: `#/components/headers/${name}`}]));
 
-function ownHeaders({parameters, 'x-answer-headers': some = []}: Operation, status: string): Json {
+function ownHeaders({parameters, 'x-answer-headers': some = []}: OpenApiOperation, status: string): OpenApiObject {
   // A location is that of what the answer says was created.
   const names = some.filter((name) => (name === 'Location' ? status === '201' : status !== '204'));
   const isRepeatable = parameters?.some(({name}) => name === 'idempotency-key');
@@ -72,22 +72,22 @@ function ownHeaders({parameters, 'x-answer-headers': some = []}: Operation, stat
 
 const nameOf = (status: string): string => (STATUS_CODES[status] ?? status).replaceAll(/\W/g, '');
 /** The answers that are problems are described once for each status, as components. */
-const problemAnswer = (status: string): Json => ({
+const problemAnswer = (status: string): OpenApiObject => ({
   description: STATUS_CODES[status] ?? status,
   headers: referTo({...limitHeaders, ...headersByStatus[status]}),
   content: {'application/problem+json': {schema: {$ref: `${refPrefix}Problem`}}},
 });
 
 /** CSV is text, whatever its rows are in JSON. */
-const withText = (content: Json = {}): Json => ({
+const withText = (content: OpenApiObject = {}): OpenApiObject => ({
   ...content,
   ...('text/csv' in content && {'text/csv': {schema: {type: 'string'}}}),
 });
 
 /** Returns the statuses of its problems. */
-function finishOperation(operation: Operation): string[] {
+function finishOperation(operation: OpenApiOperation): string[] {
   if (operation.security === undefined) operation.parameters = [...(operation.parameters ?? []), namespaceParameter];
-  const entries = Object.entries((operation.responses ?? {}) as Record<string, {content?: Json}>);
+  const entries = Object.entries((operation.responses ?? {}) as Record<string, {content?: OpenApiObject}>);
   operation.responses = Object.fromEntries(
     entries.map(([status, {content}]) => {
       if (Number(status) >= 400) return [status, {$ref: `#/components/responses/${nameOf(status)}`}];
@@ -103,10 +103,10 @@ function finishOperation(operation: Operation): string[] {
   return entries.map(([status]) => status).filter((status) => Number(status) >= 400);
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is OpenApiObject => typeof value === 'object' && value !== null;
 
 /** All values of a tree, each changed by `change`, from the leaves up. */
-function mapTree(tree: unknown, change: (value: Json) => Json): unknown {
+function mapTree(tree: unknown, change: (value: OpenApiObject) => OpenApiObject): unknown {
   if (Array.isArray(tree)) return tree.map((each) => mapTree(each, change));
   if (!isObject(tree)) return tree;
   return change(Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, mapTree(value, change)])));
@@ -116,7 +116,7 @@ const mostInt32 = 2_147_483_647;
 const bounds = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -mostInt32 - 1, mostInt32];
 
 /** Integers have the format that generators go by, in place of the bounds of the format. */
-function asInteger(schema: Json): Json {
+function asInteger(schema: OpenApiObject): OpenApiObject {
   const {type, enum: values} = schema;
   if (type === 'number' && Array.isArray(values) && values.every(Number.isInteger))
     return {...schema, type: 'integer', format: 'int32'};
@@ -128,36 +128,36 @@ function asInteger(schema: Json): Json {
 }
 
 /** A yes or no of a query is text for zod. */
-function asBoolean(schema: Json): Json {
+function asBoolean(schema: OpenApiObject): OpenApiObject {
   const {enum: values, default: by, ...rest} = schema;
   return String(values) === 'true,false' ? {...rest, type: 'boolean', default: by === 'true'} : schema;
 }
 
 /** OpenAPI 3.0 passes over what is beside a `$ref`. */
-function asReference(schema: Json): Json {
+function asReference(schema: OpenApiObject): OpenApiObject {
   const {$ref, ...beside} = schema;
   return typeof $ref !== 'string' || Object.keys(beside).length === 0 ? schema : {...beside, allOf: [{$ref}]};
 }
 
 /** The format says it shorter. */
-const withoutPattern = ({pattern, ...schema}: Json): Json =>
+const withoutPattern = ({pattern, ...schema}: OpenApiObject): OpenApiObject =>
   schema.format === 'date-time' || pattern === undefined ? schema : {...schema, pattern};
 
 const isForKubernetes = (name: string): boolean => name === '$schema' || name.startsWith('x-kubernetes-');
 
-function forGenerators(schema: Json): Json {
+function forGenerators(schema: OpenApiObject): OpenApiObject {
   const kept = Object.fromEntries(Object.entries(schema).filter(([name]) => !isForKubernetes(name)));
   return [withoutPattern, asBoolean, asInteger, asReference].reduce((changed, change) => change(changed), kept);
 }
 
 /** A client takes members that a later version adds. */
-const tolerant = (schema: Json): Json => {
+const tolerant = (schema: OpenApiObject): OpenApiObject => {
   const {additionalProperties, ...rest} = schema;
   return additionalProperties === false ? rest : schema;
 };
 
 /** Words in place of a default: of a member with one, openapi-typescript makes a client that must send it. */
-function optional(schema: Json): Json {
+function optional(schema: OpenApiObject): OpenApiObject {
   const {default: by, description, ...rest} = schema;
   if (by === undefined) return schema;
   return {...rest, description: `${String(description)} Default: ${JSON.stringify(by)}.`};
@@ -173,7 +173,7 @@ function refsIn(tree: unknown, found = new Set<string>()): Set<string> {
 }
 
 /** The schemas that are used, by their names. Those of requests are called `...Input` before. */
-function usedSchemas(paths: unknown, all: Record<string, Json>): Map<string, Json> {
+function usedSchemas(paths: unknown, all: Record<string, OpenApiObject>): Map<string, OpenApiObject> {
   const used = new Set<string>();
   const visit = (names: Iterable<string>): void => {
     for (const name of names) {
@@ -187,8 +187,8 @@ function usedSchemas(paths: unknown, all: Record<string, Json>): Map<string, Jso
 }
 
 /** Merges what both kinds of schemas say; throws where a name would mean one thing in a request and another in an answer. */
-function named(used: ReadonlyMap<string, Json>): Record<string, Json> {
-  const schemas: Record<string, Json> = {};
+function named(used: ReadonlyMap<string, OpenApiObject>): Record<string, OpenApiObject> {
+  const schemas: Record<string, OpenApiObject> = {};
   for (const [name, schema] of used) {
     const id = name.replace(/Input$/, '');
     if (id in schemas)
@@ -203,9 +203,9 @@ function named(used: ReadonlyMap<string, Json>): Record<string, Json> {
 export function finish(document: OpenApiDocument): OpenApiDocument {
   const operations = Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods));
   const statuses = [...new Set(operations.flatMap(finishOperation))].toSorted();
-  for (const operation of operations) operation.responses = mapTree(operation.responses, tolerant) as Json;
+  for (const operation of operations) operation.responses = mapTree(operation.responses, tolerant) as OpenApiObject;
   const all = Object.entries(document.components?.schemas ?? {}).map(
-    ([name, schema]) => [name, mapTree(schema, name.endsWith('Input') ? optional : tolerant) as Json] as const,
+    ([name, schema]) => [name, mapTree(schema, name.endsWith('Input') ? optional : tolerant) as OpenApiObject] as const,
   );
   const responses = Object.fromEntries(statuses.map((status) => [nameOf(status), problemAnswer(status)]));
   const schemas = named(usedSchemas([document.paths, responses], Object.fromEntries(all)));

@@ -1,6 +1,6 @@
 /** The problems by which the gate refuses a request. */
 import type {Strikes} from '../limits/bans.ts';
-import type {Refusal} from '../limits/verdict.ts';
+import type {QuotaRefusal} from '../limits/verdict.ts';
 import type {NotRecognised} from './auth.ts';
 import {Problem, statusOf} from './problems.ts';
 
@@ -25,7 +25,7 @@ export const banned = (network: string, untilSeconds: number): Problem =>
 
 /** `what` the pool counts. `strikes`: those of a key. */
 export function rateLimited(
-  {exhausted: name, retryAfterSeconds, ...verdict}: Refusal,
+  {exhausted: name, retryAfterSeconds, ...verdict}: QuotaRefusal,
   what: string,
   strikes?: Strikes,
 ): Problem {

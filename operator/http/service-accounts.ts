@@ -87,7 +87,7 @@ const answerWithinMs = 3000;
 /** Answers that are kept at most; the oldest goes first. */
 const atMost = 10_000;
 
-interface Known<T> {
+interface RememberedAnswer<T> {
   answer: T;
   untilMs: number;
 }
@@ -98,7 +98,7 @@ export class ServiceAccounts {
   readonly #now: () => number;
   readonly #trustedNow: () => number;
   readonly #withinMs: number;
-  readonly #known = new Map<string, Known<unknown>>();
+  readonly #known = new Map<string, RememberedAnswer<unknown>>();
   readonly #asking = new Map<string, Promise<unknown>>();
 
   /** `now`: Unix ms, by the system's clock, by which a token ends. `trustedNow`: by a clock that nobody sets, by which an answer ages. */

@@ -34,7 +34,7 @@ const ownedKey = (key: ApiKey, managedFields: readonly ManagedFieldsEntry[]): Ow
   managedBy: otherManager(managedFields),
 });
 
-/** What a {@link Store} reads. */
+/** What a {@link ObjectStore} reads. */
 export const storeCaches = (client: Client, log: Logger) => ({
   projects: new Cache<Project, Project>(client, projects, {log, project: bare, indexes: {namespace: namespaceOf}}),
   domains: new Cache<OwnedDomain, CustomDomain>(client, customDomains, {
@@ -49,12 +49,12 @@ export const storeCaches = (client: Client, log: Logger) => ({
   }),
 });
 
-type Caches = ReturnType<typeof storeCaches>;
+type StoreCaches = ReturnType<typeof storeCaches>;
 
-export class Store {
-  readonly #caches: Caches;
+export class ObjectStore {
+  readonly #caches: StoreCaches;
 
-  constructor(caches: Caches) {
+  constructor(caches: StoreCaches) {
     this.#caches = caches;
   }
 
@@ -95,9 +95,9 @@ export class Store {
   }
 }
 
-type Named = {metadata: {name: string}};
-export const objectName = ({metadata: {name}}: Named): string => name;
-const byName = (a: Named, b: Named): number => byText(objectName(a), objectName(b));
+type NamedObject = {metadata: {name: string}};
+export const objectName = ({metadata: {name}}: NamedObject): string => name;
+const byName = (a: NamedObject, b: NamedObject): number => byText(objectName(a), objectName(b));
 
 /** One page of what is sorted by `idOf`: the items that follow `after`. */
 export function pageOf<T>(

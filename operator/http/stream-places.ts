@@ -11,7 +11,7 @@ const [mostOfCaller, mostOfTenant] = [10, 100];
 const headers = {'retry-after': '15'};
 
 /** A caller, a tenant or the whole API, with its limit of open streams. */
-interface Holder {
+interface StreamLimit {
   id: string;
   atMost: number;
   /** The problem to answer with when `open` streams are open and the limit is reached. */
@@ -35,7 +35,7 @@ export class StreamPlaces {
 
   /** Counts a new stream. Throws a {@link Problem} if a limit is reached. Returns a function to call when the stream ends. */
   take(caller: Actor): () => void {
-    const holders: Holder[] = [
+    const holders: StreamLimit[] = [
       {id: idOf(caller), atMost: mostOfCaller, full: tooMany('one caller')},
       {id: `tenant:${tenantKey(caller.tenant)}`, atMost: mostOfTenant, full: tooMany('one account')},
       {id: 'all', atMost: this.#atMost, full: noRoom},

@@ -7,7 +7,7 @@ import {previousTokenExpires} from '../domain/api-key.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {normalise} from '../domain/hostname.ts';
 import {quotaOf} from '../domain/tenant.ts';
-import type {Standing} from '../limits/verdict.ts';
+import type {CallerQuota} from '../limits/verdict.ts';
 import type {WindowName} from '../limits/window.ts';
 import type {Actor} from './caller.ts';
 import {versionOf} from './preconditions.ts';
@@ -138,7 +138,7 @@ export function projectView(project: Project, domain: CustomDomain | undefined):
 }
 
 /** Of a plan, which counts minutes and days. */
-function usage(standing: Standing, window: WindowName): AccountView['usage']['day'] {
+function usage(standing: CallerQuota, window: WindowName): AccountView['usage']['day'] {
   const [limit, remaining] = [standing[`${window}Limit`]!, standing[`${window}Remaining`]!];
   return {limit, used: limit - remaining, remaining, reset: standing[`${window}End`]!};
 }
@@ -150,7 +150,7 @@ const ownKeyView = ({metadata: {name}, spec: {scopes, expireTime}}: ApiKey): Acc
 });
 
 /** `standing` is that of the tenant's pool, `offered` the plans that the platform offers. */
-export function accountView(caller: Actor, standing: Standing, offered: readonly Plan[]): AccountView {
+export function accountView(caller: Actor, standing: CallerQuota, offered: readonly Plan[]): AccountView {
   const {namespace, tenant} = caller;
   const plan = 'missing' in tenant.plan ? undefined : tenant.plan;
   return {

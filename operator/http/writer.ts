@@ -13,7 +13,7 @@ import type {ManagedFieldsEntry} from '../kube/objects.ts';
 import {apiFieldManager, otherManager} from './managers.ts';
 import {checkIfMatch} from './preconditions.ts';
 import {Problem} from './problems.ts';
-import type {OwnedDomain, Store} from './store.ts';
+import type {OwnedDomain, ObjectStore} from './store.ts';
 
 /** Asks the operator for a check at once; so do GitOps tools, by their own annotation. */
 const requestedAt = 'doorplate.dev/requestedAt';
@@ -24,20 +24,20 @@ export type DomainsOf = Pick<CustomDomainSpec, 'primary' | 'redirects'>;
  * A change of a project's domains: what they are to be, or undefined for none. `status` is what the operator has made of them so
  * far. Throws the {@link Problem} that forbids it.
  */
-export type Change = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DomainsOf | undefined;
+export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DomainsOf | undefined;
 
 /** `before`: the spec that was changed, undefined if there was none. */
-export interface Changed {
+export interface DomainsChanged {
   before: DomainsOf | undefined;
   domain: CustomDomain | undefined;
 }
 
 export class DomainWriter {
   readonly #client: Client;
-  readonly #store: Store;
+  readonly #store: ObjectStore;
   readonly #cache: Cache<OwnedDomain, CustomDomain>;
 
-  constructor(p: {client: Client; store: Store; domains: Cache<OwnedDomain, CustomDomain>}) {
+  constructor(p: {client: Client; store: ObjectStore; domains: Cache<OwnedDomain, CustomDomain>}) {
     this.#client = p.client;
     this.#store = p.store;
     this.#cache = p.domains;
@@ -48,7 +48,12 @@ export class DomainWriter {
    * the spec from before. After a conflicting write, the change is applied again to the new version, unless `ifMatch` forbids it. With
    * `dryRun` the API server checks what would be applied, and nothing is written.
    */
-  async change(project: Project, ifMatch: string | undefined, change: Change, {dryRun = false} = {}): Promise<Changed> {
+  async change(
+    project: Project,
+    ifMatch: string | undefined,
+    change: DomainsChange,
+    {dryRun = false} = {},
+  ): Promise<DomainsChanged> {
     for (let attempt = 0; ; attempt++) {
       const domain = await this.#read(project);
       checkIfMatch(ifMatch, domain);

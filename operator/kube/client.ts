@@ -33,7 +33,7 @@ export type WatchEvent<T> =
   | {type: 'BOOKMARK'; object: {metadata: {resourceVersion: string}}}
   | {type: 'ERROR'; object: {code?: number; reason?: string; message?: string}};
 
-export interface Page<T> {
+export interface ListPage<T> {
   items: T[];
   resourceVersion: string;
   /** The token of the page that follows. */
@@ -123,17 +123,17 @@ export class Client {
     resource: Resource<T>,
     options: ListOptions = {},
     from?: string,
-  ): AsyncGenerator<Page<T>> {
+  ): AsyncGenerator<ListPage<T>> {
     let {limit = 500} = options;
-    const read = (at?: string): Promise<Page<T>> =>
+    const read = (at?: string): Promise<ListPage<T>> =>
       this.#page(resource, {...options, limit}, at).catch((error: unknown) => {
         if (!(error instanceof AnswerTooLongError) || limit <= 1) throw error;
         limit = Math.ceil(limit / 2);
         return read(at);
       });
-    let coming: Promise<Page<T>> | undefined = read(from);
+    let coming: Promise<ListPage<T>> | undefined = read(from);
     while (coming) {
-      const {items, resourceVersion, next}: Page<T> = await coming;
+      const {items, resourceVersion, next}: ListPage<T> = await coming;
       // The server gathers the next page while this one is taken in.
       coming = next === undefined ? undefined : read(next);
       // Whoever stops in between never hears of its failure.
@@ -282,7 +282,7 @@ export class Client {
     return {items, resourceVersion};
   }
 
-  async #page<T extends KubeObject>(resource: Resource<T>, options: ListOptions, from?: string): Promise<Page<T>> {
+  async #page<T extends KubeObject>(resource: Resource<T>, options: ListOptions, from?: string): Promise<ListPage<T>> {
     const {namespace, labelSelector, fieldSelector, limit = 500, metadataOnly = false, signal} = options;
     const query = {labelSelector, fieldSelector, limit: limit === 0 ? undefined : limit, continue: from};
     const path = pathOf(resource, {namespace});

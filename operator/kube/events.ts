@@ -3,7 +3,7 @@ import type {Logger} from 'pino';
 import type {Client} from './client.ts';
 import {isNamespaceGone} from './errors.ts';
 import type {KitMetrics} from './metrics.ts';
-import {defineResource, type HasMeta, type Kind, microTime} from './objects.ts';
+import {defineResource, type HasMeta, type NativeKind, microTime} from './objects.ts';
 
 /** An object, or a projection of one that kept apiVersion and kind. */
 export interface Regarding extends HasMeta {
@@ -22,7 +22,7 @@ export interface EventRecord {
   note: string;
 }
 
-type KubeEvent = Kind<EventsV1Event>;
+type KubeEvent = NativeKind<EventsV1Event>;
 
 /** events.k8s.io/v1. */
 export const events = defineResource<KubeEvent>({

@@ -1,7 +1,7 @@
 import type {V1Lease} from '@kubernetes/client-node';
-import {defineResource, type Kind} from './objects.ts';
+import {defineResource, type NativeKind} from './objects.ts';
 
-export type Lease = Kind<V1Lease>;
+export type Lease = NativeKind<V1Lease>;
 
 export const leases = defineResource<Lease>({
   group: 'coordination.k8s.io',

@@ -7,7 +7,7 @@ import type {EventRecorder} from './events.ts';
 import type {Elector} from './leader.ts';
 
 /** Something that listens: metrics, health, an API. */
-export interface Server {
+export interface ManagedServer {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ interface Runnable extends Syncable {
   stopped(): Promise<void>;
 }
 
-export interface Health {
+export interface ProcessHealth {
   /** The event loop turns: otherwise the process must be restarted. */
   live: boolean;
   /** All caches have synced, nothing has refused to start with what they hold, and nothing stops. */
@@ -50,7 +50,7 @@ export class Manager {
   readonly #elector: Elector | undefined;
   readonly #caches: Runnable[] = [];
   readonly #controllers: Controller[] = [];
-  readonly #servers: Server[] = [];
+  readonly #servers: ManagedServer[] = [];
   readonly #checks: (() => void)[] = [];
   readonly #beginnings: (() => void)[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
@@ -106,7 +106,7 @@ export class Manager {
     return this;
   }
 
-  addServer(...servers: Server[]): this {
+  addServer(...servers: ManagedServer[]): this {
     this.#servers.push(...servers);
     return this;
   }
@@ -158,7 +158,7 @@ export class Manager {
     return this.#stopping;
   }
 
-  health(): Health {
+  health(): ProcessHealth {
     const waitingFor = this.#caches.filter((cache) => !cache.isSynced).map((cache) => cache.resource.plural);
     return {
       live: performance.now() - this.#beatAt < deadAfterMs,

@@ -23,7 +23,7 @@ export interface KubeObject extends HasMeta {
 }
 
 /** One of Kubernetes' own kinds, by client-node's type. The API server accepts none without its `spec`. */
-export type Kind<T> = KubeObject &
+export type NativeKind<T> = KubeObject &
   AsSent<Omit<T, keyof KubeObject | 'spec'>> &
   (T extends {spec?: infer Spec} ? {spec: AsSent<NonNullable<Spec>>} : unknown);
 

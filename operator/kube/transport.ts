@@ -46,7 +46,7 @@ const answerWithinMs = 65_000;
 const longestAnswer = 16 * 1024 * 1024;
 
 /** What differs between the pools. */
-type Limits = Pick<Agent.Options, 'connections' | 'bodyTimeout' | 'maxResponseSize'>;
+type PoolLimits = Pick<Agent.Options, 'connections' | 'bodyTimeout' | 'maxResponseSize'>;
 
 type PoolName = 'requests' | 'deletions' | 'watches';
 const poolNames: readonly PoolName[] = ['requests', 'deletions', 'watches'];
@@ -199,7 +199,7 @@ export class Transport {
     });
   }
 
-  #agent(tls: Secrets['tls'], limits: Limits): Dispatcher {
+  #agent(tls: Secrets['tls'], limits: PoolLimits): Dispatcher {
     const options = {
       allowH2: false,
       keepAliveTimeout: idleConnectionMs,

@@ -9,7 +9,7 @@ import {isDeepEqual} from './equality.ts';
 import {type HasMeta, type Key, keyOf, type ObjectMeta} from './objects.ts';
 
 /** What tells of its changes: a cache (what an object is now, what it was before), or anything else that tells of keys. */
-export interface Source<Told extends readonly unknown[]> {
+export interface ChangeSource<Told extends readonly unknown[]> {
   onChange(handler: (...told: Told) => void): void;
 }
 
@@ -20,7 +20,7 @@ export type KeysOf<Told extends readonly unknown[]> = (...told: Told) => readonl
 export type Wake = (enqueue: (key: Key, how?: {urgent: boolean}) => void) => void;
 
 export const on =
-  <Told extends readonly unknown[]>(source: Source<Told>, ...keysOf: KeysOf<Told>[]): Wake =>
+  <Told extends readonly unknown[]>(source: ChangeSource<Told>, ...keysOf: KeysOf<Told>[]): Wake =>
   (enqueue) =>
     source.onChange((...told) => {
       for (const key of new Set(keysOf.flatMap((keys) => keys(...told)))) enqueue(key);
@@ -31,7 +31,7 @@ export const on =
  * is being deleted) passes what merely echoes a write.
  */
 export const onItself =
-  (cache: Source<Change<HasMeta>>): Wake =>
+  (cache: ChangeSource<Change<HasMeta>>): Wake =>
   (enqueue) =>
     cache.onChange((now, before) => {
       const urgent = now !== undefined && !isSameWish(now.metadata, before?.metadata);

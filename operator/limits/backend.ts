@@ -3,10 +3,10 @@
  */
 import type {Ban, KeyUser} from './bans.ts';
 import type {TimeMark} from './clock.ts';
-import type {Claim, Grant, Held as WindowHeld} from './store.ts';
+import type {WindowRequest, WindowGrant, WindowState as WindowHeld} from './store.ts';
 
 /** What a backend holds when it is opened. */
-export interface Held {
+export interface BackendState {
   windows: (WindowHeld & {window: string; endSeconds: number})[];
   bans: Ban[];
   records: StoredRecord[];
@@ -31,9 +31,9 @@ export type BanChange = {save: Ban} | {remove: KeyUser};
 
 /** Each call rejects with what is wrong and what to do about it. */
 export interface Backend {
-  open(): Promise<Held>;
+  open(): Promise<BackendState>;
   /** The grants, by the rule of `grantAll`, once they are where a crash of this process does not reach them. */
-  reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]>;
+  reserve(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]>;
   changeBans(changes: readonly BanChange[]): Promise<void>;
   close(): Promise<void>;
 }

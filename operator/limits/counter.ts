@@ -1,5 +1,5 @@
 /** One window of a pool in this process: its reservation, and the size of the next one. */
-import type {Claim} from './store.ts';
+import type {WindowRequest} from './store.ts';
 import type {WindowName} from './window.ts';
 
 /** At most so much of a window is reserved and not yet used: what a crash loses. */
@@ -67,7 +67,7 @@ const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken
 export const runsLowEarly = (counter: Counter, limit: number): boolean =>
   counter.block >= ahead && 2 * counter.left <= counter.block && hasMore(counter, limit);
 
-export function claimOf(counter: Counter, limit: number): Claim | undefined {
+export function claimOf(counter: Counter, limit: number): WindowRequest | undefined {
   const {key: window, endSeconds, left} = counter;
   const want = nextBlock(counter, limit) - left;
   if (want <= 0 || left > counter.block / 2 || !hasMore(counter, limit)) return undefined;

@@ -8,8 +8,8 @@
  */
 import {type Clock, systemClock} from '../kube/clock.ts';
 import {type Ban, banId, type BanStore, type KeyUser} from './bans.ts';
-import type {Backend, BanChange, Held} from './backend.ts';
-import {type Claim, type Grant, grantAll, type Heard, type Store, type Unused} from './store.ts';
+import type {Backend, BanChange, BackendState} from './backend.ts';
+import {type WindowRequest, type WindowGrant, grantAll, type Heard, type WindowStore, type Unused} from './store.ts';
 
 export interface FallbackOptions {
   backend: Backend;
@@ -20,14 +20,14 @@ export interface FallbackOptions {
   retryMs?: number;
   timers?: Clock;
   /** Called when the backend is opened, before anything is granted. */
-  onOpen?: (held: Held) => void;
+  onOpen?: (held: BackendState) => void;
   /** Called when the backend goes down, and while it is, with each further cause. */
   onDown?: (error: Error) => void;
   onUp?: () => void;
 }
 
 /** What this process knows of a window. */
-interface Page {
+interface FallbackWindow {
   endSeconds: number;
   /** Taken by everybody, and given back of that, when the backend last answered. */
   known: number;
@@ -47,9 +47,9 @@ const tellAtOnce = 200;
 
 const nothing = (): void => {};
 
-export class FallbackStore implements Store, BanStore {
+export class FallbackStore implements WindowStore, BanStore {
   readonly #options: Required<FallbackOptions>;
-  readonly #pages = new Map<string, Page>();
+  readonly #pages = new Map<string, FallbackWindow>();
   /** Changes of bans that the backend does not know yet; the last one of each id counts. */
   readonly #unsaved = new Map<string, BanChange>();
   #saving: Promise<void> | undefined;
@@ -117,7 +117,7 @@ export class FallbackStore implements Store, BanStore {
     }
   }
 
-  reserve(claims: readonly Claim[], nowMs: number): Grant[] | Promise<Grant[]> {
+  reserve(claims: readonly WindowRequest[], nowMs: number): WindowGrant[] | Promise<WindowGrant[]> {
     this.#nowMs = nowMs;
     this.#sweep(nowMs);
     return this.#down ? this.#grant(claims) : this.#ask(claims, nowMs);
@@ -143,13 +143,13 @@ export class FallbackStore implements Store, BanStore {
     return [...bans.values()];
   }
 
-  #page({window, endSeconds}: Pick<Claim, 'window' | 'endSeconds'>): Page {
+  #page({window, endSeconds}: Pick<WindowRequest, 'window' | 'endSeconds'>): FallbackWindow {
     let page = this.#pages.get(window);
     if (!page) this.#pages.set(window, (page = {endSeconds, known: 0, returned: 0, own: 0, owed: 0, telling: 0}));
     return page;
   }
 
-  async #ask(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+  async #ask(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     try {
       return await this.#tell(claims, nowMs);
     } catch (error) {
@@ -163,7 +163,7 @@ export class FallbackStore implements Store, BanStore {
    * pays for what was granted without it. Whether a call that failed was counted is not known: what it told is told
    * again, and what it gave back is not, which admits too few at worst.
    */
-  async #tell(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+  async #tell(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     const pages = claims.map((claim) => this.#page(claim));
     const owed = pages.map((page) => page.owed);
     for (const page of pages) [page.telling, page.owed] = [page.telling + page.owed, 0];
@@ -172,7 +172,7 @@ export class FallbackStore implements Store, BanStore {
       return {...claim, known, knownReturned, owed: owed[i]!};
     });
     let late = false;
-    const answered = async (): Promise<Grant[]> => {
+    const answered = async (): Promise<WindowGrant[]> => {
       try {
         const grants = await this.#options.backend.reserve(told, nowMs);
         for (const [i, page] of pages.entries()) {
@@ -195,7 +195,7 @@ export class FallbackStore implements Store, BanStore {
   }
 
   /** Grants without the backend: the share of this process, of what was left when the backend was last heard. */
-  #grant(claims: readonly Claim[]): Grant[] {
+  #grant(claims: readonly WindowRequest[]): WindowGrant[] {
     const pages = claims.map((claim) => this.#page(claim));
     const taken = claims.map(({limit}, i) => {
       const page = pages[i]!;
@@ -326,4 +326,4 @@ export class FallbackStore implements Store, BanStore {
 }
 
 /** Of a window, as far as this process knows. */
-const inUse = ({known, returned, owed, telling}: Page): number => known - returned + owed + telling;
+const inUse = ({known, returned, owed, telling}: FallbackWindow): number => known - returned + owed + telling;

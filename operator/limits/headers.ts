@@ -2,21 +2,21 @@
  * The headers that tell a client where it stands, on every response: the three X-RateLimit ones, and beside them those of the IETF's
  * draft-ietf-httpapi-ratelimit-headers-10 (structured fields, RFC 9651), to which each window is a quota policy.
  */
-import type {PoolStanding, Standing} from './verdict.ts';
+import type {PoolStanding, CallerQuota} from './verdict.ts';
 import {isTighter, lengthSeconds, type WindowName} from './window.ts';
 
 /** A verdict is one: on a refusal it says which window is exhausted, of several the one that ends last, and how long to wait. */
-export type LimitsTold = Standing & {exhausted?: WindowName; retryAfterSeconds?: number};
+export type LimitsTold = CallerQuota & {exhausted?: WindowName; retryAfterSeconds?: number};
 
 /** Values by name. A number is written by whoever sends it. */
-export type Told = Record<string, string | number>;
+export type HeaderValues = Record<string, string | number>;
 
 /**
  * Header names in lower case. The three X-RateLimit ones show the tightest window of all pools; the draft's list every pool, as
  * `POLICY-minute` and `POLICY-day`. Each request needs this, so texts that change once a second or less often are cached,
  * and no closure is allocated for a request with one pool.
  */
-export function limitHeaders(told: LimitsTold): Told {
+export function limitHeaders(told: LimitsTold): HeaderValues {
   const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd, each} = told;
   const isDay = dayLimit !== undefined && showsDay(told, dayRemaining!, dayEnd!);
   return withWait(told, {
@@ -46,12 +46,12 @@ function remainingText(pool: PoolStanding, told: LimitsTold): string {
 }
 
 /** Both headers of a request that is charged to one pool, and is about others: those of all. */
-export const withPool = (about: Standing, charged: Standing): Standing => ({
+export const withPool = (about: CallerQuota, charged: CallerQuota): CallerQuota => ({
   ...about,
   each: [...(about.each ?? [about]), ...(charged.each ?? [charged])],
 });
 
-function withWait({retryAfterSeconds}: LimitsTold, headers: Told): Told {
+function withWait({retryAfterSeconds}: LimitsTold, headers: HeaderValues): HeaderValues {
   if (retryAfterSeconds !== undefined) headers['retry-after'] = retryAfterSeconds;
   return headers;
 }
@@ -117,7 +117,7 @@ function textsOf(policy: string): ReturnType<typeof makeTexts> {
 const untilReset = kept((seconds) => `;t=${seconds}`);
 
 /** The headers of an answer to a banned key: nothing remains until the ban ends, whatever its windows have left. */
-export function banHeaders(untilSeconds: number, standing: Standing): Told {
+export function banHeaders(untilSeconds: number, standing: CallerQuota): HeaderValues {
   const none = <T extends PoolStanding>(pool: T): T => ({
     ...pool,
     minuteRemaining: 0,
@@ -131,7 +131,7 @@ export function banHeaders(untilSeconds: number, standing: Standing): Told {
   });
 }
 
-const secondsUntil = (thenSeconds: number, {nowSeconds}: Standing): number => Math.max(0, thenSeconds - nowSeconds);
+const secondsUntil = (thenSeconds: number, {nowSeconds}: CallerQuota): number => Math.max(0, thenSeconds - nowSeconds);
 
 /** The draft requires the same time in the reset of the exhausted window and in Retry-After. */
 const wait = (name: WindowName, endSeconds: number, told: LimitsTold): number =>
@@ -139,5 +139,5 @@ const wait = (name: WindowName, endSeconds: number, told: LimitsTold): number =>
     ? told.retryAfterSeconds
     : secondsUntil(endSeconds, told);
 
-const endOf = (name: WindowName, {minuteEnd, dayEnd}: Standing): number | undefined =>
+const endOf = (name: WindowName, {minuteEnd, dayEnd}: CallerQuota): number | undefined =>
   name === 'day' ? dayEnd : minuteEnd;

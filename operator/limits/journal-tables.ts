@@ -33,7 +33,7 @@ const schema = `
 
 const idsPerMs = 1000;
 
-interface Row {
+interface JournalRow {
   id: number;
   namespace: string;
   project: string | null;
@@ -78,7 +78,7 @@ export class JournalTables {
       .prepare(
         'SELECT id, namespace, project, text FROM journal WHERE tenant = ? AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?',
       )
-      .all(tenant, from, to, mostScanned) as unknown as Row[];
+      .all(tenant, from, to, mostScanned) as unknown as JournalRow[];
     const matching = rows.filter(
       (row) => row.namespace === namespace && (project === undefined || row.project === project),
     );

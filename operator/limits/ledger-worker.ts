@@ -5,11 +5,11 @@
 import {DatabaseSync} from 'node:sqlite';
 import {parentPort, workerData} from 'node:worker_threads';
 import {banId, userOf} from './bans.ts';
-import type {BanChange, Held, RecordChange, StoredRecord} from './backend.ts';
+import type {BanChange, BackendState, RecordChange, StoredRecord} from './backend.ts';
 import type {TimeMark} from './clock.ts';
 import type {JournalBounds, JournalPage, JournalQuery, JournalRecord} from './journal.ts';
 import {JournalTables} from './journal-tables.ts';
-import {type Claim, type Grant, grantAll, type Held as WindowHeld} from './store.ts';
+import {type WindowRequest, type WindowGrant, grantAll, type WindowState as WindowHeld} from './store.ts';
 import {UsageTable} from './usage-table.ts';
 import type {UsageCount, UsageRange} from './usage.ts';
 
@@ -17,7 +17,7 @@ export type LedgerRequest =
   | {open: true}
   | {
       commit: {
-        calls: (readonly Claim[])[];
+        calls: (readonly WindowRequest[])[];
         bans: readonly BanChange[];
         records: readonly RecordChange[];
         usage: readonly UsageCount[];
@@ -33,8 +33,8 @@ type UsageRequest = UsageRange & ({usageOf: string} | {usingNamespaces: {after: 
 
 /** `errcode` is SQLite's result code (sqlite.org/rescode.html), where it is SQLite that failed. */
 export type LedgerAnswer =
-  | {held: Held}
-  | {grants: Grant[][]}
+  | {held: BackendState}
+  | {grants: WindowGrant[][]}
   | {usage: UsageCount[]}
   | {namespaces: string[]}
   | {appended: true}
@@ -105,10 +105,10 @@ class LedgerFile {
     this.journal = new JournalTables(this.#db);
   }
 
-  held(): Held {
+  held(): BackendState {
     const windows = this.#db
       .prepare('SELECT window, ends AS endSeconds, taken, returned FROM windows')
-      .all() as Held['windows'];
+      .all() as BackendState['windows'];
     const bans = (this.#db.prepare('SELECT hash, until, times FROM bans').all() as unknown as BanRow[]).map(
       ({hash: id, until: untilSeconds, times}) => ({...userOf(id), untilSeconds, times}),
     );
@@ -125,7 +125,7 @@ class LedgerFile {
     };
   }
 
-  commit({calls, bans, records, usage, mark}: Commit): Grant[][] {
+  commit({calls, bans, records, usage, mark}: Commit): WindowGrant[][] {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       const grants = calls.map((claims) => this.#grant(claims));
@@ -148,7 +148,7 @@ class LedgerFile {
     this.#db.close();
   }
 
-  #grant(claims: readonly Claim[]): Grant[] {
+  #grant(claims: readonly WindowRequest[]): WindowGrant[] {
     const read = this.#db.prepare('SELECT taken, returned FROM windows WHERE window = ?');
     const write = this.#db.prepare('INSERT OR REPLACE INTO windows VALUES (?, ?, ?, ?)');
     const held = claims.map(({window}) => (read.get(window) as WindowHeld | undefined) ?? {taken: 0, returned: 0});

@@ -3,7 +3,7 @@
  * commit ran is one transaction and one fsync; an answer is given when it is on disk.
  */
 import {Worker} from 'node:worker_threads';
-import type {Backend, BanChange, Held, RecordChange} from './backend.ts';
+import type {Backend, BanChange, BackendState, RecordChange} from './backend.ts';
 import type {TrustedClock} from './clock.ts';
 import {
   defaultJournalBounds,
@@ -14,7 +14,7 @@ import {
   type JournalRecord,
 } from './journal.ts';
 import type {LedgerAnswer, LedgerRequest} from './ledger-worker.ts';
-import type {Claim, Grant} from './store.ts';
+import type {WindowRequest, WindowGrant} from './store.ts';
 import type {UsageCount, UsageRange, UsageStore} from './usage.ts';
 
 /** The ledger cannot be opened or written; the message says what to do. */
@@ -37,12 +37,12 @@ const otherRemedy = 'Move the file away and restart if this goes on. Quota and b
 /** As it stands here in development; the image's bundle has it beside itself, compiled (cluster/image.sh). */
 const workerUrl = new URL(`./ledger-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
 
-interface Waiting {
-  claims: readonly Claim[];
+interface WaitingRequest {
+  claims: readonly WindowRequest[];
   bans: readonly BanChange[];
   records: readonly RecordChange[];
   usage: readonly UsageCount[];
-  resolve: (grants: Grant[]) => void;
+  resolve: (grants: WindowGrant[]) => void;
   reject: (error: Error) => void;
 }
 
@@ -51,7 +51,7 @@ export class Ledger implements Backend, UsageStore, Journal {
   readonly #clock: TrustedClock;
   readonly #bounds: JournalBounds;
   #worker: Worker | undefined;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingRequest[] = [];
   /** Settles when the worker is free. */
   #turn: Promise<unknown> = Promise.resolve();
   /** The question that the worker works on. */
@@ -65,13 +65,13 @@ export class Ledger implements Backend, UsageStore, Journal {
     this.#bounds = p.journal ?? defaultJournalBounds;
   }
 
-  async open(): Promise<Held> {
+  async open(): Promise<BackendState> {
     const answer = await this.#ask({open: true});
     if (!('held' in answer)) throw this.#error('opened', answer);
     return answer.held;
   }
 
-  reserve(claims: readonly Claim[]): Promise<Grant[]> {
+  reserve(claims: readonly WindowRequest[]): Promise<WindowGrant[]> {
     return this.#commit({claims});
   }
 
@@ -128,7 +128,7 @@ export class Ledger implements Backend, UsageStore, Journal {
     bans = [],
     records = [],
     usage = [],
-  }: Partial<Omit<Waiting, 'resolve' | 'reject'>>): Promise<Grant[]> {
+  }: Partial<Omit<WaitingRequest, 'resolve' | 'reject'>>): Promise<WindowGrant[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({claims, bans, records, usage, resolve, reject});
       this.#committing ??= this.#commitAll();

@@ -1,14 +1,14 @@
 /** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
 import {claimOf, type Counter, runsLowEarly, singlyOf, standing, unheardOf} from './counter.ts';
-import {type Claim, type Grant, type Heard, MemoryStore, type Store, type Unused} from './store.ts';
+import {type WindowRequest, type WindowGrant, type Heard, MemoryStore, type WindowStore, type Unused} from './store.ts';
 import {
   admission,
   later,
   type Pool,
   refusal,
-  type Spent,
-  type Standing,
-  type Verdict,
+  type ExhaustedWindow,
+  type CallerQuota,
+  type QuotaVerdict,
   type Windows,
 } from './verdict.ts';
 import {lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
@@ -23,9 +23,9 @@ interface PoolState extends Windows {
 }
 
 /** What the store is asked about a counter. */
-interface Asked {
+interface CounterRequest {
   counter: Counter;
-  claim: Claim;
+  claim: WindowRequest;
   /** What will be reserved with what is granted. */
   block: number;
 }
@@ -33,14 +33,14 @@ interface Asked {
 export interface LimiterOptions {
   /** The trusted clock. */
   clock: {nowMs(): number};
-  store?: Store;
+  store?: WindowStore;
   /** Pools held at once; one that is forgotten gives back what it had reserved, and what it used is known to the store. */
   atMost?: number;
 }
 
 export class Limiter {
   readonly #clock: {nowMs(): number};
-  readonly #store: Store;
+  readonly #store: WindowStore;
   readonly #atMost: number;
   readonly #pools = new Map<string, PoolState>();
   /** Goes round all pools, from where it was left the last time. */
@@ -58,7 +58,7 @@ export class Limiter {
    * Charges one request to every pool, or to none. Answers at once where what is reserved has room, or where it is known that
    * nothing is left; else when the store has answered. Never throws, never rejects.
    */
-  take(pools: readonly Pool[]): Verdict | Promise<Verdict> {
+  take(pools: readonly Pool[]): QuotaVerdict | Promise<QuotaVerdict> {
     const nowMs = this.#clock.nowMs();
     const states = this.#states(pools, nowMs);
     const verdict = this.#decide(pools, states, nowMs, false);
@@ -70,13 +70,13 @@ export class Limiter {
   }
 
   /** Where a caller stands as far as this process knows, without charging. */
-  look(pools: readonly Pool[]): Standing {
+  look(pools: readonly Pool[]): CallerQuota {
     const nowMs = this.#clock.nowMs();
     return admission(pools, this.#states(pools, nowMs), nowMs);
   }
 
   /** The same when the store has been asked: what other processes have used counts too. Never rejects. */
-  async lookUp(pools: readonly Pool[]): Promise<Standing> {
+  async lookUp(pools: readonly Pool[]): Promise<CallerQuota> {
     let nowMs = this.#clock.nowMs();
     let states = this.#states(pools, nowMs);
     for (let underWay = refillOf(states); underWay; underWay = refillOf(states)) {
@@ -84,7 +84,7 @@ export class Limiter {
       nowMs = this.#clock.nowMs();
       states = this.#states(pools, nowMs);
     }
-    const asked = countersOf(pools, states).map(({counter, limit}): Asked => {
+    const asked = countersOf(pools, states).map(({counter, limit}): CounterRequest => {
       const {key: window, endSeconds} = counter;
       return {counter, claim: {window, endSeconds, limit, want: 0, least: 0}, block: counter.block};
     });
@@ -93,7 +93,7 @@ export class Limiter {
   }
 
   /** Takes back the charge of one request that was admitted at that time, in each window that has not ended since. */
-  undo(pools: readonly Pool[], {nowSeconds}: Standing): void {
+  undo(pools: readonly Pool[], {nowSeconds}: CallerQuota): void {
     for (const {id} of pools) {
       const state = this.#pools.get(id);
       for (const counter of state ? [state.minute, state.day] : [])
@@ -108,7 +108,7 @@ export class Limiter {
     this.#pools.clear();
   }
 
-  async #wait(pools: readonly Pool[], refill?: Promise<void>): Promise<Verdict> {
+  async #wait(pools: readonly Pool[], refill?: Promise<void>): Promise<QuotaVerdict> {
     for (;;) {
       await refill;
       const nowMs = this.#clock.nowMs();
@@ -123,9 +123,14 @@ export class Limiter {
    * The verdict, and the charge; undefined when the store must be asked first. What is taken never sinks in a window, so an
    * exhausted one is known to be; only a provisional answer is asked for again, once (`asked`).
    */
-  #decide(pools: readonly Pool[], states: readonly PoolState[], nowMs: number, asked: boolean): Verdict | undefined {
+  #decide(
+    pools: readonly Pool[],
+    states: readonly PoolState[],
+    nowMs: number,
+    asked: boolean,
+  ): QuotaVerdict | undefined {
     let mustAsk = false;
-    let spent: Spent | undefined;
+    let spent: ExhaustedWindow | undefined;
     for (let i = 0; i < pools.length; i++) {
       const pool = pools[i]!;
       const {minute, day} = states[i]!;
@@ -167,7 +172,7 @@ export class Limiter {
   ): Promise<void> | undefined {
     const underWay = refillOf(states);
     if (underWay) return underWay;
-    const asked = countersOf(pools, states).flatMap(({counter, limit}): Asked[] => {
+    const asked = countersOf(pools, states).flatMap(({counter, limit}): CounterRequest[] => {
       // Nothing is reserved ahead where little is left.
       const claim = isWaiting || !counter.low ? claimOf(counter, limit) : undefined;
       return claim ? [{counter, claim, block: claim.want + counter.left}] : [];
@@ -177,11 +182,11 @@ export class Limiter {
 
   #reserve(
     states: readonly PoolState[],
-    asked: readonly Asked[],
+    asked: readonly CounterRequest[],
     nowMs: number,
     isWaiting: boolean,
   ): Promise<void> | undefined {
-    const apply = (grants: readonly Grant[]): void => {
+    const apply = (grants: readonly WindowGrant[]): void => {
       for (const [i, {counter, claim, block}] of asked.entries()) {
         const {granted, taken, returned, provisional = false} = grants[i]!;
         if (granted > 0) counter.block = block;

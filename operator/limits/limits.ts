@@ -11,7 +11,7 @@ import {type LimitFigures, limitMetrics} from './metrics.ts';
 import {HeldRecords, type RecordStore} from './records.ts';
 import {type Heard, MemoryStore} from './store.ts';
 import {MemoryUsage, UsageCounter, type UsageStore} from './usage.ts';
-import type {Pool, Standing, Verdict} from './verdict.ts';
+import type {Pool, CallerQuota, QuotaVerdict} from './verdict.ts';
 
 /** Where quota and bans outlive the process; `Memory`: nowhere. */
 export type LimitsStore =
@@ -34,9 +34,9 @@ export interface Limits {
   clock: {nowMs(): number; offsetMs(): number};
   /** For tenants and keys: what a pool used outlives the process. */
   limiter: {
-    take(pools: readonly Pool[]): Verdict | Promise<Verdict>;
-    look(pools: readonly Pool[]): Standing | Promise<Standing>;
-    lookUp(pools: readonly Pool[]): Promise<Standing>;
+    take(pools: readonly Pool[]): QuotaVerdict | Promise<QuotaVerdict>;
+    look(pools: readonly Pool[]): CallerQuota | Promise<CallerQuota>;
+    lookUp(pools: readonly Pool[]): Promise<CallerQuota>;
   };
   /** For addresses: in memory alone and of this thread alone, and few there, since strangers can make as many pools as they like. */
   addresses: Limiter;
@@ -122,7 +122,7 @@ export async function startLimits({
 /** What is stored a moment after it has happened. */
 function inBackground(
   stores: Pick<Stores, 'usage' | 'journal'>,
-  {clock, log}: Pick<Parts, 'clock' | 'log'>,
+  {clock, log}: Pick<LimitsParts, 'clock' | 'log'>,
 ): Pick<LocalLimits, 'usage' | 'journal'> {
   const now = (): number => clock.nowMs();
   const usage = new UsageCounter({
@@ -147,7 +147,7 @@ interface Stores {
   journal: Journal;
 }
 
-interface Parts {
+interface LimitsParts {
   clock: TrustedClock;
   log: Logger;
   storeTimeoutMs: number | undefined;
@@ -158,7 +158,7 @@ interface Parts {
 
 async function makeStore(
   where: LimitsStore,
-  {clock, log, storeTimeoutMs, journalBounds, bans, limiter}: Parts,
+  {clock, log, storeTimeoutMs, journalBounds, bans, limiter}: LimitsParts,
 ): Promise<Stores> {
   if (where.kind === 'Memory')
     return {
@@ -204,7 +204,7 @@ async function makeBackend(
     journalBounds,
     onBans,
     onWindow,
-  }: Pick<Parts, 'clock' | 'journalBounds'> & {
+  }: Pick<LimitsParts, 'clock' | 'journalBounds'> & {
     onBans: (bans: Ban[] | undefined) => void;
     onWindow: (changed: Heard) => void;
   },

@@ -36,7 +36,7 @@ export class HeldRecords implements RecordStore {
   readonly #write: HeldRecordsOptions['write'];
   readonly #mostBytes: number;
   /** By kind: the part of a name before its first colon. */
-  readonly #kinds = new Map<string, Kind>();
+  readonly #kinds = new Map<string, RecordKind>();
   /** Removals that are being written, by the record's name. */
   readonly #removals = new Map<string, Promise<void>>();
   #loaded: boolean;
@@ -124,10 +124,10 @@ export class HeldRecords implements RecordStore {
     this.#ofKind(name).remove(name);
   }
 
-  #ofKind(name: string): Kind {
+  #ofKind(name: string): RecordKind {
     const id = kindOf(name);
     let kind = this.#kinds.get(id);
-    if (!kind) this.#kinds.set(id, (kind = new Kind(this.#mostBytes)));
+    if (!kind) this.#kinds.set(id, (kind = new RecordKind(this.#mostBytes)));
     return kind;
   }
 
@@ -141,15 +141,15 @@ export class HeldRecords implements RecordStore {
   }
 }
 
-interface Share {
+interface RecordShare {
   bytes: number;
   names: Set<string>;
 }
 
 /** The records of one kind, the oldest first. */
-class Kind {
+class RecordKind {
   readonly records = new Map<string, StoredRecord>();
-  readonly #shares = new Map<string, Share>();
+  readonly #shares = new Map<string, RecordShare>();
   readonly #mostBytes: number;
   #bytes = 0;
 

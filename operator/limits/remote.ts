@@ -11,7 +11,7 @@
 import type {Registry} from 'prom-client';
 import {type Ban, type BanRules, Bans, defaultBanRules, type KeyUser, type RefusalFacts} from './bans.ts';
 import type {StoredRecord} from './backend.ts';
-import type {Call} from './calls.ts';
+import type {ThreadCall} from './calls.ts';
 import type {JournalQuery, JournalRecord} from './journal.ts';
 import type {Limiter} from './limiter.ts';
 import {addressLimiter, type Limits, type LocalLimits} from './limits.ts';
@@ -67,7 +67,7 @@ export const beatOf = ({clock, figures}: LocalLimits): Beat => ({
 });
 
 export interface RemoteLimitsOptions {
-  call: Call<LimitMethods>;
+  call: ThreadCall<LimitMethods>;
   /** The current state; later states come through `follow` and `changeBans`. */
   beat: Beat;
   allBans: readonly Ban[];

@@ -1,7 +1,7 @@
 /** Where windows are counted: what a store promises, and the rule by which every store grants. */
 
 /** What is asked of one window. */
-export interface Claim {
+export interface WindowRequest {
   /** See `windowKey`. */
   window: string;
   /** Unix seconds; the store may forget the window then. */
@@ -21,7 +21,7 @@ export interface Claim {
   owed?: number;
 }
 
-export interface Grant {
+export interface WindowGrant {
   granted: number;
   /**
    * What everybody has been granted of the window, with this grant, and what of that was given back. Neither ever sinks, so that of two
@@ -34,35 +34,35 @@ export interface Grant {
 }
 
 /** Counts windows. Never rejects: what stands behind it may fail, the request that waits must not. */
-export interface Store {
+export interface WindowStore {
   /** So many processes count here. Absent: one. */
   readonly replicas?: number;
   /** A grant for each claim, in order: at once, or when it is durable. `nowMs`: Unix ms, by the trusted clock. */
-  reserve(claims: readonly Claim[], nowMs: number): Grant[] | Promise<Grant[]>;
+  reserve(claims: readonly WindowRequest[], nowMs: number): WindowGrant[] | Promise<WindowGrant[]>;
   /** What is in use of a window as far as this process knows: taken, and not given back. */
   taken(window: string): number;
   /** What was granted of these windows here and not used is given back. */
   giveBack(unused: readonly Unused[]): void;
 }
 
-/** What a process gives back of one window; the window is named as in a {@link Claim}. */
-export interface Unused extends Pick<Claim, 'window' | 'endSeconds'> {
+/** What a process gives back of one window; the window is named as in a {@link WindowRequest}. */
+export interface Unused extends Pick<WindowRequest, 'window' | 'endSeconds'> {
   count: number;
 }
 
 /** A window that another process has changed: the higher of two reports is the later one. */
-export interface Heard extends Held {
+export interface Heard extends WindowState {
   window: string;
 }
 
 /** What a store holds of a window. */
-export type Held = Pick<Grant, 'taken' | 'returned'>;
+export type WindowState = Pick<WindowGrant, 'taken' | 'returned'>;
 
 /**
  * The rule: each claim gets what it wants, or as much as is left; but if one cannot get its least, none gets anything, so that no minute
  * is used up for a day that has nothing left. `held` says what was held before, in the order of the claims.
  */
-export function grantAll(claims: readonly Claim[], held: readonly Held[]): Grant[] {
+export function grantAll(claims: readonly WindowRequest[], held: readonly WindowState[]): WindowGrant[] {
   const before = claims.map(({known = 0, knownReturned = 0, owed = 0}, i) => ({
     taken: Math.max(held[i]!.taken, known) + Math.max(owed, 0),
     returned: Math.max(held[i]!.returned, knownReturned) + Math.max(-owed, 0),
@@ -78,9 +78,9 @@ export function grantAll(claims: readonly Claim[], held: readonly Held[]): Grant
   });
 }
 
-type Window = Held & {endSeconds: number};
+type Window = WindowState & {endSeconds: number};
 
-const nothingHeld: Held = {taken: 0, returned: 0};
+const nothingHeld: WindowState = {taken: 0, returned: 0};
 
 const sweepEveryMs = 60_000;
 
@@ -88,7 +88,7 @@ const sweepEveryMs = 60_000;
  * Windows in memory. Holds at most `atMost` windows, and at least the most recently used half of them. Strangers can make pools
  * (addresses), so those need a store of their own.
  */
-export class MemoryStore implements Store {
+export class MemoryStore implements WindowStore {
   /** Recently used windows, and older ones. When the recent ones fill half of the store, all older ones are dropped. */
   #recent = new Map<string, Window>();
   #older = new Map<string, Window>();
@@ -108,7 +108,7 @@ export class MemoryStore implements Store {
     return taken - returned;
   }
 
-  reserve(claims: readonly Claim[], nowMs: number): Grant[] {
+  reserve(claims: readonly WindowRequest[], nowMs: number): WindowGrant[] {
     this.#sweep(nowMs);
     const grants = grantAll(
       claims,

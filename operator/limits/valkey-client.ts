@@ -9,4 +9,4 @@ export const newClient = (url: string) =>
     RESP: 3,
     socket: {connectTimeout: 2000, reconnectStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 6), 1000)},
   });
-export type Client = ReturnType<typeof newClient>;
+export type ValkeyClient = ReturnType<typeof newClient>;

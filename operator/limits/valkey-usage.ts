@@ -1,6 +1,6 @@
 /** Usage (usage.ts) in Valkey: a hash for each namespace and day, and a set of the namespaces of each month. */
 import {dateOf, mostSeries, otherKeys, type UsageCount, type UsageRange, type UsageStore, usageDays} from './usage.ts';
-import type {Client} from './valkey-client.ts';
+import type {ValkeyClient} from './valkey-client.ts';
 
 /**
  * Adds a batch of counts unless that was done before. KEYS: the batch, then for each count its hash (a namespace and day) and the set of
@@ -25,17 +25,17 @@ const usageScript = `
 const keepUsageSeconds = (usageDays + 31) * 86_400;
 
 /** What it needs of Valkey (valkey.ts). */
-interface Server {
+interface UsageServer {
   /** What its keys begin with. */
   prefix: string;
-  ask: <T>(call: (client: Client) => Promise<T>) => Promise<T>;
+  ask: <T>(call: (client: ValkeyClient) => Promise<T>) => Promise<T>;
   run: (script: string, keys: string[], args: string[]) => Promise<unknown>;
 }
 
 export class ValkeyUsage implements UsageStore {
-  readonly #server: Server;
+  readonly #server: UsageServer;
 
-  constructor(server: Server) {
+  constructor(server: UsageServer) {
     this.#server = server;
   }
 

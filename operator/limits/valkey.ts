@@ -5,13 +5,13 @@
 import {hash, randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import {ClientOfflineError} from '@redis/client';
-import type {Backend, BanChange, Held, StoredRecord} from './backend.ts';
+import type {Backend, BanChange, BackendState, StoredRecord} from './backend.ts';
 import {type Ban, banId, userOf} from './bans.ts';
 import {defaultJournalBounds, type JournalBounds} from './journal.ts';
 import {kindOf, type RecordStore} from './records.ts';
-import type {Claim, Grant, Heard} from './store.ts';
+import type {WindowRequest, WindowGrant, Heard} from './store.ts';
 import type {UsageStore} from './usage.ts';
-import {type Client, newClient} from './valkey-client.ts';
+import {type ValkeyClient, newClient} from './valkey-client.ts';
 import {ValkeyJournal} from './valkey-journal.ts';
 import {ValkeyUsage} from './valkey-usage.ts';
 
@@ -90,7 +90,7 @@ export class Valkey implements Backend, RecordStore {
   readonly usage: UsageStore;
   readonly #onWindow: (changed: Heard) => void;
   readonly journal: ValkeyJournal;
-  #client: Client;
+  #client: ValkeyClient;
   #isClosed = false;
   /** Why it is not connected. */
   #failure: Error | undefined;
@@ -125,7 +125,7 @@ export class Valkey implements Backend, RecordStore {
     });
   }
 
-  async open(): Promise<Held> {
+  async open(): Promise<BackendState> {
     await this.#connected();
     await this.#mustBeServer();
     await this.#readTime();
@@ -134,7 +134,7 @@ export class Valkey implements Backend, RecordStore {
     return held;
   }
 
-  async reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+  async reserve(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     if (claims.length === 0) {
       await this.#ask((client) => client.ping());
       return [];
@@ -243,7 +243,7 @@ export class Valkey implements Backend, RecordStore {
    * One call, or all of a transaction. While it is not connected it fails with what keeps it from that. Where no answer comes in time the
    * connection is given up: every call on it fails, and a new one is opened.
    */
-  async #ask<T>(call: (client: Client) => Promise<T>): Promise<T> {
+  async #ask<T>(call: (client: ValkeyClient) => Promise<T>): Promise<T> {
     const client = this.#client;
     const deadline = setTimeout(() => this.#giveUp(client), deadlineMs);
     try {
@@ -255,14 +255,14 @@ export class Valkey implements Backend, RecordStore {
     }
   }
 
-  #giveUp(client: Client): void {
+  #giveUp(client: ValkeyClient): void {
     if (this.#isClosed || client !== this.#client) return;
     this.#client = this.#newClient();
     client.destroy();
     this.#client.connect().catch(() => {});
   }
 
-  #newClient(): Client {
+  #newClient(): ValkeyClient {
     const client = newClient(this.#url);
     client
       .on('error', (error: Error) => {

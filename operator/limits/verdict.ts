@@ -29,7 +29,7 @@ export interface PoolStanding {
 }
 
 /** Where a caller stands: of all its pools the tighter minute and the tighter day. Flat, because each request makes one. */
-export interface Standing extends PoolStanding {
+export interface CallerQuota extends PoolStanding {
   /** When this was so: whole Unix seconds, by the trusted clock. */
   nowSeconds: number;
   /** Of several pools, each one. */
@@ -37,8 +37,8 @@ export interface Standing extends PoolStanding {
 }
 
 /** `exhausted`: of the exhausted windows the one that ends last. */
-export type Refusal = Standing & {allowed: false; exhausted: WindowName; retryAfterSeconds: number};
-export type Verdict = (Standing & {allowed: true}) | Refusal;
+export type QuotaRefusal = CallerQuota & {allowed: false; exhausted: WindowName; retryAfterSeconds: number};
+export type QuotaVerdict = (CallerQuota & {allowed: true}) | QuotaRefusal;
 
 /** Clients that wait for the end of a day retry at different seconds, within so many. */
 export const dayJitterSeconds = 60;
@@ -50,15 +50,15 @@ export interface Windows {
 }
 
 /** An exhausted window. */
-export interface Spent {
+export interface ExhaustedWindow {
   counter: Counter;
   pool: Pool;
 }
 
-export const later = (spent: Spent | undefined, counter: Counter, pool: Pool): Spent =>
+export const later = (spent: ExhaustedWindow | undefined, counter: Counter, pool: Pool): ExhaustedWindow =>
   spent && spent.counter.endSeconds >= counter.endSeconds ? spent : {counter, pool};
 
-type Admission = Standing & {allowed: true};
+type Admission = CallerQuota & {allowed: true};
 
 const admissionBy = (
   {policy = 'requests', quota: {requestsPerMinute, requestsPerDay}}: Pool,
@@ -90,7 +90,7 @@ function withEach(told: Admission, pools: readonly Pool[], states: readonly Wind
   return told;
 }
 
-function tighten(told: Standing, {requestsPerMinute, requestsPerDay}: Quota, {minute, day}: Windows): void {
+function tighten(told: CallerQuota, {requestsPerMinute, requestsPerDay}: Quota, {minute, day}: Windows): void {
   const ofMinute = remainingOf(minute, requestsPerMinute);
   const {minuteRemaining, minuteEnd, dayRemaining, dayEnd} = told;
   if (isTighter(ofMinute, minute.endSeconds, {remaining: minuteRemaining, endSeconds: minuteEnd})) {
@@ -115,9 +115,9 @@ function tighten(told: Standing, {requestsPerMinute, requestsPerDay}: Quota, {mi
 export function refusal(
   pools: readonly Pool[],
   states: readonly Windows[],
-  {counter, pool}: Spent,
+  {counter, pool}: ExhaustedWindow,
   nowMs: number,
-): Refusal {
+): QuotaRefusal {
   const {name, endSeconds} = counter;
   const jitter = name === 'day' ? hashBelow(`${endSeconds}:${pool.id}`, dayJitterSeconds + 1) : 0;
   const told = admission(pools, states, nowMs);

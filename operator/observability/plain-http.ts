@@ -1,12 +1,12 @@
 /** What the operator says where plain HTTP by one shared Ingress may not do what it should. */
 import type {EventRecord} from '../kube/events.ts';
 
-type Told = Omit<EventRecord, 'regarding'>;
+type PlainHttpEvent = Omit<EventRecord, 'regarding'>;
 
 const eachOfItsOwn = 'set plainHttp.shared to false, so that each hostname has an Ingress of its own';
 
 /** Somebody's own Ingress without a host may answer in place of the shared one. Both `namespace/name`. */
-export const eventOfRival = (other: string, shared: string): Told => ({
+export const eventOfRival = (other: string, shared: string): PlainHttpEvent => ({
   type: 'Warning',
   reason: 'PlainHttpContested',
   action: 'Watch',
@@ -16,7 +16,7 @@ export const eventOfRival = (other: string, shared: string): Told => ({
 });
 
 /** Only Traefik binds an Ingress to a listener: with another controller the shared one answers HTTPS of unknown names, too. */
-export const eventOfClass = (ingressClassName: string): Told => ({
+export const eventOfClass = (ingressClassName: string): PlainHttpEvent => ({
   type: 'Warning',
   reason: 'PlainHttpNotShared',
   action: 'Start',

@@ -1,14 +1,14 @@
 import type {AddressInfo} from 'node:net';
 import {createServer} from 'node:http';
 import type {Registry} from 'prom-client';
-import type {Health, Server} from '../kube/manager.ts';
+import type {ProcessHealth, ManagedServer} from '../kube/manager.ts';
 
 /** /healthz (the event loop turns), /readyz (caches have synced) and /metrics, for the kubelet and Prometheus. */
 export function healthServer(p: {
   port: number;
-  health: () => Health;
+  health: () => ProcessHealth;
   registry: Pick<Registry, 'metrics' | 'contentType'>;
-}): Server & {port: () => number} {
+}): ManagedServer & {port: () => number} {
   const server = createServer((req, res) => {
     const reply = (status: number, body: string, type = 'text/plain') => {
       res.writeHead(status, {'content-type': type}).end(body);

@@ -5,7 +5,7 @@
 import {Gauge, type Registry} from 'prom-client';
 
 /** What the one that leads knows. All of it is sums, or one step for each time of what waits: no walk over all domains. */
-export interface Standing {
+export interface LeaderFacts {
   phases: () => Iterable<readonly [phase: string, count: number]>;
   /** `oldest`: ms since the epoch; Infinity where `count` is 0. */
   waiting: () => Iterable<{waitingFor: string; reason: string; count: number; oldest: number}>;
@@ -22,26 +22,26 @@ export interface Standing {
   preflight: () => Iterable<readonly [question: string, ok: boolean]>;
 }
 
-type Labels = Record<string, string>;
-type Values = Iterable<readonly [labels: Labels, value: number]>;
+type MetricLabels = Record<string, string>;
+type Values = Iterable<readonly [labels: MetricLabels, value: number]>;
 
 interface Definition {
   name: string;
   help: string;
   labelNames?: string[];
-  values: (standing: Standing) => Values;
+  values: (standing: LeaderFacts) => Values;
 }
 
 function* counted(label: string, counts: Iterable<readonly [string, number]>): Values {
   for (const [of, count] of counts) yield [{[label]: of}, count];
 }
 
-function* waiting(standing: Standing, value: 'count' | 'oldest'): Values {
+function* waiting(standing: LeaderFacts, value: 'count' | 'oldest'): Values {
   for (const {waitingFor, reason, count, oldest} of standing.waiting())
     yield [{waiting_for: waitingFor, reason}, value === 'count' ? count : oldest / 1000];
 }
 
-function* budget(standing: Standing, value: 'limit' | 'used'): Values {
+function* budget(standing: LeaderFacts, value: 'limit' | 'used'): Values {
   for (const window of standing.budget()) yield [{window_seconds: `${window.perMs / 1000}`}, window[value]];
 }
 
@@ -126,7 +126,7 @@ const definitions: readonly Definition[] = [
 ];
 
 /** Registers them. `standing`: undefined of one that stands by, which tells nothing. A value of Infinity is left out. */
-export function standingMetrics(registry: Registry, standing: () => Standing | undefined): void {
+export function standingMetrics(registry: Registry, standing: () => LeaderFacts | undefined): void {
   for (const {name, help, labelNames = [], values} of definitions) {
     const gauge: Gauge = new Gauge({
       name,

@@ -1,9 +1,9 @@
 import {readDirectory} from '../acme/directory.ts';
 import {proxyFor} from '../kube/proxy.ts';
-import type {Answer, Question} from './question.ts';
+import type {PreflightAnswer, PreflightQuestion} from './question.ts';
 
 /** The CA's directory names it for CAA records. cert-manager reaches it by its own way. */
-export const directory: Question = {
+export const directory: PreflightQuestion = {
   name: 'acme',
   asks: ({issuerRef: {name}}) => `Is the ACME directory of the issuer ${name} reached?`,
   ask: async ({settings: {caaIdentities}, readIssuer}, signal) => {
@@ -26,7 +26,7 @@ export const directory: Question = {
   },
 };
 
-function unread(server: string, error: unknown): Answer {
+function unread(server: string, error: unknown): PreflightAnswer {
   const {message, cause} = error as Error;
   const seen = `${server}: ${message || String((cause as Error | undefined)?.message ?? error)}`;
   const {host} = new URL(server);

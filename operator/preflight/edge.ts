@@ -1,13 +1,13 @@
 import {at} from '../domain/edge.ts';
-import {type EdgeFinding, hangsUp, probeEdge, refusesName} from '../edge/probe.ts';
-import type {Question} from './question.ts';
+import {type ProbeFinding, hangsUp, probeEdge, refusesName} from '../edge/probe.ts';
+import type {PreflightQuestion} from './question.ts';
 import {nobodysName} from './wildcard.ts';
 
 const timeoutMs = 5000;
 const proxied = 'If it takes connections with the PROXY protocol alone, set edge.proxyProtocol.';
 
 /** A hostname is Live when it was seen on the edge: where Pods do not reach that by its public address, none ever is. */
-export const edge: Question = {
+export const edge: PreflightQuestion = {
   name: 'edge',
   asks: () => 'Is the edge reached from inside, by TLS?',
   ask: async (
@@ -44,10 +44,10 @@ export const edge: Question = {
 };
 
 /** An edge that has no certificate for a name that nobody has was reached. */
-const whyNot = (finding: EdgeFinding): string | undefined =>
+const whyNot = (finding: ProbeFinding): string | undefined =>
   'unreachable' in finding && finding.unreachable !== refusesName ? finding.unreachable : undefined;
 
-function told(finding: EdgeFinding): string {
+function told(finding: ProbeFinding): string {
   const why = whyNot(finding);
   return why === undefined ? `${at(finding)} speaks TLS` : `${at(finding)}: ${why}`;
 }

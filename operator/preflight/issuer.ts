@@ -1,8 +1,8 @@
 import type {AcmeIssuer, AcmeSolver} from '../api/foreign.ts';
-import type {Answer, Question, World} from './question.ts';
+import type {PreflightAnswer, PreflightQuestion, PreflightWorld} from './question.ts';
 
 /** Without it no certificate is issued: cert-manager waits for the issuer, and the CA asks where the class does not serve. */
-export const issuer: Question = {
+export const issuer: PreflightQuestion = {
   name: 'issuer',
   asks: ({issuerRef: {kind, name}, ingressClassName}) =>
     `Is the ${kind} ${name} ready, with a solver of the class ${ingressClassName}?`,
@@ -22,7 +22,7 @@ export const issuer: Question = {
   },
 };
 
-function unready({status}: AcmeIssuer, its: string): Answer | undefined {
+function unready({status}: AcmeIssuer, its: string): PreflightAnswer | undefined {
   const ready = status?.conditions?.find(({type}) => type === 'Ready');
   if (ready?.status === 'True') return undefined;
   return {
@@ -36,8 +36,8 @@ function unready({status}: AcmeIssuer, its: string): Answer | undefined {
 function solved(
   solvers: readonly AcmeSolver[] | undefined,
   {spec}: AcmeIssuer,
-  {ingressClassName}: World['settings'],
-): Answer {
+  {ingressClassName}: PreflightWorld['settings'],
+): PreflightAnswer {
   if (!spec?.acme) return {outcome: 'ok', seen: 'It is ready, and no ACME issuer: nothing has to be solved.'};
   const solver = solvers?.find(({selector = {}}) =>
     Object.values(selector).every((of) => Object.keys(of).length === 0),

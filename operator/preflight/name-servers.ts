@@ -1,9 +1,9 @@
 import {type Reached, reach, reachServersOf} from '../dns/outward.ts';
 import type {Reply} from '../dns/wire.ts';
-import type {Answer, Question} from './question.ts';
+import type {PreflightAnswer, PreflightQuestion} from './question.ts';
 
 /** Customers' records are read at the name servers of their zones, by TCP where an answer is long. */
-export const nameServers: Question = {
+export const nameServers: PreflightQuestion = {
   name: 'dns',
   asks: ({platform: {zone}, dns: {mode}}) =>
     mode === 'RecursiveOnly'
@@ -43,7 +43,7 @@ const answers = (reply: Reply): boolean =>
   reply.kind === 'Answer' || reply.failure === 'Refused' || reply.failure === 'ServerFailure';
 
 /** Of servers that can stand in for each other some must answer. */
-function judged(reached: readonly Reached[], needed: 'some' | 'every', remedy: string): Answer {
+function judged(reached: readonly Reached[], needed: 'some' | 'every', remedy: string): PreflightAnswer {
   const ok = (['udp', 'tcp'] as const).every((way) => reached[needed](({[way]: reply}) => answers(reply)));
   const seen = reached.map(
     ({server, udp, tcp}) => `${server.name ?? server.address}: ${said('UDP', udp)}, ${said('TCP', tcp)}`,

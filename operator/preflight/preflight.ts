@@ -1,13 +1,13 @@
 import {sleep} from '../kube/clock.ts';
 import type {EventRecord} from '../kube/events.ts';
-import type {World} from './question.ts';
+import type {PreflightWorld} from './question.ts';
 import {type Answered, askAll} from './questions.ts';
 
 /** After a failure, and then twice as long each time, up to the longest. */
 const [firstPauseMs, longestPauseMs] = [60_000, 3_600_000];
 
 interface PreflightOptions {
-  world: World;
+  world: PreflightWorld;
   /** Resolves when the edge's addresses are known, as far as they can be. */
   ready: Promise<void>;
   /** Tells of a question that fails now, and did not before. */

@@ -6,20 +6,20 @@ import {directory} from './directory.ts';
 import {edge} from './edge.ts';
 import {issuer} from './issuer.ts';
 import {nameServers} from './name-servers.ts';
-import type {Answer, Question, World} from './question.ts';
+import type {PreflightAnswer, PreflightQuestion, PreflightWorld} from './question.ts';
 import {wildcard} from './wildcard.ts';
 
 /** In the order in which a platform comes upon them. */
-export const questions: readonly Question[] = [wildcard, nameServers, directory, issuer, edge];
+export const questions: readonly PreflightQuestion[] = [wildcard, nameServers, directory, issuer, edge];
 
 /** An answer with its question, for people. */
-export interface Answered extends Answer {
+export interface Answered extends PreflightAnswer {
   name: string;
   asked: string;
 }
 
 /** Asks all of them at once; in their order. Never rejects. */
-export const askAll = (world: World, signal: AbortSignal): Promise<Answered[]> =>
+export const askAll = (world: PreflightWorld, signal: AbortSignal): Promise<Answered[]> =>
   Promise.all(
     questions.map(async ({name, asks, ask}) => ({
       name,
@@ -28,7 +28,7 @@ export const askAll = (world: World, signal: AbortSignal): Promise<Answered[]> =
     })),
   );
 
-const unasked = (error: unknown): Answer => ({
+const unasked = (error: unknown): PreflightAnswer => ({
   outcome: 'unknown',
   seen: `It could not be asked: ${error instanceof Error ? error.message : String(error)}`,
 });

@@ -2,13 +2,13 @@ import {randomBytes} from 'node:crypto';
 import {NoAddress, resolveAddresses} from '../dns/addresses.ts';
 import {cdnAt, cdnsWith} from '../domain/cdns.ts';
 import {isIn} from '../domain/networks.ts';
-import type {Answer, Question, World} from './question.ts';
+import type {PreflightAnswer, PreflightQuestion, PreflightWorld} from './question.ts';
 
 /** A name below the zone that no project has: the wildcard record alone answers for it. */
 export const nobodysName = (zone: string): string => `doorplate-preflight-${randomBytes(4).toString('hex')}.${zone}`;
 
 /** Customers' CNAME records lead to names below the zone, and so must these to the edge. */
-export const wildcard: Question = {
+export const wildcard: PreflightQuestion = {
   name: 'wildcard',
   asks: ({platform: {zone}}) => `Does *.${zone} lead to the edge?`,
   ask: async ({settings: {platform, dns}, edgeAddresses: {edge}, resolvers}, signal) => {
@@ -24,7 +24,7 @@ export const wildcard: Question = {
   },
 };
 
-function unresolved({message, failures}: NoAddress, record: string): Answer {
+function unresolved({message, failures}: NoAddress, record: string): PreflightAnswer {
   return failures.length > 0
     ? {
         outcome: 'unknown',
@@ -38,17 +38,17 @@ function unresolved({message, failures}: NoAddress, record: string): Answer {
       };
 }
 
-interface Found {
+interface FoundCertificate {
   name: string;
   record: string;
   addresses: readonly string[];
 }
 
 function compared(
-  {name, record, addresses}: Found,
-  {edgeAddresses}: World['edgeAddresses']['edge'],
+  {name, record, addresses}: FoundCertificate,
+  {edgeAddresses}: PreflightWorld['edgeAddresses']['edge'],
   cdns: ReturnType<typeof cdnsWith>,
-): Answer {
+): PreflightAnswer {
   const seen = `${name} has ${addresses.join(', ')}`;
   if (edgeAddresses.length === 0)
     return {

@@ -22,7 +22,7 @@ export interface RedirectorOptions {
   drainMs: number;
 }
 
-export interface Redirector {
+export interface RedirectServer {
   port: number;
   /**
    * Serves on for `lingerMs`, each answer the last on its connection; then stops listening, lets requests in flight finish for
@@ -39,7 +39,7 @@ const TIMEOUT_CHECK_MS = 2000;
 const KEEP_ALIVE_TIMEOUT_MS = 100_000;
 
 /** Listens on `port`; rejects when it can't. */
-export async function startRedirector(opts: RedirectorOptions): Promise<Redirector> {
+export async function startRedirector(opts: RedirectorOptions): Promise<RedirectServer> {
   let draining = false;
   const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,

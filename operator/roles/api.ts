@@ -12,7 +12,7 @@ import {banTopic, EventHub, sessionTopic} from '../http/event-hub.ts';
 import type {Gate} from '../http/gate.ts';
 import {Idempotency} from '../http/idempotency.ts';
 import {KeyWriter} from '../http/key-writer.ts';
-import {loadPage, type Page as PageFiles} from '../http/page/files.ts';
+import {loadPage, type PageVersion as PageFiles} from '../http/page/files.ts';
 import {addPage} from '../http/page/routes.ts';
 import {addAudit} from '../http/routes/audit.ts';
 import {addEvents} from '../http/routes/events.ts';
@@ -26,7 +26,7 @@ import {ServiceAccounts} from '../http/service-accounts.ts';
 import {addSessions} from '../http/session/routes.ts';
 import {Sessions} from '../http/session/sessions.ts';
 import {Settling} from '../http/settled.ts';
-import {type OwnedKey, Store, storeCaches} from '../http/store.ts';
+import {type OwnedKey, ObjectStore, storeCaches} from '../http/store.ts';
 import {countIn} from '../http/usage.ts';
 import {DomainWriter} from '../http/writer.ts';
 import {Controller} from '../kube/controller.ts';
@@ -41,7 +41,7 @@ import {apiMetrics} from '../observability/metrics.ts';
 import {authorizerSettings, limitsOf} from './api-limits.ts';
 import {startAuthorizer} from './authorizer.ts';
 import {makeGate} from './gate.ts';
-import type {Parts} from './parts.ts';
+import type {RoleParts} from './parts.ts';
 
 export interface ApiOptions {
   /** 8082 by default; 0 for any free one. */
@@ -63,7 +63,7 @@ export type ApiRole = Manager & {port: () => number};
  * The API: reads from caches, writes specs, keeps the status of ApiKeys. It needs no lease: what it writes has
  * preconditions.
  */
-export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRole> {
+export async function api(parts: RoleParts, options: ApiOptions = {}): Promise<ApiRole> {
   const {config, client, log, registry, metrics} = parts;
   const {port = 8082, authorizePorts = {grpc: 8083, http: 8084}, lingerMs = 3000} = options;
   const {audience, authorize, page: brand, trustedProxies} = config.settings.api;
@@ -125,16 +125,16 @@ export async function api(parts: Parts, options: ApiOptions = {}): Promise<ApiRo
 }
 
 type Shared = ReturnType<typeof share>;
-interface Page {
+interface PageRole {
   files: PageFiles;
   sessions: Sessions;
 }
 
-const openPage = async (shared: Shared, brand: Config['settings']['api']['page']): Promise<Page | undefined> =>
+const openPage = async (shared: Shared, brand: Config['settings']['api']['page']): Promise<PageRole | undefined> =>
   brand.enabled ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)} : undefined;
 
 /** What the parts of the API have in common. */
-function share({config, client, log}: Parts, limits: Limits) {
+function share({config, client, log}: RoleParts, limits: Limits) {
   const caches = {...storeCaches(client, log), ...tenantCaches(client, log)};
   const tenants = new Tenants(caches, config.policy.defaultPlan);
   const {host} = config.settings.api;
@@ -142,7 +142,7 @@ function share({config, client, log}: Parts, limits: Limits) {
     caches,
     tenants,
     limits,
-    store: new Store(caches),
+    store: new ObjectStore(caches),
     hub: new EventHub({...caches, tenants}),
     pageOrigin: host === '' ? undefined : `https://${host}`,
     // The system's clock says when keys and tokens end, as it does for whoever wrote that; limits, bans and sessions go by their own.
@@ -156,7 +156,7 @@ function share({config, client, log}: Parts, limits: Limits) {
 
 /** Keeps the status of ApiKeys; `used`: to be called with each use of one. */
 function keepKeys(
-  {client, log, metrics}: Parts,
+  {client, log, metrics}: RoleParts,
   {caches, hub, limits: {bans, clock}, now}: Shared,
   events: EventRecorder,
 ): {controller: Controller; used: (key: ApiKey, atMs: number) => void} {
@@ -219,7 +219,7 @@ const makeSessions = (
 
 function addRoutes(
   server: FastifyInstance,
-  {config, client, log}: Parts,
+  {config, client, log}: RoleParts,
   shared: Shared,
   {
     gate,
@@ -230,7 +230,7 @@ function addRoutes(
     settleWithinMs = 15_000,
   }: ApiOptions & {
     gate: Gate;
-    page: Page | undefined;
+    page: PageRole | undefined;
     counters: ReturnType<typeof apiMetrics>;
     serviceAccounts: ServiceAccounts;
   },
@@ -277,7 +277,7 @@ function addRoutes(
 function addPageRoutes(
   server: FastifyInstance,
   shared: Shared,
-  {gate, audit, page, brand}: {gate: Gate; audit: Audit; page: Page; brand: Config['settings']['api']['page']},
+  {gate, audit, page, brand}: {gate: Gate; audit: Audit; page: PageRole; brand: Config['settings']['api']['page']},
 ): void {
   const {pageOrigin, now, trustedNow, findKey, tenants} = shared;
   const {returnOrigins, linksByKeys, strictTransportSecurity} = brand;

@@ -2,8 +2,8 @@
 import {Worker} from 'node:worker_threads';
 import type {Logger} from 'pino';
 import type {Registry} from 'prom-client';
-import type {Server} from '../kube/manager.ts';
-import {type Call, callsTo} from '../limits/calls.ts';
+import type {ManagedServer} from '../kube/manager.ts';
+import {type ThreadCall, callsTo} from '../limits/calls.ts';
 import {RemoteLimits} from '../limits/remote.ts';
 import type {AuthorizerMethods, AuthorizerNews, AuthorizerSettings, Report} from './authorizer-worker.ts';
 
@@ -17,7 +17,7 @@ export interface AuthorizerThread {
   /** The thread keeps them. `stop` gives back unused quota and ends the thread. */
   limits: RemoteLimits;
   /** The authorizer's ports. */
-  server: Server;
+  server: ManagedServer;
   /** The thread's caches, in the form in which a Manager waits for caches. */
   caches: {
     resource: {plural: string};
@@ -80,7 +80,7 @@ export async function startAuthorizer(
   };
 }
 
-function cachesOf(call: Call<AuthorizerMethods>): AuthorizerThread['caches'] {
+function cachesOf(call: ThreadCall<AuthorizerMethods>): AuthorizerThread['caches'] {
   let isSynced = false;
   const sync = async (): Promise<void> => {
     await call('synced');

@@ -9,13 +9,13 @@ type Given = Pick<
   'findKey' | 'now' | 'used' | 'refused' | 'letThrough' | 'serviceAccounts' | 'sessions' | 'pageOrigin'
 >;
 
-interface Sources extends Given {
+interface GateSources extends Given {
   limits: Pick<Limits, 'limiter' | 'addresses' | 'bans'>;
   tenants: Tenants;
   settings: {withoutKey: Quota; perServiceAccount: Quota; requireAccount: boolean};
 }
 
-export const makeGate = ({limits, tenants, settings, ...given}: Sources): Gate =>
+export const makeGate = ({limits, tenants, settings, ...given}: GateSources): Gate =>
   new Gate({
     ...given,
     limiter: limits.limiter,

@@ -19,7 +19,7 @@ import {redirectorAnswers} from '../edge/plain-http.ts';
 import {probeEdge} from '../edge/probe.ts';
 import {type Settings, toRules} from '../config.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
-import type {Parts} from './parts.ts';
+import type {RoleParts} from './parts.ts';
 
 const edgeTimeoutMs = 3000;
 
@@ -32,16 +32,16 @@ const checksOfDomain = {perSecond: 10, burst: 50};
 type Counters = ReturnType<typeof domainMetrics>;
 
 /** What looks need to know, and tell. */
-interface Known {
+interface CheckDeps {
   issuer: Issuer;
   checks: CheckTimes;
   edgeAddresses: EdgeAddresses;
 }
 
 export function makeLooks(
-  parts: Pick<Parts, 'config' | 'client' | 'log'>,
+  parts: Pick<RoleParts, 'config' | 'client' | 'log'>,
   counters: Counters,
-  {issuer, checks, edgeAddresses}: Known,
+  {issuer, checks, edgeAddresses}: CheckDeps,
 ): Looks {
   const reader = new IssuanceReader(parts.client);
   const onError = (error: unknown) => {
@@ -75,18 +75,18 @@ export function makeLooks(
 
 const ofHostname = ({hostname}: {hostname: string}) => hostname;
 
-type Look<Question, Result> = (questions: readonly Question[], signal: AbortSignal) => Promise<Result>[];
+type CheckFunction<Question, Result> = (questions: readonly Question[], signal: AbortSignal) => Promise<Result>[];
 
 const each =
-  <Q, R>(look: (question: Q, signal: AbortSignal) => Promise<R>): Look<Q, R> =>
+  <Q, R>(look: (question: Q, signal: AbortSignal) => Promise<R>): CheckFunction<Q, R> =>
   (questions, signal) =>
     questions.map((question) => look(question, signal));
 
 function lookAtDns(
-  {config, log}: Pick<Parts, 'config' | 'log'>,
+  {config, log}: Pick<RoleParts, 'config' | 'log'>,
   {dnsChecks, dnsDurations}: Counters,
-  {issuer, edgeAddresses}: Pick<Known, 'issuer' | 'edgeAddresses'>,
-): Look<DnsQuestion, Verdict> {
+  {issuer, edgeAddresses}: Pick<CheckDeps, 'issuer' | 'edgeAddresses'>,
+): CheckFunction<DnsQuestion, Verdict> {
   const {
     settings: {dns},
     policy: {zone},
@@ -125,7 +125,7 @@ function lookAtDns(
 }
 
 function lookAtEdge(
-  {config}: Pick<Parts, 'config'>,
+  {config}: Pick<RoleParts, 'config'>,
   {edgeProbes}: Counters,
   edgeAddresses: EdgeAddresses,
 ): (question: EdgeQuestion, signal: AbortSignal) => Promise<EdgeFinding[]> {
@@ -146,7 +146,7 @@ export const resolversOf = ({dns: {recursive}}: Pick<Settings, 'dns'>) =>
 
 /** What the edge's addresses are, by the settings, the Services that are watched, and the resolvers. */
 export function edgeAddressesOf(
-  {config: {settings}, log}: Pick<Parts, 'config' | 'log'>,
+  {config: {settings}, log}: Pick<RoleParts, 'config' | 'log'>,
   {services}: Pick<Caches, 'services'>,
   {edgeSearches}: Counters,
 ): EdgeAddresses {

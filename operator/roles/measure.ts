@@ -8,10 +8,10 @@ import type {PlainHttp} from '../controllers/plain-http.ts';
 import type {Tenants} from '../controllers/tenants.ts';
 import type {Preflight} from '../preflight/preflight.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
-import {type Standing, standingMetrics} from '../observability/standing-metrics.ts';
+import {type LeaderFacts, standingMetrics} from '../observability/standing-metrics.ts';
 
 /** Of what is counted. `leads`: whether this process leads; one that stands by counts, and tells nothing. */
-interface Sources {
+interface MeasureSources {
   caches: Pick<Caches, 'domains' | 'certificates' | 'claims'>;
   tenants: Tenants;
   orders: OrderBook;
@@ -25,14 +25,14 @@ interface Sources {
 export function measure(
   registry: Registry,
   {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, plainHttp, preflight, issuerRef, leads}: Sources,
+  {caches, tenants, orders, plainHttp, preflight, issuerRef, leads}: MeasureSources,
 ): void {
   const census = new Census(caches, issuerRef);
   timeHostnames(caches.domains, leads, {
     addedToVerified: (seconds) => addedToVerified.observe(seconds),
     verifiedToLive: (seconds) => verifiedToLive.observe(seconds),
   });
-  const standing: Standing = {
+  const standing: LeaderFacts = {
     phases: () => census.phases.sizes(),
     waiting: () => census.waiting(),
     certificates: () => census.certificates(Date.now()),

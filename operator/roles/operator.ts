@@ -40,10 +40,10 @@ import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
 import {edgeAddressesOf, makeLooks, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
-import type {Parts} from './parts.ts';
+import type {RoleParts} from './parts.ts';
 import {worldOf} from './preflight.ts';
 
-export function operator(parts: Parts): Manager {
+export function operator(parts: RoleParts): Manager {
   const {config, client, log, registry, pace, askCa} = parts;
   const caches = makeCaches(client, log, ingresses);
   const {policy, namespace} = config;
@@ -127,7 +127,7 @@ function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) 
 
 /** Makes controllers, all of which wait for these. */
 const controllers =
-  ({config, metrics, log}: Parts, waitFor: readonly Syncable[]) =>
+  ({config, metrics, log}: RoleParts, waitFor: readonly Syncable[]) =>
   (name: string, reconciler: {reconcile: Reconcile}, wokenBy: Wake[], ...alsoWaitFor: Syncable[]) =>
     new Controller({
       name,
@@ -148,13 +148,13 @@ function refuseUnfitClass({ingressClasses}: Caches, {ingressClassName}: Policy):
   if (why !== undefined) throw new ConfigError(`ingressClassName: ${why} See docs/ingress-classes.md`);
 }
 
-function tellWhatIsOpen(parts: Parts, events: EventRecorder): void {
+function tellWhatIsOpen(parts: RoleParts, events: EventRecorder): void {
   const event = eventOfPolicy(parts.config.settings.admissionPolicy);
   if (event) tellOfPlatform(parts, events, event);
 }
 
 /** On this Pod, since nothing that it reconciles is at fault. */
-function tellOfPlatform({config, log}: Parts, events: EventRecorder, event: Omit<EventRecord, 'regarding'>): void {
+function tellOfPlatform({config, log}: RoleParts, events: EventRecorder, event: Omit<EventRecord, 'regarding'>): void {
   const {pod: name, podUid: uid, namespace} = config;
   events.record({regarding: {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace, uid}}, ...event});
   log.warn(event.note);
@@ -162,7 +162,7 @@ function tellOfPlatform({config, log}: Parts, events: EventRecorder, event: Omit
 
 /** Plain HTTP, and the copy of Ingresses that it needs where one is shared. */
 function plainHttpOf(
-  parts: Parts,
+  parts: RoleParts,
   {routes, ingressClasses}: Caches,
   edgeAddresses: EdgeAddresses,
   events: EventRecorder,
@@ -190,7 +190,7 @@ function plainHttpOf(
   return {plainHttp, others: others ? [others] : []};
 }
 
-const preflightOf = (parts: Parts, edgeAddresses: EdgeAddresses, events: EventRecorder) =>
+const preflightOf = (parts: RoleParts, edgeAddresses: EdgeAddresses, events: EventRecorder) =>
   new Preflight({
     world: worldOf(parts, edgeAddresses),
     ready: edgeAddresses.synced,
@@ -201,13 +201,13 @@ const preflightOf = (parts: Parts, edgeAddresses: EdgeAddresses, events: EventRe
  * Where the namespace of this process is being deleted, nobody comes after it. Its Pods go before its ServiceAccounts and all else
  * (KEP-5080, Kubernetes 1.33), so that this one may still write.
  */
-async function letGoOfNamespace({client, config, log}: Parts): Promise<void> {
+async function letGoOfNamespace({client, config, log}: RoleParts): Promise<void> {
   const own = await client.get(namespaces, config.namespace);
   if (own && own.metadata.deletionTimestamp === undefined) return;
   log.warn({objects: await letGo(client)}, 'this namespace is being deleted: the finalizers are off');
 }
 
-const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) =>
+const eventRecorder = ({client, config, log, metrics}: RoleParts, tenants: Tenants) =>
   new EventRecorder(client, {
     controller: 'doorplate.dev/operator',
     instance: config.pod,
@@ -217,7 +217,7 @@ const eventRecorder = ({client, config, log, metrics}: Parts, tenants: Tenants) 
   });
 
 /** Undefined where the settings say that there is one process only. */
-function electorOf({config, client, metrics, log}: Parts): Elector | undefined {
+function electorOf({config, client, metrics, log}: RoleParts): Elector | undefined {
   const {enabled, lease, leaseDuration, renewDeadline, retryPeriod} = config.settings.leaderElection;
   if (!enabled) {
     metrics.leaderElectionStatus.set({name: lease}, 1);

@@ -7,7 +7,7 @@ import type {Client} from '../kube/client.ts';
 import type {KitMetrics} from '../kube/metrics.ts';
 
 /** What every role is given. */
-export interface Parts {
+export interface RoleParts {
   config: Config;
   client: Client;
   log: Logger;

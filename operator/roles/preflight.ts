@@ -3,14 +3,14 @@ import {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {readIssuer} from '../controllers/issuer.ts';
 import {services} from '../controllers/resources.ts';
 import {resolveAddresses} from '../dns/addresses.ts';
-import type {World} from '../preflight/question.ts';
+import type {PreflightWorld} from '../preflight/question.ts';
 import {askAll, report} from '../preflight/questions.ts';
 import {resolversOf} from './looks.ts';
-import type {Parts} from './parts.ts';
+import type {RoleParts} from './parts.ts';
 
-type Asking = Pick<Parts, 'config' | 'client'>;
+type Asking = Pick<RoleParts, 'config' | 'client'>;
 
-export const worldOf = ({config, client}: Asking, edgeAddresses: World['edgeAddresses']): World => ({
+export const worldOf = ({config, client}: Asking, edgeAddresses: PreflightWorld['edgeAddresses']): PreflightWorld => ({
   settings: config.settings,
   edgeAddresses,
   resolvers: resolversOf(config.settings),
@@ -22,7 +22,7 @@ export const worldOf = ({config, client}: Asking, edgeAddresses: World['edgeAddr
 
 /** Prints what was asked and seen. Resolves with the exit code: 1 when a question failed. */
 export async function preflight(
-  parts: Asking & Pick<Parts, 'log'>,
+  parts: Asking & Pick<RoleParts, 'log'>,
   print: (text: string) => unknown = (text) => process.stdout.write(text),
 ): Promise<number> {
   const {signal} = new AbortController();
@@ -36,7 +36,7 @@ export async function preflight(
 }
 
 /** The edge's addresses by one reading of its Services, in place of a watch. */
-async function edgeOnce({config: {settings}, client, log}: Asking & Pick<Parts, 'log'>): Promise<EdgeAddresses> {
+async function edgeOnce({config: {settings}, client, log}: Asking & Pick<RoleParts, 'log'>): Promise<EdgeAddresses> {
   const {edge} = settings;
   const named = [edge.service, ...edge.probe.flatMap((at) => ('service' in at ? at.service : []))];
   const keys = named.flatMap(({namespace, name}) => (name === '' ? [] : `${namespace}/${name}`));

@@ -9,20 +9,20 @@ import {keyOf} from '../kube/objects.ts';
 import {rulesOfDomain, rulesOfProject, Table} from '../redirector/rules.ts';
 import {startRedirector} from '../redirector/server.ts';
 import type {RedirectRule} from '../redirector/table.ts';
-import type {Parts} from './parts.ts';
+import type {RoleParts} from './parts.ts';
 
 /** What is kept of an object: what it tells the redirector. */
-interface Rules extends HasMeta {
+interface RedirectorRules extends HasMeta {
   rules: RedirectRule[];
 }
 
-export function redirector({client, log}: Parts, {port = 8080, lingerMs = 5_000} = {}): Manager {
+export function redirector({client, log}: RoleParts, {port = 8080, lingerMs = 5_000} = {}): Manager {
   const table = new Table();
-  const domainCache = new Cache<Rules, CustomDomain>(client, customDomains, {
+  const domainCache = new Cache<RedirectorRules, CustomDomain>(client, customDomains, {
     log,
     project: (d) => ({metadata: identity(d.metadata), rules: rulesOfDomain(d)}),
   });
-  const projectCache = new Cache<Rules, Project>(client, projects, {
+  const projectCache = new Cache<RedirectorRules, Project>(client, projects, {
     log,
     project: (p) => ({metadata: identity(p.metadata), rules: rulesOfProject(p)}),
   });

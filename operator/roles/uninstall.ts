@@ -4,7 +4,7 @@ import {sleep} from '../kube/clock.ts';
 import {isNotFound} from '../kube/errors.ts';
 import {defineResource, type KubeObject} from '../kube/objects.ts';
 import {letGo} from '../controllers/let-go.ts';
-import type {Parts} from './parts.ts';
+import type {RoleParts} from './parts.ts';
 
 const deployments = defineResource<KubeObject & {status?: {selector?: string}}>({
   group: 'apps',
@@ -22,7 +22,7 @@ const endsWithinMs = 60_000;
  * Ends the operator, which would put finalizers on again, and takes them off: what is deleted from now on waits for nobody. All that is
  * served stays. Throws what the API server throws: nothing is lost by trying again.
  */
-export async function uninstall({config, client, log}: Pick<Parts, 'config' | 'client' | 'log'>): Promise<void> {
+export async function uninstall({config, client, log}: Pick<RoleParts, 'config' | 'client' | 'log'>): Promise<void> {
   const {namespace, settings} = config;
   const {deployment} = settings.operator;
   const selector = await scaleDown(client, `${namespace}/${deployment}`);

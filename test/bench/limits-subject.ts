@@ -10,7 +10,7 @@ import fastify from 'fastify';
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
 import {limitHeaders} from '../../operator/limits/headers.ts';
-import type {Verdict} from '../../operator/limits/verdict.ts';
+import type {QuotaVerdict} from '../../operator/limits/verdict.ts';
 import {type LimitsStore, startLimits} from '../../operator/limits/limits.ts';
 
 interface Request {
@@ -42,7 +42,7 @@ const perMinute = what === 'refused' ? 1 : 1_000_000;
 const tenants = Array.from({length: 100}, (_, i) => `tenant:${i}`);
 
 /** What to answer a refused request is the API's business; the peer throws an error. */
-function tell(verdict: Verdict, reply: Reply): boolean {
+function tell(verdict: QuotaVerdict, reply: Reply): boolean {
   reply.headers(limitHeaders(verdict));
   return verdict.allowed;
 }

@@ -11,7 +11,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {freePort} from '../support/free-ports.ts';
 import {ask} from '../../operator/dns/wire.ts';
-import type {Server} from '../../operator/dns/wire.ts';
+import type {DnsServer} from '../../operator/dns/wire.ts';
 
 const run = promisify(execFile);
 const coredns = join(process.env['DOORPLATE_CACHE'] ?? join(homedir(), '.cache', 'doorplate'), 'bin', 'coredns');
@@ -78,7 +78,7 @@ export class Servers {
     return servers;
   }
 
-  at = (address: string): Server => ({address, port: this.port});
+  at = (address: string): DnsServer => ({address, port: this.port});
 
   async stop(): Promise<void> {
     await Promise.all(

@@ -9,7 +9,7 @@ import type {Account, ApiKey, CustomDomain, Project} from '../../operator/api/fo
 import {decideApiKey} from '../../operator/domain/api-key.ts';
 import {edgeGraceMs} from '../../operator/domain/edge.ts';
 import {shorterProjectStatuses, shorterStatuses} from '../../operator/domain/fit.ts';
-import type {Health} from '../../operator/domain/health.ts';
+import type {HealthName} from '../../operator/domain/health.ts';
 import {decide, removing} from '../../operator/domain/lifecycle.ts';
 import {decideProject} from '../../operator/domain/project.ts';
 import type {ReasonName} from '../../operator/domain/reasons.ts';
@@ -38,11 +38,11 @@ import {
 
 export interface Situation {
   object: KubeObject;
-  expected: Health;
+  expected: HealthName;
 }
 
 /** How a hostname is to be taken by itself, at a time in ms since the epoch. */
-function healthOfHost({reason, addedAt, since}: HostStatus, now: number): Health {
+function healthOfHost({reason, addedAt, since}: HostStatus, now: number): HealthName {
   const {health, stalledAfter} = reasons[reason as ReasonName];
   const lasted = (from: string, ms: number): boolean => now - Date.parse(from) >= ms;
   if (health === 'awaited' && lasted(addedAt ?? since, policy.propagationTimeMs)) return 'stalled';
@@ -50,7 +50,7 @@ function healthOfHost({reason, addedAt, since}: HostStatus, now: number): Health
 }
 
 /** How a CustomDomain is to be taken: by the worst of its hostnames that are not served, or else by one that will not be for ever. */
-function healthOfHosts(hosts: readonly HostStatus[], now: number): Health {
+function healthOfHosts(hosts: readonly HostStatus[], now: number): HealthName {
   const waiting = hosts.filter((h) => h.phase !== 'Live').map((h) => healthOfHost(h, now));
   if (waiting.length === 0)
     return hosts.some((h) => reasons[h.reason as ReasonName].health === 'stalled') ? 'ending' : 'done';

@@ -3,7 +3,7 @@
  * says. Run after the other suites, on the cluster on which they ran. Prints what was judged otherwise, and exits 1 then.
  */
 import type {CustomDomainStatus} from '../../operator/api/custom-domain.ts';
-import type {Health} from '../../operator/domain/health.ts';
+import type {HealthName} from '../../operator/domain/health.ts';
 import {healthRows} from '../../operator/domain/health.ts';
 import {reasonOf} from '../../operator/domain/reasons.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** By the reason of Ready. Which of what lasts is stalled, the installations of the tests say by times of their own: as it was written. */
-function expectedOf({observedGeneration, phase, hosts = [], conditions = []}: Status): Health {
+function expectedOf({observedGeneration, phase, hosts = [], conditions = []}: Status): HealthName {
   if (phase === 'Removing') return 'removing';
   const ready = conditions.find((c) => c.type === 'Ready');
   if (observedGeneration === -1 || !ready) return 'pending';

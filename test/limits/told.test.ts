@@ -2,7 +2,7 @@ import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/glob
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
 import {type Limits, startLimits} from '../../operator/limits/limits.ts';
-import type {Pool, Verdict} from '../../operator/limits/verdict.ts';
+import type {Pool, QuotaVerdict} from '../../operator/limits/verdict.ts';
 import {withFreshMinute} from '../support/fresh-minute.ts';
 import {Redis} from '../support/redis.ts';
 
@@ -45,7 +45,7 @@ function chooser(seed: number): () => Limits {
 }
 
 /** `begun`: so many verdicts had been given when this one was asked for. */
-type Seen = Verdict & {begun: number};
+type Seen = QuotaVerdict & {begun: number};
 
 /** Sends one request. */
 async function send(limits: Limits, pools: readonly Pool[], seen: Seen[]): Promise<void> {

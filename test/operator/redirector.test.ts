@@ -8,7 +8,7 @@ import {customDomains, projects} from '../../operator/controllers/resources.ts';
 import type {Client} from '../../operator/kube/client.ts';
 import type {Manager} from '../../operator/kube/manager.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
-import type {Parts} from '../../operator/roles/parts.ts';
+import type {RoleParts} from '../../operator/roles/parts.ts';
 import {redirector} from '../../operator/roles/redirector.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   ({port} = free.address() as AddressInfo);
   await new Promise((resolve) => free.close(resolve));
   client = platform.server.client();
-  manager = redirector({client, log: pino({level: 'silent'})} as Parts, {port, lingerMs: 0});
+  manager = redirector({client, log: pino({level: 'silent'})} as RoleParts, {port, lingerMs: 0});
   await manager.start();
 });
 afterAll(async () => {

@@ -1,5 +1,5 @@
 /** Random facts about one hostname: what DNS, the CA, cert-manager, the budgets and the edge may say of it. */
-import type {Grant, Order} from '../../operator/domain/budget.ts';
+import type {OrderGrant, Order} from '../../operator/domain/budget.ts';
 import type {CaaVerdict} from '../../operator/domain/caa.ts';
 import type {CertificateFacts} from '../../operator/domain/certificate.ts';
 import {registrableName} from '../../operator/domain/hostname.ts';
@@ -288,7 +288,7 @@ const ordersAt = (kind: Past, now: number): Order[] => {
   return made[kind];
 };
 
-const grantAt = (kind: 'Granted' | 'Queued' | 'Exhausted' | 'None', now: number): Grant | undefined =>
+const grantAt = (kind: 'Granted' | 'Queued' | 'Exhausted' | 'None', now: number): OrderGrant | undefined =>
   ({
     Granted: {kind: 'Granted'} as const,
     Queued: {kind: 'Queued', place: 7, expectedAt: now + days} as const,

@@ -1,16 +1,22 @@
-import type {Backend, BanChange, Held} from '../../operator/limits/backend.ts';
+import type {Backend, BanChange, BackendState} from '../../operator/limits/backend.ts';
 import {type Ban, banId} from '../../operator/limits/bans.ts';
-import {type Claim, type Grant, MemoryStore, type Store, type Unused} from '../../operator/limits/store.ts';
+import {
+  type WindowRequest,
+  type WindowGrant,
+  MemoryStore,
+  type WindowStore,
+  type Unused,
+} from '../../operator/limits/store.ts';
 
 /**
  * A store that answers when the test lets it, as a disk or a network does. It counts as MemoryStore does, when it
  * answers.
  */
-export class SlowStore implements Store {
+export class SlowStore implements WindowStore {
   readonly memory = new MemoryStore();
-  readonly asked: {claims: readonly Claim[]; answer: () => void}[] = [];
+  readonly asked: {claims: readonly WindowRequest[]; answer: () => void}[] = [];
 
-  reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+  reserve(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     return new Promise((resolve) => {
       this.asked.push({claims, answer: () => resolve(this.memory.reserve(claims, nowMs))});
     });
@@ -34,10 +40,10 @@ export class SlowStore implements Store {
 }
 
 /** A store that answers every question in the next turn of the event loop. */
-export class SoonStore implements Store {
+export class SoonStore implements WindowStore {
   readonly memory = new MemoryStore();
 
-  async reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+  async reserve(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     await Promise.resolve();
     return this.memory.reserve(claims, nowMs);
   }
@@ -58,17 +64,17 @@ export class SoonStore implements Store {
 export class FailingBackend implements Backend {
   readonly memory = new MemoryStore();
   readonly bans = new Map<string, Ban>();
-  held: Held = {windows: [], bans: [], records: []};
+  held: BackendState = {windows: [], bans: [], records: []};
   state: 'works' | 'fails' | 'is silent' | 'answers later' | 'counts, and its answer is lost' = 'works';
   calls = 0;
   /** What it has not answered yet, and does in order when it is asked the next time that it works. */
   readonly #later: (() => void)[] = [];
 
-  open(): Promise<Held> {
+  open(): Promise<BackendState> {
     return this.#answer(() => this.held);
   }
 
-  reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+  reserve(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     return this.#answer(() => this.memory.reserve(claims, nowMs));
   }
 

@@ -12,7 +12,7 @@ import type {Manager} from '../../operator/kube/manager.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {connectionsFor} from '../../operator/kube/workers.ts';
 import {operator} from '../../operator/roles/operator.ts';
-import type {Parts} from '../../operator/roles/parts.ts';
+import type {RoleParts} from '../../operator/roles/parts.ts';
 import {eventually} from './kube-api.ts';
 import {patience} from './patience.ts';
 import {FaultProxy, type Seen} from './kube-proxy.ts';
@@ -48,7 +48,7 @@ export const settingsFor = ({dns, edge}: Platform) => ({
 });
 
 export type Settings = Record<string, unknown>;
-type OwnParts = Pick<Parts, 'pace' | 'askCa'> & {
+type OwnParts = Pick<RoleParts, 'pace' | 'askCa'> & {
   /** Decides about its requests from the first one on ({@link FaultProxy.fate}). */
   fate?: FaultProxy['fate'];
 };

@@ -1,6 +1,6 @@
 /** A world in which a Project is decided, whole, with as little to write as a test needs; all is well unless told. */
 import type {CustomDomain, Project, Service} from '../../operator/api/foreign.ts';
-import type {Grant} from '../../operator/domain/budget.ts';
+import type {OrderGrant} from '../../operator/domain/budget.ts';
 import type {CertificateFacts} from '../../operator/domain/certificate.ts';
 import {projectHost} from '../../operator/domain/hostname.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
@@ -49,7 +49,7 @@ export interface Input extends Partial<Omit<ProjectWorld, 'project' | 'policy' |
   /** For which use of the default host there is a certificate, and which; a good one unless told. */
   certified?: readonly Use[];
   certificate?: CertificateFacts;
-  grant?: Grant;
+  grant?: OrderGrant;
   /** Since when its routes stand, ms since the epoch, where they stand by another use than the one that is asked for. */
   standing?: Partial<Record<Use, number>>;
   /** Whether the routes that are asked for stand as they should: they do unless told. */

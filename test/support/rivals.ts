@@ -19,7 +19,7 @@ import type {CustomDomainStatus} from '../../operator/api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Ingress, Project} from '../../operator/api/foreign.ts';
 import {ClaimReconciler, Claims} from '../../operator/controllers/claims.ts';
 import {DomainReconciliation, domainStages} from '../../operator/controllers/domain-stages.ts';
-import {gather, type Sources} from '../../operator/controllers/gather.ts';
+import {gather, type GatherSources} from '../../operator/controllers/gather.ts';
 import {finalizer} from '../../operator/controllers/kept.ts';
 import {dnsKey} from '../../operator/controllers/looks.ts';
 import {hostsOf} from '../../operator/controllers/rendering.ts';
@@ -480,7 +480,7 @@ export class Town {
   }
 
   /** What one tenant's operator knows: of the hostname as the town has it, of the tenant's own always the best. */
-  #sources(t: Tenant, domain: CustomDomain): Sources {
+  #sources(t: Tenant, domain: CustomDomain): GatherSources {
     const own = {...heldClaim(t.own, domain.metadata.uid), spec: {tenant: identityOf(t.seen), proof: 'DNS' as const}};
     const looks = (key: string) =>
       key.startsWith(`${t.own} `) ? [{result: served().verdict!, at: this.now}] : (t.memory.get(key) ?? []);

@@ -7,7 +7,7 @@ import {sections} from '../../docs/.vitepress/sidebar.ts';
 import {addressOf, resolveLink} from '../../docs/.vitepress/links.ts';
 import {accountKind} from '../../operator/api/account.ts';
 import {apiKeyKind} from '../../operator/api/api-key.ts';
-import {crd, type Kind} from '../../operator/api/crd.ts';
+import {crd, type CustomKind} from '../../operator/api/crd.ts';
 import {customDomainKind} from '../../operator/api/custom-domain.ts';
 import {planKind} from '../../operator/api/plan.ts';
 import {projectKind} from '../../operator/api/project.ts';
@@ -97,7 +97,7 @@ interface Manifest {
   kind?: string;
   spec?: unknown;
 }
-const kinds: readonly Kind[] = [planKind, accountKind, projectKind, customDomainKind, apiKeyKind];
+const kinds: readonly CustomKind[] = [planKind, accountKind, projectKind, customDomainKind, apiKeyKind];
 
 /** What the API server would have against an object of one of our kinds. */
 function wrongWith({apiVersion, kind, spec}: Manifest): string[] {

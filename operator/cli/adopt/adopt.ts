@@ -6,16 +6,16 @@ import {json, type OutputOptions, type Style, table} from '../output.ts';
 import {requiredSettings} from '../settings.ts';
 import type {Connection} from '../surroundings.ts';
 import type {Becomes} from './plan.ts';
-import {type Found, readAll, type Row} from './read.ts';
+import {type AdoptFacts, readAll, type AdoptRow} from './read.ts';
 import {Adoption} from './write.ts';
 
-export interface Options extends OutputOptions {
+export interface AdoptOptions extends OutputOptions {
   filename: string[];
   settings: string;
   dryRun?: boolean;
 }
 
-export async function adopt({client, namespace}: Connection, call: Call<Options>): Promise<ExitCode> {
+export async function adopt({client, namespace}: Connection, call: Call<AdoptOptions>): Promise<ExitCode> {
   const {filename, settings: place, dryRun = false} = call.options;
   const subjects = subjectsIn(await textsOf(filename, call.read), namespace);
   const [home = ''] = place.split('/');
@@ -28,7 +28,11 @@ export async function adopt({client, namespace}: Connection, call: Call<Options>
 
 const styles: Partial<Record<Becomes, Style>> = {Ready: 'green', Served: 'green', NewOrder: 'yellow', Refused: 'red'};
 
-function tell(rows: readonly Row[], {others}: Found, {options, out, tell: say, colours}: Call<Options>): void {
+function tell(
+  rows: readonly AdoptRow[],
+  {others}: AdoptFacts,
+  {options, out, tell: say, colours}: Call<AdoptOptions>,
+): void {
   const over = overIn(rows, others);
   if (options.output === 'json') {
     const hosts = rows.map(({hostname, namespace, becomes, why}) => ({hostname, namespace, becomes, why}));
@@ -56,7 +60,7 @@ const toDelete = ({namespace, name}: {namespace: string; name: string}): string 
   `  kubectl delete ingress -n ${namespace} ${name}\n`;
 
 /** The Ingresses of others of which Doorplate serves every hostname. */
-function overIn(rows: readonly Row[], others: Found['others']): {namespace: string; name: string}[] {
+function overIn(rows: readonly AdoptRow[], others: AdoptFacts['others']): {namespace: string; name: string}[] {
   const served = new Set(rows.filter(({becomes}) => becomes === 'Served').map(({hostname}) => hostname));
   return [...others].flatMap(([namespace, all]) =>
     all

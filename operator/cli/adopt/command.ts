@@ -4,7 +4,7 @@ import {type Act, describe} from '../command.ts';
 import {outputOption} from '../output.ts';
 import {defaultPlace} from '../settings.ts';
 import {connected} from '../surroundings.ts';
-import type {Options} from './adopt.ts';
+import type {AdoptOptions} from './adopt.ts';
 
 export function addAdopt(program: Command, act: Act): void {
   const command = describe(program, 'adopt', {
@@ -24,7 +24,7 @@ export function addAdopt(program: Command, act: Act): void {
     .option('--dry-run', 'say what would become of each hostname, and write nothing')
     .option('--settings <namespace/name>', "the platform's ConfigMap", defaultPlace)
     .addOption(outputOption(['table', 'json']));
-  act<Options>(command, async (call) => {
+  act<AdoptOptions>(command, async (call) => {
     // Only here: it brings much of the operator along, which no other command needs.
     const {adopt} = await import('./adopt.ts');
     return connected(call.options, call, (connection) => adopt(connection, call));

@@ -3,7 +3,7 @@ import type {HostStatus} from '../../api/custom-domain.ts';
 import type {Certificate, DomainClaim} from '../../api/foreign.ts';
 import {isResting} from '../../domain/certificate.ts';
 import {belongsTo} from '../../domain/claim.ts';
-import type {Named} from '../../domain/hosts.ts';
+import type {NamedHost} from '../../domain/hosts.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import type {Pair} from './pair.ts';
 
@@ -16,7 +16,7 @@ export interface Serving {
 export interface Facts {
   /** ms since the epoch. */
   now: number;
-  named: Pick<Named, 'hostname' | 'refusal'>;
+  named: Pick<NamedHost, 'hostname' | 'refusal'>;
   tenant: Tenant;
   claim: DomainClaim | undefined;
   /** What Doorplate says of it in the status of its CustomDomain. */
@@ -35,7 +35,7 @@ export interface Facts {
 export type Becomes = 'TakeOver' | 'Ready' | 'NewOrder' | 'UnderWay' | 'Served' | 'Refused';
 
 /** `why`: a sentence without a full stop. */
-export interface Plan {
+export interface AdoptPlan {
   becomes: Becomes;
   why: string;
 }
@@ -49,13 +49,13 @@ export function secretOf(serving: readonly Serving[]): string | undefined {
 /** For so long after a hostname is Live it is left to what served it before: not every replica of an edge is as quick as another. */
 export const settlesMs = 60_000;
 
-export function planFor(facts: Facts): Plan {
+export function planFor(facts: Facts): AdoptPlan {
   return refused(facts) ?? goesOn(facts) ?? byItsSecret(facts);
 }
 
-const because = (why: string): Plan => ({becomes: 'Refused', why});
+const because = (why: string): AdoptPlan => ({becomes: 'Refused', why});
 
-function refused({named: {hostname, refusal}, tenant, claim}: Facts): Plan | undefined {
+function refused({named: {hostname, refusal}, tenant, claim}: Facts): AdoptPlan | undefined {
   if (refusal) return because(refusal.message.replace(/\.$/, ''));
   if (claim && !belongsTo(claim, tenant))
     return because(`${hostname} is another tenant's: kubectl get domainclaim ${hostname}`);
@@ -63,7 +63,7 @@ function refused({named: {hostname, refusal}, tenant, claim}: Facts): Plan | und
 }
 
 /** What an earlier run, or Doorplate, has done already. */
-function goesOn({now, claim, entry, certificate}: Facts): Plan | undefined {
+function goesOn({now, claim, entry, certificate}: Facts): AdoptPlan | undefined {
   if (entry?.phase === 'Live') {
     const since = now - Date.parse(entry.liveAt ?? entry.since);
     return since >= settlesMs
@@ -77,7 +77,7 @@ function goesOn({now, claim, entry, certificate}: Facts): Plan | undefined {
   return undefined;
 }
 
-function byItsSecret({named: {hostname}, serving, pair}: Facts): Plan {
+function byItsSecret({named: {hostname}, serving, pair}: Facts): AdoptPlan {
   if (serving.length === 0)
     return {becomes: 'Refused', why: `no Ingress of the namespace serves ${hostname}: there is nothing to take over`};
   const names = serving.flatMap(({secretName}) => secretName ?? []);

@@ -22,7 +22,7 @@ import {defineResource, type Key, type KubeObject} from '../../kube/objects.ts';
 import type {Subject} from '../check/subjects.ts';
 import {CommandError} from '../errors.ts';
 import {pairIn, type Secret} from './pair.ts';
-import {type Plan, planFor, secretOf, type Serving} from './plan.ts';
+import {type AdoptPlan, planFor, secretOf, type Serving} from './plan.ts';
 
 export const secrets = defineResource<Secret>({
   group: '',
@@ -33,7 +33,7 @@ export const secrets = defineResource<Secret>({
 });
 
 /** A hostname, what becomes of it, and what that needs. */
-export interface Row extends Plan {
+export interface AdoptRow extends AdoptPlan {
   hostname: Hostname;
   namespace: string;
   tenant: Tenant;
@@ -46,26 +46,26 @@ export interface Row extends Plan {
 }
 
 /** An Ingress of somebody else's. */
-interface Other {
+interface ForeignIngress {
   name: string;
   hosts: string[];
   secretOf: (hostname: Hostname) => string | undefined;
 }
 
-export interface Found {
+export interface AdoptFacts {
   policy: Policy;
-  rows: Row[];
+  rows: AdoptRow[];
   /** By namespace: Ingresses of others, with all their hosts. */
-  others: Map<string, Other[]>;
+  others: Map<string, ForeignIngress[]>;
 }
 
 export async function readAll(
   client: Client,
   subjects: readonly Subject[],
   {settings, home, now}: {settings: Settings; home: string; now: number},
-): Promise<Found> {
+): Promise<AdoptFacts> {
   const policy = toPolicy(settings, home);
-  const found: Found = {policy, rows: [], others: new Map()};
+  const found: AdoptFacts = {policy, rows: [], others: new Map()};
   for (const {namespace, domains} of subjects) {
     const [tenant, others, {items: standing}] = await Promise.all([
       tenantIn(client, namespace),
@@ -97,7 +97,7 @@ const solverLabel = 'acme.cert-manager.io/http01-solver';
 const isOfOthers = ({metadata: {labels = {}}}: KubeObject): boolean =>
   !(ownerLabel in labels) && !(solverLabel in labels);
 
-async function othersIn(client: Client, namespace: string): Promise<Other[]> {
+async function othersIn(client: Client, namespace: string): Promise<ForeignIngress[]> {
   const {items} = await client.list(ingresses, {namespace});
   return items.filter(isOfOthers).map(({metadata: {name}, spec: {rules = [], tls = []}}) => ({
     name,
@@ -107,7 +107,7 @@ async function othersIn(client: Client, namespace: string): Promise<Other[]> {
 }
 
 /** The Ingresses that serve a hostname. */
-const servingOf = (others: readonly Other[], hostname: Hostname): Serving[] =>
+const servingOf = (others: readonly ForeignIngress[], hostname: Hostname): Serving[] =>
   others
     .filter(({hosts}) => hosts.includes(hostname))
     .map(({name, secretOf: secretFor}) => {
@@ -128,12 +128,12 @@ async function rowOf(
   }: {
     namespace: string;
     tenant: Tenant;
-    others: readonly Other[];
+    others: readonly ForeignIngress[];
     standing: readonly CustomDomain[];
     policy: Policy;
     now: number;
   },
-): Promise<Row> {
+): Promise<AdoptRow> {
   const {hostname, role} = one;
   const home = homeOf(useOf(role), namespace, policy.redirector);
   const place = `${home}/${objectNameOf(tenant.namespaceUID, hostname)}`;

@@ -21,14 +21,14 @@ import {doAll} from '../../kube/side-by-side.ts';
 import {CommandError} from '../errors.ts';
 import {fieldManager} from '../field-manager.ts';
 import type {Surroundings} from '../surroundings.ts';
-import {type Row, secrets} from './read.ts';
+import {type AdoptRow, secrets} from './read.ts';
 
 /** cert-manager learns of Secrets by a watch: one of which it does not know yet it would order anew. */
 const seenAfterMs = 5_000;
 const askAgainMs = 500;
 const patienceMs = 120_000;
 
-type Source = NonNullable<Row['source']>;
+type AdoptSource = NonNullable<AdoptRow['source']>;
 
 export class Adoption {
   readonly #client: Client;
@@ -45,7 +45,7 @@ export class Adoption {
   }
 
   /** Resolves with the rows as they are then. Throws what the API server throws, and CommandError. */
-  async run(rows: readonly Row[]): Promise<Row[]> {
+  async run(rows: readonly AdoptRow[]): Promise<AdoptRow[]> {
     const kept = await doAll(rows, (row) => this.#keep(row));
     const taken = kept.filter(isTakenOver);
     await doAll(taken, ({place, source}) => this.#copy(place, source));
@@ -59,7 +59,7 @@ export class Adoption {
   }
 
   /** The hostname is the tenant's before anything rests for it: without a claim that would go at once. */
-  async #keep(row: Row): Promise<Row> {
+  async #keep(row: AdoptRow): Promise<AdoptRow> {
     const {hostname, tenant, claim, becomes} = row;
     if (claim || (becomes !== 'TakeOver' && becomes !== 'NewOrder')) return row;
     const spec = {tenant: identityOf(tenant), proof: 'DNS' as const};
@@ -68,7 +68,7 @@ export class Adoption {
     return {...row, claim: await this.#client.create(domainClaims, made, {fieldManager})};
   }
 
-  async #copy(place: string, {secret: {data = {}}}: Source): Promise<void> {
+  async #copy(place: string, {secret: {data = {}}}: AdoptSource): Promise<void> {
     const {namespace = '', name} = splitKey(place);
     const {'tls.crt': chain = '', 'tls.key': key = ''} = data;
     const {issuerRef} = this.#policy;
@@ -95,7 +95,7 @@ export class Adoption {
   }
 
   /** Makes the Certificate, and has it rest when cert-manager is content with the Secret. */
-  async #layDown(row: Row & {source: Source}): Promise<Row> {
+  async #layDown(row: AdoptRow & {source: AdoptSource}): Promise<AdoptRow> {
     const {hostname, place, tenant, claim, source} = row;
     const {namespace = '', name} = splitKey(place);
     const {issuerRef, quarantineTimeMs} = this.#policy;
@@ -154,4 +154,5 @@ const isOfNobody = (object: KubeObject): boolean =>
 const isReady = (certificate: Certificate): boolean =>
   hasCondition(certificate, 'Ready') && certificate.status?.renewalTime !== undefined;
 
-const isTakenOver = (row: Row): row is Row & {source: Source} => row.becomes === 'TakeOver' && row.source !== undefined;
+const isTakenOver = (row: AdoptRow): row is AdoptRow & {source: AdoptSource} =>
+  row.becomes === 'TakeOver' && row.source !== undefined;

@@ -16,9 +16,9 @@ import {explainHost, sayExplanation} from '../explain.ts';
 import {json, table} from '../output.ts';
 import {requiredSettings} from '../settings.ts';
 import type {Connection} from '../surroundings.ts';
-import type {Options} from './options.ts';
+import type {CheckCommandOptions} from './options.ts';
 import {Foresight} from './foresee.ts';
-import {type Known, knownOf} from './known.ts';
+import {type CheckFacts, knownOf} from './known.ts';
 import {askedOf, type Resolver} from './resolvers.ts';
 import {type Subject, subjectsIn, textsOf, withHostnames} from './subjects.ts';
 
@@ -29,7 +29,7 @@ interface Foreseen extends Attached {
 
 export async function check(
   connection: Connection,
-  call: Call<Options> & {resolvers: readonly Resolver[]},
+  call: Call<CheckCommandOptions> & {resolvers: readonly Resolver[]},
 ): Promise<ExitCode> {
   const {client} = connection;
   const {settings: place} = call.options;
@@ -51,7 +51,7 @@ export async function check(
 
 async function subjectsOf(
   {client, namespace}: Connection,
-  {options, operands, read}: Call<Options>,
+  {options, operands, read}: Call<CheckCommandOptions>,
 ): Promise<Subject[]> {
   if (options.filename) {
     return subjectsIn(await textsOf(options.filename, read), namespace);
@@ -75,7 +75,7 @@ async function onlyProject({client, namespace}: Connection): Promise<string> {
 
 async function foresee(
   {domains}: Subject,
-  known: Known,
+  known: CheckFacts,
   {settings, now}: {settings: Settings; now: () => number},
 ): Promise<Foreseen[]> {
   const {dns} = settings;
@@ -118,7 +118,7 @@ function isClear(host: HostView): boolean {
   return host.phase === 'Verified' && (code === exitCodes.Waiting || code === exitCodes.Done);
 }
 
-function tell(foreseen: readonly Foreseen[], notChecked: readonly string[], call: Call<Options>): void {
+function tell(foreseen: readonly Foreseen[], notChecked: readonly string[], call: Call<CheckCommandOptions>): void {
   if (call.options.output === 'json') {
     const hosts = foreseen.map(({host, next, ...of}) => ({...of, clear: isClear(host), ...host, ...(next && {next})}));
     call.out(json({hosts, notChecked}));
@@ -132,7 +132,7 @@ function tell(foreseen: readonly Foreseen[], notChecked: readonly string[], call
   if (notChecked.length > 0) call.tell(`\nNot checked: ${notChecked.join('; ')}.\n`);
 }
 
-const said = (one: Attached, {now, colours}: Call<Options>): string => {
+const said = (one: Attached, {now, colours}: Call<CheckCommandOptions>): string => {
   const {since: _, ...why} = explainHost(one);
   return sayExplanation(why, {now: now(), colours});
 };

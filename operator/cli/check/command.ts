@@ -5,7 +5,7 @@ import {UsageError} from '../errors.ts';
 import {outputOption} from '../output.ts';
 import {defaultPlace} from '../settings.ts';
 import {connected} from '../surroundings.ts';
-import type {Options} from './options.ts';
+import type {CheckCommandOptions} from './options.ts';
 import {resolverOf} from './resolvers.ts';
 
 const several = (value: string, before: string[] = []): string[] => [...before, value];
@@ -34,7 +34,7 @@ export function addCheck(program: Command, act: Act): void {
     )
     .option('--settings <namespace/name>', "the platform's ConfigMap", defaultPlace)
     .addOption(outputOption(['text', 'json']));
-  act<Options>(command, async (call) => {
+  act<CheckCommandOptions>(command, async (call) => {
     const {options, operands} = call;
     if (options.filename && (operands.length > 0 || options.project)) throw new UsageError('hostnames, or files (-f)');
     if (!options.filename && operands.length === 0) throw new UsageError('name a hostname, or a file (-f)');

@@ -5,7 +5,7 @@
 import type {CustomDomainStatus} from '../../api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
 import {Writes} from '../../controllers/children.ts';
-import {type Sources, gather} from '../../controllers/gather.ts';
+import {type GatherSources, gather} from '../../controllers/gather.ts';
 import {dnsKey} from '../../controllers/looks.ts';
 import {projectKey} from '../../controllers/relations.ts';
 import type {ClaimWrite} from '../../domain/claim-write.ts';
@@ -19,7 +19,7 @@ import type {Verdict} from '../../domain/proofs/proof.ts';
 import type {Question} from '../../domain/records.ts';
 import {timestamp} from '../../domain/times.ts';
 import type {Look} from '../../domain/world.ts';
-import {anyPlan, type Known} from './known.ts';
+import {anyPlan, type CheckFacts} from './known.ts';
 
 /** One look at DNS, with the CAA records. */
 export type AskDns = (question: Question) => Promise<Verdict>;
@@ -31,13 +31,13 @@ const looksAtOnce = 32;
 const aSecondMs = 1000;
 
 export class Foresight {
-  readonly #known: Known;
+  readonly #known: CheckFacts;
   readonly #ask: AskDns;
   readonly #now: () => number;
   readonly #startedAt: number;
   readonly #looked = new Map<string, {result: Verdict; at: number}>();
 
-  constructor(known: Known, {ask, now}: {ask: AskDns; now: () => number}) {
+  constructor(known: CheckFacts, {ask, now}: {ask: AskDns; now: () => number}) {
     this.#known = known;
     this.#ask = ask;
     this.#now = () => now() + aSecondMs;
@@ -54,7 +54,7 @@ export class Foresight {
     return this.#decide(domain, cleared(this.#known, domain, this.#startedAt));
   }
 
-  async #decide(domain: CustomDomain, known: Known): Promise<CustomDomainStatus> {
+  async #decide(domain: CustomDomain, known: CheckFacts): Promise<CustomDomainStatus> {
     const claims = new Map(known.claims);
     const sources = this.#sources(domain, known, claims);
     for (let round = 0; round < mostRounds; round++) {
@@ -80,7 +80,7 @@ export class Foresight {
     this.#looked.set(dnsKey(question), {result: await this.#ask(question), at});
   }
 
-  #sources(domain: CustomDomain, known: Known, claims: ReadonlyMap<string, DomainClaim>): Sources {
+  #sources(domain: CustomDomain, known: CheckFacts, claims: ReadonlyMap<string, DomainClaim>): GatherSources {
     const {edge, domains, projects} = known;
     // A record that is gone counts as gone for good at once, so that who serves by it is told before it is dark.
     const policy = {...known.policy, driftConfirmationsMs: []};
@@ -137,7 +137,7 @@ const written = ({hostname, spec, status}: ClaimWrite): DomainClaim => ({
 });
 
 /** The same where the plan allows all, the Project is there and deployed, and no other CustomDomain belongs to it. */
-function cleared({projects, domains, tenant, ...known}: Known, domain: CustomDomain, now: number): Known {
+function cleared({projects, domains, tenant, ...known}: CheckFacts, domain: CustomDomain, now: number): CheckFacts {
   const {installation, zone} = known.policy;
   const {namespace = ''} = domain.metadata;
   const {name} = domain.spec.projectRef;

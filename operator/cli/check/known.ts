@@ -34,7 +34,7 @@ import {type Key, keyOf} from '../../kube/objects.ts';
 import {CommandError, isForbidden} from '../errors.ts';
 import type {Subject} from './subjects.ts';
 
-export interface Known {
+export interface CheckFacts {
   policy: Policy;
   /** As far as it can be known here. */
   edge: Edge;
@@ -67,7 +67,7 @@ export async function knownOf(
   client: Client,
   subject: Subject,
   {settings, home, now}: {settings: Settings; home: string; now: number},
-): Promise<Known> {
+): Promise<CheckFacts> {
   const asker = new Asker(client);
   const {namespace} = subject;
   const [tenant, standing, ca, claims, edge] = await Promise.all([
@@ -78,7 +78,7 @@ export async function knownOf(
     asker.edge(settings),
   ]);
   const domains = overlaid(standing.items, subject.domains, now);
-  const known: Known = {
+  const known: CheckFacts = {
     policy: {...toPolicy(settings, home), ...edge, caaIdentities: ca.identities},
     edge,
     accountUri: ca.accountUri,
@@ -216,7 +216,7 @@ class Asker {
   async project(
     {namespace, projects: written}: Subject,
     name: string,
-    {policy, tenant, now}: Pick<Known, 'policy' | 'tenant'> & {now: number},
+    {policy, tenant, now}: Pick<CheckFacts, 'policy' | 'tenant'> & {now: number},
   ): Promise<Project | undefined> {
     const standing = await this.#client.get(projects, `${namespace}/${name}`);
     const want = written.find(({metadata}) => metadata.name === name);
@@ -261,7 +261,7 @@ class Asker {
   }
 
   /** Of claims that are others': the CustomDomains that hold them, and their Projects. */
-  async addHolders(known: Known): Promise<void> {
+  async addHolders(known: CheckFacts): Promise<void> {
     for (const claim of known.claims.values()) {
       const holder = claim.status?.holder;
       if (holder?.kind !== 'CustomDomain' || known.domains.some(({metadata}) => metadata.uid === holder.uid)) continue;

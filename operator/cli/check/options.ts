@@ -1,5 +1,5 @@
 /** What `kubectl doorplate check` is told; `settings`: where the platform's are, `namespace/name`. */
-export interface Options {
+export interface CheckCommandOptions {
   filename?: string[];
   project?: string;
   resolver?: string[];

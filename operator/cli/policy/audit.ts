@@ -18,7 +18,7 @@ interface AuditEvent {
 }
 
 /** What somebody wrote of one kind in one namespace, that would have been refused. */
-interface Written {
+interface AuditedWrite {
   user: string;
   namespace: string;
   /** With its API group: `ingresses.networking.k8s.io`. */
@@ -60,15 +60,15 @@ function wouldBeRefused({stage = 'ResponseComplete', annotations = {}, objectRef
   return (JSON.parse(failed) as {policy: string}[]).some(({policy}) => hasMode.test(policy));
 }
 
-function summed(events: readonly AuditEvent[]): Written[] {
-  const sums = new Map<string, Written>();
+function summed(events: readonly AuditEvent[]): AuditedWrite[] {
+  const sums = new Map<string, AuditedWrite>();
   for (const {
     verb,
     user,
     impersonatedUser,
     objectRef: {namespace = '', resource, apiGroup} = {resource: ''},
   } of events) {
-    const one: Written = {
+    const one: AuditedWrite = {
       user: (impersonatedUser ?? user).username,
       namespace,
       resource: apiGroup ? `${resource}.${apiGroup}` : resource,
@@ -83,7 +83,7 @@ function summed(events: readonly AuditEvent[]): Written[] {
   return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-function tell(written: readonly Written[], call: Call<OutputOptions>): void {
+function tell(written: readonly AuditedWrite[], call: Call<OutputOptions>): void {
   if (written.length === 0) {
     call.tell('The log has no request that the admission policy would have refused.\n');
     return;

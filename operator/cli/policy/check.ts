@@ -15,7 +15,7 @@ import {accountOf} from '../../domain/tenant.ts';
 import {type Action, type Guarded, guardedBy} from './guarded.ts';
 
 /** An object of others that a policy guards. */
-interface Found {
+interface FoundObject {
   namespace: string;
   /** Of the namespace; null where it has none. */
   account: string | null;
@@ -35,7 +35,7 @@ export async function check(client: Client, call: Call<OutputOptions>): Promise<
     ({metadata}) => namespace === undefined || metadata.name === namespace,
   );
   if (places.length === 0) throw new CommandError(`there is no namespace ${namespace}`);
-  const found: Found[] = [];
+  const found: FoundObject[] = [];
   const notChecked: string[] = [];
   for (const one of guarded) {
     const objects = await listed(client, one, namespace);
@@ -50,7 +50,8 @@ export async function check(client: Client, call: Call<OutputOptions>): Promise<
   return open.length > 0 ? exitCodes.Platform : exitCodes.Done;
 }
 
-const textOf = ({namespace, apiVersion, kind, name}: Found): string => [namespace, apiVersion, kind, name].join(' ');
+const textOf = ({namespace, apiVersion, kind, name}: FoundObject): string =>
+  [namespace, apiVersion, kind, name].join(' ');
 
 /** Their metadata: nothing that a Secret holds is read. Undefined where they may not be listed. */
 async function listed(client: Client, {resource}: Guarded, namespace: string | undefined) {
@@ -66,7 +67,7 @@ function ofOthers(
   objects: readonly KubeObject[],
   {resource, ...guarded}: Guarded,
   places: readonly KubeObject[],
-): Found[] {
+): FoundObject[] {
   const labelsOf = new Map(places.map(({metadata}) => [metadata.name, metadata.labels ?? {}]));
   return objects.flatMap((object) => {
     const {name, namespace = ''} = object.metadata;
@@ -94,7 +95,7 @@ function writersOf({metadata: {managedFields = []}}: KubeObject): string[] {
   return [...new Set(all.filter((manager) => !isExcepted(manager)))].toSorted();
 }
 
-function tell(found: readonly Found[], open: readonly Found[], call: Call<OutputOptions>): void {
+function tell(found: readonly FoundObject[], open: readonly FoundObject[], call: Call<OutputOptions>): void {
   if (found.length === 0) {
     call.tell('Nothing stands that others than Doorplate and cert-manager wrote and the admission policy guards.\n');
     return;

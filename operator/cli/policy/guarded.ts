@@ -4,24 +4,24 @@ import {isNotFound} from '../../kube/errors.ts';
 import {defineResource, type KubeObject, type Resource} from '../../kube/objects.ts';
 import {CommandError} from '../errors.ts';
 
-type Labels = Readonly<Record<string, string>>;
+type GuardLabels = Readonly<Record<string, string>>;
 interface Selector {
-  matchLabels?: Labels;
+  matchLabels?: GuardLabels;
   matchExpressions?: {key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[]}[];
 }
-interface Rule {
+interface GuardRule {
   operations: string[];
   apiGroups: string[];
   resources: string[];
 }
-interface Policy extends KubeObject {
-  spec: {matchConstraints: {namespaceSelector?: Selector; resourceRules: Rule[]}};
+interface GuardPolicy extends KubeObject {
+  spec: {matchConstraints: {namespaceSelector?: Selector; resourceRules: GuardRule[]}};
 }
 interface Binding extends KubeObject {
   spec: {
     policyName: string;
     validationActions: Action[];
-    matchResources?: {namespaceSelector?: Selector; resourceRules?: Rule[]};
+    matchResources?: {namespaceSelector?: Selector; resourceRules?: GuardRule[]};
   };
 }
 
@@ -30,7 +30,7 @@ const actions = ['Deny', 'Warn', 'Audit'] as const;
 export type Action = (typeof actions)[number];
 
 const policyKind = {group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false};
-const policies = defineResource<Policy>({
+const policies = defineResource<GuardPolicy>({
   ...policyKind,
   plural: 'validatingadmissionpolicies',
   kind: 'ValidatingAdmissionPolicy',
@@ -52,9 +52,9 @@ export interface Guarded {
   resource: Resource;
   holds: (object: KubeObject) => boolean;
   /** Whether the policy looks at a namespace at all: it is not excepted. */
-  isIn: (namespace: Labels) => boolean;
+  isIn: (namespace: GuardLabels) => boolean;
   /** The strictest that becomes of a write there; undefined where nothing does. */
-  actionIn: (namespace: Labels) => Action | undefined;
+  actionIn: (namespace: GuardLabels) => Action | undefined;
 }
 
 /** Throws CommandError where no policy is installed. */
@@ -73,8 +73,8 @@ export async function guardedBy(client: Client): Promise<Guarded[]> {
       ({spec}) => spec.policyName === policy.metadata.name && !spec.matchResources?.resourceRules,
     );
     const places = {
-      isIn: (labels: Labels) => matches(policy.spec.matchConstraints.namespaceSelector, labels),
-      actionIn: (labels: Labels) => strictest(its, labels),
+      isIn: (labels: GuardLabels) => matches(policy.spec.matchConstraints.namespaceSelector, labels),
+      actionIn: (labels: GuardLabels) => strictest(its, labels),
     };
     if (policy.metadata.name.endsWith('-secrets')) return [{resource: secrets, holds: isOfHostname, ...places}];
     const kinds = served.filter((resource) => writtenRules(policy).some((rule) => names(rule, resource)));
@@ -86,21 +86,21 @@ const isOfHostname = ({metadata: {name, labels}}: KubeObject): boolean =>
   secretName.test(name) || nextKeyLabel in (labels ?? {});
 
 /** Rules for what is created or changed; the status of Doorplate's own kinds is always refused. */
-const writtenRules = ({spec}: Policy): Rule[] =>
+const writtenRules = ({spec}: GuardPolicy): GuardRule[] =>
   spec.matchConstraints.resourceRules.filter(
     ({operations, apiGroups}) => operations.includes('UPDATE') && !apiGroups.includes('doorplate.dev'),
   );
-const groupsOf = (policy: Policy): string[] => writtenRules(policy).flatMap(({apiGroups}) => apiGroups);
-const names = ({apiGroups, resources}: Rule, {group, plural}: Resource): boolean =>
+const groupsOf = (policy: GuardPolicy): string[] => writtenRules(policy).flatMap(({apiGroups}) => apiGroups);
+const names = ({apiGroups, resources}: GuardRule, {group, plural}: Resource): boolean =>
   apiGroups.includes(group) && resources.some((name) => name === '*' || name === plural);
 
-const strictest = (its: readonly Binding[], labels: Labels): Action | undefined => {
+const strictest = (its: readonly Binding[], labels: GuardLabels): Action | undefined => {
   const here = its.filter(({spec}) => matches(spec.matchResources?.namespaceSelector, labels));
   return actions.find((action) => here.some(({spec}) => spec.validationActions.includes(action)));
 };
 
 /** As metav1.LabelSelector: all of it must hold, and what lacks the key is NotIn. */
-function matches({matchLabels = {}, matchExpressions = []}: Selector = {}, labels: Labels): boolean {
+function matches({matchLabels = {}, matchExpressions = []}: Selector = {}, labels: GuardLabels): boolean {
   const equal = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
   return (
     equal &&

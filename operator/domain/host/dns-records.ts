@@ -7,7 +7,7 @@ import {entryBefore} from '../hosts.ts';
 import type {Verdict} from '../proofs/proof.ts';
 import {mayBeProven} from '../proofs/proof.ts';
 import {proofByRecords, recordsFor} from '../proofs/proofs.ts';
-import type {Place, Proof, Question} from '../records.ts';
+import type {RecordPlace, Proof, Question} from '../records.ts';
 import {told} from '../told.ts';
 import type {World} from '../world.ts';
 
@@ -54,7 +54,7 @@ function provableBy(verdict: Verdict): Proof | undefined {
 }
 
 /** Where the records of a hostname are made: by the newest verdict, by what was found before, or by its name. */
-export function placeOf(world: World, hostname: Hostname, verdict: Verdict | undefined): Place {
+export function placeOf(world: World, hostname: Hostname, verdict: Verdict | undefined): RecordPlace {
   const zone = zoneOf(entryBefore(world.domain, hostname)?.zone, verdict);
   const known = zone && {apex: zone.name === hostname, zone};
   return known ?? {apex: verdict?.apex ?? wasApex(priorRecords(world, hostname)) ?? isApexByName(hostname)};

@@ -4,8 +4,8 @@ import {cut} from '../../api/rules.ts';
 import type {ClaimWrite} from '../claim-write.ts';
 import type {Routing} from '../hand-over.ts';
 import {isAlike} from './dns-records.ts';
-import type {Answer, Outcome} from './outcome.ts';
-import type {Host, Kept} from './stages.ts';
+import type {HostReport, Outcome} from './outcome.ts';
+import type {Host, RetainedStatus} from './stages.ts';
 import type {OrderWish} from '../issuance.ts';
 import type {ReasonName, Refusal} from '../reasons.ts';
 import {reasonOf, reasons} from '../reasons.ts';
@@ -34,8 +34,8 @@ export interface HostDecision extends Routing {
 /** `routing`: the objects that it needs, unless a step has said otherwise. */
 export function finish(
   host: Host,
-  kept: Kept,
-  {answer, outcomes}: {answer: Answer; outcomes: readonly Outcome[]},
+  kept: RetainedStatus,
+  {answer, outcomes}: {answer: HostReport; outcomes: readonly Outcome[]},
   routing: Routing,
 ): HostDecision {
   const {world} = host;
@@ -62,8 +62,8 @@ export function finish(
 
 function entryOf(
   {world, hostname, role, before, facts}: Host,
-  kept: Kept,
-  answer: Answer,
+  kept: RetainedStatus,
+  answer: HostReport,
   {certificates: [wanted]}: Routing,
 ): HostStatus {
   const {phase, reason, message} = answer;

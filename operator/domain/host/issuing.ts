@@ -4,21 +4,21 @@ import {asksOf, wishOf} from './ordering.ts';
 import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {phaseOf} from './routing.ts';
-import type {Planned} from './stages.ts';
+import type {PlannedHost} from './stages.ts';
 import type {IssuanceStep} from '../issuance.ts';
 import {afterOrder, expiryOf} from '../issuance.ts';
 import {obstacleRetryMs, tell} from '../obstacle.ts';
 import {timestamp} from '../times.ts';
 
 /** What has never been Live and is not acceptable keeps what it has, and gets nothing new. */
-export function keepOnHold({onHold, refusal, facts}: Planned): Outcome | undefined {
+export function keepOnHold({onHold, refusal, facts}: PlannedHost): Outcome | undefined {
   if (!onHold || !refusal) return undefined;
   const has = facts.certificate && !facts.certificate.resting;
   return {...(!has && {routing: none}), ...say('Verified', refusal)};
 }
 
 /** Its objects could not be written. */
-export function tellObstacle(host: Planned): Outcome | undefined {
+export function tellObstacle(host: PlannedHost): Outcome | undefined {
   const {world, facts} = host;
   const {now} = world;
   const {obstacle, certificate} = facts;
@@ -31,11 +31,11 @@ export function tellObstacle(host: Planned): Outcome | undefined {
 }
 
 /** What is said of the renewal of a certificate; `next`: when there is more to say. */
-export const renewalOf = ({issuance, facts: {certificate}}: Planned) =>
+export const renewalOf = ({issuance, facts: {certificate}}: PlannedHost) =>
   certificate ? expiryOf({...issuance, certificate}) : {};
 
 /** A renewal that is late is looked into; a certificate that has expired is of no use. */
-export function watchRenewal(host: Planned): Outcome {
+export function watchRenewal(host: PlannedHost): Outcome {
   const {world} = host;
   const {now, policy} = world;
   const {step, next} = renewalOf(host);
@@ -50,7 +50,7 @@ export function watchRenewal(host: Planned): Outcome {
 }
 
 /** A certificate is there, or it was Live with one. */
-export function awaitCertificate(host: Planned): Outcome | undefined {
+export function awaitCertificate(host: PlannedHost): Outcome | undefined {
   const {world, hostname, facts, issuance, changing, former, servesStill} = host;
   const {now, policy} = world;
   const {certificate} = facts;
@@ -74,7 +74,7 @@ export function awaitCertificate(host: Planned): Outcome | undefined {
 }
 
 /** Of what serves still it is told what holds its next certificate up, once that is known; else nothing. */
-function sayHeldUp({before, facts, issuance}: Planned, step: IssuanceStep): Pick<Outcome, 'answer'> {
+function sayHeldUp({before, facts, issuance}: PlannedHost, step: IssuanceStep): Pick<Outcome, 'answer'> {
   if (before && step.read && !issuance.diagnosis) return sayAgain(before);
   const isOnItsWay = step.reason === 'Issuing' && facts.certificate?.failure === undefined;
   return isOnItsWay ? {} : say('Live', step);

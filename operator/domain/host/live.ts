@@ -1,35 +1,35 @@
 /** From the routes to Live, and what is said of what is Live. */
 import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../edge.ts';
 import {renewalOf} from './issuing.ts';
-import type {Answer, Outcome} from './outcome.ts';
+import type {HostReport, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {isAnsweredElsewhere, redirectReadAt} from './routing.ts';
-import type {Planned} from './stages.ts';
+import type {PlannedHost} from './stages.ts';
 import {reasonOf} from '../reasons.ts';
 import {canProveByTxt, sayRecords, txtRecord} from '../records.ts';
 import {nextEdgeLook} from '../schedule.ts';
 import {minuteOf} from '../times.ts';
 
 /** Its redirect is published before its routes are written. */
-export const answerInPlaceOfAnother = (host: Planned): Outcome | undefined =>
+export const answerInPlaceOfAnother = (host: PlannedHost): Outcome | undefined =>
   isAnsweredElsewhere(host) ? (lacksPrimary(host) ? waitForPrimary(host) : sayPublished(host)) : undefined;
 
-const waitForPrimary = ({hostname, primary}: Planned): Outcome =>
+const waitForPrimary = ({hostname, primary}: PlannedHost): Outcome =>
   say('Verified', {
     reason: 'WaitingForPrimary',
     message: `${hostname} is ready and redirects as soon as ${primary.hostname} is Live.`,
   });
 
-const lacksPrimary = ({role, redirect}: Planned) => role === 'RedirectSource' && !redirect;
+const lacksPrimary = ({role, redirect}: PlannedHost) => role === 'RedirectSource' && !redirect;
 
 /** It was seen when it began to wait for the primary; it is looked at again once that is Live. */
-export const goOnWaitingForPrimary = (host: Planned): Outcome | undefined =>
+export const goOnWaitingForPrimary = (host: PlannedHost): Outcome | undefined =>
   lacksPrimary(host) && host.before?.phase === 'Verified' && host.before.reason === 'WaitingForPrimary'
     ? waitForPrimary(host)
     : undefined;
 
 /** Every edge has presented its certificate (rule 6). */
-export function awaitEdge({world, hostname, role, redirect, facts, before}: Planned): Outcome | undefined {
+export function awaitEdge({world, hostname, role, redirect, facts, before}: PlannedHost): Outcome | undefined {
   const {now} = world;
   const waits = before?.phase === 'Verified' && reasonOf(before.reason)?.about === 'Edge';
   const since = waits ? Date.parse(before.since) : now;
@@ -58,14 +58,14 @@ export function awaitEdge({world, hostname, role, redirect, facts, before}: Plan
   );
 }
 
-export const beginWaitingForPrimary = (host: Planned): Outcome | undefined =>
+export const beginWaitingForPrimary = (host: PlannedHost): Outcome | undefined =>
   lacksPrimary(host) ? waitForPrimary(host) : undefined;
 
 /** The redirector reads status: what it shall answer is published before the host is called Live. */
-export const publishRedirect = (host: Planned): Outcome | undefined =>
+export const publishRedirect = (host: PlannedHost): Outcome | undefined =>
   host.role === 'RedirectSource' && !host.before?.redirect ? sayPublished(host) : undefined;
 
-function sayPublished(host: Planned): Outcome {
+function sayPublished(host: PlannedHost): Outcome {
   const {hostname, primary} = host;
   const readAt = redirectReadAt(host);
   const message = `${hostname} is ready; its redirect to ${primary.hostname} is being published.`;
@@ -73,10 +73,10 @@ function sayPublished(host: Planned): Outcome {
 }
 
 /** It is served although it is no longer acceptable (rule 8). */
-export const tellGraceOfDowngrade = ({refusal}: Planned): Outcome | undefined => refusal && say('Live', refusal);
+export const tellGraceOfDowngrade = ({refusal}: PlannedHost): Outcome | undefined => refusal && say('Live', refusal);
 
 /** It is served although DNS proves it no longer (rule 3). */
-export function tellGraceOfDrift({hostname, drifted, facts, before, servedUntil}: Planned): Outcome | undefined {
+export function tellGraceOfDrift({hostname, drifted, facts, before, servedUntil}: PlannedHost): Outcome | undefined {
   if (!drifted) return undefined;
   const {verdict} = facts;
   const reason = 'DNSDrifted';
@@ -85,13 +85,13 @@ export function tellGraceOfDrift({hostname, drifted, facts, before, servedUntil}
   return say('Live', {reason, message: `${seen} ${hostname} is served until ${minuteOf(servedUntil ?? '')}.`});
 }
 
-export function tellLateRenewal(host: Planned): Outcome | undefined {
+export function tellLateRenewal(host: PlannedHost): Outcome | undefined {
   const {step} = renewalOf(host);
   return step && say('Live', step);
 }
 
 /** What it does, by its role. */
-function sayServed({hostname, role, primary, redirect}: Planned): Pick<Answer, 'reason' | 'message'> {
+function sayServed({hostname, role, primary, redirect}: PlannedHost): Pick<HostReport, 'reason' | 'message'> {
   switch (role) {
     case 'FormerPrimary':
       return {
@@ -106,7 +106,7 @@ function sayServed({hostname, role, primary, redirect}: Planned): Pick<Answer, '
 }
 
 /** A CDN hides what proved it (rule 3). Nothing is told of what is seen there, which changes from check to check. */
-export function tellCdn(host: Planned): Outcome | undefined {
+export function tellCdn(host: PlannedHost): Outcome | undefined {
   const {facts, before, role, question, zone, ownership} = host;
   if (role === 'FormerPrimary' || ownership.byPlatform) return undefined;
   // As before, while nothing is known, or a negative that is not confirmed.
@@ -122,4 +122,4 @@ export function tellCdn(host: Planned): Outcome | undefined {
   return say('Live', {reason: 'ServedBehindCDN', message});
 }
 
-export const tellServed = (host: Planned): Outcome => say('Live', sayServed(host));
+export const tellServed = (host: PlannedHost): Outcome => say('Live', sayServed(host));

@@ -7,7 +7,7 @@ import {none} from '../hand-over.ts';
 import type {Asks, Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
 import {objectsOf, phaseOf} from './routing.ts';
-import type {Move, Owned, Planned} from './stages.ts';
+import type {Move, Owned, PlannedHost} from './stages.ts';
 import {objectNameOf} from '../hostname.ts';
 import type {IssuanceStep, IssuanceWorld, OrderWish} from '../issuance.ts';
 import {attemptOf, beforeOrder} from '../issuance.ts';
@@ -19,12 +19,12 @@ import {timestamp} from '../times.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 
 /** What holds an order back although the name is proven, and when DNS is looked at until then, ms since the epoch. */
-type Gate = IssuanceStep & {nextLook: number};
+type OrderGate = IssuanceStep & {nextLook: number};
 
 const about = (reason: string) => reasonOf(reason)?.about;
 
 /** CAA records that forbid it, that could not be read, or were not yet. Where the platform's word is the proof, CAA is left to the CA. */
-function caaGate({world: {now, policy}, hostname, facts, before, ownership, upheld}: Owned): Gate | undefined {
+function caaGate({world: {now, policy}, hostname, facts, before, ownership, upheld}: Owned): OrderGate | undefined {
   const {checkedAt} = facts;
   const caa = upheld?.caa;
   if (ownership.byPlatform || policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
@@ -49,7 +49,10 @@ function caaGate({world: {now, policy}, hostname, facts, before, ownership, uphe
 }
 
 /** The budgets and the line before them. */
-function orderGate({world: {now, policy}, facts: {checkedAt = now}}: Owned, issuance: IssuanceWorld): Gate | undefined {
+function orderGate(
+  {world: {now, policy}, facts: {checkedAt = now}}: Owned,
+  issuance: IssuanceWorld,
+): OrderGate | undefined {
   const step = beforeOrder(issuance);
   if (!step) return undefined;
   const since = step.reason === issuance.before?.reason ? Date.parse(issuance.before.since) : now;
@@ -88,7 +91,7 @@ function lookAgain(host: Owned, at: number, caa: boolean): Look {
 }
 
 /** No Certificate before CAA records allow it and the budgets have room. */
-export function holdOrderBack(host: Planned): Outcome | undefined {
+export function holdOrderBack(host: PlannedHost): Outcome | undefined {
   const {facts, onHold, changing, former, liveAt, issuance} = host;
   const gate = facts.certificate || onHold ? undefined : (caaGate(host) ?? orderGate(host, issuance));
   if (!gate) return undefined;
@@ -107,7 +110,7 @@ export function holdOrderBack(host: Planned): Outcome | undefined {
 }
 
 /** The regular check of what proves it; with its CAA records where an order may follow. */
-export function recheckDns(host: Planned): Outcome {
+export function recheckDns(host: PlannedHost): Outcome {
   const {world, hostname, facts, move, onHold} = host;
   const {certificate, checkedAt} = facts;
   const {now, policy} = world;
@@ -117,7 +120,7 @@ export function recheckDns(host: Planned): Outcome {
 }
 
 /** It moves to another issuer, when its turn has come. */
-export function moveToIssuer(host: Planned): Outcome | undefined {
+export function moveToIssuer(host: PlannedHost): Outcome | undefined {
   const {world, move, facts} = host;
   const {certificate} = facts;
   if (move?.step) return asksOf(move.step, host);
@@ -129,14 +132,14 @@ export function moveToIssuer(host: Planned): Outcome | undefined {
 }
 
 /** Its Certificate stands, and cert-manager has not asked yet: what was granted counts until it does, whatever is said of it. */
-export function countOrder(host: Planned): Outcome | undefined {
+export function countOrder(host: PlannedHost): Outcome | undefined {
   const {world, facts} = host;
   const {certificate} = facts;
   if (!certificate || certificate.ready || certificate.request) return undefined;
   return {wish: wishOf(host, 'Ordered', certificate.createdAt ?? timestamp(world.now))};
 }
 
-export function wishOf(host: Planned, state: OrderWish['state'], since: string): OrderWish {
+export function wishOf(host: PlannedHost, state: OrderWish['state'], since: string): OrderWish {
   const {world, hostname, role, move, facts} = host;
   const {domain, policy} = world;
   const {uid = '', namespace: tenants = ''} = domain.metadata;
@@ -147,7 +150,7 @@ export function wishOf(host: Planned, state: OrderWish['state'], since: string):
 }
 
 /** What a step of the issuance asks for. */
-export function asksOf(step: IssuanceStep, host: Planned): Asks {
+export function asksOf(step: IssuanceStep, host: PlannedHost): Asks {
   const {world, hostname, facts, before, move} = host;
   const {certificate, diagnosis} = facts;
   const {wakeAt, wish, unanswered, read, again} = step;

@@ -10,7 +10,7 @@ import type {ReasonName} from '../reasons.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 
 /** What is said of a hostname. `waitingFor`: where it is not whom its reason waits for. */
-export interface Answer {
+export interface HostReport {
   phase: Phase;
   reason: ReasonName;
   message: string;
@@ -32,22 +32,22 @@ export interface Asks {
 
 /** What a step comes to. `routing`: in place of the objects that the hostname needs otherwise. */
 export interface Outcome extends Asks {
-  answer?: Answer;
+  answer?: HostReport;
   routing?: Routing;
 }
 
 export type Step<H> = (host: H) => Outcome | undefined;
 
-export const say = (phase: Phase, {reason, message, waitingFor}: Omit<Answer, 'phase'>): {answer: Answer} => ({
+export const say = (phase: Phase, {reason, message, waitingFor}: Omit<HostReport, 'phase'>): {answer: HostReport} => ({
   answer: {phase, reason, message, ...(waitingFor && {waitingFor})},
 });
 
 /** What was said before, in the same words: after a restart it stands until more is known, so that nothing changes to and fro. */
-export const sayAgain = ({phase, reason, message}: HostStatus): {answer: Answer} =>
+export const sayAgain = ({phase, reason, message}: HostStatus): {answer: HostReport} =>
   say(phase, {reason: reason as ReasonName, message});
 
 /** The outcomes of the steps up to the first that answers. Throws where none does. */
-export function run<H>(steps: readonly Step<H>[], host: H): {answer: Answer; outcomes: Outcome[]} {
+export function run<H>(steps: readonly Step<H>[], host: H): {answer: HostReport; outcomes: Outcome[]} {
   const outcomes: Outcome[] = [];
   for (const step of steps) {
     const outcome = step(host);

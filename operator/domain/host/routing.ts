@@ -9,7 +9,7 @@ import {edgeSettlesMs} from '../edge.ts';
 import {entryBefore} from '../hosts.ts';
 import type {Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
-import type {Planned, Proven} from './stages.ts';
+import type {PlannedHost, Proven} from './stages.ts';
 import {objectNameOf} from '../hostname.ts';
 import type {Use} from '../routes.ts';
 import {homeOf, otherUse, routesOfHost, useOf} from '../routes.ts';
@@ -31,7 +31,7 @@ export function objectsOf(
 }
 
 /** What a proven hostname needs; while it is changing, beside what it had. */
-export function plan(host: Proven): Planned {
+export function plan(host: Proven): PlannedHost {
   const {facts, role, before, changing, move} = host;
   const next = objectsOf(host, {issuerRef: move?.from});
   const former = changing ? objectsOf(host, {use: otherUse(useOf(role))}) : none;
@@ -78,14 +78,14 @@ function changeOver(host: Proven, former: Routing, next: Routing): Routing & {wa
 }
 
 /** What it was stands beside what it becomes, until the edge has surely taken that in. */
-export const awaitHandOver = ({settlesAt}: Planned): Outcome | undefined =>
+export const awaitHandOver = ({settlesAt}: PlannedHost): Outcome | undefined =>
   settlesAt === undefined ? undefined : {wakeAt: [settlesAt]};
 
 /** What it is while its certificate and its routes are on their way. */
-export const phaseOf = ({servesStill}: Planned): Phase => (servesStill ? 'Live' : 'Verified');
+export const phaseOf = ({servesStill}: PlannedHost): Phase => (servesStill ? 'Live' : 'Verified');
 
 /** What it becomes is on its way, and nothing holds that up. */
-export function serveUntilRedirected({hostname, primary, servesStill}: Planned): Outcome | undefined {
+export function serveUntilRedirected({hostname, primary, servesStill}: PlannedHost): Outcome | undefined {
   const message = `${hostname} is served as before until ${primary.hostname} is Live and its own redirect stands.`;
   return servesStill ? say('Live', {reason: 'Serving', message}) : undefined;
 }
@@ -94,7 +94,7 @@ export function serveUntilRedirected({hostname, primary, servesStill}: Planned):
  * Its routes take the place of those of its former role: another reason than what follows, so that the wait for the
  * edge begins when they are gone.
  */
-export const replaceRoutes = ({hostname, changing}: Planned): Outcome | undefined =>
+export const replaceRoutes = ({hostname, changing}: PlannedHost): Outcome | undefined =>
   changing
     ? say('Verified', {
         reason: 'RoutesPending',
@@ -102,7 +102,7 @@ export const replaceRoutes = ({hostname, changing}: Planned): Outcome | undefine
       })
     : undefined;
 
-export function writeRoutes({hostname, facts, routing}: Planned): Outcome | undefined {
+export function writeRoutes({hostname, facts, routing}: PlannedHost): Outcome | undefined {
   if (routing.routed) return undefined;
   const when = facts.occupied ? 'follow when those of its former holder are gone' : 'are being written';
   const message = `${hostname} has its certificate; its ingress rules ${when}.`;

@@ -10,7 +10,7 @@ import type {IssuerRef, Project} from '../../api/foreign.ts';
 import type {ClaimWrite} from '../claim-write.ts';
 import type {Routing} from '../hand-over.ts';
 import type {Hostname} from '../hostname.ts';
-import type {Wanted} from '../hosts.ts';
+import type {WantedHost} from '../hosts.ts';
 import type {IssuanceStep, IssuanceWorld} from '../issuance.ts';
 import type {Ownership} from '../ownership.ts';
 import type {ProvenBy, Refuted} from '../proofs/proof.ts';
@@ -21,7 +21,7 @@ import type {HostFacts, World} from '../world.ts';
 /** One hostname of the spec, and what is known of it. Of the primary it knows only whether that is Live (rule 2). */
 export interface Host {
   world: World;
-  want: Wanted;
+  want: WantedHost;
   hostname: Hostname;
   role: HostStatus['role'];
   facts: HostFacts;
@@ -50,7 +50,7 @@ export interface Accepted extends Host {
 }
 
 /** What status keeps of a hostname, whatever is said of it. Times are RFC 3339. */
-export interface Kept {
+export interface RetainedStatus {
   addedAt?: string;
   verifiedAt?: string;
   liveAt?: string;
@@ -68,7 +68,7 @@ export interface Kept {
 }
 
 /** Whose it is has been read from its claim and from DNS. */
-export interface Owned extends Accepted, Kept {
+export interface Owned extends Accepted, RetainedStatus {
   addedAt: string;
   ownership: Ownership;
   question: Question;
@@ -97,7 +97,7 @@ export interface Proven extends Owned {
 }
 
 /** With the objects that it needs. */
-export interface Planned extends Proven {
+export interface PlannedHost extends Proven {
   routing: Routing;
   /** Those of its former role, while it is changing. */
   former: Routing;

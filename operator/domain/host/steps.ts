@@ -35,8 +35,8 @@ import {run, say} from './outcome.ts';
 import {own} from './owning.ts';
 import {prove} from './proving.ts';
 import {awaitHandOver, plan, replaceRoutes, serveUntilRedirected, writeRoutes} from './routing.ts';
-import type {Host, Owned, Planned} from './stages.ts';
-import {entryBefore, type Wanted} from '../hosts.ts';
+import type {Host, Owned, PlannedHost} from './stages.ts';
+import {entryBefore, type WantedHost} from '../hosts.ts';
 import {timestamp} from '../times.ts';
 import type {World} from '../world.ts';
 
@@ -52,7 +52,7 @@ const untilProven: readonly Step<Owned>[] = [
 ];
 
 /** Verified, until there is a certificate. */
-const untilCertified: readonly Step<Planned>[] = [
+const untilCertified: readonly Step<PlannedHost>[] = [
   holdOrderBack,
   recheckDns,
   moveToIssuer,
@@ -66,7 +66,7 @@ const untilCertified: readonly Step<Planned>[] = [
 ];
 
 /** Verified, until it is seen on the edge (rule 6). Once seen it stays Live: a renewal swaps the leaf while it is served. */
-const untilSeen: readonly Step<Planned>[] = [
+const untilSeen: readonly Step<PlannedHost>[] = [
   replaceRoutes,
   answerInPlaceOfAnother,
   writeRoutes,
@@ -76,7 +76,7 @@ const untilSeen: readonly Step<Planned>[] = [
   publishRedirect,
 ];
 
-const whileLive: readonly Step<Planned>[] = [
+const whileLive: readonly Step<PlannedHost>[] = [
   tellGraceOfDowngrade,
   tellGraceOfDrift,
   tellLateRenewal,
@@ -84,7 +84,7 @@ const whileLive: readonly Step<Planned>[] = [
   tellServed,
 ];
 
-export function decideHost(world: World, want: Wanted, primary: Host['primary']): HostDecision {
+export function decideHost(world: World, want: WantedHost, primary: Host['primary']): HostDecision {
   const host = hostOf(world, want, primary);
   const accepted = accept(host);
   if (!accepted) return refuse(host);
@@ -98,7 +98,7 @@ export function decideHost(world: World, want: Wanted, primary: Host['primary'])
   return finish(planned, decided.answer.phase === 'Live' ? onceLive(planned) : planned, decided, planned.routing);
 }
 
-function hostOf(world: World, want: Wanted, primary: Host['primary']): Host {
+function hostOf(world: World, want: WantedHost, primary: Host['primary']): Host {
   const {hostname, role} = want;
   const facts = world.facts.get(hostname) ?? {};
   const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
@@ -116,7 +116,7 @@ function refuse(host: Host, claims: ClaimWrite[] = []): HostDecision {
 }
 
 /** What serves redirects no more, and is Live since now unless it was. */
-function onceLive(host: Planned): Planned {
+function onceLive(host: PlannedHost): PlannedHost {
   const {world, role, wasLive, liveAt = wasLive ? undefined : timestamp(world.now), redirect} = host;
   return {...host, ...(liveAt !== undefined && {liveAt}), redirect: role === 'RedirectSource' ? redirect : undefined};
 }

@@ -5,7 +5,7 @@ import type {Case, Edge, Finding, ProofKind, Refuted, Verdict} from './proof.ts'
 import {bounded, mostObserved, refuted, wildcardWords} from './proof.ts';
 import {apexNote, atApexOf, followsAtApex} from '../providers.ts';
 import type {ReasonName} from '../reasons.ts';
-import type {DnsRecord, Place, Question} from '../records.ts';
+import type {DnsRecord, RecordPlace, Question} from '../records.ts';
 import {inZone, ttl} from '../records.ts';
 import {printable} from '../text.ts';
 
@@ -80,7 +80,7 @@ export function isOutdated(verdict: Verdict | undefined, edge: Edge): boolean {
 }
 
 /** What stands for a CNAME where none may stand. */
-export function inPlaceOfCname(question: Question, place: Place, edge: Edge): DnsRecord[] {
+export function inPlaceOfCname(question: Question, place: RecordPlace, edge: Edge): DnsRecord[] {
   const to = {...inZone(question.hostname, place), ttl};
   return recordsOfProvider(question, place, edge).map((record) => ({...to, ...record}));
 }
@@ -93,7 +93,11 @@ const withoutAddresses = (edgeHostname: Hostname | undefined) =>
 type Instead = Pick<DnsRecord, 'type' | 'value' | 'note' | 'alternatives'>;
 
 /** The edge's addresses where the provider follows no name at an apex, they are all known one by one, and they last. */
-function recordsOfProvider({target}: Question, {apex, zone}: Place, {edgeAddresses, edgeHostname}: Edge): Instead[] {
+function recordsOfProvider(
+  {target}: Question,
+  {apex, zone}: RecordPlace,
+  {edgeAddresses, edgeHostname}: Edge,
+): Instead[] {
   const isListed =
     edgeHostname === undefined && edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
   const listed = isListed ? edgeAddresses.map(addressRecord).toSorted(byText) : [];

@@ -3,7 +3,7 @@ import type {CaaVerdict} from '../caa.ts';
 import type {Cdn} from '../cdns.ts';
 import type {Hostname} from '../hostname.ts';
 import type {ReasonName} from '../reasons.ts';
-import type {DnsRecord, Place, Proof, Question} from '../records.ts';
+import type {DnsRecord, RecordPlace, Proof, Question} from '../records.ts';
 
 /** What one DNS server said about a name; `operator/dns/client.ts` finds it. Names lower case, without trailing dot. */
 export interface Finding {
@@ -45,7 +45,7 @@ export interface Edge {
 }
 
 /** What the platform has laid down about proofs. */
-export interface Rules extends Edge {
+export interface VerificationRules extends Edge {
   /** `apexOwnership: AddressOnly`, of a platform with one tenant: the edge's addresses at an apex prove it. */
   addressOnly: boolean;
   /** Behind these the TXT alone proves a name. */
@@ -61,13 +61,13 @@ export type RecordState = 'Missing' | 'Wrong' | 'Conflicting' | 'Found' | 'Unkno
  */
 export type Verdict = ProvenBy | Refuted | Unknown;
 
-export interface ProvenBy extends Place {
+export interface ProvenBy extends RecordPlace {
   kind: 'Proven';
   by: Proof;
   caa?: CaaVerdict;
 }
 
-export interface Refuted extends Place {
+export interface Refuted extends RecordPlace {
   kind: 'Refuted';
   reason: ReasonName;
   /** Without a time: {@link messageAt} adds until when resolvers may repeat the old answer. */
@@ -84,7 +84,7 @@ export interface Refuted extends Place {
   oldAnswerSeconds?: number;
 }
 
-export interface Unknown extends Place {
+export interface Unknown extends RecordPlace {
   kind: 'Unknown';
   reason: ReasonName;
   message: string;
@@ -103,8 +103,8 @@ export const mayBeProven = (verdict: Verdict): verdict is ProvenBy | Refuted =>
 /** What is judged, and what is known of it whoever answers. */
 export interface Case {
   question: Question;
-  rules: Rules;
-  place: Place;
+  rules: VerificationRules;
+  place: RecordPlace;
   wildcard: boolean;
   /** The records that prove it, in words. */
   wanted: string;
@@ -116,9 +116,9 @@ export type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknow
 /** A way to prove a name. */
 export interface ProofKind {
   /** What the customer must create for it. */
-  records(question: Question, place: Place, edge: Edge): DnsRecord[];
+  records(question: Question, place: RecordPlace, edge: Edge): DnsRecord[];
   /** Whether the TXT has to be asked for, beside what was found at the name itself. */
-  needs?(question: Question, rules: Rules, isApex: boolean, found: Finding): boolean;
+  needs?(question: Question, rules: VerificationRules, isApex: boolean, found: Finding): boolean;
   /** The verdict over what one server answered; undefined: another kind of proof decides. */
   judge(c: Case, found: Finding, challenge: Challenge): Verdict | undefined;
 }

@@ -10,9 +10,9 @@
 
 import {addresses} from './addresses.ts';
 import {cname} from './cname.ts';
-import type {Case, Challenge, Edge, Finding, ProofKind, Rules, Verdict} from './proof.ts';
+import type {Case, Challenge, Edge, Finding, ProofKind, VerificationRules, Verdict} from './proof.ts';
 import {cdnOf, txt} from './txt.ts';
-import type {DnsRecord, Place, Proof, Question} from '../records.ts';
+import type {DnsRecord, RecordPlace, Proof, Question} from '../records.ts';
 import {sayRecords} from '../records.ts';
 
 const proofs: Record<Proof, ProofKind> = {CNAME: cname, Addresses: addresses, TXT: txt};
@@ -28,7 +28,7 @@ export function judge(c: Case, found: Finding, challenge: Challenge): Verdict {
 }
 
 /** Whether a verdict over what was found depends on the TXT. */
-export const needsTxt = (question: Question, rules: Rules, isApex: boolean, found: Finding): boolean =>
+export const needsTxt = (question: Question, rules: VerificationRules, isApex: boolean, found: Finding): boolean =>
   Object.values(proofs).some((kind) => kind.needs?.(question, rules, isApex, found));
 
 /**
@@ -37,7 +37,7 @@ export const needsTxt = (question: Question, rules: Rules, isApex: boolean, foun
  */
 export const recordsFor = (
   question: Question,
-  place: Place,
+  place: RecordPlace,
   edge: Edge,
   by: Proof = place.apex ? 'TXT' : 'CNAME',
 ): DnsRecord[] => proofs[by].records(question, place, edge);
@@ -51,5 +51,5 @@ export function proofByRecords(records: readonly {type: string; note?: string}[]
 }
 
 /** What the customer's admin types into the provider's form, in words. */
-export const instruction = (question: Question, place: Place, edge: Edge) =>
+export const instruction = (question: Question, place: RecordPlace, edge: Edge) =>
   sayRecords(recordsFor(question, place, edge), place);

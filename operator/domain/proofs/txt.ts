@@ -8,14 +8,14 @@ import {cdnAt} from '../cdns.ts';
 import {shown} from '../hostname.ts';
 import {addressesOf, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
 import {cname} from './cname.ts';
-import type {Case, Finding, ProofKind, Refuted, Rules} from './proof.ts';
+import type {Case, Finding, ProofKind, Refuted, VerificationRules} from './proof.ts';
 import {bounded, refuted, wildcardWords} from './proof.ts';
 import type {ReasonName} from '../reasons.ts';
 import {canProveByTxt, challengeName, sayRecords, txtRecord} from '../records.ts';
 import {printable} from '../text.ts';
 
 /** The CDN that a name is behind. Addresses of the edge are the edge's, in whatever network that stands. */
-export function cdnOf(found: Finding, rules: Rules): Cdn | undefined {
+export function cdnOf(found: Finding, rules: VerificationRules): Cdn | undefined {
   const all = [...found.a, ...found.aaaa];
   return all.length > 0 && all.every((a) => isOfEdge(a, rules)) ? undefined : cdnAt(found, rules.cdns);
 }

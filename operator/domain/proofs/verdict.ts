@@ -4,15 +4,25 @@
  */
 
 import {isApexByName, recordName, registrableName, shown, within} from '../hostname.ts';
-import type {Case, Challenge, Finding, Observation, ProvenBy, Refuted, Rules, Unknown, Verdict} from './proof.ts';
+import type {
+  Case,
+  Challenge,
+  Finding,
+  Observation,
+  ProvenBy,
+  Refuted,
+  VerificationRules,
+  Unknown,
+  Verdict,
+} from './proof.ts';
 import {instruction, judge, needsTxt} from './proofs.ts';
 import {providerOf} from '../providers.ts';
 import {reasons} from '../reasons.ts';
-import type {Place, Question} from '../records.ts';
+import type {RecordPlace, Question} from '../records.ts';
 import {challengeName} from '../records.ts';
 import {printable} from '../text.ts';
 
-const caseOf = (question: Question, rules: Rules, place: Place, wildcard = false): Case => ({
+const caseOf = (question: Question, rules: VerificationRules, place: RecordPlace, wildcard = false): Case => ({
   question,
   rules,
   place,
@@ -29,7 +39,7 @@ const mostNameServers = 8;
  * Where the records are made. What is delegated above the registrable name (a name that nobody has registered stands in the zone of
  * its top-level domain) is no zone of the customer's.
  */
-function placeOf(question: Question, seen: Observation): Place {
+function placeOf(question: Question, seen: Observation): RecordPlace {
   const {zone: name, nameServers = []} = seen;
   const apex = apexOf(question, seen);
   if (name === undefined || nameServers.length === 0 || !within(name, registrableName(question.hostname)))
@@ -46,7 +56,7 @@ function placeOf(question: Question, seen: Observation): Place {
 }
 
 /** The place alone, of whatever has one. */
-const samePlace = ({apex, zone}: Place): Place => ({apex, ...(zone && {zone})});
+const samePlace = ({apex, zone}: RecordPlace): RecordPlace => ({apex, ...(zone && {zone})});
 
 const serverNames = (findings: readonly Finding[]) =>
   [
@@ -147,7 +157,7 @@ function withoutEdge({question, rules, place, wanted}: Case, seen: Observation):
  * The verdict over what the zone's own servers say. At least one must answer; where they disagree, the one without the
  * record counts, because any of them may be asked next.
  */
-export function judgeAuthoritative(question: Question, rules: Rules, seen: Observation): Verdict {
+export function judgeAuthoritative(question: Question, rules: VerificationRules, seen: Observation): Verdict {
   const place = placeOf(question, seen);
   const c = caseOf(question, rules, place, seen.wildcard);
   const zone = printable(seen.zone ?? recordName(question.hostname).zone);
@@ -169,7 +179,7 @@ export function judgeAuthoritative(question: Question, rules: Rules, seen: Obser
 }
 
 /** Whether the TXT is worth asking for: the verdict could depend on it. */
-export const needsChallenge = (question: Question, rules: Rules, seen: Observation): boolean =>
+export const needsChallenge = (question: Question, rules: VerificationRules, seen: Observation): boolean =>
   answered(seen).some((found) => needsTxt(question, rules, apexOf(question, seen), found));
 
 const sameServer = ({server: one}: Finding, {server: other}: Finding) =>
@@ -213,7 +223,7 @@ function brokenDnssec({question, place}: Case, seen: string, bogus: readonly Fin
  */
 export function judgeBoth(
   question: Question,
-  rules: Rules,
+  rules: VerificationRules,
   authoritative: Observation,
   recursive: Observation,
 ): Verdict {
@@ -260,7 +270,7 @@ export function judgeBoth(
  * The verdict of recursive resolvers alone (`dns.mode: RecursiveOnly`, where port 53 outward is closed): at least two must
  * have answered, and most of those that did, two at least, must say the same.
  */
-export function judgeRecursive(question: Question, rules: Rules, seen: Observation): Verdict {
+export function judgeRecursive(question: Question, rules: VerificationRules, seen: Observation): Verdict {
   const name = shown(question.hostname);
   const place = placeOf(question, seen);
   const c = caseOf(question, rules, place, seen.wildcard);

@@ -6,7 +6,7 @@ import type {Brand} from './brand.ts';
 import {contentHash, staticFile, type StaticFile} from '../static-file.ts';
 import {brandCss, brandHtml} from './brand.ts';
 
-export interface Page {
+export interface PageVersion {
   document: StaticFile;
   /** By path, `/assets/...`: each name holds a hash of its content. */
   assets: ReadonlyMap<string, StaticFile>;
@@ -28,7 +28,7 @@ const file = (name: string, body: Buffer): Promise<StaticFile> =>
   staticFile(types[extname(name)] ?? 'application/octet-stream', body);
 
 /** Reads the page as Vite built it, made the platform's. Throws where it was not built, saying how to. */
-export async function loadPage(brand: Brand, folder = builtPage): Promise<Page> {
+export async function loadPage(brand: Brand, folder = builtPage): Promise<PageVersion> {
   if (!existsSync(join(folder, 'index.html'))) throw new Error(`the page is not built into ${folder}: npm run page`);
   const css = brandCss(brand);
   const cssPath = `/assets/brand-${contentHash(css)}.css`;

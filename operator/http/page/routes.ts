@@ -3,7 +3,7 @@ import type {FastifyInstance} from 'fastify';
 import {sendFile} from '../static-file.ts';
 import type {Brand} from './brand.ts';
 import {contentSecurityPolicy} from './brand.ts';
-import type {Page} from './files.ts';
+import type {PageVersion} from './files.ts';
 
 /** Where the document is answered: what stands in the address bar. */
 export const views = ['/', '/sign-in', '/projects/:project', '/keys', '/usage'] as const;
@@ -13,7 +13,7 @@ const config = {isFile: true};
 /** `hasHttps`: browsers are to use HTTPS alone for this hostname (RFC 6797), for a year. */
 export function addPage(
   server: FastifyInstance,
-  {page, brand, hasHttps}: {page: Page; brand: Brand; hasHttps: boolean},
+  {page, brand, hasHttps}: {page: PageVersion; brand: Brand; hasHttps: boolean},
 ): void {
   const hsts = hasHttps ? {'strict-transport-security': 'max-age=31536000'} : {};
   const policy = {

@@ -11,7 +11,7 @@ import type {apiMetrics} from '../../observability/metrics.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import {type Actor, callerOf, hasScope} from '../caller.ts';
-import {Delivery, Feed, type Source} from '../event-feed.ts';
+import {Delivery, Feed, type FeedSource} from '../event-feed.ts';
 import {
   banTopic,
   type Changed,
@@ -24,13 +24,13 @@ import {
 import {EventStream, type StreamEvent} from '../event-stream.ts';
 import {Problem} from '../problems.ts';
 import {whoIs} from '../server.ts';
-import type {Store} from '../store.ts';
+import type {ObjectStore} from '../store.ts';
 import {idOf, StreamPlaces} from '../stream-places.ts';
 import {domainsView} from '../views.ts';
 import {projectParams} from './reads.ts';
 
 export interface EventDeps {
-  store: Store;
+  store: ObjectStore;
   hub: EventHub;
   /** Whether the caller of a stream still has access. */
   mayGoOn: (request: FastifyRequest) => Promise<boolean>;
@@ -46,7 +46,7 @@ export interface EventDeps {
 const jitteredRetry = (): string => `retry: ${2000 + Math.floor(Math.random() * 8000)}\n\n`;
 
 /** Begins a stream of what a topic of the {@link EventHub} is about; `source` is called for the first one. */
-type Begin = (request: FastifyRequest, reply: FastifyReply, topic: string, source: () => Source) => void;
+type Begin = (request: FastifyRequest, reply: FastifyReply, topic: string, source: () => FeedSource) => void;
 
 // A HEAD would be a stream of nothing that nobody ends.
 const exposeHeadRoute = false;
@@ -83,14 +83,14 @@ function streams(deps: EventDeps): Begin {
 /** Returns a function that lets a stream follow a topic. All streams of a topic share one feed. */
 function feeds(hub: EventHub, delivery: Delivery) {
   const shared = new Map<string, {feed: Feed; unlisten: () => void}>();
-  const make = (topic: string, source: Source) => {
+  const make = (topic: string, source: FeedSource) => {
     const feed = new Feed(source, delivery);
     const unlisten = hub.listen([topic], (changed) =>
       hub.closing ? feed.close(jitteredRetry) : feed.changed(changed),
     );
     return {feed, unlisten};
   };
-  return (topic: string, source: () => Source, stream: EventStream): (() => void) => {
+  return (topic: string, source: () => FeedSource, stream: EventStream): (() => void) => {
     const {feed, unlisten} = shared.get(topic) ?? make(topic, source());
     shared.set(topic, {feed, unlisten});
     feed.add(stream);
@@ -130,7 +130,7 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
 }
 
 /** The domains of a project, while it exists. */
-function domainsSource(store: Store, namespace: string, name: string): Source {
+function domainsSource(store: ObjectStore, namespace: string, name: string): FeedSource {
   let last: StreamEvent[] = [];
   return {
     isState: true,
@@ -180,7 +180,7 @@ function followNamespace(app: App, begin: Begin): void {
 }
 
 /** The names of what has changed. */
-const changesSource: Source = {
+const changesSource: FeedSource = {
   isState: false,
   read: (changes) =>
     changes.map((changed) => {

@@ -10,12 +10,12 @@ import {bounded, comesFrom, refuseToRevoke, refuseToRotate} from '../key-bounds.
 import type {KeyWriter} from '../key-writer.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
-import type {OwnedKey, Store} from '../store.ts';
+import type {OwnedKey, ObjectStore} from '../store.ts';
 import {objectName, pageOf} from '../store.ts';
 import {keyView} from '../views.ts';
 
 export interface KeyDeps {
-  store: Store;
+  store: ObjectStore;
   writer: KeyWriter;
   /** Unix ms. */
   now: () => number;
@@ -98,7 +98,7 @@ function listKeys(app: App, {store, now}: KeyDeps): void {
 
 /** Finds keys of the caller's namespace by name. */
 const finder =
-  (store: Store, {namespace}: Actor) =>
+  (store: ObjectStore, {namespace}: Actor) =>
   (keyName: string): OwnedKey =>
     store.key(namespace, keyName);
 

@@ -10,12 +10,12 @@ import {planPool} from '../pools.ts';
 import {etagOf, versionOf} from '../preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
-import type {Store} from '../store.ts';
+import type {ObjectStore} from '../store.ts';
 import {objectName, pageOf} from '../store.ts';
 import {accountView, domainsView, hostsOf, nameOf, projectView} from '../views.ts';
 
 export interface ReadDeps {
-  store: Store;
+  store: ObjectStore;
   limiter: Pick<Limiter, 'lookUp'>;
   /** The plans that the platform offers. */
   offeredPlans: () => readonly Plan[];

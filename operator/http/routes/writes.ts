@@ -16,14 +16,14 @@ import {type Attempt, refusedView} from '../dry-run.ts';
 import {etagOf, versionOf} from '../preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
-import type {Store} from '../store.ts';
+import type {ObjectStore} from '../store.ts';
 import type {HostView} from '../views.ts';
 import {domainsView, hostsOf, nameOf} from '../views.ts';
-import type {Change, Changed, DomainWriter} from '../writer.ts';
+import type {DomainsChange, DomainsChanged, DomainWriter} from '../writer.ts';
 import {hostParams, projectParams} from './reads.ts';
 
 export interface WriteDeps {
-  store: Store;
+  store: ObjectStore;
   writer: DomainWriter;
   /** Resolves with the CustomDomain when its status speaks of its spec, or as it stands when that takes too long. */
   settled: (domain: CustomDomain) => Promise<CustomDomain>;
@@ -75,7 +75,7 @@ export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
   verify(app, deps);
 }
 
-const projectOf = (store: Store, request: FastifyRequest<{Params: {project: string}}>): Project =>
+const projectOf = (store: ObjectStore, request: FastifyRequest<{Params: {project: string}}>): Project =>
   store.project(callerOf(request).namespace, request.params.project);
 
 /** A hostname that is to be attached, as it is compared. Throws where it cannot be. */
@@ -95,8 +95,8 @@ async function carryOut(
   {writer, audit}: WriteDeps,
   request: FastifyRequest,
   project: Project,
-  {action, name, change}: Wanted,
-): Promise<Changed> {
+  {action, name, change}: RequestedChange,
+): Promise<DomainsChanged> {
   const done = await writer.change(project, request.headers['if-match'], change);
   const [before, after] = [hostState(done.before, name), hostState(done.domain?.spec, name)];
   if (!isDeepEqual(before, after))
@@ -109,7 +109,7 @@ async function changed(
   deps: WriteDeps,
   request: FastifyRequest,
   project: Project,
-  wanted: Wanted,
+  wanted: RequestedChange,
 ): Promise<{view: HostView; etag: string}> {
   const {settled} = deps;
   const {name} = wanted;
@@ -121,10 +121,10 @@ async function changed(
 }
 
 /** What a request asks of a hostname. */
-interface Wanted {
+interface RequestedChange {
   action: Audited['action'];
   name: Hostname;
-  change: Change;
+  change: DomainsChange;
 }
 
 function viewOf(domain: CustomDomain, name: Hostname): HostView | undefined {

@@ -4,22 +4,22 @@
  */
 import {Problem, type signedInSchema} from '../problems.ts';
 import type {z} from 'zod';
-import type {Grant} from './sessions.ts';
+import type {SessionGrant} from './sessions.ts';
 
 /** Who a session belongs to, as a person may see it. */
 export type SignedIn = z.output<typeof signedInSchema>;
 
 interface SignIn {
   /** The session that the browser has. */
-  current: Grant | undefined;
-  next: Grant;
+  current: SessionGrant | undefined;
+  next: SessionGrant;
   /** URL or origin of the page that led to the link, by `document.referrer`; undefined: a person typed a key. */
   referrer: string | undefined;
   /** Of the platform's pages. */
   origins: readonly string[];
 }
 
-const isSame = (a: Grant, b: Grant): boolean =>
+const isSame = (a: SessionGrant, b: SessionGrant): boolean =>
   a.namespace === b.namespace && a.namespaceUID === b.namespaceUID && a.subject === b.subject;
 
 /** Whether the person must confirm the sign-in. A site can hide its own referrer; it cannot send the platform's. */

@@ -3,7 +3,7 @@ import type {FastifyRequest} from 'fastify';
 import type {ApiKey} from '../../api/foreign.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import type {Limiter} from '../../limits/limiter.ts';
-import type {Pool, Refusal, Verdict} from '../../limits/verdict.ts';
+import type {Pool, QuotaRefusal, QuotaVerdict} from '../../limits/verdict.ts';
 import {accountMissing, lacksAccount, type NotRecognised} from '../auth.ts';
 import {hasScope, type SessionCaller, type Stranger} from '../caller.ts';
 import {capPools, pagePool, planPool, removalPool} from '../pools.ts';
@@ -28,7 +28,7 @@ export interface SessionPassDeps {
 export async function passSession(
   deps: SessionPassDeps,
   {token, request, stranger}: {token: string; request: FastifyRequest; stranger: Stranger},
-  judge: (verdict: Verdict) => void,
+  judge: (verdict: QuotaVerdict) => void,
 ): Promise<void> {
   const {sessions, local, limiter, tenantOf} = deps;
   request.caller = stranger;
@@ -72,8 +72,11 @@ const removes = ({method, routeOptions}: FastifyRequest, caller: SessionCaller):
   method === 'DELETE' && hasScope(caller, routeOptions.config.scope ?? 'any');
 
 /** Charges the first choice that admits the request; if none does, the refusal with the shortest wait. */
-async function takeFirst(limiter: SessionPassDeps['limiter'], choices: readonly (readonly Pool[])[]): Promise<Verdict> {
-  let refusal: Refusal | undefined;
+async function takeFirst(
+  limiter: SessionPassDeps['limiter'],
+  choices: readonly (readonly Pool[])[],
+): Promise<QuotaVerdict> {
+  let refusal: QuotaRefusal | undefined;
   for (const pools of choices) {
     const verdict = await limiter.take(pools);
     if (verdict.allowed) return verdict;

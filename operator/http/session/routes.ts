@@ -22,7 +22,7 @@ import {clearCookie, readCookie, setCookie} from './cookie.ts';
 import {manageSessions} from './manage.ts';
 import {subject} from './subject.ts';
 import {checkSameOrigin} from './same-origin.ts';
-import type {Grant, Session, Sessions} from './sessions.ts';
+import type {SessionGrant, Session, Sessions} from './sessions.ts';
 
 export interface SessionRoutesDeps {
   sessions: Sessions;
@@ -88,7 +88,7 @@ const signedIn = signedInSchema.extend({
 
 type TenantOf = SessionRoutesDeps['tenantOf'];
 
-const whose = ({namespace, subject: of}: Grant, tenantOf: TenantOf): SignedIn => ({
+const whose = ({namespace, subject: of}: SessionGrant, tenantOf: TenantOf): SignedIn => ({
   account: tenantOf(namespace)?.account ?? null,
   namespace,
   subject: of ?? null,
@@ -121,7 +121,7 @@ function recordSession(
   {audit, tenantOf}: SessionRoutesDeps,
   request: FastifyRequest,
   action: 'session.start' | 'session.end',
-  session: Grant | undefined,
+  session: SessionGrant | undefined,
 ): void {
   const tenant = session && tenantOf(session.namespace);
   if (!tenant) return;
@@ -159,7 +159,7 @@ function makeLink(app: App, deps: SessionRoutesDeps): void {
         (headers) => void reply.headers(headers),
       );
       const key = caller.kind === 'key' ? keyOf(caller.key, caller) : undefined;
-      const grant: Grant = {
+      const grant: SessionGrant = {
         ...request.body,
         namespace: caller.namespace,
         namespaceUID: caller.tenant.namespaceUID,
@@ -255,7 +255,7 @@ function refuseReturn(returnUrl: string | undefined, caller: Actor, {returnOrigi
 async function refuseUnseen(
   {sessions, tenantOf, returnOrigins}: SessionRoutesDeps,
   cookie: string | undefined,
-  next: Grant,
+  next: SessionGrant,
   referrer: string | undefined,
 ): Promise<void> {
   const found = cookie === undefined ? undefined : await sessions.find(cookie);
@@ -264,7 +264,11 @@ async function refuseUnseen(
   throw consentProblem(current ? whose(current, tenantOf) : null, whose(next, tenantOf));
 }
 
-async function startByKey(deps: SessionRoutesDeps, grant: Grant, reply: FastifyReply): ReturnType<Sessions['start']> {
+async function startByKey(
+  deps: SessionRoutesDeps,
+  grant: SessionGrant,
+  reply: FastifyReply,
+): ReturnType<Sessions['start']> {
   const tenant = deps.tenantOf(grant.namespace);
   if (tenant)
     await deps.gate.passBeside(signInPool('key', tenant), 'sign-ins', (headers) => void reply.headers(headers));
@@ -276,7 +280,7 @@ function grantOf(
   {recognise, bannedUntil, namespaceUID, now}: SessionRoutesDeps,
   token: string,
   network: string,
-): Grant {
+): SessionGrant {
   const who = recognise(token);
   if ('problem' in who) throw new Problem(who.problem, who.detail);
   const {namespace = ''} = who.key.metadata;
@@ -298,7 +302,7 @@ function grantOf(
   };
 }
 
-const keyOf = ({metadata: {name, uid = ''}}: ApiKey, {hash, network}: KeyUser): NonNullable<Grant['key']> => ({
+const keyOf = ({metadata: {name, uid = ''}}: ApiKey, {hash, network}: KeyUser): NonNullable<SessionGrant['key']> => ({
   name,
   uid,
   hash,

@@ -13,7 +13,7 @@ import type {NotRecognised} from '../auth.ts';
 import {Problem} from '../problems.ts';
 
 /** What somebody may do, and on whose word. */
-export interface Grant {
+export interface SessionGrant {
   namespace: string;
   /** Of the namespace: one of the same name that comes after it inherits nothing. */
   namespaceUID: string;
@@ -30,7 +30,7 @@ export interface Grant {
   key?: KeyUser & {name: string; uid: string};
 }
 
-export interface Session extends Grant {
+export interface Session extends SessionGrant {
   /** Names it without letting anybody in: the hash of its cookie. */
   id: string;
   /** Unix seconds; absent of a session that an older Doorplate began. */
@@ -44,7 +44,7 @@ export interface SessionsDeps {
   /** Unix ms, by the clock that records end by. */
   now: () => number;
   /** Why a session of this key goes on no longer; undefined while it does. */
-  keyEnded: (grant: Grant) => string | undefined;
+  keyEnded: (grant: SessionGrant) => string | undefined;
   /** The UID of a namespace that exists. */
   namespaceUID: (namespace: string) => string | undefined;
   /** How long a session lasts. */
@@ -78,12 +78,12 @@ export class Sessions {
   }
 
   /** A token that opens a session once. Rejects with `unavailable` while the store cannot be asked, as all methods do. */
-  async makeLink(grant: Grant): Promise<{token: string; endsSeconds: number}> {
+  async makeLink(grant: SessionGrant): Promise<{token: string; endsSeconds: number}> {
     return this.#keep('link', grant, linkSeconds);
   }
 
   /** What a link grants; it is not used up. Throws as {@link open} does. */
-  async grantOf(link: string): Promise<Grant> {
+  async grantOf(link: string): Promise<SessionGrant> {
     const name = `link:${idOf(link)}`;
     return this.#read(tokenShape.test(link) ? await this.#asked(this.#deps.records.get(name)) : undefined);
   }
@@ -100,13 +100,13 @@ export class Sessions {
     }
   }
 
-  #read(text: string | undefined): Grant {
+  #read(text: string | undefined): SessionGrant {
     if (text === undefined)
       throw new Problem(
         'link-used',
         "This link was used before, or is older than five minutes. Follow the platform's link again.",
       );
-    const grant = JSON.parse(text) as Grant;
+    const grant = JSON.parse(text) as SessionGrant;
     const why = this.#whyEnded(grant);
     if (why) throw new Problem(why.problem, why.detail);
     return grant;
@@ -116,12 +116,12 @@ export class Sessions {
   async #giveBack(name: string, taken: Promise<string | undefined>): Promise<void> {
     const text = await taken.catch(() => undefined);
     if (text === undefined) return;
-    const {endsSeconds, namespaceUID: group} = JSON.parse(text) as Grant & {endsSeconds: number};
+    const {endsSeconds, namespaceUID: group} = JSON.parse(text) as SessionGrant & {endsSeconds: number};
     // Where that fails, too, the platform has other links.
     await this.#deps.records.put({name, text, endsSeconds, group}, this.#deps.now()).catch(() => {});
   }
 
-  async start(grant: Grant): Promise<{token: string; session: Session}> {
+  async start(grant: SessionGrant): Promise<{token: string; session: Session}> {
     const {token, ...times} = await this.#keep('session', grant, this.#deps.sessionSeconds);
     return {token, session: {...grant, id: idOf(token), ...times}};
   }
@@ -137,7 +137,7 @@ export class Sessions {
     const text = tokenShape.test(token) ? await this.#asked(this.#deps.records.get(`session:${id}`)) : undefined;
     this.#good.delete(id);
     if (text === undefined) return ended('The session has ended. Sign in again.');
-    const session = {...(JSON.parse(text) as Grant & {endsSeconds: number}), id};
+    const session = {...(JSON.parse(text) as SessionGrant & {endsSeconds: number}), id};
     const why = this.#whyEnded(session);
     if (why) return why;
     if (this.#good.size >= mostGood) this.#good.delete(this.#good.values().next().value!);
@@ -146,7 +146,7 @@ export class Sessions {
   }
 
   /** Ends the session of a cookie. Returns what it granted; undefined if there was none. */
-  async end(token: string): Promise<Grant | undefined> {
+  async end(token: string): Promise<SessionGrant | undefined> {
     return this.#end(idOf(token));
   }
 
@@ -166,37 +166,37 @@ export class Sessions {
   }
 
   /** Ends a session by its id. Returns what it granted; undefined if the namespace has none of this id. */
-  async endById(namespaceUID: string, id: string): Promise<Grant | undefined> {
+  async endById(namespaceUID: string, id: string): Promise<SessionGrant | undefined> {
     const text = await this.#asked(this.#deps.records.get(`session:${id}`));
-    if (text === undefined || (JSON.parse(text) as Grant).namespaceUID !== namespaceUID) return undefined;
+    if (text === undefined || (JSON.parse(text) as SessionGrant).namespaceUID !== namespaceUID) return undefined;
     return this.#end(id);
   }
 
   /** Ends all sessions of a user in the namespace, and the links that the user has not used. Returns the sessions that it ended. */
-  async endAll(namespaceUID: string, subject: string): Promise<Grant[]> {
+  async endAll(namespaceUID: string, subject: string): Promise<SessionGrant[]> {
     // Links first: a link that is used meanwhile is a session by then.
     const links = await this.#asked(this.#deps.records.list('link', namespaceUID));
-    const theirs = links.filter(({text}) => (JSON.parse(text) as Grant).subject === subject);
+    const theirs = links.filter(({text}) => (JSON.parse(text) as SessionGrant).subject === subject);
     await Promise.all(theirs.map(({name}) => this.#asked(this.#deps.records.take(name))));
     const sessions = (await this.#kept(namespaceUID)).filter((session) => session.subject === subject);
     const grants = await Promise.all(sessions.map(({id}) => this.#end(id)));
     return grants.filter((grant) => grant !== undefined);
   }
 
-  async #end(id: string): Promise<Grant | undefined> {
+  async #end(id: string): Promise<SessionGrant | undefined> {
     const text = await this.#asked(this.#deps.records.take(`session:${id}`));
     this.#deps.onEnd(id);
-    return text === undefined ? undefined : (JSON.parse(text) as Grant);
+    return text === undefined ? undefined : (JSON.parse(text) as SessionGrant);
   }
 
-  #whyEnded(grant: Grant): NotRecognised | undefined {
+  #whyEnded(grant: SessionGrant): NotRecognised | undefined {
     if (this.#deps.namespaceUID(grant.namespace) !== grant.namespaceUID)
       return ended('The session has ended with its namespace.');
     const why = grant.key && this.#deps.keyEnded(grant);
     return why === undefined ? undefined : ended(why);
   }
 
-  async #keep(kind: 'link' | 'session', grant: Grant, seconds: number): Promise<{token: string} & Times> {
+  async #keep(kind: 'link' | 'session', grant: SessionGrant, seconds: number): Promise<{token: string} & Times> {
     const nowMs = this.#deps.now();
     const [token, startSeconds] = [newToken(), Math.floor(nowMs / 1000)];
     const times = {startSeconds, endsSeconds: startSeconds + seconds};

@@ -4,7 +4,7 @@ import {promisify} from 'node:util';
 import {describe, expect, test} from '@jest/globals';
 import {parse} from 'yaml';
 import {z} from 'zod';
-import type {Kind} from '../../../operator/api/crd.ts';
+import type {CustomKind} from '../../../operator/api/crd.ts';
 import {crd, lint} from '../../../operator/api/crd.ts';
 import {customDomainConditions, customDomainKind, redirectStatuses} from '../../../operator/api/custom-domain.ts';
 import {accountKind} from '../../../operator/api/account.ts';
@@ -21,7 +21,7 @@ interface Node {
   properties?: Record<string, Node>;
   items?: Node;
 }
-const schemaOf = (kind: Kind) =>
+const schemaOf = (kind: CustomKind) =>
   (crd(kind) as {spec: {versions: {schema: {openAPIV3Schema: Node}}[]}}).spec.versions[0]!.schema.openAPIV3Schema;
 const at = (node: Node, path: string) =>
   path.split('.').reduce<Node>((n, part) => (part === '[]' ? n.items! : n.properties![part]!), node);
@@ -32,18 +32,18 @@ const walk = (node: Node, path = ''): [string, Node][] => [
   ...(node.items ? walk(node.items, `${path}[]`) : []),
 ];
 
-const columns = (kind: Kind) =>
+const columns = (kind: CustomKind) =>
   (
     crd(kind) as {spec: {versions: {additionalPrinterColumns: {name: string; priority?: number}[]}[]}}
   ).spec.versions[0]!.additionalPrinterColumns.map((c) => c.name + (c.priority ? '*' : ''));
 
-const specOf = (kind: Kind) =>
+const specOf = (kind: CustomKind) =>
   (crd(kind) as {spec: {scope: string; versions: {subresources?: object; schema: {openAPIV3Schema: Node}}[]}}).spec;
 
-const kindWith = (spec: z.ZodType): Kind => ({...projectKind, spec});
+const kindWith = (spec: z.ZodType): CustomKind => ({...projectKind, spec});
 
 describe('The schema of a kind', () => {
-  test.each<[string, Kind]>([
+  test.each<[string, CustomKind]>([
     ['CustomDomain', customDomainKind],
     ['Project', projectKind],
     ['Plan', planKind],
@@ -170,9 +170,9 @@ test.each([
   expect(fold(written)).toBe(expected);
 });
 
-test.each<Kind>([customDomainKind, projectKind, planKind, accountKind, apiKeyKind])(
+test.each<CustomKind>([customDomainKind, projectKind, planKind, accountKind, apiKeyKind])(
   'The examples of $kind are good',
-  (kind: Kind) => {
+  (kind: CustomKind) => {
     for (const example of kind.examples)
       expect(kind.spec.safeParse((parse(example) as {spec: unknown}).spec).error).toBeUndefined();
   },

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
-import type {Place} from '../../../operator/controllers/children.ts';
+import type {CertificatePlace} from '../../../operator/controllers/children.ts';
 import {Writes} from '../../../operator/controllers/children.ts';
-import {gather, type Sources} from '../../../operator/controllers/gather.ts';
+import {gather, type GatherSources} from '../../../operator/controllers/gather.ts';
 import type {RouteObject} from '../../../operator/controllers/rendering.ts';
 import {
   certificate,
@@ -16,7 +16,7 @@ import {
 } from '../../support/world.ts';
 
 /** Caches of one CustomDomain whose routes have been there for a second; `stands`: whether one is as it should be. */
-function sources(stands: (route: RouteObject) => boolean, identities: string[] = []): Sources {
+function sources(stands: (route: RouteObject) => boolean, identities: string[] = []): GatherSources {
   return {
     policy,
     issuer: {identities},
@@ -66,7 +66,10 @@ describe('The routes of a hostname', () => {
 describe('A Certificate that rests', () => {
   const known = sources(() => true);
   const held = (by: string) => {
-    const children = {...known.children, certificate: ({tenant}: Place) => tenant && certificate({name: 'of-before'})};
+    const children = {
+      ...known.children,
+      certificate: ({tenant}: CertificatePlace) => tenant && certificate({name: 'of-before'}),
+    };
     const claims = {of: (hostname: string) => heldClaim(hostname, by)};
     return gather({...known, children, claims}, moment).facts.get('docs.example.com');
   };

@@ -12,7 +12,7 @@ import {keptRoute} from '../../../operator/controllers/rendering.ts';
 import {ingresses} from '../../../operator/controllers/resources.ts';
 import type {Client} from '../../../operator/kube/client.ts';
 import type {ObjectMeta} from '../../../operator/kube/objects.ts';
-import type {Source} from '../../../operator/kube/wake.ts';
+import type {ChangeSource} from '../../../operator/kube/wake.ts';
 import {domain, enterprise, project} from '../../support/world.ts';
 
 const named = (name: string, more: Partial<ObjectMeta> = {}): ObjectMeta => ({
@@ -56,7 +56,7 @@ let tell: Map<string, ((...told: unknown[]) => void)[]>;
 let woken: string[];
 
 /** Something that tells what the test says. */
-function source(name: string): Source<[]> & Source<[string]> {
+function source(name: string): ChangeSource<[]> & ChangeSource<[string]> {
   return {
     onChange(handler: (...told: never[]) => void) {
       tell.set(name, [...(tell.get(name) ?? []), handler as (...told: unknown[]) => void]);

@@ -2,7 +2,7 @@ import {afterEach, describe, expect, test} from '@jest/globals';
 import type * as packet from 'dns-packet';
 import {DnsClient} from '../../../operator/dns/client.ts';
 import {Inquiry} from '../../../operator/dns/inquiry.ts';
-import type {DnsClientOptions, Finding} from '../../../operator/dns/client.ts';
+import type {DnsClientOptions, DnsFinding} from '../../../operator/dns/client.ts';
 import {fakeServer, record, reply, soa, txt, without} from './fake-servers.ts';
 import type {Asked, Behaviour, FakeServer, Parts} from './fake-servers.ts';
 
@@ -85,12 +85,12 @@ const EXAMPLE_NS: Parts = {
 const NODATA: Parts = {authorities: [soa('example.com', 300, 60)]};
 const NXDOMAIN: Parts = {rcode: 3, authorities: [soa('example.com', 30, 60)]};
 
-function finding(over: Partial<Finding>): Partial<Finding> {
+function finding(over: Partial<DnsFinding>): Partial<DnsFinding> {
   return {exists: true, cname: [], a: [], aaaa: [], chain: [], ...over};
 }
 
 /** Findings without their servers, and without what is undefined. */
-function seen(findings: Finding[]): Partial<Finding>[] {
+function seen(findings: DnsFinding[]): Partial<DnsFinding>[] {
   return findings.map((found) =>
     Object.fromEntries(
       Object.entries(without(found, 'server')).filter(([key, value]) => value !== undefined || key === 'exists'),
@@ -99,7 +99,7 @@ function seen(findings: Finding[]): Partial<Finding>[] {
 }
 
 describe('What an authoritative server says', () => {
-  const rows: [string, Zone, Partial<Finding>][] = [
+  const rows: [string, Zone, Partial<DnsFinding>][] = [
     [
       'a CNAME',
       {'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'Host.Platform.Test', 77)]}},
@@ -339,7 +339,7 @@ describe('The TXT of a name', () => {
     return {found, questions: authoritative['127.0.0.11']!.asked.map(({type}) => type)};
   };
   const many = Array.from({length: 250}, (_, i) => txt(challenge, 'x'.repeat(200), `${i}`));
-  const rows: [string, Parts, Partial<Finding>][] = [
+  const rows: [string, Parts, Partial<DnsFinding>][] = [
     ['of one value', {answers: [txt(challenge, 'token')]}, {exists: true, txt: ['token'], ttlSeconds: 300}],
     [
       'of several values, and of several strings',

@@ -5,7 +5,7 @@ import {once} from 'node:events';
 import {createServer, isIPv6} from 'node:net';
 import type {AddressInfo, Server as TcpServer, Socket} from 'node:net';
 import * as packet from 'dns-packet';
-import type {Server} from '../../../operator/dns/wire.ts';
+import type {DnsServer} from '../../../operator/dns/wire.ts';
 
 export interface Asked {
   id: number;
@@ -24,7 +24,7 @@ export type Behaviour = (asked: Asked) => Buffer[];
 
 export type OnTcp = (socket: Socket, asked: Asked) => unknown;
 
-export interface FakeServer extends Server {
+export interface FakeServer extends DnsServer {
   /** Everything it was asked, in order. */
   asked: Asked[];
   /** Resolves once no client holds a TCP connection. */

@@ -5,7 +5,7 @@ import {cdnAt, cdnsWith, knownCdns} from '../../../operator/domain/cdns.ts';
 import {standingOf} from '../../../operator/domain/claim.ts';
 import {driftOf, isHidden} from '../../../operator/domain/drift.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
-import type {Finding, Observation, Rules, Verdict} from '../../../operator/domain/proofs/proof.ts';
+import type {Finding, Observation, VerificationRules, Verdict} from '../../../operator/domain/proofs/proof.ts';
 import {denies, mayBeProven} from '../../../operator/domain/proofs/proof.ts';
 import {
   isWildcard,
@@ -44,7 +44,7 @@ const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const subdomain: Question = {hostname: 'docs.example.com', target, token};
 const apex: Question = {hostname: 'example.com', target, token};
-const rules: Rules = {edgeAddresses: ['192.0.2.1'], addressOnly: false, cdns: cdnsWith([])};
+const rules: VerificationRules = {edgeAddresses: ['192.0.2.1'], addressOnly: false, cdns: cdnsWith([])};
 const [atCloudflare, atFastly] = ['104.16.132.229', '151.101.1.6'];
 
 const finding = (change: Partial<Finding> = {}): Finding => ({
@@ -165,7 +165,7 @@ describe('A hostname behind a CDN', () => {
     expect(new Set(verdicts).size).toBe(1);
   });
 
-  test.each<[string, Question, Rules, Finding, string[], string]>([
+  test.each<[string, Question, VerificationRules, Finding, string[], string]>([
     ['a TXT of another', subdomain, rules, proxied, ['theirs'], 'TXTMismatch'],
     ['a TXT of another, and a CNAME', subdomain, rules, finding({cname: ['x.fastly.net']}), ['theirs'], 'TXTMismatch'],
     ['no TXT, at an apex', apex, rules, proxied, [], 'BehindCDN'],

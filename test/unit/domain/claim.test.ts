@@ -1,6 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../../operator/api/foreign.ts';
-import type {ClaimInput, Standing} from '../../../operator/domain/claim.ts';
+import type {ClaimInput, ClaimStanding} from '../../../operator/domain/claim.ts';
 import {
   belongsTo,
   defaultHostClaim,
@@ -99,7 +99,7 @@ const ofProject = (host: string): DomainClaim => ({
   ...heldClaim(host),
   status: {holder: {kind: 'Project', namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0},
 });
-const writeOf = (s: Standing) => (s.kind === 'Winning' ? s.write : undefined);
+const writeOf = (s: ClaimStanding) => (s.kind === 'Winning' ? s.write : undefined);
 const looks = (...seen: [Verdict, number][]) => seen.map(([verdict, afterMs]) => ({verdict, at: t0 + afterMs}));
 
 /** What is said, and when who is looked at. */

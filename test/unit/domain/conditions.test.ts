@@ -1,6 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import type {Health} from '../../../operator/domain/health.ts';
+import type {HealthName} from '../../../operator/domain/health.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import type {ReasonName} from '../../../operator/domain/reasons.ts';
 import {reasons} from '../../../operator/domain/reasons.ts';
@@ -94,7 +94,7 @@ describe('Conditions', () => {
     expect(at(48 * hours, 'RecordMissing')).toBe('Stalled=True/RecordMissing');
   });
 
-  const healths: Partial<Record<Health, readonly ReasonName[]>> = {
+  const healths: Partial<Record<HealthName, readonly ReasonName[]>> = {
     pending: [
       'ProjectNotFound',
       'NoSuccessfulDeploy',

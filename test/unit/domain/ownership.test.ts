@@ -3,7 +3,7 @@ import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {isApexByName, shown} from '../../../operator/domain/hostname.ts';
 import {messageAt, sameBesidesTime} from '../../../operator/domain/proofs/message.ts';
-import type {Finding, Observation, Refuted, Rules, Verdict} from '../../../operator/domain/proofs/proof.ts';
+import type {Finding, Observation, Refuted, VerificationRules, Verdict} from '../../../operator/domain/proofs/proof.ts';
 import {denies} from '../../../operator/domain/proofs/proof.ts';
 import {isOutdated} from '../../../operator/domain/proofs/addresses.ts';
 import {instruction, recordsFor} from '../../../operator/domain/proofs/proofs.ts';
@@ -22,7 +22,7 @@ const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const subdomain: Question = {hostname: 'docs.example.com', target, token};
 const apex: Question = {hostname: 'example.com', target, token};
-const rules: Rules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false, cdns: []};
+const rules: VerificationRules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false, cdns: []};
 const needed = `ALIAS or ANAME @ -> ${target} (or A 192.0.2.1, AAAA 2001:db8::1) and TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`;
 
 const finding = (change: Partial<Finding> = {}): Finding => ({
@@ -202,7 +202,7 @@ describe('An apex', () => {
 });
 
 describe("The edge's addresses", () => {
-  const networks: Rules = {
+  const networks: VerificationRules = {
     edgeAddresses: ['192.0.2.0/28', '2001:db8:5::/48', '198.51.100.7'],
     addressOnly: true,
     cdns: [],
@@ -229,7 +229,7 @@ describe("The edge's addresses", () => {
 });
 
 describe("While nobody knows the edge's addresses", () => {
-  const unknown: Rules = {edgeAddresses: [], addressOnly: false, cdns: []};
+  const unknown: VerificationRules = {edgeAddresses: [], addressOnly: false, cdns: []};
   const resolvers = [1, 2].map((i) => resolver(i, {a: ['192.0.2.1']}));
 
   test('those of a name say nothing, whoever is asked', () => {
@@ -369,7 +369,7 @@ describe('A wildcard', () => {
 });
 
 describe('The TXT is asked for', () => {
-  test.each<[string, Question, Rules, Finding, boolean]>([
+  test.each<[string, Question, VerificationRules, Finding, boolean]>([
     ["where an apex has the edge's addresses", apex, rules, flat, true],
     ["where a subdomain has the edge's addresses", subdomain, rules, flat, true],
     ['not where there is a CNAME', subdomain, rules, finding({cname: [target]}), false],

@@ -6,7 +6,7 @@ import type {Edge, Observation} from '../../../operator/domain/proofs/proof.ts';
 import {instruction, recordsFor} from '../../../operator/domain/proofs/proofs.ts';
 import {judgeAuthoritative, judgeBoth} from '../../../operator/domain/proofs/verdict.ts';
 import {providerOf, providers} from '../../../operator/domain/providers.ts';
-import type {Place, Question} from '../../../operator/domain/records.ts';
+import type {RecordPlace, Question} from '../../../operator/domain/records.ts';
 
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
@@ -75,7 +75,7 @@ describe('The provider of', () => {
   });
 });
 
-const at = (provider?: string): Place => ({
+const at = (provider?: string): RecordPlace => ({
   apex: true,
   zone: {name: 'example.com', nameServers: ['ns1.example.net'], ...(provider !== undefined && {provider})},
 });
@@ -190,7 +190,7 @@ describe('Of an edge whose addresses change', () => {
 });
 
 test('Records are named relative to the zone that DNS delegates, not to the registrable name', () => {
-  const place: Place = {apex: false, zone: {name: 'shop.example.com', nameServers: ['ns1.example.net']}};
+  const place: RecordPlace = {apex: false, zone: {name: 'shop.example.com', nameServers: ['ns1.example.net']}};
   expect(
     recordsFor({...apex, hostname: 'a.b.shop.example.com'}, place, edge, 'TXT').map(({name, zone}) => [name, zone]),
   ).toEqual([

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import {strict as assert} from 'node:assert';
 import * as fc from 'fast-check';
-import type {Finding, Observation, Rules} from '../../../operator/domain/proofs/proof.ts';
+import type {Finding, Observation, VerificationRules} from '../../../operator/domain/proofs/proof.ts';
 import {instruction} from '../../../operator/domain/proofs/proofs.ts';
 import {judgeAuthoritative, judgeBoth} from '../../../operator/domain/proofs/verdict.ts';
 import {reasons} from '../../../operator/domain/reasons.ts';
@@ -10,7 +10,7 @@ import {printable} from '../../../operator/domain/text.ts';
 const name = 'docs.example.com';
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const question = {hostname: name, target};
-const rules: Rules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false, cdns: []};
+const rules: VerificationRules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false, cdns: []};
 const proven = {kind: 'Proven', by: 'CNAME', apex: false};
 const create = `CNAME docs -> ${target} (TTL 3600) in the zone example.com`;
 

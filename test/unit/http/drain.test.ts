@@ -8,7 +8,7 @@ import {fastify} from 'fastify';
 import type {Authorizer} from '../../../operator/authorize/authorizer.ts';
 import {authorizeServer} from '../../../operator/authorize/http.ts';
 import {httpServer} from '../../../operator/http/listen.ts';
-import type {Server} from '../../../operator/kube/manager.ts';
+import type {ManagedServer} from '../../../operator/kube/manager.ts';
 
 /** Of a request to the platform's own proxies nothing is decided before it is let go on. */
 class Held {
@@ -20,7 +20,7 @@ class Held {
   }
 }
 
-type Listening = Server & {port: () => number};
+type Listening = ManagedServer & {port: () => number};
 const nobody = {endStreams: () => {}, closed: async () => {}, lingerMs: 0, port: 0};
 const makers: [string, (held: Held, drainMs: number) => Listening][] = [
   [

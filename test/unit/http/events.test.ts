@@ -11,7 +11,7 @@ import type {BackendCaller} from '../../../operator/http/caller.ts';
 import {EventHub, projectTopic} from '../../../operator/http/event-hub.ts';
 import type {Problem} from '../../../operator/http/problems.ts';
 import {addEvents} from '../../../operator/http/routes/events.ts';
-import type {OwnedDomain, Store} from '../../../operator/http/store.ts';
+import type {OwnedDomain, ObjectStore} from '../../../operator/http/store.ts';
 import {apiMetrics} from '../../../operator/observability/metrics.ts';
 import {patience} from '../../support/patience.ts';
 
@@ -41,7 +41,7 @@ const store = {
     domains.reads++;
     return {metadata: {uid: 'a'}, spec: {primary: domains.primary}} as OwnedDomain;
   },
-} as unknown as Store;
+} as unknown as ObjectStore;
 
 beforeAll(async () => {
   server = fastify();

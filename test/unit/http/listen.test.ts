@@ -8,10 +8,10 @@ import type {Authorizer} from '../../../operator/authorize/authorizer.ts';
 import {envoyServer} from '../../../operator/authorize/envoy.ts';
 import {authorizeServer} from '../../../operator/authorize/http.ts';
 import {httpServer} from '../../../operator/http/listen.ts';
-import type {Server} from '../../../operator/kube/manager.ts';
+import type {ManagedServer} from '../../../operator/kube/manager.ts';
 
 const authorizer = {} as Authorizer;
-const makers: [string, () => Server & {port: () => number}][] = [
+const makers: [string, () => ManagedServer & {port: () => number}][] = [
   [
     'the API',
     () => httpServer({port: 0, lingerMs: 0, make: async () => fastify(), endStreams: () => {}, closed: async () => {}}),

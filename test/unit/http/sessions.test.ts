@@ -1,14 +1,14 @@
 /** Links and sessions by themselves: when they end. */
 import {describe, expect, test} from '@jest/globals';
 import {linkSeconds, Sessions} from '../../../operator/http/session/sessions.ts';
-import type {Grant, Session} from '../../../operator/http/session/sessions.ts';
+import type {SessionGrant, Session} from '../../../operator/http/session/sessions.ts';
 import {readCookie} from '../../../operator/http/session/cookie.ts';
 import {HeldRecords} from '../../../operator/limits/records.ts';
 import type {StoredRecord} from '../../../operator/limits/backend.ts';
 import {settled} from '../../support/kube-clock.ts';
 
 const sessionSeconds = 8 * 3600;
-const grant: Grant = {namespace: 'acme', namespaceUID: 'first', scopes: ['domains:read']};
+const grant: SessionGrant = {namespace: 'acme', namespaceUID: 'first', scopes: ['domains:read']};
 
 function make() {
   const clock = {ms: Date.parse('2026-11-22T12:00:00Z'), nowMs: () => clock.ms};

@@ -7,20 +7,20 @@ import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
 import type {Pool} from '../../../operator/limits/verdict.ts';
-import type {Claim, Grant} from '../../../operator/limits/store.ts';
+import type {WindowRequest, WindowGrant} from '../../../operator/limits/store.ts';
 import {VirtualClock} from '../../support/kube-clock.ts';
 import {FailingBackend} from '../../support/limits-stores.ts';
 import {noonMs, VirtualTime} from '../../support/limits-time.ts';
 
 const endSeconds = noonMs / 1000 + 3600;
-const claim = (want: number, limit = 100): Claim => ({window: 'w', endSeconds, limit, want, least: 1});
+const claim = (want: number, limit = 100): WindowRequest => ({window: 'w', endSeconds, limit, want, least: 1});
 
 interface Made {
   backend: FailingBackend;
   store: FallbackStore;
   timers: VirtualClock;
   told: string[];
-  take: (want: number, limit?: number) => Promise<Grant>;
+  take: (want: number, limit?: number) => Promise<WindowGrant>;
 }
 
 async function make({backend = new FailingBackend(), replicas = 1} = {}): Promise<Made> {
@@ -36,7 +36,7 @@ async function make({backend = new FailingBackend(), replicas = 1} = {}): Promis
   const started = store.start();
   await timers.advance(2000);
   await started;
-  const take = async (want: number, limit?: number): Promise<Grant> => {
+  const take = async (want: number, limit?: number): Promise<WindowGrant> => {
     const grants = Promise.resolve(store.reserve([claim(want, limit)], noonMs));
     await timers.advance(2000);
     return (await grants)[0]!;
@@ -332,7 +332,7 @@ test('windows that have ended are forgotten', async () => {
 
 /** Its answer comes from outside of the event loop, as that of a disk or a network does. */
 class FileBackend extends FailingBackend {
-  override async reserve(claims: readonly Claim[], nowMs: number): Promise<Grant[]> {
+  override async reserve(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     await access(fileURLToPath(import.meta.url));
     return super.reserve(claims, nowMs);
   }

@@ -1,8 +1,8 @@
 import {describe, expect, test} from '@jest/globals';
 import {banHeaders, limitHeaders} from '../../../operator/limits/headers.ts';
-import type {Standing} from '../../../operator/limits/verdict.ts';
+import type {CallerQuota} from '../../../operator/limits/verdict.ts';
 
-const standing = (minuteRemaining: number, dayRemaining: number, rest: Partial<Standing> = {}): Standing => ({
+const standing = (minuteRemaining: number, dayRemaining: number, rest: Partial<CallerQuota> = {}): CallerQuota => ({
   policy: 'plan',
   minuteLimit: 60,
   minuteRemaining,

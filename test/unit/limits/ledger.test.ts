@@ -11,7 +11,7 @@ import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {Ledger} from '../../../operator/limits/ledger.ts';
 import {blockOf} from '../../../operator/limits/counter.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
-import {type Claim, MemoryStore} from '../../../operator/limits/store.ts';
+import {type WindowRequest, MemoryStore} from '../../../operator/limits/store.ts';
 import {noonMs, VirtualTime} from '../../support/limits-time.ts';
 
 let folder: string;
@@ -57,7 +57,7 @@ async function open({path = join(folder, 'ledger.db'), time = new VirtualTime(),
 }
 
 const end = noonMs / 1000 + 3600;
-const claim = (window: string, want: number, limit = 100, least = 1): Claim => ({
+const claim = (window: string, want: number, limit = 100, least = 1): WindowRequest => ({
   window,
   endSeconds: end,
   limit,

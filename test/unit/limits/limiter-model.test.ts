@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {limitHeaders} from '../../../operator/limits/headers.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
-import type {Pool, Quota, Standing, Verdict} from '../../../operator/limits/verdict.ts';
-import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
+import type {Pool, Quota, CallerQuota, QuotaVerdict} from '../../../operator/limits/verdict.ts';
+import {MemoryStore, type WindowStore} from '../../../operator/limits/store.ts';
 import {SoonStore} from '../../support/limits-stores.ts';
 import {VirtualTime} from '../../support/limits-time.ts';
 
@@ -42,7 +42,7 @@ function holds(fine: boolean, seen: Record<string, unknown>): void {
 
 class World {
   readonly time = new VirtualTime();
-  readonly store: Store;
+  readonly store: WindowStore;
   clock = new TrustedClock(this.time);
   limiter: Limiter;
   readonly pools: Pool[];
@@ -50,7 +50,7 @@ class World {
   readonly #admitted = new Map<string, number>();
   crashed = false;
 
-  constructor(store: Store, quotas: Quota[]) {
+  constructor(store: WindowStore, quotas: Quota[]) {
     this.store = store;
     this.limiter = new Limiter({clock: this.clock, store});
     this.pools = quotas.map((each, i) => ({id: `pool ${i}`, quota: each}));
@@ -107,7 +107,7 @@ class World {
   }
 
   /** `after`: where each pool alone stands. */
-  #agree(before: Standing, verdict: Verdict, after: readonly Standing[]): void {
+  #agree(before: CallerQuota, verdict: QuotaVerdict, after: readonly CallerQuota[]): void {
     const minutes = after.map(({minuteRemaining: remaining, minuteEnd: end}) => ({
       name: 'minute' as const,
       remaining,
@@ -144,7 +144,7 @@ function isTightest({remaining, end}: Told, all: readonly Told[]): boolean {
   return remaining === fewest && end === Math.max(...all.filter((e) => e.remaining === fewest).map((e) => e.end));
 }
 
-const stores: [string, () => Store][] = [
+const stores: [string, () => WindowStore][] = [
   ['that answers at once', () => new MemoryStore()],
   ['that answers later', () => new SoonStore()],
 ];

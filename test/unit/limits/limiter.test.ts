@@ -2,9 +2,9 @@ import {describe, expect, test} from '@jest/globals';
 import {TrustedClock} from '../../../operator/limits/clock.ts';
 import {blockOf} from '../../../operator/limits/counter.ts';
 import {Limiter} from '../../../operator/limits/limiter.ts';
-import type {Pool, Quota, Standing, Verdict} from '../../../operator/limits/verdict.ts';
+import type {Pool, Quota, CallerQuota, QuotaVerdict} from '../../../operator/limits/verdict.ts';
 import {FallbackStore} from '../../../operator/limits/fallback.ts';
-import {MemoryStore, type Store} from '../../../operator/limits/store.ts';
+import {MemoryStore, type WindowStore} from '../../../operator/limits/store.ts';
 import {minutePhase} from '../../../operator/limits/window.ts';
 import {VirtualClock} from '../../support/kube-clock.ts';
 import {FailingBackend, SlowStore} from '../../support/limits-stores.ts';
@@ -13,13 +13,13 @@ import {noonMs, VirtualTime} from '../../support/limits-time.ts';
 const free: Quota = {requestsPerMinute: 60, requestsPerDay: 1000};
 const acme: Pool = {id: 'tenant:acme', quota: free};
 
-function make(store: Store = new MemoryStore()): {time: VirtualTime; limiter: Limiter; store: Store} {
+function make(store: WindowStore = new MemoryStore()): {time: VirtualTime; limiter: Limiter; store: WindowStore} {
   const time = new VirtualTime();
   return {time, limiter: new Limiter({clock: new TrustedClock(time), store}), store};
 }
 
 /** The verdict of a limiter whose store answers at once. */
-function take(limiter: Limiter, ...pools: Pool[]): Verdict {
+function take(limiter: Limiter, ...pools: Pool[]): QuotaVerdict {
   const verdict = limiter.take(pools);
   if (verdict instanceof Promise) throw new Error('it had to wait');
   return verdict;
@@ -31,7 +31,7 @@ function admitted(limiter: Limiter, tries: number, ...pools: Pool[]): number {
   return count;
 }
 
-const remaining = ({minuteRemaining, dayRemaining}: Standing) => [minuteRemaining, dayRemaining];
+const remaining = ({minuteRemaining, dayRemaining}: CallerQuota) => [minuteRemaining, dayRemaining];
 
 describe('one pool', () => {
   test('admits as many as the limit in a minute, and as many again in the next', () => {

@@ -1,10 +1,10 @@
 import {describe, expect, test} from '@jest/globals';
-import {type Claim, MemoryStore} from '../../../operator/limits/store.ts';
+import {type WindowRequest, MemoryStore} from '../../../operator/limits/store.ts';
 import {noonMs} from '../../support/limits-time.ts';
 
 const endSeconds = noonMs / 1000 + 60;
-const minute = (least: number): Claim => ({window: 'minute', endSeconds, limit: 60, want: 3, least});
-const day = (least: number): Claim => ({window: 'day', endSeconds, limit: 10, want: 10, least});
+const minute = (least: number): WindowRequest => ({window: 'minute', endSeconds, limit: 60, want: 3, least});
+const day = (least: number): WindowRequest => ({window: 'day', endSeconds, limit: 10, want: 10, least});
 
 describe('what a store grants', () => {
   test('nothing is taken from a minute for a day that has nothing left', () => {

@@ -1,11 +1,11 @@
 import {describe, expect, test} from '@jest/globals';
 import {Registry} from 'prom-client';
 import {phases} from '../../../operator/api/custom-domain.ts';
-import {type Standing, standingMetrics} from '../../../operator/observability/standing-metrics.ts';
+import {type LeaderFacts, standingMetrics} from '../../../operator/observability/standing-metrics.ts';
 
 const since = Date.parse('2026-03-01T12:00:00Z');
 const waits = {waitingFor: 'Customer', reason: 'RecordMissing'};
-const standing: Standing = {
+const standing: LeaderFacts = {
   phases: () => phases.map((phase) => [phase, phase === 'Live' ? 3 : 0]),
   waiting: () => [
     {...waits, count: 2, oldest: since},
@@ -26,7 +26,7 @@ const standing: Standing = {
 };
 
 /** What is told of it, without zeros. */
-async function told(read: () => Standing | undefined): Promise<string[]> {
+async function told(read: () => LeaderFacts | undefined): Promise<string[]> {
   const registry = new Registry();
   standingMetrics(registry, read);
   return (await registry.metrics()).split('\n').filter((line) => /^[^#].* [^0]/.test(line));

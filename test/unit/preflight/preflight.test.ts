@@ -2,7 +2,7 @@
 import {afterEach, expect, test} from '@jest/globals';
 import {setTimeout as wait} from 'node:timers/promises';
 import {eventOfAnswer, Preflight} from '../../../operator/preflight/preflight.ts';
-import type {World} from '../../../operator/preflight/question.ts';
+import type {PreflightWorld} from '../../../operator/preflight/question.ts';
 import type {Answered} from '../../../operator/preflight/questions.ts';
 import {eventually} from '../../support/kube-api.ts';
 
@@ -27,7 +27,7 @@ function begin(rounds: readonly Answered[][], {ready = Promise.resolve(), pauseM
   times = [];
   told = [];
   preflight = new Preflight({
-    world: {} as World,
+    world: {} as PreflightWorld,
     ready,
     tell: ({name}) => told.push(name),
     ask: async () => {

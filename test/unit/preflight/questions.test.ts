@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import type {AcmeIssuer, AcmeSolver} from '../../../operator/api/foreign.ts';
 import {parseSettings} from '../../../operator/config.ts';
-import type {World} from '../../../operator/preflight/question.ts';
+import type {PreflightWorld} from '../../../operator/preflight/question.ts';
 import {type Answered, askAll, report} from '../../../operator/preflight/questions.ts';
 import {type Asked, fakeServer, type FakeServer, type Parts, record, reply, soa} from '../dns/fake-servers.ts';
 
@@ -86,10 +86,10 @@ function issuerOf({
 interface Change {
   settings?: {platform?: object; edge?: object; dns?: object; issuerRef?: object; caaIdentities?: string[]};
   issuer?: AcmeIssuer | 'None' | 'NotAllowed';
-  edge?: World['edgeAddresses'];
+  edge?: PreflightWorld['edgeAddresses'];
 }
 
-function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(), edge}: Change): World {
+function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(), edge}: Change): PreflightWorld {
   const all = parseSettings(
     JSON.stringify({
       platform: {zone},
@@ -373,7 +373,7 @@ describe('The issuer', () => {
   });
 });
 
-const at = (...endpoints: World['edgeAddresses']['endpoints']): Change => ({
+const at = (...endpoints: PreflightWorld['edgeAddresses']['endpoints']): Change => ({
   edge: {edge: {edgeAddresses: [edgeAddress]}, endpoints},
 });
 
@@ -405,7 +405,7 @@ describe('The edge', () => {
     afterAll(() => void hangingUp.close());
 
     /** The answer about this edge, with more addresses where they are given. */
-    async function answers(tls: 'PerProject' | 'Wildcard', ...more: World['edgeAddresses']['endpoints']) {
+    async function answers(tls: 'PerProject' | 'Wildcard', ...more: PreflightWorld['edgeAddresses']['endpoints']) {
       const there = {address: '127.0.0.1', port: (hangingUp.address() as AddressInfo).port};
       return answerTo('edge', {...at(there, ...more), settings: {platform: {zone, tls}}});
     }

@@ -4,10 +4,10 @@ import type {IncomingHttpHeaders} from 'node:http';
 import {connect} from 'node:net';
 import type {Socket} from 'node:net';
 import {startRedirector} from '../../../operator/redirector/server.ts';
-import type {Redirector, RedirectorOptions} from '../../../operator/redirector/server.ts';
+import type {RedirectServer, RedirectorOptions} from '../../../operator/redirector/server.ts';
 import type {RedirectRule} from '../../../operator/redirector/table.ts';
 
-const running: Redirector[] = [];
+const running: RedirectServer[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((redirector) => redirector.close()));
 });
@@ -15,7 +15,7 @@ afterEach(async () => {
 const rule: RedirectRule = {host: 'old.example.com', to: 'docs.example.com', status: 308};
 const log = {info() {}, warn() {}};
 
-async function started(over: Partial<RedirectorOptions> = {}): Promise<Redirector> {
+async function started(over: Partial<RedirectorOptions> = {}): Promise<RedirectServer> {
   const redirector = await startRedirector({
     port: 0,
     table: () => new Map([[rule.host, rule]]),
