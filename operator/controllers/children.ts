@@ -86,8 +86,8 @@ export interface ChildrenDeps {
 }
 
 /**
- * The owned objects of a CustomDomain or Project: Certificates and routes. Those in its own namespace have an owner reference, so that
- * Kubernetes deletes them too. Those in Doorplate's namespace carry a label, and the finalizer removes them.
+ * The owned objects of a CustomDomain or Project: Certificates and routes. Objects in its own namespace have an owner reference, so that
+ * Kubernetes deletes them too. Objects in Doorplate's namespace carry a label, and the finalizer removes them.
  */
 export class Children {
   readonly #client: Client;
@@ -108,7 +108,10 @@ export class Children {
     this.#beforeCertificatesGo = p.beforeCertificatesGo;
   }
 
-  /** The facts about the Certificate of an owner's hostname: its own Certificate, else one that is retained there for its tenant. */
+  /**
+   * The facts about the Certificate of an owner's hostname: the owner's Certificate, else a Certificate that is retained there for the
+   * tenant.
+   */
   certificate({owner, hostname, namespace, tenant, now}: CertificatePlace): CertificateFacts | undefined {
     const own = this.#certificates
       .by('hostname', hostname)
@@ -196,7 +199,7 @@ export class Children {
     );
   }
 
-  /** Whether a hostname has a route: of this owner, or with `others` of any other owner. */
+  /** Whether this owner has a route for a hostname; with `others`, whether any other owner has one. */
   routes(uid: string, hostname: string, {others = false} = {}): boolean {
     return this.#routes.by('host', hostname).some((r) => (r.metadata.labels?.[ownerLabel] === uid) !== others);
   }
@@ -266,7 +269,7 @@ export class Children {
         return;
       }
       try {
-        // A retained Certificate is used as it is or not at all: a new Certificate would be an order without budget.
+        // A retained Certificate is used unchanged or not at all: a new Certificate would be an order without budget.
         const returns = returning.includes(keyOf(intent));
         if (returns && !existing) throw new StaleReadError(`${object} rested, and is gone`);
         const {outcome} = await this.#applier.apply(resource, labelled, {

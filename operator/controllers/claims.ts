@@ -149,9 +149,9 @@ const droppedBy =
   };
 
 /**
- * The changes that wake a claim: of the claim itself; of a Certificate that is retained for it, or its CertificateRequest; its owner
- * appears, disappears or drops the hostname; a route or Certificate of the hostname appears or disappears. The key is the hostname, whether
- * or not a claim exists.
+ * The changes that wake a claim. The claim, a Certificate retained for it or the CertificateRequest changes; the owner appears, disappears
+ * or drops the hostname; a route or Certificate of the hostname appears or disappears. The key is the hostname, whether or not a claim
+ * exists.
  */
 export const wakeClaims = (c: Caches): Wake[] => [
   on(c.claims, itself),

@@ -60,7 +60,7 @@ export class EdgeAddresses implements Syncable {
   #own: readonly string[] = [];
   #names: readonly string[] = [];
   readonly #resolved = new Map<string, readonly string[]>();
-  /** By address, ms since the epoch. */
+  /** Time of the last sight by address, ms since the epoch. */
   readonly #lastSeen = new Map<string, number>();
   #current: readonly string[];
   #edge: Edge;
@@ -205,7 +205,7 @@ export class EdgeAddresses implements Syncable {
   }
 }
 
-/** What customers see of it, and whether anything is known: addresses that rotate wake nobody. */
+/** The addresses that customers see, and whether any are known: rotating addresses wake no object. */
 const told = ({edgeAddresses, edgeHostname}: Edge) => ({
   known: edgeAddresses.length > 0,
   ...(edgeHostname === undefined ? {edgeAddresses} : {edgeHostname}),

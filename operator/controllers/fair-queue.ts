@@ -1,5 +1,5 @@
 /**
- * Who is next, where many tenants wait for few seats. Pure: no clock, no timers. All that it does takes constant time.
+ * Chooses the next item when many tenants wait for few slots. Pure: no clock, no timers. Each operation takes constant time.
  *
  * - Tenants take turns: while one that has less than its share waits, every other gets at most one regular seat.
  * - A tenant has at most `share` seats while another waits that has less; otherwise it may have all `seats`.
@@ -15,7 +15,7 @@ export interface FairQueueOptions {
   spare: number;
 }
 
-/** One item of a tenant, from {@link FairQueue.add} on. */
+/** An item of a tenant, from {@link FairQueue.add} on. */
 export interface Ticket<T> {
   readonly item: T;
 }
@@ -31,7 +31,7 @@ interface Lane<T> {
   tenant: string;
   waiting: LinkedList<HeldTicket<T>>;
   seats: number;
-  /** Its turn among those that wait, and have less than their share or not. */
+  /** Position among the waiting tenants that have less than their share, or among the others. */
   turn?: {among: LinkedList<Lane<T>>; place: ListNode<Lane<T>>};
   /** Its turn among those that wait and have no seat. */
   seatless?: ListNode<Lane<T>>;
@@ -40,7 +40,7 @@ interface Lane<T> {
 export class FairQueue<T> {
   readonly #options: FairQueueOptions;
   readonly #lanes = new Map<string, Lane<T>>();
-  /** Tenants that wait, those whose turn comes first in front: with less than their share, and the others. */
+  /** Waiting tenants, the next one first: tenants with less than their share, and the others. */
   readonly #below = new LinkedList<Lane<T>>();
   readonly #above = new LinkedList<Lane<T>>();
   readonly #seatless = new LinkedList<Lane<T>>();
@@ -104,7 +104,7 @@ export class FairQueue<T> {
     delete ticket.place;
   }
 
-  /** Puts a tenant where it belongs by what it has. */
+  /** Moves a tenant to the list that matches its number of slots. */
   #line(lane: Lane<T>): void {
     const waits = lane.waiting.first !== undefined;
     const among = lane.seats < this.#options.share ? this.#below : this.#above;

@@ -6,7 +6,7 @@ import type {Caches} from './caches.ts';
 import {projectKey} from './relations.ts';
 import {SortedList} from './sorted-list.ts';
 
-/** Its name, UID and age, which never change: the status of what is kept here would be an old one. */
+/** Name, UID and age, which never change. A cached status would become stale. */
 type First = Pick<CustomDomain, 'metadata'>;
 
 /**

@@ -57,7 +57,7 @@ export interface Moment {
   domain: CustomDomain;
   tenant: Tenant;
   request: World['request'];
-  /** What the writes of this reconcile have come to so far. */
+  /** The outcomes of this reconcile's writes so far. */
   writes: Pick<Writes, 'obstacles' | 'claimErrors'>;
 }
 
@@ -68,7 +68,7 @@ export function gather(sources: GatherSources, {now, domain, tenant, request, wr
     now,
     domain,
     project,
-    // One that is not in the copy yet is alone in it, or comes after those that are.
+    // A CustomDomain that the cache does not contain yet is the only one, or comes after the cached ones.
     first: firsts.of(projectKey(domain)) ?? domain,
     tenant,
     policy: {...policy, ...edgeAddresses.edge, caaIdentities: issuer.identities},
@@ -154,7 +154,7 @@ const looksAt = (
 ): NonNullable<HostFacts['rival']>['looks'] =>
   dns.recent(key, dnsKey(rival)).map(({result, at}) => ({verdict: result, at}));
 
-/** What was seen of the edge, where it was looked at each address that it has now: one that came later was not seen (rule 6). */
+/** The result of the edge probe if it covered every current address of the edge: a newer address was not probed (rule 6). */
 function atEachOf(
   endpoints: GatherSources['edgeAddresses']['endpoints'],
   looked: Looked<EdgeFinding[]> | undefined,
@@ -178,7 +178,7 @@ function takenOver(certificates: Record<Use, CertificateFacts | undefined>): Hos
   return keys.length === 0 ? undefined : (Object.fromEntries(keys) as HostFacts['privateKeys']);
 }
 
-/** What would prove the right of the one that holds a hostname now; undefined where none does, or this one. */
+/** The records that would verify the hostname for its present owner; undefined if it has no owner or this object owns it. */
 function rivalQuestion(
   {claims, domains, projects}: Pick<GatherSources, 'claims' | 'domains' | 'projects'>,
   hostname: Hostname,

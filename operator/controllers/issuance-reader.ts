@@ -13,7 +13,7 @@ export interface IssuanceQuestion {
   request: string;
 }
 
-/** So many are quoted of one attempt: it has one name, so one of each. */
+/** Most Challenges that are quoted for one attempt: an attempt has one hostname, so one is usual. */
 const mostSaid = 4;
 
 interface Read {
@@ -59,7 +59,7 @@ export class IssuanceReader {
     return {said: [...challenges.map(said('Challenge')), ...orders.map(said('Order'))].slice(0, mostSaid)};
   }
 
-  /** The read that begins after the one that is under way; all who ask until then share it. It ends when none of them waits for it. */
+  /** The read that begins after the running read. All callers until then share it. It ends when none of them waits for it. */
   #next(namespace: string, owner: string, signal: AbortSignal): Promise<Read> {
     const key = `${namespace} ${owner}`;
     const coming = this.#coming.get(key);

@@ -9,7 +9,7 @@ import {leafSha256} from '../edge/probe.ts';
  */
 const ordered = /: "[a-z]+"$|add certificate data/;
 
-/** What is kept of a CertificateRequest: thousands are, so without the chain. */
+/** The cached part of a CertificateRequest: thousands exist, so the chain is left out. */
 export function issuedRequest({metadata, spec, status}: CertificateRequest): IssuedRequest {
   const ready = status?.conditions?.find((c) => c.type === 'Ready');
   const succeeded = ready?.status === 'True';
@@ -31,7 +31,7 @@ export function issuedRequest({metadata, spec, status}: CertificateRequest): Iss
   };
 }
 
-/** The fingerprint of the first certificate of a chain, base64 over PEM; undefined where there is none in it. */
+/** The fingerprint of the first certificate of a chain, base64 over PEM; undefined if the chain contains none. */
 function leafOf(chain: string | undefined): string | undefined {
   if (chain === undefined) return undefined;
   try {

@@ -9,7 +9,7 @@ import {clusterIssuers, issuers} from './resources.ts';
 
 /** An account that is replaced would block its own CAA records for so long. */
 const periodMs = 3_600_000;
-/** After a failure, or while there is no account yet, and then twice as long each time, up to the period. */
+/** Pause after a failure, or while no account exists. It doubles each time, up to the period. */
 const firstPauseMs = 60_000;
 /** How long a start waits for the first answer. */
 const startWaitsMs = 3_000;
@@ -26,7 +26,7 @@ export interface IssuerOptions {
   ask?: typeof caaIdentities | undefined;
 }
 
-/** Undefined where there is none; throws where that could not be asked. */
+/** Undefined if the issuer does not exist. Throws if it cannot be read. */
 export const readIssuer = (
   {client, issuerRef: {kind, name}, namespace}: Pick<IssuerOptions, 'client' | 'issuerRef' | 'namespace'>,
   signal: AbortSignal,

@@ -1,6 +1,7 @@
 /**
- * What caches keep of the metadata of objects. Whoever may write an object can fill its labels, annotations, finalizers and owners up to
- * 1.5 MiB; a few hundred of these, kept whole, would be all of a process's memory. So only what is read is kept, and that is bounded.
+ * The parts of objects' metadata that caches keep. Users can fill the labels, annotations, finalizers and owners of their objects up to
+ * 1.5 MiB; a few hundred of these objects would use all memory of a process. Caches therefore keep only the members that are read, bounded
+ * in size.
  */
 import {liftBanAnnotation} from '../api/api-key.ts';
 import {requestAnnotations} from '../api/custom-domain.ts';
@@ -20,7 +21,7 @@ export const longestRequest = 256;
 /** Characters of the value that lifts a ban. */
 export const longestLift = 256;
 
-/** Which object it is, and as of when. */
+/** Identity and version of an object. */
 export const identity = ({name, namespace, uid, resourceVersion}: ObjectMeta): ObjectMeta => ({
   name,
   namespace,
@@ -57,7 +58,7 @@ const members = (labels: Record<string, string> | undefined, annotations: Record
 /** An object without what nobody here reads of its metadata. */
 export const bare = <T extends HasMeta>(object: T): T => ({...object, metadata: withAge(object.metadata)});
 
-/** The same of a Project or a CustomDomain: with its finalizers, and with what asks for a check. */
+/** The same for a Project or a CustomDomain, with its finalizers and the annotations that ask for a check. */
 export function bareOwner<T extends HasMeta>(object: T): T {
   const {annotations, finalizers} = object.metadata;
   const kept = keptFinalizers(finalizers, finalizer);
@@ -97,7 +98,7 @@ const childAnnotations = [
   privateKeyAnnotation,
 ];
 
-/** The same of what Doorplate has written: with all that it has written, and what holds up its removal. */
+/** The same for objects that Doorplate has written, with Doorplate's labels and annotations and the finalizers that delay their removal. */
 export function bareChild<T extends HasMeta>(object: T): T {
   const {labels, annotations, ownerReferences, finalizers = []} = object.metadata;
   const held = finalizers.filter((name) => collectors.has(name));
@@ -112,7 +113,7 @@ export function bareChild<T extends HasMeta>(object: T): T {
   };
 }
 
-/** By these a CertificateRequest says of which attempt at which Certificate it is. */
+/** Annotations by which a CertificateRequest names its Certificate and attempt. */
 const requestOf = ['cert-manager.io/certificate-name', 'cert-manager.io/certificate-revision'] as const;
 
 /** The metadata of a CertificateRequest. */

@@ -1,4 +1,4 @@
-/** By these labels and annotations Doorplate finds what it has written. */
+/** Labels and annotations by which Doorplate finds the objects that it has written. */
 
 /** On every object that Doorplate writes: whose it is. The value is the owner's UID; on a Certificate that rests, the last owner's. */
 export const ownerLabel = 'doorplate.dev/owner-uid';

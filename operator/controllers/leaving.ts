@@ -6,7 +6,7 @@ import type {Policy} from '../domain/world.ts';
 import type {Leaving} from './children.ts';
 import type {Claims} from './claims.ts';
 
-/** Those of a tenant's hostnames, but for what is forfeited. `tenant` undefined: none. */
+/** Retains the Certificates of a tenant's hostnames, except forfeited hostnames. `tenant` undefined: retains none. */
 export const leavingFor =
   (
     {claims, policy, now = Date.now}: {claims: Pick<Claims, 'of'>; policy: Policy; now?: () => number},

@@ -12,17 +12,17 @@ import type {Observer} from './observer.ts';
 /** Whether a hostname is proven. `caa`: with the CAA records, before an order. */
 export interface DnsQuestion extends Question {
   caa: boolean;
-  /** It is the right of another who holds the hostname: what was seen of it counts only when it was seen again. */
+  /** The check concerns another tenant that owns the hostname. Its result counts only after a second check with the same result. */
   rival?: true;
 }
 
-/** What the edge presents for a hostname, and, where asked, who answers. */
+/** The certificate that the edge presents for a hostname, and, if requested, the server that answers. */
 export interface EdgeQuestion {
   hostname: Hostname;
   whoAnswers: boolean;
 }
 
-/** Under what a look's results are kept. Those of one kind are no keys of another. */
+/** Key for the results of a check. The kind keeps the keys of DNS checks, edge probes and reads apart. */
 type LookKey<Kind extends string> = string & {readonly kind: Kind};
 type DnsKey = LookKey<'dns'>;
 type EdgeKey = LookKey<'edge'>;
@@ -50,7 +50,7 @@ export function schedule(
   const owner = {key: keyOf(domain), tenant};
   const kept = {dns: new Set<DnsKey>(), edge: new Set<EdgeKey>(), issuance: new Set<IssuanceKey>()};
   for (const look of looks) {
-    // What is not to be looked at again is remembered all the same.
+    // The results of a check that will not be repeated are kept, too.
     const isDue = look.at !== Infinity;
     if (look.what === 'dns') {
       const key = dnsKey(look.question);

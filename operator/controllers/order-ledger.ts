@@ -43,7 +43,7 @@ export interface LedgerOptions {
 
 export class OrderLedger {
   readonly #options: LedgerOptions;
-  /** By hostname, then by the start of the order. */
+  /** Orders by hostname and start of the order. */
   readonly #made = new Map<Hostname, Map<string, Made>>();
   /** By Certificate. */
   readonly #granted = new Map<string, Granted>();

@@ -4,7 +4,7 @@
  *
  * A position is counted in two rounds. In the first round each tenant has as many requests as are left of its share, one at a time. In the
  * second round follow all other requests, one at a time. So `k` requests of a tenant's first round have at most `k` requests of each other
- * tenant before them. That is a sum of numbers, each cut to `k` ({@link CutSum}).
+ * tenant before them. The position is a sum of numbers, each cut to `k` ({@link CutSum}).
  */
 import {Heap} from '../kube/heap.ts';
 import {CutSum} from './cut-sum.ts';

@@ -33,8 +33,8 @@ export class Resting {
   }
 
   /**
-   * The retained Certificate in a namespace that a tenant may use again for a hostname that it owns; the one that is valid longest if there
-   * are several.
+   * A retained Certificate in a namespace that a tenant may use again for its hostname. If several exist, the Certificate with the longest
+   * validity.
    */
   find(hostname: Hostname, namespace: string, tenant: Tenant, now: number): Certificate | undefined {
     return this.of(hostname)

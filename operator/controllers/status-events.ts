@@ -1,6 +1,6 @@
 /**
- * Decides which Event a new status causes, at most one. Pure. Only transitions cause Events; the same fact in other words does not. A user
- * who changes 500 hostnames at once must not make the API server keep 500 Events.
+ * Decides which Event a new status causes, at most one. Pure. Only transitions cause Events; another wording of the same fact causes none.
+ * A user who changes 500 hostnames at once must not make the API server keep 500 Events.
  */
 import type {CustomDomainStatus, HostStatus} from '../api/custom-domain.ts';
 import type {ProjectStatus} from '../api/project.ts';

@@ -69,10 +69,10 @@ const deployed: Check = ({domain, project}) =>
       }
     : undefined;
 
-/** What of the whole CustomDomain does not hold, before its hostnames are looked at; the first failure counts. */
+/** Conditions of the whole CustomDomain, checked before its hostnames. The first failure counts. */
 export const acceptWhole = (input: AcceptanceInput) =>
   refusals([projectFound, projectAllowed, projectHasHost, onlyOne], input);
-/** The same, of what comes after its hostnames. */
+/** Conditions that are checked after the hostnames. */
 export const acceptRest = (input: AcceptanceInput) => refusals([allowedByPlan, deployed], input);
 
 const refusals = (checks: readonly Check[], input: AcceptanceInput): Refusal[] =>
@@ -86,14 +86,15 @@ export interface CountedHostname {
 }
 
 /**
- * Why the newest hostnames are refused where a plan allows fewer; by hostname. Who is accepted comes before who is not, so that
- * nothing new strikes what stands; then the older (of who waits for a place: who has waited longer), the primary, the name.
+ * The reasons to refuse the newest hostnames if a plan allows fewer, by hostname. Accepted hostnames come first, so that a new hostname
+ * never displaces an old one. Then follow the older hostname (of hostnames that wait for room, the one that has waited longer), the
+ * primary, and the name.
  */
 export function strikeNewest(hosts: readonly CountedHostname[], {plan}: Tenant): ReadonlyMap<Hostname, Refusal> {
   if ('missing' in plan || !plan.spec.customDomains.allowed) return new Map();
   const limit = plan.spec.customDomains.maxHostnamesPerProject;
   const rank = ({before}: CountedHostname) => (before !== undefined && before.phase !== 'NotAccepted' ? 0 : 1);
-  // Who has never been seen comes last; times of one form sort as text.
+  // Hostnames without a first sight come last. Times of one form sort as text.
   const age = ({before}: CountedHostname) =>
     before?.addedAt ?? (before?.reason === 'HostnameLimitReached' ? before.since : '~');
   const sorted = hosts.toSorted(

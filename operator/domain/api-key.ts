@@ -69,12 +69,12 @@ export function parseToken(token: string): KeyName | undefined {
   return {namespace, name: name.join('.')};
 }
 
-/** What of a token is kept: its SHA-256, in lower-case hex. With 256 random bits in it, no slow hash is needed. */
+/** The stored form of a token: its SHA-256, in lower-case hex. A token has 256 random bits, so it needs no slow hash. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** What is known of a key beside its object. */
+/** Facts about a key besides its object. */
 export interface KeyFacts {
-  /** Where a token is banned, by its hash, and until when (Unix seconds); empty: nowhere. */
+  /** The bans of a token by its hash: networks, and the end of each ban (Unix seconds). Empty: no ban. */
   bansOf: (hash: string) => readonly {network: string; untilSeconds: number}[];
   /** When the key was last used, ms since the epoch; undefined: not since this process began. */
   lastUsedMs?: number;
@@ -104,7 +104,10 @@ export const lineOf = ({metadata: {name, uid = ''}, spec: {rateLimit, madeBy}}: 
   ...(madeBy?.keys ?? []),
 ];
 
-/** Until when the token before the newest one is accepted; undefined where there is none at that time (ms since the epoch). */
+/**
+ * End of the time in which the token before the newest one is accepted; undefined if no such token is accepted at that time (ms since the
+ * epoch).
+ */
 export const previousTokenExpires = ({spec: {hashes, expireTime}}: ApiKey, now: number): string | undefined => {
   const end = Math.min(endOf(hashes[1]?.expireTime), endOf(expireTime));
   return hashes.length > 1 && end > now ? timestamp(end) : undefined;

@@ -21,7 +21,7 @@ export interface Budgets {
   failures: readonly Limit[];
 }
 
-/** One order of a hostname, as it is remembered when its CertificateRequest is gone. */
+/** An order of a hostname. It is remembered after its CertificateRequest is gone. */
 export interface Order {
   /** When its CertificateRequest was created, RFC 3339: the same hostname has no two of one second. */
   at: string;
@@ -35,14 +35,14 @@ export interface Order {
 /** The answer to who wants an order. */
 export type OrderGrant =
   | {kind: 'Granted'}
-  /** `place` is that at the time at which it was told; `expectedAt` (ms since the epoch) stands until it has passed. */
+  /** `place`: the position when it was published. `expectedAt` (ms since the epoch) stays published until it has passed. */
   | {kind: 'Queued'; place: number; expectedAt: number}
   /** The registered domain has had its share; ms since the epoch. */
   | {kind: 'Exhausted'; until: number};
 
 /** When orders were made. Infinity: made, but nobody knows when yet. */
 export interface OrderTimes {
-  /** The newest but so many; undefined where there are not as many. */
+  /** The time of the newest order but `but`; undefined if there are fewer orders. */
   newest(but: number): number | undefined;
   /** How many are later than a time, ms since the epoch. */
   after(time: number): number;
@@ -61,7 +61,7 @@ const recent = (times: OrderTimes, {perMs}: Limit, now: number) => times.after(n
 export const roomAt = (times: OrderTimes, limits: readonly Limit[], now: number): number =>
   Math.max(now, ...limits.map((l) => (recent(times, l, now) < l.limit ? now : times.newest(l.limit - 1)! + l.perMs)));
 
-/** When the order that is `place`-th in line (from 1) is expected to be made. What nobody knows yet counts as made now. */
+/** The expected time of the order at position `place` in the queue (from 1). An order with an unknown time counts as made now. */
 export function expectedAt(place: number, times: OrderTimes, limits: readonly Limit[], now: number): number {
   return Math.max(
     now,
@@ -77,7 +77,7 @@ export function expectedAt(place: number, times: OrderTimes, limits: readonly Li
   );
 }
 
-/** While others wait, a tenant has at most this part of the account's budget; alone it has all of it. */
+/** Largest part of the account's budget that a tenant may use while others wait. Without others it may use all of it. */
 const tenantsShare = 0.25;
 
 const shareOf = ({limit}: Limit) => Math.max(1, Math.floor(limit * tenantsShare));
@@ -122,8 +122,8 @@ export const memoryMs = (b: Budgets) =>
   Math.max(0, ...[b.account, b.registeredDomain, b.certificates, b.failures].flat().map((l) => l.perMs));
 
 /**
- * What a claim must remember of the orders of its hostname, or undefined where it does already: every order but the newest while that
- * stands in the cluster and has not failed, because cert-manager deletes the requests of failed and of earlier ones.
+ * The orders of a hostname that its claim must remember, or undefined if the claim is complete. The newest order is left out while its
+ * CertificateRequest exists and has not failed: cert-manager deletes the requests of failed and of earlier orders.
  */
 export function toRemember(
   orders: readonly Order[],

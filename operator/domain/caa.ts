@@ -8,11 +8,11 @@ export interface CaaRecord {
   value: string;
 }
 
-/** What was found by climbing from a hostname; `operator/dns/caa.ts` does. */
+/** The result of climbing from a hostname (`operator/dns/caa.ts`). */
 export interface CaaSeen {
   /** The hostname or the ancestor at which the climb ended. */
   of?: string;
-  /** Where the records stand: there, or at the end of its CNAMEs. */
+  /** Name at which the records were found: this name, or the end of its CNAMEs. */
   foundAt?: string;
   /** Tags in lower case. */
   records?: readonly CaaRecord[];
@@ -50,7 +50,7 @@ const misses: Record<Miss, string> = {
   Issuer: "which does not allow the platform's certificate authority",
 };
 
-/** What to do where records could not be read. */
+/** Remedies for records that could not be read. */
 const mends: Partial<Record<string, string>> = {
   BrokenDnssec:
     'At the registrar correct the DS record of that zone, or remove it; or have the DNS provider sign the zone anew.',
@@ -154,8 +154,8 @@ function missOf(value: string, ca: CertificateAuthority): Miss | undefined {
 }
 
 /**
- * `tag = value` (RFC 8659, 4.2), with the characters that Let's Encrypt lets pass: a tag has no hyphen there, and may be empty.
- * Undefined where it is malformed.
+ * `tag = value` (RFC 8659, 4.2), with the characters that Let's Encrypt accepts: a tag contains no hyphen, and may be empty. Undefined if
+ * it is malformed.
  */
 function parsed(part: string): {tag: string; value: string} | undefined {
   const equals = part.indexOf('=');

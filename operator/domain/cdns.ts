@@ -112,7 +112,7 @@ export const knownCdns: readonly (Cdn & {source: string})[] = [
   },
 ];
 
-/** All that are known, with the platform's own: one that has the name of another takes its place. */
+/** All known CDNs, with the platform's own. An own CDN replaces a known one of the same name. */
 export const cdnsWith = (own: readonly Cdn[]): readonly Cdn[] => [
   ...knownCdns.filter(({name}) => own.every((other) => other.name !== name)),
   ...own,

@@ -9,9 +9,9 @@ export interface IssuedRequest {
   issuerRef?: IssuerRef;
   /** Reason and message of a failed request. */
   failure?: string;
-  /** What cert-manager says of a request that has neither failed nor succeeded. */
+  /** cert-manager's message about a request that has neither failed nor succeeded. */
   waiting?: string;
-  /** The CA has the order, or more: how it ended. */
+  /** Whether the CA has received the order, whatever its outcome. */
   ordered?: true;
   /** When it was issued or failed, RFC 3339. */
   endedAt?: string;
@@ -26,12 +26,12 @@ export const privateKeyAnnotation = 'doorplate.dev/private-key';
 export const privateKeyOf = ({metadata: {annotations}}: Pick<Certificate, 'metadata'>): PrivateKey | undefined =>
   privateKeys.find((key) => key === annotations?.[privateKeyAnnotation]);
 
-/** What is known of a hostname's certificate. */
+/** The facts about a hostname's certificate. */
 export interface CertificateFacts {
   name: string;
-  /** The key that it was taken over with. */
+  /** The key of an adopted Certificate. */
   privateKey?: PrivateKey;
-  /** By whom it is to be issued. */
+  /** The issuer of the Certificate. */
   issuerRef?: IssuerRef;
   /** Whom the newest request asks. */
   askedOf?: IssuerRef;
@@ -45,7 +45,7 @@ export interface CertificateFacts {
   renewalTime?: string;
   /** SHA-256 of the leaf that was issued last: what the edge must present. */
   leafSha256?: string;
-  /** What the newest attempt failed with. */
+  /** The error of the newest attempt, if it failed. */
   failure?: string;
   /** cert-manager is at it: its condition Issuing is True. */
   issuing: boolean;
@@ -57,13 +57,13 @@ export interface CertificateFacts {
   endedAt?: string;
   /** The newest request. */
   request?: {namespace: string; name: string; uid: string};
-  /** What cert-manager says of it while it is under way. */
+  /** cert-manager's message about the running attempt. */
   waiting?: string;
 }
 
 /**
- * The Certificate of one hostname. One name per certificate (a bad name blocks no other), never a commonName (64
- * octets), and no fixed time of renewal: cert-manager renews by percentage of the lifetime. `privateKey`: what it was taken over with.
+ * The Certificate of one hostname. Each certificate has one name, so that a bad name blocks no other; no commonName (64 bytes at most); and
+ * no fixed renewal time, because cert-manager renews by percentage of the lifetime. `privateKey`: the key of an adopted Certificate.
  */
 export function makeCertificate(p: {
   name: string;
@@ -106,7 +106,7 @@ const trueCondition = ({status}: Certificate, type: string) =>
 export const hasCondition = (certificate: Certificate, type: string): boolean =>
   trueCondition(certificate, type) !== undefined;
 
-/** What the Certificate itself says of an attempt that failed, and after which none has begun. */
+/** The Certificate's own message about a failed attempt that no other attempt has followed. */
 const failedWith = ({status}: Certificate): string | undefined =>
   status?.conditions?.find((c) => c.type === 'Issuing' && c.status === 'False' && c.reason === 'Failed')?.message;
 

@@ -1,4 +1,4 @@
-/** A claim as it should be. `before` undefined: it is created, or that fails because there is one. */
+/** A desired claim. `before` undefined: the claim is created, and the write fails if one exists. */
 import type {DomainClaimSpec, DomainClaimStatus} from '../api/domain-claim.ts';
 import type {DomainClaim} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';

@@ -41,7 +41,7 @@ export type Holder = CustomDomain | Project;
 export const identityOf = ({account, namespaceUID}: Tenant): DomainClaimSpec['tenant'] =>
   account === undefined ? {namespaceUID} : {account};
 
-/** Whether a claim is a tenant's. What a namespace held before the platform gave it an Account is that Account's. */
+/** Whether a claim belongs to a tenant. Hostnames that a Namespace owned before the platform gave it an Account belong to that Account. */
 export function belongsTo({spec: {tenant}}: DomainClaim, {account, namespaceUID}: Tenant): boolean {
   return tenant.account === undefined ? tenant.namespaceUID === namespaceUID : tenant.account === account;
 }
@@ -50,8 +50,8 @@ export const isHeldBy = (claim: DomainClaim | undefined, holder: Holder) =>
   holder.metadata.uid !== undefined && claim?.status?.holder?.uid === holder.metadata.uid;
 
 /**
- * What a tenant must publish as TXT: 128 bits of SHA-256 in hexadecimal, over installation, tenant, hostname and the claim's
- * generation. The tenant that has the claim keeps the token that it has published, whatever has been raised since.
+ * The TXT value that a tenant must publish: 128 bits of SHA-256 in hexadecimal, over installation, tenant, hostname and the claim's
+ * generation. The tenant that owns the claim keeps its published token when the generation is raised.
  */
 export function tokenFor(
   installation: string,
@@ -73,7 +73,7 @@ export function tokenFor(
 export type ClaimStanding =
   /** Its own. `byPlatform`: and the platform's word is the proof. */
   | {kind: 'Held'; byPlatform: boolean}
-  /** It has what it takes, and the claim is to be written; nothing else before. */
+  /** The hostname is verified for this object. The claim is written before anything else. */
   | {kind: 'Winning'; write: ClaimWrite}
   /** Proven, and held by another; `contest`: whether proof can win it. `lookAt`: a proof of now is needed, ms since the epoch. */
   | {kind: 'Claimed'; contest: boolean; lookAt?: number}
@@ -92,9 +92,9 @@ export interface ClaimInput {
   checkedAt: number | undefined;
   /** The orders made for it, whoever held it: the CA counts them all. */
   orders?: readonly Order[];
-  /** It was proven here before, and nothing has been lost since. */
+  /** The hostname was verified here before, and the verification is not lost. */
   verified: boolean;
-  /** What DNS says of the present holder's right, newest last. */
+  /** Results of DNS checks for the present owner, newest last. */
   rival: readonly {verdict: Verdict; at: number}[];
   takeoverConfirmationsMs: readonly number[];
 }
@@ -122,7 +122,7 @@ const freshMs = 60_000;
 export function standingOf(p: ClaimInput): ClaimStanding {
   const {claim, hostname} = p;
   const proof = p.verdict?.kind === 'Proven' ? p.verdict.by : undefined;
-  // What was proven before the name passed on or was released proves nothing now. (Times on objects are whole seconds.)
+  // A verification from before the hostname was released or passed on does not count. (Times on objects are whole seconds.)
   const countsFrom = claim?.status?.since === undefined ? -Infinity : Date.parse(claim.status.since) + 1000;
   const found = p.checkedAt ?? -Infinity;
   const fresh = found >= countsFrom && p.now - found <= freshMs;
@@ -165,7 +165,7 @@ export function standingOf(p: ClaimInput): ClaimStanding {
   return fresh && found >= lostAt ? win(raised) : {kind: 'Claimed', contest: true, ...again};
 }
 
-/** Trailing negatives among what could be asked at all: "could not ask" is not "no" (rule 3). */
+/** The trailing negatives among the answered checks. A failed query is no negative (rule 3). */
 function negatives(rival: ClaimInput['rival']): readonly {at: number}[] {
   const asked = rival.filter(({verdict}) => verdict.kind !== 'Unknown');
   return asked.slice(asked.findLastIndex(({verdict}) => !denies(verdict)) + 1);
@@ -206,10 +206,11 @@ export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly numb
 }
 
 /**
- * For how long a claim whose holder is gone, or names it no more, is kept, ms: a hostname for the quarantine (rule 5), unless it never
- * had a Certificate; the platform's word for ever. A default host that is made of its tenant can be nobody else's: its claim is kept
- * while the orders in it count, so that making the Project anew gains none. One that is its tenant's by the claim alone, because an
- * earlier release made it or the platform has given the Namespace to another Account since, keeps it for ever.
+ * Time for which a claim is kept after its owner is gone or no longer names the hostname, ms. A hostname is kept for the quarantine (rule
+ * 5), unless it never had a Certificate; a hostname assigned by the platform is kept permanently. A default hostname that is derived from
+ * its tenant can belong to no other tenant: its claim is kept while its orders count, so that re-creating the Project gains no orders. A
+ * default hostname that belongs to its tenant only through the claim is kept permanently: an earlier release created it, or the platform
+ * moved the Namespace to another Account.
  */
 export function keptForMs(
   claim: DomainClaim,
@@ -227,7 +228,7 @@ export function keptForMs(
   return Math.max(0, ...counted, restEnds < Infinity ? restEnds - now : 0);
 }
 
-/** What decides how long a claim is kept. */
+/** Settings that decide how long a claim is kept. */
 interface KeepingPolicy {
   installation: string;
   zone: Hostname;
@@ -236,13 +237,13 @@ interface KeepingPolicy {
   addressOnly: boolean;
 }
 
-/** What is known of the hostname of a claim. Times are ms since the epoch. */
+/** Facts about the hostname of a claim. Times are ms since the epoch. */
 interface ClaimFacts {
   /** Those that budgets count. */
   orders: readonly Order[];
   /** Until when a Certificate of it rests, which needs the claim; Infinity: none does. */
   restEnds: number;
-  /** Since then it has had no Certificate. */
+  /** Time since which the hostname has had no Certificate. */
   certifiedAt: number;
   now: number;
 }

@@ -33,7 +33,7 @@ export function makeConditions(
   const {phase, reason, message} = primary;
   const says = reasonOf(reason)?.conditions;
   const {isAccepted, isProven: proven, isLive} = phaseRows[phase];
-  // What is not acceptable and stands still does not say how far its certificate is.
+  // A refused hostname that does not progress reports no progress of its certificate.
   const stands = refusal !== undefined && phase === 'Verified' && reason === refusal.reason;
   const certified =
     proven &&
@@ -80,7 +80,7 @@ function readiness(world: World, hosts: readonly HostStatus[]): TimelessConditio
   return notReady(healthOf(worst, world), {reason: worst.reason, message: worst.message + more});
 }
 
-/** All are Live; what of that ends, or is held up, is said. */
+/** The reason of Ready if all hostnames are Live. It mentions hostnames that end, or whose renewal is held up. */
 function whyReady(hosts: readonly HostStatus[]): Pick<TimelessCondition, 'reason' | 'message'> {
   const ending =
     hosts.find((h) => h.servedUntil !== undefined) ?? hosts.find((h) => reasonOf(h.reason)?.health === 'stalled');

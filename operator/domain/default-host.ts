@@ -1,4 +1,4 @@
-/** The default host of a Project: which it is, its routes, and the order of its certificate. */
+/** The default hostname of a Project: its name, its routes, and the order of its certificate. */
 
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
@@ -22,8 +22,8 @@ import type {Policy} from './world.ts';
 export const defaultHostRedirectStatus = 307;
 
 /**
- * The default host: what it has, or a Project of its name has had by a claim that its tenant keeps; or else the first that is
- * no other tenant's.
+ * The default hostname: the present one; or one that a Project of this name had, according to a claim that the tenant keeps; or else the
+ * first name that belongs to no other tenant.
  */
 export function defaultHostOf(
   project: Project,
@@ -46,7 +46,10 @@ export function defaultHostOf(
   }
 }
 
-/** Hosts that a Project of this name may have had and that only a claim makes its tenant's: those of before it had an Account, too. */
+/**
+ * Hostnames that a Project of this name may have had and that belong to its tenant through a claim alone, including names from before it
+ * had an Account.
+ */
 export function* hostsByClaim(
   parts: {installation: string; zone: Hostname; namespace: string; name: string},
   {account, namespaceUID}: Tenant,
@@ -60,10 +63,7 @@ export function* hostsByClaim(
   }
 }
 
-/**
- * What the certificate of a default host needs: an order takes its place in the line, within the budgets, like that
- * of any other hostname.
- */
+/** The order that a default hostname's certificate needs. It waits in the queue for budget, like the order of any other hostname. */
 interface Ordering {
   certificates: Certificate[];
   /** What holds its order back. */
@@ -105,7 +105,7 @@ function orderingOf(
         hostname: host,
         certificate: `${namespace}/${name}`,
         state,
-        // As a customer's hostname that moves: by the end of what it has.
+        // The same as for a customer's hostname that moves: by the end of the present certificate.
         since: Date.parse(
           (state === 'Ordered' ? stands?.createdAt : moves ? stands?.notAfter : undefined) ?? timestamp(now),
         ),
@@ -115,8 +115,8 @@ function orderingOf(
 }
 
 /**
- * All routes of the default host in one use; with a certificate of its own only where platform.tls is PerProject. `certificate`: the
- * name of that, where it is not theirs.
+ * All routes of the default hostname in one use. It has a certificate of its own only if platform.tls is PerProject. `certificate`: the
+ * Certificate's name, if it differs from the routes' name.
  */
 export function routesOfDefaultHost(
   project: Project,
@@ -131,7 +131,7 @@ export function routesOfDefaultHost(
   return routesOf(use, {name, namespace, host, secretName, service: project.spec.serviceRef}, policy.redirector);
 }
 
-/** What the default host needs in one use. `certified`: it needs no certificate of its own, or has it. */
+/** The objects that the default hostname needs in one use. `certified`: it needs no certificate of its own, or has one. */
 interface Needed extends Routing, Ordering {
   certified: boolean;
 }
@@ -151,7 +151,7 @@ function neededFor(world: ProjectWorld, use: Use): Needed {
   };
 }
 
-/** What becomes of the default host. */
+/** The decision about the default hostname. */
 export interface DefaultHost extends Omit<Routing, 'routed'>, Omit<Ordering, 'certificates'> {
   redirect: ProjectStatus['redirect'];
   /** Its routes stand, and none of its former use. */
@@ -176,7 +176,7 @@ export function decideDefaultHost(world: ProjectWorld, isRoutable: boolean): Def
   if (!isRoutable) return {...none, routed: true, certified: true, redirect: wanted};
   const use = wanted ? 'redirects' : 'serves';
   const next = neededFor(world, use);
-  // What it did stands until what it is to do can; the redirector reads status, so that is told of first.
+  // The old routes stay until the new ones work. The redirector reads status, so status is published first.
   const changing = facts[otherUse(use)].standing !== undefined;
   const published = project.status?.redirect;
   if (!changing) return {...next, redirect: wanted};

@@ -1,4 +1,7 @@
-/** What cert-manager says of an issuance that does not come to its end, and who must act: read now and then, quoted in the message. */
+/**
+ * cert-manager's objects for an issuance that does not end, and the actor that must act. They are read now and then, and quoted in the
+ * message.
+ */
 
 import type {Party} from '../api/custom-domain.ts';
 import {quote} from './text.ts';
@@ -7,12 +10,12 @@ import {quote} from './text.ts';
 export interface Said {
   kind: 'Order' | 'Challenge';
   name: string;
-  /** As the ACME server has it (RFC 8555, 7.1.6); empty: it has not been asked yet. */
+  /** State of the ACME server (RFC 8555, 7.1.6); empty if it has not been asked yet. */
   state: string;
   reason: string;
 }
 
-/** What was read about one attempt. */
+/** The objects that were read for one attempt. */
 export interface Diagnosis {
   /** Newest first: the Challenges, which know the cause, before the Order. */
   said: readonly Said[];
@@ -37,7 +40,7 @@ export function quotes(request: string | undefined, diagnosis: Diagnosis | undef
   return lines.length > 0 ? `cert-manager says: ${lines.join(' ')}` : '';
 }
 
-/** What somebody has to do about an issuance. */
+/** The action that an issuance needs. */
 export interface Culprit {
   by: Party;
   what: string;
@@ -107,7 +110,7 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   ],
 ];
 
-/** Who must act and what to do, as far as the words tell; undefined where they tell nothing. */
+/** The actor and the action, as far as the messages show them; undefined if they show nothing. */
 export function culprit(request: string | undefined, diagnosis: Diagnosis | undefined): Culprit | undefined {
   const words = [...(diagnosis?.said ?? []).map((s) => s.reason), request ?? ''];
   for (const text of words) {

@@ -8,7 +8,7 @@ import {denies} from './proofs/proof.ts';
 import type {Proof} from './records.ts';
 import {timestamp} from './times.ts';
 
-/** What the claim remembers of a proof that DNS gives no longer (rule 3). */
+/** The claim's record of a lost verification (rule 3). */
 export interface Drift {
   /** Something about it has changed: to be written on the claim. */
   write?: ClaimWrite;
@@ -66,7 +66,7 @@ export function driftOf(
   }
   if (confirmed) return {confirmed};
   const due = since + (afterMs[counted] ?? 0);
-  // One look counts once, however often it is decided upon.
+  // A DNS check counts once, however many decisions use it.
   if (checkedAt < due || at === negativeAt) return {confirmed, nextLook: Math.max(due, checkedAt + 1000)};
   const now = counted + 1;
   return {

@@ -1,4 +1,4 @@
-/** What the edge presents, and how long it may take. */
+/** Judges what the edge presents, and how long that may take. */
 import type {CertificateFacts} from './certificate.ts';
 import type {Hostname} from './hostname.ts';
 import type {EdgeFinding} from './world.ts';
@@ -26,8 +26,8 @@ const noAddress = (hostname: Hostname): Seen => ({
 });
 
 /**
- * Rule 6: every edge address presented, for that SNI, the very leaf that was issued; and what redirected is not
- * redirected there any more.
+ * Rule 6: every edge address presented, for that SNI, the very leaf that was issued, and a hostname that redirected before is no longer
+ * redirected there.
  */
 export function seenOnEdge(
   hostname: Hostname,

@@ -71,7 +71,7 @@ function shorten(
   };
 }
 
-/** What is said of an object that has no room for its status, because of what its owner has written into it. */
+/** The status of an object that has no room for its status, because of what its owner has written into it. */
 const tooLarge = {
   reason: 'StatusTooLarge' as const satisfies ReasonName,
   message:
@@ -82,8 +82,8 @@ const tooLarge = {
 const unobserved = {observedGeneration: -1};
 
 /**
- * What is written where an object has no room for its status, the longest first. None says more of a hostname than the whole, and the
- * last is shorter than any status: nothing that is over goes on standing there.
+ * Shorter forms of a status, for an object without room for it, the longest first. No form reports more about a hostname than the whole
+ * status does. The last form is shorter than any status, so that no outdated status remains.
  */
 export function shorterStatuses(
   status: CustomDomainStatus,

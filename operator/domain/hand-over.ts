@@ -1,4 +1,4 @@
-/** What a hostname needs to be routed, and whether its routes stand in the cluster. */
+/** The objects that a hostname needs to be routed, and whether its routes exist in the cluster. */
 
 import type {Certificate} from '../api/foreign.ts';
 import {edgeSettlesMs} from './edge.ts';
@@ -13,9 +13,10 @@ export interface Routing {
 export const none: Routing = {certificates: [], routes: [], routed: false};
 
 /**
- * A hostname that serves and is to redirect, or the other way round: what it was stands until what it becomes does. The edge
- * learns of a route, of its Secret and of what goes by watches of their own, in any order: so the two stand side by side for a
- * while. `ready`: the next can do its work; `standing`: what stands of it. `now`: ms since the epoch. `routed` when the change is over.
+ * A hostname changes from serving to redirecting, or back: its old routes stay until the new ones work. The edge learns of a route, of its
+ * Secret and of a deletion through separate watches, in any order. Old and new routes therefore exist side by side for a while. `ready`:
+ * the next routes can work; `standing`: the existing objects of the next use. `now`: ms since the epoch. Returns `routed` when the change
+ * is complete.
  */
 export function handOver(
   old: Routing,

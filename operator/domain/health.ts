@@ -4,7 +4,7 @@
  */
 import type {TimelessCondition} from './times.ts';
 
-/** What kstatus says (Helm and Flux wait by it), Argo CD by the checks in examples/argocd, and Flux by those in examples/flux. */
+/** The health of a reason in kstatus (used by Helm and Flux), in Argo CD (examples/argocd), and in Flux (examples/flux). */
 export interface HealthRow {
   means: string;
   /** The condition that stands beside Ready. */
@@ -53,10 +53,12 @@ export const healthRows = {
 
 export type HealthName = keyof typeof healthRows;
 
-/** What a reason is by itself: what is stalled is `ending` while it is served on. */
+/** The health of a reason itself. A stalled hostname that is still served is `ending`. */
 export type ReasonHealth = Exclude<HealthName, 'ending'>;
 
-/** What is said of an object that is not Ready. kstatus reads Reconciling and Stalled before Ready: one of them stands, never both. */
+/**
+ * The conditions of an object that is not Ready. kstatus reads Reconciling and Stalled before Ready, so at most one of them is published.
+ */
 export function notReady(
   health: ReasonHealth,
   why: Pick<TimelessCondition, 'reason' | 'message'>,

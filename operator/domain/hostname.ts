@@ -84,7 +84,7 @@ export function digest(length: number, ...parts: (string | number)[]): string {
 /** Dots made hyphens, cut to `max` characters, no hyphen at the end: the readable part of a name that a digest makes unique. */
 export const readable = (name: string, max: number) => name.replaceAll('.', '-').slice(0, max).replace(/-+$/, '');
 
-/** What every default host of a Project is made of. */
+/** The parts of every Project's default hostname. */
 interface ProjectHostParts {
   installation: string;
   zone: Hostname;

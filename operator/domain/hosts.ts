@@ -65,7 +65,10 @@ export function named(domain: CustomDomain, policy: Policy): NamedHost[] {
   return [...out.values()];
 }
 
-/** The primary that the spec names no more and that is served still: until the new one is Live. One that still redirects never was. */
+/**
+ * The former primary: the spec no longer names it, and it is served until the new primary is Live. A hostname that still redirects never
+ * was the primary.
+ */
 export function formerPrimary({
   spec,
   status,

@@ -21,18 +21,18 @@ import type {ReasonName} from './reasons.ts';
 import {quote} from './text.ts';
 import {moment, span, timestamp} from './times.ts';
 
-/** What is known about the issuance of one hostname. */
+/** The facts about the issuance of one hostname. */
 export interface IssuanceWorld {
   now: number;
   hostname: Hostname;
   policy: {budgets: Budgets; issuanceStalledAfterMs: number};
   /** The orders of the last days, as far as anybody remembers. */
   orders: readonly Order[];
-  /** What was said to its wish for an order; undefined before it had one. */
+  /** The answer to its order request; undefined before the first answer. */
   grant?: OrderGrant;
-  /** What was read about the attempt that {@link attemptOf} names. */
+  /** The objects that were read for the attempt that {@link attemptOf} names. */
   diagnosis?: Diagnosis;
-  /** What the entry in status said before. */
+  /** The published status entry. */
   before?: Pick<HostStatus, 'reason' | 'message' | 'waitingFor' | 'since'>;
   /** It was Live until now: it has a certificate, whatever is said of the next one. */
   wasLive: boolean;
@@ -50,7 +50,7 @@ export interface OrderWish {
   /** Its place in line, ms since the epoch. */ since: number;
 }
 
-/** What follows for the issuance of one hostname. */
+/** The next step in the issuance of one hostname. */
 export interface IssuanceStep {
   reason: ReasonName;
   message: string;
@@ -60,9 +60,9 @@ export interface IssuanceStep {
   again?: true;
   /** The Certificate goes until its budget has room: cert-manager would try again by itself. */
   withhold?: true;
-  /** What cert-manager says of the attempt is needed. */
+  /** Whether cert-manager's objects for the attempt must be read. */
   read?: true;
-  /** Who asked gets the answer later: the attempt waits in line. */
+  /** Whether the requested check is answered later, because the attempt waits in the queue. */
   unanswered?: true;
   wakeAt?: number;
 }
@@ -72,7 +72,7 @@ export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? '
 
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
-/** The hostname's own budget: what is said while it is spent. */
+/** Reports that the hostname's own budget is used up. */
 function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
   const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
   const what =
@@ -132,7 +132,7 @@ export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
 const askAgain = (cause: Culprit | undefined) =>
   cause ? 'Then ask for a fresh attempt (Re-verify).' : 'Ask for a fresh attempt (Re-verify).';
 
-/** What the newest check found, for a message. */
+/** Describes the result of the newest check in a message. */
 function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
   const dns = verifies
     ? 'By the last answer of its DNS it still verifies'
@@ -147,8 +147,8 @@ function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
 }
 
 /**
- * When the attempt began, ms since the epoch. Between one and the next there is no request for a moment: then since cert-manager is at it,
- * or since it was said that another has begun.
+ * Start of the attempt, ms since the epoch. Between two attempts no CertificateRequest exists for a moment: then cert-manager's own start
+ * counts, or the time at which status reported another attempt.
  */
 function begunAt({now, certificate, before}: Attempted): number {
   const {attemptAt, createdAt = timestamp(now), issuingSince} = certificate;
@@ -157,7 +157,7 @@ function begunAt({now, certificate, before}: Attempted): number {
   return Math.max(...[createdAt, issuingSince ?? [], said ?? []].flat().map((at) => Date.parse(at)));
 }
 
-/** What becomes of an order that has been made and has not led to a certificate yet. */
+/** The step after an order that has not led to a certificate yet. */
 export function afterOrder(w: Attempted): IssuanceStep {
   const {now, certificate} = w;
   const began = begunAt(w);
@@ -203,7 +203,7 @@ function attempted(
   const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
   if (unread) {
     const same = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
-    // Who asked for a fresh attempt is answered when it is known what became of this one.
+    // A request for a fresh attempt is answered when the outcome of this attempt is known.
     const asked = w.asked ? {unanswered: true as const} : {};
     return same
       ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish, ...asked}
@@ -228,7 +228,7 @@ function attempted(
   return unfinished(w, {began, stalled, failed, says, spent});
 }
 
-/** An attempt that has not led to a certificate, and what there is to explain it. */
+/** Reports an attempt without a certificate, with the available explanation. */
 function unfinished(
   w: Attempted,
   {
@@ -299,8 +299,8 @@ export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagn
 const lateness = 0.25;
 
 /**
- * Whether a certificate should have been renewed by now (cert-manager: status.renewalTime, by percentage of the lifetime), and
- * what is said then. `next`: when there is more to say, ms since the epoch. cert-manager's own renewals are never held back.
+ * Whether a certificate is past its renewal time (cert-manager: status.renewalTime, by percentage of the lifetime), and the report about
+ * it. `next`: time of the next report, ms since the epoch. cert-manager's own renewals are never held back.
  */
 export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {step?: IssuanceStep; next?: number} {
   const {now, hostname, certificate, diagnosis, checked} = w;

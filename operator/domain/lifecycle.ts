@@ -10,7 +10,7 @@
  *   downgraded:     Accepted is False, what was Live is served on until `servedUntil`, then NotAccepted.
  *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
  *
- * Where each of the rules that never bend is kept: docs/rules.md. How one hostname is decided: host/steps.ts.
+ * docs/rules.md lists where each rule is kept. host/steps.ts decides one hostname.
  */
 
 import type {CustomDomainStatus, HostStatus, Party} from '../api/custom-domain.ts';
@@ -35,7 +35,7 @@ export function decide(world: World): Decision {
     primary,
     ...others.flatMap((w) => {
       const decision = decideHost(world, w, live);
-      // What cannot be written at the moment is no reason: it goes when its proof does, or when the new one serves.
+      // A write error does not keep a former primary: it ends with its verification, or when the new primary serves.
       const over = live.live || decision.entry.verifiedAt === undefined;
       return w.role === 'FormerPrimary' && over ? [] : decision;
     }),
@@ -52,7 +52,7 @@ export function decide(world: World): Decision {
     phase: primary.entry.phase,
     hostsLive: `${attached.filter((h) => h.phase === 'Live').length}/${attached.length}`,
     ...(target !== undefined && {
-      // A former primary's, too: by what records it was proven is read out of them.
+      // Records of a former primary are included: they show by which method it was verified.
       dnsRecords: decisions.flatMap((d) => (d.entry.phase === 'NotAccepted' ? [] : d.records)),
     }),
     hosts,

@@ -1,8 +1,8 @@
 import type {ReasonName} from './reasons.ts';
 
-/** Why an object that a hostname needs could not be written. It is tried again, each minute and with each change. */
+/** A write error: the reason why an object of a hostname could not be written. The write is retried every minute and with each change. */
 export type Obstacle =
-  /** One of somebody else's has its name; that is left alone. */
+  /** An object of another owner has the name. Doorplate leaves it alone. */
   | {kind: 'NameTaken'; object: string}
   /** The API server refuses it. `says`: in its own words. */
   | {kind: 'WriteRefused'; object: string; says: string};

@@ -1,4 +1,4 @@
-/** Whose a hostname is, by its claim and by what DNS says of it now. */
+/** Decides which tenant owns a hostname, from its claim and the newest DNS check. */
 
 import type {DomainClaim} from '../api/foreign.ts';
 import type {Order} from './budget.ts';
@@ -27,19 +27,19 @@ export interface Ownership {
   byPlatform: boolean;
   /** All that were made for it, as far as anybody remembers. */
   orders: readonly Order[];
-  /** What the claim remembers of a proof that DNS gives no longer. */
+  /** The claim's record of a lost verification. */
   drift: Drift | undefined;
-  /** It was proven before, and that stands. */
+  /** Whether the hostname is verified: now, or before without a confirmed negative since. */
   verified: boolean;
-  /** That stands although a CDN hides it now. */
+  /** Whether a CDN hides the records of a verified hostname. */
   hidden: boolean;
-  /** It does not stand any more, by DNS: a new proof is awaited. */
+  /** Whether DNS has taken the verification back. A new verification is awaited. */
   lost: boolean;
-  /** It is served all the same until then, ms since the epoch. */
+  /** End of the grace period in which the hostname is still served, ms since the epoch. */
   servedUntil?: number;
 }
 
-/** What must be found in DNS for a hostname to be this tenant's. */
+/** The DNS records that verify a hostname for this tenant. */
 export const questionOf = (
   {policy, tenant}: Pick<World, 'policy' | 'tenant'>,
   hostname: Hostname,
@@ -112,7 +112,7 @@ export function ownershipOf(
   };
 }
 
-/** What no CertificateRequest will tell any more is remembered, before anything is done that follows from it. */
+/** Adds orders to the claim whose CertificateRequests are about to disappear, before any step that depends on them. */
 function rememberOrders(
   claim: DomainClaim,
   orders: readonly Order[],

@@ -1,10 +1,10 @@
-/** What each phase of a hostname means for its conditions: a new phase does not compile until its row is here. */
+/** The meaning of each phase for a hostname's conditions. A new phase does not compile without a row. */
 import type {Phase} from '../api/custom-domain.ts';
 
 export interface PhaseRow {
   /** It may be attached. */
   isAccepted: boolean;
-  /** It is proven to be its tenant's. */
+  /** Whether the hostname is verified for its tenant. */
   isProven: boolean;
   /** It is seen to serve or to redirect. */
   isLive: boolean;

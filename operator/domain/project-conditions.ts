@@ -1,4 +1,4 @@
-/** What is said of a Project. */
+/** The conditions of a Project. */
 
 import type {Project, Service} from '../api/foreign.ts';
 import type {DefaultHost} from './default-host.ts';
@@ -11,7 +11,7 @@ import {reasons} from './reasons.ts';
 import type {TimelessCondition} from './times.ts';
 import {minuteOf} from './times.ts';
 
-/** What of the Service that a Project names lets nothing be served by it; after a deploy, too. */
+/** Reasons why the Project's Service cannot be served, even after a deploy. */
 function wrongService({spec: {serviceRef}}: Project, service: Service | undefined): [ReasonName, string] | undefined {
   const name = `Service ${serviceRef.name}`;
   if (service === undefined)
@@ -47,7 +47,7 @@ const claim = (
   return {type, status: holds ? 'True' : 'False', reason, message};
 };
 
-/** What is decided before it is told. `deployed`: it has been, at some time. */
+/** Results that the conditions report. `deployed`: a deploy has succeeded at some time. */
 interface Decided {
   place: ProjectAllowance;
   deployed: boolean;

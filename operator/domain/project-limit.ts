@@ -26,7 +26,7 @@ export const projectLimitOf = ({plan}: Tenant): number | undefined =>
 export interface ProjectAllowance {
   /** Why it is none of those that the plan allows. */
   refusal?: Refusal;
-  /** Until when it is served all the same, RFC 3339; over or not. */
+  /** End of the grace period in which the Project is still served, RFC 3339, in the past or not. */
   servedUntil?: string;
   isServed: boolean;
   /** It has its default host, or may get it. */
@@ -58,7 +58,7 @@ export function placeOf({now, project, tenant, ahead, claim, policy}: PlaceInput
   return {refusal, servedUntil, isServed: now < Date.parse(servedUntil), hasHost};
 }
 
-/** Why a Project is none of those that its tenant's plan allows, as its status says; also where that had no room for more. */
+/** The refusal in a Project's status if the tenant's plan does not allow the Project, even in a shortened status. */
 export function refusalIn({metadata: {name}, status}: Project): Refusal | undefined {
   const told = status?.conditions?.find((c) => c.type === 'Accepted' && c.status === 'False');
   if (!told && status?.servedUntil === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What a decision about a Project depends on, and what it says: plain data. */
+/** Inputs and result of a decision about a Project: plain data. */
 
 import type {Certificate, CustomDomain, DomainClaim, EndpointSlice, Project, Service} from '../api/foreign.ts';
 import type {ProjectStatus} from '../api/project.ts';
@@ -29,13 +29,13 @@ export interface ProjectWorld {
   claim: DomainClaim | undefined;
   /** The orders of the default host, as far as anybody remembers. */
   orders: readonly Order[];
-  /** What stands of its routes and certificates by their use, and what was said to its wish for an order. */
+  /** Existing routes and certificates by use, and the answer to the order request. */
   facts: Record<
     Use,
     {
       standing?: StandingRoutes;
       certificate?: CertificateFacts;
-      /** Where it has rested, and kept the name that a former Project gave it. */
+      /** Name of a retained Certificate that a former Project created. */
       certificateName?: string;
       grant?: OrderGrant;
     }
@@ -44,14 +44,14 @@ export interface ProjectWorld {
   policy: Policy;
 }
 
-/** `claims`: to be written before anything else, and then decided anew. `wishes`: for orders, or of one that is under way. */
+/** `claims` are written before anything else, and the plan is decided again afterwards. `wishes`: order requests, waiting or granted. */
 export interface ProjectDecision {
   status: ProjectStatus;
   claims: ClaimWrite[];
   certificates: Certificate[];
-  /** Those of them (`namespace/name`) that come back from their rest, and are not made anew. */
+  /** Retained Certificates (`namespace/name`) that are used again instead of being created. */
   returning: string[];
-  /** The default host, where it is not served any more: its Certificate goes and does not rest. */
+  /** The default hostname if it is no longer served. Its Certificate is deleted and not retained. */
   forfeited: Hostname[];
   routes: Route[];
   wishes: OrderWish[];

@@ -6,7 +6,7 @@
 
 import {type Hostname, within} from './hostname.ts';
 
-/** What the provider calls the record that leads to a name at an apex; `Addresses`: it has none that leads out of itself. */
+/** The provider's name for the record type at an apex. `Addresses`: the provider has only address records there. */
 type AtApex = 'ALIAS' | 'ANAME' | 'CNAME' | 'Addresses';
 
 interface DnsProvider {
@@ -15,11 +15,11 @@ interface DnsProvider {
   servers: readonly string[];
   /** Undefined: not known for sure. */
   atApex?: AtApex;
-  /** Where it says so otherwise than others, {@link apexNote}. */
+  /** The provider's own note, if it differs from {@link apexNote}. */
   note?: string;
   /** Names below this one its alias follows all the same. */
   follows?: Hostname;
-  /** Who says what it has at an apex. */
+  /** Source of the record type at an apex. */
   source?: string;
 }
 
@@ -92,7 +92,7 @@ export const providers: readonly DnsProvider[] = [
   {name: 'Dynadot', servers: ['dyna-ns.net']},
   // An ALIAS at the apex only.
   {name: 'Gandi', servers: ['gandi.net'], atApex: 'ALIAS', source: dnscontrol('gandiv5')},
-  // It names others that have it; not GoDaddy itself.
+  // GoDaddy's help recommends other providers that support it.
   {
     name: 'GoDaddy',
     servers: ['domaincontrol.com'],
@@ -152,19 +152,22 @@ export const providers: readonly DnsProvider[] = [
 const byServer = new Map(providers.flatMap((provider) => provider.servers.map((at) => [at, provider] as const)));
 const byName = new Map(providers.map((provider) => [provider.name, provider]));
 
-/** Of one name server, by its name or a name above it: by whole labels, so that a name that only ends alike is nobody's. */
+/**
+ * The provider of one name server, by its name or a name above it. Whole labels count, so that `notexample.com` does not match
+ * `example.com`.
+ */
 function providerOfServer(server: string): DnsProvider | undefined {
   const labels = server.split('.');
   return labels.map((_, i) => byServer.get(labels.slice(i).join('.'))).find((provider) => provider !== undefined);
 }
 
-/** Who runs all these name servers; undefined where nobody known does, or several do. */
+/** The provider of all these name servers; undefined if it is unknown, or if there are several. */
 export function providerOf(nameServers: readonly string[]): string | undefined {
   const [first, ...others] = nameServers.map(providerOfServer);
   return others.every((other) => other === first) ? first?.name : undefined;
 }
 
-/** What a provider has at an apex in place of a CNAME; undefined where that is not known. */
+/** The provider's replacement for a CNAME at an apex; undefined if it is unknown. */
 export const atApexOf = (provider: string | undefined): AtApex | undefined => byName.get(provider ?? '')?.atApex;
 
 /** Whether its alias at an apex leads to this name, of those that have none for names of others. */

@@ -13,19 +13,22 @@ export interface Question {
   token?: string;
 }
 
-/** By what a name was proven: a CNAME to the Project's host; the edge's addresses with the TXT; those addresses alone (`AddressOnly`). */
+/**
+ * The verification method: a CNAME to the Project's default hostname; the edge's addresses with the TXT; or the addresses alone
+ * (`AddressOnly`).
+ */
 export type Proof = 'CNAME' | 'TXT' | 'Addresses';
 
 const challengeLabel = '_doorplate-challenge';
 
-/** Where the TXT with the token stands: below the hostname itself, not below its zone. */
+/** Name of the TXT record with the token: below the hostname itself, not below its zone. */
 export const challengeName = (hostname: Hostname) => `${challengeLabel}.${hostname}`;
 
-/** Whether a proof by TXT is possible at all: there is a token, and its name is one (RFC 1035, 2.3.4). */
+/** Whether verification through TXT is possible: a token exists, and the record's name is a valid name (RFC 1035, 2.3.4). */
 export const canProveByTxt = (question: Question): question is Question & {token: string} =>
   question.token !== undefined && challengeName(question.hostname).length <= 253;
 
-/** Where a name's records are made. */
+/** The place in DNS at which a hostname's records are created. */
 export interface RecordPlace {
   /** A zone cut at the name, or the registrable name. */
   apex: boolean;
@@ -42,13 +45,13 @@ export interface DnsRecord {
   value: string;
   /** Seconds. */
   ttl: number;
-  /** What the provider makes of it at an apex. */
+  /** The provider's note about records at an apex. */
   note?: string;
   /** Address records that do as well as an ALIAS, `A 192.0.2.1`; absent where the edge's addresses are not all known one by one. */
   alternatives?: string[];
 }
 
-/** Of the records that a customer creates, in seconds. */
+/** TTL of the records that a customer creates, in seconds. */
 export const ttl = 3600;
 
 /** A name as the provider's form asks for it: relative to the zone that DNS names, else to the registrable name. */

@@ -60,7 +60,7 @@ export function restOf(
   return until > p.now ? {for: restName(p.claim.spec.tenant), until: timestamp(until)} : undefined;
 }
 
-/** What a Certificate is while it rests, without the labels of what is ours. */
+/** A Certificate in its retained form, without the labels of an owned object. */
 export function restingCertificate(certificate: Certificate, rest: Rest): Certificate {
   const {
     metadata: {name, namespace = ''},
@@ -92,11 +92,11 @@ export const restEnds = ({metadata: {annotations}}: Certificate): number =>
 export const restsFor = ({metadata: {annotations}}: Certificate, identity: TenantIdentity): boolean =>
   annotations?.[restsForAnnotation] === restName(identity);
 
-/** Whether it rests for a tenant. What its namespace had before it had an Account is the Account's. */
+/** Whether a Certificate is retained for a tenant. Certificates from before a Namespace had an Account belong to the Account. */
 export const restsForTenant = (certificate: Certificate, tenant: Tenant): boolean =>
   restsFor(certificate, identityOf(tenant)) || restsFor(certificate, {namespaceUID: tenant.namespaceUID});
 
-/** Of Certificates that are wanted, the names (`namespace/name`) of those that come back from their rest. `standing`: by hostname. */
+/** The names (`namespace/name`) of desired Certificates that are retained ones. `standing`: existing Certificates by hostname. */
 export const returningOf = (
   wanted: readonly Certificate[],
   standing: (hostname: Hostname) => CertificateFacts | undefined,

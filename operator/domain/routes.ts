@@ -4,15 +4,15 @@ import type {Hostname} from './hostname.ts';
 import {objectNameOf} from './hostname.ts';
 
 /**
- * What should be routed, in a model of its own: `rendering/ingress.ts` is one rendering of it, Gateway API will be another.
- * Every route answers for one hostname; none carries anything that a user wrote but names that the schema has checked.
+ * A route in Doorplate's own model. `rendering/ingress.ts` is one rendering of it; Gateway API will be another. Each route answers for one
+ * hostname. It contains no user input except names that the schema has checked.
  */
 export interface Route {
   /** Name of the object and, where it has a certificate, of its Secret. */
   name: string;
   namespace: string;
   host: Hostname;
-  /** Which of the edge's listeners it is for. */
+  /** The edge's listener that uses the route. */
   listen: 'https' | 'http' | 'both';
   /** Secret with the certificate in the same namespace; absent where the edge's own wildcard certificate serves. */
   secretName?: string;
@@ -26,24 +26,24 @@ export interface Redirect {
   status: RedirectStatus;
 }
 
-/** Where routes lead that Doorplate answers itself. */
+/** The Service of the redirector. */
 export interface RedirectorService {
   namespace: string;
   service: string;
   port: number;
 }
 
-/** What is made of a hostname: it serves a Service of the tenant's, or it redirects. */
+/** The use of a hostname: it serves a tenant's Service, or it redirects. */
 export type Use = 'serves' | 'redirects';
 
 export const useOf = (role: HostStatus['role']): Use => (role === 'RedirectSource' ? 'redirects' : 'serves');
 export const otherUse = (use: Use): Use => (use === 'serves' ? 'redirects' : 'serves');
 
-/** What stands in the cluster of a hostname's routes of one use. */
+/** The existing routes of a hostname in one use. */
 export interface StandingRoutes {
   /** When it was written, ms since the epoch. */
   since: number;
-  /** All of them are there, and exactly as they should be. */
+  /** Whether all routes exist exactly as desired. */
   isWhole: boolean;
 }
 
@@ -52,10 +52,10 @@ export const homeOf = (use: Use, tenants: string, redirector: Pick<RedirectorSer
   use === 'redirects' ? redirector.namespace : tenants;
 
 const plainHttpName = (name: string): string => `${name}-http`;
-/** The names of the objects that a hostname may have, the one of its Certificate and of its route first. */
+/** The names that a hostname's objects may have. The name of its Certificate and route comes first. */
 export const objectNames = (name: string): string[] => [name, plainHttpName(name)];
 
-/** A hostname that is to be routed; `secretName` as in {@link Route}. */
+/** A hostname with its desired routes. `secretName`: see {@link Route}. */
 export interface Routed {
   name: string;
   /** The tenant's. */
@@ -82,7 +82,7 @@ export function routesOf(
   ];
 }
 
-/** All routes of a hostname of a CustomDomain in one use. `certificate`: the name of its Certificate, where that is not theirs. */
+/** All routes of a CustomDomain's hostname in one use. `certificate`: the name of its Certificate, if it differs from the routes' name. */
 export function routesOfHost(
   domain: CustomDomain,
   project: Project,

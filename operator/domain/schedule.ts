@@ -9,8 +9,8 @@ const shortestCheckMs = 10_000;
 const mostAnew = 4;
 
 /**
- * The next automatic check while waiting, by the schedule's step for the time waited so far; undefined when all is over. What was
- * waited before the hostname was added anew counts as waited, but brings no sooner end.
+ * Time of the next automatic check while waiting, according to the schedule and the time waited so far; undefined when the schedule is
+ * over. Time from before the hostname was added again counts, but does not end the schedule earlier.
  */
 export function nextWaitingCheck(
   policy: Policy,
@@ -32,7 +32,7 @@ export function nextWaitingCheck(
   return last + every;
 }
 
-/** Where somebody asks for a check it is made at once, but never sooner than a while after the last one. */
+/** A requested check runs at once, but not within the minimum pause after the last check. */
 export const soonest = (scheduled: number, isAsked: boolean, lastCheck: number | undefined, now: number): number =>
   isAsked ? Math.min(scheduled, Math.max(now, (lastCheck ?? -Infinity) + shortestCheckMs)) : scheduled;
 

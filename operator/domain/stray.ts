@@ -10,16 +10,16 @@ import {recordsFor} from './proofs/proofs.ts';
 import type {Question} from './records.ts';
 import {canProveByTxt, challengeName, txtRecord} from './records.ts';
 
-/** Where a record may stand by mistake, and how to know it there. */
+/** A name at which customers often create a record by mistake, and how to recognize the record there. */
 export interface Stray {
   name: Hostname;
   wanted: 'Host' | 'TXT';
   is: (found: Finding) => boolean;
-  /** What belongs into the provider's field for the name. */
+  /** The correct content of the provider's name field. */
   typed: string;
 }
 
-/** Where else to look for a record that a verdict finds missing; nowhere for every other verdict. */
+/** Other names to check for a missing record; empty for every other verdict. */
 export function straysOf(question: Question, verdict: Verdict): Stray[] {
   if (verdict.kind !== 'Refuted') return [];
   const {hostname, target} = question;

@@ -1,4 +1,4 @@
-/** Whose a namespace is and what that tenant may have: its Account's plan, or the platform's default plan. */
+/** The tenant of a Namespace and the tenant's plan: the Account's plan, or the platform's default plan. */
 
 import type {AccountStatus} from '../api/account.ts';
 import {accountLabel} from '../api/account.ts';
@@ -9,7 +9,7 @@ import type {Refusal} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import {withTimes} from './times.ts';
 
-/** What is known of the tenant of a namespace. */
+/** The facts about a Namespace's tenant. */
 export interface Tenant {
   /** Name of the Account; undefined: the namespace is a tenant of its own, on the default plan. */
   account?: string;
@@ -21,7 +21,7 @@ export interface Tenant {
   agreed?: RateLimit;
 }
 
-/** Where there is no plan to say so, as few as the plan `free` has as it is shipped. */
+/** Limits without a plan: the defaults of the plan `free`. */
 const fewest: RateLimit = {requestsPerMinute: 60, requestsPerDay: 1000};
 
 /** How many requests a tenant has: what was agreed, or what its plan says. */
@@ -36,11 +36,11 @@ const missing = (message: string): {missing: Refusal} => ({
   missing: {reason: 'PlanNotFound', message},
 });
 
-/** What a tenant waits in line under, the same for all its namespaces. */
+/** The key of a tenant in queues, the same for all its Namespaces. */
 export const tenantKey = ({account, namespaceUID}: {account?: string; namespaceUID?: string}): string =>
   account ?? namespaceUID ?? '';
 
-/** The tenant of a namespace: the Account that it names, if any. `account` and `plan` give the objects of these names. */
+/** The tenant of a Namespace: the Account in its label, or the Namespace itself. `account` and `plan` return the objects of these names. */
 export function tenantOf(
   {account: name, uid: namespaceUID}: {account?: string; uid: string},
   defaultPlan: string,

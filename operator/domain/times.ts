@@ -5,7 +5,7 @@ import {cut} from '../api/rules.ts';
 /** RFC 3339 without fractions, as Kubernetes writes times. */
 export const timestamp = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** Of an RFC 3339 time, for people: `2026-03-08 13:00 UTC`. */
+/** Formats an RFC 3339 time for people: `2026-03-08 13:00 UTC`. */
 export const minuteOf = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A point in time for people, rounded up to the minute. The date always: the text must not change as the time comes near. */
@@ -24,7 +24,7 @@ export const span = (ms: number) =>
 /** Characters of a message, as the schema bounds it. */
 export const longestMessage = 2048;
 
-/** What a condition says, without its times. */
+/** A condition without its times. */
 export interface TimelessCondition {
   type: string;
   status: Condition['status'];

@@ -2,7 +2,7 @@ import type {CustomDomainStatus, DnsRecordStatus, HostStatus} from '../api/custo
 import type {CustomDomain} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';
 
-/** What a status says of one hostname. */
+/** The published status of one hostname. */
 export interface PublishedHost {
   entry?: HostStatus;
   records: DnsRecordStatus[];
@@ -10,10 +10,10 @@ export interface PublishedHost {
 
 const nothing: PublishedHost = {records: []};
 
-/** Of the status that was asked about last: a decision asks for each of its hostnames several times. */
+/** Index of the status that was read last: a decision reads the entry of each hostname several times. */
 let last: {status: CustomDomainStatus; byHostname: ReadonlyMap<Hostname, PublishedHost>} | undefined;
 
-/** What the status of a CustomDomain says of a hostname. */
+/** The published status of a hostname of a CustomDomain. */
 export function told({status}: CustomDomain, hostname: Hostname): PublishedHost {
   if (!status) return nothing;
   if (last?.status !== status) last = {status, byHostname: sort(status)};

@@ -1,4 +1,4 @@
-/** What a decision about a CustomDomain depends on, and what it says: plain data, nothing of which can be asked. */
+/** Inputs and result of a decision about a CustomDomain: plain data. */
 
 import type {CustomDomainStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
@@ -14,7 +14,7 @@ import type {Question} from './records.ts';
 import type {RedirectorService, Route, StandingRoutes, Use} from './routes.ts';
 import type {Tenant} from './tenant.ts';
 
-/** What the platform has set, as far as decisions need it. All times in milliseconds. */
+/** The platform's settings that decisions need. All times are in milliseconds. */
 export interface Policy extends Edge {
   installation: string;
   zone: Hostname;
@@ -29,10 +29,10 @@ export interface Policy extends Edge {
   recheckIntervalMs: number;
   /** Rule 3: times after the first negative at which it must be seen again. */
   driftConfirmationsMs: readonly number[];
-  /** The same where another has proven the hostname. */
+  /** The same for a hostname that another tenant has verified. */
   takeoverConfirmationsMs: readonly number[];
   quarantineTimeMs: number;
-  /** The edge's addresses prove an apex; only on a platform with one tenant. */
+  /** Whether the edge's addresses verify an apex. Only for platforms with a single tenant. */
   addressOnly: boolean;
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
@@ -42,7 +42,7 @@ export interface Policy extends Edge {
   defaultPlan: string;
 }
 
-/** What one address of the edge presented for a hostname: a leaf, or nothing. */
+/** The result of an edge probe of one address for a hostname: a leaf, or nothing. */
 export interface EdgeFinding {
   edge: {address: string; port: number};
   leafSha256?: string;
@@ -59,11 +59,11 @@ export interface EarlierChecks {
   /** The first of them. */
   since: number;
   last: number;
-  /** How many of them were the first of an object, or of an entry of its spec, after those of another. */
+  /** How many of them were the first check of an object or of an entry in its spec, after checks of another object. */
   anew: number;
 }
 
-/** What was gathered about one hostname. */
+/** The facts about one hostname. */
 export interface HostFacts {
   /** The newest verdict of this process; undefined before the first check. */
   verdict?: Verdict;
@@ -78,9 +78,9 @@ export interface HostFacts {
   privateKeys?: Partial<Record<Use, PrivateKey>>;
   /** Its orders of the last days, by time, as far as this process knows. */
   orders?: readonly Order[];
-  /** What was said to its wish for an order. */
+  /** The answer to its order request. */
   grant?: OrderGrant;
-  /** What cert-manager says of the attempt that is stuck. */
+  /** cert-manager's objects for an attempt that makes no progress. */
   diagnosis?: Diagnosis;
   /** When that was read, ms since the epoch. */
   diagnosedAt?: number;
@@ -104,7 +104,7 @@ export interface World {
   now: number;
   domain: CustomDomain;
   project: Project | undefined;
-  /** The first of the CustomDomains that name the same Project: this one, or the one that has the Project. */
+  /** The first of the CustomDomains that name the same Project: this object, or the one that has the Project. */
   first: Pick<CustomDomain, 'metadata'>;
   tenant: Tenant;
   policy: Policy;
@@ -136,10 +136,10 @@ export type Look = {hostname: Hostname; at: number} &
   );
 
 /**
- * Another attempt at a certificate, because somebody asked (Re-verify) while it is stalled or has failed: the newest
- * CertificateRequest is deleted, Order and Challenge go with it. Where cert-manager is not at it any more, the Certificate is
- * marked for issuance, as `cmctl renew` does; that alone would not do, since a request that has failed in the same second counts
- * as the answer (cert-manager: requestmanager, deleteCurrentFailedRequests).
+ * Another attempt at a certificate, requested through Re-verify while the issuance makes no progress or has failed: the newest
+ * CertificateRequest is deleted, with its Order and Challenge. If cert-manager has stopped, the Certificate is also marked for issuance, as
+ * `cmctl renew` does. The mark alone is not enough: a request that failed in the same second counts as the answer (cert-manager:
+ * requestmanager, deleteCurrentFailedRequests).
  */
 export interface FreshAttempt {
   certificate: {namespace: string; name: string};
@@ -155,13 +155,13 @@ export interface Decision {
   /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
   claims: ClaimWrite[];
   certificates: Certificate[];
-  /** Those of them (`namespace/name`) that come back from their rest, and are not made anew. */
+  /** Retained Certificates (`namespace/name`) that are used again instead of being created. */
   returning: string[];
   /** Hostnames whose proof or acceptance is over: their Certificates go and do not rest. */
   forfeited: Hostname[];
   routes: Route[];
   freshAttempts: FreshAttempt[];
-  /** Who wants an order, or has one under way. */
+  /** Order requests, waiting or granted. */
   wishes: OrderWish[];
   /** The looks that the next decision waits for. */
   looks: Look[];

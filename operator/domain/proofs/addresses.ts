@@ -69,17 +69,17 @@ export const isOfEdge = (address: string, {edgeAddresses}: Edge): boolean => isI
 
 const refusals = new Set<ReasonName>(['ConflictingA', 'ConflictingAAAA', 'ConflictingRecord']);
 
-/** Whether a verdict is another by what is known of the edge now: it was not known, or addresses were refused that are its own. */
+/** Whether the edge's current addresses would change a verdict: the addresses were unknown, or the edge's own addresses were refused. */
 export function isOutdated(verdict: Verdict | undefined, edge: Edge): boolean {
   if (verdict?.kind === 'Unknown') return verdict.reason === 'NoEdgeAddress' && edge.edgeAddresses.length > 0;
   if (verdict?.kind !== 'Refuted' || !refusals.has(verdict.reason)) return false;
   const {observed} = verdict;
-  // Of more than are kept, one that is not seen here may be another's.
+  // Observed addresses are cut to a maximum. Beyond it, missing addresses prove nothing.
   if (observed.length === 0 || observed.length === mostObserved) return false;
   return observed.every((record) => isOfEdge(record.split(' ')[1] ?? '', edge));
 }
 
-/** What stands for a CNAME where none may stand. */
+/** Records that replace a CNAME at a name that cannot have one. */
 export function inPlaceOfCname(question: Question, place: RecordPlace, edge: Edge): DnsRecord[] {
   const to = {...inZone(question.hostname, place), ttl};
   return recordsOfProvider(question, place, edge).map((record) => ({...to, ...record}));

@@ -9,9 +9,9 @@ const longestRepeatSeconds = 7 * 86_400;
 const clock = {begin: ' Resolvers may repeat the old answer until ', end: ' UTC.'};
 
 /**
- * A verdict's message with its time: `... Resolvers may repeat the old answer until 14:32 UTC.` The time is fixed when a thing is
- * first told; while the same is to be told (`before`), it is told in the same words, so that equal facts leave status as it is.
- * `at`: when the check was made, ms since the epoch.
+ * A verdict's message with its time: `... Resolvers may repeat the old answer until 14:32 UTC.` The time is fixed when the message is first
+ * published. While the same facts are published (`before`), the message keeps its words, so that status does not change. `at`: time of the
+ * check, ms since the epoch.
  */
 export function messageAt(verdict: Refuted | Unknown, at: number, before?: {reason: string; message: string}): string {
   if (before && sameBesidesTime(before, verdict)) return before.message;

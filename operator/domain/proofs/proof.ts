@@ -1,11 +1,11 @@
-/** What is known and said of the proof that a name is a tenant's: findings of DNS, and verdicts over them. */
+/** Types of verification: findings of DNS checks, and verdicts about them. */
 import type {CaaVerdict} from '../caa.ts';
 import type {Cdn} from '../cdns.ts';
 import type {Hostname} from '../hostname.ts';
 import type {ReasonName} from '../reasons.ts';
 import type {DnsRecord, RecordPlace, Proof, Question} from '../records.ts';
 
-/** What one DNS server said about a name; `operator/dns/client.ts` finds it. Names lower case, without trailing dot. */
+/** The finding of one DNS server about a name (`operator/dns/client.ts`). Names are in lower case, without a trailing dot. */
 export interface Finding {
   server: {address: string; port?: number; name?: string};
   failure?: string;
@@ -21,14 +21,14 @@ export interface Finding {
   ttlSeconds?: number;
 }
 
-/** What was found out about a name; `failure` where no server could be asked at all. */
+/** The findings about a name. `failure` is set if no server could be asked. */
 export interface Observation {
   zone?: string;
   /** Names of that zone's servers, as it is delegated. */
   nameServers?: readonly string[];
   findings: Finding[];
   failure?: {failure: string; detail: string};
-  /** What stands at {@link challengeName}, where that was asked for. */
+  /** The records at {@link challengeName}, if they were queried. */
   challenge?: Observation;
   /** Names below it and beside it that nobody made have the same records: they come of a wildcard (RFC 4592). */
   wildcard?: boolean;
@@ -44,7 +44,7 @@ export interface Edge {
   edgeHostname?: Hostname;
 }
 
-/** What the platform has laid down about proofs. */
+/** The platform's rules for verification. */
 export interface VerificationRules extends Edge {
   /** `apexOwnership: AddressOnly`, of a platform with one tenant: the edge's addresses at an apex prove it. */
   addressOnly: boolean;
@@ -72,10 +72,10 @@ export interface Refuted extends RecordPlace {
   reason: ReasonName;
   /** Without a time: {@link messageAt} adds until when resolvers may repeat the old answer. */
   message: string;
-  /** Of the CNAME or the ALIAS. */
+  /** State of the CNAME or ALIAS record. */
   state: RecordState;
   observed: string[];
-  /** Of the TXT, where that was asked for. */
+  /** State of the TXT record, if it was queried. */
   txt?: {state: RecordState; observed: string[]};
   /** The CDN that the name is behind: a CNAME or an address may stand behind it that would prove it ({@link mayBeProven}). */
   behind?: string;
@@ -94,13 +94,13 @@ export interface Unknown extends RecordPlace {
 export const denies = (verdict: Verdict) => verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending';
 
 /**
- * Whether a name is proven, or may be behind a CDN that hides it. What is hidden wins nothing, and against another tenant's proof it
- * counts as a "no" ({@link denies}).
+ * Whether a name is verified, or may be behind a CDN that hides its records. A hidden name wins nothing, and counts as a negative against
+ * another tenant's verification ({@link denies}).
  */
 export const mayBeProven = (verdict: Verdict): verdict is ProvenBy | Refuted =>
   verdict.kind === 'Proven' || (verdict.kind === 'Refuted' && verdict.behind !== undefined);
 
-/** What is judged, and what is known of it whoever answers. */
+/** The question and the facts that do not depend on the answering server. */
 export interface Case {
   question: Question;
   rules: VerificationRules;
@@ -110,12 +110,12 @@ export interface Case {
   wanted: string;
 }
 
-/** What was seen of the TXT: values, a CNAME in its place, or why nothing could be. Undefined: not asked. */
+/** The answer for the TXT: its values, a CNAME in its place, or why it is unknown. Undefined: not queried. */
 export type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknown, 'reason' | 'message'>} | undefined;
 
 /** A way to prove a name. */
 export interface ProofKind {
-  /** What the customer must create for it. */
+  /** The records that the customer must create. */
   records(question: Question, place: RecordPlace, edge: Edge): DnsRecord[];
   /** Whether the TXT has to be asked for, beside what was found at the name itself. */
   needs?(question: Question, rules: VerificationRules, isApex: boolean, found: Finding): boolean;

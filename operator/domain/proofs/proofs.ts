@@ -32,8 +32,8 @@ export const needsTxt = (question: Question, rules: VerificationRules, isApex: b
   Object.values(proofs).some((kind) => kind.needs?.(question, rules, isApex, found));
 
 /**
- * What the customer must create. A subdomain: a CNAME. An apex (a zone cut at the name, or the registrable name), where none
- * may stand (RFC 1034, 3.6.2): what the provider has in its place, and the TXT. `by`: by what it was proven.
+ * The records that the customer must create. A subdomain gets a CNAME. An apex (a zone cut at the name, or the registrable name) cannot
+ * have a CNAME (RFC 1034, 3.6.2), so it gets the provider's replacement and the TXT. `by`: the method that verified the name.
  */
 export const recordsFor = (
   question: Question,
@@ -42,7 +42,7 @@ export const recordsFor = (
   by: Proof = place.apex ? 'TXT' : 'CNAME',
 ): DnsRecord[] => proofs[by].records(question, place, edge);
 
-/** By what a name was proven, by the records that status has of it; undefined where it has none. */
+/** The verification method of a name, from its records in status; undefined if status has none. */
 export function proofByRecords(records: readonly {type: string; note?: string}[]): Proof | undefined {
   const [first] = records;
   if (first === undefined) return undefined;
@@ -50,6 +50,6 @@ export function proofByRecords(records: readonly {type: string; note?: string}[]
   return first.type === 'CNAME' && first.note === undefined ? 'CNAME' : 'Addresses';
 }
 
-/** What the customer's admin types into the provider's form, in words. */
+/** The customer's entries in the provider's form, as text. */
 export const instruction = (question: Question, place: RecordPlace, edge: Edge) =>
   sayRecords(recordsFor(question, place, edge), place);

@@ -1,6 +1,6 @@
 /**
- * Whether DNS proves that a name was set for a Project, over what all servers say. Findings in, a verdict out; nothing is asked here.
- * Where nobody answers it is Unknown, which is never a "no" (rule 3).
+ * Judges whether DNS verifies a name for a Project, from the findings of all servers. Pure: no queries are sent. Without answers the
+ * verdict is Unknown, which never counts as a negative (rule 3).
  */
 
 import {isApexByName, recordName, registrableName, shown, within} from '../hostname.ts';
@@ -36,8 +36,8 @@ const apexOf = (question: Question, seen: Observation) =>
 const mostNameServers = 8;
 
 /**
- * Where the records are made. What is delegated above the registrable name (a name that nobody has registered stands in the zone of
- * its top-level domain) is no zone of the customer's.
+ * The place at which the records are created. A zone cut above the registrable name is not the customer's zone: an unregistered name is in
+ * the zone of its top-level domain.
  */
 function placeOf(question: Question, seen: Observation): RecordPlace {
   const {zone: name, nameServers = []} = seen;
@@ -121,7 +121,7 @@ const byMessage = (a: Verdict, b: Verdict) => {
 
 const oldAnswer = (v: Verdict) => (v.kind === 'Refuted' ? (v.oldAnswerSeconds ?? 0) : 0);
 
-/** The TXT as the zone's own servers have it: where they disagree, as the one that proves least. */
+/** The TXT according to the zone's own servers. If they disagree, the answer that proves least counts. */
 function authoritativeChallenge(
   question: Question,
   zone: string,
@@ -136,10 +136,7 @@ function authoritativeChallenge(
   return (lacking.length > 0 ? lacking : all).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))[0];
 }
 
-/**
- * While nobody knows what the edge's addresses are, those of a name say nothing: neither that they are the edge's nor that they
- * are not (rule 3).
- */
+/** While the edge's addresses are unknown, addresses of a name neither verify nor refute it (rule 3). */
 function withoutEdge({question, rules, place, wanted}: Case, seen: Observation): Unknown | undefined {
   const leadsByAddress = answered(seen).some((f) => f.cname.length === 0 && f.a.length + f.aaaa.length > 0);
   if (rules.edgeAddresses.length > 0 || !leadsByAddress) return undefined;
@@ -185,7 +182,7 @@ export const needsChallenge = (question: Question, rules: VerificationRules, see
 const sameServer = ({server: one}: Finding, {server: other}: Finding) =>
   one.address === other.address && one.port === other.port;
 
-/** What each resolver that could be asked thereby says; and how many found that the name fails DNSSEC's validation (RFC 4035, 5). */
+/** The verdict of each resolver that could be asked, and the number of resolvers that report a DNSSEC validation failure (RFC 4035, 5). */
 function votes(c: Case, seen: Observation): {said: (ProvenBy | Refuted)[]; bogus: Finding[]} {
   const said: (ProvenBy | Refuted)[] = [];
   const bogus: Finding[] = [];
@@ -217,9 +214,9 @@ function brokenDnssec({question, place}: Case, seen: string, bogus: readonly Fin
 }
 
 /**
- * The verdict of both: the zone's servers decide, then most of the recursive resolvers must agree, over verdicts and not over
- * records. Resolvers that could not be asked do not vote; where none could, nothing is known. One that refuses the name because
- * its DNSSEC chain is broken does not agree.
+ * The verdict of both groups: the zone's servers decide, then most of the recursive resolvers must agree on the verdict. Resolvers that
+ * could not be asked do not vote; if none could be asked, the verdict is Unknown. A resolver that refuses the name because its DNSSEC chain
+ * is broken does not agree.
  */
 export function judgeBoth(
   question: Question,
@@ -267,8 +264,8 @@ export function judgeBoth(
 }
 
 /**
- * The verdict of recursive resolvers alone (`dns.mode: RecursiveOnly`, where port 53 outward is closed): at least two must
- * have answered, and most of those that did, two at least, must say the same.
+ * The verdict of recursive resolvers alone (`dns.mode: RecursiveOnly`, for clusters without outbound port 53). At least two resolvers must
+ * answer, and a majority of at least two must agree.
  */
 export function judgeRecursive(question: Question, rules: VerificationRules, seen: Observation): Verdict {
   const name = shown(question.hostname);

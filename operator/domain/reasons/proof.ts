@@ -1,4 +1,4 @@
-/** What DNS says of a hostname, and whose it is. */
+/** Reasons about a hostname's DNS and its owner. */
 import type {Reason} from './reason.ts';
 
 export const proofReasons = {

@@ -7,13 +7,13 @@ export interface Reason {
   remedy: string;
   waitingFor: Party;
   health: ReasonHealth;
-  /** What is pending at first is stalled when it lasts longer: see `edgeGraceMs`. What is awaited is after `propagationTime`. */
+  /** Grace after which a pending reason counts as stalled: see `edgeGraceMs`. Reasons that wait for DNS stall after `propagationTime`. */
   stalledAfter?: 'edgeGrace';
   /** As a refusal, what it leaves alone of a hostname that is proven (rule 8); always, where nobody knows whether it is refused. */
   sparesProven?: 'ForGraceTime' | 'Always';
-  /** What it is about, where several reasons tell of one thing in turn. */
+  /** The subject that several reasons describe in turn. */
   about?: 'Caa' | 'Budget' | 'Edge';
-  /** What it says of conditions, beside what the phase says. */
+  /** Conditions that the reason sets, besides those of the phase. */
   conditions?: {Verified?: 'Unknown'; CertificateReady?: 'False'; RoutesReady?: 'False'};
   /** DNS has answered that something is not there, which resolvers may repeat for a time of its own (RFC 2308). */
   isNegativeAnswer?: true;

@@ -1,7 +1,7 @@
 import type {Ingress} from '../../api/foreign.ts';
 import type {Route} from '../routes.ts';
 
-/** By it Traefik binds an Ingress to its listeners. */
+/** Annotation by which Traefik binds an Ingress to its listeners. */
 export const entryPointsAnnotation = 'traefik.ingress.kubernetes.io/router.entrypoints';
 
 /** The entry points of Traefik by our listeners; constants, never a user's text. */
@@ -51,7 +51,10 @@ export interface IngressEdge {
   traefik: boolean;
 }
 
-/** What {@link makeIngress} sets of a spec. Others may have added what is beside it; lists are theirs whole or not at all (KEP-555). */
+/**
+ * The members of a spec that {@link makeIngress} sets. Other managers may have added further members; a list belongs to one manager as a
+ * whole (KEP-555).
+ */
 export const whatIngressSays = ({spec: {ingressClassName, tls, rules}}: Ingress): object => ({
   ingressClassName,
   tls,

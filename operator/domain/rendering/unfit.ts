@@ -16,7 +16,7 @@ const amazon: Unfit = {
   instead: balancerBefore('a Network Load Balancer'),
 };
 
-/** By the `spec.controller` of their IngressClass. */
+/** Controllers by the `spec.controller` of their IngressClass. */
 const unfit = new Map<string, Unfit>([
   ['ingress.k8s.aws/alb', amazon],
   ['eks.amazonaws.com/alb', amazon],
