@@ -5,12 +5,12 @@ import type {Ban, KeyUser} from './bans.ts';
 import type {TimeMark} from './clock.ts';
 import type {WindowRequest, WindowGrant, WindowState as WindowHeld} from './store.ts';
 
-/** What a backend holds when it is opened. */
+/** The stored state when a backend is opened. */
 export interface BackendState {
   windows: (WindowHeld & {window: string; endSeconds: number})[];
   bans: Ban[];
   records: StoredRecord[];
-  /** When something was written last; absent where that is not known, or does not matter. */
+  /** Time of the last write; absent if it is unknown or irrelevant. */
   mark?: TimeMark;
 }
 
@@ -26,13 +26,13 @@ export interface StoredRecord {
 
 export type RecordChange = {put: StoredRecord} | {remove: string};
 
-/** A ban, or that there is none any more. */
+/** A new ban, or the end of one. */
 export type BanChange = {save: Ban} | {remove: KeyUser};
 
 /** Each call rejects with what is wrong and what to do about it. */
 export interface Backend {
   open(): Promise<BackendState>;
-  /** The grants, by the rule of `grantAll`, once they are where a crash of this process does not reach them. */
+  /** Returns the grants, by the rule of `grantAll`, once they are stored where a crash of this process does not lose them. */
   reserve(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]>;
   changeBans(changes: readonly BanChange[]): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,6 @@
 /**
- * Bans of keys that go on sending although every answer is 429. What counts is how much is refused, not who was refused: programs that
- * share a key and wait as they are told are each refused once in a while, and together make few refusals; one that does not wait makes
- * many, minute after minute.
+ * Bans of keys that continue to send although every answer is 429. The number of refusals counts: programs that share a key and wait as
+ * told get few refusals in total. A program that does not wait gets many, minute after minute.
  *
  *   a minute in which more was refused than twice the requests per minute ---> a strike
  *   (the last 20 s of a window do not count: clocks of clients are ahead)
@@ -24,7 +23,7 @@ export interface BanRules {
   strikes: number;
   firstBanMs: number;
   longestBanMs: number;
-  /** So long after the end of its last ban a key's bans are forgotten: the next one is a first one. */
+  /** Time after the end of a key's last ban until its bans are forgotten. The next ban is then a first ban. */
   forgottenAfterMs: number;
 }
 
@@ -55,7 +54,7 @@ export interface Ban extends KeyUser {
 /** Under what a ban is kept: no two share it. */
 export const banId = ({hash, network}: KeyUser): string => `${hash} ${network}`;
 
-/** Whose ban is kept under this id. */
+/** The key that an id of a ban stands for. */
 export function userOf(id: string): KeyUser {
   const [hash = '', network = ''] = id.split(' ');
   return {hash, network};
@@ -67,7 +66,7 @@ export interface BanStore {
   removeBan(user: KeyUser): void;
 }
 
-/** What somebody who was refused is told of strikes. */
+/** The strikes that a refused caller is shown. */
 export interface Strikes {
   /** In minutes that follow one another, this one included. */
   strikes: number;
@@ -77,13 +76,13 @@ export interface Strikes {
 
 const spanMs = 60_000;
 
-/** What was refused since a minute began for this user: with the first refusal, and anew with the first one after it. */
+/** The refusals of a user in a minute. The minute begins with the first refusal, and again with the first refusal after it. */
 interface Refused {
   sinceMs: number;
   count: number;
   /** This minute is a strike already. */
   isStruck: boolean;
-  /** In minutes that follow one another, up to this one. */
+  /** Strikes in consecutive minutes up to this one. */
   strikes: number;
 }
 
@@ -192,7 +191,10 @@ export class Bans {
     }
   }
 
-  /** Called with a key when a ban begins, changes or is lifted, here or in another replica; not at its end, which `until` tells. */
+  /**
+   * Calls the handler with a key when a ban begins, changes or is lifted, here or in another replica. The end of a ban causes no call: read
+   * it from `until`.
+   */
   onChange(handler: (hash: string) => void): void {
     this.#handlers.push(handler);
   }
@@ -222,7 +224,7 @@ export class Bans {
     this.#tell(user.hash);
   }
 
-  /** What was refused in the minute of now. */
+  /** The refusals in the current minute. */
   #minuteOf(id: string): Refused {
     const nowMs = this.#clock.nowMs();
     const known = this.#refused.get(id);
@@ -252,7 +254,7 @@ export class Bans {
     this.#tell(user.hash);
   }
 
-  /** Bans are few, and begin rarely: then all of them are looked at. */
+  /** Bans are few and begin rarely, so each beginning checks all of them. */
   #forget(nowMs: number): void {
     for (const [id, ban] of this.#bans) {
       if (ban.untilSeconds * 1000 + this.#rules.forgottenAfterMs > nowMs) continue;

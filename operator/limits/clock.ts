@@ -8,8 +8,8 @@
  * makes a window at most a thousandth shorter or longer. Time during which the machine was suspended counts: the time since boot
  * (CLOCK_BOOTTIME) has gone on, the monotonic one (CLOCK_MONOTONIC) has not.
  *
- * Where several processes count together, the clock of the server that counts for them is that of all (`follow`), in place of the
- * system's: processes that do not agree on the time would not agree on which minute it is.
+ * If several processes count together, all of them use the clock of the server that counts (`follow`), in place of the system's: processes
+ * with different clocks would disagree on the current minute.
  */
 import {readFileSync} from 'node:fs';
 import {uptime} from 'node:os';
@@ -27,7 +27,7 @@ export interface TimeSources {
   bootId(): string | undefined;
 }
 
-/** Where a process was in time, for the one after it. */
+/** The position of a process in time, for the next process. */
 export interface TimeMark {
   /** Trusted time, Unix ms. */
   atMs: number;
@@ -94,7 +94,7 @@ export class TrustedClock {
     return this.#sources.wallMs() - this.nowMs();
   }
 
-  /** From now on another clock counts, which says this (Unix ms) and may be wrong by so much. To be told again and again. */
+  /** From now on another clock counts, which shows this time (Unix ms) with this uncertainty. Call it repeatedly. */
   follow(otherMs: number, uncertainMs: number): void {
     const apartMs = Math.abs(otherMs - this.nowMs());
     this.#followedMs = otherMs - this.#sources.monotonicMs();

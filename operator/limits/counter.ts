@@ -1,4 +1,4 @@
-/** One window of a pool in this process: its reservation, and the size of the next one. */
+/** A pool's window in this process: its reservation, and the size of the next reservation. */
 import type {WindowRequest} from './store.ts';
 import type {WindowName} from './window.ts';
 
@@ -49,7 +49,7 @@ export interface Counter {
 }
 
 export function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {
-  // What is no limit admits nothing.
+  // An invalid limit admits nothing.
   if (counter.taken - counter.left < limit) return counter.left === 0 ? 'MustAsk' : 'HasRoom';
   return counter.provisional && !asked ? 'MustAsk' : 'Spent';
 }
@@ -63,7 +63,7 @@ const nextBlock = ({block, taken, low, replicas}: Counter, limit: number): numbe
 
 const hasMore = ({taken, provisional}: Counter, limit: number): boolean => taken < limit || provisional;
 
-/** A large block is followed by the next one when half of it is used; a small one when it is used up. */
+/** Whether a large block is followed by the next one when half of it is used. A small block is used up first. */
 export const runsLowEarly = (counter: Counter, limit: number): boolean =>
   counter.block >= ahead && 2 * counter.left <= counter.block && hasMore(counter, limit);
 

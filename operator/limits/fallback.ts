@@ -26,7 +26,7 @@ export interface FallbackOptions {
   onUp?: () => void;
 }
 
-/** What this process knows of a window. */
+/** This process's knowledge of a window. */
 interface FallbackWindow {
   endSeconds: number;
   /** Taken by everybody, and given back of that, when the backend last answered. */
@@ -34,9 +34,9 @@ interface FallbackWindow {
   returned: number;
   /** Granted to this process, by whomever. */
   own: number;
-  /** Granted without the backend, and not told to it yet. Below 0: it granted what was not used, and is told that. */
+  /** Requests that were granted without the backend and are not reported to it yet. Negative: granted requests that were not used. */
   owed: number;
-  /** The same, told and not answered yet. */
+  /** The same, reported but not acknowledged yet. */
   telling: number;
 }
 
@@ -55,7 +55,7 @@ export class FallbackStore implements WindowStore, BanStore {
   #saving: Promise<void> | undefined;
   #opened = false;
   #down = true;
-  /** What `onDown` was told since it was up last. */
+  /** Arguments of `onDown` since the backend was available last. */
   readonly #told = new Set<string>();
   #retry: unknown;
   #stopped = false;
@@ -99,7 +99,7 @@ export class FallbackStore implements WindowStore, BanStore {
     return this.#options.replicas;
   }
 
-  /** What the backend tells of a change by another process. Returns what is known then; undefined: of a window that is none of ours. */
+  /** Takes in a change that the backend reports from another process. Returns the new state; undefined for an unknown window. */
   hear({window, taken, returned}: Heard): Heard | undefined {
     const page = this.#pages.get(window);
     if (!page || this.#down) return undefined;
@@ -133,7 +133,7 @@ export class FallbackStore implements WindowStore, BanStore {
     void this.#saveBans();
   }
 
-  /** What the backend holds of bans, with the changes that it does not know yet. */
+  /** The backend's bans, with the changes that it does not know yet. */
   withChanges(held: readonly Ban[]): Ban[] {
     const bans = new Map(held.map((ban) => [banId(ban), ban]));
     for (const [id, change] of this.#unsaved) {
@@ -159,9 +159,9 @@ export class FallbackStore implements WindowStore, BanStore {
   }
 
   /**
-   * Asks the backend, and tells it what it does not know. An answer that comes too late still counts: what it granted
-   * pays for what was granted without it. Whether a call that failed was counted is not known: what it told is told
-   * again, and what it gave back is not, which admits too few at worst.
+   * Asks the backend, and reports changes to it. A late answer still counts: its grants pay for requests that were granted without it.
+   * After a failed call it is unknown whether the backend counted the call. Its grants are then reported again and its returns are not,
+   * which admits too few requests at worst.
    */
   async #tell(claims: readonly WindowRequest[], nowMs: number): Promise<WindowGrant[]> {
     const pages = claims.map((claim) => this.#page(claim));
@@ -199,7 +199,7 @@ export class FallbackStore implements WindowStore, BanStore {
     const pages = claims.map((claim) => this.#page(claim));
     const taken = claims.map(({limit}, i) => {
       const page = pages[i]!;
-      // One process alone has all that those before it have left.
+      // A single process has everything that earlier processes left.
       if (this.#options.replicas === 1) return {taken: inUse(page), returned: 0};
       const share = Math.min(limit, Math.max(1, Math.floor(limit / this.#options.replicas)));
       return {taken: Math.max(inUse(page), limit - Math.max(0, share - page.own)), returned: 0};
@@ -249,7 +249,7 @@ export class FallbackStore implements WindowStore, BanStore {
       }
       onOpen(held);
     }
-    // It answers in the order of the questions: what it owes an answer for is known once it has answered this one.
+    // The backend answers in the order of the questions, so this answer shows that earlier answers have arrived.
     await this.#inTime(backend.reserve([], this.#nowMs));
     await this.#tellAllOwed();
     this.#down = false;
@@ -325,5 +325,5 @@ export class FallbackStore implements WindowStore, BanStore {
   }
 }
 
-/** Of a window, as far as this process knows. */
+/** The used part of a window, as far as this process knows. */
 const inUse = ({known, returned, owed, telling}: FallbackWindow): number => known - returned + owed + telling;

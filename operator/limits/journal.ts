@@ -61,10 +61,10 @@ export const mostScanned = 1000;
 /** Records that one append deletes at most because of bounds: after a bound was lowered, the next ones delete more. */
 export const mostDeleted = 2000;
 
-/** What a store needs for a record beside its texts, in bytes: indexes, ids. */
+/** Bytes that a store needs for a record besides its texts: indexes, ids. */
 const overheadBytes = 200;
 
-/** What a record counts for in {@link JournalBounds.bytes}. */
+/** Size of a record as counted in {@link JournalBounds.bytes}. */
 export const bytesOf = ({tenant, namespace, project = '', text}: JournalRecord): number =>
   overheadBytes + Buffer.byteLength(tenant + namespace + project + text);
 

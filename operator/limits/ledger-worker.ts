@@ -1,7 +1,4 @@
-/**
- * The thread that writes the ledger (ledger.ts): here an fsync blocks nobody. One message, one transaction, one
- * answer.
- */
+/** The thread that writes the ledger (ledger.ts), so that an fsync blocks no request. Each message is one transaction with one answer. */
 import {DatabaseSync} from 'node:sqlite';
 import {parentPort, workerData} from 'node:worker_threads';
 import {banId, userOf} from './bans.ts';
@@ -54,7 +51,7 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
-/** At once or not at all: a crash in between leaves what it can be run on again. */
+/** The migration is one transaction: a crash during it leaves a usable version. */
 const fromFirstVersion = `
   BEGIN;
   ALTER TABLE windows ADD COLUMN returned INTEGER NOT NULL DEFAULT 0;
@@ -203,7 +200,7 @@ function answer(request: LedgerRequest): LedgerAnswer | undefined {
     file ??= new LedgerFile(workerData as string);
     return carryOut(file, request);
   } catch (error) {
-    // The next request opens it anew: what was wrong with the volume may be over then.
+    // The next request opens the file again, because the fault of the volume may be over then.
     try {
       file?.close();
     } catch {

@@ -22,7 +22,7 @@ export class LedgerError extends Error {
   override name = 'LedgerError';
 }
 
-/** By SQLite's primary result code (sqlite.org/rescode.html). */
+/** Remedies by SQLite's primary result code (sqlite.org/rescode.html). */
 const remedies: Readonly<Record<number, string>> = {
   5: 'Another process writes to it: one replica at most may use a volume.',
   8: 'The volume is read-only, or does not let this user write: see securityContext.fsGroup.',
@@ -56,7 +56,7 @@ export class Ledger implements Backend, UsageStore, Journal {
   #turn: Promise<unknown> = Promise.resolve();
   /** The question that the worker works on. */
   #asked: {resolve: (answer: LedgerAnswer) => void; reject: (error: Error) => void} | undefined;
-  /** Ends when all that was asked for has been written. */
+  /** Resolves when all requested writes are done. */
   #committing: Promise<void> | undefined;
 
   constructor(p: {path: string; clock: TrustedClock; journal?: JournalBounds}) {

@@ -1,4 +1,4 @@
-/** Admits or refuses requests: each is charged to the minute and the day of one or more pools. README.md draws how. */
+/** Admits or refuses requests. Each request is charged to the minute and the day of its pools. README.md has a drawing. */
 import {claimOf, type Counter, runsLowEarly, singlyOf, standing, unheardOf} from './counter.ts';
 import {type WindowRequest, type WindowGrant, type Heard, MemoryStore, type WindowStore, type Unused} from './store.ts';
 import {
@@ -22,11 +22,11 @@ interface PoolState extends Windows {
   recent: boolean;
 }
 
-/** What the store is asked about a counter. */
+/** A question to the store about a counter. */
 interface CounterRequest {
   counter: Counter;
   claim: WindowRequest;
-  /** What will be reserved with what is granted. */
+  /** Size of the reservation if it is granted. */
   block: number;
 }
 
@@ -69,13 +69,13 @@ export class Limiter {
     return this.#decide(pools, states, nowMs, true) ?? this.#wait(pools);
   }
 
-  /** Where a caller stands as far as this process knows, without charging. */
+  /** A caller's quota as far as this process knows, without a charge. */
   look(pools: readonly Pool[]): CallerQuota {
     const nowMs = this.#clock.nowMs();
     return admission(pools, this.#states(pools, nowMs), nowMs);
   }
 
-  /** The same when the store has been asked: what other processes have used counts too. Never rejects. */
+  /** The same after a question to the store, so that the use by other processes counts. Never rejects. */
   async lookUp(pools: readonly Pool[]): Promise<CallerQuota> {
     let nowMs = this.#clock.nowMs();
     let states = this.#states(pools, nowMs);
@@ -120,8 +120,8 @@ export class Limiter {
   }
 
   /**
-   * The verdict, and the charge; undefined when the store must be asked first. What is taken never sinks in a window, so an
-   * exhausted one is known to be; only a provisional answer is asked for again, once (`asked`).
+   * Decides and charges; undefined if the store must be asked first. The count of a window never falls, so an exhausted window stays
+   * exhausted. A provisional answer is asked for once more (`asked`).
    */
   #decide(
     pools: readonly Pool[],
@@ -163,7 +163,9 @@ export class Limiter {
     return verdict;
   }
 
-  /** Asks the store for what runs out. A promise when the answer has to be waited for; one question per pool at a time. */
+  /**
+   * Asks the store for counters that run out, one question per pool at a time. Returns a promise if the caller must wait for the answer.
+   */
   #refill(
     pools: readonly Pool[],
     states: readonly PoolState[],
@@ -239,7 +241,7 @@ export class Limiter {
   }
 
   #states(pools: readonly Pool[], nowMs: number): PoolState[] {
-    // Most have one pool, and every request makes this array: it has no room that is not used.
+    // Most requests have one pool, and every request creates this array, so it has no spare capacity.
     const states = [this.#current(pools[0]!, nowMs)];
     for (let i = 1; i < pools.length; i++) states.push(this.#current(pools[i]!, nowMs));
     return states;
@@ -271,7 +273,7 @@ export class Limiter {
       key,
       taken: this.#store.taken(key),
       left: 0,
-      // Who was busy in the window before goes on with half of its block.
+      // A pool that was busy in the previous window begins with half of its block.
       block: before && before.endSeconds + lengthSeconds[name] === endSeconds ? before.block >> 1 : 0,
       provisional: false,
       low: false,

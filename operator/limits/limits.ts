@@ -13,7 +13,7 @@ import {type Heard, MemoryStore} from './store.ts';
 import {MemoryUsage, UsageCounter, type UsageStore} from './usage.ts';
 import type {Pool, CallerQuota, QuotaVerdict} from './verdict.ts';
 
-/** Where quota and bans outlive the process; `Memory`: nowhere. */
+/** Store of quota and bans beyond the process. `Memory`: no store. */
 export type LimitsStore =
   | {kind: 'Memory'}
   | {kind: 'Ledger'; path: string}
@@ -119,7 +119,7 @@ export async function startLimits({
   };
 }
 
-/** What is stored a moment after it has happened. */
+/** Writes that happen shortly after the fact. */
 function inBackground(
   stores: Pick<Stores, 'usage' | 'journal'>,
   {clock, log}: Pick<LimitsParts, 'clock' | 'log'>,

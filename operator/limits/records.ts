@@ -8,7 +8,7 @@ export interface RecordStore {
   put(record: StoredRecord, nowMs: number): Promise<void>;
   /** Stores it unless its name exists; returns the existing text, or undefined. Of concurrent claims one succeeds. */
   claim(record: StoredRecord, nowMs: number): Promise<string | undefined>;
-  /** Removes it. Of several that take the same record, here or in another replica, one gets it. */
+  /** Removes a record. If several callers take the same record, here or in another replica, one of them gets it. */
   take(name: string): Promise<string | undefined>;
   /** The records of a kind that were put with this group and have not ended, in no order. */
   list(kind: string, group: string): Promise<Pick<StoredRecord, 'name' | 'text'>[]>;
@@ -100,7 +100,7 @@ export class HeldRecords implements RecordStore {
     this.#needLoaded();
     const underWay = this.#removals.get(name);
     if (underWay) {
-      // Somebody else gets it. Where their write fails, this one has failed too: the record stands.
+      // Another caller gets the record. If the caller's write fails, this call fails too, and the record stays.
       await underWay;
       return undefined;
     }
@@ -184,7 +184,7 @@ class RecordKind {
     return [...(this.#shares.get(group)?.names ?? [])].map((name) => this.records.get(name)!);
   }
 
-  /** Names of the records that are to go so that this one has room: the oldest of its group, and the oldest of all. */
+  /** Names of the records that are removed to make room: the oldest records of its group, and the oldest of all. */
   tooMany(record: StoredRecord): Set<string> {
     const share = this.#shares.get(record.group ?? '');
     return new Set([

@@ -1,12 +1,12 @@
 /** Where windows are counted: what a store promises, and the rule by which every store grants. */
 
-/** What is asked of one window. */
+/** A request for part of a window. */
 export interface WindowRequest {
   /** See `windowKey`. */
   window: string;
   /** Unix seconds; the store may forget the window then. */
   endSeconds: number;
-  /** So many may be taken from the window in all. */
+  /** Total number of requests that the window admits. */
   limit: number;
   /** So many are taken if there are as many. */
   want: number;
@@ -14,22 +14,22 @@ export interface WindowRequest {
   least: number;
   /** The last so many of the window are granted one by one: a claim that reaches into them gets its least. Default: 0. */
   singly?: number;
-  /** What is known to be taken, and to be given back, already: for a store that has lost what it held. */
+  /** Requests that are known as taken and given back, for a store that has lost its state. */
   known?: number;
   knownReturned?: number;
-  /** What was granted while the store could not be asked, to be counted now; below 0: so many were not used, and are given back. */
+  /** Requests that were granted while the store was unavailable and are counted now. Negative: granted requests that were not used. */
   owed?: number;
 }
 
 export interface WindowGrant {
   granted: number;
   /**
-   * What everybody has been granted of the window, with this grant, and what of that was given back. Neither ever sinks, so that of two
-   * reports the higher one is the later one.
+   * Requests of the window that all processes have been granted, including this grant, and how many of them were given back. Both only
+   * grow, so the higher of two reports is the later one.
    */
   taken: number;
   returned: number;
-  /** The store could not be asked: `taken` is what may be said without it, and may sink when it can be asked again. */
+  /** Whether the store could not be asked. `taken` is then a local estimate, and may fall when the store is available again. */
   provisional?: boolean;
 }
 
@@ -37,15 +37,15 @@ export interface WindowGrant {
 export interface WindowStore {
   /** So many processes count here. Absent: one. */
   readonly replicas?: number;
-  /** A grant for each claim, in order: at once, or when it is durable. `nowMs`: Unix ms, by the trusted clock. */
+  /** A grant for each claim, in order. It resolves when the grants are durable. `nowMs`: Unix ms, by the trusted clock. */
   reserve(claims: readonly WindowRequest[], nowMs: number): WindowGrant[] | Promise<WindowGrant[]>;
-  /** What is in use of a window as far as this process knows: taken, and not given back. */
+  /** The used part of a window as far as this process knows: taken and not given back. */
   taken(window: string): number;
-  /** What was granted of these windows here and not used is given back. */
+  /** Gives back granted requests of these windows that were not used. */
   giveBack(unused: readonly Unused[]): void;
 }
 
-/** What a process gives back of one window; the window is named as in a {@link WindowRequest}. */
+/** The unused part of a window that a process gives back. The window is named as in a {@link WindowRequest}. */
 export interface Unused extends Pick<WindowRequest, 'window' | 'endSeconds'> {
   count: number;
 }
@@ -55,7 +55,7 @@ export interface Heard extends WindowState {
   window: string;
 }
 
-/** What a store holds of a window. */
+/** The stored state of a window. */
 export type WindowState = Pick<WindowGrant, 'taken' | 'returned'>;
 
 /**

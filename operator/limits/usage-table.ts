@@ -1,4 +1,4 @@
-/** Usage (usage.ts) in the ledger. One table has the keys and scopes, the other one the requests per day: about 15 bytes a row. */
+/** Usage (usage.ts) in the ledger. A first table has the keys and scopes, a second table the requests per day: about 15 bytes a row. */
 import type {DatabaseSync} from 'node:sqlite';
 import {mostSeries, otherKeys, type Usage, type UsageCount, type UsageRange, usageDays} from './usage.ts';
 

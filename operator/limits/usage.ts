@@ -175,7 +175,7 @@ export class UsageCounter {
 
 /** Counts in memory. */
 export class MemoryUsage implements UsageStore {
-  /** By namespace UID, by day, and by {@link seriesOf}. */
+  /** Counts by namespace UID, by day, and by {@link seriesOf}. */
   readonly #counts = new Map<string, Map<number, Map<string, UsageCount>>>();
 
   async addUsage(counts: readonly UsageCount[]): Promise<void> {

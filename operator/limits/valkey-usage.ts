@@ -24,7 +24,7 @@ const usageScript = `
 /** A month longer than the counts: the set of a month is kept until its last day is too old. */
 const keepUsageSeconds = (usageDays + 31) * 86_400;
 
-/** What it needs of Valkey (valkey.ts). */
+/** The commands of Valkey that usage needs (valkey.ts). */
 interface UsageServer {
   /** What its keys begin with. */
   prefix: string;

@@ -1,6 +1,6 @@
 /**
- * The backend for several replicas: Valkey, or Redis 7. One script takes what all claims of a call ask for, or nothing. Bans are in one
- * hash, which every replica reads again when it has changed; it looks once a second. The server's time is that of all replicas.
+ * The backend for several replicas: Valkey, or Redis 7. A script takes everything that the claims of a call ask for, or nothing. Bans are
+ * in one hash, which every replica reads again after a change; it checks once a second. The server's time is the time of all replicas.
  */
 import {hash, randomUUID} from 'node:crypto';
 import {once} from 'node:events';
@@ -17,10 +17,10 @@ import {ValkeyUsage} from './valkey-usage.ts';
 
 /**
  * The rule of `grantAll`, as one script. Eight arguments for each key: limit, want, least, how many are granted singly, known as taken,
- * known as given back, owed, and for how many seconds to keep it. The last argument is the channel on which each change is published to
- * all replicas. It uses the connection that also carries the answers: a replica that has read a later answer has read the change.
- * A key is a hash of `taken` and `returned`. It expires after a span and not at a time: the server's clock is not ours.
- * Returns granted, taken and returned for each key, in one list.
+ * known as given back, owed, and for how many seconds to keep it. The last argument is the channel on which each change is published to all
+ * replicas. It uses the connection that also carries the answers: a replica that has read a later answer has read the change. A key is a
+ * hash of `taken` and `returned`. It expires after a time span, because the server's clock may differ from ours. Returns granted, taken and
+ * returned for each key, in one list.
  */
 const reserveScript = `
   local width = 8
@@ -77,7 +77,7 @@ export interface ValkeyOptions {
   onWindow?: (changed: Heard) => void;
 }
 
-/** What stands behind a URL and is no server that one could count at; the message says what to do. */
+/** The server behind the URL cannot count. The message contains the remedy. */
 export class ValkeyError extends Error {
   override name = 'ValkeyError';
 }
@@ -95,7 +95,7 @@ export class Valkey implements Backend, RecordStore {
   /** Why it is not connected. */
   #failure: Error | undefined;
   #looking: NodeJS.Timeout | undefined;
-  /** Of the bans that were read last; null when the server had none. */
+  /** Version of the bans that were read last; null if the server had none. */
   #version: string | null | undefined;
 
   constructor({
@@ -240,8 +240,8 @@ export class Valkey implements Backend, RecordStore {
   }
 
   /**
-   * One call, or all of a transaction. While it is not connected it fails with what keeps it from that. Where no answer comes in time the
-   * connection is given up: every call on it fails, and a new one is opened.
+   * Sends one call, or all calls of a transaction. Without a connection it fails with the reason for that. If no answer arrives in time,
+   * the connection is closed: every call on it fails, and a new one is opened.
    */
   async #ask<T>(call: (client: ValkeyClient) => Promise<T>): Promise<T> {
     const client = this.#client;
@@ -285,7 +285,7 @@ export class Valkey implements Backend, RecordStore {
 
   /** A node of a cluster, a Sentinel and a replica answer too, and count for nobody, or for some. */
   async #mustBeServer(): Promise<void> {
-    // Who may not ask is told by the first command that is refused.
+    // A client without permission learns that from its first refused command.
     const info = await this.#ask((client) => client.info()).catch(() => '');
     const [, mode] = /^(?:redis|server)_mode:(\w+)/m.exec(info) ?? [];
     const what =
@@ -337,7 +337,7 @@ export class Valkey implements Backend, RecordStore {
       }
       this.#onBans(await this.#readBans());
     } catch {
-      /* it is down: it is read again when it answers */
+      /* The bans are read again when the server answers. */
     }
   }
 }

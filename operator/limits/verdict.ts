@@ -8,11 +8,11 @@ export interface Quota {
   requestsPerDay?: number;
 }
 
-/** What a request is charged to: the tenant's pool, and the key's own cap where it has one. Ids are opaque, as `tenant:acme`. */
+/** The pools that a request is charged to: the tenant's pool, and the key's own cap if it has one. Ids are opaque, like `tenant:acme`. */
 export interface Pool {
   id: string;
   quota: Quota;
-  /** What clients see as the name of its policies: letters, digits, `.`, `-`. Default: `requests`. */
+  /** Name of the policy in headers for clients: letters, digits, `.`, `-`. Default: `requests`. */
   policy?: string;
 }
 

@@ -21,7 +21,7 @@ export function windowEnd(length: number, phase: number, nowMs: number): number 
   return (Math.floor((nowMs / 1000 - phase) / length) + 1) * length + phase;
 }
 
-/** What a store calls one window of a pool: no two windows share it. */
+/** The store's name of a pool's window. No two windows share it. */
 export const windowKey = (name: WindowName, endSeconds: number, poolId: string): string =>
   `${name}:${endSeconds}:${poolId}`;
 

@@ -23,12 +23,12 @@ export const refusalOf = ({want, world}: Host): Refusal =>
     message: `The Project ${world.domain.spec.projectRef.name} has no host yet.`,
   };
 
-/** What a refusal leaves of a hostname that is proven. */
+/** Whether a refusal leaves a verified hostname in service. */
 const sparing = ({reason}: {reason: string}) => reasonOf(reason)?.sparesProven;
 
 /**
- * Rule 8: what speaks against a hostname that is proven counts only when the grace time is over; or, while nobody knows what its
- * tenant may have, not at all: then what was said before stands, and nothing ends.
+ * Rule 8: a refusal of a verified hostname takes effect after the grace period. While the tenant's plan is unknown, it has no effect: the
+ * published state stays, and nothing ends.
  */
 function acceptance(
   world: World,
@@ -38,7 +38,7 @@ function acceptance(
   const [first] = refusals;
   if (!first) return 'Accepted';
   if (before?.verifiedAt === undefined || refusals.some((r) => sparing(r) === undefined)) return 'Refused';
-  // That of a drift is not that of a downgrade.
+  // The grace period of a drift is not the grace period of a downgrade.
   const until = before.reason === 'DNSDrifted' ? undefined : before.servedUntil;
   if (sparing(first) === 'Always') {
     if (until === undefined) return 'Accepted';

@@ -32,7 +32,7 @@ function nextCheck(host: Owned): number {
   return Math.min(needed, soonest(scheduled, asked, checkedAt ?? earlier?.last, now));
 }
 
-/** What is proven and attached elsewhere is watched after the schedule, too: that place may lose it at any time. */
+/** A verified hostname that another object owns is checked after the schedule, too: its owner may lose it at any time. */
 function nextWatch({world: {now, policy}, before, facts: {verdict, checkedAt}, ownership: {standing}}: Owned): number {
   const isWatched = standing.kind === 'Claimed' || (verdict === undefined && before?.reason === 'HostnameClaimed');
   if (!isWatched) return Infinity;
@@ -44,7 +44,7 @@ function lookAt({world: {policy}, hostname}: Owned, question: Question, at: numb
   return [{hostname, what: 'dns', question, at, ...(caa && {caa}), ...(ofRival && {rival: true as const})}];
 }
 
-/** Its DNS is asked by the schedule, until that is over. */
+/** Schedules DNS checks until the schedule is over. */
 export function checkDns(host: Owned): Outcome {
   const {world, addedAt, question} = host;
   const {policy} = world;
@@ -55,7 +55,7 @@ export function checkDns(host: Owned): Outcome {
   };
 }
 
-/** It is proven, and attached elsewhere (rule 4): the right of the one who has it is looked at. */
+/** The hostname is verified, and another object owns it (rule 4): the owner's own verification is checked. */
 export function contestClaim(host: Owned): Outcome | undefined {
   const {world, facts, ownership} = host;
   const {now, policy} = world;
@@ -84,7 +84,7 @@ function claimedMessage(host: Owned, contest: boolean): string {
   return `${proven} elsewhere on this platform. ${remedy}`;
 }
 
-/** Where a hostname is attached that is this tenant's own already, in another object or another namespace of its Account. */
+/** The other object or Namespace of the same tenant that owns the hostname already. */
 function siblingOf({world: {tenant}, ownership: {claim}}: Owned): string | undefined {
   const holder = claim?.status?.holder;
   return holder && belongsTo(claim, tenant) ? `${holder.kind} ${holder.namespace}/${holder.name}` : undefined;
@@ -110,7 +110,7 @@ export function tellVerdict({world: {now}, facts: {verdict, checkedAt}, before}:
   return say('AwaitingVerification', {reason: verdict.reason, message: messageAt(verdict, checkedAt ?? now, before)});
 }
 
-/** After a restart the last answer stands; one of another release, which this one does not know, does not. */
+/** After a restart the last published answer stays, unless another release wrote it with an unknown reason. */
 export const keepLastAnswer = ({before}: Owned): Outcome | undefined =>
   before?.phase === 'AwaitingVerification' && reasonOf(before.reason) ? sayAgain(before) : undefined;
 

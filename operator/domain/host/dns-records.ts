@@ -1,4 +1,4 @@
-/** The DNS records of a hostname, as status has them: what the customer must create, and what was seen of it. */
+/** The DNS records of a hostname in status: the records that the customer must create, and their state. */
 
 import type {DnsRecordStatus, ZoneStatus} from '../../api/custom-domain.ts';
 import type {Hostname} from '../hostname.ts';
@@ -47,13 +47,13 @@ export function recordsOf(world: World, question: Question, verdict: Verdict | u
   );
 }
 
-/** By what it is proven, or could be as it stands; undefined: as usual for its place. */
+/** The method that verifies the hostname, or may verify it; undefined: the usual method for its place. */
 function provableBy(verdict: Verdict): Proof | undefined {
   if (verdict.kind === 'Proven') return verdict.by;
   return mayBeProven(verdict) ? 'TXT' : undefined;
 }
 
-/** Where the records of a hostname are made: by the newest verdict, by what was found before, or by its name. */
+/** The place at which a hostname's records are created: from the newest verdict, from earlier records, or from the name. */
 export function placeOf(world: World, hostname: Hostname, verdict: Verdict | undefined): RecordPlace {
   const zone = zoneOf(entryBefore(world.domain, hostname)?.zone, verdict);
   const known = zone && {apex: zone.name === hostname, zone};
@@ -72,8 +72,8 @@ export const zoneOf = (before: ZoneStatus | undefined, verdict: Verdict | undefi
   verdict === undefined || verdict.kind === 'Unknown' ? (verdict?.zone ?? before) : verdict.zone;
 
 /**
- * Of one zone, of one provider, with a server in common: told anew only when there is something else to tell. Where the parent and the
- * zone itself list other servers, it depends on who was asked which of them are found.
+ * Whether two findings describe the same zone: one name, one provider, and a common server. Status changes only if they differ. If the
+ * parent and the zone list different servers, the servers that are found depend on the server that was asked.
  */
 export const isAlike = (one: ZoneStatus, other: ZoneStatus) =>
   one.name === other.name &&

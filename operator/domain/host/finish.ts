@@ -1,4 +1,4 @@
-/** What was decided about one hostname, as its entry in status and as what is to be done. */
+/** Turns the decision about one hostname into its status entry and its desired objects. */
 import type {DnsRecordStatus, HostStatus, Party, ZoneStatus} from '../../api/custom-domain.ts';
 import {cut} from '../../api/rules.ts';
 import type {ClaimWrite} from '../claim-write.ts';
@@ -18,13 +18,13 @@ export interface HostDecision extends Routing {
   freshAttempt?: FreshAttempt;
   wish?: OrderWish;
   records: DnsRecordStatus[];
-  /** What speaks against it, while it is spared. */
+  /** The refusal of a hostname that is still served. */
   refusal?: Refusal;
   /** It is served on although DNS proves it no longer. */
   drifted: boolean;
-  /** The check that was asked for has not been made yet. */
+  /** Whether a requested check is still to be made. */
   asked: boolean;
-  /** What is said of it is of a moment: what follows is on its way. */
+  /** Whether the entry is transient, because the next state is expected soon. */
   passing: boolean;
   looks: Look[];
   /** ms since the epoch. */
@@ -70,7 +70,8 @@ function entryOf(
   const {addedAt, verifiedAt, liveAt, servedUntil, redirect} = kept;
   const unchanged = before?.phase === phase && isSameReason(before.reason, reason);
   const zone = unchanged ? sameZone(before.zone, kept.zone) : kept.zone;
-  // One that rests is none of it before it is proven. One that is about to be made is told with the proof that it follows from.
+  // A retained Certificate is not reported before verification. A Certificate that is about to be created is reported together with the
+  // verification.
   const {notAfter, name = facts.obstacle ? undefined : wanted?.metadata.name} =
     (verifiedAt !== undefined || !facts.certificate?.resting ? facts.certificate : undefined) ?? {};
   return {

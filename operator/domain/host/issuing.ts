@@ -10,7 +10,7 @@ import {afterOrder, expiryOf} from '../issuance.ts';
 import {obstacleRetryMs, tell} from '../obstacle.ts';
 import {timestamp} from '../times.ts';
 
-/** What has never been Live and is not acceptable keeps what it has, and gets nothing new. */
+/** A refused hostname that was never Live keeps its objects and gets no new ones. */
 export function keepOnHold({onHold, refusal, facts}: PlannedHost): Outcome | undefined {
   if (!onHold || !refusal) return undefined;
   const has = facts.certificate && !facts.certificate.resting;
@@ -30,7 +30,7 @@ export function tellObstacle(host: PlannedHost): Outcome | undefined {
   };
 }
 
-/** What is said of the renewal of a certificate; `next`: when there is more to say. */
+/** The report about the renewal of a certificate. `next`: time of the next report. */
 export const renewalOf = ({issuance, facts: {certificate}}: PlannedHost) =>
   certificate ? expiryOf({...issuance, certificate}) : {};
 
@@ -40,7 +40,7 @@ export function watchRenewal(host: PlannedHost): Outcome {
   const {now, policy} = world;
   const {step, next} = renewalOf(host);
   const asks = step ? asksOf(step, host) : {};
-  // What is farther away is met by the next check of its DNS.
+  // A later time is covered by the next DNS check.
   const wakeAt = next !== undefined && next - now < policy.recheckIntervalMs ? [next] : [];
   return {
     ...asks,
@@ -49,12 +49,12 @@ export function watchRenewal(host: PlannedHost): Outcome {
   };
 }
 
-/** A certificate is there, or it was Live with one. */
+/** Passes if the hostname has a certificate, or was Live with one. */
 export function awaitCertificate(host: PlannedHost): Outcome | undefined {
   const {world, hostname, facts, issuance, changing, former, servesStill} = host;
   const {now, policy} = world;
   const {certificate} = facts;
-  // What serves still was Live with another certificate than this.
+  // A hostname that still serves was Live with another certificate.
   const wasLive = host.wasLive && !servesStill;
   if (certificate && (certificate.ready || wasLive)) return undefined;
   const step: IssuanceStep = certificate
@@ -73,7 +73,7 @@ export function awaitCertificate(host: PlannedHost): Outcome | undefined {
   };
 }
 
-/** Of what serves still it is told what holds its next certificate up, once that is known; else nothing. */
+/** For a hostname that still serves: reports the obstacle to its next certificate once it is known. */
 function sayHeldUp({before, facts, issuance}: PlannedHost, step: IssuanceStep): Pick<Outcome, 'answer'> {
   if (before && step.read && !issuance.diagnosis) return sayAgain(before);
   const isOnItsWay = step.reason === 'Issuing' && facts.certificate?.failure === undefined;

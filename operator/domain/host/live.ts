@@ -22,7 +22,7 @@ const waitForPrimary = ({hostname, primary}: PlannedHost): Outcome =>
 
 const lacksPrimary = ({role, redirect}: PlannedHost) => role === 'RedirectSource' && !redirect;
 
-/** It was seen when it began to wait for the primary; it is looked at again once that is Live. */
+/** The edge probe succeeded before the hostname began to wait for the primary. It is repeated when the primary is Live. */
 export const goOnWaitingForPrimary = (host: PlannedHost): Outcome | undefined =>
   lacksPrimary(host) && host.before?.phase === 'Verified' && host.before.reason === 'WaitingForPrimary'
     ? waitForPrimary(host)
@@ -34,7 +34,7 @@ export function awaitEdge({world, hostname, role, redirect, facts, before}: Plan
   const waits = before?.phase === 'Verified' && reasonOf(before.reason)?.about === 'Edge';
   const since = waits ? Date.parse(before.since) : now;
   const faulty = waits && before.reason !== 'EdgePending';
-  // What it was must be gone from the edge, too, before what it becomes counts as seen.
+  // A new primary counts as Live only when its former redirect is gone from the edge.
   const whoAnswers = role === 'Primary' && redirect !== undefined;
   // A fault that was told was seen late enough: its own time does not begin another delay.
   const countsFrom = whoAnswers && !faulty ? since + edgeDelayMs : 0;
@@ -90,7 +90,7 @@ export function tellLateRenewal(host: PlannedHost): Outcome | undefined {
   return step && say('Live', step);
 }
 
-/** What it does, by its role. */
+/** The reason and message of a Live hostname, by its role. */
 function sayServed({hostname, role, primary, redirect}: PlannedHost): Pick<HostReport, 'reason' | 'message'> {
   switch (role) {
     case 'FormerPrimary':

@@ -18,19 +18,22 @@ import {lastCheckBefore, nextReading, nextWaitingCheck, soonest} from '../schedu
 import {timestamp} from '../times.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 
-/** What holds an order back although the name is proven, and when DNS is looked at until then, ms since the epoch. */
+/** The obstacle to an order of a verified hostname, and the time of the next DNS check, ms since the epoch. */
 type OrderGate = IssuanceStep & {nextLook: number};
 
 const about = (reason: string) => reasonOf(reason)?.about;
 
-/** CAA records that forbid it, that could not be read, or were not yet. Where the platform's word is the proof, CAA is left to the CA. */
+/**
+ * CAA records that forbid the order, could not be read, or are not read yet. For hostnames that the platform verified, the CA checks CAA
+ * alone.
+ */
 function caaGate({world: {now, policy}, hostname, facts, before, ownership, upheld}: Owned): OrderGate | undefined {
   const {checkedAt} = facts;
   const caa = upheld?.caa;
   if (ownership.byPlatform || policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
   const said = before?.phase === 'Verified' ? about(before.reason) : undefined;
   const held = said === 'Caa' || (caa === undefined && said === 'Budget') ? before : undefined;
-  // A proof that came without them is of a check that was not asked for them: the Certificate stood then.
+  // A verification without CAA records comes from a check while the Certificate existed.
   const nextLook =
     upheld && caa === undefined
       ? now
@@ -48,7 +51,7 @@ function caaGate({world: {now, policy}, hostname, facts, before, ownership, uphe
   return {reason: 'Issuing', message, nextLook};
 }
 
-/** The budgets and the line before them. */
+/** The budgets, and the queue for them. */
 function orderGate(
   {world: {now, policy}, facts: {checkedAt = now}}: Owned,
   issuance: IssuanceWorld,
@@ -60,8 +63,8 @@ function orderGate(
 }
 
 /**
- * Another issuer is another order, with CAA records and budgets before it, so hostnames move to it one after the other.
- * Undefined: there is nothing to move, or this one may.
+ * Another issuer means another order, with CAA checks and budgets, so hostnames move to it one after the other. Undefined: there is nothing
+ * to move, or this hostname may move now.
  */
 export function moveOf(host: Owned, issuance: IssuanceWorld, onHold: boolean): Move | undefined {
   const {world, facts, upheld} = host;
@@ -125,7 +128,7 @@ export function moveToIssuer(host: PlannedHost): Outcome | undefined {
   const {certificate} = facts;
   if (move?.step) return asksOf(move.step, host);
   const {askedOf, issuerRef} = certificate ?? {};
-  // It has moved, and cert-manager has not asked yet: what was granted counts until it does.
+  // The hostname has moved, and cert-manager has not ordered yet: the grant counts until it does.
   return askedOf && issuerRef && !isSameIssuer(askedOf, issuerRef)
     ? {wish: wishOf(host, 'Ordered', timestamp(world.now))}
     : undefined;
@@ -149,13 +152,14 @@ export function wishOf(host: PlannedHost, state: OrderWish['state'], since: stri
   return {hostname, certificate, state: move?.step?.wish ?? state, since: Date.parse(since)};
 }
 
-/** What a step of the issuance asks for. */
+/** The order request, reads and checks that an issuance step asks for. */
 export function asksOf(step: IssuanceStep, host: PlannedHost): Asks {
   const {world, hostname, facts, before, move} = host;
   const {certificate, diagnosis} = facts;
   const {wakeAt, wish, unanswered, read, again} = step;
   const queuedAt = before?.reason === 'IssuanceQueued' ? before.since : undefined;
-  // Who moves to another issuer comes after all who have no certificate yet; whose certificate ends first is the first of them.
+  // Hostnames that move to another issuer come after all hostnames without a certificate. Among them, the certificate that ends first comes
+  // first.
   const arrival = move ? certificate?.notAfter : queuedAt;
   const since = (wish === 'Ordered' ? certificate?.createdAt : arrival) ?? timestamp(world.now);
   const freshAttempt = again && certificate && attemptAgain(host.routing.certificates, certificate);
@@ -178,7 +182,7 @@ export function asksOf(step: IssuanceStep, host: PlannedHost): Asks {
   };
 }
 
-/** Of an attempt that has ended nothing new is said. */
+/** No new messages are expected of an attempt that has ended. */
 const readAgainAt = ({failure, issuing, attemptAt, createdAt}: CertificateFacts, lastRead: number): number =>
   failure !== undefined && !issuing
     ? Infinity

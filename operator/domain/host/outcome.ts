@@ -9,7 +9,7 @@ import type {OrderWish} from '../issuance.ts';
 import type {ReasonName} from '../reasons.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 
-/** What is said of a hostname. `waitingFor`: where it is not whom its reason waits for. */
+/** The reported state of a hostname. `waitingFor`: the actor, if it differs from the reason's. */
 export interface HostReport {
   phase: Phase;
   reason: ReasonName;
@@ -24,7 +24,7 @@ export interface Asks {
   wakeAt?: readonly number[];
   wish?: OrderWish;
   freshAttempt?: FreshAttempt;
-  /** Who asked for a check gets the answer later. */
+  /** Whether the requested check is answered later. */
   unanswered?: true;
   /** Its answer is of a moment: what follows is on its way. */
   passing?: true;
@@ -42,7 +42,7 @@ export const say = (phase: Phase, {reason, message, waitingFor}: Omit<HostReport
   answer: {phase, reason, message, ...(waitingFor && {waitingFor})},
 });
 
-/** What was said before, in the same words: after a restart it stands until more is known, so that nothing changes to and fro. */
+/** Repeats the published report in the same words. After a restart it stays until more is known, so that status does not flap. */
 export const sayAgain = ({phase, reason, message}: HostStatus): {answer: HostReport} =>
   say(phase, {reason: reason as ReasonName, message});
 

@@ -1,4 +1,4 @@
-/** Whose a hostname is, and what of what it had stands. */
+/** Decides which tenant owns a hostname, and which part of its published state is still valid. */
 
 import {recordsOf, zoneOf} from './dns-records.ts';
 import type {Accepted, Owned} from './stages.ts';
@@ -11,7 +11,7 @@ export function own(host: Accepted): Owned {
   const {now} = world;
   const ownership = ownershipOf(world, hostname, facts, before ?? {});
   const {claims, standing, byPlatform, drift, verified, servedUntil: driftEnds} = ownership;
-  // What was refused, or has lost its proof, begins anew: the time in which DNS may be awaited is not over before the first check.
+  // A hostname that was refused or has lost its verification starts again, so that its waiting time is not over before the first check.
   const isNew = before?.phase === 'NotAccepted' || (before?.verifiedAt !== undefined && !verified);
   const addedAt = (isNew ? undefined : before?.addedAt) ?? timestamp(now);
   const verifiedAt = verified ? before?.verifiedAt : undefined;
@@ -22,7 +22,7 @@ export function own(host: Accepted): Owned {
   const isProven =
     standing.kind === 'Held' &&
     (verifiedAt !== undefined || byPlatform || (verdict?.kind === 'Proven' && !drift?.confirmed));
-  // What a proven name's servers say counts only when it is confirmed; that they could not be asked says nothing.
+  // A negative from a verified name's servers counts only when it is confirmed. Failed queries prove nothing.
   const doubtful = verdict?.kind === 'Unknown' || (verdict?.kind === 'Refuted' && !drifted);
   const counts = isProven && doubtful ? undefined : verdict;
   const upheld = verdict?.kind === 'Proven' || (verdict?.kind === 'Refuted' && ownership.hidden) ? verdict : undefined;
@@ -47,7 +47,7 @@ export function own(host: Accepted): Owned {
   };
 }
 
-/** What is said of a hostname that is spared: until when. The drift of its DNS may end that sooner. */
+/** The refusal of a hostname that is still served, with the end of its grace period. A drift of its DNS may end that sooner. */
 function refusalWhileSpared({hostname, spared}: Accepted, isLive: boolean, driftEnds = Infinity): Refusal | undefined {
   if (spared?.ends === undefined) return spared?.refusal;
   const until = minuteOf(timestamp(Math.min(spared.ends, driftEnds)));

@@ -1,4 +1,4 @@
-/** What holds from the proof of a hostname on. */
+/** The stage of a hostname after its verification. */
 
 import type {HostStatus} from '../../api/custom-domain.ts';
 import {moveOf} from './ordering.ts';
@@ -7,7 +7,7 @@ import type {IssuanceWorld} from '../issuance.ts';
 import {otherUse, useOf} from '../routes.ts';
 import {timestamp} from '../times.ts';
 
-/** The hostname, where it is proven to be this tenant's. */
+/** Returns the hostname if it is verified for this tenant. */
 export function prove(host: Owned): Proven | undefined {
   if (!host.isProven) return undefined;
   const {world, role, before, facts, liveAt} = host;
@@ -31,8 +31,8 @@ export function prove(host: Owned): Proven | undefined {
 const redirected = ({role, redirect}: HostStatus): boolean => role === 'RedirectSource' && redirect !== undefined;
 
 /**
- * Redirects are in effect once the primary is Live; until then the last one stands. One that becomes the primary
- * redirects until it is seen to serve.
+ * Redirects take effect once the primary is Live; until then the last redirect stays. A hostname that becomes the primary redirects until
+ * the edge serves it.
  */
 function redirectOf({role, primary, want, before}: Owned, wasLive: boolean): HostStatus['redirect'] {
   if (role === 'RedirectSource') return primary.live ? {to: primary.hostname, status: want.status} : before?.redirect;
@@ -63,8 +63,8 @@ function issuanceOf(
 }
 
 /**
- * A fresh attempt has begun since it was asked for: one will do, however long the request stands. Times of objects are whole seconds: what
- * began within the same second may be what failed before, so that it does not count.
+ * Whether a fresh attempt has begun since it was requested: one attempt is enough, however long the request stays. Objects have times in
+ * whole seconds. An attempt of the same second may be the one that failed before, so it does not count.
  */
 const hasBegunSince = (seenAt: number, attemptAt: string | undefined): boolean =>
   attemptAt !== undefined && Date.parse(attemptAt) >= seenAt;

@@ -30,7 +30,7 @@ export function objectsOf(
   };
 }
 
-/** What a proven hostname needs; while it is changing, beside what it had. */
+/** The objects that a verified hostname needs; during a change of role, in addition to its present objects. */
 export function plan(host: Proven): PlannedHost {
   const {facts, role, before, changing, move} = host;
   const next = objectsOf(host, {issuerRef: move?.from});
@@ -49,17 +49,17 @@ export function plan(host: Proven): PlannedHost {
 }
 
 /**
- * When the redirector has surely read from status what it shall answer, ms since the epoch: by a watch of its own, as the edge. While
- * a hostname is served by somebody else, or by its former role, it is not asked before.
+ * Time by which the redirector has surely read its redirects from status, ms since the epoch: it reads status through its own watch, like
+ * the edge. While another tenant or the former role serves a hostname, its redirect is not probed before.
  */
 export function redirectReadAt({world, primary, before, changing}: Proven): number {
   if (!before?.redirect) return Infinity;
-  // While it changes, its redirect is published when the primary goes Live; else its own entry began with it.
+  // During a change of role, the redirect is published when the primary goes Live. Otherwise it was published with its own entry.
   const published = changing ? entryBefore(world.domain, primary.hostname) : before;
   return Date.parse(published?.since ?? before.since) + edgeSettlesMs;
 }
 
-/** What was taken over (operator/cli/adopt) is answered by what served it before. */
+/** Whether an adopted hostname (operator/cli/adopt) is still served by its previous routes. */
 export const isAnsweredElsewhere = (host: Proven): boolean =>
   host.role === 'RedirectSource' &&
   host.facts.certificate?.privateKey !== undefined &&
@@ -77,14 +77,14 @@ function changeOver(host: Proven, former: Routing, next: Routing): Routing & {wa
   return {...change, ...(!isRead && readAt < Infinity && {wakeAt: readAt})};
 }
 
-/** What it was stands beside what it becomes, until the edge has surely taken that in. */
+/** Keeps the old objects beside the new ones until the edge has surely read the new ones. */
 export const awaitHandOver = ({settlesAt}: PlannedHost): Outcome | undefined =>
   settlesAt === undefined ? undefined : {wakeAt: [settlesAt]};
 
-/** What it is while its certificate and its routes are on their way. */
+/** The phase while its certificate and routes are on their way. */
 export const phaseOf = ({servesStill}: PlannedHost): Phase => (servesStill ? 'Live' : 'Verified');
 
-/** What it becomes is on its way, and nothing holds that up. */
+/** The change of role is on its way, and no obstacle delays it. */
 export function serveUntilRedirected({hostname, primary, servesStill}: PlannedHost): Outcome | undefined {
   const message = `${hostname} is served as before until ${primary.hostname} is Live and its own redirect stands.`;
   return servesStill ? say('Live', {reason: 'Serving', message}) : undefined;

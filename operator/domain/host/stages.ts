@@ -1,6 +1,6 @@
 /**
- * The stages of one hostname. Each has what the one before it has, and what holds only from there on, so that nothing that needs a
- * proof can be asked for without one (rule 1).
+ * The stages of one hostname. Each stage has the members of the stage before it, plus members that are valid from there on. A step that
+ * needs a verified hostname therefore cannot be called without one (rule 1).
  *
  *   Host -- accept --> Accepted -- own --> Owned -- prove --> Proven -- plan --> Planned
  */
@@ -18,7 +18,7 @@ import type {Refusal} from '../reasons.ts';
 import type {Question} from '../records.ts';
 import type {HostFacts, World} from '../world.ts';
 
-/** One hostname of the spec, and what is known of it. Of the primary it knows only whether that is Live (rule 2). */
+/** One hostname of the spec with its facts. It knows only whether the primary is Live (rule 2). */
 export interface Host {
   world: World;
   want: WantedHost;
@@ -32,8 +32,8 @@ export interface Host {
 }
 
 /**
- * A hostname that is no longer acceptable and is served all the same, because it was proven before. `ends`: when that is over, ms
- * since the epoch; undefined where nobody knows whether it is refused.
+ * A refused hostname that is still served, because it was verified before. `ends`: end of the grace period, ms since the epoch; undefined
+ * while the refusal is uncertain.
  */
 export interface Spared {
   refusal: Refusal;
@@ -49,7 +49,7 @@ export interface Accepted extends Host {
   spared?: Spared;
 }
 
-/** What status keeps of a hostname, whatever is said of it. Times are RFC 3339. */
+/** Members that status keeps for a hostname in every state. Times are RFC 3339. */
 export interface RetainedStatus {
   addedAt?: string;
   verifiedAt?: string;
@@ -58,7 +58,7 @@ export interface RetainedStatus {
   zone?: ZoneStatus;
   redirect?: HostStatus['redirect'];
   records: DnsRecordStatus[];
-  /** What speaks against it, while it is spared. */
+  /** The refusal of a hostname that is still served. */
   refusal?: Refusal;
   /** It is served on although DNS proves it no longer. */
   drifted: boolean;
@@ -67,7 +67,7 @@ export interface RetainedStatus {
   ends: number[];
 }
 
-/** Whose it is has been read from its claim and from DNS. */
+/** The hostname's owner is known from its claim and from DNS. */
 export interface Owned extends Accepted, RetainedStatus {
   addedAt: string;
   ownership: Ownership;
@@ -84,13 +84,13 @@ export interface Move {
   readsCaa: boolean;
 }
 
-/** It is proven to be this tenant's: from here on there may be a Certificate, an order and routes. */
+/** The hostname is verified for this tenant. From here on it may have a Certificate, an order and routes. */
 export interface Proven extends Owned {
   verifiedAt: string;
   wasLive: boolean;
   /** Not acceptable, and never Live before: nothing new is ordered, nothing that it has is lost. */
   onHold: boolean;
-  /** It is becoming the primary, or is it no longer: what it was stands until what it becomes does. */
+  /** Whether it is becoming the primary or ceasing to be it. The old objects stay until the new ones work. */
   changing: boolean;
   issuance: IssuanceWorld;
   move?: Move;
@@ -99,7 +99,7 @@ export interface Proven extends Owned {
 /** With the objects that it needs. */
 export interface PlannedHost extends Proven {
   routing: Routing;
-  /** Those of its former role, while it is changing. */
+  /** The routing of its former role during a change. */
   former: Routing;
   /** When the edge has surely taken in what it becomes, ms since the epoch. */
   settlesAt?: number;

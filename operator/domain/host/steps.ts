@@ -108,14 +108,14 @@ function hostOf(world: World, want: WantedHost, primary: Host['primary']): Host 
 
 function refuse(host: Host, claims: ClaimWrite[] = []): HostDecision {
   const refusal = refusalOf(host);
-  // Who waits for a place comes after all who have one, whatever becomes of them meanwhile.
+  // Hostnames that wait for room come after all hostnames that have room.
   const waits = refusal.reason === 'HostnameLimitReached';
   const addedAt = host.before?.addedAt ?? timestamp(host.world.now);
   const kept = {...(!waits && {addedAt}), records: [], drifted: false, claims, ends: []};
   return finish(host, kept, {...say('NotAccepted', refusal), outcomes: []}, none);
 }
 
-/** What serves redirects no more, and is Live since now unless it was. */
+/** The hostname no longer serves redirects, and is Live from now on unless it was before. */
 function onceLive(host: PlannedHost): PlannedHost {
   const {world, role, wasLive, liveAt = wasLive ? undefined : timestamp(world.now), redirect} = host;
   return {...host, ...(liveAt !== undefined && {liveAt}), redirect: role === 'RedirectSource' ? redirect : undefined};
