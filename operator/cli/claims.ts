@@ -32,7 +32,7 @@ async function printClaims({options: {filename}, read, out}: Call<ClaimsOptions>
   out(claimsIn(text, filename));
 }
 
-/** A line of the list that is as it must be. */
+/** A valid line of the list. */
 interface Line {
   hostname: string;
   spec: DomainClaimSpec;
@@ -59,7 +59,7 @@ export function claimsIn(text: string, file: string): string {
   return claims.map((claim) => stringify(claim)).join('---\n');
 }
 
-/** What a line says, or what is wrong with it. */
+/** The parsed line, or an error message. */
 function lineOf(line: string): Line | string {
   const [written = '', account = '', ...more] = line.split(',').map((part) => part.trim());
   if (account === '' || more.length > 0)

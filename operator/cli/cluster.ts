@@ -35,6 +35,6 @@ export async function clusterOf({kubeconfig, context}: ClusterOptions): Promise<
   };
 }
 
-/** Where nothing is, the library would take localhost:8080. */
+/** Without this check the library would use localhost:8080. */
 const isSomewhere = () =>
   Boolean(process.env.KUBECONFIG || process.env.KUBERNETES_SERVICE_HOST) || existsSync(join(homedir(), '.kube/config'));

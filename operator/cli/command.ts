@@ -9,7 +9,7 @@ export interface Everywhere extends ClusterOptions {
   namespace?: string;
 }
 
-/** One command, as it was called. */
+/** A command with its arguments. */
 export interface Call<Options> extends Surroundings {
   operands: readonly string[];
   options: Options & Everywhere;

@@ -1,6 +1,6 @@
 /**
- * What may come next on a command line. kubectl's own completion (bash, zsh, fish, PowerShell) asks kubectl_complete-doorplate
- * for it, which is to answer as Cobra does: a line each, `VALUE<tab>DESCRIPTION`, and the directive last.
+ * Completions of a command line. kubectl's own completion (bash, zsh, fish, PowerShell) asks kubectl_complete-doorplate for them. It must
+ * answer as Cobra does: one `VALUE<tab>DESCRIPTION` per line, and the directive last.
  */
 import type {Command, Option} from 'commander';
 import {ownScopes} from '../api/api-key.ts';
@@ -15,7 +15,7 @@ const [files, noFiles] = [0, 4] as const;
 /** For so long somebody who has pressed the tab key waits for names. */
 const patienceMs = 2000;
 
-/** Whose names complete the operands of a command, by its words. */
+/** The kinds of objects whose names complete a command's operands, by the command's words. */
 const operands: Readonly<Record<string, Resource>> = {
   status: customDomains,
   records: customDomains,
@@ -34,7 +34,7 @@ interface Candidate {
   description?: string;
 }
 
-/** Where a command line stands before its last word. */
+/** The state of a command line before its last word. */
 interface CompletionPlace {
   command: Command;
   /** An option that still lacks its value. */
@@ -58,7 +58,7 @@ const isOfFile = ({command, option}: CompletionPlace, begun: string): boolean =>
 const longOf = (option: Option): string => option.long?.slice(2) ?? '';
 const wordsOf = (command: Command): string =>
   command.parent?.parent ? `${wordsOf(command.parent)} ${command.name()}` : command.name();
-/** Those of a command and of all above it. */
+/** Options of a command and of its parents. */
 const optionsOf = (command: Command): readonly Option[] => [
   ...command.options,
   ...(command.parent ? optionsOf(command.parent) : []),
@@ -101,7 +101,7 @@ async function candidates(
   return namesOf(operands[wordsOf(command)], given, around);
 }
 
-/** Whoever presses the tab key is told of no error. */
+/** Completion reports no errors. */
 async function namesOf(
   kind: Resource | undefined,
   given: CompletionPlace['given'],

@@ -6,7 +6,7 @@ import {type HostView, hostsOf} from '../http/views.ts';
 import {CommandError} from './errors.ts';
 import type {Connection} from './surroundings.ts';
 
-/** A hostname and the object that it is attached by. */
+/** A hostname and the object that attaches it. */
 export interface Attached {
   namespace: string;
   customDomain: string;
@@ -51,7 +51,7 @@ export const attachedBy = (domain: CustomDomain): Attached[] =>
     host,
   }));
 
-/** Of a CustomDomain that was named by a hostname, that one alone. */
+/** For a hostname as argument: only the matching hostname of the CustomDomain. */
 export function attachedNamed(domains: readonly CustomDomain[], word?: string): Attached[] {
   const all = domains.flatMap(attachedBy);
   const one = word === undefined ? [] : all.filter(({host}) => host.hostname === normalise(word));

@@ -1,19 +1,19 @@
 import {group} from '../api/crd.ts';
 import {ApiError, NoAnswerError} from '../kube/errors.ts';
 
-/** Told to whoever ran the command, without a stack: what is wrong and what to do. */
+/** An error for the user of the command, without a stack: the problem and its remedy. */
 export class CommandError extends Error {
   override name = 'CommandError';
 }
 
-/** The command was not written as it must be. */
+/** The command line is invalid. */
 export class UsageError extends CommandError {
   override name = 'UsageError';
 }
 
 /**
- * A refusal by the API server, its silence, or that it could not be asked, in the words of whoever has to act. What is a
- * fault of ours is thrown again.
+ * Explains a refusal by the API server, a missing answer, or an unreachable API server, with the action that is needed. Throws faults of
+ * ours again.
  */
 export function explain(error: unknown): CommandError {
   if (error instanceof NoAnswerError) {
@@ -31,7 +31,7 @@ export function explain(error: unknown): CommandError {
 /** Whether somebody may not do what they asked for. */
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
 
-/** What the authorizer says, such as `User "x" cannot list resource "apikeys" in API group "doorplate.dev" in the namespace "acme"`. */
+/** The authorizer's message, such as `User "x" cannot list resource "apikeys" in API group "doorplate.dev" in the namespace "acme"`. */
 const missingRight = /cannot (\w+) resource "([^"]+)"(?: in API group "([^"]*)")?(?:.* in the namespace "([^"]+)")?/;
 
 function refusal(error: ApiError): string {

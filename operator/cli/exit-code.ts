@@ -1,4 +1,4 @@
-/** What a command ends with, so that scripts need not read what it says. */
+/** Exit codes of commands, so that scripts need not parse output. */
 import type {Party} from '../api/custom-domain.ts';
 import {type ReasonName, reasons} from '../domain/reasons.ts';
 
@@ -14,7 +14,7 @@ export const exitCodesHelp = `Exit codes:
   4  the customer has to act
   5  the platform has to act`;
 
-/** What somebody may have to do something about: a hostname, a Project, a key. */
+/** An object that may need an action: a hostname, a Project, a key. */
 export interface ReportedObject {
   reason: string;
   waitingFor: Party;

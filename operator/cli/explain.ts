@@ -1,4 +1,4 @@
-/** Why something stands where it does, in four answers: what was seen, what is needed, who has to act, until when. Pure. */
+/** Explains the state of an object with four answers: what was found, what is needed, who must act, until when. Pure. */
 import type {Party} from '../api/custom-domain.ts';
 import type {Condition} from '../api/rules.ts';
 import {minuteOf} from '../domain/times.ts';
@@ -28,7 +28,7 @@ export interface Explanation extends ReportedObject {
   message: string;
 }
 
-/** A reason that this plugin does not know is of a newer Doorplate: its own message says what it is. */
+/** An unknown reason comes from a newer Doorplate: its message explains it. */
 const of = (reason: string, message: string): {means: string; remedy: string} =>
   reasons[reason as ReasonName] ?? {means: message, remedy: 'The message says what to do.'};
 
@@ -96,7 +96,7 @@ const parties: Readonly<Record<Party, string>> = {
   Nobody: 'nobody: it is on its way',
 };
 
-/** For people: several lines, or one where there is nothing to do. */
+/** The explanation for people: several lines, or one line if no action is needed. */
 export function sayExplanation(why: Explanation, {now, colours}: {now: number; colours: boolean}): string {
   const {object, hostname, phase, reason, since, seen, records, needed, waitingFor, until, message} = why;
   const isDone = exitCodeOf(why) === exitCodes.Done;

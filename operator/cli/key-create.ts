@@ -65,7 +65,7 @@ async function createKey(call: Call<KeyCreateOptions>): Promise<void> {
   const spec = check({hashes: [{sha256: hashToken(token)}], ...asked});
   const key: ApiKey = {apiVersion: `${group}/${version}`, kind: apiKeyKind.kind, metadata: {name, namespace}, spec};
 
-  // First of all: what could not be kept must not be made.
+  // The file is opened first, so that no key is created that cannot be saved.
   const kept = file === undefined ? undefined : keep(file, `${token}\n`);
   try {
     if (dryRun) out(stringify(key));

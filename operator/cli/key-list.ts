@@ -1,4 +1,4 @@
-/** `kubectl doorplate key list`: the ApiKeys of a namespace, and which of them are accepted. */
+/** `kubectl doorplate key list`: lists the ApiKeys of a namespace and their state. */
 import type {Command} from 'commander';
 import {apiKeys} from '../controllers/resources.ts';
 import {keyView} from '../http/views.ts';

@@ -18,7 +18,7 @@ const around: Surroundings = {
   wait: (ms) => wait(ms),
 };
 
-/** Who reads may stop early, such as `head`: what was begun goes on to its end, and the exit code is its own. */
+/** A reader such as `head` may stop early. The command still ends normally with its own exit code. */
 const passOverUnread = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE') throw error;
 };

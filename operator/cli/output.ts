@@ -44,7 +44,7 @@ const units = [
   ['s', 1000],
 ] as const;
 
-/** A time span in the largest unit of which it has two, or of which it has any: `3d`, `47h`, `90m`. */
+/** A time span in the largest unit of which it has at least two, or else at least one: `3d`, `47h`, `90m`. */
 export function span(ms: number): string {
   const [unit, length] = units.find(([, each]) => ms >= 2 * each) ?? units[3];
   return `${Math.floor(Math.max(0, ms) / length)}${unit}`;

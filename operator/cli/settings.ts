@@ -12,7 +12,7 @@ const configMaps = defineResource<KubeObject & {data?: Record<string, string>}>(
   namespaced: true,
 });
 
-/** Where the chart puts them when it is installed as the README says. */
+/** The chart's default location of the settings. */
 export const defaultPlace = 'doorplate-system/doorplate-public';
 
 /** Undefined where there are none, or none that may be read. Throws CommandError where they are of another version. */
@@ -30,7 +30,7 @@ export async function publishedSettings(client: Client, place = defaultPlace): P
   }
 }
 
-/** The same, by who can do nothing without them. Throws CommandError where there are none. */
+/** The settings, for commands that need them. Throws CommandError if they are missing. */
 export async function requiredSettings(client: Client, place: string): Promise<Settings> {
   const settings = await publishedSettings(client, place);
   if (settings) return settings;

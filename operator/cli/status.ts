@@ -47,7 +47,7 @@ export function addStatus(program: Command, act: Act): void {
   });
 }
 
-/** Those that are not done; since when, the oldest first. One that status does not know yet is the newest. */
+/** Hostnames that are not done, oldest first. A hostname without a status entry is the newest. */
 const waitingOf = (all: readonly Attached[]): Attached[] =>
   all
     .filter(({host}) => exitCodeOf(host) !== exitCodes.Done)
@@ -63,7 +63,7 @@ const styles: Readonly<Record<Phase, Style>> = {
   Removing: 'yellow',
 };
 
-/** Live, and still somebody has to act: such as a hostname that has drifted. */
+/** The hostname is Live and needs an action, for example after a drift. */
 const styleOf = ({host}: Attached): Style =>
   host.phase === 'Live' && exitCodeOf(host) !== exitCodes.Done ? 'yellow' : styles[host.phase];
 

@@ -1,8 +1,8 @@
-/** What commands are given of the world, so that tests give them another. */
+/** The surroundings of commands, so that tests can replace them. */
 import type {Client} from '../kube/client.ts';
 
 export interface Surroundings {
-  /** For what was asked for alone, so that it can be piped. */
+  /** Writes requested output alone, so that it can be piped. */
   out: (text: string) => void;
   /** For everything else that people read. */
   tell: (text: string) => void;
@@ -27,7 +27,7 @@ export interface Cluster {
   client: () => Client;
 }
 
-/** What is asked of the cluster by a command, in one namespace. */
+/** A command's requests to the cluster, in one namespace. */
 export interface Connection {
   namespace: string;
   client: Client;

@@ -21,7 +21,7 @@ interface UsageOptions extends OutputOptions {
   settings: string;
 }
 
-/** A row of an answer: of one namespace with the day, of all with the namespace and its Account. */
+/** A row of an answer: with the day for one namespace; with the namespace and its Account for all namespaces. */
 interface UsageRow {
   day?: string;
   namespace?: string;

@@ -1,4 +1,4 @@
-/** `kubectl doorplate why`: what was seen, what is needed, who has to act, and until when. */
+/** `kubectl doorplate why`: what was found, what is needed, who must act, and until when. */
 import type {Command} from 'commander';
 import type {CustomDomain} from '../api/foreign.ts';
 import type {Condition} from '../api/rules.ts';

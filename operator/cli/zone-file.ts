@@ -6,7 +6,7 @@ type ZoneFileRecord = Pick<DnsRecordStatus, 'type' | 'name' | 'zone' | 'value' |
 /** Types of which every name server knows. ALIAS and ANAME are the providers' own. */
 const standard: ReadonlySet<string> = new Set(['CNAME', 'TXT', 'A', 'AAAA']);
 
-/** Zone by zone. What no zone file can say is a comment. */
+/** Records by zone. Records without a form in zone files become comments. */
 export function zoneFile(records: readonly ZoneFileRecord[]): string {
   const zones = [...new Set(records.map(({zone}) => zone))].toSorted();
   return zones
@@ -28,6 +28,6 @@ function lineOf({type, name, value, ttl, note}: ZoneFileRecord): string {
 
 function dataOf(type: string, value: string): string {
   if (type === 'TXT') return `"${value}"`;
-  // Else it would be relative to the zone.
+  // Without the final dot the name would be relative to the zone.
   return type === 'A' || type === 'AAAA' ? value : `${value}.`;
 }

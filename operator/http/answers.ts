@@ -2,7 +2,7 @@ import type {z} from 'zod';
 import {problems, problemSchema} from './problems.ts';
 import type {ProblemName} from './problems.ts';
 
-/** What any path may answer, whatever it does. */
+/** Problems that every path may answer. */
 const always: readonly ProblemName[] = [
   'malformed-request',
   'request-timeout',
@@ -12,14 +12,14 @@ const always: readonly ProblemName[] = [
   'unavailable',
 ];
 /**
- * What a path that needs a key may answer as well: 404 if the request names a namespace that its key or token does not reach, 502 if
- * the API server cannot say what a ServiceAccount may do.
+ * Further problems of a path that needs a key: 404 if the request names a namespace that its key or token does not reach, 502 if the API
+ * server cannot tell whether a ServiceAccount has the right.
  */
 const withKey: readonly ProblemName[] = ['credentials-wrong', 'scope-missing', 'not-found', 'kubernetes-failed'];
 
 /**
- * The `response` part of a route's schema: its good answers, and the errors by name. Those that any path has are added, and
- * those of paths that need a key unless `open`.
+ * The `response` part of a route's schema: its successful answers, and its problems by name. The problems of every path are added, and
+ * unless `open`, the problems of paths that need a key.
  */
 export function answers(
   good: Record<number, z.ZodType>,

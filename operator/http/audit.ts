@@ -61,7 +61,7 @@ function addressOf({kind}: Who, ip: string): string | null {
   return kind !== 'backend' && isIP(address) > 0 ? address : null;
 }
 
-/** What a project's domains say of a hostname; null if it is not among them. */
+/** The state of a hostname among a project's domains; null if it is not listed there. */
 export function hostState(domains: DomainsOf | undefined, hostname: Hostname): State {
   if (!domains) return null;
   const to = nameOf(domains.primary);
@@ -70,7 +70,7 @@ export function hostState(domains: DomainsOf | undefined, hostname: Hostname): S
   return found ? {role: 'RedirectSource', redirect: {to, status: found.status}} : null;
 }
 
-/** What a key may do; no token, and no hash of one. `now`: Unix ms. */
+/** The permissions of a key, without its token or hash. `now`: Unix ms. */
 export function keyState(key: ApiKey, now: number): State {
   const {scopes, expires, rateLimit, previousTokenExpires} = keyView(key, now);
   return {scopes, expires, rateLimit, previousTokenExpires};

@@ -5,7 +5,7 @@ import {timestamp} from '../domain/times.ts';
 import type {KeyUser} from '../limits/bans.ts';
 import type {ProblemName} from './problems.ts';
 
-/** A key that was recognised, and by which of its hashes. */
+/** A recognized key, and the hash that matched. */
 export interface Recognised {
   key: ApiKey;
   /** SHA-256 of the token, 64 hex digits: bans go by it. */

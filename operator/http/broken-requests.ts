@@ -1,4 +1,4 @@
-/** Answers to what is not HTTP: there is no request, only a socket. */
+/** Answers to input that is not HTTP: no request exists, only a socket. */
 import type {HeaderValues} from '../limits/headers.ts';
 import {randomUUID} from 'node:crypto';
 import type {Socket} from 'node:net';

@@ -1,4 +1,4 @@
-/** Who sends a request: what each may, and what their requests are charged to. */
+/** The senders of requests: their permissions, and the pools that their requests are charged to. */
 import type {FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import type {Tenant} from '../domain/tenant.ts';
@@ -27,7 +27,7 @@ export type BackendCaller = InNamespace & {
 };
 /** The page, for somebody who signed in. */
 export type SessionCaller = InNamespace & {kind: 'session'; session: Session};
-/** Whoever may act in a namespace. */
+/** A caller that may act in a namespace. */
 export type Actor = KeyCaller | BackendCaller | SessionCaller;
 /** Who sent a request; somebody at an address is known no closer. */
 export type Caller = Actor | {kind: 'service-account'; account: ServiceAccount; pools: readonly Pool[]} | Stranger;
@@ -57,7 +57,7 @@ declare module 'fastify' {
 /** Who acts, and where. Only for paths that name a scope: the gate lets nobody else through to them. */
 export const callerOf = (request: FastifyRequest): Actor => request.caller as Actor;
 
-/** Whether a scope is the caller's. What a ServiceAccount may, Kubernetes' roles say: it was asked when it came in. */
+/** Whether a caller has a scope. The permissions of a ServiceAccount are Kubernetes' roles, which were checked when the request arrived. */
 export const hasScope = (caller: Actor, scope: string): boolean =>
   caller.kind === 'backend' ||
   scope === 'any' ||

@@ -1,4 +1,4 @@
-/** What may be done with a project's domains, as pure changes of what stands. Hostnames are in normal form. */
+/** Changes of a project's domains, as pure functions. Hostnames are in normal form. */
 import type {RedirectStatus} from '../api/custom-domain.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {formerPrimary} from '../domain/hosts.ts';
@@ -33,7 +33,8 @@ export const remove =
   (now, status) => {
     if (!now || !has(now, hostname)) throw missing();
     const after = {...now, redirects: redirectsOf(now).filter((r) => nameOf(r.from) !== hostname)};
-    // The operator would serve it on until the new primary is Live: it has not heard yet that this one only redirects.
+    // The operator would continue to serve the hostname until the new primary is Live, because it does not know yet that the hostname only
+    // redirects.
     if (formerPrimary({spec: after, status}) === hostname) {
       throw new Problem(
         'unavailable',

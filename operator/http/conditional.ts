@@ -1,6 +1,6 @@
 /**
- * Conditional reads (RFC 9110, 13.1.2): the answer to a GET has a weak ETag, and a client that sends it in `If-None-Match` gets 304
- * without a body while nothing has changed. What a client pays is decided when the answer is known:
+ * Conditional reads (RFC 9110, 13.1.2): the answer to a GET has a weak ETag. A client that sends it in `If-None-Match` gets 304 without a
+ * body while nothing has changed. The charge is decided when the answer is known:
  *
  *   request with If-None-Match ---> pool of conditional reads --- 304 ---------> nothing more
  *                                                              \- any other ---> the plan ---- refused ---> 429 in place of the answer

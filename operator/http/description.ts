@@ -12,7 +12,7 @@ import {addUsage} from './routes/usage.ts';
 import {addWrites} from './routes/writes.ts';
 import {addSessions} from './session/routes.ts';
 
-/** What `GET /openapi.json` answers, without a server that runs: paths are described when they are added, and none is called. */
+/** Builds the answer of `GET /openapi.json` without a running server: paths are described when they are added, and none is called. */
 export async function describeApi(): Promise<Description> {
   const server = fastify().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
   addConditionalReads(server, {} as never);

@@ -101,7 +101,7 @@ const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(title)}</title><style>${style}</style></head><body>${body}</body></html>`;
 
-/** What a problem means, and what to do about it. */
+/** The page about a problem: its meaning and its remedy. */
 export function problemPage(name: ProblemName): string {
   const {status, title, means, remedy} = problems[name];
   return page(

@@ -1,4 +1,4 @@
-/** What would become of a hostname that nobody has added yet, as far as it is known without a look at the DNS or at who holds what. */
+/** Foresees the state of a hostname that is not attached yet, without a DNS check and without knowledge of other owners. */
 import type {CustomDomain, Project} from '../api/foreign.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {wanted} from '../domain/hosts.ts';
@@ -8,7 +8,7 @@ import type {Tenant} from '../domain/tenant.ts';
 import type {Policy} from '../domain/world.ts';
 import type {HostView} from './views.ts';
 
-/** What a refusal by the project or by the plan is judged by. `domain`: as it would stand. */
+/** The facts that decide a refusal by the project or the plan. `domain`: the CustomDomain after the change. */
 export interface Attempt {
   domain: CustomDomain;
   project: Project;

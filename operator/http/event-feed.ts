@@ -55,7 +55,7 @@ export class Delivery {
   };
 }
 
-/** What the streams of a feed follow. */
+/** The source that a feed's streams follow. */
 export interface FeedSource {
   /** Returns the events for these changes: an unchanged state returns the same array, a deleted project undefined. */
   read: (changes: readonly Changed[]) => readonly StreamEvent[] | undefined;

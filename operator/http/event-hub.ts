@@ -6,7 +6,7 @@ import type {HasMeta, KubeObject} from '../kube/objects.ts';
 import {keyOf} from '../kube/objects.ts';
 import type {OwnedDomain, OwnedKey} from './store.ts';
 
-/** What of a namespace has changed. */
+/** The changed part of a namespace. */
 export type Changed = {project: string} | {keys: true} | {account: true};
 type Listener = (changed?: Changed) => void;
 
@@ -83,7 +83,7 @@ export class EventHub {
   }
 }
 
-/** What says how many requests a tenant has. */
+/** Caches that determine a tenant's quota. */
 interface LimitCaches {
   namespaces: Pick<Cache<HasMeta, KubeObject>, 'by' | 'list'>;
   accounts: Pick<Cache<Account, Account>, 'onChange'>;

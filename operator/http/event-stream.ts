@@ -1,4 +1,4 @@
-/** One open event stream (server-sent events, HTML 9.2): what waits for its client, and why it ends. */
+/** An open event stream (server-sent events, HTML 9.2): the events that wait for its client, and the reason of its end. */
 import type {ServerResponse} from 'node:http';
 
 /** An event, serialised once for all streams that it is written to. */

@@ -84,7 +84,7 @@ const problem: z.output<typeof problemSchema> = {
   detail: 'All 300 requests of this minute have been made. Try again in 41 s.',
 };
 
-/** By the name of the schema. */
+/** Examples by the name of the schema. */
 export const examples = {
   DnsRecord: record,
   Hostname: host,

@@ -51,7 +51,7 @@ export interface GateDeps {
   serviceAccounts: Pick<ServiceAccounts, 'audience' | 'remembered' | 'wasGood' | 'recognise' | 'may'>;
   /** Absent where there is no page. */
   sessions?: Pick<Sessions, 'find' | 'wasGood'>;
-  /** Where the page stands, `https://HOST`; undefined: wherever it is asked for. */
+  /** Origin of the page, `https://HOST`; undefined: the host of each request. */
   pageOrigin?: string;
   /** Quota of an address without a valid key, for each {@link AddressUse}. */
   addressQuota: Quota;
@@ -68,7 +68,7 @@ export interface GateDeps {
   letThrough: (caller: KeyCaller, scope: string) => void;
 }
 
-/** Counts a refusal; what of it the client is told. */
+/** Counts a refusal and returns the facts that the client is shown. */
 type OnRefusal = (facts: RefusalFacts) => ReturnType<Limits['bans']['refused']>;
 
 const factsOf = ({exhausted, minuteLimit, nowSeconds, retryAfterSeconds, ...ends}: QuotaRefusal): RefusalFacts => ({
@@ -158,7 +158,7 @@ export class Gate {
   /** Charges a request that could not be parsed to its address. Such a request is refused in any case. */
   chargeBroken(address: string): HeaderValues {
     const verdict = this.#deps.local.take(addressPools(this.#deps.addressQuota, 'address', address));
-    // What counts in memory answers at once.
+    // Counters in memory answer at once.
     return verdict instanceof Promise ? this.headersFor(address) : limitHeaders(verdict);
   }
 
@@ -166,7 +166,7 @@ export class Gate {
     return {kind: 'address', pools: addressPools(this.#deps.addressQuota, uses, address), why};
   }
 
-  /** By a key where one is sent, else by the cookie of the page; files need neither. */
+  /** Recognizes a key if the request has one, else the page's cookie. Files need neither. */
   async #passOther(request: FastifyRequest, tell: Tell): Promise<void> {
     const {headers, routeOptions, ip} = request;
     const {authorization, cookie} = headers;
@@ -271,8 +271,8 @@ export class Gate {
   }
 
   /**
-   * By the token of a ServiceAccount. A question to the API server is charged to the address, so that nobody makes it busy by
-   * made-up tokens, and a token that is good costs the address nothing.
+   * Recognizes the token of a ServiceAccount. A question to the API server is charged to the address, so that invented tokens cannot
+   * overload it. A valid token costs the address nothing.
    */
   async #passToken(token: string, request: FastifyRequest, tell: Tell): Promise<void> {
     const {serviceAccounts, limiter, local, addressQuota, serviceAccountQuota} = this.#deps;
@@ -297,7 +297,7 @@ export class Gate {
     await this.#take(limiter, pools, tell);
   }
 
-  /** Into the namespace that the request names. One without the right is answered as one that does not exist. */
+  /** Enters the namespace that the request names. Without the right, the answer is the same as for a namespace that does not exist. */
   async #enter(
     {account, pools}: Extract<Caller, {kind: 'service-account'}>,
     namespace: string,

@@ -8,7 +8,7 @@ const code = (text: string): string => `\`${text}\``;
 /** The schema of which a list is made. */
 const inner = (schema: ApiSchema): ApiSchema => schema.items ?? schema;
 
-/** A row for each field, and for those below it. */
+/** A row for each field and its nested fields. */
 function rows(schema: ApiSchema, path = ''): string[] {
   const of = inner(schema);
   return Object.entries(of.properties ?? {}).flatMap(([name, field]) => {

@@ -23,7 +23,7 @@ export interface IdempotencyDeps {
   now: () => number;
 }
 
-/** A request that must run once only. */
+/** A request that must run at most once. */
 interface Once {
   name: string;
   bodyHash: string;

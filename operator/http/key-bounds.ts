@@ -47,7 +47,10 @@ interface RequestedKey {
   rateLimit: RateLimit | undefined;
 }
 
-/** The spec of a new key. By default it expires with its maker. Throws `scope-missing` or `exceeds-caller` if it exceeds its maker. */
+/**
+ * The spec of a new key. By default it expires together with the key that creates it. Throws `scope-missing` or `exceeds-caller` if it
+ * exceeds that key.
+ */
 export function bounded(
   caller: Actor,
   {scopes, expiresMs, rateLimit}: RequestedKey,

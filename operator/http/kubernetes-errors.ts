@@ -2,8 +2,9 @@ import {ApiError, isConflict, isInvalid, NoAnswerError, retryAfterMs} from '../k
 import {Problem} from './problems.ts';
 
 /**
- * What a failure of the API server is to a caller: refused input in its own words, or `kubernetes-failed` (it answered with an
- * error) and `unavailable` (it did not answer) with `Retry-After`, without a word about the cluster. Undefined for other errors.
+ * The problem that a failure of the API server causes for a caller. Refused input is quoted in the API server's words. Otherwise the
+ * problem is `kubernetes-failed` (it answered with an error) or `unavailable` (it did not answer), with `Retry-After` and without a word
+ * about the cluster. Undefined for other errors.
  */
 export function fromKubernetes(error: unknown): Problem | undefined {
   if (isInvalid(error)) return new Problem('refused', causesOf(error));
@@ -27,10 +28,10 @@ export function fromKubernetes(error: unknown): Problem | undefined {
   return new Problem('kubernetes-failed', "The platform's cluster could not do this. Try again.", {headers});
 }
 
-/** What stands before a rule's own words, with the value where that is none of an object or a list (Kubernetes: field.Error). */
+/** Text before a rule's own message, with the value unless it is an object or a list (Kubernetes: field.Error). */
 const invalidValue = /^Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true|false|null): )?/;
 
-/** The messages of the rules that were broken, each once. */
+/** The messages of the violated rules, each once. */
 function causesOf(error: ApiError): string {
   const messages = (error.details.causes ?? []).map(({message = ''}) => message.replace(invalidValue, ''));
   return [...new Set(messages)].filter(Boolean).join('; ') || "The platform's rules refuse it.";

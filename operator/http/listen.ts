@@ -8,7 +8,7 @@ export interface ListenOptions {
   /** 0 for any free one. */
   port: number;
   make: () => Promise<FastifyInstance>;
-  /** What listens as long as it does. */
+  /** Servers with the same lifetime. */
   beside?: readonly ManagedServer[];
   /** Ends what would keep connections open for ever. */
   endStreams: () => void;

@@ -3,10 +3,10 @@ import type {ManagedFieldsEntry} from '../kube/objects.ts';
 /** Under this name the API writes (server-side apply, never forced). */
 export const apiFieldManager = 'doorplate-api';
 
-/** Who writes on a person's behalf and keeps no copy, so that a change here undoes nothing of theirs. */
+/** Field managers that write on a person's behalf and keep no copy, so that they never undo a change made here. */
 const ours: ReadonlySet<string | undefined> = new Set([apiFieldManager, 'kubectl-doorplate']);
 
-/** Who else owns fields of an object's spec, by name; undefined where nobody does. The status is another matter: it is the operator's. */
+/** The name of another field manager that owns fields of an object's spec; undefined if there is none. The operator owns the status. */
 export function otherManager(managedFields: readonly ManagedFieldsEntry[]): string | undefined {
   const other = managedFields.find(
     ({manager, subresource, fieldsV1}) =>

@@ -18,8 +18,8 @@ export interface GoOnDeps {
 }
 
 /**
- * Whether an open event stream may continue: its key is still valid and has the scopes that it had, or its ServiceAccount still has access.
- * "Could not ask" ends nothing.
+ * Whether an open event stream may continue: its key is still valid with all of its scopes, or its ServiceAccount still has access. A
+ * failed check ends nothing.
  */
 export async function mayGoOn(deps: GoOnDeps, request: FastifyRequest): Promise<boolean> {
   const {findKey, bans, now, serviceAccounts} = deps;

@@ -172,7 +172,7 @@ function refsIn(tree: unknown, found = new Set<string>()): Set<string> {
   return found;
 }
 
-/** The schemas that are used, by their names. Those of requests are called `...Input` before. */
+/** The used schemas by name. Names of request schemas end in `Input`. */
 function usedSchemas(paths: unknown, all: Record<string, OpenApiObject>): Map<string, OpenApiObject> {
   const used = new Set<string>();
   const visit = (names: Iterable<string>): void => {

@@ -1,4 +1,4 @@
-/** What the API is, for programs (/openapi.json, OpenAPI 3.0) and for people (/docs): both out of the routes' own schemas. */
+/** Describes the API for programs (/openapi.json, OpenAPI 3.0) and for people (/docs), from the routes' own schemas. */
 import swagger from '@fastify/swagger';
 import type {FastifyInstance, FastifyReply, FastifySchema} from 'fastify';
 import {createJsonSchemaTransform, jsonSchemaTransformObject} from 'fastify-type-provider-zod';

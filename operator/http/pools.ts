@@ -14,8 +14,8 @@ export const planPool = (tenant: Tenant): Pool => ({
 });
 
 /**
- * The pools of caps, beside the plan's pool: the cap of the key itself, and the caps of the keys that it comes from. Those count after
- * these keys are deleted, too.
+ * The pools of caps, beside the plan's pool: the key's own cap, and the caps of the keys that created it. The latter count even after those
+ * keys are deleted.
  */
 export const capPools = (key: ApiKey): Pool[] =>
   lineOf(key).flatMap(({name, uid, rateLimit}) =>
@@ -32,7 +32,7 @@ export const ownPool = (tenant: Tenant): Pool => ({
 /** A conditional read has so many times the minute of each pool that it would be charged to. */
 const conditionalReads = 10;
 
-/** The pools of conditional reads: one for each pool of the key. They count no days. */
+/** The pools of conditional reads, one for each pool of the key. They have no daily limit. */
 export const conditionalPools = (pools: readonly Pool[]): Pool[] =>
   pools.map(({id, quota, policy}) => ({
     id: `conditional:${id}`,
@@ -63,7 +63,7 @@ export const removalPool = (tenant: Tenant): Pool => ({
   policy: 'removal',
 });
 
-/** Of the page's files, for each address. */
+/** The pool for the page's files, one for each address. */
 export const filesPool = (address: string): Pool => ({
   id: `files:${networkOf(address)}`,
   quota: {requestsPerMinute: 1200},
@@ -102,7 +102,7 @@ export function addressPools(quota: Quota, use: AddressUse, address: string): [P
     : [pool, {id: `${use}:${site}`, quota: times(quota, networksOfSite), policy: `${use}-site`}];
 }
 
-/** The pools of a token before its TokenReview. One program with an invalid token must not lock out the other programs of its network. */
+/** The pools of a token before its TokenReview. A program with an invalid token must not lock out other programs of its network. */
 export function tokenPools(quota: Quota, address: string, token: string): Pool[] {
   const [network, ...site] = addressPools(quota, 'token', address);
   return [

@@ -4,7 +4,7 @@
  */
 import {z} from 'zod';
 
-/** Where the API serves a page about each problem. */
+/** Path of the pages about problems. */
 export const helpPath = '/problems/';
 /** What all types begin with. */
 export const problemBase = 'https://doorplate.dev/problems/';

@@ -29,7 +29,7 @@ export interface ServerOptions {
   ready: () => boolean;
   /** Called with each answer: the path as it was registered, or `none`. */
   onAnswer?: (answer: {method: string; route: string; status: number; seconds: number}) => void;
-  /** Who has not read an answer to its end by then is cut: 60 s by default. */
+  /** Time in which a client must read an answer to its end, ms. Default: 60 s. */
   answerReadWithinMs?: number;
   /** Doorplate's own, wherever it is asked, by default. */
   owner?: ApiOwner;
@@ -37,7 +37,7 @@ export interface ServerOptions {
   routes: (server: FastifyInstance) => void;
 }
 
-/** What a request may cost before anybody knows who sent it. */
+/** Limits of a request before its sender is known. */
 export const bounds = {
   headerBytes: 16 << 10,
   bodyBytes: 16 << 10,
@@ -119,7 +119,7 @@ function refuseWhoever({gate, ready}: ServerOptions, {raw, ip}: FastifyRequest, 
     void reply.headers(gate.headersFor(ip));
     throw problem;
   };
-  // No key is known before: it would be told that it is wrong.
+  // No key is known yet: a valid key would be refused as wrong.
   if (!ready())
     refuse(new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}}));
   // HTTP/1.1 requires exactly one (RFC 9112, 3.2). With two, a proxy and this server could each believe another one.
@@ -204,8 +204,8 @@ function toProblem(error: unknown, request: FastifyRequest): Problem {
 }
 
 /**
- * What a path of the API does not know in a query is refused: a `dryRun` that is passed over would write. Call it before paths
- * are added. The page and descriptions are open to whatever a link adds.
+ * Refuses unknown query parameters of the API's paths: a path that ignored `dryRun` would write. Call it before paths are added. The page
+ * and descriptions accept any parameter that a link adds.
  */
 function refuseUnknownQuery(server: FastifyInstance): void {
   server.addHook('onRoute', (route) => {
@@ -234,13 +234,13 @@ function collectMethods(server: FastifyInstance): ReadonlyMap<string, Set<string
 
 /** 405 with `Allow` (RFC 9110, 15.5.6) for every other method of a path. */
 function refuseOtherMethods(server: FastifyInstance, methods: ReadonlyMap<string, Set<string>>): void {
-  // A copy: the routes that are added here are told of too.
+  // A copy, because the routes that are added here are reported as well.
   for (const [url, known] of new Map(methods)) {
     const allow = [...known].toSorted().join(', ');
     const refuse = async (): Promise<never> => {
       throw new Problem('method-not-allowed', `This path answers ${allow}.`, {headers: {allow}});
     };
-    // Before a body is looked at: it would be refused for another reason.
+    // Runs before the body is read, which would be refused for another reason.
     server.route({
       url,
       method: server.supportedMethods.filter((m) => !known.has(m)),
@@ -252,7 +252,7 @@ function refuseOtherMethods(server: FastifyInstance, methods: ReadonlyMap<string
   }
 }
 
-/** Whose request it was, as far as a log may say. */
+/** The sender of a request, as far as a log may name it. */
 export function whoIs(caller: Caller | undefined): object {
   if (caller === undefined || caller.kind === 'address') return {};
   if (caller.kind === 'session') return {session: caller.namespace, subject: caller.session.subject};

@@ -1,7 +1,7 @@
 /**
- * The platform's own programs: each comes with a token of its ServiceAccount that was made for this API (TokenReview with an
- * audience, KEP-1205), and may do what Kubernetes' roles allow it (SubjectAccessReview). What the API server says is kept for a
- * moment, never for longer than the token lives; "could not ask" is no answer, and throws.
+ * The platform's own programs. Each one sends a token of its ServiceAccount that was created for this API (TokenReview with an audience,
+ * KEP-1205), and Kubernetes' roles decide its permissions (SubjectAccessReview). Answers of the API server are cached for a moment, never
+ * beyond the lifetime of the token. A failed request is no answer, and throws.
  */
 import {createHash} from 'node:crypto';
 import {z} from 'zod';
@@ -10,7 +10,7 @@ import {NoAnswerError} from '../kube/errors.ts';
 import {defineResource} from '../kube/objects.ts';
 import type {KubeObject, Resource} from '../kube/objects.ts';
 
-/** Who a token is of, as the API server told it. */
+/** The owner of a token, as the API server reported it. */
 export interface ServiceAccount {
   /** system:serviceaccount:NAMESPACE:NAME */
   username: string;
@@ -19,7 +19,7 @@ export interface ServiceAccount {
   extra?: Record<string, string[]>;
 }
 
-/** What somebody is to be allowed, in the words of Kubernetes' roles. */
+/** A permission, in the words of Kubernetes' roles. */
 export interface Right {
   verb: 'get' | 'list' | 'create' | 'update' | 'delete';
   resource: 'customdomains' | 'apikeys';
@@ -116,17 +116,17 @@ export class ServiceAccounts {
     this.#withinMs = p.answerWithinMs ?? answerWithinMs;
   }
 
-  /** Whose token it is, as far as that is known without asking: null where it is nobody's, undefined where it must be asked. */
+  /** The token's owner, if known without a request; null if the token is invalid, undefined if the API server must be asked. */
   remembered(token: string): ServiceAccount | null | undefined {
     return claimsOf(token)?.aud.includes(this.audience) ? this.#recall<ServiceAccount | null>(keyOf(token)) : null;
   }
 
-  /** Whether the API server has said of this token that it is good, and not since that it is not. */
+  /** Whether the API server has accepted this token and not refused it since. */
   wasGood(token: string): boolean {
     return Boolean(this.#known.get(keyOf(token))?.answer);
   }
 
-  /** Whose token it is, null where it is nobody's. Throws where the API server gives no answer. */
+  /** The token's owner; null if the token is invalid. Throws if the API server does not answer. */
   async recognise(token: string): Promise<ServiceAccount | null> {
     const key = keyOf(token);
     return this.#ask(key, async () => {
@@ -212,7 +212,7 @@ const claimsSchema = z.object({
   sub: z.string().default(''),
 });
 
-/** What a token says of itself, which nobody has checked: enough to ask the API server no question in vain. */
+/** The claims in a token, unverified. They save requests to the API server about hopeless tokens. */
 function claimsOf(token: string): z.output<typeof claimsSchema> | undefined {
   try {
     return claimsSchema.safeParse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).data;
@@ -221,7 +221,7 @@ function claimsOf(token: string): z.output<typeof claimsSchema> | undefined {
   }
 }
 
-/** Whose token it says that it is, in a fixed number of characters: nobody has checked that. */
+/** The owner that a token claims, in a fixed number of characters, unverified. */
 export const claimedBy = (token: string): string => keyOf(claimsOf(token)?.sub ?? '').slice(0, 16);
 
 /** Tokens themselves are not kept. */

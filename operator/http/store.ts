@@ -1,4 +1,4 @@
-/** Finds what a caller may see, out of the caches. What lies in another namespace is not there. */
+/** Finds objects that a caller may see, in the caches. Objects of another namespace do not exist for the caller. */
 import type {Logger} from 'pino';
 import type {ApiKey, CustomDomain, Project} from '../api/foreign.ts';
 import {apiKeysByHash} from '../controllers/api-key.ts';
@@ -99,7 +99,7 @@ type NamedObject = {metadata: {name: string}};
 export const objectName = ({metadata: {name}}: NamedObject): string => name;
 const byName = (a: NamedObject, b: NamedObject): number => byText(objectName(a), objectName(b));
 
-/** One page of what is sorted by `idOf`: the items that follow `after`. */
+/** A page of items sorted by `idOf`: the items that follow `after`. */
 export function pageOf<T>(
   all: readonly T[],
   idOf: (item: T) => string,

@@ -1,4 +1,4 @@
-/** What the API shows of objects. Pure; the words are those of their status. */
+/** Objects as the API shows them. Pure. The words come from their status. */
 import type {z} from 'zod';
 import type {DnsRecordStatus, HostStatus, RedirectStatus} from '../api/custom-domain.ts';
 import type {ApiKey, CustomDomain, Plan, Project} from '../api/foreign.ts';
@@ -64,7 +64,7 @@ const unseen = (hostname: Hostname, role: HostView['role']): HostView => ({
   records: [],
 });
 
-/** One of an object that has no room for its status: what the whole says. */
+/** The view of a hostname whose object has no room for its status: it repeats the object's condition. */
 const unsaid = (hostname: Hostname, role: HostView['role'], {reason, message}: Condition): HostView => ({
   hostname,
   role,
@@ -75,7 +75,7 @@ const unsaid = (hostname: Hostname, role: HostView['role'], {reason, message}: C
   records: [],
 });
 
-/** Every hostname of a CustomDomain: those of its status, and what the spec has beyond them. */
+/** Every hostname of a CustomDomain: from its status, and further hostnames from its spec. */
 export function hostsOf(domain: CustomDomain): HostView[] {
   const {spec, status} = domain;
   const records = Map.groupBy(status?.dnsRecords ?? [], (r) => r.hostname);
@@ -137,7 +137,7 @@ export function projectView(project: Project, domain: CustomDomain | undefined):
   };
 }
 
-/** Of a plan, which counts minutes and days. */
+/** The usage of a plan, which has limits per minute and per day. */
 function usage(standing: CallerQuota, window: WindowName): AccountView['usage']['day'] {
   const [limit, remaining] = [standing[`${window}Limit`]!, standing[`${window}Remaining`]!];
   return {limit, used: limit - remaining, remaining, reset: standing[`${window}End`]!};

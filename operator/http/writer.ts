@@ -1,6 +1,6 @@
 /**
- * Writes a project's CustomDomain: server-side apply under the API's own name, never forced. What somebody else owns is only read
- * here: a change would be undone there, or undo theirs.
+ * Writes a project's CustomDomain through server-side apply under the API's own name, never forced. Fields of other managers are only read:
+ * a write would undo their change, or they would undo it.
  */
 import type {CustomDomainSpec} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
@@ -21,8 +21,8 @@ const requestedAt = 'doorplate.dev/requestedAt';
 export type DomainsOf = Pick<CustomDomainSpec, 'primary' | 'redirects'>;
 
 /**
- * A change of a project's domains: what they are to be, or undefined for none. `status` is what the operator has made of them so
- * far. Throws the {@link Problem} that forbids it.
+ * A change of a project's domains: returns the desired domains, or undefined for none. `status`: the operator's current status. Throws the
+ * {@link Problem} that forbids the change.
  */
 export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DomainsOf | undefined;
 
@@ -112,7 +112,7 @@ export class DomainWriter {
     dryRun: boolean,
   ): Promise<CustomDomain> {
     const {namespace, name} = project.metadata;
-    // Of a version that no object has, an apply creates or fails (operator/kube/README.md, never adopt).
+    // An apply with a version that no object has creates the object or fails (operator/kube/README.md, never adopt).
     const metadata = domain
       ? {
           namespace,

@@ -11,7 +11,7 @@ export interface Secret extends KubeObject {
   data?: Record<string, string>;
 }
 
-/** What can be taken over, or why it can't: words behind "its certificate". */
+/** An adoptable pair, or the reason against it: words that follow "its certificate". */
 export type Pair = {kind: 'Good'; privateKey: PrivateKey} | {kind: 'Bad'; why: string};
 
 const bad = (why: string): Pair => ({kind: 'Bad', why});
@@ -19,9 +19,9 @@ const bad = (why: string): Pair => ({kind: 'Bad', why});
 const curves: Record<string, number> = {prime256v1: 256, secp384r1: 384, secp521r1: 521};
 
 /**
- * As cert-manager judges a Secret of a Certificate that it has made no request for (its
- * internal/controller/certificates/policies: NewTriggerPolicyChain): the key fits, the names are this one and no other, and two
- * thirds of its time are not over. One that is signed by itself would be served to everybody's alarm. `now`: ms since the epoch.
+ * Judges a Secret as cert-manager judges one without a CertificateRequest (its internal/controller/certificates/policies:
+ * NewTriggerPolicyChain): the key must match, the names must be exactly this one, and less than two thirds of its lifetime may have passed.
+ * A self-signed certificate is refused, because browsers would warn visitors. `now`: ms since the epoch.
  */
 export function pairIn({data = {}}: Pick<Secret, 'data'>, hostname: Hostname, now: number): Pair {
   const [chain, keyText] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(data[name] ?? '', 'base64').toString());
@@ -44,7 +44,7 @@ export function pairIn({data = {}}: Pick<Secret, 'data'>, hostname: Hostname, no
 
 function parsed(chain: string, keyText: string): {certificate: X509Certificate; key: KeyObject} | undefined {
   try {
-    // Of several in a PEM the first is read: the leaf.
+    // Of several certificates in a PEM, the first is read: the leaf.
     return {certificate: new X509Certificate(chain), key: createPrivateKey(keyText)};
   } catch {
     return undefined;

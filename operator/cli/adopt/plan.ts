@@ -1,4 +1,4 @@
-/** What becomes of one hostname that something else serves: decided by what was read, without a cluster. */
+/** Plans the adoption of a hostname that other software serves, from facts alone. */
 import type {HostStatus} from '../../api/custom-domain.ts';
 import type {Certificate, DomainClaim} from '../../api/foreign.ts';
 import {isResting} from '../../domain/certificate.ts';
@@ -19,18 +19,19 @@ export interface Facts {
   named: Pick<NamedHost, 'hostname' | 'refusal'>;
   tenant: Tenant;
   claim: DomainClaim | undefined;
-  /** What Doorplate says of it in the status of its CustomDomain. */
+  /** The hostname's entry in the status of its CustomDomain. */
   entry: HostStatus | undefined;
   serving: readonly Serving[];
-  /** What the Secret holds that {@link secretOf} names; undefined: there is no such Secret. */
+  /** The content of the Secret that {@link secretOf} names; undefined: the Secret does not exist. */
   pair: Pair | undefined;
   /** The Certificate that the hostname has been given before by this command. */
   certificate: Certificate | undefined;
 }
 
 /**
- * TakeOver: it gets a Certificate with what its Secret holds. Ready: it has. NewOrder: it can't, and gets a certificate of its
- * own, in line with all others. UnderWay: its CustomDomain has it. Served: and is served by Doorplate. Refused: nothing is written.
+ * TakeOver: it gets a Certificate with the content of its Secret. Ready: it has that Certificate. NewOrder: adoption is impossible, so it
+ * gets a new certificate through the order queue. UnderWay: its CustomDomain has it. Served: Doorplate serves it. Refused: nothing is
+ * written.
  */
 export type Becomes = 'TakeOver' | 'Ready' | 'NewOrder' | 'UnderWay' | 'Served' | 'Refused';
 
@@ -62,7 +63,7 @@ function refused({named: {hostname, refusal}, tenant, claim}: Facts): AdoptPlan 
   return undefined;
 }
 
-/** What an earlier run, or Doorplate, has done already. */
+/** The steps that an earlier run, or Doorplate, has already done. */
 function goesOn({now, claim, entry, certificate}: Facts): AdoptPlan | undefined {
   if (entry?.phase === 'Live') {
     const since = now - Date.parse(entry.liveAt ?? entry.since);

@@ -1,4 +1,4 @@
-/** What is read of the cluster about hostnames that something else serves. */
+/** Reads the cluster's objects about hostnames that other software serves. */
 import type {CustomDomain, DomainClaim} from '../../api/foreign.ts';
 import {toPolicy, type Settings} from '../../config.ts';
 import {ownerLabel} from '../../controllers/labels.ts';
@@ -32,16 +32,16 @@ export const secrets = defineResource<Secret>({
   namespaced: true,
 });
 
-/** A hostname, what becomes of it, and what that needs. */
+/** A hostname, its planned adoption, and the objects that this needs. */
 export interface AdoptRow extends AdoptPlan {
   hostname: Hostname;
   namespace: string;
   tenant: Tenant;
   claim: DomainClaim | undefined;
   serving: readonly Serving[];
-  /** What it is taken over with. */
+  /** The Secret and key to adopt. */
   source?: {secret: Secret; privateKey: PrivateKey};
-  /** Where its Certificate and its Secret come to be: `namespace/name`. */
+  /** Location of its Certificate and Secret: `namespace/name`. */
   place: Key;
 }
 
@@ -55,7 +55,7 @@ interface ForeignIngress {
 export interface AdoptFacts {
   policy: Policy;
   rows: AdoptRow[];
-  /** By namespace: Ingresses of others, with all their hosts. */
+  /** Ingresses of others by namespace, with all their hosts. */
   others: Map<string, ForeignIngress[]>;
 }
 

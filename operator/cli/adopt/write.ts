@@ -23,7 +23,7 @@ import {fieldManager} from '../field-manager.ts';
 import type {Surroundings} from '../surroundings.ts';
 import {type AdoptRow, secrets} from './read.ts';
 
-/** cert-manager learns of Secrets by a watch: one of which it does not know yet it would order anew. */
+/** cert-manager learns of Secrets through a watch. For an unknown Secret it would order a new certificate. */
 const seenAfterMs = 5_000;
 const askAgainMs = 500;
 const patienceMs = 120_000;
@@ -44,7 +44,7 @@ export class Adoption {
     this.#applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: intentAnnotation});
   }
 
-  /** Resolves with the rows as they are then. Throws what the API server throws, and CommandError. */
+  /** Resolves with the updated rows. Throws errors of the API server, and CommandError. */
   async run(rows: readonly AdoptRow[]): Promise<AdoptRow[]> {
     const kept = await doAll(rows, (row) => this.#keep(row));
     const taken = kept.filter(isTakenOver);
@@ -58,7 +58,9 @@ export class Adoption {
     });
   }
 
-  /** The hostname is the tenant's before anything rests for it: without a claim that would go at once. */
+  /**
+   * The hostname becomes the tenant's before a Certificate is retained for it: without a claim the Certificate would be deleted at once.
+   */
   async #keep(row: AdoptRow): Promise<AdoptRow> {
     const {hostname, tenant, claim, becomes} = row;
     if (claim || (becomes !== 'TakeOver' && becomes !== 'NewOrder')) return row;

@@ -22,7 +22,7 @@ import {type CheckFacts, knownOf} from './known.ts';
 import {askedOf, type Resolver} from './resolvers.ts';
 import {type Subject, subjectsIn, textsOf, withHostnames} from './subjects.ts';
 
-/** What would become of one hostname; `next`: after what refuses it now. */
+/** The foreseen state of a hostname. `next`: the state after the present refusal. */
 interface Foreseen extends Attached {
   next?: HostView;
 }
@@ -105,13 +105,13 @@ const attached = ({metadata: {namespace = '', name}}: CustomDomain, host: HostVi
   host,
 });
 
-/** What comes after a refusal, where that is something else and not yet clear. */
+/** The state after a refusal, if it differs and needs an action. */
 function nextOf(host: HostView, nexts: readonly HostView[]): Pick<Foreseen, 'next'> {
   const next = nexts.find(({hostname}) => hostname === host.hostname);
   return host.phase !== 'NotAccepted' || !next || next.reason === host.reason || isClear(next) ? {} : {next};
 }
 
-/** Served, and nothing ends that; or proven, and nobody has to act: a certificate would be ordered, or is there. */
+/** Whether a hostname is served with no end in sight, or verified with no action needed: a certificate would be ordered, or exists. */
 function isClear(host: HostView): boolean {
   const code = exitCodeOf(host);
   if (host.phase === 'Live') return code === exitCodes.Done;

@@ -1,6 +1,6 @@
 /**
- * What the operator would decide, without anything being written: it gathers and decides by the operator's own functions, over what
- * is known here, and the claims that a decision asks for stand in memory alone.
+ * Foresees the operator's decision without a write: it gathers and decides with the operator's own functions from the facts known here.
+ * Claims that a decision asks for exist in memory alone.
  */
 import type {CustomDomainStatus} from '../../api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
@@ -21,10 +21,10 @@ import {timestamp} from '../../domain/times.ts';
 import type {Look} from '../../domain/world.ts';
 import {anyPlan, type CheckFacts} from './known.ts';
 
-/** One look at DNS, with the CAA records. */
+/** A DNS check with CAA records. */
 export type AskDns = (question: Question) => Promise<Verdict>;
 
-/** A claim, a look and a look at the present holder: each may be followed by another decision. */
+/** A claim, a check and a check of the present owner: each may be followed by another decision. */
 const mostRounds = 8;
 const looksAtOnce = 32;
 /** Times on objects are whole seconds: what is seen now counts against a claim of this second only when that is over. */
@@ -49,7 +49,7 @@ export class Foresight {
     return this.#decide(domain, this.#known);
   }
 
-  /** The same as if all but its hostnames were accepted: what would come next, where that is refused. */
+  /** The same as if everything but its hostnames were accepted: the next state after a refusal. */
   ofAccepted(domain: CustomDomain): Promise<CustomDomainStatus> {
     return this.#decide(domain, cleared(this.#known, domain, this.#startedAt));
   }
@@ -136,7 +136,7 @@ const written = ({hostname, spec, status}: ClaimWrite): DomainClaim => ({
   status,
 });
 
-/** The same where the plan allows all, the Project is there and deployed, and no other CustomDomain belongs to it. */
+/** The same with a plan that allows everything, an existing and deployed Project, and no other CustomDomain for it. */
 function cleared({projects, domains, tenant, ...known}: CheckFacts, domain: CustomDomain, now: number): CheckFacts {
   const {installation, zone} = known.policy;
   const {namespace = ''} = domain.metadata;

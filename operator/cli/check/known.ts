@@ -1,6 +1,6 @@
 /**
- * What the user's own rights let them know of what the operator would decide by. What they may not read is assumed not to stand
- * in the way, and told as not checked: nobody is told of others' claims who may not read them anyway.
+ * The operator's inputs, as far as the user's own rights reveal them. Unreadable objects are assumed to be no obstacle, and reported as not
+ * checked. Users who may not read other tenants' claims learn nothing about them.
  */
 import {pino} from 'pino';
 import type {Account, CustomDomain, DomainClaim, EndpointSlice, Plan, Project, Service} from '../../api/foreign.ts';
@@ -36,7 +36,7 @@ import type {Subject} from './subjects.ts';
 
 export interface CheckFacts {
   policy: Policy;
-  /** As far as it can be known here. */
+  /** The edge, as far as it can be known here. */
   edge: Edge;
   accountUri: string | undefined;
   tenant: Tenant;
@@ -44,11 +44,11 @@ export interface CheckFacts {
   projects: Map<Key, Project>;
   domains: CustomDomain[];
   claims: Map<Hostname, DomainClaim>;
-  /** What could not be, as sentences without a full stop. */
+  /** Facts that could not be checked, as sentences without a full stop. */
   notChecked: string[];
 }
 
-/** Of a Project or a CustomDomain that is not there yet. */
+/** UID of a Project or a CustomDomain that does not exist yet. */
 const uidToBe = 'not-made-yet';
 
 /** A plan that stands in nobody's way. */
@@ -96,7 +96,7 @@ export async function knownOf(
   return known;
 }
 
-/** What stands, with what would be applied in its place. */
+/** Existing objects, with the objects to apply in their place. */
 function overlaid(standing: readonly CustomDomain[], wanted: readonly CustomDomain[], now: number): CustomDomain[] {
   const kept = standing.filter((domain) => !wanted.some((want) => keyOf(want) === keyOf(domain)));
   const creationTimestamp = timestamp(now);
@@ -113,7 +113,7 @@ function overlaid(standing: readonly CustomDomain[], wanted: readonly CustomDoma
 
 const unknownPlan = (unread: string): string => `the plan, as you may not read ${unread}`;
 
-/** Reads with the user's rights; what they do not have is noted. */
+/** Reads with the user's rights and notes the missing rights. */
 class Asker {
   readonly notChecked: string[] = [];
   readonly #client: Client;
@@ -172,7 +172,7 @@ class Asker {
     return issuer;
   }
 
-  /** Its addresses as the operator has them: as they are set, or as its hostname or the status of its Service tells. */
+  /** The edge's addresses as the operator knows them: from the settings, from its hostname, or from the status of its Service. */
   async edge({edge, dns}: Settings): Promise<Edge> {
     const {namespace, name} = edge.service;
     const note = "whether addresses are the edge's, as those are not known here";
@@ -212,7 +212,7 @@ class Asker {
     return claims;
   }
 
-  /** A Project as it stands, or as it would once it is applied and deployed; undefined: there is none. */
+  /** An existing Project, or a Project as it would be after it is applied and deployed; undefined: there is none. */
   async project(
     {namespace, projects: written}: Subject,
     name: string,

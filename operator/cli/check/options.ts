@@ -1,4 +1,4 @@
-/** What `kubectl doorplate check` is told; `settings`: where the platform's are, `namespace/name`. */
+/** Options of `kubectl doorplate check`. `settings`: location of the platform's settings, `namespace/name`. */
 export interface CheckCommandOptions {
   filename?: string[];
   project?: string;

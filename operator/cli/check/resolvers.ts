@@ -12,7 +12,7 @@ export function resolverOf(text: string): Resolver {
   return data;
 }
 
-/** The settings with these resolvers, where there are any. Throws UsageError where the platform's mode needs more. */
+/** The settings with these resolvers, if any are given. Throws UsageError if the platform's mode needs more. */
 export function askedOf(resolvers: readonly Resolver[], settings: Settings): Settings {
   const {dns} = settings;
   if (resolvers.length === 0) return settings;

@@ -9,7 +9,7 @@ import {normalise} from '../../domain/hostname.ts';
 import type {KubeObject} from '../../kube/objects.ts';
 import {CommandError, UsageError} from '../errors.ts';
 
-/** Objects of one namespace as they would be applied; what stands in the cluster is not in it. */
+/** Objects of one namespace as they would be applied, without the existing objects. */
 export interface Subject {
   namespace: string;
   domains: CustomDomain[];
@@ -89,7 +89,7 @@ function accepted<T>(
   throw new CommandError(`the ${kind} ${metadata.name} would be refused: ${wrong.join('; ')}`);
 }
 
-/** The CustomDomain of a Project with these hostnames more: the one that it has, or a new one of the Project's name. */
+/** A Project's CustomDomain with additional hostnames: the existing one, or a new one with the Project's name. */
 export function withHostnames(
   hostnames: readonly string[],
   {namespace, project, standing}: {namespace: string; project: string; standing: CustomDomain | undefined},

@@ -1,13 +1,13 @@
 /**
- * Who the admission policy would have refused while it only audits or warns: out of the API server's audit log, where the API server
- * itself says so of each request (https://kubernetes.io/docs/reference/labels-annotations-taints/audit-annotations/).
+ * Lists requests that the admission policy would refuse if it denied instead of auditing or warning. The source is the API server's audit
+ * log, which names them (https://kubernetes.io/docs/reference/labels-annotations-taints/audit-annotations/).
  */
 import type {Call} from '../command.ts';
 import {CommandError} from '../errors.ts';
 import {type ExitCode, exitCodes} from '../exit-code.ts';
 import {json, type OutputOptions, table} from '../output.ts';
 
-/** Of audit.k8s.io/v1, as far as it is read here. */
+/** The members of audit.k8s.io/v1 that are read here. */
 interface AuditEvent {
   stage?: string;
   verb: string;
@@ -17,7 +17,7 @@ interface AuditEvent {
   annotations?: Record<string, string>;
 }
 
-/** What somebody wrote of one kind in one namespace, that would have been refused. */
+/** Writes of one user to one kind in one namespace that would be refused. */
 interface AuditedWrite {
   user: string;
   namespace: string;

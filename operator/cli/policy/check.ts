@@ -1,7 +1,7 @@
 /**
- * What stands in a cluster that its writers could change no more where the admission policy denies. The API server can't be asked
- * itself: it decides by who writes, and what an object says of that is the name of a tool. So what is listed is what was written by
- * other tools than Doorplate's and cert-manager's, where the installed policies guard it.
+ * Lists objects that their writers could no longer change if the admission policy denied. The API server cannot be asked: it decides by the
+ * user, and an object names only the user's tool. The list therefore contains objects that tools other than Doorplate and cert-manager have
+ * written and that the installed policies guard.
  */
 import {ownerLabel} from '../../controllers/labels.ts';
 import {namespaces} from '../../controllers/resources.ts';
@@ -24,7 +24,7 @@ interface FoundObject {
   name: string;
   /** Names of tools, as their writes told them (`metadata.managedFields`). */
   writtenBy: string[];
-  /** What becomes of a change now. */
+  /** The policy's action for a change now. */
   now: Action | 'Allow';
 }
 
@@ -53,7 +53,7 @@ export async function check(client: Client, call: Call<OutputOptions>): Promise<
 const textOf = ({namespace, apiVersion, kind, name}: FoundObject): string =>
   [namespace, apiVersion, kind, name].join(' ');
 
-/** Their metadata: nothing that a Secret holds is read. Undefined where they may not be listed. */
+/** Metadata of the objects, without the contents of Secrets. Undefined if the user may not list them. */
 async function listed(client: Client, {resource}: Guarded, namespace: string | undefined) {
   try {
     return (await client.list(resource, {namespace, metadataOnly: true})).items;
@@ -85,10 +85,10 @@ function ofOthers(
 const isDoorplates = ({metadata: {labels = {}}}: KubeObject): boolean =>
   ownerLabel in labels || labels['app.kubernetes.io/managed-by'] === 'doorplate';
 
-/** Who is never refused, as they name themselves. */
+/** Field managers that the policy never refuses. */
 const isExcepted = (manager: string): boolean => manager === 'doorplate' || /^cert-manager\b/.test(manager);
 
-/** Who wrote more than a status, Doorplate and cert-manager aside. */
+/** Field managers of more than a status, except Doorplate and cert-manager. */
 function writersOf({metadata: {managedFields = []}}: KubeObject): string[] {
   const managers = managedFields.filter(({subresource}) => !subresource).map(({manager}) => manager ?? 'unknown');
   const all = managers.length > 0 ? managers : ['unknown'];

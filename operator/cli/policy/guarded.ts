@@ -1,4 +1,4 @@
-/** What the admission policies of an installation guard against others' writes, read from the policies themselves. */
+/** The objects that an installation's admission policies guard, read from the policies. */
 import type {Client} from '../../kube/client.ts';
 import {isNotFound} from '../../kube/errors.ts';
 import {defineResource, type KubeObject, type Resource} from '../../kube/objects.ts';
@@ -25,7 +25,7 @@ interface Binding extends KubeObject {
   };
 }
 
-/** What becomes of a write that a policy does not allow, the strictest first. */
+/** Actions of a policy, the strictest first. */
 const actions = ['Deny', 'Warn', 'Audit'] as const;
 export type Action = (typeof actions)[number];
 
@@ -43,7 +43,7 @@ const bindings = defineResource<Binding>({
 const secrets = defineResource({group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true});
 const labelSelector = 'app.kubernetes.io/part-of=doorplate';
 
-/** Of the Secret of a hostname: as the chart's policy has it (templates/admission-policy.yaml). */
+/** Name pattern of a hostname's Secret, as in the chart's policy (templates/admission-policy.yaml). */
 export const secretName = /^[a-z0-9-]+-[0-9a-hjkmnp-tv-z]{13}$/;
 const nextKeyLabel = 'cert-manager.io/next-private-key';
 

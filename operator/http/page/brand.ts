@@ -1,4 +1,4 @@
-/** What makes the page the platform's: its name, its colour, its logo. Pure. */
+/** The platform's brand on the page: its name, its color, its logo. Pure. */
 
 export interface Brand {
   /** Name of the platform. */
@@ -45,8 +45,8 @@ export function brandHtml(html: string, {name, logo, supportUrl}: Brand, cssHref
 }
 
 /**
- * What browsers let the page do (CSP 3): its own files and its own requests, the platform's logo, nothing inline, no frame but those
- * that the platform names.
+ * Permissions of the page in browsers (CSP 3): its own files and requests, the platform's logo, no inline code, and only frames that the
+ * platform names.
  */
 export function contentSecurityPolicy({logo, frameAncestors}: Pick<Brand, 'logo' | 'frameAncestors'>): string {
   const images = ["'self'", ...(logo === '' ? [] : [new URL(logo).origin])].join(' ');

@@ -12,7 +12,7 @@ export interface PageVersion {
   assets: ReadonlyMap<string, StaticFile>;
 }
 
-/** Where `npm run page` puts it; the image has it beside the bundle (cluster/bundle.sh). */
+/** Output folder of `npm run page`. In the image it is beside the bundle (cluster/bundle.sh). */
 export const builtPage = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page/' : './page/', import.meta.url),
 );

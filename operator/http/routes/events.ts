@@ -152,7 +152,7 @@ const eventOf = ({type, data, ...event}: Omit<StreamEvent, 'bytes'> & {type: str
   bytes: Buffer.from(`${event.id === undefined ? '' : `id: ${event.id}\n`}event: ${type}\ndata: ${data}\n\n`),
 });
 
-/** What it takes to read what has changed. */
+/** The scope that a caller needs to read the changed objects. */
 const scopeOf = (changed: Changed): string =>
   'project' in changed ? 'domains:read' : 'keys' in changed ? 'keys:write' : 'any';
 

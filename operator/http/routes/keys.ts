@@ -226,7 +226,7 @@ function revokeKey(app: App, {store, writer, now, audit}: KeyDeps): void {
       refuseToRevoke(caller, key, find);
       const {uid} = key.metadata;
       const more = request.query.descendants === 'true' ? store.keys(caller.namespace) : [];
-      // The key itself last: who revokes their own can try again.
+      // The key itself comes last, so that a caller that revokes its own key can try again.
       await writer.revoke([...more.filter((each) => comesFrom(each, uid)), key], (revoked) =>
         audit.record(request, {
           action: 'key.revoke',

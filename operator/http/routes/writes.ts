@@ -78,7 +78,7 @@ export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
 const projectOf = (store: ObjectStore, request: FastifyRequest<{Params: {project: string}}>): Project =>
   store.project(callerOf(request).namespace, request.params.project);
 
-/** A hostname that is to be attached, as it is compared. Throws where it cannot be. */
+/** The normal form of a hostname to attach. Throws if the hostname cannot be attached. */
 function attachable({notAllowed}: WriteDeps, written: string): Hostname {
   const shape = hostname('').safeParse(written);
   if (!shape.success) {
@@ -120,7 +120,7 @@ async function changed(
   return view ? {view, etag: etagOf(domain)} : {view: viewOf(written, name)!, etag: etagOf(written)};
 }
 
-/** What a request asks of a hostname. */
+/** A requested change of a hostname. */
 interface RequestedChange {
   action: Audited['action'];
   name: Hostname;

@@ -6,7 +6,7 @@ import {Problem, type signedInSchema} from '../problems.ts';
 import type {z} from 'zod';
 import type {SessionGrant} from './sessions.ts';
 
-/** Who a session belongs to, as a person may see it. */
+/** The owner of a session, as a person may see it. */
 export type SignedIn = z.output<typeof signedInSchema>;
 
 interface SignIn {

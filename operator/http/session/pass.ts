@@ -37,7 +37,7 @@ export async function passSession(
   const session = await find(deps, token);
   if ('problem' in session) {
     request.caller = {...stranger, why: session};
-    // One that was valid before is charged like any other.
+    // A session that was valid before is charged like any other caller.
     if (!charge) judge(await local.take(stranger.pools));
     return;
   }

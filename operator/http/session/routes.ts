@@ -1,4 +1,4 @@
-/** Signing in and out of the page: links for the platform's backend, and the page's own session. */
+/** Sign-in and sign-out of the page: links for the platform's backend, and the page's own session. */
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {z} from 'zod';
 import {scopePattern} from '../../api/api-key.ts';
@@ -251,7 +251,7 @@ function refuseReturn(returnUrl: string | undefined, caller: Actor, {returnOrigi
   });
 }
 
-/** Throws `confirmation-needed` if the person must see first whose session it is. `cookie`: of the session that the browser has. */
+/** Throws `confirmation-needed` if the person must first see the owner of the session. `cookie`: the cookie of the browser's session. */
 async function refuseUnseen(
   {sessions, tenantOf, returnOrigins}: SessionRoutesDeps,
   cookie: string | undefined,

@@ -12,21 +12,21 @@ import {asked} from '../asked.ts';
 import type {NotRecognised} from '../auth.ts';
 import {Problem} from '../problems.ts';
 
-/** What somebody may do, and on whose word. */
+/** Permissions of a session, and their origin. */
 export interface SessionGrant {
   namespace: string;
   /** Of the namespace: one of the same name that comes after it inherits nothing. */
   namespaceUID: string;
   scopes: readonly string[];
-  /** Where the page leads back to: a URL of the platform. */
+  /** The platform's URL to which the page leads back. */
   returnUrl?: string;
   /** The platform's own name for its user. */
   subject?: string;
   /** The project that the page opens first. */
   project?: string;
-  /** Who created the link, or whose key was typed: as in `madeBy` of keys. */
+  /** The creator of the link, or the typed key: as in `madeBy` of keys. */
   madeBy?: string;
-  /** The key that it ends with, and where that was used; without one it is on the platform's own word. */
+  /** The key that ends the session when it ends, and the network that used it; absent if the platform's link opened the session. */
   key?: KeyUser & {name: string; uid: string};
 }
 
@@ -112,12 +112,12 @@ export class Sessions {
     return grant;
   }
 
-  /** By a link that the store was too slow for nobody has come in: it can be followed again. */
+  /** A link that failed because the store was too slow can be followed again. */
   async #giveBack(name: string, taken: Promise<string | undefined>): Promise<void> {
     const text = await taken.catch(() => undefined);
     if (text === undefined) return;
     const {endsSeconds, namespaceUID: group} = JSON.parse(text) as SessionGrant & {endsSeconds: number};
-    // Where that fails, too, the platform has other links.
+    // If that fails as well, the platform can create other links.
     await this.#deps.records.put({name, text, endsSeconds, group}, this.#deps.now()).catch(() => {});
   }
 
@@ -156,7 +156,7 @@ export class Sessions {
     return all.filter((session) => this.#whyEnded(session) === undefined).toSorted((a, b) => byText(a.id, b.id));
   }
 
-  /** Also those of a key that is banned: they are usable again when the ban ends. */
+  /** Sessions of a banned key are included: they are usable again when the ban ends. */
   async #kept(namespaceUID: string): Promise<Session[]> {
     const records = await this.#asked(this.#deps.records.list('session', namespaceUID));
     return records.map(({name, text}) => ({
