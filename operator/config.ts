@@ -254,7 +254,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     tls: s.platform.tls,
     issuerRef: s.issuerRef,
     ingressClassName: s.ingressClassName,
-    // What else it may be known by tells them later: controllers/edge-addresses.ts.
+    // controllers/edge-addresses.ts adds addresses that are known by other means later.
     edgeAddresses: s.edge.addresses,
     ...(s.edge.hostname !== '' && {edgeHostname: s.edge.hostname}),
     redirector: {namespace, ...s.redirector},

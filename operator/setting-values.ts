@@ -49,7 +49,10 @@ export const addresses = z.string().refine((text) => {
   );
 }, 'must be an IP address, or a network such as 192.0.2.0/24');
 
-/** A content delivery network: what a name that is behind it has in DNS. Without networks and hosts nothing is behind it. */
+/**
+ * A content delivery network (CDN), and the DNS data by which names behind it are recognized. Without networks and hosts it matches
+ * nothing.
+ */
 export const cdn = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9. -]{0,39}$/, 'must be a name such as Example CDN'),
   networks: z.array(addresses.refine((a) => !a.endsWith('/0'), 'must not be a network of all addresses')).default([]),
@@ -104,11 +107,11 @@ export const quota = ({requestsPerMinute, requestsPerDay}: {requestsPerMinute: n
     })
     .prefault({});
 
-/** What Content-Security-Policy takes for an origin: nothing else may get into that header. */
+/** An origin in the form of Content-Security-Policy, so that nothing else gets into that header. */
 export const origin = z
   .string()
   .regex(/^https?:\/\/(\*\.)?[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be an origin such as https://www.example.com');
-/** One origin, as `URL.origin` writes it. */
+/** An origin as `URL.origin` writes it. */
 export const exactOrigin = z
   .string()
   .regex(/^https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be an origin such as https://www.example.com')

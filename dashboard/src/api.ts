@@ -40,7 +40,7 @@ export interface Link {
   referrer: string;
 }
 
-/** A sign-in that a person must confirm: whose session the browser has, and whose it would get. */
+/** A sign-in that a person must confirm: the owner of the browser's session, and the owner of the session that the link opens. */
 export interface Unconfirmed {
   current: SignedIn | null;
   next: SignedIn;

@@ -1,4 +1,4 @@
-/** Who is signed in sees their projects; anybody else is asked to sign in. */
+/** A signed-in person sees the projects; any other visitor is asked to sign in. */
 import {useQuery} from '@tanstack/react-query';
 import {Suspense, useEffect, useState} from 'react';
 import {Redirect, Route, Switch} from 'wouter';
@@ -47,7 +47,7 @@ function useLink(): {link: Link | undefined; end: () => void} {
   return {link: secret === undefined ? undefined : linkOf(secret), end: () => keep(undefined)};
 }
 
-/** A new key stays shown when the session ends: with the rotation of the key that one has signed in by, it does so at once. */
+/** A new key stays visible when the session ends: rotating the key of the present session ends it at once. */
 export function App() {
   const [shown, show] = useState<Shown>();
   return (
@@ -70,7 +70,7 @@ interface VisitedProps {
 function Visited({onMade}: VisitedProps) {
   const {link, end} = useLink();
   const {data: session, error, failureReason} = useQuery(sessionQuery);
-  // Also for who is signed in already: they would take what they see for what the link is of, where it has failed.
+  // A person with a session sees the failure, too: otherwise the page would look like the result of the link.
   if (link !== undefined) {
     const before = session && 'namespace' in session ? session.namespace : undefined;
     return <SignIn key={link.secret} link={link} before={before} onEnd={end} />;

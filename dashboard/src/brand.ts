@@ -1,4 +1,4 @@
-/** What the server has written into the document: whose page it is. */
+/** The platform's brand, which the server writes into the document. */
 interface BrandSettings {
   name: string;
   logo: string;

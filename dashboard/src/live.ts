@@ -1,11 +1,11 @@
 /**
- * What has changed, as it changes: one event stream for all tabs of a browser. The tab that holds the lock reads it and tells the
- * others; when it closes, the next one gets the lock.
+ * Reports changes through one event stream for all tabs of a browser. The tab that holds the lock reads the stream and informs the others;
+ * when it closes, the next tab gets the lock.
  *
  *   server --events--> the tab with the lock --BroadcastChannel--> the others
  */
 
-/** What was changed: a project (its domains among it), the keys, the account; `all` after a time without a stream. */
+/** The changed part: a project with its domains, the keys, the account; `all` after a time without a stream. */
 export type Changed = {project: string} | {keys: true} | {account: true} | {all: true};
 
 /** Whether what is shown is kept up to date. */
@@ -99,7 +99,7 @@ function readStream(tell: (told: Told) => void, signal: AbortSignal): Promise<bo
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    // Whoever comes back online need not wait.
+    // A browser that comes back online reconnects at once.
     const now = (): void => {
       clearTimeout(timer);
       resolve();

@@ -1,4 +1,4 @@
-/** Where on the page a session may go. */
+/** The views that a session may open. */
 import type {Session} from './api.ts';
 
 export const mayRead = ({scopes}: Session): boolean => scopes.includes('domains:read');

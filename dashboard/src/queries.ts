@@ -1,4 +1,4 @@
-/** What the page has read, kept up to date by events. */
+/** Data that the page has read. Events keep it up to date. */
 import {QueryCache, QueryClient, queryOptions} from '@tanstack/react-query';
 import {api, mayPass, Refused} from './api.ts';
 import type {Session} from './api.ts';
@@ -62,7 +62,7 @@ export const keysQuery = queryOptions({queryKey: ['keys'], queryFn: ({signal}) =
 
 /** Somebody else is signed in now, or nobody: nothing that was read is theirs. */
 export async function setSession(session: Session | SignedOut): Promise<void> {
-  // An answer that is on its way is about who was signed in before.
+  // An answer that is still on its way belongs to the previous session.
   await client.cancelQueries();
   client.removeQueries({predicate: ({queryKey}) => queryKey[0] !== 'session'});
   client.setQueryData<Session | SignedOut>(sessionQuery.queryKey, session);
@@ -72,16 +72,16 @@ function again(...keys: readonly (readonly string[])[]): void {
   for (const queryKey of keys) void renew(queryKey);
 }
 
-/** From the end of one read to the next of the same. */
+/** Pause between the end of a read and the next read of the same data, ms. */
 const betweenMs = 500;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What is being read again, by its key; `more`: something changed since. */
+/** Running reads by key. `more`: the data changed during the read. */
 const renewing = new Map<string, {more: boolean}>();
 
 /**
- * However fast changes come, one request at a time reads a thing. The answer that is on its way when a change comes may be of before:
- * it is awaited, and asked for once more.
+ * However fast changes come, a single request at a time reads the same data. An answer that is on its way when a change arrives may be
+ * outdated: the page awaits it, then reads once more.
  */
 async function renew(queryKey: readonly string[]): Promise<void> {
   const id = queryKey.join('/');

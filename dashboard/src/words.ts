@@ -1,4 +1,4 @@
-/** Words and times for people. What a status says is shown as it is. */
+/** Words and times for people. Texts from a status are shown unchanged. */
 
 /** `AwaitingVerification` as "Awaiting verification", `TXTMissing` as "TXT missing". */
 export const spaced = (word: string): string =>
@@ -22,7 +22,7 @@ const dateInUTC = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeZ
 export const day = (date: string): string => dateInUTC.format(new Date(date));
 
 const timeAlone = new Intl.DateTimeFormat(undefined, {timeStyle: 'short'});
-/** Without the day where that is the same as before. */
+/** The time without its day, if the day equals the previous one. */
 export const whenAfter = (time: string, before: string): string =>
   new Date(time).toDateString() === new Date(before).toDateString() ? timeAlone.format(new Date(time)) : when(time);
 

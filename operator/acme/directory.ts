@@ -10,7 +10,7 @@ const mostIdentities = 16;
 export interface DirectoryOptions {
   /** PEM, trusted besides the public roots and NODE_EXTRA_CA_CERTS. */
   caBundle?: string | undefined;
-  /** By which the server is reached; directly by default. */
+  /** The proxy to the server; default: a direct connection. */
   proxy?: URL | undefined;
   timeoutMs?: number;
   signal?: AbortSignal;

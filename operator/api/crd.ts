@@ -17,7 +17,7 @@ export interface Column {
   wide?: boolean;
 }
 
-/** All that a CustomResourceDefinition is made of. */
+/** The parts of a CustomResourceDefinition. */
 export interface CustomKind {
   kind: string;
   plural: string;
@@ -32,7 +32,7 @@ export interface CustomKind {
   status?: z.ZodType;
   /** False: the status is written together with the spec, in one request. */
   statusSubresource?: false;
-  /** What must hold of the object as a whole, its name among it (CEL over `self`). */
+  /** Rules about the object as a whole, including its name (CEL over `self`). */
   rules?: {cel: string; message: string}[];
   examples: string[];
 }
@@ -68,7 +68,7 @@ function toSchema(type: z.ZodType): CrdSchema {
   return structural(z.toJSONSchema(type, {target: 'openapi-3.0', io: 'input', unrepresentable: 'throw'})) as CrdSchema;
 }
 
-/** What is wrong with a structural schema by our rules, each with its path. */
+/** Violations of our rules in a structural schema, each with its path. */
 export function lint(schema: CrdSchema, path: string): string[] {
   const wrong: string[] = [];
   if (!schema.description) wrong.push(`${path}: no description`);

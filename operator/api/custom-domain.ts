@@ -3,7 +3,7 @@ import type {CustomKind} from './crd.ts';
 import {celFold, fold} from './hostname-rules.ts';
 import {checked, conditions, hostname, objectName, observedGeneration, text, time} from './rules.ts';
 
-/** What a CustomDomain's status always says, in this order; Reconciling or Stalled follow while true. */
+/** Conditions that a CustomDomain's status always has, in this order. Reconciling or Stalled follow while true. */
 export const customDomainConditions = [
   'Accepted',
   'Verified',
@@ -76,9 +76,9 @@ const spec = checked(specShape, [
       'others in lower case, without it',
   },
   {
-    // Names as they are compared are distinct already, as keys of the list. Each other one is sought among all: 500 x 500
-    // comparisons would cost more than the API server allows (CEL's limit for a call), 50 x 500 do not. The folded list is
-    // bound by a list of one, so that folding is paid once a name.
+    // Names in normal form are distinct already, as keys of the list. Each name in another form is compared with all names: 500 x 500
+    // comparisons would exceed the API server's limit (CEL's cost limit for a call), 50 x 500 do not. The folded list is bound by a list of
+    // one, so that each name is folded once.
     cel:
       `!has(self.redirects) || [self.redirects.map(r, ${celFold('r.from')})].all(l, ` +
       `self.redirects.all(r, r.from == ${celFold('r.from')} || [${celFold('r.from')}].all(a, l.exists_one(b, a == b))))`,
@@ -223,7 +223,7 @@ export const customDomainKind = {
     {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},
     {name: 'REASON', jsonPath: '.status.conditions[?(@.type=="Ready")].reason'},
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
-    // Of several hostnames that wait for somebody the first, the primary before all: the API server shows no more.
+    // The first hostname that waits for an action, the primary before all others: the API server shows a single value.
     {name: 'WAITING-FOR', jsonPath: `${waiting}.waitingFor`, wide: true},
     {name: 'SINCE', jsonPath: `${waiting}.since`, type: 'date', wide: true},
     {name: 'WAITING', jsonPath: `${waiting}.hostname`, wide: true},

@@ -77,7 +77,10 @@ export interface AcmeIssuer extends KubeObject {
   status?: {acme?: {uri?: string}; conditions?: Condition[]};
 }
 
-/** How an issuer answers challenges, and of which hostnames; without a selector, of all that have no other. */
+/**
+ * A method by which an issuer answers challenges, and the hostnames that use it; without a selector, all hostnames that match no other
+ * solver.
+ */
 export interface AcmeSolver {
   selector?: {dnsNames?: string[]; dnsZones?: string[]; matchLabels?: Record<string, string>};
   http01?: {ingress?: {ingressClassName?: string; class?: string; name?: string}; gatewayHTTPRoute?: object};

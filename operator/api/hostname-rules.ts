@@ -1,4 +1,4 @@
-/** What a hostname must be that anybody writes. No library is needed to check it: the page does so while somebody types. */
+/** Rules for hostnames that users write. They need no library, so that the page can check a hostname during typing. */
 
 /**
  * A rule that a value must obey, said twice: once for zod (tests, the page, the API) and once in CEL, because a zod
@@ -9,7 +9,7 @@ export interface Rule<T> {
   readonly cel: string;
   /** The same in TypeScript. */
   readonly holds: (value: T) => boolean;
-  /** What is wrong and what to write instead; shown by the API server. */
+  /** The fault and the correct form, as the API server shows it. */
   readonly message: string;
 }
 

@@ -33,7 +33,7 @@ function typeOf(schema: KindSchema): string {
   return schema.type ?? '';
 }
 
-/** What values it takes, in a few words. */
+/** Describes the allowed values in a few words. */
 function boundsOf({minimum, maximum, maxLength, maxItems, default: fallback}: KindSchema): string[] {
   const range = [minimum, maximum].every((n) => n !== undefined) ? [`${minimum} to ${maximum}`] : [];
   return [
@@ -45,7 +45,7 @@ function boundsOf({minimum, maximum, maxLength, maxItems, default: fallback}: Ki
   ];
 }
 
-/** A row for each field, and for those below it. */
+/** A row for each field and its nested fields. */
 function rows(schema: KindSchema, path: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}${name}${field.items?.properties ? '[]' : ''}`;
@@ -58,7 +58,7 @@ function rows(schema: KindSchema, path: string): string[] {
   });
 }
 
-/** What rules over fields refuse, as the API server says it, wherever in the schema they stand. */
+/** Messages of rules over fields, as the API server shows them, from the whole schema. */
 const refusals = (schema: KindSchema): string[] => [
   ...(schema['x-kubernetes-validations'] ?? []).flatMap(({message}) => message ?? []),
   ...Object.values(schema.properties ?? {}).flatMap(refusals),

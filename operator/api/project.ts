@@ -2,10 +2,10 @@ import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
 import {checked, conditions, observedGeneration, serviceName, text, time} from './rules.ts';
 
-/** What a Project's status always says, in this order; Reconciling or Stalled follow while true. */
+/** Conditions that a Project's status always has, in this order. Reconciling or Stalled follow while true. */
 export const projectConditions = ['Deployed', 'RoutesReady', 'Ready'] as const;
 
-/** What an Ingress takes for the name of a port (RFC 6335, 5.1). */
+/** Port names that an Ingress accepts (RFC 6335, 5.1). */
 const portName = '^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$';
 
 const port = checked(

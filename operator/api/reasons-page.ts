@@ -11,7 +11,7 @@ const parties: Readonly<Record<Reason['waitingFor'], string>> = {
   Nobody: '-',
 };
 
-/** What tools that wait make of a status: one row of the table. */
+/** The verdict of tools that wait for a status: a row of the table. */
 const kind = ([name, {means, condition, kstatus, argoCD, flux}]: [string, HealthRow]): string =>
   `| *${name}* | ${means} | ${kstatus === 'Current' ? 'True' : 'False'} | ${condition ?? '-'} | ${kstatus} | ${argoCD} | ${flux} |\n`;
 

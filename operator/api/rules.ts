@@ -46,7 +46,7 @@ export const text = (max: number, description: string) => z.string().max(max).de
  */
 export const cut = (said: string, max: number): string => said.slice(0, max).toWellFormed();
 
-/** Of a status as a whole. */
+/** The generation that a status describes as a whole. */
 export const observedGeneration = z
   .int32()
   .describe(

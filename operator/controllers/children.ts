@@ -199,7 +199,7 @@ export class Children {
     );
   }
 
-  /** Whether this owner has a route for a hostname; with `others`, whether any other owner has one. */
+  /** Whether this owner has a route for a hostname. With `others`: whether another owner has a route. */
   routes(uid: string, hostname: string, {others = false} = {}): boolean {
     return this.#routes.by('host', hostname).some((r) => (r.metadata.labels?.[ownerLabel] === uid) !== others);
   }

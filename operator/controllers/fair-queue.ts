@@ -40,7 +40,7 @@ interface Lane<T> {
 export class FairQueue<T> {
   readonly #options: FairQueueOptions;
   readonly #lanes = new Map<string, Lane<T>>();
-  /** Waiting tenants, the next one first: tenants with less than their share, and the others. */
+  /** Waiting tenants, the next one first: tenants below their share, and all other tenants. */
   readonly #below = new LinkedList<Lane<T>>();
   readonly #above = new LinkedList<Lane<T>>();
   readonly #seatless = new LinkedList<Lane<T>>();

@@ -68,7 +68,7 @@ export function gather(sources: GatherSources, {now, domain, tenant, request, wr
     now,
     domain,
     project,
-    // A CustomDomain that the cache does not contain yet is the only one, or comes after the cached ones.
+    // A CustomDomain that is not cached yet is the only one, or comes after the cached ones.
     first: firsts.of(projectKey(domain)) ?? domain,
     tenant,
     policy: {...policy, ...edgeAddresses.edge, caaIdentities: issuer.identities},

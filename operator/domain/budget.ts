@@ -77,7 +77,7 @@ export function expectedAt(place: number, times: OrderTimes, limits: readonly Li
   );
 }
 
-/** Largest part of the account's budget that a tenant may use while others wait. Without others it may use all of it. */
+/** Largest part of the account's budget that a tenant may use while others wait. A tenant without competitors may use all of it. */
 const tenantsShare = 0.25;
 
 const shareOf = ({limit}: Limit) => Math.max(1, Math.floor(limit * tenantsShare));

@@ -115,8 +115,8 @@ function orderingOf(
 }
 
 /**
- * All routes of the default hostname in one use. It has a certificate of its own only if platform.tls is PerProject. `certificate`: the
- * Certificate's name, if it differs from the routes' name.
+ * All routes of the default hostname in one use. The default hostname has its own certificate only if platform.tls is PerProject.
+ * `certificate`: the Certificate's name, if it differs from the routes' name.
  */
 export function routesOfDefaultHost(
   project: Project,
@@ -131,7 +131,7 @@ export function routesOfDefaultHost(
   return routesOf(use, {name, namespace, host, secretName, service: project.spec.serviceRef}, policy.redirector);
 }
 
-/** The objects that the default hostname needs in one use. `certified`: it needs no certificate of its own, or has one. */
+/** The objects that the default hostname needs in one use. `certified`: its certificate exists or is not needed. */
 interface Needed extends Routing, Ordering {
   certified: boolean;
 }

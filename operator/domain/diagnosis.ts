@@ -10,7 +10,7 @@ import {quote} from './text.ts';
 export interface Said {
   kind: 'Order' | 'Challenge';
   name: string;
-  /** State of the ACME server (RFC 8555, 7.1.6); empty if it has not been asked yet. */
+  /** State of the ACME server (RFC 8555, 7.1.6); empty before the first request. */
   state: string;
   reason: string;
 }

@@ -1,7 +1,7 @@
 /** Addresses and networks of them, in CIDR notation. */
 import {BlockList, isIPv4, isIPv6} from 'node:net';
 
-/** One list for each address family: a BlockList treats an IPv4-mapped IPv6 address as the IPv4 address. */
+/** A list for each address family: a BlockList treats an IPv4-mapped IPv6 address as the IPv4 address. */
 interface Networks {
   v4: BlockList;
   v6: BlockList;

@@ -161,7 +161,7 @@ function providerOfServer(server: string): DnsProvider | undefined {
   return labels.map((_, i) => byServer.get(labels.slice(i).join('.'))).find((provider) => provider !== undefined);
 }
 
-/** The provider of all these name servers; undefined if it is unknown, or if there are several. */
+/** The provider of all these name servers; undefined for unknown or mixed providers. */
 export function providerOf(nameServers: readonly string[]): string | undefined {
   const [first, ...others] = nameServers.map(providerOfServer);
   return others.every((other) => other === first) ? first?.name : undefined;

@@ -29,7 +29,7 @@ export interface Policy extends Edge {
   recheckIntervalMs: number;
   /** Rule 3: times after the first negative at which it must be seen again. */
   driftConfirmationsMs: readonly number[];
-  /** The same for a hostname that another tenant has verified. */
+  /** The same pauses for a hostname that another tenant has verified. */
   takeoverConfirmationsMs: readonly number[];
   quarantineTimeMs: number;
   /** Whether the edge's addresses verify an apex. Only for platforms with a single tenant. */
@@ -104,7 +104,7 @@ export interface World {
   now: number;
   domain: CustomDomain;
   project: Project | undefined;
-  /** The first of the CustomDomains that name the same Project: this object, or the one that has the Project. */
+  /** The first of the CustomDomains that name the same Project: this object, or the owner of the Project. */
   first: Pick<CustomDomain, 'metadata'>;
   tenant: Tenant;
   policy: Policy;

@@ -40,8 +40,8 @@ export interface ProbeOptions {
 }
 
 /**
- * One TLS handshake with every edge at once, SNI `hostname`. Nothing is verified: the caller compares the leaf with the one it
- * expects. Findings stand in the order of `edges`; never rejects, and takes at most `timeoutMs`.
+ * Performs a TLS handshake with all edges at once, SNI `hostname`. No certificate is validated: the caller compares the leaf with the
+ * expected one. Returns findings in the order of `edges`. Never rejects, and takes at most `timeoutMs`.
  */
 export function probeEdge(hostname: string, edges: EdgeAddress[], opts: ProbeOptions): Promise<ProbeFinding[]> {
   return Promise.all(

@@ -4,11 +4,11 @@ import {connect, isIPv6, type Socket} from 'node:net';
 /** Versions of its header; `None`: without one. */
 export type ProxyProtocol = 'None' | 'V1' | 'V2';
 
-/** What begins a header of version 2. */
+/** The first bytes of a version 2 header. */
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 
 interface End {
-  /** An IP address; of one that is connected to, a host name may do. */
+  /** An IP address; for a destination a hostname is allowed, too. */
   address: string;
   port: number;
 }

@@ -20,11 +20,11 @@ export type Applied<T, P> =
   | {outcome: 'NotOurs'; object: KubeObject; conflicts: FieldConflict[]};
 
 export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
-  /** What the cache holds under the intent's key. */
+  /** The cached object with the intent's key. */
   existing: P | undefined;
-  /** By the metadata of an object: whether it is ours to change. */
+  /** Whether an object is ours to change, decided from its metadata. */
   isOurs(object: KubeObject): boolean;
-  /** What has gone meanwhile is not created anew: that throws a conflict. */
+  /** Whether a deleted object must not be created again: the apply then throws a conflict. */
   onlyExisting?: boolean;
   /** Takes note of what was written (`Cache.observe`), and says what it keeps of an object: `existing` is compared with that. */
   cache?: Keeper<T> & {observe(written: T): void};
@@ -41,7 +41,7 @@ interface Keeper<T> {
  */
 const noResourceVersion = '1';
 
-/** By these a deletion waits for the garbage collector, and that for the dependents: a dependent that stays keeps its owner. */
+/** Finalizers that delay a deletion until the garbage collector has handled the dependents: a dependent that stays keeps its owner. */
 const waitForDependents: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
 /** After so many surprises in a row (deleted, re-created, deleted, ...) the reconcile starts over. */
@@ -50,9 +50,9 @@ const attempts = 4;
 /**
  * Brings intents to the API server by server-side apply, under one field manager.
  *
- * Promises: an intent that stands already costs no request. The first write creates or fails: an object of the same name that is
- * not ours is never touched, however the race goes. A later write carries the uid, so it never changes a namesake that replaced the
- * object. Where others hold our fields with other values, we take them and say whom from.
+ * Promises: an intent that is applied already costs no request. The first write creates the object or fails: an object of the same name
+ * that is not ours is never touched, whatever the race. A later write carries the uid, so it never changes a namesake that replaced the
+ * object. If other managers hold our fields with other values, the write takes the fields over and reports the managers.
  *
  * Assumes that intents are deterministic and hold no resourceVersion, uid or status, and that what the cache keeps of an object
  * tells every change of a field that an intent sets.
@@ -62,8 +62,8 @@ export class Applier {
   readonly #fieldManager: string;
   readonly #hashAnnotation: string;
   /**
-   * By the copy of an object, the intent as which it was seen to stand. A copy is replaced with every change of its object, so who has
-   * hundreds of objects, of which one has changed, compares that one.
+   * The applied intent by the cached copy of its object. A copy is replaced with every change of its object, so an owner of hundreds of
+   * objects compares only the changed one.
    */
   readonly #seen = new WeakMap<HasMeta, string>();
   readonly #breaker = new Breaker();
@@ -124,10 +124,10 @@ export class Applier {
   }
 
   /**
-   * Deletes the very object that was read: a namesake that replaced it since is left alone ('NotFound'). It waits for no
-   * dependents, whoever may have asked for its deletion before and how. One that is being deleted and waits for none is not asked
-   * again ('Going'); as the request takes the wait off, that is one request for each time that somebody asks for the wait, also
-   * where other finalizers keep the object. With `isOurs`, somebody else's is left alone ('NotOurs').
+   * Deletes the very object that was read: a namesake that replaced it is left alone ('NotFound'). The deletion waits for no dependents,
+   * even if an earlier request asked for that. If the object is being deleted and waits for no dependents, no request is sent ('Going'). A
+   * request ends the wait, so each wait that a user asks for costs one request, even while other finalizers keep the object. With `isOurs`,
+   * an object of another owner is left alone ('NotOurs').
    */
   async remove<T extends KubeObject>(
     resource: Resource<T>,
@@ -198,7 +198,7 @@ function isOtherObject(error: unknown): boolean {
   return isInvalid(error) && (error.details.causes ?? []).some((cause) => cause.field === 'metadata.uid');
 }
 
-/** Who owns what, out of a refused apply: `conflict with "kubectl" using v1 at ...: .spec.x`, as the API server words it. */
+/** The conflicting field managers in a refused apply: `conflict with "kubectl" using v1 at ...: .spec.x`, as the API server words it. */
 export function fieldConflicts(error: ApiError): FieldConflict[] {
   return (error.details.causes ?? [])
     .filter((cause) => cause.reason === 'FieldManagerConflict')

@@ -8,13 +8,14 @@ interface Appointment<K> {
 }
 
 /**
- * Calls with each key when its time has come, by one timer for all: thousands of timers, each of another length, are what a process
- * has no memory for. A key has one time at most. Keys come in the order of their times; of equal ones who was set first.
+ * Calls a handler with each key when its time has come, with a single timer: thousands of timers with different lengths would need too much
+ * memory. A key has at most one time. Keys come in the order of their times; keys with equal times come in the order in which they were
+ * set.
  */
 export class Appointments<K> {
   readonly #clock: Clock;
   readonly #ring: (key: K) => void;
-  /** The one that is valid of each key; superseded ones stay in the heap until they come up. */
+  /** The valid appointment of each key. Superseded appointments stay in the heap until they come up. */
   readonly #valid = new Map<K, Appointment<K>>();
   #heap = heapOf<K>([]);
   #timer: {handle: unknown; due: number} | undefined;

@@ -20,8 +20,8 @@ export interface CacheOptions<P extends HasMeta, T extends KubeObject> {
   labelSelector?: string;
   namespace?: string;
   /**
-   * What is kept of an object, the whole by default. It must keep `metadata` with name, namespace, uid and resourceVersion. It
-   * does not hold managedFields, which are two thirds of an object's memory: they are given apart, for what little is made of them.
+   * Returns the cached part of an object, by default the whole object. It must keep `metadata` with name, namespace, uid and
+   * resourceVersion. managedFields, two thirds of an object's memory, are never cached; they are passed separately.
    */
   project?(object: T, managedFields: readonly ManagedFieldsEntry[]): P;
   /** By name: the values under which a projection is found again. */
@@ -31,7 +31,7 @@ export interface CacheOptions<P extends HasMeta, T extends KubeObject> {
   watcher?: Omit<WatcherOptions, 'labelSelector' | 'namespace' | 'onState'>;
 }
 
-/** What `waitFor` needs of a cache, whatever it holds. */
+/** The part of a cache that `waitFor` needs. */
 export interface Syncable {
   readonly synced: Promise<void>;
   readonly isSynced: boolean;
@@ -40,10 +40,11 @@ export interface Syncable {
 /**
  * A local copy of one resource, kept by list and watch. What it gives is shared: read it, never change it.
  *
- * Promises: `synced` resolves when the first list is whole. Handlers are called once for each change, in the order of changes of
- * an object, after the store and the indexes hold it. An object is never replaced by an older one, unless history was set back.
- * What a relist does not hold is told as deleted. A handler that throws is logged and harms nobody. An object of which `project` or
- * an index can make nothing is logged, counted (`unreadable`) and passed over: what was held of it stands, and the others go on.
+ * Promises: `synced` resolves when the first list is complete. Handlers are called once for each change, in the order of an object's
+ * changes, after the store and the indexes contain it. An object is never replaced by an older one, unless history was set back. An object
+ * that is missing from a relist is reported as deleted. If a handler throws, the error is logged and has no other effect. If `project` or
+ * an index throws for an object, the object is logged, counted (`unreadable`) and skipped: its cached copy stays, and other objects
+ * continue.
  *
  * Caveat: between a change and its event the copy is behind. `observe` closes that gap for our own writes.
  */
@@ -62,9 +63,9 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   /** The watch has told everything up to this resourceVersion. */
   #seen: string | undefined;
   /**
-   * The list in progress is older than what we hold: etcd was restored from a backup, and our versions are from a future that
-   * never was. What is listed replaces them; until then they stay, because half a list is worse than an old one. Where the versions
-   * after the restore are above all that were, `#isNews` tells.
+   * The list in progress is older than the cached objects: etcd was restored from a backup, and our versions come from a lost history.
+   * Listed objects replace the cached ones; until then the cached objects stay, because half a list is worse than an old one. If the
+   * versions after the restore are above all earlier ones, `#isNews` detects it.
    */
   #setBack = false;
   /** Keys that the list in progress has held so far. */
@@ -96,7 +97,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     );
   }
 
-  /** Resolves when the watch has ended after its signal; at once when it was never started. */
+  /** Resolves when the watch has ended after its signal; at once if it was never started. */
   async stopped(): Promise<void> {
     await this.#running;
   }
@@ -128,14 +129,14 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return [...this.#store.values()];
   }
 
-  /** Those whose index holds the value, in no particular order. Throws when there is no such index. */
+  /** Objects whose index contains the value, in no particular order. Throws if the index does not exist. */
   by(index: string, value: string): P[] {
     return this.#index(index)
       .of(value)
       .map((key) => this.#store.get(key)!);
   }
 
-  /** What is kept of an object. */
+  /** The cached part of an object. */
   kept(object: T): P {
     const {managedFields = [], ...metadata} = object.metadata as ObjectMeta & {managedFields?: ManagedFieldsEntry[]};
     const whole: T = {...object, metadata};
@@ -227,8 +228,8 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   }
 
   /**
-   * What is held gives way to what is newer. To an older one, too, in a list that is as new as what is held: its history was set
-   * back, and goes on above all versions that were (`etcdutl snapshot restore --bump-revision`).
+   * Newer objects replace cached ones. An older object replaces a cached one if its list is as new as the cached object: its history was
+   * set back, and continues above all earlier versions (`etcdutl snapshot restore --bump-revision`).
    */
   #isNews(object: ObjectMeta, held: ObjectMeta, listed: string | undefined): boolean {
     const order = compareResourceVersions(object.resourceVersion, held.resourceVersion);

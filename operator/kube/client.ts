@@ -14,7 +14,7 @@ export interface ListOptions {
   fieldSelector?: string;
   /** Objects a page; 0 asks for everything at once. 500 by default. */
   limit?: number;
-  /** Asks for nothing but metadata: an object then has no more than that. */
+  /** Requests only the metadata of objects. */
   metadataOnly?: boolean;
   signal?: AbortSignal;
 }
@@ -98,7 +98,7 @@ export class Client {
   }
 
   /**
-   * All objects at one resourceVersion, read in pages. Where these expire before the last is read (410) they are read once more, and
+   * All objects at one resourceVersion, read in pages. If the pages expire before the last one is read (410), they are read once more, and
    * then everything at once.
    */
   async list<T extends KubeObject>(
@@ -116,8 +116,8 @@ export class Client {
   }
 
   /**
-   * The pages of one consistent list, from the first, or from where `from` says: all carry the same resourceVersion. A page that is
-   * too much to read is asked for by halves, and so are those after it. Throws a 410 when the list became too old midway.
+   * The pages of one consistent list, from the first page or from `from`: all carry the same resourceVersion. A page that is too large to
+   * read is requested again with half its size, and so are the following pages. Throws a 410 if the list becomes too old midway.
    */
   async *pages<T extends KubeObject>(
     resource: Resource<T>,
@@ -136,7 +136,7 @@ export class Client {
       const {items, resourceVersion, next}: ListPage<T> = await coming;
       // The server gathers the next page while this one is taken in.
       coming = next === undefined ? undefined : read(next);
-      // Whoever stops in between never hears of its failure.
+      // A caller that stops early never sees the failure of the page that is already requested.
       coming?.catch(() => {});
       yield {items, resourceVersion, next};
     }
@@ -151,8 +151,8 @@ export class Client {
   }
 
   /**
-   * One watch request, its events in batches as they arrive, bookmarks among them. Returns when the server ends it in order;
-   * throws when refused, cut or aborted, and when the stream ends inside an event.
+   * Sends one watch request. Yields its events in batches as they arrive, including bookmarks. Returns when the server ends the watch in
+   * order; throws if it is refused, cut or aborted, or if the stream ends inside an event.
    */
   async *watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>[]> {
     const {namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, signal} = options;

@@ -10,19 +10,19 @@ import {processTurns, type Turns} from './turns.ts';
 import type {Wake} from './wake.ts';
 import {defaultWorkers} from './workers.ts';
 
-/** When to look at the key again: after a time at the latest, or only when something changes. */
+/** The time of the key's next run: after a delay at the latest, or only after a change. */
 export type Result = {requeueAfterMs: number} | 'awaitChange';
 
-/** It ends by itself, as each of its requests does: a write that has begun is finished. */
+/** Runs a reconcile. A started reconcile is never aborted; it ends because each of its requests has a time limit. */
 export type Reconcile = (key: Key) => Promise<Result>;
 
-/** At once, after those that are due already: there was more to do than for one turn. */
+/** Run again at once, after all keys that are due already: the reconcile has more work than fits into one turn. */
 export const again: Result = {requeueAfterMs: 0};
 
 export interface ControllerOptions {
   name: string;
   reconcile: Reconcile;
-  /** What enqueues keys, besides whoever calls `enqueue`. */
+  /** Sources that enqueue keys, besides direct calls of `enqueue`. */
   wokenBy?: readonly Wake[];
   /** Keys that are reconciled at the same time; `defaultWorkers` by default. */
   workers?: number;
@@ -32,17 +32,17 @@ export interface ControllerOptions {
   log: Logger;
   backoff?: Backoff;
   clock?: Clock;
-  /** Those of the process by default. */
+  /** Default: the turns of the process. */
   turns?: Turns;
 }
 
 /**
  * Calls `reconcile` for keys, never events, never twice at once for a key.
  *
- * How a reconcile ends, and what follows: 'awaitChange': nothing; `requeueAfterMs`: a run by then at the latest; a conflict, a
- * `StaleReadError`, a namespace that is gone or being deleted: a quiet retry with back-off; `TerminalError`: an error log and no
- * retry; anything else: an error log and a retry with back-off, not before what a Retry-After said. Whatever happens, an `enqueue`
- * during the run causes one more.
+ * The outcome of a reconcile and its consequence. 'awaitChange': nothing. `requeueAfterMs`: a run by then at the latest. A conflict, a
+ * `StaleReadError`, a namespace that is gone or being deleted: a quiet retry with backoff. `TerminalError`: an error log and no retry. Any
+ * other error: an error log and a retry with backoff, not before the time in Retry-After. In every case, an `enqueue` during the run causes
+ * one more run.
  */
 export class Controller {
   readonly name: string;
@@ -50,7 +50,7 @@ export class Controller {
   readonly #queue: Queue;
   readonly #stop = new AbortController();
   #workers: Promise<void>[] = [];
-  /** What was enqueued before the start: nobody works on it yet, so it does not wait. Undefined from then on. */
+  /** Keys that were enqueued before the start: no worker runs yet, so they do not count as waiting. Undefined from then on. */
   #early: Set<Key> | undefined = new Set();
 
   constructor(options: ControllerOptions) {
@@ -72,10 +72,7 @@ export class Controller {
     for (const wake of options.wokenBy ?? []) wake((key, how) => this.enqueue(key, how));
   }
 
-  /**
-   * `urgent`: somebody waits for it; it passes what merely follows from something else. Of what is there at the start nobody waits for
-   * one more than for another.
-   */
+  /** `urgent`: a person waits for the key, so it passes keys that only follow from other changes. At the start no key is urgent. */
   enqueue(key: Key, {urgent = false} = {}): void {
     if (this.#early) this.#early.add(key);
     else this.#queue.add(key, {urgent});
@@ -147,7 +144,7 @@ export class Controller {
       log.debug({err: error}, 'reconcile ended by the stop');
       return;
     }
-    // Of a namespace's end the watch is about to tell.
+    // The watch is about to report the end of the Namespace.
     if (isConflict(error) || isNamespaceGone(error) || error instanceof StaleReadError) {
       metrics.reconciles.inc({controller, result: 'requeue'});
       const retryInMs = this.#queue.addBackoff(key);

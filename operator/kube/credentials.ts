@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import type {KubeConfig} from '@kubernetes/client-node';
 import {proxyFor, proxyUrl} from './proxy.ts';
 
-/** What a connection and a request must carry, as it stands now: certificates and tokens rotate. */
+/** The current credentials of connections and requests: certificates and tokens rotate. */
 export interface Secrets {
   tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ export interface Secrets {
 export interface Credentials {
   /** The API server's URL, a path prefix allowed. */
   server: string;
-  /** By which proxy the server is reached; directly by default. */
+  /** The proxy to the server; default: a direct connection. */
   proxy?: URL;
   /** Reads files again, runs a credential plugin when one is due: always, where what it said last was `refused`. */
   read(refused?: 'refused'): Promise<Secrets>;

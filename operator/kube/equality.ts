@@ -7,9 +7,9 @@ function isDictionary(value: unknown): value is Dictionary {
 }
 
 /**
- * Whether everything that `intent` says is so in `live`: objects may hold more there, as defaults do; lists must be of the same
- * length, and each element a subset of the one in its place. An undefined member says nothing. Null, {} and [] stand where
- * nothing is, because the API server drops them or not, as it likes.
+ * Whether `live` contains everything that `intent` contains. Objects may have more members, for example defaults. Lists must have the same
+ * length, and each element must be a subset of its counterpart. An undefined member is ignored. Null, {} and [] match a missing member,
+ * because the API server may drop or keep them.
  */
 export function isSubset(intent: unknown, live: unknown): boolean {
   if (intent === undefined || Object.is(intent, live)) return true;

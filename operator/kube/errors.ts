@@ -1,4 +1,4 @@
-/** What can go wrong between us and the API server, told apart. Each message names the request, so that a log line is enough. */
+/** Errors between Doorplate and the API server. Each message names the request, so that a log line is enough. */
 
 /** A cause inside a Status, such as one field manager conflict. */
 export interface StatusCause {
@@ -20,7 +20,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
   readonly details: StatusDetails;
-  /** What the server said, without what was asked. */
+  /** The server's message, without the request. */
   readonly says: string;
   /** The body as received. */
   readonly body: string;
@@ -45,7 +45,7 @@ export class ApiError extends Error {
   }
 }
 
-/** An error that tells of another in its own words. That one is no `cause`, which loggers append to the message once more. */
+/** An error that quotes another error. The other error is not the `cause`, because loggers would append its message once more. */
 abstract class BecauseError extends Error {
   readonly #because: unknown;
 
@@ -140,8 +140,8 @@ export function isGone(error: unknown): error is ApiError {
 }
 
 /**
- * The object would be larger than the API server or etcd takes. Only the request's own limit has a status of its own, 413; etcd's (1.5 MiB
- * as it comes) and gRPC's are a 500 (seen with Kubernetes 1.36).
+ * Whether the object would be larger than the API server or etcd accepts. The API server's request limit has its own status, 413; the
+ * limits of etcd (1.5 MiB by default) and gRPC cause a 500 (seen with Kubernetes 1.36).
  */
 export function isTooLarge(error: unknown): error is ApiError {
   return (
@@ -183,8 +183,8 @@ export function isOfAll(error: unknown): boolean {
 }
 
 /**
- * The API server, or who it asks (admission), has answered no to this very object: others may fare better, and so may this one later.
- * Not that what was read is behind, nor that its namespace is going.
+ * Whether the API server, or admission, has refused this very object: other objects may succeed, and so may this one later. A stale read or
+ * a namespace that is being deleted does not count.
  */
 export function isOfOne(error: unknown): error is ApiError {
   return error instanceof ApiError && !isOfAll(error) && !isConflict(error) && !isNamespaceGone(error);

@@ -3,24 +3,27 @@ import {isNotFound, isRefusal} from './errors.ts';
 import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
 
 /*
- * One merge patch that carries the resourceVersion read, so nobody else's finalizer is lost: a stale read throws a conflict.
- * After kube-rs' `finalizer.rs`: put the finalizer on before the first thing that needs cleaning up is made, take it off after
- * the last is gone.
+ * Finalizers are changed with a merge patch that carries the resourceVersion of the read object, so that no other finalizer is lost: a
+ * stale read throws a conflict. After kube-rs' `finalizer.rs`: add the finalizer before the first object that needs cleanup is created, and
+ * remove it after the last one is gone.
  */
 
 /** In a cache's copy, in place of the finalizers that it leaves out: a name that none can have. */
 const others = '...';
 const mostKept = 16;
 
-/** What a cache keeps of a list of finalizers: of a long one only whether this one is in it. Whoever changes that reads it anew. */
+/**
+ * The cached form of a list of finalizers. For a long list it records only whether this finalizer is included, and a writer must read the
+ * list again.
+ */
 export const keptFinalizers = (finalizers: string[] | undefined, name: string): string[] | undefined =>
   finalizers === undefined || finalizers.length <= mostKept
     ? finalizers
     : [...(finalizers.includes(name) ? [name] : []), others];
 
 /**
- * Returns the object as written; undefined when the finalizer is there, or can't be added: the object is being deleted, or the API server
- * refuses it. Whoever fills an object up so that no finalizer has room in it shall not keep up what else is to be done for it.
+ * Returns the written object; undefined if the finalizer exists, or cannot be added because the object is being deleted or the API server
+ * refuses it. A user who fills an object up so that no finalizer fits must not stop the rest of the reconcile.
  */
 export async function ensureFinalizer<T extends KubeObject>(
   client: Client,
@@ -62,7 +65,7 @@ async function setFinalizers<T extends KubeObject>(
   change: (all: readonly string[]) => string[],
 ): Promise<T> {
   const {uid, resourceVersion, finalizers: kept = []} = object.metadata;
-  // As of another resourceVersion it does not count: the patch is refused.
+  // A list with another resourceVersion is harmless: the patch is refused.
   const all = kept.includes(others) ? ((await client.get(resource, keyOf(object)))?.metadata.finalizers ?? []) : kept;
   const finalizers = change(all);
   return client.patch(resource, keyOf(object), {metadata: {uid, resourceVersion, finalizers}}, {type: 'merge'});

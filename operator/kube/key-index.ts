@@ -1,6 +1,6 @@
 import type {Key} from './objects.ts';
 
-/** Keys by a value. Most values have one key: a set of its own for each of these would be more than all the rest of an index. */
+/** Keys by a value. Most values have a single key: a set for each of these would need more memory than the rest of the index. */
 export class KeyIndex {
   readonly #keys = new Map<string, Key | Set<Key>>();
 

@@ -17,7 +17,7 @@ export async function loadKubeConfig(file?: string): Promise<KubeConfig> {
     return config;
   }
   const there = named.filter((path) => existsSync(path));
-  // Each by itself: paths in a file are relative to its own folder. Where none is there, the first is told to be missing.
+  // Each file is read separately: paths in a file are relative to its own folder. If no file exists, the first one is reported as missing.
   const parts = (there.length > 0 ? there : named.slice(0, 1)).map((path) => {
     const part = new Config();
     part.loadFromFile(path);

@@ -15,13 +15,13 @@ export interface ElectorOptions {
   namespace: string;
   /** Of the Lease. */
   name: string;
-  /** One incarnation of a Pod, such as its name in a Deployment, or its UID. Without '_'. */
+  /** A single incarnation of a Pod, for example its name in a Deployment, or its UID. It contains no '_'. */
   instance: string;
   metrics: KitMetrics;
   log: Logger;
   times?: Partial<ElectionTimes>;
   clock?: Clock;
-  /** What is written into the lease for people; nothing is decided by it. */
+  /** Clock for the times in the lease that people read. It decides nothing. */
   now?: () => Date;
 }
 
@@ -53,9 +53,9 @@ export class NotLeadingError extends Error {
  * Caveats: a write that had begun before is not called back: resourceVersions and uids in writes catch it. A machine that is
  * suspended as a whole stops this clock too.
  *
- * The identity is the instance and random bytes. A lease of the same instance is taken at once: a container that was killed and
- * started again in its Pod does not wait for itself. So an instance must never run twice at the same time; the kubelet sees
- * to that within a Pod.
+ * The identity consists of the instance and random bytes. A lease of the same instance is taken at once, so that a container that was
+ * killed and restarted in its Pod does not wait for itself. An instance must therefore never run twice at the same time; the kubelet
+ * ensures that within a Pod.
  */
 export class Elector {
   readonly identity: string;
@@ -202,7 +202,7 @@ export class Elector {
         await this.#within(Math.min(leftMs, this.#times.renewDeadlineMs / 2), (inTime) => this.#renew(inTime));
         waitMs = this.#times.retryPeriodMs;
       } catch (error) {
-        // What the server asks for, but not beyond the point where one more attempt is possible.
+        // Waits as long as the server asks for, but leaves time for one more attempt.
         waitMs = Math.max(this.#soon(), Math.min(retryAfterMs(error) ?? 0, this.#leftMs / 2));
         this.#log.warn({err: error, leftMs: Math.round(this.#leftMs)}, 'the lease was not renewed');
       }

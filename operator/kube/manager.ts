@@ -38,9 +38,9 @@ const releaseWithinMs = 3000;
  *   stop:  controllers take no more keys and drain within the grace time -> where this process led: what it does last -> events
  *          written -> leadership released -> servers -> caches -> client
  *
- * A candidate's copies are whole: who takes over works at once. With an elector the client refuses every write of a process that
- * does not lead. Leadership that is lost ends the process at
- * once with exit code 1: nothing is drained, nothing released. It is released only when no reconcile runs any more.
+ * A candidate keeps complete caches, so that a new leader works at once. With an elector, the client refuses every write of a process that
+ * does not lead. A lost lease ends the process at once with exit code 1, without a drain or a release. The lease is released only when no
+ * reconcile runs any more.
  */
 export class Manager {
   readonly #client: Client;
@@ -111,7 +111,7 @@ export class Manager {
     return this;
   }
 
-  /** Calls when all caches have synced, before this process is ready or a candidate. What it throws ends the start. */
+  /** Calls the handler when all caches have synced, before this process is ready or a candidate. An error of the handler ends the start. */
   whenSynced(check: () => void): this {
     this.#checks.push(check);
     return this;
@@ -123,7 +123,10 @@ export class Manager {
     return this;
   }
 
-  /** Calls when a process that leads, or need not ask, stops in order: no reconcile runs any more, and it may still write. */
+  /**
+   * Calls the handler when a leader, or a process without elector, stops in order: no reconcile runs any more, and writes are still
+   * allowed.
+   */
   whenEnding(end: () => Promise<void>): this {
     this.#ends.push(end);
     return this;
@@ -188,7 +191,7 @@ export class Manager {
     clearInterval(this.#heartbeat);
   }
 
-  /** Not while a reconcile may still write: the next leader then waits until the lease expires. */
+  /** The lease is not released while a reconcile may still write: the next leader then waits until it expires. */
   async #release(elector: Elector, drained: boolean): Promise<void> {
     if (!drained) return;
     await this.#within(

@@ -4,12 +4,12 @@ import type {V1ManagedFieldsEntry, V1ObjectMeta, V1OwnerReference} from '@kubern
 
 export type Json = string | number | boolean | null | Json[] | {[key: string]: Json | undefined};
 
-/** One of client-node's types as the API server sends it: times are strings, in watches as in lists. */
+/** A type of client-node as the API server sends it: times are strings, in watches as in lists. */
 type AsSent<T> = T extends Date ? string : T extends object ? {[K in keyof T]: AsSent<T[K]>} : T;
 
 export type OwnerReference = AsSent<V1OwnerReference>;
 export type ObjectMeta = AsSent<V1ObjectMeta> & {name: string};
-/** Who owns which fields (server-side apply, KEP-555). `fieldsV1` has a key `f:NAME` for each field. */
+/** The owners of fields (server-side apply, KEP-555). `fieldsV1` has a key `f:NAME` for each field. */
 export type ManagedFieldsEntry = AsSent<V1ManagedFieldsEntry>;
 
 /** Anything that has metadata: an object, or a cache's projection of one. */
@@ -22,12 +22,12 @@ export interface KubeObject extends HasMeta {
   kind: string;
 }
 
-/** One of Kubernetes' own kinds, by client-node's type. The API server accepts none without its `spec`. */
+/** A native Kubernetes kind with client-node's type. The API server accepts none without its `spec`. */
 export type NativeKind<T> = KubeObject &
   AsSent<Omit<T, keyof KubeObject | 'spec'>> &
   (T extends {spec?: infer Spec} ? {spec: AsSent<NonNullable<Spec>>} : unknown);
 
-/** Where objects of type `T` live in the API. Made by `defineResource`. */
+/** The location of a kind's objects in the API. Created by `defineResource`. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** '' for the core group. */
   group: string;
@@ -89,8 +89,8 @@ export function pathOf(resource: Resource, at: {namespace?: string; name?: strin
 }
 
 /**
- * Which of two resourceVersions of one resource is newer: negative, 0 or positive. They are decimal integers without leading
- * zeros since Kubernetes 1.35 (KEP-5504), so the longer is the greater. A missing one is older than any.
+ * Compares two resourceVersions of a resource: negative, 0 or positive. They are decimal integers without leading zeros since Kubernetes
+ * 1.35 (KEP-5504), so the longer one is greater. A missing version is older than any other.
  */
 export function compareResourceVersions(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0;

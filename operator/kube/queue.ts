@@ -28,8 +28,8 @@ const mostPasses = 7;
  * - A key is with one worker at most, from `get` to `done`.
  * - A key has one due time: the earliest that was asked for since it was last taken. Taking it uses the due time up.
  * - What is added while its key is being worked on makes it due once more, after `done`.
- * - Keys leave in the order in which they became due; those that are urgent pass the others, but not for ever: every eighth is one
- *   of the others while any waits. A key stays urgent until it is taken, and through its back-off where that run fails.
+ * - - Keys leave in the order in which they became due. Urgent keys pass the others, but every eighth key is a normal one while any waits.
+ *   A key stays urgent until it is taken, and through its backoff if that run fails.
  * - After `shutdown` nothing is added and nothing more is given out; `drain` waits for what was.
  *
  *              add                          get                      done
@@ -130,7 +130,7 @@ export class Queue {
     this.#failures.delete(key);
   }
 
-  /** The next due key, as soon as there is one; undefined once shut down. Whoever gets a key must call `done`. */
+  /** The next due key, as soon as one is due; undefined after shutdown. The caller must call `done` with each key. */
   get(): Promise<Key | undefined> {
     if (this.#stopped) return Promise.resolve(undefined);
     const next = this.#nextLane().shift();

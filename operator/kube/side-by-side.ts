@@ -29,7 +29,7 @@ export async function settleAll<T, R>(
   return Promise.allSettled(outcomes);
 }
 
-/** The first failure among outcomes, where each is of one item alone (`isOfOne`); throws the first error that is of more than that. */
+/** The first failure among outcomes if each failure concerns a single item (`isOfOne`). Throws the first error that concerns more. */
 export function failureOf(outcomes: readonly PromiseSettledResult<unknown>[]): ApiError | undefined {
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
   const ofMore = errors.find((error) => !isOfOne(error));

@@ -34,7 +34,7 @@ interface FallbackWindow {
   returned: number;
   /** Granted to this process, by whomever. */
   own: number;
-  /** Requests that were granted without the backend and are not reported to it yet. Negative: granted requests that were not used. */
+  /** Requests that were granted without the backend and not reported to it yet. Negative: granted requests that were not used. */
   owed: number;
   /** The same, reported but not acknowledged yet. */
   telling: number;

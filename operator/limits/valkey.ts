@@ -240,8 +240,8 @@ export class Valkey implements Backend, RecordStore {
   }
 
   /**
-   * Sends one call, or all calls of a transaction. Without a connection it fails with the reason for that. If no answer arrives in time,
-   * the connection is closed: every call on it fails, and a new one is opened.
+   * Sends one call, or all calls of a transaction. Without a connection, the call fails with the connection's error. If no answer arrives
+   * in time, the connection is closed: every call on it fails, and a new one is opened.
    */
   async #ask<T>(call: (client: ValkeyClient) => Promise<T>): Promise<T> {
     const client = this.#client;

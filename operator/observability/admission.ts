@@ -1,10 +1,13 @@
-/** What the operator says while the chart's admission policy refuses less than it could. The API server does what the policy says. */
+/** The operator's reports while the chart's admission policy refuses less than it could. The API server enforces the policy. */
 import type {Settings} from '../config.ts';
 import type {EventRecord} from '../kube/events.ts';
 
 type AdmissionPolicy = Settings['admissionPolicy'];
 
-/** Whether others' routes, certificates and Secrets of hostnames are refused: in namespaces of an Account, and in all others. */
+/**
+ * Whether writes of others to routes, certificates and Secrets of hostnames are refused: in Namespaces of an Account, and in all other
+ * Namespaces.
+ */
 export function denies({enabled, mode, scope}: AdmissionPolicy): {account: boolean; other: boolean} {
   const account = enabled && mode === 'Deny';
   return {account, other: account && scope === 'All'};
@@ -19,7 +22,7 @@ function gapOf({enabled, mode}: AdmissionPolicy): string {
     : `Others' routes are refused nowhere (admissionPolicy.mode is ${mode}): ${whatFollows}`;
 }
 
-/** The Event for each start of an operator, while not all is refused that could be. */
+/** The Event at each start of an operator while the policy is not as strict as possible. */
 export function eventOfPolicy(policy: AdmissionPolicy): Omit<EventRecord, 'regarding'> | undefined {
   if (denies(policy).other) return undefined;
   const note = `${gapOf(policy)}. What mode Deny with scope All would refuse of what stands: kubectl doorplate policy check.`;

@@ -5,7 +5,7 @@ import {limitMetrics} from '../limits/metrics.ts';
 import {apiMetrics, domainMetrics} from './metrics.ts';
 import {standingMetrics} from './standing-metrics.ts';
 
-/** Of prom-client's metrics, which do not say so in their types. */
+/** Members of prom-client's metrics that its types do not declare. */
 interface Described {
   name: string;
   help: string;

@@ -10,7 +10,7 @@ export function makeRegistry(): Registry {
 /** Seconds, minutes, hours, days: how long customers and a CA take. */
 const longBuckets = [5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_400, 43_200, 86_400, 172_800, 604_800];
 
-/** What Doorplate counts of its own. Never a hostname as a label. */
+/** Doorplate's own metrics. A hostname is never a label. */
 export const domainMetrics = (registry: Registry) => ({
   dnsChecks: new Counter({
     name: 'doorplate_dns_checks_total',

@@ -1,4 +1,4 @@
-/** What the operator says where plain HTTP by one shared Ingress may not do what it should. */
+/** The operator's reports when plain HTTP through the shared Ingress may not work. */
 import type {EventRecord} from '../kube/events.ts';
 
 type PlainHttpEvent = Omit<EventRecord, 'regarding'>;

@@ -4,7 +4,7 @@
  */
 import {Gauge, type Registry} from 'prom-client';
 
-/** What the one that leads knows. All of it is sums, or one step for each time of what waits: no walk over all domains. */
+/** Facts that only the leader knows. Each is a sum, or a step for each waiting group: no walk over all domains. */
 export interface LeaderFacts {
   phases: () => Iterable<readonly [phase: string, count: number]>;
   /** `oldest`: ms since the epoch; Infinity where `count` is 0. */

@@ -30,7 +30,7 @@ export const edge: PreflightQuestion = {
     const seen = findings.map(told).join('; ');
     const faults = findings.flatMap((finding) => whyNot(finding) ?? []);
     if (faults.length === 0) return {outcome: 'ok', seen};
-    // No project has this name, so there is no certificate for it: Envoy hangs up then, without an alert.
+    // No project has this name, so no certificate exists for it. Envoy closes the connection without an alert in that case.
     if (platform.tls === 'PerProject' && faults.every((fault) => fault === hangsUp))
       return {outcome: 'unknown', seen, remedy: `See yourself that a hostname becomes Live. ${proxied}`};
     return {

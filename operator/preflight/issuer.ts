@@ -32,7 +32,10 @@ function unready({status}: AcmeIssuer, its: string): PreflightAnswer | undefined
   };
 }
 
-/** Hostnames of customers are any: only a solver without a selector is for all of them. The first counts (cert-manager's API reference). */
+/**
+ * Customers' hostnames are arbitrary, so only a solver without a selector covers all of them. The first solver counts (cert-manager's API
+ * reference).
+ */
 function solved(
   solvers: readonly AcmeSolver[] | undefined,
   {spec}: AcmeIssuer,

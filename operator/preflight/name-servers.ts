@@ -42,7 +42,7 @@ export const nameServers: PreflightQuestion = {
 const answers = (reply: Reply): boolean =>
   reply.kind === 'Answer' || reply.failure === 'Refused' || reply.failure === 'ServerFailure';
 
-/** Of servers that can stand in for each other some must answer. */
+/** `some`: at least one of several equivalent servers must answer. */
 function judged(reached: readonly Reached[], needed: 'some' | 'every', remedy: string): PreflightAnswer {
   const ok = (['udp', 'tcp'] as const).every((way) => reached[needed](({[way]: reply}) => answers(reply)));
   const seen = reached.map(

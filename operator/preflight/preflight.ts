@@ -27,7 +27,7 @@ export class Preflight {
     this.#options = options;
   }
 
-  /** By question: whether it was answered well; one that is unknown is left out. */
+  /** Results by question: whether the check succeeded. Unknown results are left out. */
   *known(): Iterable<readonly [question: string, ok: boolean]> {
     for (const {name, outcome} of this.#answers) if (outcome !== 'unknown') yield [name, outcome === 'ok'];
   }
@@ -45,7 +45,7 @@ export class Preflight {
     const {signal} = this.#stop;
     for (let pause = pauseMs; !signal.aborted; pause = Math.min(2 * pause, longestPauseMs)) {
       const answers = await ask(world, signal);
-      // What was asked while the process ends says nothing.
+      // A result that arrives while the process ends is ignored.
       if (signal.aborted) return;
       const before = failed(this.#answers).map(({name}) => name);
       this.#answers = answers;

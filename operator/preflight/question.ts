@@ -1,4 +1,4 @@
-/** What a question of the preflight is, and its answer. */
+/** A preflight check, and its result. */
 import type {AcmeIssuer} from '../api/foreign.ts';
 import type {Settings} from '../config.ts';
 import type {Edge} from '../domain/proofs/proof.ts';
@@ -16,11 +16,11 @@ export interface PreflightWorld {
 }
 
 export interface PreflightAnswer {
-  /** `unknown`: it could not be asked, or what was seen does not tell. That is never a no. */
+  /** `unknown`: the check could not run, or its findings are inconclusive. It never counts as a failure. */
   outcome: 'ok' | 'failed' | 'unknown';
   /** What was seen, a sentence. */
   seen: string;
-  /** What to set or to open; not where all is well. */
+  /** The setting to change or the connection to open; absent if the check succeeded. */
   remedy?: string;
 }
 
@@ -29,6 +29,6 @@ export interface PreflightQuestion {
   name: string;
   /** A sentence with a question mark. */
   asks: (settings: PreflightWorld['settings']) => string;
-  /** What it throws counts as `unknown`. */
+  /** An exception counts as `unknown`. */
   ask: (world: PreflightWorld, signal: AbortSignal) => Promise<PreflightAnswer>;
 }

@@ -1,6 +1,6 @@
 /**
- * What has to be right around Doorplate, asked before the first order: by `helm test` and by each operator that begins to lead.
- * An answer that is `failed` holds nothing up: it says what to set.
+ * Checks of Doorplate's surroundings before the first order, by `helm test` and by each new leader. A failed check stops nothing: it
+ * reports the setting to change.
  */
 import {directory} from './directory.ts';
 import {edge} from './edge.ts';
@@ -18,7 +18,7 @@ export interface Answered extends PreflightAnswer {
   asked: string;
 }
 
-/** Asks all of them at once; in their order. Never rejects. */
+/** Runs all checks at once. Returns their results in order. Never rejects. */
 export const askAll = (world: PreflightWorld, signal: AbortSignal): Promise<Answered[]> =>
   Promise.all(
     questions.map(async ({name, asks, ask}) => ({

@@ -17,7 +17,7 @@ const statuses = [
 ] as const;
 const typingMs = 400;
 
-/** The value, once it has been the same for a while. */
+/** The value, after it has stayed the same for a while. */
 function useSettled(value: string, ms: number): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -52,7 +52,7 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
     },
     onSettled: () => client.invalidateQueries(domainsQuery(project)),
   });
-  // What is being added is not tried beside: that would be refused as there already.
+  // A hostname that is being added is not tried at the same time: the server would refuse it as attached already.
   const isTried = settled === hostname && !(isPending && variables === hostname);
   const tried = useQuery({
     queryKey: ['dry-run', project, settled],
@@ -83,7 +83,7 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
             value={typed}
             onChange={(e) => {
               setTyped(e.target.value);
-              // Of one that is being added the outcome is awaited.
+              // While a hostname is being added, its outcome is awaited.
               if (!isPending) reset();
             }}
             placeholder="docs.example.com"

@@ -15,7 +15,7 @@ const subscribe = (changed: () => void): (() => void) => {
 
 const queries = client.getQueryCache();
 
-/** What is shown is read again only when requests are left. */
+/** The page is read again only while requests are left. */
 const isOverQuota = (): boolean =>
   queries
     .getAll()

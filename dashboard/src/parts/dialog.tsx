@@ -7,7 +7,7 @@ import {Problem} from './problem.tsx';
 interface ConfirmProps {
   title: string;
   children: ReactNode;
-  /** What the button says that does it. */
+  /** Label of the button that performs the action. */
   does: string;
   dangerous?: boolean;
   busy: boolean;

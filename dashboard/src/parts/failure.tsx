@@ -1,4 +1,4 @@
-/** Where the page itself has failed it says so, instead of going blank. */
+/** Shows an error of the page itself, instead of a blank page. */
 import {Component} from 'react';
 import type {ReactNode} from 'react';
 import {Page} from './page.tsx';

@@ -1,4 +1,4 @@
-/** Where what had the focus has gone, it is at the heading of what is around, else at the page's: not lost. */
+/** Moves the focus to the heading of the surrounding part, or of the page, if the focused element is gone. The focus is never lost. */
 export function giveFocusBack(around?: HTMLElement | null): void {
   if (document.activeElement !== document.body) return;
   (around ?? document.querySelector('h1'))?.focus({preventScroll: true});

@@ -1,4 +1,4 @@
-/** One hostname: where it stands, what it needs, what can be done with it. */
+/** A hostname: its state, its next step, and its actions. */
 import {useMutation} from '@tanstack/react-query';
 import {Suspense, useEffect, useRef, useState} from 'react';
 import type {RefObject} from 'react';
@@ -44,7 +44,7 @@ const roleOf = ({role, redirect}: Host, primary: string | null): string => {
     : `Will redirect${primary === null ? '' : ` to ${primary}`}`;
 };
 
-/** Those that are there, or could not be asked for. */
+/** Records that exist, or could not be checked. */
 const stand = (records: Host['records']): boolean =>
   records.every(({state}) => state === 'Found' || state === 'Unknown');
 
@@ -199,7 +199,7 @@ function Actions({
   );
 }
 
-/** What becomes of it when it is removed. */
+/** The consequences of a removal. */
 function Removed({host: {hostname, phase, servedUntil, certificateExpires, records}}: {host: Host}) {
   return (
     <>

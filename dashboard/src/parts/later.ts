@@ -2,7 +2,7 @@
 import {lazy} from 'react';
 import type {ComponentType, LazyExoticComponent} from 'react';
 
-/** Of a server that answers, so often: what it does not have then, a new release has replaced. */
+/** Number of attempts while the server answers: a new release has replaced files that it does not have any more. */
 const mostTries = 4;
 const longestWaitMs = 3000;
 
@@ -16,7 +16,7 @@ async function isThere(): Promise<boolean> {
   }
 }
 
-/** As React's `lazy`, which would keep the first failure for ever. Where it gives up it throws: see failure.tsx. */
+/** Like React's `lazy`, which would keep the first failure permanently. After the last attempt it throws: see failure.tsx. */
 export function later<P>(load: () => Promise<{default: ComponentType<P>}>): LazyExoticComponent<ComponentType<P>> {
   return lazy(async () => {
     for (let tries = 0, waitMs = 300; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {

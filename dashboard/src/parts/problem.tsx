@@ -1,4 +1,4 @@
-/** What went wrong, in the server's own words, for as long as it is so: until the time at which the server says that it may be tried again. */
+/** An error in the server's own words, for as long as it lasts: until the time at which the server allows another attempt. */
 import {useEffect, useState} from 'react';
 import {Refused, Unreachable} from '../api.ts';
 import {when} from '../words.ts';

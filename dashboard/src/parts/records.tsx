@@ -6,7 +6,7 @@ import {Copy} from './copy.tsx';
 const typeOf = ({type, note}: DnsRecord): string =>
   type === 'ALIAS' && note === undefined ? 'ALIAS, ANAME or flattened CNAME' : type;
 
-/** Where to make them: the provider, else by whose servers it can be found. */
+/** The place to create the records: the provider, or else the name servers that identify it. */
 function atWhom(zone: Host['zone']): string {
   if (zone === undefined) return 'your DNS provider';
   const {provider, nameServers} = zone;

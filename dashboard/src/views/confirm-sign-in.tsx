@@ -7,7 +7,7 @@ import {Problem} from '../parts/problem.tsx';
 interface ConfirmSignInProps {
   unconfirmed: Unconfirmed;
   busy: boolean;
-  /** What went wrong after the person had confirmed. */
+  /** The error after the person has confirmed. */
   error: unknown;
   onConfirm: () => void;
   onCancel: () => void;

@@ -139,7 +139,7 @@ function Body({
   );
 }
 
-/** What the plan allows, and where that is too little: which plan does. */
+/** The limit of the plan. If it is too small, names a plan that is large enough. */
 function PlanNote({
   account: {
     plan,

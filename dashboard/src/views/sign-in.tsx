@@ -1,4 +1,4 @@
-/** By the platform's link, or by an API key. */
+/** Sign-in through the platform's link, or with an API key. */
 import {useMutation} from '@tanstack/react-query';
 import {useEffect, useRef, useState} from 'react';
 import type {FormEvent} from 'react';
@@ -31,7 +31,7 @@ interface SignInProps {
   before?: string;
   /** Why nobody is signed in any more. */
   why?: string;
-  /** Somebody is signed in, or goes on as who they were. */
+  /** Called when a person has signed in, or keeps the present session. */
   onEnd?: () => void;
 }
 

@@ -148,7 +148,7 @@ function KeyTable({usage: {since, until, items}}: {usage: Usage}) {
   );
 }
 
-/** Of each key, the busiest first. */
+/** Sums for each key, the busiest key first. */
 function sumsOf(items: Usage['items'], lastDay: string): {key: string; today: number; inAll: number}[] {
   const sums = new Map<string, {key: string; today: number; inAll: number}>();
   for (const {key, day, requests} of items) {

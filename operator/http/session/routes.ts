@@ -275,7 +275,7 @@ async function startByKey(
   return deps.sessions.start(grant);
 }
 
-/** What a key that was typed in grants. Throws where it is none, or is banned in this network. */
+/** The permissions of a typed key. Throws if the key is invalid, or banned in this network. */
 function grantOf(
   {recognise, bannedUntil, namespaceUID, now}: SessionRoutesDeps,
   token: string,

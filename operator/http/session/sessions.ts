@@ -1,6 +1,6 @@
 /**
- * Who uses the page without a key in hand: a link that the platform's backend asked for, or a key that was typed in once, becomes a
- * session. Link and cookie are 256 random bits; only their SHA-256 is kept, where quota is kept, so sessions outlive a restart.
+ * Sessions of people who use the page without a key: a link that the platform's backend requested, or a key that was typed once, opens a
+ * session. Link and cookie are 256 random bits. Only their SHA-256 is stored, together with the quota, so that sessions survive a restart.
  *
  *   backend --makeLink--> link, 5 minutes --open, once--> session --its lifetime, or end, or the end of the key behind it--> nothing
  */
