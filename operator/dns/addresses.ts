@@ -1,11 +1,11 @@
-/** The addresses to which a name leads: of the edge, where it is known by a name. */
+/** Resolves the addresses of a name, for an edge that is known by a name. */
 import {isMade} from './dns64.ts';
 import {canonicalName} from './names.ts';
 import {ask} from './wire.ts';
 import type {Record_, DnsServer} from './wire.ts';
 
 export interface Resolved {
-  /** Of both families, each once, sorted. At least one. */
+  /** Addresses of both families, each once, sorted. At least one. */
   addresses: string[];
   /** The shortest of all records on the way. */
   ttlSeconds: number;
@@ -20,7 +20,7 @@ interface ResolveOptions {
 /** A name has no address, or none that anybody tells. */
 export class NoAddress extends Error {
   override name = 'NoAddress';
-  /** Why resolvers could not tell, an entry each; empty: they all say that there is none. */
+  /** Reasons why resolvers could not answer, one entry each. Empty: all resolvers report that no address exists. */
   readonly failures: readonly string[];
 
   constructor(hostname: string, failures: readonly string[]) {
@@ -33,8 +33,8 @@ export class NoAddress extends Error {
 const mostHops = 8;
 
 /**
- * What any of the resolvers says, all at once. One that leaves one of the two families unanswered does not count: half an answer
- * would take addresses away. Throws {@link NoAddress} where none counts, or no address is found.
+ * The combined answers of all resolvers, asked at once. A resolver that leaves a family unanswered does not count: half an answer would
+ * take addresses away. Throws {@link NoAddress} if no resolver counts, or no address is found.
  */
 export async function resolveAddresses(
   resolvers: readonly DnsServer[],

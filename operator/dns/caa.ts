@@ -5,11 +5,11 @@ import {selfAndAncestors} from './names.ts';
 import type {WireQuestion, Reply} from './wire.ts';
 import type {Trouble} from './zones.ts';
 
-/** The CAA records that count for a name, or why they could not be read. Neither: there are none up to the root. */
+/** The CAA records that apply to a name, or the reason why they could not be read. Neither: no records exist up to the root. */
 export interface CaaObservation {
   /** Whose they are: the name itself, or the ancestor at which the climb ended. */
   of?: string;
-  /** Where they stand: there, or at the end of its CNAMEs. */
+  /** Name at which the records were found: this name, or the end of its CNAMEs. */
   foundAt?: string;
   records?: {flags: number; tag: string; value: string}[];
   failure?: Trouble & {name: string};
@@ -56,13 +56,13 @@ async function caaAt(
       return {
         failure: {name: asked, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'},
       };
-    // What was not read could be the very record that forbids it.
+    // An unread record may be the very record that forbids issuance.
     if (reply.cut)
       return {failure: {name: asked, failure: 'TooLarge', detail: `answered with more than ${MOST_RECORDS} records`}};
     const records = reply.answers.filter((record) => record.type === 'CAA');
     if (records[0])
       return {of: name, foundAt: records[0].name, records: records.map((record) => property(record.data))};
-    // A resolver has followed the CNAME; a server that only knows its own zones has not.
+    // A resolver has followed the CNAME. A server that only knows its own zones has not.
     const end = reply.answers.filter((record) => record.type === 'CNAME').at(-1)?.data;
     if (end === undefined || reply.authority.some((record) => record.type === 'SOA')) return undefined;
     asked = end;
@@ -84,7 +84,7 @@ export function decisive(seen: CaaObservation[]): CaaObservation {
   );
 }
 
-/** Of a record's text (`Record_`): the tag has no blank in it. */
+/** Parses a record's text (`Record_`). The tag contains no blank. */
 function property(data: string): {flags: number; tag: string; value: string} {
   const [flags = '', tag = ''] = data.split(' ', 2);
   return {flags: Number(flags), tag, value: data.slice(flags.length + tag.length + 2)};

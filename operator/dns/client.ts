@@ -1,6 +1,6 @@
 /**
- * What the DNS says about a hostname: by the zone's own servers, and by the recursive resolvers that everybody else uses.
- * It reports; whether that proves anything is `domain/verification.ts`'s to say.
+ * Queries DNS about a hostname: the zone's own servers, and the public recursive resolvers. It only reports answers;
+ * `domain/verification.ts` judges them.
  */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {type CaaObservation, climb, decisive} from './caa.ts';
@@ -24,9 +24,9 @@ export interface DnsObservation {
   zone?: string | undefined;
   /** Names of that zone's servers as they are delegated, sorted; only of authoritative servers. */
   nameServers?: string[] | undefined;
-  /** One for each server asked, in the order of the servers. */
+  /** A finding for each server, in the order of the servers. */
   findings: DnsFinding[];
-  /** No server answered; or none could be found, and then there are no findings. */
+  /** Set if no server answered. If no server could be found, there are no findings. */
   failure?: Trouble | undefined;
 }
 
@@ -35,11 +35,11 @@ export interface DnsClientOptions {
   recursive: DnsServer[];
   /** Whether name servers that a zone names may have private, loopback or otherwise special addresses. */
   allowPrivateAddresses: boolean;
-  /** Of one question to one server. Default 2,000. */
+  /** Time for one question to one server, ms. Default 2,000. */
   tryTimeoutMs?: number;
   /** How often a server is asked that stays silent. Default 2. */
   tries?: number;
-  /** Of a call that belongs to no {@link Inquiry}. Default 10,000. */
+  /** Time for a call without an {@link Inquiry}, ms. Default 10,000. */
   totalTimeoutMs?: number;
   /** Authoritative servers asked for one name, and of IPv6 again where none of these can be reached. Default 4. */
   maxServers?: number;
@@ -49,7 +49,7 @@ export interface DnsClientOptions {
   port?: number;
 }
 
-/** What is asked about a name: what it leads to, or its TXT. */
+/** The question about a name: its CNAME and addresses, or its TXT. */
 export type DnsWanted = 'Host' | 'TXT';
 
 const isServerFailure = (reply: Reply) => reply.kind === 'Failure' && reply.failure === 'ServerFailure';
@@ -176,7 +176,7 @@ export class DnsClient {
     };
   }
 
-  /** Of a zone that a server of its parent holds too, and so doesn't refer to: its own servers, of which that may be one among others. */
+  /** The own servers of a zone that a server of its parent also holds, and therefore does not refer to. That server may be one of them. */
   async #ownServers(cut: string, parent: Zone, askResolvers: AskResolvers, limit: Inquiry): Promise<Zone | undefined> {
     const replies = await this.#askZone(parent, {name: cut, type: 'NS'}, limit);
     for (const reply of replies) {
@@ -207,9 +207,9 @@ export class DnsClient {
   }
 
   /**
-   * Adds to a reply about CNAME what the same server says about addresses. Where there is a CNAME, an authoritative server is asked
-   * only for the chain behind it, and only where it can know it: the target is within `chainWithin`. A resolver is asked in any case:
-   * it may have kept old addresses, and those are what visitors and the certificate authority get.
+   * Adds to a reply about CNAME the same server's reply about addresses. With a CNAME, an authoritative server is asked only for the chain
+   * behind it, and only if it can know the chain: the target is within `chainWithin`. A resolver is always asked: it may have cached old
+   * addresses, which visitors and the certificate authority get as well.
    */
   async #completed(
     name: string,
@@ -260,8 +260,8 @@ export class DnsClient {
   }
 
   /**
-   * As {@link #ask}; what a resolver holds back because its validation fails is told apart from what it could not find. It is
-   * asked once more before that is said: a failure that passes may be over by the question in between.
+   * Like {@link #ask}, but distinguishes an answer that a resolver withholds because DNSSEC validation fails from an answer that it could
+   * not find. The question is repeated before such a report, because the failure may be over.
    */
   async #askResolver(server: DnsServer, question: WireQuestion, limit: Inquiry): Promise<Reply> {
     const reply = await this.#askUnlessSilent(server, question, true, limit);
@@ -278,7 +278,7 @@ export class DnsClient {
     };
   }
 
-  /** As {@link #ask}; a server that has only been silent in this inquiry is not waited for again. */
+  /** Like {@link #ask}, but skips a server that has only been silent in this inquiry. */
   async #askUnlessSilent(
     server: DnsServer,
     question: WireQuestion,
@@ -307,7 +307,7 @@ export class DnsClient {
     if (wait > 0) await sleep(wait, undefined, {signal}).catch(() => {});
   }
 
-  /** Asks again only a server that was silent: what answers, or refuses, would do so again. */
+  /** Repeats a question only for a silent server: a server that answered or refused would do so again. */
   async #ask(
     server: DnsServer,
     question: WireQuestion,
@@ -322,7 +322,7 @@ export class DnsClient {
     return reply;
   }
 
-  /** Does what was not done before in this inquiry; without one, within a time of its own. */
+  /** Runs work at most once in this inquiry. Without an inquiry, the work has its own time limit. */
   async #within<T>(inquiry: Inquiry | undefined, key: string, work: (limit: Inquiry) => Promise<T>): Promise<T> {
     if (inquiry) return inquiry.once(key, () => work(inquiry));
     const own = new Inquiry({totalMs: this.#totalTimeoutMs});

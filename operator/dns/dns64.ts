@@ -1,4 +1,4 @@
-/** What a resolver makes up for a network of IPv6 alone: of the A of a name an AAAA that leads there (RFC 6147). */
+/** Recognizes addresses that a resolver synthesizes for IPv6-only networks: an AAAA that leads to a name's A (RFC 6147). */
 import {SocketAddress} from 'node:net';
 
 /** The well-known prefix, behind which the address of IPv4 stands (RFC 6052, 2.1). */

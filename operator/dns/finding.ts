@@ -1,4 +1,4 @@
-/** What one server's replies say about a name, put together. Pure: replies in, a Finding out. */
+/** Combines one server's replies about a name into a Finding. Pure. */
 import {isAtOrBelow} from './names.ts';
 import type {DnsAnswer, Failure, Record_, Reply, DnsServer} from './wire.ts';
 
@@ -9,7 +9,7 @@ export interface DnsFinding {
   detail?: string | undefined;
   /** False for NXDOMAIN, undefined with a failure. */
   exists: boolean | undefined;
-  /** Targets of the CNAME at the name itself; more than one only from a broken zone. */
+  /** Targets of the CNAME at the name itself. Only a broken zone has several. */
   cname: string[];
   /** Addresses at the name itself, not at the end of a chain. Sorted. */
   a: string[];
@@ -20,7 +20,7 @@ export interface DnsFinding {
   chain: string[];
   /** How long a resolver may repeat "no such record": min(SOA's TTL, SOA's MINIMUM) (RFC 2308, 5). */
   negativeTtlSeconds?: number | undefined;
-  /** Of the CNAME at the name, or the shortest of its addresses. */
+  /** TTL of the CNAME at the name, or the shortest TTL of its addresses. */
   ttlSeconds?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export function read(name: string, reply: Reply, opts: {authoritative: boolean; 
   };
 }
 
-/** One Finding of what the same server said to a first question (CNAME) and to further ones (A, AAAA). */
+/** Combines a server's finding for a first question (CNAME) with its findings for further questions (A, AAAA). */
 export function merge(first: DnsFinding, further: DnsFinding[]): DnsFinding {
   if (first.failure || further.length === 0) return first;
   const answered = further.filter((finding) => !finding.failure);
@@ -67,7 +67,7 @@ export function merge(first: DnsFinding, further: DnsFinding[]): DnsFinding {
   // A resolver that has kept the old addresses of a family gives them to all who ask for that, whatever it says of the CNAME.
   const cname = a.length + aaaa.length > 0 ? [] : (all.find((finding) => finding.cname.length > 0)?.cname ?? []);
   const failed = further.find((finding) => finding.failure);
-  // With nothing found, a question that failed leaves open whether there is something. "Could not ask" is not "no".
+  // If nothing was found and a question failed, records may still exist: a failed query is not a negative answer.
   if (failed && cname.length + a.length + aaaa.length === 0) return failed;
   return {
     server: first.server,

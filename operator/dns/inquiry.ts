@@ -6,8 +6,8 @@ const LONGEST_MS = 10_000;
 const addressOf = ({address, port}: DnsServer) => `${address} ${port}`;
 
 /**
- * All that is asked about a name at one time, by one check of it or by several that are made together. There is one time limit for
- * everything; what several ask is asked once; a server that has only been silent is not waited for again.
+ * All queries about a name at one time, by a single check or by several joint checks. They share one time limit. A repeated question is
+ * sent once, and a server that has only been silent is skipped.
  */
 export class Inquiry {
   readonly #limit = new AbortController();
@@ -16,7 +16,7 @@ export class Inquiry {
   /** By address: whether it has answered anything, or has been silent. */
   readonly #heard = new Map<string, boolean>();
   readonly #given: AbortSignal | undefined;
-  /** A label that no name has. One for all that is asked: checks that are made together ask for the same names. */
+  /** A label that no name has, the same for all queries: joint checks then ask for the same names. */
   readonly randomLabel = randomBytes(8).toString('hex');
   readonly #giveUp = (): void => this.#limit.abort(this.#given?.reason);
 
@@ -29,12 +29,12 @@ export class Inquiry {
     if (signal?.aborted) this.#giveUp();
   }
 
-  /** Fires when the time is over: with a TimeoutError, or with the reason of who gave it up. */
+  /** Aborts when the time is over, with a TimeoutError or with the reason of the caller that gave up. */
   get signal(): AbortSignal {
     return this.#limit.signal;
   }
 
-  /** What was asked before under this key, answered or not; else what `ask` gives. */
+  /** Returns the earlier result for this key, answered or not; otherwise the result of `ask`. */
   once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const before = this.#asked.get(key);
     if (before) return before as Promise<T>;

@@ -1,5 +1,5 @@
 /**
- * One DNS message to bytes and back (RFC 1035, 6891), by `dns-packet`.
+ * Encodes and decodes a DNS message (RFC 1035, 6891), using `dns-packet`.
  *
  * Replies are written by strangers. The codec is pure JavaScript and follows compression pointers as far as they go, so the
  * work is bounded before it starts: by the packet's size (the caller's), by the number of records decoded, and by the labels,
@@ -41,19 +41,19 @@ export interface Message {
   additional: Record_[];
 }
 
-/** What a DNS server may send us over UDP without fragments (DNS Flag Day 2020). */
+/** Largest UDP answer without fragments, in bytes (DNS Flag Day 2020). */
 export const EDNS_UDP_SIZE = 1232;
-/** Records of a reply that are looked at; what follows is as if not sent. */
+/** Number of records of a reply that are read. Further records are ignored. */
 export const MOST_RECORDS = 100;
 
 /**
- * Labels, pointers and character-strings that a reply may have in all; one with more is not decoded. A hundred NS records of ten
- * labels each take two thousand, a TXT record of 64 KB 257.
+ * Most labels, pointers and character-strings in a reply. A reply with more is not decoded. A hundred NS records of ten labels each have
+ * two thousand, a TXT record of 64 KB has 257.
  */
 export const MOST_STEPS = 8_000;
 
 const HEADER_SIZE = 12;
-/** Where the header counts the answers. */
+/** Position of the number of answers in the header. */
 const ANSWER_COUNT = 6;
 /** Of the header's third octet. */
 const RESPONSE_BIT = 0x80;
@@ -120,7 +120,7 @@ export function decodeMessage(bytes: Buffer): Message {
   };
 }
 
-/** What the data of a record is made of that takes steps to read, by the number of its type; of other types nothing is read. */
+/** Parts of a record's data that take steps to read, by the number of its type. Other types are not read. */
 const READ: Readonly<Record<number, {names: number; strings?: true}>> = {
   1: {names: 0}, // A
   2: {names: 1}, // NS

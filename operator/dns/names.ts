@@ -8,7 +8,10 @@ const LONGEST_LABEL = 63;
 /** Only ASCII letters fold (RFC 4343): `toLowerCase` would make a `k` of the Kelvin sign, and so a match of something that is none. */
 export const lowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** Blank, control and non-ASCII octets as `\DDD`, as in a zone file (RFC 1035, 5.1): so it can go into a status or a terminal. */
+/**
+ * Writes blank, control and non-ASCII bytes as `\DDD`, as in a zone file (RFC 1035, 5.1), so that the name can go into a status or a
+ * terminal.
+ */
 export function printableOctets(text: string): string {
   return text.replace(/[^\x21-\x7e]/gu, (character) =>
     [...Buffer.from(character)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join(''),

@@ -12,7 +12,7 @@ export interface Reached {
 
 interface OutwardOptions {
   signal?: AbortSignal;
-  /** Of one question to one server. Default 2,000. */
+  /** Time for one question to one server, ms. Default 2,000. */
   timeoutMs?: number;
 }
 

@@ -1,10 +1,10 @@
 export interface RateOptions {
   perSecond: number;
-  /** So many at once, after a while without any. */
+  /** Most questions at once after a pause. */
   burst: number;
 }
 
-/** Keys that are behind their rate; more are only there while so many are used at once. */
+/** Number of keys behind their rate. More keys exist only while more are in use at once. */
 const manyKeys = 1000;
 
 /** So many a second for each key, as a leaky bucket (the generic cell rate algorithm of ITU-T I.371). Pure: times in ms are given. */

@@ -37,7 +37,7 @@ export interface DnsAnswer {
   aa: boolean;
   /** A resolver has validated it. */
   ad: boolean;
-  /** There were more answers than were read. */
+  /** Whether answers beyond the limit were ignored. */
   cut: boolean;
   answers: Record_[];
   authority: Record_[];
@@ -93,11 +93,11 @@ class WireError extends Error {
 }
 
 /**
- * Asks `server` one question and resolves with its answer, or with why there is none; never rejects, and takes at most
- * `timeoutMs`. The id and the source port are random, the socket hears that peer only, and a reply counts when id and question
- * are ours (RFC 5452): over UDP others are ignored, for they may be forged. NOERROR and NXDOMAIN are answers; SERVFAIL is
- * `ServerFailure`, REFUSED is `Refused`, any other code is `Other`. `Unreachable` covers a closed port and an address family
- * without a route.
+ * Sends one question to `server`. Resolves with its answer or with the reason why there is none; never rejects, and takes at most
+ * `timeoutMs`. The id and the source port are random, and the socket receives from that peer only. A reply counts if id and question match
+ * ours (RFC 5452); over UDP, other replies are ignored because they may be forged. NOERROR and NXDOMAIN are answers; SERVFAIL is
+ * `ServerFailure`, REFUSED is `Refused`, any other code is `Other`. `Unreachable` covers a closed port and an address family without a
+ * route.
  */
 export async function ask(server: DnsServer, question: WireQuestion, opts: DnsAskOptions): Promise<Reply> {
   const endsAt = performance.now() + opts.timeoutMs;
@@ -221,8 +221,8 @@ function overTcp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
 }
 
 /**
- * Calls when the time is over and what had arrived by then was read. Node runs timers first: a process that was busy for as long would
- * take its own silence for the server's.
+ * Calls `over` when the time is over and all data that arrived before has been read. Node runs timers first: a busy process would mistake
+ * its own delay for the server's.
  */
 export const timeLimit = (over: () => void, ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(over), ms);
 

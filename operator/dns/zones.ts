@@ -21,7 +21,7 @@ export interface Zone {
   names: string[];
   /** At least one. */
   servers: DnsServer[];
-  /** IPv6 addresses that are more than those, as many at most: asked where none of `servers` can be reached. */
+  /** IPv6 addresses beyond `servers`, at most the same number: asked if none of `servers` can be reached. */
   further: DnsServer[];
 }
 
@@ -41,8 +41,8 @@ export type AskResolvers = (
 export const isReached = (reply: Reply): boolean => reply.kind === 'Answer' || reply.failure !== 'Unreachable';
 
 /**
- * What `ask` gives for each server of a zone. From a network of IPv6 alone a zone with many IPv4 addresses is asked at its further
- * ones; where none of these is reached either, what the first gave stands.
+ * The results of `ask` for each server of a zone. From an IPv6-only network, a zone with many IPv4 addresses is asked at its further
+ * addresses; if none of them is reached either, the first results count.
  */
 export async function askServers<T>(
   {servers, further}: Zone,
@@ -78,7 +78,7 @@ export class Zones {
     this.#port = opts.port;
   }
 
-  /** The deepest zone known above `name` or at it: a remembered one, else the one that the resolvers name. */
+  /** The deepest known zone at or above `name`: a cached one, else the one that the resolvers name. */
   async above(name: string, ask: AskResolvers): Promise<Zone | Trouble> {
     const known = this.#remembered(name);
     if (known) return known;
@@ -105,7 +105,7 @@ export class Zones {
       : undefined;
   }
 
-  /** What a server says with authority about the servers of `zone`, which it holds itself. */
+  /** A server's authoritative answer about the servers of `zone`, which the server itself holds. */
   ownServers(reply: Reply, zone: string): Delegation | undefined {
     return reply.kind === 'Answer' && reply.aa
       ? deepest(
@@ -152,7 +152,7 @@ export class Zones {
     const perName = await Promise.all(few.map(async (name) => ({name, addresses: await addressesOf(name, glue, ask)})));
     const servers: DnsServer[] = [];
     const skipped: string[] = [];
-    // One address of each name before the second of any: four addresses of one machine would say little.
+    // Takes one address of each name before a second one: four addresses of one machine would prove little.
     const rounds = Math.max(0, ...perName.map(({addresses}) => addresses.length));
     for (let round = 0; round < rounds; round++) {
       for (const {name, addresses} of perName) {
@@ -244,7 +244,7 @@ async function addressesOf(name: string, glue: Record_[], ask: AskResolvers): Pr
   if (given.length > 0) return given;
   const replies = await Promise.all(
     (['A', 'AAAA'] as const).map(async (type) => {
-      // That there is no AAAA is nothing to ask every resolver about.
+      // A missing AAAA is no reason to ask every resolver.
       const reply = await ask(
         {name, type},
         (answer) => type === 'AAAA' || answer.answers.some((record) => record.type === type),

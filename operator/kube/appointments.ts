@@ -9,8 +9,7 @@ interface Appointment<K> {
 
 /**
  * Calls a handler with each key when its time has come, with a single timer: thousands of timers with different lengths would need too much
- * memory. A key has at most one time. Keys come in the order of their times; keys with equal times come in the order in which they were
- * set.
+ * memory. Each key has one time. Keys come in the order of their times; keys with equal times come in the order in which they were set.
  */
 export class Appointments<K> {
   readonly #clock: Clock;

@@ -97,7 +97,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     );
   }
 
-  /** Resolves when the watch has ended after its signal; at once if it was never started. */
+  /** Resolves when the watch has ended after its signal. Resolves at once if the watch was never started. */
   async stopped(): Promise<void> {
     await this.#running;
   }

@@ -98,8 +98,8 @@ export class Client {
   }
 
   /**
-   * All objects at one resourceVersion, read in pages. If the pages expire before the last one is read (410), they are read once more, and
-   * then everything at once.
+   * All objects at one resourceVersion, read in pages. If the pages expire before the last one is read (410), the client reads all pages
+   * once more, and then everything in a single request.
    */
   async list<T extends KubeObject>(
     resource: Resource<T>,

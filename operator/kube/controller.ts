@@ -10,7 +10,7 @@ import {processTurns, type Turns} from './turns.ts';
 import type {Wake} from './wake.ts';
 import {defaultWorkers} from './workers.ts';
 
-/** The time of the key's next run: after a delay at the latest, or only after a change. */
+/** The time of the key's next run: a delay, or the next change. */
 export type Result = {requeueAfterMs: number} | 'awaitChange';
 
 /** Runs a reconcile. A started reconcile is never aborted; it ends because each of its requests has a time limit. */
@@ -39,7 +39,7 @@ export interface ControllerOptions {
 /**
  * Calls `reconcile` for keys, never events, never twice at once for a key.
  *
- * The outcome of a reconcile and its consequence. 'awaitChange': nothing. `requeueAfterMs`: a run by then at the latest. A conflict, a
+ * The outcome of a reconcile and its consequence. 'awaitChange': nothing. `requeueAfterMs`: a run within this time. A conflict, a
  * `StaleReadError`, a namespace that is gone or being deleted: a quiet retry with backoff. `TerminalError`: an error log and no retry. Any
  * other error: an error log and a retry with backoff, not before the time in Retry-After. In every case, an `enqueue` during the run causes
  * one more run.

@@ -183,8 +183,8 @@ export function isOfAll(error: unknown): boolean {
 }
 
 /**
- * Whether the API server, or admission, has refused this very object: other objects may succeed, and so may this one later. A stale read or
- * a namespace that is being deleted does not count.
+ * Whether the API server, or admission, has refused this very object. Writes of other objects may succeed, and a later write of this object
+ * as well. A stale read or a namespace that is being deleted does not count.
  */
 export function isOfOne(error: unknown): error is ApiError {
   return error instanceof ApiError && !isOfAll(error) && !isConflict(error) && !isNamespaceGone(error);

@@ -1,7 +1,7 @@
 /**
  * Keys with a value each, in order of arrival. Any key can be removed from the middle.
  *
- * One iterator continues over all calls. A new iterator for each key would pass the slots of all removed keys, which V8 keeps until it
+ * A single iterator serves all calls. A new iterator for each key would pass the slots of all removed keys, which V8 keeps until it
  * rebuilds the table: 13 s for 200,000 keys, instead of half a second.
  */
 export class Fifo<K, V> {

@@ -4,10 +4,9 @@ import {isDeepEqual} from './equality.ts';
 import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
 
 /**
- * Writes the whole status, in one request, only when it differs from the one that was read. Where the object has no room for
- * it, the first of `shorter` that fits is written in its place (made only then): whoever pads an object must not freeze what is
- * said of it. Returns the object as written, or undefined when nothing had to be. Throws a conflict when the object has changed
- * since it was read: decide again.
+ * Writes the whole status in one request, only if it differs from the read one. If the object has no room for it, writes the first of
+ * `shorter` that fits (built only then): a user who pads an object must not freeze its status. Returns the written object, or undefined if
+ * no write was needed. Throws a conflict if the object has changed since it was read: decide again.
  */
 export async function writeStatus<T extends KubeObject>(
   client: Client,

@@ -22,11 +22,11 @@ export interface Request {
 export interface TransportOptions {
   userAgent?: string;
   /**
-   * The most requests in flight at the same time, without watches and deletions; other requests wait. By default as many as
-   * controllers with `defaultWorkers` need.
+   * The most requests in flight at the same time, without watches and deletions; other requests wait. Default: enough for the controllers
+   * with `defaultWorkers`.
    */
   connections?: number;
-  /** Bytes of an answer, a watch aside, that are read at most. It must have room for any one object. */
+  /** Most bytes that are read of an answer, except a watch. Any single object must fit. */
   longestAnswer?: number;
   metrics?: KitMetrics;
   clock?: Clock;
@@ -38,7 +38,7 @@ const secretsLastMs = 60_000;
 const idleConnectionMs = 60_000;
 /** For deletions alone: what others wait for, such as a webhook that does not answer, holds none up. */
 const connectionsToDelete = 8;
-/** Of a connection, to the API server or to the proxy before it. */
+/** Options of a connection to the API server, or to the proxy in front of it. */
 const connecting = {timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000, allowH2: false};
 /** The API server itself gives a request up after 60 s (--request-timeout). */
 const answerWithinMs = 65_000;
@@ -98,9 +98,9 @@ export class Transport {
   }
 
   /**
-   * From now on `guard` is called for every request that is no GET, at the moment its first byte would go out: after it waited
-   * for a connection, and for as long as the process may have been stopped meanwhile. What it throws is the reason
-   * (`because`) of a WriteRefusedError, and nothing is sent.
+   * From now on `guard` is called for every request except GET, at the moment its first byte would be sent: after it waited for a
+   * connection, and even if the process was stopped in between. An error of `guard` becomes the reason (`because`) of a WriteRefusedError,
+   * and nothing is sent.
    */
   guardWrites(guard: () => void): void {
     this.#guard = guard;
@@ -132,7 +132,7 @@ export class Transport {
     const agents = await this.#current();
     const answer = await this.#attempt(request, pool, agents);
     if (answer.statusCode !== 401) return answer;
-    // Of many that are refused together the first asks for others.
+    // If many requests are refused together, the first one renews the credentials.
     const renewed =
       this.#agents !== undefined && isOther(this.#agents, agents) ? this.#agents : await this.#refresh('refused');
     if (!isOther(renewed, agents)) return answer;
@@ -254,7 +254,7 @@ export class Transport {
 const isOther = (a: Agents, b: Agents): boolean =>
   a.secrets.headers.authorization !== b.secrets.headers.authorization || a.fingerprint !== b.fingerprint;
 
-/** What is thrown for a request that failed without an answer, or with more than is read. */
+/** The error for a request that failed without an answer, or whose answer was too long. */
 function noAnswer({method, path, signal}: Request, error: unknown): unknown {
   if (signal?.aborted || error instanceof WriteRefusedError) return error;
   if (error instanceof errors.ResponseExceededMaxSizeError) return new AnswerTooLongError(`${method} ${path}`, error);

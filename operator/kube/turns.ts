@@ -2,16 +2,15 @@
 const longestMs = 10;
 
 /**
- * Turns of the event loop for everybody else. Reconciles that send nothing wait for nothing but resolved promises: a queue of
- * thousands of them would run to its end before any timer rings or any answer is read, and by then a lease is lost. All that works
- * in a process shares one of these.
+ * Turns of the event loop for other work. Reconciles that send nothing wait only for resolved promises: a queue of thousands would run to
+ * its end before any timer fires or any answer is read, and a lease would be lost by then. All reconciles of a process share one instance.
  *
- * Of those who wait one goes on with each turn, until that one waits for an answer or its time is over: so the work between two turns
- * is that of `longestMs`, and of one reconcile, however many workers there are.
+ * With each turn, one waiting reconcile continues until it waits for an answer or its time is over. The work between two turns is therefore
+ * `longestMs` plus one reconcile, however many workers exist.
  */
 export class Turns {
   readonly #now: () => number;
-  /** When the others had their last turn. */
+  /** Time of the last turn for other work. */
   #last: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -21,7 +20,7 @@ export class Turns {
     this.#last = now();
   }
 
-  /** To be waited for between two pieces of work: not at all, or until it is one's own turn after that of the others. */
+  /** Await it between two pieces of work. It resolves at once, or after other work and earlier callers have had their turns. */
   async mine(): Promise<void> {
     if (this.#now() - this.#last < longestMs) return;
     await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * What wakes a controller, as a table. A row names what tells of a change and the keys that it concerns:
+ * Wake tables: the changes that wake a controller. A row names a source of changes and the keys that a change concerns:
  *
  *   on(widgets, itself)
  *   on(owners, by(widgets, 'owner', ({metadata}) => [metadata.name]))      the widgets of the owner that has changed
@@ -43,13 +43,13 @@ const isSameWish = (now: ObjectMeta, before: ObjectMeta | undefined): boolean =>
   now.deletionTimestamp === before?.deletionTimestamp &&
   isDeepEqual(now.annotations, before?.annotations);
 
-/** What is told is the key itself, or the value of an index. */
+/** The reported value is the key itself, or the value of an index. */
 export const asIs = (told: string): string[] => [told];
 
 /** The keys of whatever is in a cache. */
 export const all = (cache: Pick<Cache, 'list'>) => (): Key[] => cache.list().map(keyOf);
 
-/** The keys that what has changed names: as it is, and as it was. */
+/** The keys that a changed object names, in its new and in its old state. */
 export const each =
   <T>(keysOf: (one: T) => readonly Key[]): KeysOf<(T | undefined)[]> =>
   (...told) =>

@@ -16,15 +16,15 @@ import {compareResourceVersions, type KubeObject, type Resource} from './objects
  *        Waiting  <---- earlier than R: history ---- Checking R (after a back-off; an error: again, after a back-off)
  *                       was set back
  *
- * Checking asks for the resourceVersion of now. It is there for an etcd that was restored from a backup: a watch from a version
- * that never came to be is accepted, and brings nothing until history has caught up (measured on 1.36).
+ * Checking asks for the current resourceVersion. It detects an etcd that was restored from a backup: a watch from a version that never
+ * existed is accepted, and delivers nothing until history has caught up (measured on 1.36).
  */
 export type WatchState =
   | {
       at: 'Listing';
       /** How many lists in a row have become too old before their last page was read. */
       expired: number;
-      /** The page that could not be read: the list goes on there. */
+      /** The page that could not be read. The list continues there. */
       page?: string;
       /** How often in a row the API server had something against that page. */
       refused?: number;
@@ -33,7 +33,7 @@ export type WatchState =
   | {at: 'Checking'; from: string}
   | {at: 'Waiting'; ms: number; because: unknown; next: WatchState};
 
-/** Who takes what a watch sees. Calls come in order, never two at once. */
+/** Receives the events of a watch. Calls come in order, never two at once. */
 export interface WatchSink<T> {
   /** A part of a list as of `resourceVersion`; `first` when it begins (again). */
   page(items: T[], resourceVersion: string, first: boolean): void;
@@ -63,9 +63,9 @@ export interface WatcherOptions {
 }
 
 /**
- * After so many lists whose pages expired (410), all is asked for at once, which can't expire. Not sooner: pages expire by one long
- * wait, too, and everything in one answer is the most that can be asked of both sides. Where that is too much to read, in pages
- * again.
+ * After this number of lists whose pages expired (410), everything is requested at once, because a single answer cannot expire. Not
+ * earlier: a single long wait also expires pages, and one large answer is the heaviest request for both sides. If that answer is too large
+ * to read, the list uses pages again.
  */
 const mostExpired = 2;
 

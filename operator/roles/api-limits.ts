@@ -1,4 +1,4 @@
-/** What the settings of the API say of its limits. */
+/** The API's limits from the settings. */
 import {join} from 'node:path';
 import type {Config} from '../config.ts';
 import type {BanRules} from '../limits/bans.ts';

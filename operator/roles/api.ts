@@ -1,4 +1,4 @@
-/** What the role `api` is made of: caches of what it shows, the limits, the keys' status, and the HTTP server. */
+/** The parts of the role `api`: caches of the shown objects, the limits, the keys' status, and the HTTP server. */
 import type {FastifyInstance} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
 import {type ApiKeyDeps, ApiKeyReconciler} from '../controllers/api-key.ts';
@@ -46,7 +46,7 @@ import type {RoleParts} from './parts.ts';
 export interface ApiOptions {
   /** 8082 by default; 0 for any free one. */
   port?: number;
-  /** For the platform's own APIs, where they are on: 8083 for gRPC and 8084 for HTTP by default. */
+  /** Ports for the platform's own APIs, if enabled. Default: 8083 for gRPC and 8084 for HTTP. */
   authorizePorts?: {grpc: number; http: number};
   /** How long it serves on after it was told to stop: 3 s by default. */
   lingerMs?: number;
@@ -133,7 +133,7 @@ interface PageRole {
 const openPage = async (shared: Shared, brand: Config['settings']['api']['page']): Promise<PageRole | undefined> =>
   brand.enabled ? {files: await loadPage(brand), sessions: makeSessions(shared, brand.sessionLifetime)} : undefined;
 
-/** What the parts of the API have in common. */
+/** Members that the parts of the API share. */
 function share({config, client, log}: RoleParts, limits: Limits) {
   const caches = {...storeCaches(client, log), ...tenantCaches(client, log)};
   const tenants = new Tenants(caches, config.policy.defaultPlan);
@@ -154,7 +154,7 @@ function share({config, client, log}: RoleParts, limits: Limits) {
   };
 }
 
-/** Keeps the status of ApiKeys; `used`: to be called with each use of one. */
+/** Keeps the status of ApiKeys. Call `used` with each use of a key. */
 function keepKeys(
   {client, log, metrics}: RoleParts,
   {caches, hub, limits: {bans, clock}, now}: Shared,

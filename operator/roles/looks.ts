@@ -23,7 +23,7 @@ import type {RoleParts} from './parts.ts';
 
 const edgeTimeoutMs = 3000;
 
-/** For each kind of look. A tenant alone has every seat; while another waits, a quarter of them at most. */
+/** The queue for each kind of check. A single tenant may use every slot; while another tenant waits, at most a quarter of them. */
 const queue = {seats: 64, share: 16, spare: 64};
 
 /** Checks of one tenant below one registrable domain, a customer's zones on a customer's servers: a Project of 50 hostnames at once. */
@@ -31,7 +31,7 @@ const checksOfDomain = {perSecond: 10, burst: 50};
 
 type Counters = ReturnType<typeof domainMetrics>;
 
-/** What looks need to know, and tell. */
+/** Dependencies and reports of checks. */
 interface CheckDeps {
   issuer: Issuer;
   checks: CheckTimes;
@@ -144,7 +144,7 @@ function lookAtEdge(
 export const resolversOf = ({dns: {recursive}}: Pick<Settings, 'dns'>) =>
   recursive.length > 0 ? recursive : systemResolvers();
 
-/** What the edge's addresses are, by the settings, the Services that are watched, and the resolvers. */
+/** The edge's addresses: from the settings, from the watched Services, and from the resolvers. */
 export function edgeAddressesOf(
   {config: {settings}, log}: Pick<RoleParts, 'config' | 'log'>,
   {services}: Pick<Caches, 'services'>,

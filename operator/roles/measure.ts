@@ -1,4 +1,4 @@
-/** What the operator tells of what stands in the cluster. */
+/** The operator's metrics about objects in the cluster. */
 import type {Registry} from 'prom-client';
 import type {IssuerRef} from '../api/foreign.ts';
 import type {Caches} from '../controllers/caches.ts';

@@ -113,7 +113,7 @@ const orderBook = (
     },
   });
 
-/** What writes claims, Certificates and routes. `ordersOf`: those of a claim's hostname. */
+/** The writers of claims, Certificates and routes. `ordersOf`: the orders of a claim's hostname. */
 function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) => readonly Order[]) {
   const claims: Claims = new Claims(client, caches.claims, (hostname, tenant) => resting.makeWay(hostname, tenant));
   const writes = {
@@ -198,8 +198,8 @@ const preflightOf = (parts: RoleParts, edgeAddresses: EdgeAddresses, events: Eve
   });
 
 /**
- * Where the namespace of this process is being deleted, nobody comes after it. Its Pods go before its ServiceAccounts and all else
- * (KEP-5080, Kubernetes 1.33), so that this one may still write.
+ * If the Namespace of this process is being deleted, no other process follows it. Pods are deleted before ServiceAccounts and other objects
+ * (KEP-5080, Kubernetes 1.33), so that this process may still write.
  */
 async function letGoOfNamespace({client, config, log}: RoleParts): Promise<void> {
   const own = await client.get(namespaces, config.namespace);

@@ -1,4 +1,4 @@
-/** What the preflight is asked from, by the settings and the cluster; and the command that asks once. */
+/** The inputs of the preflight, from the settings and the cluster, and the command that runs it once. */
 import {EdgeAddresses} from '../controllers/edge-addresses.ts';
 import {readIssuer} from '../controllers/issuer.ts';
 import {services} from '../controllers/resources.ts';

@@ -11,7 +11,7 @@ import {startRedirector} from '../redirector/server.ts';
 import type {RedirectRule} from '../redirector/table.ts';
 import type {RoleParts} from './parts.ts';
 
-/** What is kept of an object: what it tells the redirector. */
+/** The cached part of an object: its redirects. */
 interface RedirectorRules extends HasMeta {
   rules: RedirectRule[];
 }

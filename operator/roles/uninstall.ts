@@ -1,4 +1,4 @@
-/** What is done before the chart is uninstalled, in a Job of its own: a Helm hook (charts/doorplate/templates/uninstall.yaml). */
+/** Steps before the chart is uninstalled, in their own Job: a Helm hook (charts/doorplate/templates/uninstall.yaml). */
 import type {Client} from '../kube/client.ts';
 import {sleep} from '../kube/clock.ts';
 import {isNotFound} from '../kube/errors.ts';
@@ -32,7 +32,7 @@ export async function uninstall({config, client, log}: Pick<RoleParts, 'config' 
   log.info({objects: await letGo(client)}, 'the finalizers are off');
 }
 
-/** Returns by which labels the Pods are found; undefined where there is no such Deployment. */
+/** Returns the labels by which the Pods are found; undefined if the Deployment does not exist. */
 async function scaleDown(client: Client, key: string): Promise<string | undefined> {
   try {
     const none = {spec: {replicas: 0}};
@@ -44,7 +44,7 @@ async function scaleDown(client: Client, key: string): Promise<string | undefine
   }
 }
 
-/** One that was evicted, say, runs no more, and stays. */
+/** An evicted Pod, for example, no longer runs but remains. */
 const running = 'status.phase!=Failed,status.phase!=Succeeded';
 
 /** Whether none runs any more, within the time that they have. */
