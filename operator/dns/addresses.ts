@@ -1,13 +1,13 @@
-/** Resolves the addresses of a name, for an edge that is known by a name. */
+/** Resolves a name to its addresses, such as the edge's name if the edge is configured by name. */
 import {isMade} from './dns64.ts';
 import {canonicalName} from './names.ts';
 import {ask} from './wire.ts';
 import type {Record_, DnsServer} from './wire.ts';
 
 export interface Resolved {
-  /** Addresses of both families, each once, sorted. At least one. */
+  /** Addresses of both families, without duplicates, sorted. At least one. */
   addresses: string[];
-  /** The shortest of all records on the way. */
+  /** The shortest TTL of all records in the chain. */
   ttlSeconds: number;
 }
 
@@ -17,10 +17,10 @@ interface ResolveOptions {
   timeoutMs?: number;
 }
 
-/** A name has no address, or none that anybody tells. */
+/** The name has no address, or no resolver returned one. */
 export class NoAddress extends Error {
   override name = 'NoAddress';
-  /** Reasons why resolvers could not answer, one entry each. Empty: all resolvers report that no address exists. */
+  /** An entry per resolver that failed, with the reason. Empty if all resolvers report that no address exists. */
   readonly failures: readonly string[];
 
   constructor(hostname: string, failures: readonly string[]) {
@@ -29,12 +29,12 @@ export class NoAddress extends Error {
   }
 }
 
-/** CNAMEs that are followed within one answer. */
+/** Maximum number of CNAMEs followed within one answer. */
 const mostHops = 8;
 
 /**
- * The combined answers of all resolvers, asked at once. A resolver that leaves a family unanswered does not count: half an answer would
- * take addresses away. Throws {@link NoAddress} if no resolver counts, or no address is found.
+ * Combines the answers of all resolvers, asked in parallel. A resolver that leaves one of the two address families unanswered is
+ * ignored: half an answer would remove addresses. Throws {@link NoAddress} if all resolvers are ignored or no address is found.
  */
 export async function resolveAddresses(
   resolvers: readonly DnsServer[],
@@ -72,7 +72,7 @@ async function askResolver(
   return {found: found.filter(({type, data}) => !(type === 'AAAA' && isMade(data, a)))};
 }
 
-/** The addresses at the end of the chain of CNAMEs from a name, and the chain. */
+/** The chain of CNAMEs from a name, and the addresses at its end. */
 function alongChain(name: string, answers: readonly Record_[]): Record_[] {
   const chain: Record_[] = [];
   let at = name;

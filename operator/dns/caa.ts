@@ -1,28 +1,31 @@
-/** The climb for the CAA records of a name (RFC 8659, 3), and which resolver's result counts. */
+/** Climbs the DNS tree for a name's CAA records (RFC 8659, 3), and selects the resolver whose result counts. */
 import {isReferral} from './finding.ts';
 import {MOST_RECORDS} from './message.ts';
 import {selfAndAncestors} from './names.ts';
 import type {WireQuestion, Reply} from './wire.ts';
 import type {Trouble} from './zones.ts';
 
-/** The CAA records that apply to a name, or the reason why they could not be read. Neither: no records exist up to the root. */
+/**
+ * The CAA records that apply to a name, or the reason why they could not be read. If both are absent, no CAA records exist up to
+ * the root.
+ */
 export interface CaaObservation {
-  /** Whose they are: the name itself, or the ancestor at which the climb ended. */
+  /** Name to which the records apply: the name itself, or the ancestor at which the climb ended. */
   of?: string;
-  /** Name at which the records were found: this name, or the end of its CNAMEs. */
+  /** Name at which the records exist: the same name, or the end of its CNAMEs. */
   foundAt?: string;
   records?: {flags: number; tag: string; value: string}[];
   failure?: Trouble & {name: string};
-  /** The resolver has validated an answer of the climb (RFC 4035, 3.2.3: AD). */
+  /** The resolver validated an answer during the climb (RFC 4035, 3.2.3: AD). */
   validated?: true;
 }
 
-/** CNAMEs followed for the CAA records of one name. */
+/** Maximum number of CNAMEs followed for one name's CAA records. */
 const MOST_ALIASES = 8;
 
 /**
- * Climbs from `name` towards the root and stops at the first CAA records, as a CA does: a CNAME at a name is followed for that
- * name, the climb goes on from the name itself. `askResolver` asks always the same one, and never rejects.
+ * Climbs from `name` towards the root and stops at the first CAA records, as a CA does. A CNAME is followed only for the records at
+ * its owner name; the climb then continues from that owner name. `askResolver` must always ask the same resolver, and never reject.
  */
 export async function climb(
   name: string,
@@ -56,13 +59,13 @@ async function caaAt(
       return {
         failure: {name: asked, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'},
       };
-    // An unread record may be the very record that forbids issuance.
+    // An unread record could be the one that forbids issuing.
     if (reply.cut)
       return {failure: {name: asked, failure: 'TooLarge', detail: `answered with more than ${MOST_RECORDS} records`}};
     const records = reply.answers.filter((record) => record.type === 'CAA');
     if (records[0])
       return {of: name, foundAt: records[0].name, records: records.map((record) => property(record.data))};
-    // A resolver has followed the CNAME. A server that only knows its own zones has not.
+    // A resolver follows the CNAME itself; a purely authoritative server does not.
     const end = reply.answers.filter((record) => record.type === 'CNAME').at(-1)?.data;
     if (end === undefined || reply.authority.some((record) => record.type === 'SOA')) return undefined;
     asked = end;
@@ -71,8 +74,8 @@ async function caaAt(
 }
 
 /**
- * The one that counts of what several resolvers say, in their order. The CA validates (Baseline Requirements, 3.2.2.8):
- * so what a resolver has validated counts first, then that one found the DNSSEC chain broken, then any answer, then any failure.
+ * Selects the result that counts from several resolvers, given in their order. The CA validates DNSSEC (Baseline Requirements,
+ * 3.2.2.8). So a validated result comes first, then a broken DNSSEC chain, then any answer, then any failure.
  */
 export function decisive(seen: CaaObservation[]): CaaObservation {
   const answers = seen.filter(({failure}) => !failure);

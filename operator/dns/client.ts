@@ -1,18 +1,16 @@
 /**
- * Queries DNS about a hostname: the zone's own servers, and the public recursive resolvers. It only reports answers;
- * `domain/verification.ts` judges them.
+ * DNS observations of a hostname, from the zone's own servers and from the recursive resolvers in public use. This client only
+ * reports. `domain/verification.ts` decides whether an observation verifies anything.
  */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {type CaaObservation, climb, decisive} from './caa.ts';
 import {canonicalName, isAskable, isAtOrBelow} from './names.ts';
 import {isMade} from './dns64.ts';
-import {merge, nearestCut, negativeTtl, read, zoneSeen} from './finding.ts';
-import type {DnsFinding} from './finding.ts';
+import {type DnsFinding, merge, nearestCut, negativeTtl, read, zoneSeen} from './finding.ts';
 import {Inquiry} from './inquiry.ts';
 import {Rate, type RateOptions} from './rate.ts';
 import {ask, type DnsAnswer, type DnsServer, type Reply, type WireQuestion} from './wire.ts';
-import {askServers, isReached, Zones} from './zones.ts';
-import type {AskResolvers, Trouble, Zone} from './zones.ts';
+import {type AskResolvers, askServers, isReached, type Trouble, type Zone, Zones} from './zones.ts';
 
 export type {DnsFinding} from './finding.ts';
 export type {Failure, DnsServer} from './wire.ts';
@@ -20,43 +18,43 @@ export type {Failure, DnsServer} from './wire.ts';
 export interface DnsObservation {
   /** Canonical: lower case, no trailing dot. */
   name: string;
-  /** The zone cut found at or above the name; only of authoritative servers. */
+  /** The zone cut at or above the name; only from authoritative servers. */
   zone?: string | undefined;
-  /** Names of that zone's servers as they are delegated, sorted; only of authoritative servers. */
+  /** Delegated names of that zone's servers, sorted; only from authoritative servers. */
   nameServers?: string[] | undefined;
-  /** A finding for each server, in the order of the servers. */
+  /** A finding per server asked, in the order of the servers. */
   findings: DnsFinding[];
-  /** Set if no server answered. If no server could be found, there are no findings. */
+  /** Set if no server answered, or if no server was found; in the latter case `findings` is empty. */
   failure?: Trouble | undefined;
 }
 
 export interface DnsClientOptions {
-  /** At least one. */
+  /** At least one resolver. */
   recursive: DnsServer[];
-  /** Whether name servers that a zone names may have private, loopback or otherwise special addresses. */
+  /** Whether a zone's name servers may have private, loopback or otherwise special addresses. */
   allowPrivateAddresses: boolean;
-  /** Time for one question to one server, ms. Default 2,000. */
+  /** Time limit of one question to one server. Default 2,000. */
   tryTimeoutMs?: number;
-  /** How often a server is asked that stays silent. Default 2. */
+  /** Number of attempts with a silent server. Default 2. */
   tries?: number;
-  /** Time for a call without an {@link Inquiry}, ms. Default 10,000. */
+  /** Time limit of a call without an {@link Inquiry}. Default 10,000. */
   totalTimeoutMs?: number;
-  /** Authoritative servers asked for one name, and of IPv6 again where none of these can be reached. Default 4. */
+  /** Authoritative servers asked for one name. If all are unreachable, up to as many IPv6 servers are asked. Default 4. */
   maxServers?: number;
-  /** Questions to one authoritative server, whoever has them. Default 500 a second, 1,000 at once. */
+  /** Rate of questions to one authoritative server, from all callers. Default 500 a second, 1,000 at once. */
   perServer?: RateOptions;
-  /** Of authoritative servers. Default 53. */
+  /** Port of authoritative servers. Default 53. */
   port?: number;
 }
 
-/** The question about a name: its CNAME and addresses, or its TXT. */
+/** The records to ask for: CNAME and addresses ('Host'), or TXT. */
 export type DnsWanted = 'Host' | 'TXT';
 
 const isServerFailure = (reply: Reply) => reply.kind === 'Failure' && reply.failure === 'ServerFailure';
 
 const firstType = (wanted: DnsWanted) => (wanted === 'TXT' ? 'TXT' : 'CNAME');
 
-/** Delegations followed from the first zone found down to the name's own. */
+/** Maximum number of delegations followed from the first zone found down to the name's own zone. */
 const MOST_REFERRALS = 8;
 
 export class DnsClient {
@@ -81,8 +79,8 @@ export class DnsClient {
   }
 
   /**
-   * Finds the servers of the zone that holds `name` and asks each (RD=0) for CNAME and, where there is none, for A and AAAA;
-   * or for TXT alone. No cache stands between but the zone cut's (60 s at most). Never rejects; ends with the inquiry.
+   * Finds the servers of the zone that contains `name`. Asks each (RD=0) for CNAME and, if none exists, for A and AAAA; or only for
+   * TXT. Only the zone cut is cached (60 s at most). Never rejects; ends with the inquiry.
    */
   async askAuthoritative(name: string, wanted: DnsWanted, inquiry?: Inquiry): Promise<DnsObservation> {
     const hostname = canonicalName(name);
@@ -94,9 +92,9 @@ export class DnsClient {
   }
 
   /**
-   * Asks every configured resolver (RD=1) the same; `chain` is as far as the resolver followed it, `zone` what negative answers
-   * say of it. A resolver that fails each time (SERVFAIL), but answers when it is not to validate (CD=1), is the failure
-   * `BrokenDnssec` (RFC 4035, 5.5). Never rejects.
+   * Asks every configured resolver (RD=1) the same questions. `chain` is the part that the resolver followed; `zone` comes from
+   * negative answers. If a resolver always returns SERVFAIL, but answers without validation (CD=1), the failure is `BrokenDnssec`
+   * (RFC 4035, 5.5). Never rejects.
    */
   async askRecursive(name: string, wanted: DnsWanted, inquiry?: Inquiry): Promise<DnsObservation> {
     const hostname = canonicalName(name);
@@ -116,8 +114,8 @@ export class DnsClient {
   }
 
   /**
-   * For how long resolvers may repeat that a name at or below `zone` does not exist: min(SOA's TTL, SOA's MINIMUM), as the zone's own
-   * servers have it (RFC 2308, 5); undefined where none told. Never rejects.
+   * Seconds for which resolvers may repeat that a name at or below `zone` does not exist. Computed as min(SOA's TTL, SOA's MINIMUM)
+   * from the zone's own servers (RFC 2308, 5). Undefined if no server returned a SOA. Never rejects.
    */
   async askNegativeTtl(zone: string, inquiry?: Inquiry): Promise<number | undefined> {
     return this.#within(inquiry, `negative ${zone}`, async (limit) => {
@@ -132,8 +130,8 @@ export class DnsClient {
   }
 
   /**
-   * The CAA records that count for `name` (RFC 8659, 3). Each recursive resolver is asked by a climb of its own, so that one that
-   * is silent costs its time once; which of them is believed says {@link decisive}. Never rejects; ends with the inquiry.
+   * The CAA records that apply to `name` (RFC 8659, 3). Each recursive resolver gets a separate climb, so a silent resolver costs
+   * its timeout once. {@link decisive} selects the result that counts. Never rejects; ends with the inquiry.
    */
   async askCaa(name: string, inquiry?: Inquiry): Promise<CaaObservation> {
     const hostname = canonicalName(name);
@@ -176,7 +174,10 @@ export class DnsClient {
     };
   }
 
-  /** The own servers of a zone that a server of its parent also holds, and therefore does not refer to. That server may be one of them. */
+  /**
+   * Finds the servers of a zone that a parent's server also hosts, and therefore answers without a referral. The zone may have
+   * further servers.
+   */
   async #ownServers(cut: string, parent: Zone, askResolvers: AskResolvers, limit: Inquiry): Promise<Zone | undefined> {
     const replies = await this.#askZone(parent, {name: cut, type: 'NS'}, limit);
     for (const reply of replies) {
@@ -207,9 +208,9 @@ export class DnsClient {
   }
 
   /**
-   * Adds to a reply about CNAME the same server's reply about addresses. With a CNAME, an authoritative server is asked only for the chain
-   * behind it, and only if it can know the chain: the target is within `chainWithin`. A resolver is always asked: it may have cached old
-   * addresses, which visitors and the certificate authority get as well.
+   * Completes a CNAME reply with the same server's address records. After a CNAME, an authoritative server is asked only if the
+   * target is within `chainWithin`, and only for the chain. A resolver is always asked: it may still cache old addresses, which
+   * visitors and the certificate authority then get.
    */
   async #completed(
     name: string,
@@ -237,7 +238,7 @@ export class DnsClient {
     return authoritative ? found : {...found, aaaa: found.aaaa.filter((address) => !isMade(address, found.a))};
   }
 
-  /** Asks all resolvers at once; the first good reply ends the others. */
+  /** Asks all resolvers in parallel; the first usable reply cancels the other questions. */
   async #firstUsable(
     question: WireQuestion,
     usable: (reply: DnsAnswer) => boolean,
@@ -260,8 +261,8 @@ export class DnsClient {
   }
 
   /**
-   * Like {@link #ask}, but distinguishes an answer that a resolver withholds because DNSSEC validation fails from an answer that it could
-   * not find. The question is repeated before such a report, because the failure may be over.
+   * Like {@link #ask}, but distinguishes a failed DNSSEC validation from other resolver failures. The question is asked once more
+   * before `BrokenDnssec` is returned, because a temporary failure may have ended in between.
    */
   async #askResolver(server: DnsServer, question: WireQuestion, limit: Inquiry): Promise<Reply> {
     const reply = await this.#askUnlessSilent(server, question, true, limit);
@@ -300,14 +301,14 @@ export class DnsClient {
     return askServers(zone, (server) => this.#askUnlessSilent(server, question, false, limit), isReached);
   }
 
-  /** Resolves when a server may be asked one question more, or when the signal fires. */
+  /** Resolves when the rate limit allows one more question to the server, or when the signal fires. */
   async #turnAt({address}: DnsServer, signal: AbortSignal): Promise<void> {
     const now = performance.now();
     const wait = this.#perServer.next(address, now) - now;
     if (wait > 0) await sleep(wait, undefined, {signal}).catch(() => {});
   }
 
-  /** Repeats a question only for a silent server: a server that answered or refused would do so again. */
+  /** Repeats a question only after silence: a second try would return the same answer or refusal. */
   async #ask(
     server: DnsServer,
     question: WireQuestion,
@@ -322,7 +323,7 @@ export class DnsClient {
     return reply;
   }
 
-  /** Runs work at most once in this inquiry. Without an inquiry, the work has its own time limit. */
+  /** Runs each piece of work once per inquiry. Without an inquiry, runs it within a separate time limit. */
   async #within<T>(inquiry: Inquiry | undefined, key: string, work: (limit: Inquiry) => Promise<T>): Promise<T> {
     if (inquiry) return inquiry.once(key, () => work(inquiry));
     const own = new Inquiry({totalMs: this.#totalTimeoutMs});

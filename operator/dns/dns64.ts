@@ -1,9 +1,9 @@
-/** Recognizes addresses that a resolver synthesizes for IPv6-only networks: an AAAA that leads to a name's A (RFC 6147). */
+/** DNS64 for networks with IPv6 only: a resolver synthesizes AAAA records from a name's A records (RFC 6147). */
 import {SocketAddress} from 'node:net';
 
-/** The well-known prefix, behind which the address of IPv4 stands (RFC 6052, 2.1). */
+/** The well-known prefix, followed by the IPv4 address (RFC 6052, 2.1). */
 const prefix = '64:ff9b::';
 
-/** Whether an AAAA, in canonical text, was made of one of the A records beside it. */
+/** Whether an AAAA address, in canonical text, was synthesized from one of the given A addresses. */
 export const isMade = (aaaa: string, a: readonly string[]): boolean =>
   a.some((address) => new SocketAddress({address: `${prefix}${address}`, family: 'ipv6'}).address === aaaa);

@@ -1,36 +1,36 @@
-/** Combines one server's replies about a name into a Finding. Pure. */
+/** Combines one server's replies about a name into a Finding. Pure: replies in, a Finding out. */
 import {isAtOrBelow} from './names.ts';
 import type {DnsAnswer, Failure, Record_, Reply, DnsServer} from './wire.ts';
 
 export interface DnsFinding {
   server: DnsServer;
-  /** Could not ask, or got no answer that counts; then nothing else is said. */
+  /** The question could not be sent, or no valid answer came. The finding then reports no records. */
   failure?: Failure | undefined;
   detail?: string | undefined;
   /** False for NXDOMAIN, undefined with a failure. */
   exists: boolean | undefined;
-  /** Targets of the CNAME at the name itself. Only a broken zone has several. */
+  /** Targets of the CNAME at the name itself; several targets indicate a broken zone. */
   cname: string[];
   /** Addresses at the name itself, not at the end of a chain. Sorted. */
   a: string[];
   aaaa: string[];
-  /** Values of TXT records at the name itself, where those were asked for. Sorted. */
+  /** Values of TXT records at the name itself, if TXT was asked for. Sorted. */
   txt?: string[] | undefined;
-  /** Further CNAME targets that the same server showed, in the chain's order. */
+  /** Further CNAME targets from the same server, in the chain's order. */
   chain: string[];
-  /** How long a resolver may repeat "no such record": min(SOA's TTL, SOA's MINIMUM) (RFC 2308, 5). */
+  /** Seconds for which a resolver may repeat "no such record": min(SOA's TTL, SOA's MINIMUM) (RFC 2308, 5). */
   negativeTtlSeconds?: number | undefined;
   /** TTL of the CNAME at the name, or the shortest TTL of its addresses. */
   ttlSeconds?: number | undefined;
 }
 
-/** CNAMEs that are followed within one answer. */
+/** Maximum number of CNAMEs followed within one answer. */
 const MOST_HOPS = 8;
 
 /**
- * Reads one reply to a question about `name`. Only records that the chain of CNAMEs from `name` leads to are seen. With
- * `authoritative`, a reply without AA is the failure `NotAuthoritative`; without, a referral is a failure, since it is no
- * "no such record" (RFC 2308, 2.2) but a resolver that doesn't recurse.
+ * Reads one reply to a question about `name`. Records outside the chain of CNAMEs from `name` are ignored. With `authoritative`, a
+ * reply without AA is the failure `NotAuthoritative`. Otherwise a referral is a failure: its resolver does not recurse, and its
+ * answer does not mean "no such record" (RFC 2308, 2.2).
  */
 export function read(name: string, reply: Reply, opts: {authoritative: boolean; txt?: boolean}): DnsFinding {
   const nothing = {server: reply.server, exists: undefined, cname: [], a: [], aaaa: [], chain: []};
@@ -57,17 +57,17 @@ export function read(name: string, reply: Reply, opts: {authoritative: boolean; 
   };
 }
 
-/** Combines a server's finding for a first question (CNAME) with its findings for further questions (A, AAAA). */
+/** Combines one server's replies to a first question (CNAME) and to further questions (A, AAAA). */
 export function merge(first: DnsFinding, further: DnsFinding[]): DnsFinding {
   if (first.failure || further.length === 0) return first;
   const answered = further.filter((finding) => !finding.failure);
   const all = [first, ...answered];
   const a = unique(all.flatMap((finding) => finding.a));
   const aaaa = unique(all.flatMap((finding) => finding.aaaa));
-  // A resolver that has kept the old addresses of a family gives them to all who ask for that, whatever it says of the CNAME.
+  // A resolver with cached old addresses returns them to all clients that ask for that family, even if its CNAME answer is new.
   const cname = a.length + aaaa.length > 0 ? [] : (all.find((finding) => finding.cname.length > 0)?.cname ?? []);
   const failed = further.find((finding) => finding.failure);
-  // If nothing was found and a question failed, records may still exist: a failed query is not a negative answer.
+  // If nothing was found and a question failed, records may still exist. A failed question is no negative answer.
   if (failed && cname.length + a.length + aaaa.length === 0) return failed;
   return {
     server: first.server,
@@ -83,7 +83,7 @@ export function merge(first: DnsFinding, further: DnsFinding[]): DnsFinding {
   };
 }
 
-/** Neither a record nor a SOA, but name servers: "ask those". */
+/** Whether a reply has no records and no SOA, but refers to other name servers. */
 export function isReferral(reply: DnsAnswer): boolean {
   return (
     !reply.aa &&
@@ -106,7 +106,7 @@ function chainAfter(target: string | undefined, answers: Record_[]): string[] {
   return chain;
 }
 
-/** Seconds for which "there is none" may be repeated (RFC 2308, 5), of a SOA record. */
+/** Seconds for which a negative answer may be repeated (RFC 2308, 5), from a SOA record. */
 export function negativeTtl(soa: Record_): number | undefined {
   const minimum = Number(soa.data.split(' ').at(-1));
   return Number.isInteger(minimum) ? Math.min(soa.ttlSeconds, minimum) : undefined;
@@ -129,7 +129,7 @@ function shortest(seconds: (number | undefined)[]): number | undefined {
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-/** The zone that negative answers come from (RFC 2308, 3), the nearest to the name. */
+/** The zone nearest to the name among the zones that sent negative answers (RFC 2308, 3). */
 export function nearestCut(name: string, replies: Reply[]): string | undefined {
   return replies
     .flatMap((reply) => (reply.kind === 'Answer' ? reply.authority : []))
@@ -137,7 +137,10 @@ export function nearestCut(name: string, replies: Reply[]): string | undefined {
     .toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** A server that holds parent and child answers from the child: then the owner of its SOA or NS is the nearer cut. */
+/**
+ * The zone of the answers. A server that hosts parent and child answers from the child: the owner of its SOA or NS records is then
+ * the nearer cut.
+ */
 export function zoneSeen(name: string, zone: {name: string}, replies: Reply[]): string {
   const owners = replies
     .flatMap((reply) => (reply.kind === 'Answer' && reply.aa ? reply.authority : []))

@@ -6,21 +6,21 @@ const LONGEST_MS = 10_000;
 const addressOf = ({address, port}: DnsServer) => `${address} ${port}`;
 
 /**
- * All queries about a name at one time, by a single check or by several joint checks. They share one time limit. A repeated question is
- * sent once, and a server that has only been silent is skipped.
+ * All questions about a name at one time, from one check or from several checks in one batch. They share one time limit. A question
+ * shared by several checks is asked once. A server without any answer so far gets no further questions.
  */
 export class Inquiry {
   readonly #limit = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #asked = new Map<string, Promise<unknown>>();
-  /** By address: whether it has answered anything, or has been silent. */
+  /** By address: true if the server has answered anything, false if it has been silent. */
   readonly #heard = new Map<string, boolean>();
   readonly #given: AbortSignal | undefined;
-  /** A label that no name has, the same for all queries: joint checks then ask for the same names. */
+  /** A label that no existing name has. All checks of an inquiry share it, so that they ask for the same names. */
   readonly randomLabel = randomBytes(8).toString('hex');
   readonly #giveUp = (): void => this.#limit.abort(this.#given?.reason);
 
-  /** `totalMs`: default 10,000. With `signal` it ends sooner. */
+  /** `totalMs`: default 10,000. An abort of `signal` ends the inquiry sooner. */
   constructor({totalMs = LONGEST_MS, signal}: {totalMs?: number; signal?: AbortSignal | undefined} = {}) {
     this.#given = signal;
     this.#timer = timeLimit(() => this.#limit.abort(new DOMException('total time', 'TimeoutError')), totalMs);
@@ -29,12 +29,12 @@ export class Inquiry {
     if (signal?.aborted) this.#giveUp();
   }
 
-  /** Aborts when the time is over, with a TimeoutError or with the reason of the caller that gave up. */
+  /** Fires at the end of the time limit, with a TimeoutError; or when the caller aborts, with the caller's reason. */
   get signal(): AbortSignal {
     return this.#limit.signal;
   }
 
-  /** Returns the earlier result for this key, answered or not; otherwise the result of `ask`. */
+  /** The result of an earlier call with this key, finished or not; otherwise the result of `ask`. */
   once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const before = this.#asked.get(key);
     if (before) return before as Promise<T>;
@@ -43,19 +43,19 @@ export class Inquiry {
     return asked;
   }
 
-  /** Takes note of whether a server answers. */
+  /** Records whether a server answers. */
   hear(reply: Reply): void {
     const isSilent = reply.kind === 'Failure' && reply.failure === 'Timeout';
     const address = addressOf(reply.server);
     this.#heard.set(address, !isSilent || this.#heard.get(address) === true);
   }
 
-  /** It was asked, with all tries, and has not answered anything. */
+  /** Whether the server was asked, with all tries, and never answered. */
   isSilent(server: DnsServer): boolean {
     return this.#heard.get(addressOf(server)) === false;
   }
 
-  /** Nothing more is asked. */
+  /** Stops the time limit and the listener. Ask no further questions. */
   end(): void {
     clearTimeout(this.#timer);
     this.#given?.removeEventListener('abort', this.#giveUp);

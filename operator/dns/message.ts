@@ -1,9 +1,9 @@
 /**
- * Encodes and decodes a DNS message (RFC 1035, 6891), using `dns-packet`.
+ * Encodes and decodes one DNS message (RFC 1035, 6891), using `dns-packet`.
  *
- * Replies are written by strangers. The codec is pure JavaScript and follows compression pointers as far as they go, so the
- * work is bounded before it starts: by the packet's size (the caller's), by the number of records decoded, and by the labels,
- * pointers and strings in them. Records of types that nobody here looks at are not decoded.
+ * Replies come from untrusted servers. The codec is pure JavaScript and follows compression pointers without a limit. So the work
+ * is limited before decoding: by packet size (checked by the caller), by the number of records, and by their labels, pointers and
+ * strings. Records of unused types are not decoded.
  */
 import {SocketAddress} from 'node:net';
 import * as packet from 'dns-packet';
@@ -15,8 +15,12 @@ export interface WireQuestion {
 }
 
 /**
- * A record in canonical text: names lower case without trailing dot, addresses in their shortest form, SOA as its seven fields,
- * CAA as flags, tag (lower case, as {@link printableOctets}) and value, TXT as its character-strings joined (as RFC 7208, 3.3 does).
+ * A record in canonical text:
+ * - Names are lower case without trailing dot.
+ * - Addresses are in their shortest form.
+ * - SOA has its seven fields.
+ * - CAA has flags, tag (lower case, as {@link printableOctets}) and value.
+ * - TXT has its character-strings joined (as RFC 7208, 3.3 does).
  */
 export interface Record_ {
   name: string;
@@ -28,38 +32,41 @@ export interface Record_ {
 export interface Message {
   id: number;
   question: {name: string; type: string} | undefined;
-  /** Numeric, EDNS's upper bits included. */
+  /** Numeric code, including EDNS's upper bits. */
   rcode: number;
   aa: boolean;
   truncated: boolean;
-  /** The resolver vouches for it: it has validated (RFC 4035, 3.2.3). */
+  /** The resolver has validated the answer (RFC 4035, 3.2.3). */
   ad: boolean;
-  /** Its answers were more than MOST_RECORDS: those behind were not read. */
+  /** The reply has more than MOST_RECORDS answers; later answers were not read. */
   cut: boolean;
   answers: Record_[];
   authority: Record_[];
   additional: Record_[];
 }
 
-/** Largest UDP answer without fragments, in bytes (DNS Flag Day 2020). */
+/** Largest UDP reply that a DNS server may send us without fragments (DNS Flag Day 2020). */
 export const EDNS_UDP_SIZE = 1232;
-/** Number of records of a reply that are read. Further records are ignored. */
+/** Maximum number of records read from a reply; later records are ignored. */
 export const MOST_RECORDS = 100;
 
 /**
- * Most labels, pointers and character-strings in a reply. A reply with more is not decoded. A hundred NS records of ten labels each have
- * two thousand, a TXT record of 64 KB has 257.
+ * Maximum number of labels, pointers and character-strings in a reply; longer replies are not decoded. A hundred NS records of ten
+ * labels each take two thousand steps; a TXT record of 64 KB takes 257.
  */
 export const MOST_STEPS = 8_000;
 
 const HEADER_SIZE = 12;
-/** Position of the number of answers in the header. */
+/** Offset of the answer count in the header. */
 const ANSWER_COUNT = 6;
-/** Of the header's third octet. */
+/** Bits of the header's third byte. */
 const RESPONSE_BIT = 0x80;
 const TRUNCATED_BIT = 0x02;
 
-/** A query of one question; `checkingDisabled` asks a resolver not to validate (RFC 4035, 3.2.2). Throws when the name is none. */
+/**
+ * Encodes a query with one question. `checkingDisabled` asks a resolver not to validate (RFC 4035, 3.2.2). Throws when the name is
+ * not a valid DNS name.
+ */
 export function encodeQuestion(
   id: number,
   question: WireQuestion,
@@ -70,7 +77,7 @@ export function encodeQuestion(
   return packet.encode({
     type: 'query',
     id,
-    // AD in a question asks for AD in the reply (RFC 6840, 5.7).
+    // AD in a question requests AD in the reply (RFC 6840, 5.7).
     flags:
       (opts.recursionDesired ? packet.RECURSION_DESIRED | packet.AUTHENTIC_DATA : 0) |
       (opts.checkingDisabled ? packet.CHECKING_DISABLED : 0),
@@ -92,13 +99,13 @@ export function encodeQuestion(
   });
 }
 
-/** The id that a packet claims, before anything else of it is believed; undefined where it isn't even a response. */
+/** The id in a packet, read before anything else is trusted. Undefined if the packet is not a response. */
 export function responseId(bytes: Buffer): number | undefined {
   if (bytes.length < HEADER_SIZE || !(bytes.readUInt8(2) & RESPONSE_BIT)) return undefined;
   return bytes.readUInt16BE(0);
 }
 
-/** Decodes a response. Throws on anything that isn't one, on more than one question, and on what the codec can't read. */
+/** Decodes a response. Throws if the packet is not a response, has more than one question, or cannot be read by the codec. */
 export function decodeMessage(bytes: Buffer): Message {
   const id = responseId(bytes);
   if (id === undefined) throw new Error('not a DNS response');
@@ -120,7 +127,7 @@ export function decodeMessage(bytes: Buffer): Message {
   };
 }
 
-/** Parts of a record's data that take steps to read, by the number of its type. Other types are not read. */
+/** By type number: the names and strings in a record's data that take steps to read. Data of other types is not read. */
 const READ: Readonly<Record<number, {names: number; strings?: true}>> = {
   1: {names: 0}, // A
   2: {names: 1}, // NS
@@ -132,22 +139,22 @@ const READ: Readonly<Record<number, {names: number; strings?: true}>> = {
   257: {names: 0}, // CAA
 };
 const OPT = 41;
-/** For private use (RFC 6895, 3.1): the codec leaves the data as it is. */
+/** A type for private use (RFC 6895, 3.1): the codec leaves its data undecoded. */
 const UNREAD = 65_535;
 
 interface Bounded {
   /**
-   * The same packet, with MOST_RECORDS records at most, and none where it is truncated: that may end within one (RFC 2181, 9).
-   * Sections follow one another, so cutting the tail is sound.
+   * The same packet with at most MOST_RECORDS records. A truncated packet keeps no records, because it may end within one (RFC
+   * 2181, 9). Sections follow one another, so cutting the end is safe.
    */
   packet: Buffer;
-  /** The RDATA of the answers, in their order. */
+  /** The answers' RDATA, in order. */
   answerData: Buffer[];
   /** EDNS's upper bits of the rcode (RFC 6891, 6.1.3). */
   extendedRcode: number;
 }
 
-/** Bounds what is to be decoded. Throws where the packet ends too soon, and where it takes more than MOST_STEPS. */
+/** Limits the data to decode. Throws if the packet ends too soon or takes more than MOST_STEPS. */
 function bounded(bytes: Buffer): Bounded {
   const few = Buffer.from(bytes);
   const steps = new Steps(bytes);
@@ -174,7 +181,7 @@ function bounded(bytes: Buffer): Bounded {
   return {packet: few, answerData, extendedRcode};
 }
 
-/** Goes through a packet as the codec will, and throws where that is too far. */
+/** Walks through a packet as the codec will, and throws after MOST_STEPS steps. */
 class Steps {
   readonly #bytes: Buffer;
   #left = MOST_STEPS;
@@ -183,7 +190,7 @@ class Steps {
     this.#bytes = bytes;
   }
 
-  /** The offset behind a name: labels up to the empty one, or to a pointer, which ends it (RFC 1035, 4.1.4). */
+  /** The offset behind a name. A name ends at an empty label or at a pointer (RFC 1035, 4.1.4). */
   name(offset: number): number {
     let behind: number | undefined;
     for (let at = offset; ;) {
@@ -196,7 +203,7 @@ class Steps {
     }
   }
 
-  /** Character-strings, one after the other (RFC 1035, 3.3). */
+  /** Counts consecutive character-strings (RFC 1035, 3.3). */
   strings(offset: number, end: number): void {
     for (let at = offset; at < end; at += 1 + (this.#bytes[at] ?? 0)) this.#step();
   }
@@ -206,7 +213,7 @@ class Steps {
   }
 }
 
-/** `data`: the RDATA of each. Without it CAA records are not read: beside an answer nobody wants them. */
+/** `data`: the RDATA of each record. Without it CAA records are not read: only the answer section needs them. */
 function records(answers: packet.Answer[] | undefined, data?: Buffer[]): Record_[] {
   return (answers ?? []).flatMap((answer, i) => {
     if (answer.type === 'OPT' || answer.class !== 'IN' || answer.flush) return [];
@@ -216,8 +223,8 @@ function records(answers: packet.Answer[] | undefined, data?: Buffer[]): Record_
 }
 
 /**
- * Of a CAA record (RFC 8659, 4.1). Not by the codec, which reads a tag that is longer than its record on into the next one: that
- * throws here. A record of flags alone has an empty tag (as miekg/dns has it, by which Let's Encrypt reads); one without them throws.
+ * Reads a CAA record (RFC 8659, 4.1) without the codec, which reads an overlong tag on into the next record. Such a record throws
+ * here. A record with flags only has an empty tag (as in miekg/dns, which Let's Encrypt uses). A record without flags throws.
  */
 function caaText(data: Buffer): string {
   const [flags = 0, length = 0] = data;

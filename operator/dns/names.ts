@@ -1,15 +1,13 @@
-/**
- * Domain names as text. Everything in this folder speaks of names in one form: lower case, no trailing dot, the root is ''.
- */
+/** Domain names as text. All names in this folder are canonical: lower case, no trailing dot; the root is ''. */
 
 const LONGEST_NAME = 253;
 const LONGEST_LABEL = 63;
 
-/** Only ASCII letters fold (RFC 4343): `toLowerCase` would make a `k` of the Kelvin sign, and so a match of something that is none. */
+/** Folds only ASCII letters (RFC 4343): `toLowerCase` would turn the Kelvin sign into a `k`, and so create a false match. */
 export const lowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /**
- * Writes blank, control and non-ASCII bytes as `\DDD`, as in a zone file (RFC 1035, 5.1), so that the name can go into a status or a
+ * Escapes blank, control and non-ASCII bytes as `\DDD`, as in a zone file (RFC 1035, 5.1). The result is safe in a status or a
  * terminal.
  */
 export function printableOctets(text: string): string {
@@ -18,10 +16,10 @@ export function printableOctets(text: string): string {
   );
 }
 
-/** The one form of a name that came off the wire. */
+/** The canonical form of a name from the wire. */
 export const canonicalName = (text: string) => printableOctets(lowerCase(text).replace(/\.$/, ''));
 
-/** Whether a canonical name can be asked for: labels of 1 to 63 octets, 253 in all (RFC 1035, 2.3.4). The root can. */
+/** Whether a canonical name is valid in a question: labels of 1 to 63 bytes, 253 in total (RFC 1035, 2.3.4). The root is valid. */
 export function isAskable(name: string): boolean {
   if (name === '') return true;
   return (
@@ -31,12 +29,12 @@ export function isAskable(name: string): boolean {
   );
 }
 
-/** Whether `name` is `ancestor` itself or stands below it. Both canonical. */
+/** Whether `name` equals `ancestor` or is below it. Both must be canonical. */
 export function isAtOrBelow(name: string, ancestor: string): boolean {
   return ancestor === '' || name === ancestor || name.endsWith(`.${ancestor}`);
 }
 
-/** The name and what stands above it, longest first, without the root: `a.b.c` gives `a.b.c`, `b.c`, `c`. */
+/** The name and its ancestors, longest first, without the root: `a.b.c` gives `a.b.c`, `b.c`, `c`. */
 export function selfAndAncestors(name: string): string[] {
   const labels = name.split('.');
   return labels.map((_, index) => labels.slice(index).join('.'));

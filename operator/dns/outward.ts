@@ -1,4 +1,4 @@
-/** Whether name servers answer from here, by UDP and by TCP. */
+/** Checks whether name servers answer this process over UDP and TCP. */
 import {canonicalName} from './names.ts';
 import {ask} from './wire.ts';
 import type {DnsAnswer, WireQuestion, Reply, DnsServer} from './wire.ts';
@@ -12,14 +12,14 @@ export interface Reached {
 
 interface OutwardOptions {
   signal?: AbortSignal;
-  /** Time for one question to one server, ms. Default 2,000. */
+  /** Time limit of one question to one server. Default 2,000. */
   timeoutMs?: number;
 }
 
-/** How often a server is asked that stays silent: a packet may be lost. */
+/** Number of attempts with a silent server: a packet may be lost. */
 const tries = 2;
 
-/** Asks each server for the SOA of a zone, by UDP and by TCP. Never rejects. */
+/** Asks each server for a zone's SOA, over UDP and over TCP. Never rejects. */
 export const reach = (
   servers: readonly DnsServer[],
   zone: string,
@@ -40,8 +40,8 @@ async function reachOne(
 }
 
 /**
- * The same of the zone's own servers that holds `name`, or of one above it: found by the resolvers and asked as for a customer's
- * hostname. Never rejects.
+ * Does the same check with the servers of the zone that contains `name`, or of a zone above it. The servers are found through the
+ * resolvers and asked as for a customer's hostname. Never rejects.
  */
 export async function reachServersOf(
   name: string,

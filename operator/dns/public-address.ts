@@ -1,6 +1,6 @@
 /**
- * Which addresses a stranger's zone may send us to. A customer writes the NS records of the own zone: without this list the
- * operator would knock on addresses inside the cluster for anybody who asks.
+ * Name server addresses that the operator may connect to. Customers write their zones' NS records. Without this list, any customer
+ * could direct the operator to addresses inside the cluster.
  */
 import {BlockList, isIPv4, isIPv6} from 'node:net';
 
@@ -23,7 +23,10 @@ const SPECIAL_IPV4: [string, number][] = [
   ['240.0.0.0', 4],
 ];
 
-/** What isn't global within 2000::/3; everything outside it (mapped IPv4, NAT64, ULA, link-local, ...) isn't either. */
+/**
+ * Ranges within 2000::/3 that are not global. All ranges outside it (mapped IPv4, NAT64, ULA, link-local, ...) are not global
+ * either.
+ */
 const SPECIAL_IPV6: [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -38,7 +41,7 @@ for (const [net, prefix] of SPECIAL_IPV6) special6.addSubnet(net, prefix, 'ipv6'
 const unicast6 = new BlockList();
 unicast6.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an address is a public one; false for what is no IP address. */
+/** Whether an address is public; false for text that is not an IP address. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special4.check(address, 'ipv4');
   return isIPv6(address) && unicast6.check(address, 'ipv6') && !special6.check(address, 'ipv6');

@@ -1,17 +1,19 @@
 export interface RateOptions {
   perSecond: number;
-  /** Most questions at once after a pause. */
+  /** Maximum number at once, after an idle time. */
   burst: number;
 }
 
-/** Number of keys behind their rate. More keys exist only while more are in use at once. */
+/** Number of keys at which idle keys are first removed. Above this number only active keys are kept. */
 const manyKeys = 1000;
 
-/** So many a second for each key, as a leaky bucket (the generic cell rate algorithm of ITU-T I.371). Pure: times in ms are given. */
+/**
+ * Limits the rate per key, as a leaky bucket (the generic cell rate algorithm of ITU-T I.371). Pure: callers pass the time in ms.
+ */
 export class Rate {
   readonly #everyMs: number;
   readonly #burst: number;
-  /** By key: when its bucket is empty again. */
+  /** By key: the time at which its bucket is empty again. */
   readonly #emptyAt = new Map<string, number>();
   #sweepAt = manyKeys;
 
@@ -20,12 +22,12 @@ export class Rate {
     this.#burst = burst;
   }
 
-  /** How many keys are remembered. */
+  /** Number of remembered keys. */
   get size(): number {
     return this.#emptyAt.size;
   }
 
-  /** Takes the next place for a key; returns when it may be used, now or later. */
+  /** Reserves the next slot for a key. Returns the time at which it may be used, now or later. */
   next(key: string, now: number): number {
     const emptyAt = Math.max(now, this.#emptyAt.get(key) ?? now);
     this.#emptyAt.set(key, emptyAt + this.#everyMs);
@@ -33,7 +35,7 @@ export class Rate {
     return Math.max(now, emptyAt - (this.#burst - 1) * this.#everyMs);
   }
 
-  /** Keys with an empty bucket are as new ones. */
+  /** Removes keys with an empty bucket, which are equivalent to new keys. */
   #sweep(now: number): void {
     for (const [key, emptyAt] of this.#emptyAt) if (emptyAt <= now) this.#emptyAt.delete(key);
     this.#sweepAt = Math.max(manyKeys, 2 * this.#emptyAt.size);

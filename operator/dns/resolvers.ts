@@ -2,7 +2,7 @@ import {getServers} from 'node:dns';
 import {isIP} from 'node:net';
 import type {DnsServer} from './wire.ts';
 
-/** The resolvers that this machine is set to (resolv.conf), port 53. */
+/** The resolvers configured on this machine (resolv.conf), port 53. */
 export function systemResolvers(): DnsServer[] {
   return getServers().flatMap((written) => {
     const address = written.replace(/^\[([^\]]+)\](:[0-9]+)?$/, '$1');

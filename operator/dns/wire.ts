@@ -1,6 +1,6 @@
 /**
- * One question to one server: UDP first, TCP when the reply was cut (RFC 7766), the whole within one time limit. Every socket
- * that is opened is closed again, whatever happens; nothing is thrown, because "could not ask" is an answer of its own.
+ * Sends one question to one server: UDP first, TCP when the reply was truncated (RFC 7766), all within one time limit. Every opened
+ * socket is closed again in all cases. Nothing is thrown, because "could not ask" is a separate answer.
  */
 import {randomInt} from 'node:crypto';
 import {createSocket} from 'node:dgram';
@@ -23,10 +23,10 @@ export type Failure =
   | 'Other';
 
 export interface DnsServer {
-  /** An IP address, of either family. */
+  /** An IPv4 or IPv6 address. */
   address: string;
   port: number;
-  /** The host name that led to the address, for messages. */
+  /** The server's host name that resolved to the address, for messages. */
   name?: string;
 }
 
@@ -35,9 +35,9 @@ export interface DnsAnswer {
   server: DnsServer;
   rcode: 'NOERROR' | 'NXDOMAIN';
   aa: boolean;
-  /** A resolver has validated it. */
+  /** A resolver has validated the answer. */
   ad: boolean;
-  /** Whether answers beyond the limit were ignored. */
+  /** The reply contained more answers than were read. */
   cut: boolean;
   answers: Record_[];
   authority: Record_[];
@@ -56,17 +56,17 @@ export type Reply = DnsAnswer | NoAnswer;
 
 export interface DnsAskOptions {
   recursionDesired: boolean;
-  /** The resolver shall not validate (RFC 4035, 3.2.2). */
+  /** Asks the resolver not to validate (RFC 4035, 3.2.2). */
   checkingDisabled?: boolean;
-  /** By TCP from the start. */
+  /** Uses TCP from the start. */
   overTcp?: boolean;
-  /** For all of it, TCP included. */
+  /** Time limit for the whole question, including TCP. */
   timeoutMs: number;
   /** Ends the question early: `Timeout` when the signal's reason is a TimeoutError, else `Other`. */
   signal?: AbortSignal | undefined;
 }
 
-/** More than this over UDP is no reply to somebody who said 1232. */
+/** A larger UDP reply is invalid, because our question announced 1232 bytes. */
 const LARGEST_UDP = 4096;
 
 const UNREACHABLE = new Set([
@@ -93,11 +93,14 @@ class WireError extends Error {
 }
 
 /**
- * Sends one question to `server`. Resolves with its answer or with the reason why there is none; never rejects, and takes at most
- * `timeoutMs`. The id and the source port are random, and the socket receives from that peer only. A reply counts if id and question match
- * ours (RFC 5452); over UDP, other replies are ignored because they may be forged. NOERROR and NXDOMAIN are answers; SERVFAIL is
- * `ServerFailure`, REFUSED is `Refused`, any other code is `Other`. `Unreachable` covers a closed port and an address family without a
- * route.
+ * Asks `server` one question. Resolves with its answer or with the reason for having none; never rejects, and takes at most
+ * `timeoutMs`.
+ *
+ * The id and the source port are random, and the socket accepts that peer only. A reply counts when its id and question match ours
+ * (RFC 5452). Over UDP other replies are ignored, because they may be forged.
+ *
+ * NOERROR and NXDOMAIN are answers. SERVFAIL is `ServerFailure`, REFUSED is `Refused`, any other code is `Other`. `Unreachable`
+ * covers a closed port and an address family without a route.
  */
 export async function ask(server: DnsServer, question: WireQuestion, opts: DnsAskOptions): Promise<Reply> {
   const endsAt = performance.now() + opts.timeoutMs;
@@ -115,7 +118,7 @@ export async function ask(server: DnsServer, question: WireQuestion, opts: DnsAs
     let edns = true;
     let message = await overUdp(exchange, query(question, opts, edns));
     if (message.rcode === 1 || message.rcode === 4) {
-      // A server from before EDNS answers FORMERR or NOTIMP (RFC 6891, 7): once more without.
+      // A server without EDNS support answers FORMERR or NOTIMP (RFC 6891, 7): ask once more without EDNS.
       edns = false;
       message = await overUdp(exchange, query(question, opts, edns));
     }
@@ -158,7 +161,7 @@ function overUdp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
   return withinTime(exchange, (resolve, reject) => {
     const socket = createSocket({
       type: family === 6 ? 'udp6' : 'udp4',
-      // An address already, the server's and the one that is bound to: no look-up.
+      // Both the server's and the bound address are IP addresses already: skip the lookup.
       lookup: (address, _options, done) => done(null, address, family),
     });
     socket.on('error', (error) => reject(asWireError(error)));
@@ -177,7 +180,7 @@ function overUdp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
         reject(error);
       }
     });
-    // Connected, so the kernel drops what other peers send and tells of a closed port.
+    // On a connected socket the kernel drops packets from other peers and reports a closed port.
     socket.connect(server.port, server.address);
     return () => {
       closed = true;
@@ -192,7 +195,7 @@ function overTcp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
     const socket = connect({host: server.address, port: server.port, noDelay: true});
     const length = Buffer.alloc(2);
     length.writeUInt16BE(bytes.length);
-    // At most 2 + 65,535 octets are kept: the length field can't say more.
+    // At most 2 + 65,535 bytes are kept: the length field allows no more.
     const chunks: Buffer[] = [];
     let size = 0;
     socket.on('error', (error) => reject(asWireError(error)));
@@ -221,12 +224,12 @@ function overTcp(exchange: Exchange, {id, bytes}: Query): Promise<Message> {
 }
 
 /**
- * Calls `over` when the time is over and all data that arrived before has been read. Node runs timers first: a busy process would mistake
- * its own delay for the server's.
+ * Calls `over` after the time limit, once data that arrived earlier has been read. Node runs timers first. Without this delay, a
+ * process that was busy for the whole time would mistake its own silence for the server's.
  */
 export const timeLimit = (over: () => void, ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(over), ms);
 
-/** Runs `start` until it settles, the time is over or the signal fires, and then, once, what `start` gave to clean up. */
+/** Runs `start` until it settles, the time is over or the signal fires. Then calls the returned cleanup function once. */
 function withinTime<T>(
   exchange: Exchange,
   start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void,
@@ -241,7 +244,7 @@ function withinTime<T>(
       settled = true;
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
-      // In the next tick: `start` may settle before it has returned its clean-up.
+      // In a microtask: `start` may settle before it has returned its cleanup function.
       queueMicrotask(() => cleanUp?.());
       action();
     };
@@ -280,7 +283,7 @@ function decoded(bytes: Buffer): Message {
   }
 }
 
-/** A refusal may leave the question out, which can prove nothing; anything else must repeat it. */
+/** An error reply (except NXDOMAIN) may omit the question, because it cannot verify anything; other replies must repeat it. */
 function answersQuestion(message: Message, {question}: Exchange): boolean {
   if (!message.question) return message.rcode !== 0 && message.rcode !== 3;
   return message.question.name === question.name && message.question.type === question.type;

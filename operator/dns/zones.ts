@@ -1,11 +1,11 @@
 /**
- * Which name servers speak for a name: the zone cut above it (RFC 1034, 4.2) and the addresses of its servers.
+ * Finds the name servers for a name: the zone cut above it (RFC 1034, 4.2) and the addresses of its servers.
  *
  *   recursive resolvers: NS of the highest ancestor that has them ----> a zone and its servers
  *   those servers, asked for the name itself (client.ts): a referral --> follow() --> the zone below, and so on
  *
- * The resolvers are asked from the top (two labels) downwards and about the name itself last: a resolver that has been asked for
- * a name that isn't there yet remembers so (RFC 2308), and for all below it (RFC 8020), and would then deny the record that the
+ * The resolvers are asked from the top (two labels) downwards, and about the name itself last. A resolver caches that a name does
+ * not exist (RFC 2308), including all names below it (RFC 8020). If asked too early, it would then deny the record that the
  * customer creates a minute later.
  */
 import {isIPv6} from 'node:net';
@@ -17,22 +17,22 @@ import type {DnsAnswer, Failure, WireQuestion, Record_, Reply, DnsServer} from '
 export interface Zone {
   /** Canonical; '' is the root. */
   name: string;
-  /** Names of its servers as they are delegated, sorted; {@link MOST_NAMES} at most. */
+  /** Delegated names of the zone's servers, sorted; {@link MOST_NAMES} at most. */
   names: string[];
-  /** At least one. */
+  /** At least one server. */
   servers: DnsServer[];
-  /** IPv6 addresses beyond `servers`, at most the same number: asked if none of `servers` can be reached. */
+  /** Additional IPv6 servers, at most as many as the limit of `servers`. Asked if all of `servers` are unreachable. */
   further: DnsServer[];
 }
 
-/** Why a zone, or its servers, could not be found. */
+/** Reason why a zone or its servers could not be found. */
 export interface Trouble {
-  /** `NotPublic`: they have private addresses alone, which are not asked. */
+  /** `NotPublic`: the servers have only private addresses, which are not asked. */
   failure: Failure | 'NotPublic';
   detail: string;
 }
 
-/** Asks recursive resolvers; resolves with the first reply that `usable` accepts, or with all replies when it accepts none. */
+/** Asks recursive resolvers. Resolves with the first reply that `usable` accepts, or with all replies if none is accepted. */
 export type AskResolvers = (
   question: WireQuestion,
   usable: (reply: DnsAnswer) => boolean,
@@ -41,8 +41,8 @@ export type AskResolvers = (
 export const isReached = (reply: Reply): boolean => reply.kind === 'Answer' || reply.failure !== 'Unreachable';
 
 /**
- * The results of `ask` for each server of a zone. From an IPv6-only network, a zone with many IPv4 addresses is asked at its further
- * addresses; if none of them is reached either, the first results count.
+ * The results of `ask` for each server of a zone. From a network with IPv6 only, a zone with many IPv4 addresses is asked through
+ * its `further` servers. If none of these is reached either, the first results are returned.
  */
 export async function askServers<T>(
   {servers, further}: Zone,
@@ -57,7 +57,7 @@ export async function askServers<T>(
 
 const LONGEST_CACHED_SECONDS = 60;
 const MOST_CACHED = 10_000;
-/** Name servers of one zone whose addresses are looked up. */
+/** Maximum number of a zone's name servers whose addresses are resolved. */
 const MOST_NAMES = 8;
 
 interface Delegation {
@@ -78,7 +78,7 @@ export class Zones {
     this.#port = opts.port;
   }
 
-  /** The deepest known zone at or above `name`: a cached one, else the one that the resolvers name. */
+  /** The deepest known zone at or above `name`: a cached zone, otherwise the zone found through the resolvers. */
   async above(name: string, ask: AskResolvers): Promise<Zone | Trouble> {
     const known = this.#remembered(name);
     if (known) return known;
@@ -89,23 +89,23 @@ export class Zones {
       const found = await this.#delegationOf(candidate, ask);
       if ('names' in found.outcome) return this.#withServers(found.outcome, found.glue, ask);
       trouble ??= found.outcome;
-      // Each further name would cost the same wait again: only the top-level domain is still worth it.
+      // Each further name would cost the same timeout again: try only the top-level domain.
       if (found.outcome.failure === 'Timeout') candidates = candidates.slice(-1);
     }
     return trouble ?? {failure: 'Other', detail: `no name to look up in '${name}'`};
   }
 
-  /** The zone cut between `zone` and `name` that a server of `zone` points to; undefined where its reply isn't a referral. */
+  /** The zone cut between `zone` and `name` to which a server of `zone` refers; undefined if its reply is not a referral. */
   referral(reply: Reply, zone: Zone, name: string): Delegation | undefined {
     if (reply.kind === 'Failure' || !isReferral(reply)) return undefined;
     const delegation = deepest(reply.authority, name);
-    // A referral upwards or to the side is a lame server, and following it could go on for ever.
+    // A referral upwards or sideways comes from a lame server; following it could loop without end.
     return delegation && delegation.zone !== zone.name && isAtOrBelow(delegation.zone, zone.name)
       ? delegation
       : undefined;
   }
 
-  /** A server's authoritative answer about the servers of `zone`, which the server itself holds. */
+  /** The authoritative NS records of `zone` in a reply from a server that hosts that zone. */
   ownServers(reply: Reply, zone: string): Delegation | undefined {
     return reply.kind === 'Answer' && reply.aa
       ? deepest(
@@ -115,7 +115,9 @@ export class Zones {
       : undefined;
   }
 
-  /** The servers of a zone that `reply`, of a server of `parent`, delegates. Glue counts where the parent may give it. */
+  /**
+   * The servers of a delegated zone. `reply` comes from a server of `parent`. Glue counts only for names within the parent zone.
+   */
   async follow(delegation: Delegation, reply: DnsAnswer, parent: Zone, ask: AskResolvers): Promise<Zone | Trouble> {
     return this.#withServers(
       delegation,
@@ -124,7 +126,7 @@ export class Zones {
     );
   }
 
-  /** Forgets a zone, so the next question looks again for its servers. */
+  /** Forgets a zone, so that the next question finds its servers again. */
   forget(zone: Zone): void {
     this.#cache.delete(zone.name);
   }
@@ -152,7 +154,7 @@ export class Zones {
     const perName = await Promise.all(few.map(async (name) => ({name, addresses: await addressesOf(name, glue, ask)})));
     const servers: DnsServer[] = [];
     const skipped: string[] = [];
-    // Takes one address of each name before a second one: four addresses of one machine would prove little.
+    // Take one address of each name before a second of any: four addresses of one machine give little information.
     const rounds = Math.max(0, ...perName.map(({addresses}) => addresses.length));
     for (let round = 0; round < rounds; round++) {
       for (const {name, addresses} of perName) {
@@ -202,25 +204,28 @@ export class Zones {
   }
 }
 
-/** Two labels, three, ..., the name itself, and at last the top-level domain alone, whose servers refer to what is below. */
+/** Two labels, three, ..., the name itself, and last the top-level domain alone, whose servers refer to the zones below. */
 function fromTheTop(name: string): string[] {
   const upwards = selfAndAncestors(name);
   return [...upwards.slice(0, -1).toReversed(), ...upwards.slice(-1)];
 }
 
-/** NS records at `asked` in the answer; or, from a server that doesn't recurse, in the authority section at or above it. */
+/**
+ * NS records at `asked` in the answer section. From a server that does not recurse, NS records in the authority section at or above
+ * `asked`.
+ */
 function delegationIn(reply: DnsAnswer, asked: string): Delegation | undefined {
   return deepest(reply.answers, asked) ?? deepest(isReferral(reply) ? reply.authority : [], asked);
 }
 
-/** A negative answer names the zone that it comes from by its SOA (RFC 2308, 3). */
+/** A negative answer names its zone in its SOA (RFC 2308, 3). */
 function zoneOfDenial(reply: DnsAnswer, asked: string): string | undefined {
   return reply.authority.find(
     (record) => record.type === 'SOA' && record.name !== asked && isAtOrBelow(asked, record.name),
   )?.name;
 }
 
-/** The NS set whose owner is nearest to `name`, at it or above; the root's only for the root. */
+/** The NS set whose owner is nearest to `name`, at or above it; the root's set only for the root. */
 function deepest(records: Record_[], name: string): Delegation | undefined {
   const sets = records.filter(
     (record) => record.type === 'NS' && isAtOrBelow(name, record.name) && (record.name !== '' || name === ''),
@@ -238,18 +243,18 @@ function deepest(records: Record_[], name: string): Delegation | undefined {
   };
 }
 
-/** IPv4 first: an operator without IPv6 is common, a zone with IPv6 alone is not. */
+/** IPv4 first: operators without IPv6 are common, zones with only IPv6 are not. */
 async function addressesOf(name: string, glue: Record_[], ask: AskResolvers): Promise<string[]> {
   const given = [...recordsAt(name, 'A', glue), ...recordsAt(name, 'AAAA', glue)];
   if (given.length > 0) return given;
   const replies = await Promise.all(
     (['A', 'AAAA'] as const).map(async (type) => {
-      // A missing AAAA is no reason to ask every resolver.
+      // Accept any AAAA answer: an absent AAAA record needs no second resolver's answer.
       const reply = await ask(
         {name, type},
         (answer) => type === 'AAAA' || answer.answers.some((record) => record.type === type),
       );
-      // A resolver follows a CNAME itself; the addresses of its answer are the name's.
+      // A resolver follows a CNAME itself; the addresses in its answer belong to the name.
       return Array.isArray(reply)
         ? []
         : reply.answers.filter((record) => record.type === type).map((record) => record.data);

@@ -5,77 +5,83 @@ import {hashOf, isSubset} from './equality.ts';
 import {ApiError, isConflict, isFieldManagerConflict, isInvalid} from './errors.ts';
 import {apiVersionOf, type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
 
-/** A field whose value we took from another manager. */
+/** A field whose value we took from another field manager. */
 export interface FieldConflict {
   manager: string;
   field: string;
 }
 
 export type Applied<T, P> =
-  /** It is as intended: nothing was sent. */
+  /** The object already matches the intent: nothing was sent. */
   | {outcome: 'Unchanged'; object: P; conflicts: FieldConflict[]}
-  /** Written; `conflicts` are the fields that were taken from others. */
+  /** The object was written. `conflicts` lists the fields taken from other managers. */
   | {outcome: 'Created' | 'Applied'; object: T; conflicts: FieldConflict[]}
-  /** An object of that name exists and is somebody else's: nothing was written. */
+  /** Another owner's object has that name: nothing was written. */
   | {outcome: 'NotOurs'; object: KubeObject; conflicts: FieldConflict[]};
 
 export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
-  /** The cached object with the intent's key. */
+  /** The cache's copy under the intent's key. */
   existing: P | undefined;
-  /** Whether an object is ours to change, decided from its metadata. */
+  /** Reports from an object's metadata whether we may change the object. */
   isOurs(object: KubeObject): boolean;
-  /** Whether a deleted object must not be created again: the apply then throws a conflict. */
+  /** Throws a conflict when the object was deleted since it was read, instead of creating it again. */
   onlyExisting?: boolean;
-  /** Takes note of what was written (`Cache.observe`), and says what it keeps of an object: `existing` is compared with that. */
+  /** Records the written object (`Cache.observe`), and returns its projection (`Cache.kept`) to compare with `existing`. */
   cache?: Keeper<T> & {observe(written: T): void};
 }
 
-/** Says what is kept of an object, see `Cache.kept`. */
+/** Projects an object as the cache does, see `Cache.kept`. */
 interface Keeper<T> {
   kept(object: T): unknown;
 }
 
 /**
- * Never the resourceVersion of an object (etcd's first write has 2). In a server-side apply it makes a write that only creates:
- * absent, the object is created by one request with its managedFields right; present, the answer is 409. Measured on 1.36.
+ * No object ever has this resourceVersion: etcd's first write has 2. A server-side apply that carries it can only create. If the
+ * object is absent, one request creates it with correct managedFields. If the object exists, the API server answers 409. Measured
+ * on 1.36.
  */
 const noResourceVersion = '1';
 
-/** Finalizers that delay a deletion until the garbage collector has handled the dependents: a dependent that stays keeps its owner. */
+/**
+ * With one of these finalizers a deletion waits for the garbage collector, which waits for dependents. A dependent that stays then
+ * keeps its owner.
+ */
 const waitForDependents: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
-/** After so many surprises in a row (deleted, re-created, deleted, ...) the reconcile starts over. */
+/** Attempts per `apply`. After this many conflicts in a row (deleted, re-created, deleted, ...) the reconcile starts over. */
 const attempts = 4;
 
 /**
- * Brings intents to the API server by server-side apply, under one field manager.
+ * Writes intents to the API server by server-side apply, under one field manager.
  *
- * Promises: an intent that is applied already costs no request. The first write creates the object or fails: an object of the same name
- * that is not ours is never touched, whatever the race. A later write carries the uid, so it never changes a namesake that replaced the
- * object. If other managers hold our fields with other values, the write takes the fields over and reports the managers.
+ * Promises:
+ * - An intent that is already applied costs no request.
+ * - The first write creates or fails. An object of the same name that is not ours is never touched, in any race.
+ * - A later write carries the uid, so it never changes a namesake that replaced the object.
+ * - If other managers own our fields with other values, we take the fields and report the managers' names.
  *
- * Assumes that intents are deterministic and hold no resourceVersion, uid or status, and that what the cache keeps of an object
- * tells every change of a field that an intent sets.
+ * Assumes that intents are deterministic and contain no resourceVersion, uid or status. The cache's projection must also show every
+ * change of a field that an intent sets.
  */
 export class Applier {
   readonly #client: Client;
   readonly #fieldManager: string;
   readonly #hashAnnotation: string;
   /**
-   * The applied intent by the cached copy of its object. A copy is replaced with every change of its object, so an owner of hundreds of
-   * objects compares only the changed one.
+   * The last intent found applied, by cached copy of the object. The cache replaces the copy on every change. A reconcile with
+   * hundreds of objects therefore compares only the changed ones.
    */
   readonly #seen = new WeakMap<HasMeta, string>();
   readonly #breaker = new Breaker();
 
-  /** `hashAnnotation`: under this name an object says which intent it was last given. */
+  /** `hashAnnotation`: name of the annotation that records the hash of the last applied intent. */
   constructor(client: Client, {fieldManager, hashAnnotation}: {fieldManager: string; hashAnnotation: string}) {
     this.#client = client;
     this.#fieldManager = fieldManager;
     this.#hashAnnotation = hashAnnotation;
   }
 
-  /** Whether an object stands exactly as intended, so that `apply` would send nothing. */
+  /** Whether an object matches its intent exactly, so that `apply` would send nothing. */
   stands<T extends KubeObject>(intent: T, existing: HasMeta | undefined, cache?: Keeper<T>): boolean {
     if (existing === undefined) return false;
     const said = hash('sha256', JSON.stringify(intent), 'base64');
@@ -85,7 +91,7 @@ export class Applier {
     return stands;
   }
 
-  /** Throws a conflict when the object keeps changing under it: start over with a fresh read. */
+  /** Throws a conflict when the object keeps changing between attempts: start over with a fresh read. */
   async apply<T extends KubeObject, P extends HasMeta>(
     resource: Resource<T>,
     intent: T,
@@ -124,10 +130,13 @@ export class Applier {
   }
 
   /**
-   * Deletes the very object that was read: a namesake that replaced it is left alone ('NotFound'). The deletion waits for no dependents,
-   * even if an earlier request asked for that. If the object is being deleted and waits for no dependents, no request is sent ('Going'). A
-   * request ends the wait, so each wait that a user asks for costs one request, even while other finalizers keep the object. With `isOurs`,
-   * an object of another owner is left alone ('NotOurs').
+   * Deletes exactly the object that was read. A namesake that replaced the object since is left alone ('NotFound').
+   *
+   * The deletion waits for no dependents, even if an earlier request asked for that. The request removes such a wait. An object
+   * that is being deleted without such a wait gets no second request ('Going'). So each request to wait costs one deletion request
+   * here, even while other finalizers keep the object.
+   *
+   * With `isOurs`, an object that is not ours is left alone ('NotOurs').
    */
   async remove<T extends KubeObject>(
     resource: Resource<T>,
@@ -139,7 +148,7 @@ export class Applier {
     if (deletionTimestamp !== undefined && !finalizers.some((name) => waitForDependents.has(name))) return 'Going';
     if (uid === undefined) throw new TypeError(`${resource.kind} ${keyOf(existing)}: no uid to delete it by`);
     try {
-      // Said, as without it what the finalizers say holds (apiserver: registry/generic/registry/store.go, shouldDeleteDependents).
+      // Set explicitly: without it the finalizers decide (apiserver: registry/generic/registry/store.go, shouldDeleteDependents).
       return await this.#client.delete(resource, keyOf(existing), {uid, propagation: 'Background'});
     } catch (error) {
       if (isConflict(error)) return 'NotFound';
@@ -193,12 +202,12 @@ export class Applier {
   }
 }
 
-/** A uid in an apply that is not the object's is refused as a change of an immutable field. */
+/** The API server rejects an apply with a wrong uid as a change of an immutable field. */
 function isOtherObject(error: unknown): boolean {
   return isInvalid(error) && (error.details.causes ?? []).some((cause) => cause.field === 'metadata.uid');
 }
 
-/** The conflicting field managers in a refused apply: `conflict with "kubectl" using v1 at ...: .spec.x`, as the API server words it. */
+/** Field owners named by a refused apply. The API server's wording is `conflict with "kubectl" using v1 at ...: .spec.x`. */
 export function fieldConflicts(error: ApiError): FieldConflict[] {
   return (error.details.causes ?? [])
     .filter((cause) => cause.reason === 'FieldManagerConflict')

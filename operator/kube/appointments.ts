@@ -8,13 +8,14 @@ interface Appointment<K> {
 }
 
 /**
- * Calls a handler with each key when its time has come, with a single timer: thousands of timers with different lengths would need too much
- * memory. Each key has one time. Keys come in the order of their times; keys with equal times come in the order in which they were set.
+ * Calls `ring` with each key when its time comes. One timer serves all keys: thousands of timers of different lengths would take
+ * too much memory. A new time replaces the previous time of its key. Keys ring in the order of their times; equal times ring in the
+ * order they were set.
  */
 export class Appointments<K> {
   readonly #clock: Clock;
   readonly #ring: (key: K) => void;
-  /** The valid appointment of each key. Superseded appointments stay in the heap until they come up. */
+  /** The valid appointment of each key. Superseded appointments stay in the heap until they reach its top. */
   readonly #valid = new Map<K, Appointment<K>>();
   #heap = heapOf<K>([]);
   #timer: {handle: unknown; due: number} | undefined;
@@ -25,13 +26,13 @@ export class Appointments<K> {
     this.#clock = clock;
   }
 
-  /** How long until a key's time, ms; undefined where it has none. */
+  /** Time left until a key is due, ms; undefined for a key without a time. */
   left(key: K): number | undefined {
     const valid = this.#valid.get(key);
     return valid && valid.due - this.#clock.now();
   }
 
-  /** In `ms`, in place of the time that the key had. */
+  /** Sets the key's time to `ms` from now, and replaces an earlier setting. */
   set(key: K, ms: number): void {
     const appointment = {key, due: this.#clock.now() + ms, order: this.#order++};
     this.#valid.set(key, appointment);
@@ -52,7 +53,7 @@ export class Appointments<K> {
     this.#timer = undefined;
   }
 
-  /** The timer is for the earliest. */
+  /** Sets the timer for the earliest appointment. */
   #arm(): void {
     const first = this.#earliest();
     if (!first || (this.#timer && this.#timer.due <= first.due)) return;

@@ -8,8 +8,8 @@ export interface Backoff {
 }
 
 /**
- * The wait after the `failures`-th failure in a row (1, 2, ...): doubles from `baseMs` to `capMs`, and the upper half of it is
- * left to chance, so that many who failed together do not come back together.
+ * The wait in ms after the `failures`-th failure in a row (1, 2, ...). It doubles from `baseMs` to `capMs`. The upper half of the
+ * wait is random, so that callers that failed together do not retry together.
  */
 export function backoffMs(failures: number, {baseMs, capMs, random = Math.random}: Backoff): number {
   const bound = Math.min(capMs, baseMs * 2 ** Math.min(Math.max(failures - 1, 0), 40));

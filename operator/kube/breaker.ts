@@ -3,19 +3,19 @@ import {systemClock} from './clock.ts';
 import {ApiError, isOfAll, isOfOne} from './errors.ts';
 import type {Resource} from './objects.ts';
 
-/** A write that fails after so long has hung. The API server waits 10 s for a webhook, 30 s where it is told to. */
+/** A write that fails after this time counts as hanging. The API server waits 10 s for a webhook, or up to 30 s if configured. */
 const hangsAfterMs = 5_000;
 
 interface Open {
   failure: ApiError;
-  /** A write is under way by which it shows whether they hang still. */
+  /** A trial write is in progress, to test whether writes still hang. */
   tried: boolean;
 }
 
 /**
- * A circuit breaker for writes, by kind. While those of a kind hang until they fail, one is tried at a time, and what would have
- * waited beside it fails at once with what the last one heard: so they hold neither workers nor connections that others need, and
- * what answers slowly is not asked by everybody. Any answer that comes in time, a refusal too, lets all go on.
+ * A circuit breaker for writes, by kind. While writes of a kind hang until they fail, one write at a time is tried. Other writes of
+ * that kind fail at once with the last error. They hold no workers or connections that other kinds need, and a slow server gets
+ * fewer requests. Any answer in time, even a refusal, closes the breaker.
  */
 export class Breaker {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class Breaker {
     this.#clock = clock;
   }
 
-  /** Throws what the write throws, or an `ApiError` that says why it was not tried. */
+  /** Throws the write's own error, or an `ApiError` with the reason why the write was not tried. */
   async run<T>({kind, group}: Resource, write: () => Promise<T>): Promise<T> {
     const name = `${kind}.${group}`;
     const open = this.#open.get(name);

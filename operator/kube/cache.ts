@@ -13,40 +13,44 @@ import {
 } from './objects.ts';
 import {Watcher, type WatcherOptions, type WatchSink, type WatchState} from './watch.ts';
 
-/** A change of an object: `before` is undefined for a new one, `now` for a deleted one. */
+/** A change of an object: `before` is undefined for a new object, `now` for a deleted one. */
 export type Change<P> = [now: P | undefined, before: P | undefined];
 
 export interface CacheOptions<P extends HasMeta, T extends KubeObject> {
   labelSelector?: string;
   namespace?: string;
   /**
-   * Returns the cached part of an object, by default the whole object. It must keep `metadata` with name, namespace, uid and
-   * resourceVersion. managedFields, two thirds of an object's memory, are never cached; they are passed separately.
+   * The part of an object to keep; the whole object by default. The result must keep `metadata` with name, namespace, uid and
+   * resourceVersion. `object` comes without managedFields, which take two thirds of an object's memory. They are passed as a
+   * separate argument, because few projections use them.
    */
   project?(object: T, managedFields: readonly ManagedFieldsEntry[]): P;
-  /** By name: the values under which a projection is found again. */
+  /** By index name: the values under which the index lists a projection. */
   indexes?: Record<string, (projection: P) => string[]>;
   log?: Logger;
   /** For tests and tuning: times, page size, clock. */
   watcher?: Omit<WatcherOptions, 'labelSelector' | 'namespace' | 'onState'>;
 }
 
-/** The part of a cache that `waitFor` needs. */
+/** The part of a cache that `waitFor` uses, independent of the cache's content. */
 export interface Syncable {
   readonly synced: Promise<void>;
   readonly isSynced: boolean;
 }
 
 /**
- * A local copy of one resource, kept by list and watch. What it gives is shared: read it, never change it.
+ * A local copy of one resource, kept current by list and watch. Returned objects are shared: read them, never change them.
  *
- * Promises: `synced` resolves when the first list is complete. Handlers are called once for each change, in the order of an object's
- * changes, after the store and the indexes contain it. An object is never replaced by an older one, unless history was set back. An object
- * that is missing from a relist is reported as deleted. If a handler throws, the error is logged and has no other effect. If `project` or
- * an index throws for an object, the object is logged, counted (`unreadable`) and skipped: its cached copy stays, and other objects
- * continue.
+ * Promises:
+ * - `synced` resolves when the first list is complete.
+ * - Handlers are called once for each change, in order for each object, after the store and the indexes are updated.
+ * - An object is never replaced by an older version, unless history was set back.
+ * - Objects missing from a relist are reported as deleted.
+ * - A handler's error is logged and affects no other handler.
+ * - If `project` or an index throws, the object is logged, counted (`unreadable`) and skipped. Its last readable copy stays, and
+ *   other objects are unaffected.
  *
- * Caveat: between a change and its event the copy is behind. `observe` closes that gap for our own writes.
+ * Caveat: between a change and its event the copy is stale. `observe` closes that gap for our own writes.
  */
 export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObject> implements Syncable {
   readonly resource: Resource<T>;
@@ -55,20 +59,20 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   readonly #options: CacheOptions<P, T>;
   readonly #store = new Map<Key, P>();
   readonly #indexes = new Map<string, KeyIndex>();
-  /** Keys of which nothing could be made as they stand now. */
+  /** Keys of objects whose current version `project` or an index cannot read. */
   readonly #unreadable = new Set<Key>();
   readonly #handlers: ((...change: Change<P>) => void)[] = [];
   #resolveSynced: () => void = () => {};
   #isSynced = false;
-  /** The watch has told everything up to this resourceVersion. */
+  /** The watch has delivered all changes up to this resourceVersion. */
   #seen: string | undefined;
   /**
-   * The list in progress is older than the cached objects: etcd was restored from a backup, and our versions come from a lost history.
-   * Listed objects replace the cached ones; until then the cached objects stay, because half a list is worse than an old one. If the
-   * versions after the restore are above all earlier ones, `#isNews` detects it.
+   * The list in progress is older than the store. So etcd was restored from a backup, and our versions no longer belong to its
+   * history. Listed objects replace stored ones. The others stay until the list is complete, because half a list is worse than an
+   * old list. `#isNews` detects a restore whose versions are above all earlier ones.
    */
   #setBack = false;
-  /** Keys that the list in progress has held so far. */
+  /** Keys seen so far in the current list. */
   #listed = new Set<Key>();
   #running: Promise<void> | undefined;
   #state: WatchState | undefined;
@@ -97,7 +101,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     );
   }
 
-  /** Resolves when the watch has ended after its signal. Resolves at once if the watch was never started. */
+  /** Resolves when the watch has ended after its signal; immediately for a cache that was never started. */
   async stopped(): Promise<void> {
     await this.#running;
   }
@@ -106,7 +110,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return this.#isSynced;
   }
 
-  /** Where the watch stands; undefined before `start`. */
+  /** The state of the watch; undefined before `start`. */
   get state(): WatchState | undefined {
     return this.#state;
   }
@@ -115,7 +119,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return this.#store.size;
   }
 
-  /** How many objects are passed over, because `project` or an index threw. */
+  /** Number of objects skipped because `project` or an index threw. */
   get unreadable(): number {
     return this.#unreadable.size;
   }
@@ -124,34 +128,34 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return this.#store.get(key);
   }
 
-  /** All, in no particular order. */
+  /** All objects, in no particular order. */
   list(): P[] {
     return [...this.#store.values()];
   }
 
-  /** Objects whose index contains the value, in no particular order. Throws if the index does not exist. */
+  /** Objects with this value in the index, in no particular order. Throws when the index does not exist. */
   by(index: string, value: string): P[] {
     return this.#index(index)
       .of(value)
       .map((key) => this.#store.get(key)!);
   }
 
-  /** The cached part of an object. */
+  /** The projection that the cache keeps of an object. */
   kept(object: T): P {
     const {managedFields = [], ...metadata} = object.metadata as ObjectMeta & {managedFields?: ManagedFieldsEntry[]};
     const whole: T = {...object, metadata};
     return this.#options.project ? this.#options.project(whole, managedFields) : (whole as unknown as P);
   }
 
-  /** Calls for every change from now on. */
+  /** Calls the handler for every later change. */
   onChange(handler: (...change: Change<P>) => void): void {
     this.#handlers.push(handler);
   }
 
   /**
-   * Read your own writes: puts in what a write of ours returned, unless the watch has been past that moment already (then it
-   * knows better: the object may be gone since). Only for objects that match the cache's selector: the watch would never tell
-   * that the others go. An object of another namespace is ignored.
+   * Read your own writes: stores the object that our write returned. Does nothing if the watch has already passed that version,
+   * because the object may be deleted since. Pass only objects that match the cache's selector: the watch would never report the
+   * deletion of others. An object of another namespace is ignored.
    */
   observe(written: T): void {
     const {namespace} = this.#options;
@@ -204,7 +208,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     if (compareResourceVersions(resourceVersion, this.#seen) > 0) this.#seen = resourceVersion;
   }
 
-  /** `listed`: the resourceVersion of the list that holds it. */
+  /** `listed`: the resourceVersion of the list that contains the object. */
   #put(object: T, listed?: string): void {
     const key = keyOf(object);
     const before = this.#store.get(key);
@@ -228,8 +232,9 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   }
 
   /**
-   * Newer objects replace cached ones. An older object replaces a cached one if its list is as new as the cached object: its history was
-   * set back, and continues above all earlier versions (`etcdutl snapshot restore --bump-revision`).
+   * A newer version replaces the held one, and any version does while `#setBack` is set. Otherwise an older version replaces the
+   * held one only if it comes from a list at least as new as the held one. In that case history was set back, and continues above
+   * all earlier versions (`etcdutl snapshot restore --bump-revision`).
    */
   #isNews(object: ObjectMeta, held: ObjectMeta, listed: string | undefined): boolean {
     const order = compareResourceVersions(object.resourceVersion, held.resourceVersion);
@@ -237,7 +242,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     return order < 0 && listed !== undefined && compareResourceVersions(held.resourceVersion, listed) <= 0;
   }
 
-  /** An object is gone, or something could be made of it. */
+  /** Removes a key from `#unreadable`: the object was deleted or became readable. */
   #read(key: Key): void {
     if (this.#unreadable.delete(key))
       this.#client.metrics?.unreadableObjects.set({resource: this.resource.plural}, this.unreadable);

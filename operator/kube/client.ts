@@ -12,9 +12,9 @@ export interface ListOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Objects a page; 0 asks for everything at once. 500 by default. */
+  /** Objects per page; 0 requests all objects in one answer. 500 by default. */
   limit?: number;
-  /** Requests only the metadata of objects. */
+  /** Requests metadata only: the objects contain no spec or status. */
   metadataOnly?: boolean;
   signal?: AbortSignal;
 }
@@ -36,16 +36,21 @@ export type WatchEvent<T> =
 export interface ListPage<T> {
   items: T[];
   resourceVersion: string;
-  /** The token of the page that follows. */
+  /** Continue token of the following page. */
   next: string | undefined;
 }
 
 export interface ClientOptions extends TransportOptions {}
 
 /**
- * Typed requests to one API server, pooled. Bodies are JSON, times stay strings. Every method throws `ApiError` when the server
- * refuses, `NoAnswerError` when no answer came, `AnswerTooLongError` when it is too much to read, and `WriteRefusedError` when the
- * guard of `guardWrites` let a write not go out. Nothing is retried here: callers have a queue with back-off.
+ * Typed requests to one API server over pooled connections. Bodies are JSON; times stay strings. Requests are not retried here:
+ * callers have a queue with back-off.
+ *
+ * Every method throws:
+ * - `ApiError` when the server refuses the request.
+ * - `NoAnswerError` when no answer came.
+ * - `AnswerTooLongError` when the answer exceeds the size limit.
+ * - `WriteRefusedError` when the guard of `guardWrites` refuses a write.
  */
 export class Client {
   readonly #transport: Transport;
@@ -58,7 +63,7 @@ export class Client {
     return new Client(fromKubeConfig(config), options);
   }
 
-  /** The Pod's ServiceAccount when in a cluster and KUBECONFIG is unset, else KUBECONFIG or ~/.kube/config. */
+  /** Uses the Pod's ServiceAccount when in a cluster and KUBECONFIG is unset; otherwise KUBECONFIG or ~/.kube/config. */
   static async load(options?: ClientOptions): Promise<Client> {
     const own = process.env.KUBECONFIG ? undefined : inCluster();
     if (own) return new Client(own, options);
@@ -69,21 +74,21 @@ export class Client {
     return this.#transport.options.metrics;
   }
 
-  /** A client of the same API server and credentials with connections of its own, which no guard watches over. */
+  /** A client of the same API server and credentials, with separate connections and without the write guard. */
   apart(options: ClientOptions = {}): Client {
     const {credentials, options: own} = this.#transport;
     return new Client(credentials, {...own, ...options});
   }
 
   /**
-   * From now on `guard` is called right before a write goes out. When it throws, nothing is sent, and the caller gets a
-   * WriteRefusedError with that as its `because`. It must be quick, and it can't wait.
+   * Calls `guard` right before each later write is sent. If the guard throws, nothing is sent, and the caller gets a
+   * WriteRefusedError with the guard's error as its `because`. The guard must be fast and cannot wait.
    */
   guardWrites(guard: () => void): void {
     this.#transport.guardWrites(guard);
   }
 
-  /** The object, or undefined when there is none. */
+  /** The object, or undefined when it does not exist. */
   async get<T extends KubeObject>(
     resource: Resource<T>,
     key: Key,
@@ -98,8 +103,8 @@ export class Client {
   }
 
   /**
-   * All objects at one resourceVersion, read in pages. If the pages expire before the last one is read (410), the client reads all pages
-   * once more, and then everything in a single request.
+   * All objects at one resourceVersion, read in pages. If the pages expire before the last is read (410), they are read a second
+   * time. After a second expiry all objects are requested in one answer.
    */
   async list<T extends KubeObject>(
     resource: Resource<T>,
@@ -116,8 +121,9 @@ export class Client {
   }
 
   /**
-   * The pages of one consistent list, from the first page or from `from`: all carry the same resourceVersion. A page that is too large to
-   * read is requested again with half its size, and so are the following pages. Throws a 410 if the list becomes too old midway.
+   * The pages of one consistent list, starting at the first page or at the token `from`. All pages carry the same resourceVersion.
+   * A page above the size limit is requested again with half as many objects, and later pages keep that size. Throws a 410 when the
+   * list expired midway.
    */
   async *pages<T extends KubeObject>(
     resource: Resource<T>,
@@ -134,15 +140,15 @@ export class Client {
     let coming: Promise<ListPage<T>> | undefined = read(from);
     while (coming) {
       const {items, resourceVersion, next}: ListPage<T> = await coming;
-      // The server gathers the next page while this one is taken in.
+      // The server prepares the next page while the caller processes this one.
       coming = next === undefined ? undefined : read(next);
-      // A caller that stops early never sees the failure of the page that is already requested.
+      // If the caller stops early, the next page's failure is ignored.
       coming?.catch(() => {});
       yield {items, resourceVersion, next};
     }
   }
 
-  /** The resourceVersion of a collection as of now, at the cost of reading one object. */
+  /** The current resourceVersion of a collection. The request reads one object. */
   async version(
     resource: Resource,
     {namespace, signal}: {namespace?: string; signal?: AbortSignal} = {},
@@ -151,8 +157,8 @@ export class Client {
   }
 
   /**
-   * Sends one watch request. Yields its events in batches as they arrive, including bookmarks. Returns when the server ends the watch in
-   * order; throws if it is refused, cut or aborted, or if the stream ends inside an event.
+   * One watch request. Yields events in batches as they arrive, including bookmarks. Returns when the server ends the watch in
+   * order. Throws when the watch is refused, cut or aborted, and when the stream ends inside an event.
    */
   async *watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>[]> {
     const {namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, signal} = options;
@@ -183,7 +189,7 @@ export class Client {
     if (lines.midLine) throw new Error(`WATCH ${path}: the stream ended inside an event`);
   }
 
-  /** POST: throws AlreadyExists when there is one of that name. */
+  /** POST: throws AlreadyExists when an object of that name exists. */
   async create<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
@@ -194,9 +200,9 @@ export class Client {
   }
 
   /**
-   * Server-side apply: creates, or sets exactly the fields given. `metadata.resourceVersion` and `metadata.uid` in the body are
-   * preconditions. With `dryRun` all is checked and nothing written. Without `force`, throws a field manager conflict when
-   * another manager owns a field with another value.
+   * Server-side apply: creates the object, or sets exactly the given fields. `metadata.resourceVersion` and `metadata.uid` in the
+   * body are preconditions. With `dryRun` the server validates everything and writes nothing. Without `force`, throws a field
+   * manager conflict when another manager owns a field with another value.
    */
   async applyPatch<T extends KubeObject>(
     resource: Resource<T>,
@@ -212,7 +218,7 @@ export class Client {
     });
   }
 
-  /** A JSON patch (RFC 6902; the body is a list) or a merge patch (RFC 7386), of the object, of its status or of its scale. */
+  /** A JSON patch (RFC 6902; the body is a list) or a merge patch (RFC 7386) of the object, its status or its scale. */
   async patch<T extends KubeObject>(
     resource: Resource<T>,
     key: Key,
@@ -234,7 +240,7 @@ export class Client {
     });
   }
 
-  /** Asks for deletion; finalizers may delay it. Throws a conflict when `uid` or `resourceVersion` are no longer those of the object. */
+  /** Requests deletion; finalizers may delay it. Throws a conflict when `uid` or `resourceVersion` no longer match the object. */
   async delete<T extends KubeObject>(
     resource: Resource<T>,
     key: Key,
@@ -259,7 +265,7 @@ export class Client {
     }
   }
 
-  /** GET of any path that answers JSON, such as '/version'. */
+  /** GET of any path that returns JSON, such as '/version'. */
   async raw<T>(path: string): Promise<T> {
     return this.#json<T>({method: 'GET', path});
   }
@@ -295,7 +301,7 @@ export class Client {
     });
     const items = list.items ?? [];
     const apiVersion = apiVersionOf(resource);
-    // Inside a list the API server leaves these out for built-in kinds.
+    // Inside a list the API server omits these fields for built-in kinds.
     for (const item of items) {
       item.apiVersion ??= apiVersion;
       item.kind ??= resource.kind;

@@ -1,6 +1,6 @@
 /** Time as an effect: monotonic milliseconds and timers. Tests pass a virtual one. */
 export interface Clock {
-  /** Monotonic, in ms; comparable only with itself. */
+  /** Monotonic, in ms. Compare only values of the same clock. */
   now(): number;
   setTimeout(run: () => void, ms: number): unknown;
   clearTimeout(timer: unknown): void;

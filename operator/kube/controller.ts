@@ -10,13 +10,13 @@ import {processTurns, type Turns} from './turns.ts';
 import type {Wake} from './wake.ts';
 import {defaultWorkers} from './workers.ts';
 
-/** The time of the key's next run: a delay, or the next change. */
+/** When to reconcile the key again: within a time limit, or only after a change. */
 export type Result = {requeueAfterMs: number} | 'awaitChange';
 
-/** Runs a reconcile. A started reconcile is never aborted; it ends because each of its requests has a time limit. */
+/** A reconcile ends without being cancelled, because each of its requests ends. A write that has begun is finished. */
 export type Reconcile = (key: Key) => Promise<Result>;
 
-/** Run again at once, after all keys that are due already: the reconcile has more work than fits into one turn. */
+/** Reconcile the key again at once, behind the keys already due: one run was not enough for its work. */
 export const again: Result = {requeueAfterMs: 0};
 
 export interface ControllerOptions {
@@ -24,25 +24,29 @@ export interface ControllerOptions {
   reconcile: Reconcile;
   /** Sources that enqueue keys, besides direct calls of `enqueue`. */
   wokenBy?: readonly Wake[];
-  /** Keys that are reconciled at the same time; `defaultWorkers` by default. */
+  /** Number of keys reconciled at the same time; `defaultWorkers` by default. */
   workers?: number;
-  /** No reconcile starts before all of these have synced. */
+  /** No reconcile starts before all these caches have synced. */
   waitFor: readonly Syncable[];
   metrics: KitMetrics;
   log: Logger;
   backoff?: Backoff;
   clock?: Clock;
-  /** Default: the turns of the process. */
+  /** The process-wide `processTurns` by default. */
   turns?: Turns;
 }
 
 /**
- * Calls `reconcile` for keys, never events, never twice at once for a key.
+ * Calls `reconcile` for keys, never for events, and never twice at once for a key.
  *
- * The outcome of a reconcile and its consequence. 'awaitChange': nothing. `requeueAfterMs`: a run within this time. A conflict, a
- * `StaleReadError`, a namespace that is gone or being deleted: a quiet retry with backoff. `TerminalError`: an error log and no retry. Any
- * other error: an error log and a retry with backoff, not before the time in Retry-After. In every case, an `enqueue` during the run causes
- * one more run.
+ * A reconcile's outcome decides the next run:
+ * - 'awaitChange': no further run.
+ * - `requeueAfterMs`: a run within that time.
+ * - A conflict, a `StaleReadError`, a namespace that is deleted or being deleted: a quiet retry with back-off.
+ * - `TerminalError`: an error log and no retry.
+ * - Any other error: an error log and a retry with back-off, not before the server's Retry-After.
+ *
+ * In every case, an `enqueue` during the run causes one more run.
  */
 export class Controller {
   readonly name: string;
@@ -50,7 +54,7 @@ export class Controller {
   readonly #queue: Queue;
   readonly #stop = new AbortController();
   #workers: Promise<void>[] = [];
-  /** Keys that were enqueued before the start: no worker runs yet, so they do not count as waiting. Undefined from then on. */
+  /** Keys enqueued before the start, when no worker runs, so that their waiting time is not measured. Undefined after the start. */
   #early: Set<Key> | undefined = new Set();
 
   constructor(options: ControllerOptions) {
@@ -72,7 +76,10 @@ export class Controller {
     for (const wake of options.wokenBy ?? []) wake((key, how) => this.enqueue(key, how));
   }
 
-  /** `urgent`: a person waits for the key, so it passes keys that only follow from other changes. At the start no key is urgent. */
+  /**
+   * `urgent`: a user waits for this key, so it passes keys that only follow from other changes. Keys enqueued before the start are
+   * never urgent.
+   */
   enqueue(key: Key, {urgent = false} = {}): void {
     if (this.#early) this.#early.add(key);
     else this.#queue.add(key, {urgent});
@@ -82,7 +89,7 @@ export class Controller {
     this.#queue.addAfter(key, ms);
   }
 
-  /** Resolves when the caches have synced and the workers run, or when it was stopped before that. */
+  /** Resolves when the caches have synced and the workers run, or when the controller was stopped before that. */
   async start(): Promise<void> {
     const {waitFor, workers = defaultWorkers, metrics} = this.#options;
     const stopped = new Promise<void>((resolve) =>
@@ -97,7 +104,7 @@ export class Controller {
     this.#workers = Array.from({length: workers}, () => this.#work());
   }
 
-  /** Takes no more keys, and resolves when the last running reconcile has returned. */
+  /** Takes no more keys. Resolves when the last running reconcile has returned. */
   async stop(): Promise<void> {
     const drained = this.#queue.drain();
     this.#stop.abort(new Error(`${this.name} stops`));
@@ -144,7 +151,7 @@ export class Controller {
       log.debug({err: error}, 'reconcile ended by the stop');
       return;
     }
-    // The watch is about to report the end of the Namespace.
+    // The watch will soon report the end of a namespace.
     if (isConflict(error) || isNamespaceGone(error) || error instanceof StaleReadError) {
       metrics.reconciles.inc({controller, result: 'requeue'});
       const retryInMs = this.#queue.addBackoff(key);

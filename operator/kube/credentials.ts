@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import type {KubeConfig} from '@kubernetes/client-node';
 import {proxyFor, proxyUrl} from './proxy.ts';
 
-/** The current credentials of connections and requests: certificates and tokens rotate. */
+/** Current TLS options and headers for connections and requests. Certificates and tokens rotate. */
 export interface Secrets {
   tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
   headers: Record<string, string>;
@@ -15,15 +15,15 @@ export interface Secrets {
 export interface Credentials {
   /** The API server's URL, a path prefix allowed. */
   server: string;
-  /** The proxy to the server; default: a direct connection. */
+  /** Proxy in front of the server; a direct connection by default. */
   proxy?: URL;
-  /** Reads files again, runs a credential plugin when one is due: always, where what it said last was `refused`. */
+  /** Reads files again, and runs a credential plugin when its last result has expired. With `refused`, the plugin always runs. */
   read(refused?: 'refused'): Promise<Secrets>;
 }
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** A Pod's own ServiceAccount: token and CA are read anew each time. Undefined when this process is in no Pod. */
+/** A Pod's own ServiceAccount. Each read loads the token and the CA again. Undefined when this process does not run in a Pod. */
 export function inCluster(root = serviceAccount, env: NodeJS.ProcessEnv = process.env): Credentials | undefined {
   const {KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443'} = env;
   const tokenFile = join(root, 'token');
@@ -40,8 +40,8 @@ export function inCluster(root = serviceAccount, env: NodeJS.ProcessEnv = proces
 }
 
 /**
- * The current context of a kubeconfig: client certificates, tokens, token files and exec plugins; its proxy-url, or else that of the
- * environment. Throws when it names no cluster.
+ * Credentials of a kubeconfig's current context: client certificates, tokens, token files and exec plugins. The proxy is the
+ * cluster's proxy-url, or else the environment's. Throws when the context names no cluster.
  */
 export function fromKubeConfig(config: KubeConfig, env: NodeJS.ProcessEnv = process.env): Credentials {
   const cluster = config.getCurrentCluster();
@@ -67,7 +67,9 @@ export function fromKubeConfig(config: KubeConfig, env: NodeJS.ProcessEnv = proc
   };
 }
 
-/** The same, which remembers nothing: a KubeConfig keeps what a plugin said, and for ever where that names no expiry. */
+/**
+ * A copy of the config without remembered plugin results. A KubeConfig caches a plugin's result, permanently if it has no expiry.
+ */
 function forgetful(config: KubeConfig): KubeConfig {
   const {clusters, users, contexts, currentContext} = config;
   const fresh = new (config.constructor as new () => KubeConfig)();

@@ -7,9 +7,9 @@ function isDictionary(value: unknown): value is Dictionary {
 }
 
 /**
- * Whether `live` contains everything that `intent` contains. Objects may have more members, for example defaults. Lists must have the same
- * length, and each element must be a subset of its counterpart. An undefined member is ignored. Null, {} and [] match a missing member,
- * because the API server may drop or keep them.
+ * Whether `live` contains every value of `intent`. Objects in `live` may have more members, such as defaults. Lists must have equal
+ * length, with each element a subset of the live element at that index. An undefined member of `intent` is ignored. Null, {} and []
+ * match a missing value, because the API server may drop them or keep them.
  */
 export function isSubset(intent: unknown, live: unknown): boolean {
   if (intent === undefined || Object.is(intent, live)) return true;
@@ -26,7 +26,7 @@ export function isSubset(intent: unknown, live: unknown): boolean {
   return Object.entries(intent).every(([name, value]) => isSubset(value, nothing ? undefined : live[name]));
 }
 
-/** Same JSON, whatever the order of members; a member that is undefined is absent. */
+/** Whether both values are the same JSON. The order of members is ignored; an undefined member counts as absent. */
 export function isDeepEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {
@@ -37,7 +37,7 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
   return [...names].every((name) => isDeepEqual(a[name], b[name]));
 }
 
-/** The same value, the members of each object by name. */
+/** The same value with object members sorted by name. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isDictionary(value)) return value;
@@ -48,7 +48,10 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** JSON with sorted members, so that equal values give equal text (as RFC 8785 does, numbers and strings as JSON.stringify writes them). */
+/**
+ * JSON with sorted members, so that equal values give equal text. As in RFC 8785, numbers and strings are written as JSON.stringify
+ * writes them.
+ */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value));
 
 /** 128 bits of SHA-256 over the canonical JSON, in base64url: 22 characters. */

@@ -1,4 +1,4 @@
-/** Errors between Doorplate and the API server. Each message names the request, so that a log line is enough. */
+/** Errors between this process and the API server, by type. Each message names the request, so that one log line is enough. */
 
 /** A cause inside a Status, such as one field manager conflict. */
 export interface StatusCause {
@@ -14,7 +14,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** The API server answered, and the answer is no. `reason` is that of metav1.Status ('' when the body was none). */
+/** The API server refused the request. `reason` comes from metav1.Status ('' when the body is no Status). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -24,7 +24,7 @@ export class ApiError extends Error {
   readonly says: string;
   /** The body as received. */
   readonly body: string;
-  /** The wait that the server asked for, by header or Status, else undefined. */
+  /** The wait that the server requested, by header or Status; otherwise undefined. */
   readonly retryAfterMs: number | undefined;
 
   constructor(answer: {status: number; body: string; request?: string; retryAfter?: string}) {
@@ -45,7 +45,10 @@ export class ApiError extends Error {
   }
 }
 
-/** An error that quotes another error. The other error is not the `cause`, because loggers would append its message once more. */
+/**
+ * An error that includes another error's text in its message. The other error is not set as `cause`, because loggers append causes
+ * to the message a second time.
+ */
 abstract class BecauseError extends Error {
   readonly #because: unknown;
 
@@ -60,8 +63,8 @@ abstract class BecauseError extends Error {
 }
 
 /**
- * No answer came: refused, cut, too late. Whether a write was done nobody can say. `because` is what undici or the system threw;
- * a request whose own signal aborted throws the signal's reason instead.
+ * No answer came: the connection was refused or cut, or the answer came too late. The result of a write is unknown. `because` is
+ * the error from undici or the system. If the request's own signal aborted, the signal's reason is thrown instead.
  */
 export class NoAnswerError extends BecauseError {
   override readonly name = 'NoAnswerError';
@@ -71,7 +74,7 @@ export class NoAnswerError extends BecauseError {
   }
 }
 
-/** The answer is longer than what is read of one (`longestAnswer`), and so is given up. `because` is what undici threw. */
+/** The answer exceeds the size limit (`longestAnswer`), so reading stopped. `because` is undici's error. */
 export class AnswerTooLongError extends BecauseError {
   override readonly name = 'AnswerTooLongError';
 
@@ -80,7 +83,7 @@ export class AnswerTooLongError extends BecauseError {
   }
 }
 
-/** The client's guard refused a write: nothing was sent. `because` is what the guard threw. */
+/** The client's guard refused a write: nothing was sent. `because` is the guard's error. */
 export class WriteRefusedError extends BecauseError {
   override readonly name = 'WriteRefusedError';
 
@@ -98,12 +101,12 @@ function reasonOf(error: unknown): string {
   );
 }
 
-/** Thrown by a reconcile that no retry can help until the object changes: logged once, counted, not retried. */
+/** Thrown by a reconcile if no retry can help until the object changes. It is logged once, counted, and not retried. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
-/** Thrown by a reconcile whose copies have turned out to be behind: it starts over, quietly. */
+/** Thrown by a reconcile that found its cached copies stale: it starts over without an error log. */
 export class StaleReadError extends Error {
   override readonly name = 'StaleReadError';
 }
@@ -125,7 +128,7 @@ export function isNotFound(error: unknown): error is ApiError {
   return isStatus(error, 404);
 }
 
-/** A stale resourceVersion, another uid than expected, or a field manager conflict; not AlreadyExists, which is 409 too. */
+/** A stale resourceVersion, a wrong uid, or a field manager conflict. Excludes AlreadyExists, which is 409 too. */
 export function isConflict(error: unknown): error is ApiError {
   return isStatus(error, 409) && error.reason !== 'AlreadyExists';
 }
@@ -134,14 +137,14 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return isStatus(error, 409) && error.reason === 'AlreadyExists';
 }
 
-/** The resourceVersion or continue token is no longer in the server's history: list again. */
+/** The server's history no longer contains the resourceVersion or continue token: list again. */
 export function isGone(error: unknown): error is ApiError {
   return isStatus(error, 410);
 }
 
 /**
- * Whether the object would be larger than the API server or etcd accepts. The API server's request limit has its own status, 413; the
- * limits of etcd (1.5 MiB by default) and gRPC cause a 500 (seen with Kubernetes 1.36).
+ * The object exceeds the size limit of the API server or etcd. Only an oversized request has a distinct status, 413. The limits of
+ * etcd (1.5 MiB by default) and gRPC return a 500 (seen with Kubernetes 1.36).
  */
 export function isTooLarge(error: unknown): error is ApiError {
   return (
@@ -153,7 +156,7 @@ export function isInvalid(error: unknown): error is ApiError {
   return isStatus(error, 422);
 }
 
-/** Nothing is taken into a namespace that is being deleted, or is gone (apiserver: plugin/namespace/lifecycle). */
+/** The API server accepts no objects into a namespace that is deleted or being deleted (apiserver: plugin/namespace/lifecycle). */
 export function isNamespaceGone(error: unknown): error is ApiError {
   return (
     (isStatus(error, 403) && (error.details.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')) ||
@@ -162,8 +165,8 @@ export function isNamespaceGone(error: unknown): error is ApiError {
 }
 
 /**
- * The API server, or who it asks (admission), refuses this very object, and will again: its schema, its size, a right that is missing.
- * Not that its namespace is going, after which nobody wants it.
+ * The API server or an admission webhook refuses this object, and will refuse it again: its schema, its size, a missing permission.
+ * Excludes a namespace that is being deleted, because its objects are no longer needed.
  */
 export function isRefusal(error: unknown): error is ApiError {
   return (
@@ -174,8 +177,8 @@ export function isRefusal(error: unknown): error is ApiError {
 }
 
 /**
- * It is not about the object that was written: whoever asks next would hear the same. No answer, a process that does not lead, an
- * API server that knows nobody or asks everybody to wait.
+ * The error is not about the written object: any other request would get the same error. Causes: no answer, a process that does not
+ * lead, an API server that rejects our credentials or asks all clients to wait.
  */
 export function isOfAll(error: unknown): boolean {
   if (error instanceof ApiError) return [401, 429, 503].includes(error.status);
@@ -183,19 +186,19 @@ export function isOfAll(error: unknown): boolean {
 }
 
 /**
- * Whether the API server, or admission, has refused this very object. Writes of other objects may succeed, and a later write of this object
- * as well. A stale read or a namespace that is being deleted does not count.
+ * The API server or an admission webhook refused this object only. Writes of other objects may succeed, and so may a later write of
+ * this one. Excludes stale reads and a namespace that is being deleted.
  */
 export function isOfOne(error: unknown): error is ApiError {
   return error instanceof ApiError && !isOfAll(error) && !isConflict(error) && !isNamespaceGone(error);
 }
 
-/** Server-side apply refused because other managers own fields with other values. */
+/** The API server refused a server-side apply because other managers own fields with other values. */
 export function isFieldManagerConflict(error: unknown): error is ApiError {
   return isConflict(error) && (error.details.causes ?? []).some((cause) => cause.reason === 'FieldManagerConflict');
 }
 
-/** How long the server asked us to wait, in ms; undefined when it did not say. */
+/** The wait that the server requested, in ms; undefined when it requested none. */
 export function retryAfterMs(error: unknown): number | undefined {
   return error instanceof ApiError ? error.retryAfterMs : undefined;
 }

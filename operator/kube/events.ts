@@ -5,7 +5,7 @@ import {isNamespaceGone} from './errors.ts';
 import type {KitMetrics} from './metrics.ts';
 import {defineResource, type HasMeta, type NativeKind, microTime} from './objects.ts';
 
-/** An object, or a projection of one that kept apiVersion and kind. */
+/** An object, or a projection that keeps apiVersion and kind. */
 export interface Regarding extends HasMeta {
   apiVersion: string;
   kind: string;
@@ -14,9 +14,9 @@ export interface Regarding extends HasMeta {
 export interface EventRecord {
   regarding: Regarding;
   type: 'Normal' | 'Warning';
-  /** CamelCase, at most 128 characters: why. */
+  /** The cause: CamelCase, at most 128 characters. */
   reason: string;
-  /** CamelCase, at most 128 characters: what was done or failed. */
+  /** The action taken or failed: CamelCase, at most 128 characters. */
   action: string;
   /** For people; cut to 1 kB. */
   note: string;
@@ -34,9 +34,9 @@ export const events = defineResource<KubeEvent>({
 });
 
 /**
- * Writes events.k8s.io/v1 Events beside the work. `record` never waits and never throws: events are written one after the other,
- * those that don't fit into the buffer and those that the API server refuses are dropped and counted (`metrics`); those of a
- * namespace that goes are nobody's. Nothing is aggregated: record transitions only.
+ * Writes events.k8s.io/v1 Events in the background. `record` never waits and never throws. Events are written sequentially. An
+ * Event is dropped and counted (`metrics`) if the buffer is full or the API server refuses it. Events in a namespace that is being
+ * deleted are dropped without being counted. Nothing is aggregated: record transitions only.
  */
 export class EventRecorder {
   readonly #client: Client;
@@ -52,7 +52,7 @@ export class EventRecorder {
   #order = 0;
 
   /**
-   * `controller`: a qualified name such as 'example.com/operator'; `instance`: this process, such as the Pod's name; `isGoing`:
+   * `controller`: a qualified name such as 'example.com/operator'. `instance`: this process, such as the Pod's name. `isGoing`:
    * whether a namespace is known to be deleted.
    */
   constructor(
@@ -96,7 +96,7 @@ export class EventRecorder {
     this.#buffer.push({
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      // Events of cluster-scoped objects stand in 'default', as client-go puts them.
+      // Events of cluster-scoped objects are created in 'default', as in client-go.
       metadata: {name: `${name.slice(0, 252 - suffix.length)}.${suffix}`, namespace: namespace ?? 'default'},
       eventTime: microTime(time),
       reportingController: this.#controller,
@@ -110,7 +110,7 @@ export class EventRecorder {
     this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
   }
 
-  /** Resolves when all that was recorded has been written or dropped, or after `withinMs`. */
+  /** Resolves when every recorded Event has been written or dropped, or after `withinMs`. */
   async flush(withinMs: number): Promise<void> {
     if (!this.#writing) return;
     let timer: NodeJS.Timeout | undefined;
@@ -137,13 +137,13 @@ export class EventRecorder {
   }
 }
 
-/** The longest beginning that takes at most `bytes` in UTF-8, an ellipsis at its end when something was cut. */
+/** The longest prefix of the text with at most `bytes` bytes in UTF-8. Ends in an ellipsis if the text was cut. */
 export function cutToBytes(text: string, bytes: number): string {
   const encoded = Buffer.from(text);
   if (encoded.length <= bytes) return text;
   const ellipsis = '…';
   let end = bytes - Buffer.byteLength(ellipsis);
-  // Not inside a character: its continuation bytes are 10xxxxxx.
+  // Do not cut inside a character: continuation bytes are 10xxxxxx.
   while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end--;
   return encoded.toString('utf8', 0, end) + ellipsis;
 }

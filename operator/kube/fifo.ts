@@ -1,7 +1,7 @@
 /**
- * Keys with a value each, in order of arrival. Any key can be removed from the middle.
+ * A queue of keys with one value each, in insertion order. Keys can also be removed from the middle.
  *
- * A single iterator serves all calls. A new iterator for each key would pass the slots of all removed keys, which V8 keeps until it
+ * One iterator is kept across calls. A new iterator for each key would walk over all deleted entries, which V8 keeps until it
  * rebuilds the table: 13 s for 200,000 keys, instead of half a second.
  */
 export class Fifo<K, V> {
@@ -16,24 +16,24 @@ export class Fifo<K, V> {
     return this.#values.has(key);
   }
 
-  /** Adds a key at the end. If the key is queued already, only its value changes. */
+  /** Appends a key. A key that is already queued keeps its position and gets the new value. */
   push(key: K, value: V): void {
     this.#values.set(key, value);
   }
 
-  /** Takes a key out, wherever it stands: its value, or undefined where there is none. */
+  /** Removes a key from any position. Returns its value, or undefined for an unknown key. */
   take(key: K): V | undefined {
     const value = this.#values.get(key);
     this.#values.delete(key);
     return value;
   }
 
-  /** Takes the first. */
+  /** Removes and returns the first entry. */
   shift(): [K, V] | undefined {
     if (this.#values.size === 0) return undefined;
     let next = this.#walk.next();
     if (next.done) {
-      // A walk that has come to an end sees nothing of what is added later.
+      // A finished iterator does not return entries added later.
       this.#walk = this.#values.entries();
       next = this.#walk.next();
     }

@@ -3,18 +3,18 @@ import {isNotFound, isRefusal} from './errors.ts';
 import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
 
 /*
- * Finalizers are changed with a merge patch that carries the resourceVersion of the read object, so that no other finalizer is lost: a
- * stale read throws a conflict. After kube-rs' `finalizer.rs`: add the finalizer before the first object that needs cleanup is created, and
- * remove it after the last one is gone.
+ * Each change is one merge patch with the resourceVersion that was read, so another controller's finalizer is never lost: a stale
+ * read throws a conflict. As in kube-rs' `finalizer.rs`, add the finalizer before creating anything that needs cleanup, and remove
+ * it when all of that is deleted.
  */
 
-/** In a cache's copy, in place of the finalizers that it leaves out: a name that none can have. */
+/** Placeholder in a cache's copy for the finalizers left out. No real finalizer can have this name. */
 const others = '...';
 const mostKept = 16;
 
 /**
- * The cached form of a list of finalizers. For a long list it records only whether this finalizer is included, and a writer must read the
- * list again.
+ * The finalizers to keep in a cache's copy. A long list is reduced to our own finalizer, if present, and the placeholder. Changing
+ * such a list requires a fresh read.
  */
 export const keptFinalizers = (finalizers: string[] | undefined, name: string): string[] | undefined =>
   finalizers === undefined || finalizers.length <= mostKept
@@ -22,8 +22,8 @@ export const keptFinalizers = (finalizers: string[] | undefined, name: string): 
     : [...(finalizers.includes(name) ? [name] : []), others];
 
 /**
- * Returns the written object; undefined if the finalizer exists, or cannot be added because the object is being deleted or the API server
- * refuses it. A user who fills an object up so that no finalizer fits must not stop the rest of the reconcile.
+ * Returns the object as written. Returns undefined if the finalizer exists or cannot be added: the object is being deleted, or the
+ * API server refuses the write. A refusal does not throw, so an object padded to its size limit cannot block the other work for it.
  */
 export async function ensureFinalizer<T extends KubeObject>(
   client: Client,
@@ -41,7 +41,7 @@ export async function ensureFinalizer<T extends KubeObject>(
   }
 }
 
-/** Returns the object as written (which may be its last state); undefined when the finalizer, or the object, is gone already. */
+/** Returns the object as written, possibly its last state. Returns undefined if the finalizer or the object is already gone. */
 export async function removeFinalizer<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
@@ -65,7 +65,7 @@ async function setFinalizers<T extends KubeObject>(
   change: (all: readonly string[]) => string[],
 ): Promise<T> {
   const {uid, resourceVersion, finalizers: kept = []} = object.metadata;
-  // A list with another resourceVersion is harmless: the patch is refused.
+  // If the live object has another resourceVersion, the patch below is refused.
   const all = kept.includes(others) ? ((await client.get(resource, keyOf(object)))?.metadata.finalizers ?? []) : kept;
   const finalizers = change(all);
   return client.patch(resource, keyOf(object), {metadata: {uid, resourceVersion, finalizers}}, {type: 'merge'});

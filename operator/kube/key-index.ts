@@ -1,10 +1,10 @@
 import type {Key} from './objects.ts';
 
-/** Keys by a value. Most values have a single key: a set for each of these would need more memory than the rest of the index. */
+/** Keys by value. Most values have one key: a separate set for each would take more memory than the whole remaining index. */
 export class KeyIndex {
   readonly #keys = new Map<string, Key | Set<Key>>();
 
-  /** In no particular order. */
+  /** Keys of a value, in no particular order. */
   of(value: string): Key[] {
     const keys = this.#keys.get(value);
     if (keys === undefined) return [];

@@ -3,12 +3,12 @@ import {delimiter} from 'node:path';
 import type {KubeConfig} from '@kubernetes/client-node';
 
 /**
- * The kubeconfig as kubectl reads it (client-go, tools/clientcmd/loader.go): of several files in KUBECONFIG the first that names a
- * cluster, a user, a context or the current context counts, and one that is not there is passed over. client-node by itself takes the
- * last current context, and throws at a name that is there twice. `file`: that one alone. Throws what reading and parsing throws.
+ * Loads the kubeconfig as kubectl does (client-go, tools/clientcmd/loader.go). With several files in KUBECONFIG, the first file
+ * that defines a cluster, a user, a context or the current context wins. Missing files are skipped. client-node itself takes the
+ * last current context, and throws on duplicate names. `file`: reads only that file. Throws read and parse errors.
  */
 export async function loadKubeConfig(file?: string): Promise<KubeConfig> {
-  // Only here: it costs half a second and 87 MB, which a Pod and --help do not need.
+  // Imported lazily: it costs half a second and 87 MB, which a Pod and --help do not need.
   const {KubeConfig: Config} = await import('@kubernetes/client-node');
   const config = new Config();
   const named = file === undefined ? (process.env.KUBECONFIG ?? '').split(delimiter).filter((p) => p !== '') : [file];
@@ -17,7 +17,8 @@ export async function loadKubeConfig(file?: string): Promise<KubeConfig> {
     return config;
   }
   const there = named.filter((path) => existsSync(path));
-  // Each file is read separately: paths in a file are relative to its own folder. If no file exists, the first one is reported as missing.
+  // Load each file separately: paths in a file are relative to its own folder. If no file exists, loading the first reports it as
+  // missing.
   const parts = (there.length > 0 ? there : named.slice(0, 1)).map((path) => {
     const part = new Config();
     part.loadFromFile(path);
@@ -32,7 +33,7 @@ export async function loadKubeConfig(file?: string): Promise<KubeConfig> {
   return config;
 }
 
-/** Of each name the first. */
+/** The first entry of each name. */
 const firsts = <T extends {name: string}>(all: readonly T[]): T[] => [
   ...new Map(all.toReversed().map((one) => [one.name, one])).values(),
 ];

@@ -10,56 +10,56 @@ import type {KitMetrics} from './metrics.ts';
 import {microTime} from './objects.ts';
 
 export interface ElectorOptions {
-  /** With connections of its own, see `Client.apart`: a renewal never waits behind other requests. */
+  /** A client with its own connections, see `Client.apart`: a renewal never waits behind other requests. */
   client: Client;
   namespace: string;
-  /** Of the Lease. */
+  /** Name of the Lease. */
   name: string;
-  /** A single incarnation of a Pod, for example its name in a Deployment, or its UID. It contains no '_'. */
+  /** Identifies one incarnation of a Pod, such as its name in a Deployment, or its UID. Must not contain '_'. */
   instance: string;
   metrics: KitMetrics;
   log: Logger;
   times?: Partial<ElectionTimes>;
   clock?: Clock;
-  /** Clock for the times in the lease that people read. It decides nothing. */
+  /** Wall-clock time to write into the lease for people. No decision depends on it. */
   now?: () => Date;
 }
 
-/** This process does not lead: it must not write. */
+/** This process is not the leader: writes are forbidden. */
 export class NotLeadingError extends Error {
   override readonly name = 'NotLeadingError';
 }
 
 /**
- * One of many processes leads: the one that holds a Lease. After client-go's `leaderelection.go`.
+ * Leader election: exactly one of several processes leads, the holder of a Lease. After client-go's `leaderelection.go`.
  *
  *                   the lease is free, or of this very Pod: written                released
  *   Candidate ------------------------------------------------------> Leading -----------------> Over
  *     ^   |                                                            ^   |                      ^
- *     +---+ looks after 1/4 to 1/2 of the retry period       renewed   +---+   not renewed within |
+ *     +---+ reads after 1/4 to 1/2 of the retry period       renewed   +---+   not renewed within |
  *                                                  every retry period      |   the deadline, or   |
- *                                                                          |   somebody else's    |
+ *                                                                          |   held by another    |
  *                                                                          +------- lost ---------+
  *
  * Guarantees, as long as clocks run at about the same speed:
- * - Nobody's clock is compared with ours: a lease is free when *we* have not seen its record change for its duration, on a
- *   monotonic clock, or when it names no holder.
- * - A leader counts from the moment at which it *sent* its last successful renewal. No candidate can have begun to count
- *   earlier; the renew deadline is shorter than the duration; so whoever asks `assertLeading` before each write has stopped
- *   before the next leader starts, however long the process was stopped in between (SIGSTOP, a frozen node).
- * - Each write to the lease carries its resourceVersion: of two candidates one gets it.
- * - It never leads twice: once lost, the process must end.
+ * - Clocks of other machines are never compared with ours. A lease is free when it names no holder, or when *we* have not seen its
+ *   record change for its duration, on a monotonic clock.
+ * - A leader's time counts from the moment it *sent* its last successful renewal. No candidate can start counting earlier, and the
+ *   renew deadline is shorter than the lease duration. A process that calls `assertLeading` before each write therefore stops
+ *   before the next leader starts. This holds for any pause of the process (SIGSTOP, a frozen node).
+ * - Each write to the lease carries its resourceVersion: of two candidates only one succeeds.
+ * - A process never leads twice: after losing leadership it must end.
  *
- * Caveats: a write that had begun before is not called back: resourceVersions and uids in writes catch it. A machine that is
- * suspended as a whole stops this clock too.
+ * Caveats: a write that began earlier is not cancelled; resourceVersions and uids in writes catch it. If a whole machine is
+ * suspended, its monotonic clock stops too.
  *
- * The identity consists of the instance and random bytes. A lease of the same instance is taken at once, so that a container that was
- * killed and restarted in its Pod does not wait for itself. An instance must therefore never run twice at the same time; the kubelet
- * ensures that within a Pod.
+ * The identity is the instance plus random bytes. A lease of the same instance is taken at once, so a container restarted in its
+ * Pod does not wait for its own old lease. Therefore an instance must never run twice at the same time. Within a Pod, the kubelet
+ * ensures that.
  */
 export class Elector {
   readonly identity: string;
-  /** Resolves with the reason when leadership was lost; a release is no loss. */
+  /** Resolves with the reason when leadership is lost. A release does not count as a loss. */
   readonly lost: Promise<Error>;
   readonly #options: ElectorOptions;
   readonly #times: ElectionTimes;
@@ -69,15 +69,15 @@ export class Elector {
   readonly #over = new AbortController();
   #loseWith: (reason: Error) => void = () => {};
   #phase: 'Candidate' | 'Leading' | 'Over' = 'Candidate';
-  /** When the last request was sent that made or renewed our lease. */
+  /** Send time of the last request that created or renewed our lease. */
   #provenAt = -Infinity;
-  /** The lease as it was read or written last, and since when its record has looked so. */
+  /** The lease as last read or written, and the time since which its record is unchanged. */
   #seen: {lease: Lease; since: number} | undefined;
-  /** Whose leadership was logged last. */
+  /** The leader that was logged last. */
   #told: string | undefined;
   #renewals: Promise<void> = Promise.resolve();
 
-  /** Throws RangeError when the times can't work: lease duration > renew deadline > 1.2 retry periods > 0. */
+  /** Throws RangeError for inconsistent times. Required: lease duration > renew deadline > 1.2 retry periods > 0. */
   constructor(options: ElectorOptions) {
     const {instance, namespace, name, times, metrics, clock = systemClock, log} = options;
     this.#times = {...electionTimes, ...times};
@@ -97,19 +97,22 @@ export class Elector {
     metrics.leaderElectionStatus.set({name}, 0);
   }
 
-  /** Whether a write may go out now. */
+  /** Whether a write may be sent now. */
   get isLeading(): boolean {
     return this.#phase === 'Leading' && this.#leftMs > 0;
   }
 
-  /** Throws NotLeadingError unless this process leads at this moment. Costs nothing; ask before each write. */
+  /** Throws NotLeadingError unless this process leads now. Sends no request; call it before each write. */
   assertLeading(): void {
     if (this.isLeading) return;
     if (this.#phase === 'Leading') this.#lose('this process stood still past its renew deadline');
     throw new NotLeadingError(`${this.identity} does not lead (${this.#key})`);
   }
 
-  /** Resolves with true when this process leads, and renews from then on; with false when the signal aborted before. Once only. */
+  /**
+   * Resolves with true when this process leads, and then renews the lease. Resolves with false if the signal aborted before. Call
+   * once only.
+   */
   async campaign(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && this.#phase === 'Candidate') {
       let waitMs = 0;
@@ -119,7 +122,7 @@ export class Elector {
         waitMs = retryAfterMs(error) ?? 0;
         this.#log.warn({err: error}, 'could not stand for election');
       }
-      // Not later than the lease expires: whoever looks first after that leads.
+      // Wait no longer than the lease is valid: the first candidate to read it after that leads.
       const freeInMs = this.#freeInMs;
       await sleep(
         Math.max(waitMs, freeInMs > 0 ? Math.min(Math.ceil(freeInMs), this.#soon()) : this.#soon()),
@@ -131,14 +134,14 @@ export class Elector {
   }
 
   /**
-   * Gives the lease back, so that another process leads within its retry period. Only after the last write: from now on none goes
-   * out. When that fails, the others wait for the lease to expire. Never throws.
+   * Releases the lease, so that another process leads within its retry period. Call it only after the last write: no write is sent
+   * from now on. If the release fails, the other processes wait until the lease expires. Never throws.
    */
   async release(): Promise<void> {
     const mayRelease = this.isLeading;
     this.#end();
     if (!mayRelease) return;
-    // A renewal on its way would make our resourceVersion stale.
+    // A renewal in progress would make our resourceVersion stale.
     await this.#renewals;
     try {
       await this.#within(this.#times.renewDeadlineMs / 2, async (inTime) => {
@@ -153,7 +156,7 @@ export class Elector {
     }
   }
 
-  /** One look as a candidate: takes the lease when it is free. Whether we have it now. */
+  /** One attempt as a candidate: takes the lease if it is free. Returns whether we hold it now. */
   async #stand(inTime: AbortSignal): Promise<boolean> {
     const lease = await this.#read(inTime);
     if (!lease) return this.#won(() => this.#create(inTime));
@@ -168,7 +171,10 @@ export class Elector {
     return this.#won(() => this.#write(lease, {...this.#record(), acquireTime: this.#now(), leaseTransitions}, inTime));
   }
 
-  /** Whether the write made the lease ours. Somebody who was faster is no error; an answer that comes too late is none at all. */
+  /**
+   * Returns whether the write gave us the lease. If another process was faster, the result is false, not an error. An answer after
+   * the renew deadline counts as no lease.
+   */
   async #won(write: () => Promise<void>): Promise<boolean> {
     const sentAt = this.#clock.now();
     try {
@@ -190,7 +196,7 @@ export class Elector {
     return true;
   }
 
-  /** Renews until it is over. */
+  /** Renews the lease until leadership ends. */
   async #keep(): Promise<void> {
     let waitMs = this.#times.retryPeriodMs;
     for (;;) {
@@ -202,14 +208,14 @@ export class Elector {
         await this.#within(Math.min(leftMs, this.#times.renewDeadlineMs / 2), (inTime) => this.#renew(inTime));
         waitMs = this.#times.retryPeriodMs;
       } catch (error) {
-        // Waits as long as the server asks for, but leaves time for one more attempt.
+        // Honor the server's requested wait, but keep time for one more attempt.
         waitMs = Math.max(this.#soon(), Math.min(retryAfterMs(error) ?? 0, this.#leftMs / 2));
         this.#log.warn({err: error, leftMs: Math.round(this.#leftMs)}, 'the lease was not renewed');
       }
     }
   }
 
-  /** One renewal: one request, unless somebody wrote to the lease meanwhile. */
+  /** One renewal. It takes one request, unless another process has changed the lease. */
   async #renew(inTime: AbortSignal): Promise<void> {
     let lease: Lease | undefined = this.#seen!.lease;
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -230,7 +236,7 @@ export class Elector {
     throw new Error('the lease changes faster than it can be renewed');
   }
 
-  /** The lease as it stands, when it is ours. */
+  /** The current lease, if we hold it. */
   async #ours(inTime: AbortSignal): Promise<Lease | undefined> {
     const lease = await this.#read(inTime);
     return lease?.spec?.holderIdentity === this.identity ? lease : undefined;
@@ -250,7 +256,7 @@ export class Elector {
     this.#note(await client.create(leases, lease, {signal: inTime}));
   }
 
-  /** Throws a conflict when the lease is no longer the one given. */
+  /** Throws a conflict when the lease has changed since it was read. */
   async #write({metadata: {uid, resourceVersion}}: Lease, spec: Lease['spec'], inTime: AbortSignal): Promise<void> {
     const patch = {metadata: {uid, resourceVersion}, spec};
     this.#note(await this.#options.client.patch(leases, this.#key, patch, {type: 'merge', signal: inTime}));
@@ -270,12 +276,12 @@ export class Elector {
     return microTime(this.#options.now?.() ?? new Date());
   }
 
-  /** How long we may go on writing without another renewal. */
+  /** Time in ms for which we may still write without another renewal. */
   get #leftMs(): number {
     return this.#provenAt + this.#times.renewDeadlineMs - this.#clock.now();
   }
 
-  /** When the lease expires unless it changes, by the duration that its holder wrote. */
+  /** Time in ms until the lease expires if it stays unchanged, according to its holder's duration. */
   get #freeInMs(): number {
     if (!this.#seen) return 0;
     const {
@@ -287,7 +293,9 @@ export class Elector {
     return since + durationMs - this.#clock.now();
   }
 
-  /** 1/4 to 1/2 of the retry period: two who failed together do not come back together, and a crash is seen soon. */
+  /**
+   * 1/4 to 1/2 of the retry period, in ms. Processes that failed together retry at different times, and a crash is noticed soon.
+   */
   #soon(): number {
     const ms = this.#times.retryPeriodMs / 2;
     return backoffMs(1, {baseMs: ms, capMs: ms});
@@ -306,7 +314,7 @@ export class Elector {
     this.#options.metrics.leaderElectionStatus.set({name: this.#options.name}, 0);
   }
 
-  /** Gives the work a signal that aborts after `ms`. */
+  /** Runs the work with a signal that aborts after `ms`. */
   async #within<T>(ms: number, work: (inTime: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
     const timer = this.#clock.setTimeout(
@@ -321,7 +329,7 @@ export class Elector {
   }
 }
 
-/** Somebody wrote, made or deleted the lease since we read it. */
+/** The lease was changed, created or deleted since we read it. */
 function isChangedMeanwhile(error: unknown): boolean {
   return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

@@ -12,15 +12,15 @@ export const leases = defineResource<Lease>({
 });
 
 export interface ElectionTimes {
-  /** A lease that was not seen to change for this long is free. Whole seconds: it is rounded up. */
+  /** A lease without an observed change for this long is free. Rounded up to whole seconds. */
   leaseDurationMs: number;
-  /** A leader that could not renew for this long stops writing and ends. */
+  /** A leader that could not renew for this long stops writing and exits. */
   renewDeadlineMs: number;
-  /** A leader renews this often; candidates look two to four times as often. */
+  /** A leader's renewal interval. Candidates check the lease two to four times as often. */
   retryPeriodMs: number;
 }
 
-/** Those of client-go. */
+/** client-go's defaults. */
 export const electionTimes: Readonly<ElectionTimes> = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,

@@ -4,7 +4,7 @@ const newline = 0x0a;
 export class LineSplitter {
   #rest: Uint8Array[] = [];
 
-  /** The lines that this chunk completes, without their newline; empty lines are left out. */
+  /** The lines completed by this chunk, without their newlines. Empty lines are omitted. */
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     let start = 0;
@@ -17,7 +17,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** True when the stream, ending now, would cut a line in two. */
+  /** Whether the stream is inside a line, so that ending now would cut it. */
   get midLine(): boolean {
     return this.#rest.length > 0;
   }

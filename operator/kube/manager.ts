@@ -6,7 +6,7 @@ import type {Controller} from './controller.ts';
 import type {EventRecorder} from './events.ts';
 import type {Elector} from './leader.ts';
 
-/** Something that listens: metrics, health, an API. */
+/** A listening server, such as metrics, health or an API. */
 export interface ManagedServer {
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -19,11 +19,11 @@ interface Runnable extends Syncable {
 }
 
 export interface ProcessHealth {
-  /** The event loop turns: otherwise the process must be restarted. */
+  /** The event loop is running. If false, the process must be restarted. */
   live: boolean;
-  /** All caches have synced, nothing has refused to start with what they hold, and nothing stops. */
+  /** All caches have synced, every `whenSynced` check has passed, and the process is not stopping. */
   ready: boolean;
-  /** Resources whose caches have not synced. */
+  /** Resources whose caches have not synced yet. */
   waitingFor: string[];
 }
 
@@ -32,15 +32,15 @@ const deadAfterMs = 10_000;
 const releaseWithinMs = 3000;
 
 /**
- * Starts and stops the parts of a process in the one right order.
+ * Starts and stops the parts of a process in a fixed order.
  *
- *   start: servers, caches -> all caches synced -> what may refuse -> ready -> this process leads -> what begins then -> controllers
- *   stop:  controllers take no more keys and drain within the grace time -> where this process led: what it does last -> events
+ *   start: servers, caches -> all caches synced -> checks -> ready -> this process leads -> beginnings -> controllers
+ *   stop:  controllers take no more keys and drain within the grace time -> ends, if this process led -> events
  *          written -> leadership released -> servers -> caches -> client
  *
- * A candidate keeps complete caches, so that a new leader works at once. With an elector, the client refuses every write of a process that
- * does not lead. A lost lease ends the process at once with exit code 1, without a drain or a release. The lease is released only when no
- * reconcile runs any more.
+ * A candidate's caches are complete, so a new leader starts work at once. With an elector the client refuses every write of a
+ * process that does not lead. Losing leadership ends the process immediately with exit code 1: no reconcile is drained and the
+ * lease is not released. The lease is released only when no reconcile is running.
  */
 export class Manager {
   readonly #client: Client;
@@ -55,7 +55,7 @@ export class Manager {
   readonly #beginnings: (() => void)[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
   readonly #stop = new AbortController();
-  /** Aborts as soon as `stop` is called: a candidate need not go on. */
+  /** Aborts as soon as `stop` is called, which ends the election campaign. */
   readonly #asked = new AbortController();
   #campaign: Promise<boolean> | undefined;
   #passed = false;
@@ -64,7 +64,7 @@ export class Manager {
   #beatAt = performance.now();
   #stopping: Promise<void> | undefined;
 
-  /** `graceMs`: how long controllers may finish what they are at; 20 s by default (a Pod is killed after 30). */
+  /** `graceMs`: time limit for controllers to finish running reconciles. 20 s by default, because a Pod is killed after 30 s. */
   constructor({
     client,
     log,
@@ -91,7 +91,7 @@ export class Manager {
     void this.#endWhenLost(elector, exit);
   }
 
-  /** Aborts when the process begins to stop its caches. */
+  /** Aborts when the process starts to stop its caches. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -111,20 +111,23 @@ export class Manager {
     return this;
   }
 
-  /** Calls the handler when all caches have synced, before this process is ready or a candidate. An error of the handler ends the start. */
+  /**
+   * Calls `check` when all caches have synced, before this process becomes ready or a candidate. An error from the check ends the
+   * start.
+   */
   whenSynced(check: () => void): this {
     this.#checks.push(check);
     return this;
   }
 
-  /** Calls when this process leads, or need not ask: all caches have synced, and no key has been worked on. */
+  /** Calls `begin` when this process leads or has no elector. All caches have synced, and no key has been reconciled yet. */
   whenLeading(begin: () => void): this {
     this.#beginnings.push(begin);
     return this;
   }
 
   /**
-   * Calls the handler when a leader, or a process without elector, stops in order: no reconcile runs any more, and writes are still
+   * Calls `end` during an orderly stop of a process that leads or has no elector. No reconcile is running, and writes are still
    * allowed.
    */
   whenEnding(end: () => Promise<void>): this {
@@ -133,8 +136,8 @@ export class Manager {
   }
 
   /**
-   * Resolves when all caches have synced, this process leads and all controllers run, or when it was stopped before. Throws when
-   * a server can't start, and what a check of `whenSynced` throws.
+   * Resolves when all caches have synced, this process leads and all controllers run, or when it was stopped before. Throws when a
+   * server cannot start, and passes on errors from `whenSynced` checks.
    */
   async start(): Promise<void> {
     this.#beatAt = performance.now();
@@ -155,7 +158,7 @@ export class Manager {
     await Promise.all(this.#controllers.map((controller) => controller.start()));
   }
 
-  /** Stops everything in order; a second call waits for the first. Never throws: what fails is logged. */
+  /** Stops all parts in order; a second call waits for the first. Never throws: errors are logged. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
     return this.#stopping;
@@ -191,7 +194,7 @@ export class Manager {
     clearInterval(this.#heartbeat);
   }
 
-  /** The lease is not released while a reconcile may still write: the next leader then waits until it expires. */
+  /** Keeps the lease while a reconcile may still write: the next leader then waits until the lease expires. */
   async #release(elector: Elector, drained: boolean): Promise<void> {
     if (!drained) return;
     await this.#within(
@@ -221,7 +224,7 @@ export class Manager {
     }
   }
 
-  /** Whether the work ended in time. */
+  /** Returns whether the work ended in time. */
   async #within(ms: number, work: Promise<unknown>): Promise<boolean> {
     const over = new AbortController();
     try {

@@ -19,7 +19,7 @@ const makersFor = (registry: Registry) => {
 };
 type Makers = ReturnType<typeof makersFor>;
 
-/** Of each controller: the keys that wait for it. */
+/** Metrics of each controller's queue. */
 function queueMetrics({counter, gauge, histogram}: Makers) {
   return {
     queueDepth: gauge('workqueue_depth', 'Keys that wait for a worker.', 'name', 'controller'),
@@ -42,7 +42,7 @@ function queueMetrics({counter, gauge, histogram}: Makers) {
   };
 }
 
-/** Of each controller: its reconciles. */
+/** Metrics of each controller's reconciles. */
 function reconcileMetrics({counter, gauge, histogram}: Makers) {
   return {
     reconciles: counter(
@@ -68,7 +68,7 @@ function reconcileMetrics({counter, gauge, histogram}: Makers) {
   };
 }
 
-/** Of the process: its requests, whether it leads, what it could not read. */
+/** Metrics of the process: requests, leadership, dropped Events, unreadable objects. */
 function otherMetrics({counter, gauge}: Makers) {
   return {
     restClientRequests: counter(
@@ -93,8 +93,8 @@ function otherMetrics({counter, gauge}: Makers) {
 }
 
 /**
- * The kit's metrics, under controller-runtime's and client-go's names, so that existing dashboards and alerts work. Registers
- * all of them; once a registry.
+ * The kit's metrics, under controller-runtime's and client-go's names, so that existing dashboards and alerts work. Registers all
+ * of them; call once per registry.
  */
 export function kitMetrics(registry: Registry) {
   const makers = makersFor(registry);

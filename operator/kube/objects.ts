@@ -1,18 +1,18 @@
-/** The shapes every Kubernetes object shares, and how one is named. All times are RFC 3339 strings, as the API server sent them. */
+/** The shapes shared by all Kubernetes objects, and their keys. All times are RFC 3339 strings, as the API server sends them. */
 
 import type {V1ManagedFieldsEntry, V1ObjectMeta, V1OwnerReference} from '@kubernetes/client-node';
 
 export type Json = string | number | boolean | null | Json[] | {[key: string]: Json | undefined};
 
-/** A type of client-node as the API server sends it: times are strings, in watches as in lists. */
+/** A client-node type in the API server's JSON form: times are strings, in watches and in lists. */
 type AsSent<T> = T extends Date ? string : T extends object ? {[K in keyof T]: AsSent<T[K]>} : T;
 
 export type OwnerReference = AsSent<V1OwnerReference>;
 export type ObjectMeta = AsSent<V1ObjectMeta> & {name: string};
-/** The owners of fields (server-side apply, KEP-555). `fieldsV1` has a key `f:NAME` for each field. */
+/** Field ownership (server-side apply, KEP-555). `fieldsV1` has a key `f:NAME` for each field. */
 export type ManagedFieldsEntry = AsSent<V1ManagedFieldsEntry>;
 
-/** Anything that has metadata: an object, or a cache's projection of one. */
+/** Any value with metadata: an object, or a cache's projection. */
 export interface HasMeta {
   metadata: ObjectMeta;
 }
@@ -22,12 +22,15 @@ export interface KubeObject extends HasMeta {
   kind: string;
 }
 
-/** A native Kubernetes kind with client-node's type. The API server accepts none without its `spec`. */
+/**
+ * A built-in Kubernetes kind, derived from client-node's type. `spec` is required, because the API server rejects these kinds
+ * without it.
+ */
 export type NativeKind<T> = KubeObject &
   AsSent<Omit<T, keyof KubeObject | 'spec'>> &
   (T extends {spec?: infer Spec} ? {spec: AsSent<NonNullable<Spec>>} : unknown);
 
-/** The location of a kind's objects in the API. Created by `defineResource`. */
+/** API location of the objects of type `T`. Created by `defineResource`. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** '' for the core group. */
   group: string;
@@ -35,9 +38,9 @@ export interface Resource<T extends KubeObject = KubeObject> {
   plural: string;
   kind: string;
   namespaced: boolean;
-  /** Objects a page of a list, where these are large; 500 unless told. */
+  /** Objects per page of a list, for large objects; 500 by default. */
   pageSize?: number;
-  /** Never set: it carries `T` for the compiler. */
+  /** Never set: carries `T` for the compiler. */
   __type?: T;
 }
 
@@ -62,12 +65,15 @@ export function splitKey(key: Key): {namespace?: string; name: string} {
   return slash < 0 ? {name: key} : {namespace: key.slice(0, slash), name: key.slice(slash + 1)};
 }
 
-/** As metav1.MicroTime: RFC 3339 in UTC with six fractional digits, which Events and Leases demand. */
+/** Formats a metav1.MicroTime: RFC 3339 in UTC with six fractional digits, as Events and Leases require. */
 export function microTime(time: Date): string {
   return time.toISOString().replace('Z', '000Z');
 }
 
-/** A reference for `metadata.ownerReferences` of a dependent. Throws when the owner has no uid, so was never read from the API server. */
+/**
+ * A reference for a dependent's `metadata.ownerReferences`. Throws when the owner has no uid, so was never read from the API
+ * server.
+ */
 export function ownerReference(
   owner: KubeObject,
   flags: {controller?: boolean; blockOwnerDeletion?: boolean} = {},
@@ -77,7 +83,7 @@ export function ownerReference(
   return {apiVersion: owner.apiVersion, kind: owner.kind, name, uid, ...flags};
 }
 
-/** The URL path of a collection (no name), an object, or its subresource. */
+/** The URL path of a collection (no name), an object or a subresource. */
 export function pathOf(resource: Resource, at: {namespace?: string; name?: string; subresource?: string}): string {
   const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   const parts = [root];
@@ -89,8 +95,9 @@ export function pathOf(resource: Resource, at: {namespace?: string; name?: strin
 }
 
 /**
- * Compares two resourceVersions of a resource: negative, 0 or positive. They are decimal integers without leading zeros since Kubernetes
- * 1.35 (KEP-5504), so the longer one is greater. A missing version is older than any other.
+ * Compares two resourceVersions of one resource: negative if `a` is older, 0 if equal, positive if `a` is newer. Since Kubernetes
+ * 1.35 they are decimal integers without leading zeros (KEP-5504), so the longer string is the greater. A missing version is older
+ * than any other.
  */
 export function compareResourceVersions(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0;

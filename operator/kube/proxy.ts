@@ -1,10 +1,14 @@
 import {BlockList, isIP} from 'node:net';
 
 /**
- * The proxy by which a server is reached, as HTTPS_PROXY (for https:), HTTP_PROXY and NO_PROXY say, upper case before lower: read
- * as Go reads them (golang.org/x/net/http/httpproxy), because kubectl and every other controller of a cluster do. So NO_PROXY may
- * hold networks (`10.0.0.0/8`), addresses, `example.com` with all names below it, `.example.com` for these alone, each with a port, or
- * `*`; and nothing on this machine is asked by a proxy. Undefined where there is none. Throws when the variable is no URL.
+ * The proxy for a server, from HTTPS_PROXY (for https:), HTTP_PROXY and NO_PROXY. Upper-case names take precedence over lower-case
+ * names. The variables are read as Go reads them (golang.org/x/net/http/httpproxy), because kubectl and all other controllers of a
+ * cluster do.
+ *
+ * NO_PROXY may contain networks (`10.0.0.0/8`), addresses, `example.com` with all names below it, `.example.com` for only the names
+ * below it, or `*`. Addresses and names may have a port. Servers on this machine are always reached directly.
+ *
+ * Undefined if no proxy applies. Throws when the variable is not a URL.
  */
 export function proxyFor(server: string, env: NodeJS.ProcessEnv = process.env): URL | undefined {
   const {protocol, host: address, port} = new URL(server);
@@ -19,11 +23,14 @@ export function proxyFor(server: string, env: NodeJS.ProcessEnv = process.env): 
   return isDirect(target, of(env, 'NO_PROXY')) ? undefined : proxyUrl(value, name);
 }
 
-/** The proxy of that URL; `host:port` is one of http. `from`: what set it, for the message of the TypeError where it is none. */
+/**
+ * The proxy with the given URL; `host:port` means http. `from`: the setting's name, for the message of the TypeError that an
+ * invalid URL causes.
+ */
 export function proxyUrl(value: string, from: string): URL {
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);
   if (url && url.host !== '' && /^(https?|socks5?):$/.test(url.protocol)) return url;
-  // Not the value: it may hold a password.
+  // Omit the value: it may contain a password.
   throw new TypeError(`${from} is not the URL of a proxy`);
 }
 
@@ -42,7 +49,7 @@ function isDirect({host, port}: Target, exceptions: string): boolean {
     .some((rule) => rule !== '' && (rule === '*' || contains(host, rule) || matches({host, port}, rule)));
 }
 
-/** Whether a rule is a network, and that address is in it. */
+/** Whether the rule is a network that contains the host's address. */
 function contains(host: string, rule: string): boolean {
   const [network = '', bits = ''] = rule.split('/');
   const family = isIP(network);
@@ -54,7 +61,7 @@ function contains(host: string, rule: string): boolean {
   return list.check(host, type);
 }
 
-/** Whether a rule names that host: an address, or a name, each perhaps with a port. */
+/** Whether the rule names that host: an address or a name, optionally with a port. */
 function matches({host, port}: Target, rule: string): boolean {
   const [, bracketed, plain, only] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(rule) ?? [undefined, undefined, rule];
   const name = (bracketed ?? plain ?? '').replace(/^\*\./, '.');

@@ -4,7 +4,7 @@ import {type Clock, systemClock} from './clock.ts';
 import {Fifo} from './fifo.ts';
 import type {Key} from './objects.ts';
 
-/** Told of everything that metrics need; times in ms. */
+/** Callbacks for the queue's metrics; times in ms. */
 export interface QueueObserver {
   added?(): void;
   depth?(waiting: number): void;
@@ -19,18 +19,18 @@ export interface QueueOptions {
   observer?: QueueObserver;
 }
 
-/** So many keys of the first lane at most pass one that waits in the second. */
+/** At most this many keys in a row pass a key that waits in the second lane. */
 const mostPasses = 7;
 
 /**
  * Keys that are due now or later, each at most once. After client-go's workqueue and kube-rs' `scheduler.rs`:
  *
- * - A key is with one worker at most, from `get` to `done`.
- * - A key has one due time: the earliest that was asked for since it was last taken. Taking it uses the due time up.
- * - What is added while its key is being worked on makes it due once more, after `done`.
- * - - Keys leave in the order in which they became due. Urgent keys pass the others, but every eighth key is a normal one while any waits.
- *   A key stays urgent until it is taken, and through its backoff if that run fails.
- * - After `shutdown` nothing is added and nothing more is given out; `drain` waits for what was.
+ * - A key has at most one worker, from `get` to `done`.
+ * - A key has one due time: the earliest requested since it was last taken. Taking the key clears the due time.
+ * - Adding a key during its work makes the key due once more, after `done`.
+ * - Keys leave in the order they became due. Urgent keys pass the others, but every eighth key comes from the others while any
+ *   waits. A key stays urgent until it is taken, and through its back-off if that run fails.
+ * - After `shutdown` no key is added or returned. `drain` waits for the keys in progress.
  *
  *              add                          get                      done
  *   (unknown) ------> waiting --------------------------> working ---------> (unknown), or waiting if `again`
@@ -42,12 +42,12 @@ export class Queue {
   readonly #clock: Clock;
   readonly #backoff: Backoff;
   readonly #observer: QueueObserver;
-  /** Due keys in order, with the time since when: two lanes. */
+  /** Due keys in order, in two lanes. The value is the time since which the key is due. */
   readonly #first = new Fifo<Key, number>();
   readonly #second = new Fifo<Key, number>();
   readonly #urgent = new Set<Key>();
   readonly #working = new Map<Key, {since: number; urgent: boolean}>();
-  /** How many keys in a row have passed the second lane. */
+  /** Number of keys in a row that passed the second lane. */
   #passes = 0;
   readonly #again = new Set<Key>();
   readonly #appointments: Appointments<Key>;
@@ -63,12 +63,12 @@ export class Queue {
     this.#observer = observer;
   }
 
-  /** Keys that are due and wait for a worker. */
+  /** Number of due keys that wait for a worker. */
   get depth(): number {
     return this.#first.size + this.#second.size;
   }
 
-  /** Due now. Cancels a later appointment of the key. `urgent`: somebody waits for it. */
+  /** Makes the key due now. Cancels a later appointment of the key. `urgent`: a user waits for this key. */
   add(key: Key, {urgent = false} = {}): void {
     if (this.#stopped) return;
     this.#appointments.delete(key);
@@ -106,7 +106,7 @@ export class Queue {
     return now;
   }
 
-  /** Due in `ms`, unless it is due earlier already. */
+  /** Makes the key due in `ms`, unless it is due earlier already. */
   addAfter(key: Key, ms: number): void {
     if (this.#stopped) return;
     if (!(ms > 0)) return this.add(key);
@@ -114,7 +114,10 @@ export class Queue {
     if ((this.#appointments.left(key) ?? Infinity) > ms) this.#appointments.set(key, ms);
   }
 
-  /** Due after this key's back-off, which grows with every call until `forget`; at least `atLeastMs`. Returns the wait in ms. */
+  /**
+   * Makes the key due after its back-off, but not before `atLeastMs`. The back-off grows with every call until `forget`. Returns
+   * the wait in ms.
+   */
   addBackoff(key: Key, atLeastMs = 0): number {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
@@ -125,12 +128,12 @@ export class Queue {
     return ms;
   }
 
-  /** The key succeeded: its back-off starts anew. */
+  /** Resets the key's back-off after a success. */
   forget(key: Key): void {
     this.#failures.delete(key);
   }
 
-  /** The next due key, as soon as one is due; undefined after shutdown. The caller must call `done` with each key. */
+  /** Resolves with the next due key; with undefined after shutdown. The worker must call `done` for the key. */
   get(): Promise<Key | undefined> {
     if (this.#stopped) return Promise.resolve(undefined);
     const next = this.#nextLane().shift();
@@ -157,7 +160,7 @@ export class Queue {
     if (this.#working.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  /** Ends the giving out: waiting keys and appointments are dropped, `get` answers undefined. */
+  /** Stops the queue: waiting keys and appointments are dropped, and `get` returns undefined. */
   shutdown(): void {
     this.#stopped = true;
     this.#first.clear();
@@ -169,7 +172,7 @@ export class Queue {
     for (const taker of this.#takers.splice(0)) taker(undefined);
   }
 
-  /** Shuts down, and resolves when no key is being worked on. */
+  /** Shuts down. Resolves when no key is being worked on. */
   drain(): Promise<void> {
     this.shutdown();
     if (this.#working.size === 0) return Promise.resolve();

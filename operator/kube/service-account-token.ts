@@ -1,10 +1,10 @@
-/** Tokens of ServiceAccounts, as `kubectl create token` makes them. */
+/** ServiceAccount tokens, created as by `kubectl create token`. */
 import type {Client} from './client.ts';
 import {defineResource, type KubeObject} from './objects.ts';
 
 type TokenRequest = KubeObject & {spec: object; status?: {token: string}};
 
-/** A token for one audience. The API server may choose another lifetime than `seconds`. Rejects with an ApiError. */
+/** Requests a token for one audience. The API server may choose a lifetime other than `seconds`. Rejects with an ApiError. */
 export async function requestToken(
   client: Client,
   {namespace, name}: {namespace: string; name: string},

@@ -1,12 +1,12 @@
 import {type ApiError, isOfAll, isOfOne} from './errors.ts';
 
-/** So many writes of one reconcile are under way at once: others have their turn between them. */
+/** Maximum number of parallel writes of one reconcile, so that other reconciles get connections between them. */
 const atOnce = 8;
 
 /**
- * Does work on all items, side by side and begun in their order, as Promise.allSettled does; but a few at once, and after an error
- * that each of the others would meet as well (`isOfAll`) nothing more is begun. Resolves when nothing of it runs any more, with
- * the outcome of what was begun.
+ * Runs `work` on all items, as Promise.allSettled does, but at most `atOnce` in parallel. Items start in order. After an error that
+ * every other item would also get (`isOfAll`), no further item starts. Resolves when no work is running, with the outcomes of all
+ * started items.
  */
 export async function settleAll<T, R>(
   items: readonly T[],
@@ -29,7 +29,10 @@ export async function settleAll<T, R>(
   return Promise.allSettled(outcomes);
 }
 
-/** The first failure among outcomes if each failure concerns a single item (`isOfOne`). Throws the first error that concerns more. */
+/**
+ * Returns the first failure if every failure concerns a single item (`isOfOne`). Otherwise throws the first error that concerns
+ * more.
+ */
 export function failureOf(outcomes: readonly PromiseSettledResult<unknown>[]): ApiError | undefined {
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
   const ofMore = errors.find((error) => !isOfOne(error));
@@ -37,7 +40,7 @@ export function failureOf(outcomes: readonly PromiseSettledResult<unknown>[]): A
   return errors.find(isOfOne);
 }
 
-/** As `settleAll`, but with what Promise.all gives: throws the first error, but only when nothing of it runs any more. */
+/** Like `settleAll`, but with the result of Promise.all: throws the first error, after all running work has ended. */
 export async function doAll<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const outcomes = await settleAll(items, work);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');

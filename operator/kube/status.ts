@@ -4,9 +4,12 @@ import {isDeepEqual} from './equality.ts';
 import {type HasMeta, type KubeObject, keyOf, type Resource} from './objects.ts';
 
 /**
- * Writes the whole status in one request, only if it differs from the read one. If the object has no room for it, writes the first of
- * `shorter` that fits (built only then): a user who pads an object must not freeze its status. Returns the written object, or undefined if
- * no write was needed. Throws a conflict if the object has changed since it was read: decide again.
+ * Writes the whole status in one request, if it differs from the status that was read. If the object exceeds the size limit, writes
+ * the first of the `shorter` statuses that fits. Shorter statuses are computed only in that case. A tenant that pads an object
+ * therefore cannot freeze its status.
+ *
+ * Returns the object as written, or undefined when the status is unchanged. Throws a conflict when the object has changed since it
+ * was read: decide again.
  */
 export async function writeStatus<T extends KubeObject>(
   client: Client,
@@ -18,7 +21,7 @@ export async function writeStatus<T extends KubeObject>(
   if (isDeepEqual(object.status, status)) return undefined;
   const patch = [
     {op: 'replace', path: '/metadata/resourceVersion', value: object.metadata.resourceVersion},
-    // RFC 6902: 'add' replaces a member that exists, and makes one that does not.
+    // RFC 6902: 'add' replaces an existing member, and creates a missing one.
     {op: 'add', path: '/status', value: status},
   ];
   try {

@@ -14,7 +14,7 @@ export interface Request {
   query?: Record<string, string | number | boolean | undefined>;
   body?: string;
   contentType?: string;
-  /** application/json unless told. */
+  /** application/json by default. */
   accept?: string;
   signal?: AbortSignal;
 }
@@ -22,30 +22,30 @@ export interface Request {
 export interface TransportOptions {
   userAgent?: string;
   /**
-   * The most requests in flight at the same time, without watches and deletions; other requests wait. Default: enough for the controllers
+   * Maximum number of requests in flight, not counting watches and deletions; further requests wait. The default suits controllers
    * with `defaultWorkers`.
    */
   connections?: number;
-  /** Most bytes that are read of an answer, except a watch. Any single object must fit. */
+  /** Maximum size of an answer in bytes, except for watches. Must be large enough for any single object. */
   longestAnswer?: number;
   metrics?: KitMetrics;
   clock?: Clock;
 }
 
-/** Credentials are looked at again this often, as client-go does with token files. */
+/** Credentials are read again at this interval, as client-go does with token files. */
 const secretsLastMs = 60_000;
-/** The API server ends an idle connection after 90 s: be first, or a request meets a closing socket. */
+/** The API server closes idle connections after 90 s. We close them earlier, so that no request uses a closing socket. */
 const idleConnectionMs = 60_000;
-/** For deletions alone: what others wait for, such as a webhook that does not answer, holds none up. */
+/** Separate connections for deletions, so that hanging writes (a webhook that does not answer) never block deletions. */
 const connectionsToDelete = 8;
 /** Options of a connection to the API server, or to the proxy in front of it. */
 const connecting = {timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000, allowH2: false};
-/** The API server itself gives a request up after 60 s (--request-timeout). */
+/** The API server itself aborts a request after 60 s (--request-timeout). */
 const answerWithinMs = 65_000;
-/** Ten times what etcd takes of one object, and more than what a page of objects of usual size has. */
+/** Ten times etcd's limit for one object, and more than a page of normal objects. */
 const longestAnswer = 16 * 1024 * 1024;
 
-/** What differs between the pools. */
+/** The options that differ between the pools. */
 type PoolLimits = Pick<Agent.Options, 'connections' | 'bodyTimeout' | 'maxResponseSize'>;
 
 type PoolName = 'requests' | 'deletions' | 'watches';
@@ -57,10 +57,10 @@ interface Agents extends Record<PoolName, Dispatcher> {
 }
 
 /**
- * HTTP/1.1 with keep-alive to one API server: a pool for requests, one for deletions, and one without a bound for watches, so that no
- * watch ever holds up a request, and no write that hangs a deletion. Each connection goes through the proxy, where there is one. New
- * certificates make new pools, what runs on the old ones ends in peace. A 401 reads the credentials again and repeats the request once
- * (the server did nothing with it).
+ * HTTP/1.1 with keep-alive to one API server. Requests and deletions have a pool each, and watches have an unbounded pool. So
+ * watches never delay requests, and hanging writes never delay deletions. Each connection goes through the proxy, if configured.
+ * New certificates create new pools; requests on the old pools run to their end. After a 401 the credentials are read again and the
+ * request is repeated once, because the server has done nothing with it.
  */
 export class Transport {
   readonly credentials: Credentials;
@@ -98,15 +98,18 @@ export class Transport {
   }
 
   /**
-   * From now on `guard` is called for every request except GET, at the moment its first byte would be sent: after it waited for a
-   * connection, and even if the process was stopped in between. An error of `guard` becomes the reason (`because`) of a WriteRefusedError,
-   * and nothing is sent.
+   * Calls `guard` for every later request except GET, at the moment the first byte would be sent. Waiting for a connection and
+   * pauses of the process come before that moment. If the guard throws, nothing is sent, and its error becomes the `because` of a
+   * WriteRefusedError.
    */
   guardWrites(guard: () => void): void {
     this.#guard = guard;
   }
 
-  /** The whole answer, whatever its status. Throws NoAnswerError when there is none, AnswerTooLongError when it is too much to read. */
+  /**
+   * The whole answer, with any status. Throws NoAnswerError when no answer came, AnswerTooLongError when the answer exceeds the
+   * size limit.
+   */
   async request(request: Request): Promise<{status: number; body: string; retryAfter: string | undefined}> {
     const answer = await this.#send(request, request.method === 'DELETE' ? 'deletions' : 'requests');
     const body = await answer.body.text().catch((error: unknown) => {
@@ -115,12 +118,12 @@ export class Transport {
     return {status: answer.statusCode, body, retryAfter: retryAfter(answer)};
   }
 
-  /** The answer with its body still to be read; the caller reads it to its end or aborts the signal. */
+  /** The answer with an unread body. The caller must read the body to its end or abort the signal. */
   async stream(request: Request): Promise<Dispatcher.ResponseData> {
     return this.#send(request, 'watches');
   }
 
-  /** Requests in flight are finished, watches are cut. */
+  /** Waits for the requests in flight, and cuts watches. */
   async close(): Promise<void> {
     const agents = this.#agents;
     if (!agents) return;
@@ -132,7 +135,7 @@ export class Transport {
     const agents = await this.#current();
     const answer = await this.#attempt(request, pool, agents);
     if (answer.statusCode !== 401) return answer;
-    // If many requests are refused together, the first one renews the credentials.
+    // If several requests are refused together, only the first reads the credentials again.
     const renewed =
       this.#agents !== undefined && isOther(this.#agents, agents) ? this.#agents : await this.#refresh('refused');
     if (!isOther(renewed, agents)) return answer;
@@ -177,7 +180,7 @@ export class Transport {
 
   async #read(refused?: 'refused'): Promise<Agents> {
     const old = this.#agents;
-    // A file in the middle of its rotation is no reason to stop: what we have is valid until a 401 says otherwise.
+    // A file in mid-rotation must not stop us: the current credentials stay valid until a 401.
     const secrets = await this.#whole(refused).catch((error: unknown) => {
       if (!old) throw error;
       return old.secrets;
@@ -194,7 +197,7 @@ export class Transport {
       fingerprint,
       requests: make(this.#connections),
       deletions: make(connectionsToDelete),
-      // A watch is quiet for minutes, and has a watchdog of its own.
+      // A watch may be silent for minutes, and has its own watchdog.
       watches: this.#agent(secrets.tls, {connections: null, bodyTimeout: 0}),
     });
   }
@@ -218,14 +221,14 @@ export class Transport {
     });
   }
 
-  /** Throws when a file is missing or half written. */
+  /** Throws when a file is missing or incomplete. */
   async #whole(refused?: 'refused'): Promise<Secrets> {
     const secrets = await this.credentials.read(refused);
     createSecureContext({ca: secrets.tls.ca, cert: secrets.tls.cert, key: secrets.tls.key});
     return secrets;
   }
 
-  /** undici starts a request, by `onRequestStart`, when a connection is free and right before it writes to it. */
+  /** undici calls `onRequestStart` when a connection is free, right before writing the request to it. */
   readonly #guarded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
     if (options.method !== 'GET') {
       const start = handler.onRequestStart?.bind(handler);
@@ -241,7 +244,7 @@ export class Transport {
     return dispatch(options, handler);
   };
 
-  /** Lets what runs on the old pools end, then closes them. */
+  /** Closes the old pools after their running requests end. */
   #retire(old: Agents): void {
     for (const agent of poolNames.map((name) => old[name])) {
       this.#retired.push(agent);
@@ -250,11 +253,11 @@ export class Transport {
   }
 }
 
-/** Whether they carry something that may be accepted where the others' was not. */
+/** Whether the credentials differ, so that one may be accepted after the other was refused. */
 const isOther = (a: Agents, b: Agents): boolean =>
   a.secrets.headers.authorization !== b.secrets.headers.authorization || a.fingerprint !== b.fingerprint;
 
-/** The error for a request that failed without an answer, or whose answer was too long. */
+/** The error for a request without an answer, or with an answer above the size limit. */
 function noAnswer({method, path, signal}: Request, error: unknown): unknown {
   if (signal?.aborted || error instanceof WriteRefusedError) return error;
   if (error instanceof errors.ResponseExceededMaxSizeError) return new AnswerTooLongError(`${method} ${path}`, error);

@@ -1,16 +1,17 @@
-/** For so long at most work goes on before timers and I/O have a turn, ms. */
+/** Longest run of work before timers and I/O get a turn, ms. */
 const longestMs = 10;
 
 /**
- * Turns of the event loop for other work. Reconciles that send nothing wait only for resolved promises: a queue of thousands would run to
- * its end before any timer fires or any answer is read, and a lease would be lost by then. All reconciles of a process share one instance.
+ * Yields the event loop to timers and I/O between pieces of work. A reconcile that sends no request waits only for resolved
+ * promises. Thousands of such reconciles in a queue would run to the end before any timer fires or any answer is read. In that time
+ * the lease would expire. All workers of a process share one instance.
  *
- * With each turn, one waiting reconcile continues until it waits for an answer or its time is over. The work between two turns is therefore
- * `longestMs` plus one reconcile, however many workers exist.
+ * Each turn of the event loop resumes one waiting worker, until that worker waits for an answer or `longestMs` has passed. So the
+ * work between two turns is limited to `longestMs` plus one reconcile, for any number of workers.
  */
 export class Turns {
   readonly #now: () => number;
-  /** Time of the last turn for other work. */
+  /** Time of the last turn of timers and I/O. */
   #last: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -20,7 +21,9 @@ export class Turns {
     this.#last = now();
   }
 
-  /** Await it between two pieces of work. It resolves at once, or after other work and earlier callers have had their turns. */
+  /**
+   * Await this between two pieces of work. Returns at once, or waits until timers and I/O have had a turn and this caller is next.
+   */
   async mine(): Promise<void> {
     if (this.#now() - this.#last < longestMs) return;
     await new Promise<void>((resolve) => {
@@ -36,5 +39,5 @@ export class Turns {
   };
 }
 
-/** Those of this process. */
+/** The shared instance of this process. */
 export const processTurns = new Turns();

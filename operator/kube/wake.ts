@@ -1,22 +1,22 @@
 /**
- * Wake tables: the changes that wake a controller. A row names a source of changes and the keys that a change concerns:
+ * The events that wake a controller, as a table. Each row names a source of changes and the keys that a change affects:
  *
  *   on(widgets, itself)
- *   on(owners, by(widgets, 'owner', ({metadata}) => [metadata.name]))      the widgets of the owner that has changed
+ *   on(owners, by(widgets, 'owner', ({metadata}) => [metadata.name]))      the widgets of the changed owner
  */
 import type {Cache, Change} from './cache.ts';
 import {isDeepEqual} from './equality.ts';
 import {type HasMeta, type Key, keyOf, type ObjectMeta} from './objects.ts';
 
-/** What tells of its changes: a cache (what an object is now, what it was before), or anything else that tells of keys. */
+/** A source of changes: a cache (the object's new and previous state), or any other source that reports keys. */
 export interface ChangeSource<Told extends readonly unknown[]> {
   onChange(handler: (...told: Told) => void): void;
 }
 
-/** The keys that a change concerns. Pure: it reads what is told, and caches. */
+/** The keys affected by a change. Pure: reads only the reported change and caches. */
 export type KeysOf<Told extends readonly unknown[]> = (...told: Told) => readonly Key[];
 
-/** A row: calls `enqueue` with the keys of each change from now on, with each key once a change. */
+/** A row: calls `enqueue` with the affected keys of each later change, once per key and change. */
 export type Wake = (enqueue: (key: Key, how?: {urgent: boolean}) => void) => void;
 
 export const on =
@@ -27,8 +27,8 @@ export const on =
     });
 
 /**
- * A row like `on(cache, itself)`, in which what somebody wants of the object (it is new, its spec or an annotation is another, it
- * is being deleted) passes what merely echoes a write.
+ * A row like `on(cache, itself)` that separates requests from echoes of our own writes. A new object, a new spec, a changed
+ * annotation or a deletion is urgent.
  */
 export const onItself =
   (cache: ChangeSource<Change<HasMeta>>): Wake =>
@@ -43,35 +43,35 @@ const isSameWish = (now: ObjectMeta, before: ObjectMeta | undefined): boolean =>
   now.deletionTimestamp === before?.deletionTimestamp &&
   isDeepEqual(now.annotations, before?.annotations);
 
-/** The reported value is the key itself, or the value of an index. */
+/** The reported value itself, as a key or as an index value. */
 export const asIs = (told: string): string[] => [told];
 
-/** The keys of whatever is in a cache. */
+/** The keys of all objects in a cache. */
 export const all = (cache: Pick<Cache, 'list'>) => (): Key[] => cache.list().map(keyOf);
 
-/** The keys that a changed object names, in its new and in its old state. */
+/** The keys named by an object's new state and by its previous state. */
 export const each =
   <T>(keysOf: (one: T) => readonly Key[]): KeysOf<(T | undefined)[]> =>
   (...told) =>
     told.flatMap((one) => (one === undefined ? [] : keysOf(one)));
 
-/** The key of what has changed. */
+/** The key of the changed object. */
 export const itself = each((object: HasMeta) => [keyOf(object)]);
 
-/** The keys of what a cache's index holds under the values that what has changed has or had. */
+/** The keys of the objects in a cache's index under the changed object's new and previous values. */
 export const by = <T>(
   cache: Pick<Cache, 'by'>,
   index: string,
   valuesOf: (one: T) => string[],
 ): KeysOf<(T | undefined)[]> => each((one: T) => valuesOf(one).flatMap((value) => cache.by(index, value).map(keyOf)));
 
-/** Only where an object is new or gone; both where another has taken its name while nobody watched. */
+/** Only for new and deleted objects. A namesake that replaced the object while no watch was running counts as both. */
 export const whenNewOrGone =
   <P extends HasMeta>(keysOf: KeysOf<Change<P>>): KeysOf<Change<P>> =>
   (now, before) =>
     now && before && now.metadata.uid === before.metadata.uid ? [] : keysOf(now, before);
 
-/** Only where an object is gone. */
+/** Only for deleted objects. */
 export const whenGone =
   <P>(keysOf: KeysOf<Change<P>>): KeysOf<Change<P>> =>
   (now, before) =>

@@ -5,10 +5,10 @@ import {ApiError, isGone, isOfAll, retryAfterMs} from './errors.ts';
 import {compareResourceVersions, type KubeObject, type Resource} from './objects.ts';
 
 /**
- * Where a watch stands. After kube-rs' `watcher.rs`.
+ * The states of a watch. After kube-rs' `watcher.rs`.
  *
  *        Listing ------ whole list, as of R ------> Watching from R <--+ ended in order: again at once,
- *        ^  |  ^                                     |      ^     |     | from what was seen last
+ *        ^  |  ^                                     |      ^     |     | from the last version seen
  *        |  |  | 410: history is gone (back-off)     |      |     +-----+
  *        |  |  +------------------------------------ |      |
  *        |  | error                   refused, cut,  |      | still R or later
@@ -16,71 +16,71 @@ import {compareResourceVersions, type KubeObject, type Resource} from './objects
  *        Waiting  <---- earlier than R: history ---- Checking R (after a back-off; an error: again, after a back-off)
  *                       was set back
  *
- * Checking asks for the current resourceVersion. It detects an etcd that was restored from a backup: a watch from a version that never
- * existed is accepted, and delivers nothing until history has caught up (measured on 1.36).
+ * Checking reads the current resourceVersion. It detects an etcd restored from a backup. The API server accepts a watch from a
+ * version that never existed, and sends nothing until history has reached that version (measured on 1.36).
  */
 export type WatchState =
   | {
       at: 'Listing';
-      /** How many lists in a row have become too old before their last page was read. */
+      /** Number of lists in a row that expired before their last page was read. */
       expired: number;
-      /** The page that could not be read. The list continues there. */
+      /** Token of the page that could not be read: the list continues there. */
       page?: string;
-      /** How often in a row the API server had something against that page. */
+      /** Number of times in a row that the API server refused that page. */
       refused?: number;
     }
   | {at: 'Watching'; from: string}
   | {at: 'Checking'; from: string}
   | {at: 'Waiting'; ms: number; because: unknown; next: WatchState};
 
-/** Receives the events of a watch. Calls come in order, never two at once. */
+/** Receives the results of a watch. Calls come in order and never overlap. */
 export interface WatchSink<T> {
-  /** A part of a list as of `resourceVersion`; `first` when it begins (again). */
+  /** Part of a list at `resourceVersion`; `first` is true for the first page of each list. */
   page(items: T[], resourceVersion: string, first: boolean): void;
-  /** The list is whole: what it did not hold no longer exists. */
+  /** The list is complete: objects missing from it no longer exist. */
   listed(resourceVersion: string): void;
   event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
-  /** Everything up to this resourceVersion has been told. */
+  /** All changes up to this resourceVersion have been delivered. */
   bookmark(resourceVersion: string): void;
 }
 
 export interface WatcherOptions {
   namespace?: string;
   labelSelector?: string;
-  /** Objects a page of a list. */
+  /** Objects per page of a list. */
   pageSize?: number;
-  /** The server ends a watch after this time. */
+  /** Time after which the server ends a watch. */
   timeoutSeconds?: number;
   /**
-   * A stream that brought nothing for this long is taken for dead, as a half-open connection is. The server sends a bookmark
-   * every minute even when nothing changes (measured on 1.36), so two are missed by then; a false alarm costs one request.
+   * A stream without data for this long counts as dead, such as a half-open connection. The server sends a bookmark every minute
+   * even without changes (measured on 1.36), so two bookmarks are missed by then. A false alarm costs one request.
    */
   silenceMs?: number;
   backoff?: Backoff;
   clock?: Clock;
-  /** Told of every change of state. */
+  /** Called on every change of state. */
   onState?(state: WatchState): void;
 }
 
 /**
- * After this number of lists whose pages expired (410), everything is requested at once, because a single answer cannot expire. Not
- * earlier: a single long wait also expires pages, and one large answer is the heaviest request for both sides. If that answer is too large
- * to read, the list uses pages again.
+ * After this many lists whose pages expired (410), all objects are requested in one answer, which cannot expire. The limit is not
+ * lower, because one long wait also expires pages, and one big answer is the largest load for both sides. If the answer is too long
+ * to read, the list returns to pages.
  */
 const mostExpired = 2;
 
 /**
- * After so many refusals of a page the list begins anew: its token may never be good again, such as one of a history that was set
- * back.
+ * After this many refusals of a page the list starts again from the first page. The page's token may be permanently invalid, for
+ * example after history was set back.
  */
 const mostRefused = 5;
 
-/** A watch that lived this long, or brought anything, shows that the server is well: the back-off starts anew. */
+/** A watch that lasted this long, or delivered any event, shows that the server is healthy: the back-off is reset. */
 const healthyMs = 5000;
 
 /**
- * Lists, then watches, for ever: every end is handled, every request that follows a failure waits for a jittered back-off or
- * for what Retry-After says. `run` returns when the signal aborts, and never throws.
+ * Lists, then watches, until the signal aborts. Every end of a watch is handled. After a failure, each request waits for a jittered
+ * back-off or for the server's Retry-After. `run` returns when the signal aborts, and never throws.
  */
 export class Watcher<T extends KubeObject> {
   readonly #client: Client;
@@ -217,7 +217,7 @@ export class Watcher<T extends KubeObject> {
     }
   }
 
-  /** Passes an event on, and returns the resourceVersion to go on from. Throws what an ERROR event says. */
+  /** Delivers an event and returns the resourceVersion to continue from. Throws an ERROR event as an ApiError. */
   #tell(event: WatchEvent<T>, seen: string): string {
     switch (event.type) {
       case 'ADDED':

@@ -1,13 +1,13 @@
-/** How much work a process does at the same time, and the connections that it needs for that. */
+/** Number of parallel workers in a process, and the connections that they need. */
 
-/** Keys that a controller reconciles at the same time, unless its options set another number. */
+/** Default number of keys that a controller reconciles at the same time. */
 export const defaultWorkers = 30;
 
-/** Requests beside those of the workers, such as Events and the lists of caches. */
+/** Connections for requests outside the workers, such as Events and cache lists. */
 const spareConnections = 2;
 
 /**
- * The connections that a client has for controllers with so many workers each. A worker sends one request at a time, as a rule. The
+ * Number of client connections for controllers with this many workers each. A worker normally sends one request at a time. The
  * controllers of a process share the connections.
  */
 export const connectionsFor = (workers: number): number => workers + spareConnections;
