@@ -11,14 +11,14 @@ import {byText} from './text.ts';
 export interface AcceptanceInput {
   domain: CustomDomain;
   project: Project | undefined;
-  /** The first of the CustomDomains that name the same Project. */
+  /** The first CustomDomain that names this Project, in the order of {@link older}. */
   first: Pick<CustomDomain, 'metadata'>;
   tenant: Tenant;
 }
 
 type Check = (input: AcceptanceInput) => Refusal | undefined;
 
-/** The older first; of two of one second, by name. The first of a Project's CustomDomains is the one that counts. */
+/** Sorts CustomDomains by age, and by name within the same second. Only the first CustomDomain of a Project is accepted. */
 export const older = (a: AcceptanceInput['first'], b: AcceptanceInput['first']) =>
   (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '') ||
   a.metadata.name.localeCompare(b.metadata.name);
@@ -33,7 +33,7 @@ const projectFound: Check = ({domain, project}) =>
 
 const projectAllowed: Check = ({project}) => project && refusalIn(project);
 
-/** Of all hostnames alike: a place under a plan's limit that none of them can use yet would go from one to the next. */
+/** Refuses all hostnames together. Otherwise places under the plan's limit would move between hostnames that cannot use them yet. */
 const projectHasHost: Check = ({domain, project}) =>
   project !== undefined && project.status?.host === undefined
     ? {reason: 'ProjectNotFound', message: `The Project ${domain.spec.projectRef.name} has no host yet.`}
@@ -69,16 +69,16 @@ const deployed: Check = ({domain, project}) =>
       }
     : undefined;
 
-/** Conditions of the whole CustomDomain, checked before its hostnames. The first failure counts. */
+/** Refusals of the whole CustomDomain that count before those of single hostnames. The first refusal counts. */
 export const acceptWhole = (input: AcceptanceInput) =>
   refusals([projectFound, projectAllowed, projectHasHost, onlyOne], input);
-/** Conditions that are checked after the hostnames. */
+/** Refusals of the whole CustomDomain that count after those of single hostnames. */
 export const acceptRest = (input: AcceptanceInput) => refusals([allowedByPlan, deployed], input);
 
 const refusals = (checks: readonly Check[], input: AcceptanceInput): Refusal[] =>
   checks.flatMap((check) => check(input) ?? []);
 
-/** A hostname that is counted, and what status says of it. */
+/** A hostname that counts toward the plan's limit, and its published entry. */
 export interface CountedHostname {
   hostname: Hostname;
   role: HostStatus['role'];
@@ -86,15 +86,15 @@ export interface CountedHostname {
 }
 
 /**
- * The reasons to refuse the newest hostnames if a plan allows fewer, by hostname. Accepted hostnames come first, so that a new hostname
- * never displaces an old one. Then follow the older hostname (of hostnames that wait for room, the one that has waited longer), the
- * primary, and the name.
+ * Returns a refusal for each hostname beyond the plan's limit, by hostname. Accepted hostnames come before refused ones, so that a new
+ * hostname never displaces an accepted one. Within both groups older hostnames come first, then the primary, then the order of names. The
+ * age of a hostname that waits for a place is its waiting time.
  */
 export function strikeNewest(hosts: readonly CountedHostname[], {plan}: Tenant): ReadonlyMap<Hostname, Refusal> {
   if ('missing' in plan || !plan.spec.customDomains.allowed) return new Map();
   const limit = plan.spec.customDomains.maxHostnamesPerProject;
   const rank = ({before}: CountedHostname) => (before !== undefined && before.phase !== 'NotAccepted' ? 0 : 1);
-  // Hostnames without a first sight come last. Times of one form sort as text.
+  // A hostname without a known age comes last. Times of one format sort as text.
   const age = ({before}: CountedHostname) =>
     before?.addedAt ?? (before?.reason === 'HostnameLimitReached' ? before.since : '~');
   const sorted = hosts.toSorted(
@@ -113,7 +113,10 @@ export function strikeNewest(hosts: readonly CountedHostname[], {plan}: Tenant):
   );
 }
 
-/** Whether one hostname may be attached at all: what needs knowledge that CEL does not have. Before any DNS query. */
+/**
+ * Returns why a hostname must not be attached, by rules that CEL lacks the data for. Undefined if it may be attached. Runs before any DNS
+ * query.
+ */
 export function acceptHostname(
   written: string,
   policy: {zone: Hostname; deniedNames: readonly Hostname[]},

@@ -1,12 +1,11 @@
 /**
- * API keys: how their tokens are made, told from noise before anything is looked up, and hashed; and where a key stands.
- * Pure but for the randomness of a new token.
+ * API keys: creates, parses and hashes tokens, and decides the status of a key. Pure except for the randomness of a new token.
  *
  *     dp_<namespace>.<name>_<secret><check>
  *
- * `_` is in no Kubernetes name and `.` in no namespace's, so a token names exactly one ApiKey. `secret` is 43 characters of
- * base62 (256 bits), `check` the CRC32 (IEEE) of all that precedes it, in 6 characters of base62: what a person mistyped, or
- * a scanner of leaked secrets found by chance, is seen without a look-up.
+ * Kubernetes names contain no `_`, and namespace names no `.`, so a token names exactly one ApiKey. `secret` is 43 characters of base62
+ * (256 bits). `check` is the CRC32 (IEEE) of all characters before it, in 6 characters of base62. It reveals mistyped tokens, and chance
+ * matches of a secret scanner, without a lookup.
  */
 import {createHash, randomInt} from 'node:crypto';
 import {crc32} from 'node:zlib';
@@ -24,15 +23,15 @@ const secretLength = 43;
 const checkLength = 6;
 
 /**
- * The shape of a token, published in docs/api-keys.md: without anything that RE2 could not read, and without groups, which
- * gitleaks would take for the secret.
+ * The shape of a token, published in docs/api-keys.md. It uses only syntax that RE2 can read. It has no groups, because gitleaks would
+ * take a group for the secret.
  */
 export const tokenPattern =
   /^dp_[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.[a-z0-9](?:[-a-z0-9.]{0,61}[a-z0-9])?_[0-9A-Za-z]{49}$/;
-/** Characters of the longest token. */
+/** Length of the longest token, in characters. */
 export const longestToken = 3 + 63 + 1 + 63 + 1 + secretLength + checkLength;
 
-/** Which ApiKey a token is of. */
+/** The ApiKey that a token names. */
 export interface KeyName {
   namespace: string;
   name: string;
@@ -48,9 +47,9 @@ function checkOf(text: string): string {
   return check;
 }
 
-/** A new token for the ApiKey. Throws a RangeError for names that no ApiKey has. */
+/** A new token for the ApiKey. Throws a RangeError for names that no ApiKey can have. */
 export function makeToken({namespace, name}: KeyName): string {
-  // randomInt is uniform: it draws again rather than taking a remainder.
+  // randomInt is uniform: it draws again instead of taking a remainder.
   const secret = Array.from({length: secretLength}, () => digits[randomInt(digits.length)]).join('');
   const body = `dp_${namespace}.${name}_${secret}`;
   const token = body + checkOf(body);
@@ -61,7 +60,10 @@ export function makeToken({namespace, name}: KeyName): string {
   return token;
 }
 
-/** Which ApiKey the token names, if shape and check are right; whether it is that key's, its hash says. Never throws. */
+/**
+ * Returns the ApiKey that a token names, if shape and checksum are correct. Only the hash shows whether the key has this token. Never
+ * throws.
+ */
 export function parseToken(token: string): KeyName | undefined {
   if (token.length > longestToken || !tokenPattern.test(token)) return undefined;
   if (checkOf(token.slice(0, -checkLength)) !== token.slice(-checkLength)) return undefined;
@@ -69,16 +71,16 @@ export function parseToken(token: string): KeyName | undefined {
   return {namespace, name: name.join('.')};
 }
 
-/** The stored form of a token: its SHA-256, in lower-case hex. A token has 256 random bits, so it needs no slow hash. */
+/** The stored form of a token: its SHA-256, in lower-case hex. A token has 256 random bits, so no slow hash is needed. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** Facts about a key besides its object. */
+/** Facts about a key that its object does not contain. */
 export interface KeyFacts {
-  /** The bans of a token by its hash: networks, and the end of each ban (Unix seconds). Empty: no ban. */
+  /** The bans of a token, by its hash: the banned network and the end of the ban (Unix seconds). Empty without bans. */
   bansOf: (hash: string) => readonly {network: string; untilSeconds: number}[];
-  /** When the key was last used, ms since the epoch; undefined: not since this process began. */
+  /** Last use of the key, ms since the epoch; undefined if this process has seen no use. */
   lastUsedMs?: number;
-  /** The annotation that lifts a ban, as far as it has been acted on. */
+  /** Value of the annotation that lifts a ban, after it was applied. */
   liftedBan?: string;
 }
 
@@ -88,32 +90,29 @@ interface KeyVerdict {
 }
 
 const hourMs = 3_600_000;
-/** A time of a spec in ms since the epoch; Infinity: never. */
+/** A time of a spec in ms since the epoch; Infinity if the spec has none. */
 export const endOf = (time: string | undefined): number => (time === undefined ? Infinity : Date.parse(time));
 
-/** The tokens of a key that are accepted at a time (ms since the epoch) by what its spec says. */
+/** Hashes of the tokens that the key's spec accepts at a time (ms since the epoch). */
 export const liveHashes = ({hashes, expireTime}: ApiKeySpec, now: number): string[] =>
   endOf(expireTime) <= now ? [] : hashes.filter((h) => endOf(h.expireTime) > now).map((h) => h.sha256);
 
-/** A maker of a key, as `spec.madeBy.keys` records it. */
+/** A key that created another key, as `spec.madeBy.keys` records it. */
 type Maker = NonNullable<NonNullable<ApiKeySpec['madeBy']>['keys']>[number];
 
-/** The key itself, then its makers, nearest first. */
+/** The key itself, then the keys that created it, nearest first. */
 export const lineOf = ({metadata: {name, uid = ''}, spec: {rateLimit, madeBy}}: ApiKey): Maker[] => [
   {name, uid, ...(rateLimit && {rateLimit})},
   ...(madeBy?.keys ?? []),
 ];
 
-/**
- * End of the time in which the token before the newest one is accepted; undefined if no such token is accepted at that time (ms since the
- * epoch).
- */
+/** End of the time in which the previous token is accepted; undefined if no previous token is accepted at `now` (ms since the epoch). */
 export const previousTokenExpires = ({spec: {hashes, expireTime}}: ApiKey, now: number): string | undefined => {
   const end = Math.min(endOf(hashes[1]?.expireTime), endOf(expireTime));
   return hashes.length > 1 && end > now ? timestamp(end) : undefined;
 };
 
-/** When the key stops or has stopped being accepted, ms since the epoch; Infinity: never. */
+/** Time at which the key expires or has expired, ms since the epoch; Infinity if it never expires. */
 const expiryOf = ({hashes, expireTime}: ApiKeySpec): number =>
   Math.min(endOf(expireTime), Math.max(...hashes.map((h) => endOf(h.expireTime))));
 
@@ -126,7 +125,7 @@ function usable(key: ApiKey, live: readonly string[]): KeyVerdict {
   return {reason: 'KeyUsable', message: `The key is accepted${until}.${tokens}`};
 }
 
-/** So many are named. */
+/** Number of networks that a message names. */
 const mostNetworks = 3;
 
 function banned(
@@ -168,7 +167,7 @@ function explain(key: ApiKey, {bansOf}: KeyFacts, now: number): KeyVerdict {
   return bans.length > 0 ? banned(key, bans) : usable(key, live);
 }
 
-/** Decides an ApiKey: whether it is accepted, and when it was last used. Pure. */
+/** Decides the status of an ApiKey: whether the key is accepted, and when it was last used. Pure. */
 export function decideApiKey(key: ApiKey, facts: KeyFacts, now: number): ApiKeyStatus {
   const {generation = 0} = key.metadata;
   const {lastUsedTime, lastHandledLiftBan, conditions = []} = key.status ?? {};
@@ -177,7 +176,7 @@ export function decideApiKey(key: ApiKey, facts: KeyFacts, now: number): ApiKeyS
     reason === 'KeyUsable'
       ? [{type: 'Ready', status: 'True', reason, message}]
       : notReady(reasons[reason].health, {reason, message});
-  // Another replica may know of a later use.
+  // Another replica may have recorded a later use.
   const used = Math.max(facts.lastUsedMs ?? 0, lastUsedTime === undefined ? 0 : Date.parse(lastUsedTime));
   const lifted = facts.liftedBan ?? lastHandledLiftBan;
   return {
@@ -188,7 +187,9 @@ export function decideApiKey(key: ApiKey, facts: KeyFacts, now: number): ApiKeyS
   };
 }
 
-/** When time alone changes what {@link decideApiKey} says, ms since the epoch; undefined: never. */
+/**
+ * The next time at which {@link decideApiKey} changes its result without another event, ms since the epoch; undefined if there is none.
+ */
 export function nextChange({hashes, expireTime}: ApiKeySpec, {bansOf}: KeyFacts, now: number): number | undefined {
   const ends = [expireTime, ...hashes.map((h) => h.expireTime)].map(endOf);
   const bans = hashes.flatMap((h) => bansOf(h.sha256).map(({untilSeconds}) => untilSeconds * 1000));

@@ -1,50 +1,53 @@
 /**
- * How many orders the CA may be asked for, decided before cert-manager sees one. A window is exact: at most `limit` orders in
- * any time span of `perMs`, wherever it begins, which is never more than a CA's token bucket of that size allows.
+ * How many orders the CA may receive, decided before cert-manager sees an order. A window is exact: any time span of `perMs` contains at
+ * most `limit` orders, wherever it begins. A CA's token bucket of that size never allows fewer.
  */
 
-/** At most `limit` (1 or more) in any time span of `perMs`. */
+/** At most `limit` orders (1 or more) in any time span of `perMs`. */
 export interface Limit {
   limit: number;
   perMs: number;
 }
 
-/** By what they count. The CA's own limits are in FIGURES (Let's Encrypt); those of a hostname are tighter. */
+/**
+ * Budgets, grouped by what they count. docs/letsencrypt.md lists the CA's own limits (Let's Encrypt); the budgets of a hostname are
+ * tighter.
+ */
 export interface Budgets {
   /** Orders of the platform's ACME account. */
   account: readonly Limit[];
-  /** Orders below one registered domain (example.com of docs.example.com), whoever attaches them. */
+  /** Orders below one registered domain (example.com for docs.example.com), from all tenants. */
   registeredDomain: readonly Limit[];
-  /** Certificates of one hostname, those that are being ordered among them. */
+  /** Certificates of one hostname, including certificates on order. */
   certificates: readonly Limit[];
   /** Failed orders of one hostname. */
   failures: readonly Limit[];
 }
 
-/** An order of a hostname. It is remembered after its CertificateRequest is gone. */
+/** An order of a hostname, as it is remembered after its CertificateRequest is deleted. */
 export interface Order {
-  /** When its CertificateRequest was created, RFC 3339: the same hostname has no two of one second. */
+  /** Creation time of its CertificateRequest, RFC 3339. It identifies the order: a hostname never has two orders of the same second. */
   at: string;
   outcome: 'Pending' | 'Issued' | 'Failed';
-  /** When it was issued or failed, or (while Pending) by when the CA had it, RFC 3339. */
+  /** When the order was issued or failed, RFC 3339. While Pending: a time by which the CA had the order. */
   endedAt?: string;
-  /** What it failed with. */
+  /** Error of a failed order. */
   message?: string;
 }
 
-/** The answer to who wants an order. */
+/** The answer to an order request. */
 export type OrderGrant =
   | {kind: 'Granted'}
-  /** `place`: the position when it was published. `expectedAt` (ms since the epoch) stays published until it has passed. */
+  /** `place` is the position at the time of the answer. `expectedAt` (ms since the epoch) stays the same until it has passed. */
   | {kind: 'Queued'; place: number; expectedAt: number}
-  /** The registered domain has had its share; ms since the epoch. */
+  /** The budget of the registered domain is spent until this time, ms since the epoch. */
   | {kind: 'Exhausted'; until: number};
 
-/** When orders were made. Infinity: made, but nobody knows when yet. */
+/** Creation times of orders. Infinity: the order is created, but its time is not known yet. */
 export interface OrderTimes {
-  /** The time of the newest order but `but`; undefined if there are fewer orders. */
+  /** Time of the order with `but` newer orders; undefined if fewer orders exist. */
   newest(but: number): number | undefined;
-  /** How many are later than a time, ms since the epoch. */
+  /** Number of orders after a time, ms since the epoch. */
   after(time: number): number;
 }
 
@@ -54,14 +57,14 @@ export function orderTimes(times: readonly number[]): OrderTimes {
   return {newest: (but) => sorted[but], after: (time) => (later(time) < 0 ? sorted.length : later(time))};
 }
 
-/** How many have been made within a limit's window. */
+/** Number of orders within a limit's window. */
 const recent = (times: OrderTimes, {perMs}: Limit, now: number) => times.after(now - perMs);
 
-/** The first time from `now` on at which one more may be made, if none is made until then. Infinity: nobody knows yet. */
+/** The first time from `now` at which one more order fits, if no order is created before. Infinity: not known yet. */
 export const roomAt = (times: OrderTimes, limits: readonly Limit[], now: number): number =>
   Math.max(now, ...limits.map((l) => (recent(times, l, now) < l.limit ? now : times.newest(l.limit - 1)! + l.perMs)));
 
-/** The expected time of the order at position `place` in the queue (from 1). An order with an unknown time counts as made now. */
+/** Expected creation time of the order at position `place` (from 1). Orders whose time is not known yet count as created now. */
 export function expectedAt(place: number, times: OrderTimes, limits: readonly Limit[], now: number): number {
   return Math.max(
     now,
@@ -77,27 +80,27 @@ export function expectedAt(place: number, times: OrderTimes, limits: readonly Li
   );
 }
 
-/** Largest part of the account's budget that a tenant may use while others wait. A tenant without competitors may use all of it. */
+/** The part of the account's budget that a tenant may use while others wait. A tenant that waits alone may use all of it. */
 const tenantsShare = 0.25;
 
 const shareOf = ({limit}: Limit) => Math.max(1, Math.floor(limit * tenantsShare));
 
-/** How many more orders a tenant may have made before others that wait go first. `times`: those of its orders. */
+/** Number of orders that a tenant may still create before other waiting tenants go first. `times`: the tenant's orders. */
 export const leftOfShare = (times: OrderTimes, limits: readonly Limit[], now: number): number =>
   Math.min(...limits.map((l) => Math.max(0, shareOf(l) - recent(times, l, now))));
 
-/** When that is to be counted anew, if no order is made and none is heard of until then. Infinity: never. */
+/** When {@link leftOfShare} must be computed again, if no order is created or reported before. Infinity: never. */
 export const shareChangesAt = (times: OrderTimes, limits: readonly Limit[], now: number): number =>
   Math.min(...limits.map((l) => (times.newest(recent(times, l, now) - 1) ?? Infinity) + l.perMs));
 
-/** A budget of a hostname that is spent, and when it no longer is, ms since the epoch. */
+/** A spent budget of a hostname, and the time at which it has room again, ms since the epoch. */
 export interface SpentBudget {
   of: 'failures' | 'certificates';
   limit: Limit;
   until: number;
 }
 
-/** The budget that keeps a hostname from another order for the longest time; undefined: there is room. */
+/** The budget that blocks another order of a hostname for the longest time; undefined if all budgets have room. */
 export function spentBy(orders: readonly Order[], budgets: Budgets, now: number): SpentBudget | undefined {
   const failed = orders.filter((o) => o.outcome === 'Failed').map((o) => Date.parse(o.endedAt ?? o.at));
   const others = orders.filter((o) => o.outcome !== 'Failed').map((o) => Date.parse(o.at));
@@ -108,22 +111,22 @@ export function spentBy(orders: readonly Order[], budgets: Budgets, now: number)
     .toSorted((a, b) => b.until - a.until)[0];
 }
 
-/** cert-manager now and then replaces a request in the second in which it made it. */
+/** Tolerated excess: cert-manager sometimes replaces a request in the same second in which it created the request. */
 const replaced = 1;
 
-/** Whether more certificates of a hostname were asked for than were granted: somebody makes cert-manager ask past the operator. */
+/** Whether a hostname has more certificate orders than were granted. Then something triggers cert-manager without the operator. */
 export function isOverdrawn(orders: readonly Order[], {certificates}: Budgets, now: number): boolean {
   const times = orders.filter((o) => o.outcome !== 'Failed').map((o) => Date.parse(o.at));
   return certificates.some((l) => recent(orderTimes(times), l, now) > l.limit + replaced);
 }
 
-/** How long an order of a hostname has to be remembered, ms. */
+/** How long an order of a hostname must be remembered, ms. */
 export const memoryMs = (b: Budgets) =>
   Math.max(0, ...[b.account, b.registeredDomain, b.certificates, b.failures].flat().map((l) => l.perMs));
 
 /**
- * The orders of a hostname that its claim must remember, or undefined if the claim is complete. The newest order is left out while its
- * CertificateRequest exists and has not failed: cert-manager deletes the requests of failed and of earlier orders.
+ * Returns a hostname's orders if its claim lacks one that must be recorded, else undefined. cert-manager deletes the requests of failed
+ * and earlier orders, so the claim must record these. The newest order may be missing while its request exists and has not failed.
  */
 export function toRemember(
   orders: readonly Order[],
@@ -132,7 +135,7 @@ export function toRemember(
 ): Order[] | undefined {
   const known = new Map(remembered.map((o) => [o.at, o]));
   const told = (o: Order) => o.at === newest?.attemptAt && newest.failure === undefined;
-  // Not before its cause is known: one write for both.
+  // An order is not recorded before its cause is known, so that one write records both.
   const unexplained = (o: Order) => o.at === newest?.attemptAt && o.message === undefined;
   const lost = orders.some(
     (o) =>
@@ -141,15 +144,15 @@ export function toRemember(
   return lost ? [...orders] : undefined;
 }
 
-/** So many are remembered of one hostname: more than any budget of it lets through. */
+/** Number of orders remembered per hostname. No budget of a hostname permits more. */
 const longestRecord = 32;
 
-/** Two accounts of the orders of a hostname made one: by time, the newest kept, without what no budget counts any more. */
+/** Merges two lists of a hostname's orders by time. Keeps the newest orders, and drops orders that no budget counts any more. */
 export function mergeOrders(one: readonly Order[], other: readonly Order[], budgets: Budgets, now: number): Order[] {
   const byTime = new Map<string, Order>();
   for (const order of [...one, ...other]) {
     const known = byTime.get(order.at);
-    // How it ended says more than that it was begun.
+    // A final outcome has more information than a pending order.
     if (!known || known.outcome === 'Pending' || (order.outcome !== 'Pending' && order.message !== undefined))
       byTime.set(order.at, order);
   }

@@ -8,39 +8,39 @@ export interface CaaRecord {
   value: string;
 }
 
-/** The result of climbing from a hostname (`operator/dns/caa.ts`). */
+/** The CAA records found by climbing from a hostname through its ancestors. `operator/dns/caa.ts` performs the search. */
 export interface CaaSeen {
-  /** The hostname or the ancestor at which the climb ended. */
+  /** The hostname or ancestor at which the climb ended. */
   of?: string;
-  /** Name at which the records were found: this name, or the end of its CNAMEs. */
+  /** The name with the records: `of` itself, or the target of its CNAME chain. */
   foundAt?: string;
   /** Tags in lower case. */
   records?: readonly CaaRecord[];
   failure?: {name: string; failure: string; detail: string};
 }
 
-/** The CA that would be asked. */
+/** The CA that would receive the order. */
 export interface CertificateAuthority {
-  /** Its names in CAA records. */
+  /** The CA's names in CAA records. */
   identities: readonly string[];
   /** The platform's own zone. */
   zone: Hostname;
-  /** The ACME account that orders (RFC 8555, 7.1.2), where it is known. */
+  /** The ACME account that orders (RFC 8555, 7.1.2), if it is known. */
   accountUri?: string;
 }
 
-/** Whether the CA may be asked. Only `Allowed` lets an order be made. */
+/** Whether the CA may issue. Only `Allowed` permits an order. */
 export type CaaVerdict =
   | {kind: 'Allowed'}
   | {kind: 'Blocked'; message: string; by: 'Customer' | 'Platform'}
   | {kind: 'Unknown'; message: string};
 
-/** The flag's bit (RFC 8659, 4.1), and the lowest one, which many take for it: Let's Encrypt counts both. */
+/** The critical bit (RFC 8659, 4.1), and the lowest bit, which many people mistake for it. Let's Encrypt honors both. */
 const criticalBits = 0x80 | 0x01;
-/** Properties that Let's Encrypt knows, so that they may be critical; issuemail is RFC 9495's, issuevmc is of mark certificates. */
+/** Properties that Let's Encrypt knows, so that they may be critical. RFC 9495 defines issuemail; issuevmc is for mark certificates. */
 const knownTags: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef', 'issuemail', 'issuevmc']);
 
-/** Why an `issue` property does not let the CA issue; what comes first is nearest to doing so. */
+/** Why an `issue` property does not allow the CA to issue. The first entry is nearest to allowing it. */
 type Miss = 'Method' | 'Account' | 'Malformed' | 'Letters' | 'Issuer';
 const misses: Record<Miss, string> = {
   Method: 'which does not allow the validation method http-01',
@@ -50,7 +50,7 @@ const misses: Record<Miss, string> = {
   Issuer: "which does not allow the platform's certificate authority",
 };
 
-/** Remedies for records that could not be read. */
+/** Remedies for records that could not be read, by failure. */
 const mends: Partial<Record<string, string>> = {
   BrokenDnssec:
     'At the registrar correct the DS record of that zone, or remove it; or have the DNS provider sign the zone anew.',
@@ -58,9 +58,9 @@ const mends: Partial<Record<string, string>> = {
 };
 
 /**
- * Whether the CAA records let the CA issue for a hostname by HTTP-01: RFC 8659 (no `issue` property: anybody; `issuewild` is
- * not for us; an unknown critical property: nobody), RFC 8657 (`validationmethods`; `accounturi` exactly, as far as `accountUri`,
- * the platform's account, is known). Never looser than Let's Encrypt (Boulder, va/caa.go).
+ * Whether the CAA records allow the CA to issue for a hostname with HTTP-01. RFC 8659: without an `issue` property any CA may issue;
+ * `issuewild` does not apply; an unknown critical property forbids every CA. RFC 8657: `validationmethods` counts, and `accounturi` must
+ * equal `accountUri`, the platform's account, if that is known. Never looser than Let's Encrypt (Boulder, va/caa.go).
  */
 export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAuthority): CaaVerdict {
   if (seen.failure) {
@@ -73,7 +73,7 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
         `${mends[failure] ?? 'The servers of that zone must answer questions for CAA.'}`,
     };
   }
-  // Resolvers give them in any order: of several, always the same is told.
+  // Resolvers return records in any order. Sorting keeps the choice of the reported record stable.
   const records = (seen.records ?? [])
     .map((record) => ({...record, text: text(record)}))
     .toSorted((a, b) => (a.text < b.text ? -1 : 1));
@@ -105,7 +105,7 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
 const text = ({flags, tag, value}: CaaRecord) =>
   `CAA ${flags} ${printable(tag)} "${printable(value).replaceAll('\\032', ' ')}"`;
 
-/** `lacking`: the record that would let the CA issue; beside a critical property none does. */
+/** `lacking`: the record that would allow the CA to issue. Undefined for a critical property, because no added record outweighs it. */
 function blocked(
   hostname: Hostname,
   seen: CaaSeen,
@@ -116,7 +116,7 @@ function blocked(
   const {foundAt = '', of = foundAt} = seen;
   const [at, isAlias, registered] = [printable(foundAt), of !== foundAt, registrableName(hostname)];
   const told = `${at}${isAlias ? `, where the CNAME of ${printable(of)} leads,` : ''} has ${what}. Nothing is ordered for ${hostname}.`;
-  // Its own CNAME leads to the platform's host, and what is behind that is the platform's, too.
+  // The hostname's own CNAME leads to the platform's zone, and the platform runs the names behind it.
   if (within(foundAt, ca.zone) || (isAlias && of === hostname)) {
     return {
       kind: 'Blocked',
@@ -138,10 +138,10 @@ function blocked(
   }
 }
 
-/** Why the value of an `issue` property does not let the CA issue by HTTP-01; undefined where it does. */
+/** Why the value of an `issue` property does not allow the CA to issue with HTTP-01; undefined if it does. */
 function missOf(value: string, ca: CertificateAuthority): Miss | undefined {
   const [issuer = '', ...rest] = value.split(';').map(trimmed);
-  // The CA compares exactly.
+  // The CA compares names exactly.
   if (!ca.identities.includes(issuer)) return ca.identities.includes(issuer.toLowerCase()) ? 'Letters' : 'Issuer';
   const parameters = rest.length === 1 && rest[0] === '' ? [] : rest.map(parsed);
   const [accounts, methods] = ['accounturi', 'validationmethods'].map((tag) =>
@@ -154,8 +154,8 @@ function missOf(value: string, ca: CertificateAuthority): Miss | undefined {
 }
 
 /**
- * `tag = value` (RFC 8659, 4.2), with the characters that Let's Encrypt accepts: a tag contains no hyphen, and may be empty. Undefined if
- * it is malformed.
+ * Parses `tag = value` (RFC 8659, 4.2) with the characters that Let's Encrypt accepts: a tag has no hyphen, and may be empty. Undefined
+ * if it is malformed.
  */
 function parsed(part: string): {tag: string; value: string} | undefined {
   const equals = part.indexOf('=');
@@ -163,7 +163,7 @@ function parsed(part: string): {tag: string; value: string} | undefined {
   return equals >= 0 && /^[A-Za-z0-9]*$/.test(tag) && /^[\x21-\x3a\x3c-\x7e]*$/.test(value) ? {tag, value} : undefined;
 }
 
-/** The list is read up to the method in question, so a malformed one counts only before that (RFC 8657, 4). */
+/** Reads the list up to our method, so that a malformed method counts only before it (RFC 8657, 4). */
 function allowsOurMethod(list: string): boolean {
   const methods = list.split(',');
   const ours = methods.indexOf('http-01');
@@ -171,8 +171,8 @@ function allowsOurMethod(list: string): boolean {
 }
 
 /**
- * Without the blanks around it, which are space and tab alone (RFC 5234, B.1: WSP). No regular expression: with very many blanks
- * one would take quadratic time.
+ * Removes the blanks around a text: only space and tab (RFC 5234, B.1: WSP). A regular expression would take quadratic time for very many
+ * blanks.
  */
 function trimmed(written: string): string {
   const isBlank = (at: number) => written[at] === ' ' || written[at] === '\t';

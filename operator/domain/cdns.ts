@@ -1,16 +1,16 @@
 /**
- * Content delivery networks (CDNs), by what a name that is behind one has in DNS: addresses of theirs, or a CNAME to a name of theirs.
- * Networks are those that each publishes, as given, by public copies of their lists that were read in November 2026.
- * `docs/dns-providers.md` has this table. The platform adds others, or replaces these, by `dns.cdns`.
+ * Content delivery networks (CDNs), recognized by the DNS records of a name behind them: the CDN's addresses, or a CNAME to a name of the
+ * CDN. The networks are those that each CDN publishes at its `source`, read from public copies of these lists in November 2026.
+ * `docs/dns-providers.md` has this table. The platform adds or replaces entries with `dns.cdns`.
  */
 import {within} from './hostname.ts';
 import {isIn} from './networks.ts';
 
 export interface Cdn {
   name: string;
-  /** Its own, in CIDR notation. */
+  /** The CDN's own networks, in CIDR notation. */
   networks: readonly string[];
-  /** Names that it has customers point a CNAME to: these, or names below them. */
+  /** Names to which the CDN's customers point a CNAME: these names, or names below them. */
   hosts: readonly string[];
 }
 
@@ -112,15 +112,15 @@ export const knownCdns: readonly (Cdn & {source: string})[] = [
   },
 ];
 
-/** All known CDNs, with the platform's own. An own CDN replaces a known one of the same name. */
+/** All known CDNs and the platform's own entries. An own entry replaces the known CDN with the same name. */
 export const cdnsWith = (own: readonly Cdn[]): readonly Cdn[] => [
   ...knownCdns.filter(({name}) => own.every((other) => other.name !== name)),
   ...own,
 ];
 
 /**
- * The CDN that a name is behind, by what stands at the name itself: one CNAME to a name of the CDN's, or addresses that are all the
- * CDN's. It proves nobody's right to the name: every customer of the CDN has the same.
+ * The CDN in front of a name, recognized by the records at the name itself: one CNAME to a name of the CDN, or addresses that all belong
+ * to the CDN. These records verify no tenant, because all customers of the CDN have the same ones.
  */
 export function cdnAt(
   {cname: [to, ...more], a, aaaa}: {cname: readonly string[]; a: readonly string[]; aaaa: readonly string[]},

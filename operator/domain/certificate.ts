@@ -1,7 +1,7 @@
 import type {Certificate, CertificateRequest, IssuerRef} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';
 
-/** A CertificateRequest as far as it is remembered: never the chain itself. */
+/** The remembered part of a CertificateRequest: never the chain itself. */
 export interface IssuedRequest {
   metadata: CertificateRequest['metadata'];
   /** SHA-256 (hex, over the DER) of the leaf in `status.certificate`. */
@@ -9,47 +9,47 @@ export interface IssuedRequest {
   issuerRef?: IssuerRef;
   /** Reason and message of a failed request. */
   failure?: string;
-  /** cert-manager's message about a request that has neither failed nor succeeded. */
+  /** cert-manager's message for a request that has neither failed nor succeeded. */
   waiting?: string;
-  /** Whether the CA has received the order, whatever its outcome. */
+  /** The CA has received the order. The order may also have ended. */
   ordered?: true;
-  /** When it was issued or failed, RFC 3339. */
+  /** When the request was issued or failed, RFC 3339. */
   endedAt?: string;
 }
 
-/** Private keys that a certificate may be taken over with: those of cert-manager that public CAs sign. */
+/** Private keys with which a certificate can be taken over: kinds that cert-manager creates and public CAs sign. */
 export const privateKeys = ['RSA 2048', 'RSA 3072', 'RSA 4096', 'ECDSA 256', 'ECDSA 384', 'ECDSA 521'] as const;
 export type PrivateKey = (typeof privateKeys)[number];
 
-/** On a Certificate that was taken over (operator/cli/adopt): of which kind its key is. To ask for another kind is to order anew. */
+/** Annotation on a Certificate that was taken over (operator/cli/adopt): the kind of its key. Another kind would require a new order. */
 export const privateKeyAnnotation = 'doorplate.dev/private-key';
 export const privateKeyOf = ({metadata: {annotations}}: Pick<Certificate, 'metadata'>): PrivateKey | undefined =>
   privateKeys.find((key) => key === annotations?.[privateKeyAnnotation]);
 
-/** The facts about a hostname's certificate. */
+/** Facts about a hostname's certificate. */
 export interface CertificateFacts {
   name: string;
-  /** The key of an adopted Certificate. */
+  /** Kind of private key at the takeover. */
   privateKey?: PrivateKey;
-  /** The issuer of the Certificate. */
+  /** The issuer in its spec. */
   issuerRef?: IssuerRef;
-  /** Whom the newest request asks. */
+  /** The issuer that the newest request names. */
   askedOf?: IssuerRef;
   ready: boolean;
-  /** It rests, for now without a use. */
+  /** The Certificate is retained: it has no use for now. */
   resting?: true;
   /** RFC 3339. */
   createdAt?: string;
   notAfter?: string;
-  /** When cert-manager means to renew it, RFC 3339. */
+  /** Time at which cert-manager plans to renew it, RFC 3339. */
   renewalTime?: string;
-  /** SHA-256 of the leaf that was issued last: what the edge must present. */
+  /** SHA-256 of the leaf that was issued last. The edge must present this leaf. */
   leafSha256?: string;
-  /** The error of the newest attempt, if it failed. */
+  /** Error of the newest attempt. */
   failure?: string;
-  /** cert-manager is at it: its condition Issuing is True. */
+  /** cert-manager is issuing: the condition Issuing is True. */
   issuing: boolean;
-  /** Since when, RFC 3339. */
+  /** When that condition became True, RFC 3339. */
   issuingSince?: string;
   /** When the newest attempt began, RFC 3339. */
   attemptAt?: string;
@@ -57,13 +57,13 @@ export interface CertificateFacts {
   endedAt?: string;
   /** The newest request. */
   request?: {namespace: string; name: string; uid: string};
-  /** cert-manager's message about the running attempt. */
+  /** cert-manager's message about a pending attempt. */
   waiting?: string;
 }
 
 /**
- * The Certificate of one hostname. Each certificate has one name, so that a bad name blocks no other; no commonName (64 bytes at most); and
- * no fixed renewal time, because cert-manager renews by percentage of the lifetime. `privateKey`: the key of an adopted Certificate.
+ * The Certificate of one hostname. Each Certificate has one name, so that a bad name blocks no other. It has no commonName (64 bytes),
+ * and no fixed renewal time: cert-manager renews by percentage of the lifetime. `privateKey`: kind of the private key at the takeover.
  */
 export function makeCertificate(p: {
   name: string;
@@ -90,13 +90,13 @@ export function makeCertificate(p: {
   };
 }
 
-/** Whether both are the same issuer (cert-manager's defaults: kind Issuer, its own group). */
+/** Whether both references name the same issuer (cert-manager's defaults: kind Issuer, its own group). */
 export const isSameIssuer = (a: IssuerRef, b: IssuerRef): boolean =>
   a.name === b.name &&
   (a.kind ?? 'Issuer') === (b.kind ?? 'Issuer') &&
   (a.group ?? 'cert-manager.io') === (b.group ?? 'cert-manager.io');
 
-/** On a Certificate that rests (resting.ts). */
+/** Label on a retained Certificate (resting.ts). */
 export const restingLabel = 'doorplate.dev/resting';
 export const isResting = ({metadata: {labels}}: Pick<Certificate, 'metadata'>): boolean =>
   labels?.[restingLabel] !== undefined;
@@ -106,16 +106,16 @@ const trueCondition = ({status}: Certificate, type: string) =>
 export const hasCondition = (certificate: Certificate, type: string): boolean =>
   trueCondition(certificate, type) !== undefined;
 
-/** The Certificate's own message about a failed attempt that no other attempt has followed. */
+/** The Certificate's own message about a failed attempt, while no new attempt has begun. */
 const failedWith = ({status}: Certificate): string | undefined =>
   status?.conditions?.find((c) => c.type === 'Issuing' && c.status === 'False' && c.reason === 'Failed')?.message;
 
 const revisionOf = ({metadata: {annotations}}: IssuedRequest): number =>
   Number(annotations?.['cert-manager.io/certificate-revision'] ?? 0);
 
-/** The CertificateRequests that were made for this very Certificate. */
+/** The CertificateRequests that were created for exactly this Certificate. */
 const requestsFor = ({metadata: {namespace, name, uid}}: Certificate, requests: readonly IssuedRequest[]) =>
-  // The namespace too: labels and references of an object in another one may be anybody's.
+  // The namespace counts too: in another namespace anyone may have set an object's labels and references.
   requests.filter(
     (r) =>
       r.metadata.namespace === namespace &&
@@ -123,11 +123,11 @@ const requestsFor = ({metadata: {namespace, name, uid}}: Certificate, requests: 
       r.metadata.ownerReferences?.some((o) => o.uid === uid),
   );
 
-/** Whether cert-manager has asked for another certificate in the place of the one that is there. */
+/** Whether cert-manager has requested another certificate to replace the existing one. */
 export const isReordered = (certificate: Certificate, requests: readonly IssuedRequest[]): boolean =>
   requestsFor(certificate, requests).some((r) => revisionOf(r) > (certificate.status?.revision ?? 0));
 
-/** The facts out of a Certificate and the CertificateRequests made for it (cert-manager: `certificate-revision` names the current one). */
+/** Collects the facts from a Certificate and its CertificateRequests (cert-manager: `certificate-revision` names the current request). */
 export function certificateFacts(certificate: Certificate, requests: readonly IssuedRequest[]): CertificateFacts {
   const revision = certificate.status?.revision;
   const own = requestsFor(certificate, requests);
@@ -149,7 +149,7 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
     notAfter: certificate.status?.notAfter,
     ...(certificate.status?.renewalTime !== undefined && {renewalTime: certificate.status.renewalTime}),
     leafSha256: current?.leafSha256,
-    // Its request may have been deleted to make room for another attempt, and whoever did that died before it began.
+    // A process may have deleted the request to start another attempt, and ended before the attempt began.
     failure: newest ? newest.failure : failedWith(certificate),
     attemptAt: newest?.metadata.creationTimestamp,
     ...(newest?.endedAt !== undefined && {endedAt: newest.endedAt}),

@@ -1,4 +1,4 @@
-/** A desired claim. `before` undefined: the claim is created, and the write fails if one exists. */
+/** A claim to write. `before` is undefined to create the claim; the creation fails if the claim exists. */
 import type {DomainClaimSpec, DomainClaimStatus} from '../api/domain-claim.ts';
 import type {DomainClaim} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';

@@ -1,13 +1,13 @@
 /**
- * Who holds a hostname: one DomainClaim, named by the hostname, so that the API server itself lets only one be made.
+ * Ownership of a hostname: one DomainClaim, named by the hostname, so that the API server itself allows only one.
  *
- *   (none) --- proof --> held --- holder gone --> quarantined --- time over --> (none)
- *                        |  ^                     |
- *                        |  +-- same tenant: at once; another: new proof --+
- *                        +-- another has proven it and the holder's own negative is confirmed --> held by the other
+ *   (none) --- verified --> owned --- owner gone --> quarantined --- time over --> (none)
+ *                           |  ^                     |
+ *                           |  +-- same tenant: at once; another tenant: new verification --+
+ *                           +-- another tenant has verified it, and the owner's negative is confirmed --> owned by the other tenant
  *
- * Rule 4: proof decides, not speed. Rule 5: a removed name is not free at once. All writes carry the resourceVersion that was
- * read, so that a stale read writes nothing.
+ * Rule 4: verification decides, not speed. Rule 5: a removed hostname is not free at once. All writes carry the resourceVersion that was
+ * read, so that a write after a stale read fails.
  */
 import {createHash} from 'node:crypto';
 import type {DomainClaimSpec, DomainClaimStatus} from '../api/domain-claim.ts';
@@ -23,7 +23,7 @@ import {denies} from './proofs/proof.ts';
 import type {Tenant} from './tenant.ts';
 import {timestamp} from './times.ts';
 
-/** Whether a write makes a hostname somebody's whose it was not. */
+/** Whether a write gives a hostname to an object or tenant that did not own it. */
 export function gives({before, spec: {tenant}, status: {holder}}: ClaimWrite): boolean {
   const was = before?.spec.tenant;
   return (
@@ -34,14 +34,14 @@ export function gives({before, spec: {tenant}, status: {holder}}: ClaimWrite): b
   );
 }
 
-/** An object that holds hostnames. */
+/** An object to which hostnames are attached. */
 export type Holder = CustomDomain | Project;
 
-/** The tenant as a claim names it. */
+/** The tenant in the form in which a claim names it. */
 export const identityOf = ({account, namespaceUID}: Tenant): DomainClaimSpec['tenant'] =>
   account === undefined ? {namespaceUID} : {account};
 
-/** Whether a claim belongs to a tenant. Hostnames that a Namespace owned before the platform gave it an Account belong to that Account. */
+/** Whether a claim is a tenant's. A namespace's claims also belong to the Account that the platform gives the namespace later. */
 export function belongsTo({spec: {tenant}}: DomainClaim, {account, namespaceUID}: Tenant): boolean {
   return tenant.account === undefined ? tenant.namespaceUID === namespaceUID : tenant.account === account;
 }
@@ -51,7 +51,7 @@ export const isHeldBy = (claim: DomainClaim | undefined, holder: Holder) =>
 
 /**
  * The TXT value that a tenant must publish: 128 bits of SHA-256 in hexadecimal, over installation, tenant, hostname and the claim's
- * generation. The tenant that owns the claim keeps its published token when the generation is raised.
+ * generation. The tenant that owns the claim keeps its published token, even if the generation was raised since.
  */
 export function tokenFor(
   installation: string,
@@ -62,22 +62,25 @@ export function tokenFor(
   if (claim?.status?.token !== undefined && belongsTo(claim, tenant)) return claim.status.token;
   const who = tenant.account === undefined ? `namespace ${tenant.namespaceUID}` : `account ${tenant.account}`;
   const parts = ['token', installation, who, hostname, claim?.status?.generation ?? 0];
-  // Each part ends in a NUL, which none can contain.
+  // Each part ends in a NUL, which no part can contain.
   return createHash('sha256')
     .update(parts.map((p) => `${p}\0`).join(''))
     .digest('hex')
     .slice(0, 32);
 }
 
-/** How a claim stands to one CustomDomain. */
+/** The relation of a claim to one CustomDomain. */
 export type ClaimStanding =
-  /** Its own. `byPlatform`: and the platform's word is the proof. */
+  /** The CustomDomain owns the hostname. `byPlatform`: the platform's own claim counts as the verification. */
   | {kind: 'Held'; byPlatform: boolean}
-  /** The hostname is verified for this object. The claim is written before anything else. */
+  /** The CustomDomain meets all conditions to own the hostname. The claim must be written before anything else. */
   | {kind: 'Winning'; write: ClaimWrite}
-  /** Proven, and held by another; `contest`: whether proof can win it. `lookAt`: a proof of now is needed, ms since the epoch. */
+  /**
+   * Verified, but owned by another. `contest`: whether verification can win it. `lookAt`: a fresh check is needed then, ms since the
+   * epoch.
+   */
   | {kind: 'Claimed'; contest: boolean; lookAt?: number}
-  /** Nothing is proven: nothing is held, and nothing is told. */
+  /** Not verified: the CustomDomain does not own the hostname, and its status reports nothing about the claim. */
   | {kind: 'Unproven'; lookAt?: number};
 
 export interface ClaimInput {
@@ -87,14 +90,14 @@ export interface ClaimInput {
   holder: CustomDomain;
   tenant: Tenant;
   claim: DomainClaim | undefined;
-  /** The newest verdict about it, and when it was found, ms since the epoch. */
+  /** The newest verdict about the hostname, and the time of its check, ms since the epoch. */
   verdict: Verdict | undefined;
   checkedAt: number | undefined;
-  /** The orders made for it, whoever held it: the CA counts them all. */
+  /** The orders of the hostname under any owner: the CA counts them all. */
   orders?: readonly Order[];
-  /** The hostname was verified here before, and the verification is not lost. */
+  /** The hostname was verified for this CustomDomain before, and the verification was not lost since. */
   verified: boolean;
-  /** Results of DNS checks for the present owner, newest last. */
+  /** DNS verdicts about the current owner's records, newest last. */
   rival: readonly {verdict: Verdict; at: number}[];
   takeoverConfirmationsMs: readonly number[];
 }
@@ -115,14 +118,14 @@ const held = (p: ClaimInput, tenant = identityOf(p.tenant)): Pick<ClaimWrite, 's
   };
 };
 
-/** A proof older than this wins nothing: DNS may have passed on. */
+/** Maximum age of a verification that wins a hostname, ms. DNS may have changed since an older one. */
 const freshMs = 60_000;
 
-/** How the claim of a hostname stands to a CustomDomain that names it, and what is to be written. */
+/** Decides the relation of a hostname's claim to a CustomDomain that names the hostname, and the claim to write. */
 export function standingOf(p: ClaimInput): ClaimStanding {
   const {claim, hostname} = p;
   const proof = p.verdict?.kind === 'Proven' ? p.verdict.by : undefined;
-  // A verification from before the hostname was released or passed on does not count. (Times on objects are whole seconds.)
+  // A verification from before the hostname changed owners or was released no longer counts. (Times on objects are whole seconds.)
   const countsFrom = claim?.status?.since === undefined ? -Infinity : Date.parse(claim.status.since) + 1000;
   const found = p.checkedAt ?? -Infinity;
   const fresh = found >= countsFrom && p.now - found <= freshMs;
@@ -137,7 +140,7 @@ export function standingOf(p: ClaimInput): ClaimStanding {
   const byPlatform = claim.spec.proof === 'Platform';
   const own = belongsTo(claim, p.tenant);
   if (isHeldBy(claim, p.holder)) {
-    // The platform has given the namespace to another Account: its hostnames go with it, and what it has published stays good.
+    // The platform has given the namespace to another Account. Its hostnames move along, and published tokens stay valid.
     return own
       ? {kind: 'Held', byPlatform}
       : {
@@ -155,23 +158,23 @@ export function standingOf(p: ClaimInput): ClaimStanding {
   if (byPlatform) return {kind: 'Claimed', contest: false};
   const raised = {generation: (claim.status?.generation ?? 0) + 1};
   if (claim.status?.holder === undefined) {
-    // Addresses prove no tenant, and those may stand from before.
+    // Address records verify no tenant, and they may exist from an earlier time.
     const over = claim.status?.quarantinedUntil === undefined || Date.parse(claim.status.quarantinedUntil) <= p.now;
     return proof === 'Addresses' && !over ? {kind: 'Claimed', contest: false} : win(raised);
   }
   const lostAt = confirmedAgainst(p.rival, p.takeoverConfirmationsMs);
   if (lostAt === undefined) return {kind: 'Claimed', contest: true};
-  // Both must hold at the end of it: the holder's right is gone, and the contender's stands. DNS may have passed on meanwhile.
+  // Both must be true at that time: the owner's records are gone, and the contender's are current. DNS may have changed since.
   return fresh && found >= lostAt ? win(raised) : {kind: 'Claimed', contest: true, ...again};
 }
 
-/** The trailing negatives among the answered checks. A failed query is no negative (rule 3). */
+/** The trailing negatives among conclusive checks: a failed query is not a negative (rule 3). */
 function negatives(rival: ClaimInput['rival']): readonly {at: number}[] {
   const asked = rival.filter(({verdict}) => verdict.kind !== 'Unknown');
   return asked.slice(asked.findLastIndex(({verdict}) => !denies(verdict)) + 1);
 }
 
-/** Since when the holder's right has been denied, how many confirmations that has had, and when the last. */
+/** When the owner's verification was first denied, the number of confirmations since, and the time of the last confirmation. */
 function confirmations(
   rival: ClaimInput['rival'],
   afterMs: readonly number[],
@@ -187,15 +190,18 @@ function confirmations(
   return counted;
 }
 
-/** Since when the holder's negative is confirmed: seen, and seen again after each of these times, with nothing else in between. */
+/**
+ * Time at which the owner's negative was confirmed: seen first, then seen again after each time of `afterMs`, with no other answer
+ * between.
+ */
 const confirmedAgainst = (rival: ClaimInput['rival'], afterMs: readonly number[]) => {
   const doubt = confirmations(rival, afterMs);
   return doubt && doubt.confirmed >= afterMs.length ? doubt.lastAt : undefined;
 };
 
 /**
- * When the holder's right is to be looked at again, ms since the epoch: after each proof against it (`provenAt`) at once, while it
- * is in doubt at each confirmation, and otherwise never.
+ * When to check the current owner's records again, ms since the epoch: at once after each verification against the owner (`provenAt`), at
+ * each confirmation while the owner is in doubt, and otherwise never.
  */
 export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly number[], provenAt: number): number {
   const last = rival.at(-1);
@@ -206,11 +212,13 @@ export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly numb
 }
 
 /**
- * Time for which a claim is kept after its owner is gone or no longer names the hostname, ms. A hostname is kept for the quarantine (rule
- * 5), unless it never had a Certificate; a hostname assigned by the platform is kept permanently. A default hostname that is derived from
- * its tenant can belong to no other tenant: its claim is kept while its orders count, so that re-creating the Project gains no orders. A
- * default hostname that belongs to its tenant only through the claim is kept permanently: an earlier release created it, or the platform
- * moved the Namespace to another Account.
+ * How long a claim is kept after its owner is gone or no longer names the hostname, ms:
+ * - The platform's own claim: permanently.
+ * - A hostname: for the quarantine (rule 5), unless it never had a Certificate.
+ * - A default hostname that is derived from its tenant: while the orders in the claim count. No other tenant can get this hostname, and
+ *   creating the Project again gains no orders.
+ * - A default hostname that only the claim ties to its tenant: permanently. An earlier release created the hostname, or the platform has
+ *   given the Namespace to another Account since.
  */
 export function keptForMs(
   claim: DomainClaim,
@@ -239,9 +247,9 @@ interface KeepingPolicy {
 
 /** Facts about the hostname of a claim. Times are ms since the epoch. */
 interface ClaimFacts {
-  /** Those that budgets count. */
+  /** The orders that budgets count. */
   orders: readonly Order[];
-  /** Until when a Certificate of it rests, which needs the claim; Infinity: none does. */
+  /** End of the retention of its Certificate, which requires the claim; Infinity without a retained Certificate. */
   restEnds: number;
   /** Time since which the hostname has had no Certificate. */
   certifiedAt: number;
@@ -249,8 +257,8 @@ interface ClaimFacts {
 }
 
 /**
- * Whether a hostname has had no Certificate since somebody first held it. Nothing was ever served by it, and what may stand in DNS (a
- * CNAME to this tenant's host, its token) proves it for nobody else.
+ * Whether a hostname has had no Certificate since its first owner claimed it. Such a hostname was never served. Records that may exist in
+ * DNS (a CNAME to this tenant's default hostname, its token) verify it for no other tenant.
  */
 const wasNeverServed = ({status}: DomainClaim, {orders, restEnds, certifiedAt}: ClaimFacts): boolean =>
   status?.generation === 0 &&
@@ -259,8 +267,8 @@ const wasNeverServed = ({status}: DomainClaim, {orders, restEnds, certifiedAt}: 
   restEnds === Infinity;
 
 /**
- * A claim whose holder is gone, kept for its tenant for so long (Infinity: for ever). `orders`: those of the hostname, which the CA
- * remembers too.
+ * Releases a claim whose owner is gone, and keeps it for its tenant for `keepMs` (Infinity: permanently). `orders`: the orders of the
+ * hostname, which the CA remembers too.
  */
 export function release(claim: DomainClaim, now: number, keepMs: number, orders: readonly Order[]): ClaimWrite {
   const {generation = 0, token} = claim.status ?? {};
@@ -278,7 +286,10 @@ export function release(claim: DomainClaim, now: number, keepMs: number, orders:
   };
 }
 
-/** A claim told of all orders of its hostname, before the last of what tells of them goes; undefined where it knows them. */
+/**
+ * Records all orders of the hostname in its claim, before the last object that shows them is deleted. Undefined if the claim already
+ * lists every order.
+ */
 export function remember(claim: DomainClaim, orders: readonly Order[]): ClaimWrite | undefined {
   const {
     spec,
@@ -290,8 +301,8 @@ export function remember(claim: DomainClaim, orders: readonly Order[]): ClaimWri
 }
 
 /**
- * The claim of a Project's default host: the Project's own (`held`), to be written, or another tenant's (undefined): such a host
- * never passes on, because customers' records may name it still.
+ * The claim of a Project's default hostname: `held` if the Project owns it, the claim to write, or undefined if it is another tenant's. A
+ * default hostname never passes to another tenant, because customers' records may still name it.
  */
 export function defaultHostClaim(
   host: Hostname,

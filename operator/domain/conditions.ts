@@ -10,7 +10,7 @@ import type {TimelessCondition} from './times.ts';
 import {withTimes} from './times.ts';
 import type {World} from './world.ts';
 
-/** How a hostname's state is to be taken now: what is merely pending or awaited at first is stalled when it lasts. */
+/** The current health of a hostname. A state that is pending or awaited at first becomes stalled if it lasts. */
 function healthOf(host: HostStatus, world: World): ReasonHealth {
   const {health, stalledAfter} = reasons[host.reason as ReasonName];
   const waited = (since: string, limitMs: number) => world.now - Date.parse(since) >= limitMs;
@@ -20,8 +20,8 @@ function healthOf(host: HostStatus, world: World): ReasonHealth {
 }
 
 /**
- * All conditions of a CustomDomain. Accepted to Live speak of the primary, so that `kubectl wait --for=condition=Live`
- * means what the page says; `refusal` is what speaks against a primary that is served on. Ready speaks of all hostnames.
+ * All conditions of a CustomDomain. Accepted to Live describe the primary, so that `kubectl wait --for=condition=Live` agrees with the
+ * page. `refusal`: the refusal of a primary that is still served. Ready describes all hostnames.
  */
 export function makeConditions(
   world: World,
@@ -33,7 +33,7 @@ export function makeConditions(
   const {phase, reason, message} = primary;
   const says = reasonOf(reason)?.conditions;
   const {isAccepted, isProven: proven, isLive} = phaseRows[phase];
-  // A refused hostname that does not progress reports no progress of its certificate.
+  // A refusal replaces the reason of a primary that stays Verified, so the reason does not show the certificate's progress.
   const stands = refusal !== undefined && phase === 'Verified' && reason === refusal.reason;
   const certified =
     proven &&
@@ -70,7 +70,7 @@ export function makeConditions(
   return withTimes([...claims, ...readiness(world, hosts)], previous, world.domain.metadata.generation ?? 0, world.now);
 }
 
-/** Ready; while that is not True, exactly one of Reconciling and Stalled stands, and Stalled wins (kstatus reads them before Ready). */
+/** Ready and, while it is not True, exactly one of Reconciling and Stalled. Stalled wins (kstatus reads both before Ready). */
 function readiness(world: World, hosts: readonly HostStatus[]): TimelessCondition[] {
   const waiting = hosts.filter((h) => !phaseRows[h.phase].isLive);
   const worst = waiting.find((h) => healthOf(h, world) === 'stalled') ?? waiting[0];
@@ -80,7 +80,7 @@ function readiness(world: World, hosts: readonly HostStatus[]): TimelessConditio
   return notReady(healthOf(worst, world), {reason: worst.reason, message: worst.message + more});
 }
 
-/** The reason of Ready if all hostnames are Live. It mentions hostnames that end, or whose renewal is held up. */
+/** Why a CustomDomain with only Live hostnames is Ready. A hostname whose service ends, or that is stalled, gives reason and message. */
 function whyReady(hosts: readonly HostStatus[]): Pick<TimelessCondition, 'reason' | 'message'> {
   const ending =
     hosts.find((h) => h.servedUntil !== undefined) ?? hosts.find((h) => reasonOf(h.reason)?.health === 'stalled');

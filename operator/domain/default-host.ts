@@ -18,12 +18,12 @@ import type {Tenant} from './tenant.ts';
 import {timestamp} from './times.ts';
 import type {Policy} from './world.ts';
 
-/** Status with which the default host redirects to the primary: temporary, because a customer may take the domain away again. */
+/** Status with which the default hostname redirects to the primary. It is temporary, because a customer may remove the domain again. */
 export const defaultHostRedirectStatus = 307;
 
 /**
- * The default hostname: the present one; or one that a Project of this name had, according to a claim that the tenant keeps; or else the
- * first name that belongs to no other tenant.
+ * Chooses the default hostname: the published one, or one that a claim has kept for the tenant from a Project of this name. Otherwise the
+ * first candidate that no other tenant owns.
  */
 export function defaultHostOf(
   project: Project,
@@ -46,10 +46,7 @@ export function defaultHostOf(
   }
 }
 
-/**
- * Hostnames that a Project of this name may have had and that belong to its tenant through a claim alone, including names from before it
- * had an Account.
- */
+/** Candidates that only a claim ties to the tenant of a Project of this name, also from the time before the tenant had an Account. */
 export function* hostsByClaim(
   parts: {installation: string; zone: Hostname; namespace: string; name: string},
   {account, namespaceUID}: Tenant,
@@ -63,10 +60,13 @@ export function* hostsByClaim(
   }
 }
 
-/** The order that a default hostname's certificate needs. It waits in the queue for budget, like the order of any other hostname. */
+/**
+ * Certificate and order of a default hostname. The order takes its position in the queue, within the budgets, like the order of any other
+ * hostname.
+ */
 interface Ordering {
   certificates: Certificate[];
-  /** What holds its order back. */
+  /** The step that delays the order. */
   step?: IssuanceStep;
   wish?: OrderWish;
 }
@@ -105,7 +105,7 @@ function orderingOf(
         hostname: host,
         certificate: `${namespace}/${name}`,
         state,
-        // The same as for a customer's hostname that moves: by the end of the present certificate.
+        // Sorted like a customer's hostname that moves to another issuer: by the end of its current certificate.
         since: Date.parse(
           (state === 'Ordered' ? stands?.createdAt : moves ? stands?.notAfter : undefined) ?? timestamp(now),
         ),
@@ -115,8 +115,8 @@ function orderingOf(
 }
 
 /**
- * All routes of the default hostname in one use. The default hostname has its own certificate only if platform.tls is PerProject.
- * `certificate`: the Certificate's name, if it differs from the routes' name.
+ * All routes of the default hostname in one use. The routes name a certificate only if platform.tls is PerProject. `certificate`: name of
+ * the Certificate, if it differs from the routes' name.
  */
 export function routesOfDefaultHost(
   project: Project,
@@ -131,7 +131,10 @@ export function routesOfDefaultHost(
   return routesOf(use, {name, namespace, host, secretName, service: project.spec.serviceRef}, policy.redirector);
 }
 
-/** The objects that the default hostname needs in one use. `certified`: its certificate exists or is not needed. */
+/**
+ * Everything that the default hostname needs in one use. `certified`: the certificate is ready, or the edge's wildcard certificate is
+ * used.
+ */
 interface Needed extends Routing, Ordering {
   certified: boolean;
 }
@@ -154,21 +157,21 @@ function neededFor(world: ProjectWorld, use: Use): Needed {
 /** The decision about the default hostname. */
 export interface DefaultHost extends Omit<Routing, 'routed'>, Omit<Ordering, 'certificates'> {
   redirect: ProjectStatus['redirect'];
-  /** Its routes stand, and none of its former use. */
+  /** Its routes exist, and no routes of its former use. */
   routed: boolean;
   certified: boolean;
-  /** When the edge has surely taken in a change of its use, ms since the epoch. */
+  /** When the edge has surely applied a change of its use, ms since the epoch. */
   settlesAt?: number;
 }
 
 /** The primary to which the default host redirects. */
 function livePrimary(domains: readonly CustomDomain[]): HostStatus | undefined {
   const live = domains.flatMap((d) => d.status?.hosts ?? []).filter((h) => h.phase === 'Live');
-  // While another becomes the primary, the last one serves on.
+  // While another hostname becomes the primary, the last primary continues to serve.
   return live.find((h) => h.role === 'Primary') ?? live.find((h) => h.redirect === undefined);
 }
 
-/** The routes of the default host, where it is deployed and not switched off; while its use changes, beside those of the former one. */
+/** The routes of the default hostname, if it is deployed and not disabled. While its use changes, the routes of both uses. */
 export function decideDefaultHost(world: ProjectWorld, isRoutable: boolean): DefaultHost {
   const {project, facts, now} = world;
   const primary = project.spec.defaultHost === 'RedirectToPrimary' ? livePrimary(world.domains) : undefined;
@@ -176,7 +179,7 @@ export function decideDefaultHost(world: ProjectWorld, isRoutable: boolean): Def
   if (!isRoutable) return {...none, routed: true, certified: true, redirect: wanted};
   const use = wanted ? 'redirects' : 'serves';
   const next = neededFor(world, use);
-  // The old routes stay until the new ones work. The redirector reads status, so status is published first.
+  // The old routes stay until the new ones can be written. The redirector reads status, so status announces the redirect first.
   const changing = facts[otherUse(use)].standing !== undefined;
   const published = project.status?.redirect;
   if (!changing) return {...next, redirect: wanted};

@@ -1,5 +1,5 @@
 /**
- * cert-manager's objects for an issuance that does not end, and the actor that must act. They are read now and then, and quoted in the
+ * cert-manager's messages about an issuance that does not finish, and the actor that must act. Read at intervals, and quoted in the
  * message.
  */
 
@@ -10,22 +10,22 @@ import {quote} from './text.ts';
 export interface Said {
   kind: 'Order' | 'Challenge';
   name: string;
-  /** State of the ACME server (RFC 8555, 7.1.6); empty before the first request. */
+  /** State at the ACME server (RFC 8555, 7.1.6); empty before the first request to it. */
   state: string;
   reason: string;
 }
 
-/** The objects that were read for one attempt. */
+/** The objects that were read about one attempt. */
 export interface Diagnosis {
-  /** Newest first: the Challenges, which know the cause, before the Order. */
+  /** Newest first. Challenges, which contain the cause, come before the Order. */
   said: readonly Said[];
-  /** Why nothing could be read. */
+  /** Why the objects could not be read. */
   unreadable?: string;
 }
 
 const sentence = (text: string) => text.replace(/[.:\s]*$/, '.');
 
-/** Everything that was said, for a message: the request's own words first. */
+/** Quotes all messages for a status message; the CertificateRequest's own message comes first. */
 export function quotes(request: string | undefined, diagnosis: Diagnosis | undefined): string {
   const lines = request === undefined ? [] : [`CertificateRequest: ${sentence(quote(request))}`];
   for (const {kind, name, state, reason} of diagnosis?.said ?? []) {
@@ -40,15 +40,15 @@ export function quotes(request: string | undefined, diagnosis: Diagnosis | undef
   return lines.length > 0 ? `cert-manager says: ${lines.join(' ')}` : '';
 }
 
-/** The action that an issuance needs. */
+/** The actor that must act on an issuance, and the action. */
 export interface Culprit {
   by: Party;
   what: string;
 }
 
 /**
- * The first that matches is the cause. Texts: cert-manager's HTTP-01 self check and solver (pkg/issuer/acme/http), the API
- * server's refusals, and the ACME error types (RFC 8555, 6.7), which cert-manager quotes whole.
+ * The first matching pattern is the cause. Patterns match texts of cert-manager's HTTP-01 self check and solver (pkg/issuer/acme/http),
+ * and refusals of the API server. They also match the ACME error types (RFC 8555, 6.7), which cert-manager quotes in full.
  */
 const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   [
@@ -110,7 +110,7 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   ],
 ];
 
-/** The actor and the action, as far as the messages show them; undefined if they show nothing. */
+/** The actor and the action, as far as the messages show them; undefined if no pattern matches. */
 export function culprit(request: string | undefined, diagnosis: Diagnosis | undefined): Culprit | undefined {
   const words = [...(diagnosis?.said ?? []).map((s) => s.reason), request ?? ''];
   for (const text of words) {

@@ -1,4 +1,4 @@
-/** How long a proof counts that DNS gives no longer (rule 3). */
+/** How long a verification counts after DNS no longer confirms it (rule 3). */
 
 import type {DomainClaimStatus} from '../api/domain-claim.ts';
 import type {DomainClaim} from '../api/foreign.ts';
@@ -8,27 +8,27 @@ import {denies} from './proofs/proof.ts';
 import type {Proof} from './records.ts';
 import {timestamp} from './times.ts';
 
-/** The claim's record of a lost verification (rule 3). */
+/** The claim's record of a verification that DNS no longer confirms (rule 3). */
 export interface Drift {
-  /** Something about it has changed: to be written on the claim. */
+  /** The record has changed and must be written to the claim. */
   write?: ClaimWrite;
-  /** Every confirmation has been had. */
+  /** All confirmations are complete. */
   confirmed: boolean;
-  /** When to look again, ms since the epoch; undefined: as ever. */
+  /** Time of the next check, ms since the epoch; undefined: by the usual schedule. */
   nextLook?: number;
 }
 
-/** How long until a doubt that could not be asked about is looked into again. */
+/** Delay before a doubt is checked again after an inconclusive DNS check, ms. */
 export const doubtMs = 60_000;
 
-/** Whether a CDN hides what a hostname was proven by: a CNAME or addresses. It hides no TXT. */
+/** Whether a CDN hides the records that verified a hostname: a CNAME or addresses. A CDN hides no TXT. */
 export const isHidden = (verdict: Verdict | undefined, provenBy: Proof | undefined): boolean =>
   verdict?.kind === 'Refuted' && verdict.behind !== undefined && (provenBy === 'CNAME' || provenBy === 'Addresses');
 
 /**
- * Drift of a held hostname: the first authoritative negative, then one confirmation after each of `afterMs` since it; a positive
- * answer ends it. `hidden`: a CDN hides the proof ({@link isHidden}); that is no negative, and once one is confirmed no positive answer.
- * Times stand on the claim, so a restart loses none.
+ * Drift of an owned hostname: the first authoritative negative, then one confirmation after each time of `afterMs` since that negative. A
+ * positive answer ends the drift. `hidden`: a CDN hides the records ({@link isHidden}). This is not a negative, and after the last
+ * confirmation it is not a positive answer either. The claim has the times, so a restart loses none.
  */
 export function driftOf(
   claim: DomainClaim,
@@ -66,7 +66,7 @@ export function driftOf(
   }
   if (confirmed) return {confirmed};
   const due = since + (afterMs[counted] ?? 0);
-  // A DNS check counts once, however many decisions use it.
+  // Each check counts once, even if several decisions use it.
   if (checkedAt < due || at === negativeAt) return {confirmed, nextLook: Math.max(due, checkedAt + 1000)};
   const now = counted + 1;
   return {

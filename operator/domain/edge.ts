@@ -1,20 +1,20 @@
-/** Judges what the edge presents, and how long that may take. */
+/** Judges the certificates that the edge presents, and the time that a change may take. */
 import type {CertificateFacts} from './certificate.ts';
 import type {Hostname} from './hostname.ts';
 import type {EdgeFinding} from './world.ts';
 
-/** The edge's own delay, which is no news: nothing is said of a wrong answer before it, ms. */
+/** The edge's usual delay, ms. Wrong answers within this time are not reported. */
 export const edgeDelayMs = 3_000;
 
-/** Until the edge has surely taken in what was written; times of objects are whole seconds. */
+/** Time after which the edge has surely applied a write, ms. Times on objects are whole seconds. */
 export const edgeSettlesMs = edgeDelayMs + 1000;
 
-/** How long an address of the edge may be missing or wrong before that is Stalled. */
+/** How long an address of the edge may be missing or wrong before the hostname is Stalled, ms. */
 export const edgeGraceMs = 120_000;
 
 export type Seen = {kind: 'Seen'} | {kind: 'Pending'} | {kind: 'EdgeNotServing' | 'EdgeUnreachable'; message: string};
 
-/** As in a URL (RFC 3986, 3.2.2). */
+/** The address and port as in a URL (RFC 3986, 3.2.2). */
 export const at = ({edge: {address, port}}: Pick<EdgeFinding, 'edge'>) =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 
@@ -26,8 +26,8 @@ const noAddress = (hostname: Hostname): Seen => ({
 });
 
 /**
- * Rule 6: every edge address presented, for that SNI, the very leaf that was issued, and a hostname that redirected before is no longer
- * redirected there.
+ * Rule 6: every address of the edge presented, for this SNI, exactly the leaf that was issued. A hostname that redirected before no
+ * longer redirects there.
  */
 export function seenOnEdge(
   hostname: Hostname,
@@ -37,7 +37,8 @@ export function seenOnEdge(
   const {leafSha256: leaf, notAfter} = certificate ?? {};
   if ((leaf ?? notAfter) === undefined || edge === undefined) return {kind: 'Pending'};
   if (edge.length === 0) return noAddress(hostname);
-  // No request tells the leaf of a Secret that cert-manager found and kept, or whose request is gone: status tells when it ends.
+  // No request shows the leaf of a Secret that cert-manager found and kept, or whose request is deleted. Status shows when that leaf
+  // ends.
   const issued = (f: EdgeFinding) =>
     leaf !== undefined ? f.leafSha256 === leaf : f.notAfter === notAfter && f.subjectAltNames === `DNS:${hostname}`;
   const dead = edge.find((f) => f.unreachable !== undefined);

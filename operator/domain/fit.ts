@@ -1,6 +1,6 @@
 /**
- * How much a status says, so that it fits into its object. An object has 1.5 MiB (etcd, `--max-request-bytes`), of which the spec, the
- * managedFields and what its owner writes into its metadata take their part.
+ * Shortens a status so that it fits into its object. An object has at most 1.5 MiB (etcd, `--max-request-bytes`). The spec, the
+ * managedFields and the owner's metadata share this space.
  */
 
 import type {CustomDomainStatus, DnsRecordStatus, HostStatus} from '../api/custom-domain.ts';
@@ -11,10 +11,10 @@ import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import {withTimes} from './times.ts';
 
-/** Bytes of a status: with it, 501 hostnames of the longest kind leave 128 KiB of the object to whoever writes into its metadata. */
+/** Bytes of a status. With this limit, 501 hostnames of the longest kind leave 128 KiB of the object for the owner's metadata. */
 export const longestStatus = 672 * 1024;
 
-/** Characters of each message and of each observed record, and how many name servers are named: the first that fits. */
+/** Characters of each message and each observed record, and the number of name servers. The first entry that fits is used. */
 const lengths = [
   {message: 2048, observed: 300, nameServers: 8},
   {message: 512, observed: 100, nameServers: 2},
@@ -24,10 +24,10 @@ const lengths = [
 
 const sizeOf = (status: unknown): number => Buffer.byteLength(JSON.stringify(status));
 
-/** So many hostnames fit, whatever is said of each: five records with 16 observed ones, a message of up to three bytes a character. */
+/** So many hostnames always fit, each with five records of 16 observed values and a message of up to three bytes per character. */
 const alwaysFits = 15;
 
-/** A status as it is, or with shorter words, or with fewer DNS records where that is still too long: those of Live hostnames go first. */
+/** Returns the status, with shorter texts if needed. If it is still too long, DNS records are dropped, those of Live hostnames first. */
 export function fit(status: CustomDomainStatus): CustomDomainStatus {
   if ((status.hosts?.length ?? 0) <= alwaysFits) return status;
   for (const each of lengths) {
@@ -71,19 +71,19 @@ function shorten(
   };
 }
 
-/** The status of an object that has no room for its status, because of what its owner has written into it. */
+/** Reported for an object whose status has no room, because its owner has filled the object. */
 const tooLarge = {
   reason: 'StatusTooLarge' as const satisfies ReasonName,
   message:
     'This object is so large that its status has no room. Make it smaller: fewer or shorter labels, annotations, finalizers and redirects.',
 };
 
-/** A status without conditions counts as Current to kstatus, unless it is behind the spec. */
+/** kstatus treats a status without conditions as Current, unless its observedGeneration is behind the spec. */
 const unobserved = {observedGeneration: -1};
 
 /**
- * Shorter forms of a status, for an object without room for it, the longest first. No form reports more about a hostname than the whole
- * status does. The last form is shorter than any status, so that no outdated status remains.
+ * Statuses to write if an object has no room for the full status, longest first. None reports more about a hostname than the full status.
+ * The last one is shorter than any other status, so that no outdated state remains.
  */
 export function shorterStatuses(
   status: CustomDomainStatus,
@@ -100,7 +100,10 @@ export function shorterStatuses(
   ];
 }
 
-/** The same for a Project: its host is kept as long as anything is, and when it ends: who fills it gains no time. */
+/**
+ * The same for a Project. All of them keep `servedUntil`, so that a tenant gains no time by filling the object. The hostname is kept if
+ * possible.
+ */
 export function shorterProjectStatuses(status: ProjectStatus): ProjectStatus[] {
   const {host, url, firstDeployTime, servedUntil} = status;
   const ending = servedUntil === undefined ? {} : {servedUntil};

@@ -13,10 +13,9 @@ export interface Routing {
 export const none: Routing = {certificates: [], routes: [], routed: false};
 
 /**
- * A hostname changes from serving to redirecting, or back: its old routes stay until the new ones work. The edge learns of a route, of its
- * Secret and of a deletion through separate watches, in any order. Old and new routes therefore exist side by side for a while. `ready`:
- * the next routes can work; `standing`: the existing objects of the next use. `now`: ms since the epoch. Returns `routed` when the change
- * is complete.
+ * Moves a hostname from serving to redirecting, or the other way. The old routes stay until the new ones work. The edge learns of a
+ * route, its Secret and deleted objects through separate watches, in any order. So both sets of routes coexist for a while. `ready`: the
+ * new routes can work. `standing`: the new routes that exist. `now`: ms since the epoch. `routed` is true when the change is complete.
  */
 export function handOver(
   old: Routing,

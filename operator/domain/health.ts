@@ -1,13 +1,15 @@
 /**
- * How tools that wait take a status: the one table of it. Which row a reason is in, its own row in reasons/ says. The real tools are
- * asked whether they agree: test/gitops.
+ * The only table of how waiting tools judge a status. Each reason in reasons/ names its row here. test/gitops compares the table with the
+ * real tools.
  */
 import type {TimelessCondition} from './times.ts';
 
-/** The health of a reason in kstatus (used by Helm and Flux), in Argo CD (examples/argocd), and in Flux (examples/flux). */
+/**
+ * The results of kstatus (Helm and Flux wait with it), Argo CD with the checks in examples/argocd, and Flux with those in examples/flux.
+ */
 export interface HealthRow {
   means: string;
-  /** The condition that stands beside Ready. */
+  /** The condition that is set beside Ready. */
   condition?: 'Reconciling' | 'Stalled';
   kstatus: 'InProgress' | 'Failed' | 'Current' | 'Terminating';
   argoCD: 'Progressing' | 'Suspended' | 'Degraded' | 'Healthy';
@@ -53,12 +55,10 @@ export const healthRows = {
 
 export type HealthName = keyof typeof healthRows;
 
-/** The health of a reason itself. A stalled hostname that is still served is `ending`. */
+/** The health of a reason by itself. A stalled hostname is `ending` while it is still served. */
 export type ReasonHealth = Exclude<HealthName, 'ending'>;
 
-/**
- * The conditions of an object that is not Ready. kstatus reads Reconciling and Stalled before Ready, so at most one of them is published.
- */
+/** Conditions of an object that is not Ready. kstatus reads Reconciling and Stalled before Ready, so Doorplate never sets both. */
 export function notReady(
   health: ReasonHealth,
   why: Pick<TimelessCondition, 'reason' | 'message'>,

@@ -19,14 +19,14 @@ export interface NamedHost {
   refusal?: Refusal;
 }
 
-/** `refusals`: all that speaks against it, the first counts. */
+/** `refusals`: all refusals of the hostname; the first one counts. */
 export interface WantedHost extends NamedHost {
   refusals: Refusal[];
 }
 
 /**
- * The hostnames of the spec: the primary first, the others by name, each with why it is refused if it is. `hosts` is a map
- * by hostname; the spelling of a twin is its key there (CEL has seen to it that none is given twice), or the Unicode form.
+ * The hostnames of the spec: the primary first, the others by name, each with its refusal, if any. `status.hosts` is a map by hostname. A
+ * second spelling of a hostname uses its written form as the key (CEL has ensured that no spelling occurs twice), or its Unicode form.
  */
 export function named(domain: CustomDomain, policy: Policy): NamedHost[] {
   const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): NamedHost => ({
@@ -66,8 +66,8 @@ export function named(domain: CustomDomain, policy: Policy): NamedHost[] {
 }
 
 /**
- * The former primary: the spec no longer names it, and it is served until the new primary is Live. A hostname that still redirects never
- * was the primary.
+ * The former primary: the spec no longer names it, and it is served until the new primary is Live. A hostname that still redirects was
+ * never the primary.
  */
 export function formerPrimary({
   spec,
@@ -87,7 +87,7 @@ export function formerPrimary({
   )?.hostname;
 }
 
-/** The hostnames of the spec with all that speaks against them, in the order in which it counts. */
+/** The hostnames of the spec and the former primary, with all their refusals in order of precedence. */
 export function wanted(world: World): WantedHost[] {
   const {domain, project, first, tenant, policy} = world;
   const input = {domain, project, first, tenant};

@@ -1,12 +1,12 @@
 /**
- * The way from a proven hostname to its certificate, decided for one hostname by its own facts.
+ * The steps from a verified hostname to its certificate, decided for one hostname from its own facts.
  *
- *   proven ----> IssuanceQueued ----> Issuing ----------------------------> certificate
+ *   verified --> IssuanceQueued ----> Issuing ----------------------------> certificate
  *      |           ^ room              | 30 min without an end: IssuanceStalled; Re-verify = another attempt
  *      |           |                   | failed: cert-manager tries again, as long as the hostname's budget has room
- *      +--> IssuanceBudgetExhausted <--+ spent, or overdrawn: its Certificate goes until there is room again
+ *      +--> IssuanceBudgetExhausted <--+ spent, or overdrawn: its Certificate is deleted until there is room again
  *
- * Rule 1 stands above all of this: it is asked only of hostnames that are proven and past CAA.
+ * Rule 1 applies first: only hostnames that are verified and allowed by CAA reach these steps.
  */
 
 import type {HostStatus, Party} from '../api/custom-domain.ts';
@@ -21,33 +21,33 @@ import type {ReasonName} from './reasons.ts';
 import {quote} from './text.ts';
 import {moment, span, timestamp} from './times.ts';
 
-/** The facts about the issuance of one hostname. */
+/** Facts about the issuance of one hostname. */
 export interface IssuanceWorld {
   now: number;
   hostname: Hostname;
   policy: {budgets: Budgets; issuanceStalledAfterMs: number};
-  /** The orders of the last days, as far as anybody remembers. */
+  /** The orders of the last days, as far as they are known. */
   orders: readonly Order[];
-  /** The answer to its order request; undefined before the first answer. */
+  /** The answer to the order request; undefined before the first request. */
   grant?: OrderGrant;
-  /** The objects that were read for the attempt that {@link attemptOf} names. */
+  /** The objects that were read about the attempt that {@link attemptOf} names. */
   diagnosis?: Diagnosis;
-  /** The published status entry. */
+  /** The published entry of the hostname. */
   before?: Pick<HostStatus, 'reason' | 'message' | 'waitingFor' | 'since'>;
-  /** It was Live until now: it has a certificate, whatever is said of the next one. */
+  /** The hostname was Live until now. It has a certificate, whatever happens to the next one. */
   wasLive: boolean;
-  /** The newest check, as far as this process has made one. */
+  /** The result of the newest check by this process. */
   checked: {proven: boolean; verifies: boolean; caa?: CaaVerdict};
-  /** Somebody asked (Re-verify), and the check that follows has been made. */
+  /** A user has requested a fresh attempt (Re-verify), and the check that follows is complete. */
   asked: boolean;
 }
 
-/** A wish for an order. `Ordered`: its Certificate stands and has no request yet; `UnderWay`: it has one. */
+/** An order request. `Ordered`: its Certificate exists and has no request yet. `UnderWay`: its Certificate has a request. */
 export interface OrderWish {
   hostname: Hostname;
-  /** The Certificate that it is for: `namespace/name`. */ certificate: string;
+  /** The Certificate to order: `namespace/name`. */ certificate: string;
   state: 'Wanted' | 'Ordered' | 'UnderWay';
-  /** Its place in line, ms since the epoch. */ since: number;
+  /** Decides its position in the order queue, ms since the epoch. */ since: number;
 }
 
 /** The next step in the issuance of one hostname. */
@@ -58,21 +58,21 @@ export interface IssuanceStep {
   wish?: OrderWish['state'];
   /** Another attempt begins now. */
   again?: true;
-  /** The Certificate goes until its budget has room: cert-manager would try again by itself. */
+  /** The Certificate is deleted until its budget has room. Otherwise cert-manager would retry by itself. */
   withhold?: true;
-  /** Whether cert-manager's objects for the attempt must be read. */
+  /** cert-manager's messages about the attempt must be read. */
   read?: true;
-  /** Whether the requested check is answered later, because the attempt waits in the queue. */
+  /** The answer to Re-verify comes later, because the attempt waits in the queue. */
   unanswered?: true;
   wakeAt?: number;
 }
 
-/** Which attempt it is and how far: what was read about another one says nothing. */
+/** Identifies the attempt and its progress. Messages about another attempt do not apply. */
 export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? ''} ${c.failure ?? c.waiting ?? ''}`;
 
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
-/** Reports that the hostname's own budget is used up. */
+/** The step while the hostname's own budget is spent. */
 function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
   const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
   const what =
@@ -88,7 +88,7 @@ function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
   };
 }
 
-/** Whether an order may be made; undefined: now. */
+/** The step while the order must wait; undefined if it may be created now. */
 function inLine(w: IssuanceWorld): IssuanceStep | undefined {
   const {grant, hostname} = w;
   switch (grant?.kind) {
@@ -123,7 +123,7 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
   }
 }
 
-/** Before there is a Certificate: what holds its order back; undefined: nothing does. */
+/** The step that delays the order of a hostname without a Certificate; undefined if nothing delays it. */
 export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
   const spent = spentBy(w.orders, w.policy.budgets, w.now);
   return spent ? exhausted(w, spent) : inLine(w);
@@ -132,7 +132,7 @@ export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
 const askAgain = (cause: Culprit | undefined) =>
   cause ? 'Then ask for a fresh attempt (Re-verify).' : 'Ask for a fresh attempt (Re-verify).';
 
-/** Describes the result of the newest check in a message. */
+/** The result of the newest check, for a message. */
 function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
   const dns = verifies
     ? 'By the last answer of its DNS it still verifies'
@@ -147,8 +147,8 @@ function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
 }
 
 /**
- * Start of the attempt, ms since the epoch. Between two attempts no CertificateRequest exists for a moment: then cert-manager's own start
- * counts, or the time at which status reported another attempt.
+ * When the attempt began, ms since the epoch. For a moment between two attempts no request exists. Then the latest of three times counts:
+ * creation of the Certificate, start of its condition Issuing, and the published start of the attempt.
  */
 function begunAt({now, certificate, before}: Attempted): number {
   const {attemptAt, createdAt = timestamp(now), issuingSince} = certificate;
@@ -163,12 +163,12 @@ export function afterOrder(w: Attempted): IssuanceStep {
   const began = begunAt(w);
   const stalled = now - began >= w.policy.issuanceStalledAfterMs;
   const failed = certificate.failure !== undefined && !certificate.issuing;
-  // Read when there is something to explain, once for each attempt.
+  // Read once for each attempt, if a failure or delay needs an explanation.
   const read = (failed || stalled) && certificate.request !== undefined;
   return {...attempted(w, {began, stalled, failed, unread: read && !w.diagnosis}), ...(read && {read})};
 }
 
-/** More was ordered than was granted. */
+/** The step if more was ordered than was granted. */
 const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
   ...exhausted(w, spent),
   waitingFor: 'Platform',
@@ -187,7 +187,7 @@ function attempted(
   const {now, hostname, certificate, checked, before, policy} = w;
   const {caa} = checked;
   const overdrawn = isOverdrawn(w.orders, policy.budgets, now);
-  // Without a certificate of before, nothing is lost when its Certificate goes; and the CA is not asked in vain.
+  // Without an earlier certificate, the removal of the Certificate loses nothing and avoids a useless request to the CA.
   const gives: {withhold?: true} =
     (failed || overdrawn) && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
   const wish = certificate.request ? 'UnderWay' : 'Ordered';
@@ -203,7 +203,7 @@ function attempted(
   const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
   if (unread) {
     const same = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
-    // A request for a fresh attempt is answered when the outcome of this attempt is known.
+    // The request for a fresh attempt is answered when the result of this attempt is known.
     const asked = w.asked ? {unanswered: true as const} : {};
     return same
       ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish, ...asked}
@@ -211,7 +211,7 @@ function attempted(
   }
   if (spent && gives.withhold) return {...exhausted(w, spent), ...gives};
 
-  // Re-verify: it has just been looked at again, still verifies, and no CAA record forbids it.
+  // Re-verify: the hostname was just checked again, is still verified, and no CAA record forbids it.
   const again = w.asked && checked.proven && caa?.kind !== 'Unknown' && (stalled || failed);
   if (again && !spent) {
     const waits = inLine(w);
@@ -228,7 +228,7 @@ function attempted(
   return unfinished(w, {began, stalled, failed, says, spent});
 }
 
-/** Reports an attempt without a certificate, with the available explanation. */
+/** The step for an attempt without a certificate, with the available explanation. */
 function unfinished(
   w: Attempted,
   {
@@ -248,7 +248,7 @@ function unfinished(
     ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).`
     : ` ${askAgain(cause)}`;
   if (stalled) {
-    // After a restart, what was checked before still stands in status: keep it rather than flap.
+    // After a restart, status still has the result of the last check. Keeping it avoids flapping.
     if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies)
       return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, wish};
     return {
@@ -284,7 +284,7 @@ function unfinished(
   };
 }
 
-/** How a failed attempt is remembered: with the words that tell its cause. */
+/** A failed attempt in the form in which it is remembered: with the message that shows its cause. */
 export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagnosis: Diagnosis): Order | undefined {
   if (failure === undefined || attemptAt === undefined) return undefined;
   return {
@@ -295,12 +295,12 @@ export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagn
   };
 }
 
-/** A certificate whose renewal is late by this share of what was left of its life when the renewal was due. */
+/** A renewal is late after this share of the time between the planned renewal and the certificate's end. */
 const lateness = 0.25;
 
 /**
- * Whether a certificate is past its renewal time (cert-manager: status.renewalTime, by percentage of the lifetime), and the report about
- * it. `next`: time of the next report, ms since the epoch. cert-manager's own renewals are never held back.
+ * Whether a certificate should have been renewed by now (cert-manager: status.renewalTime, by percentage of the lifetime), and the step
+ * to report then. `next`: time of the next change of this result, ms since the epoch. cert-manager's own renewals are never held back.
  */
 export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {step?: IssuanceStep; next?: number} {
   const {now, hostname, certificate, diagnosis, checked} = w;

@@ -1,16 +1,16 @@
 /**
- * The lifecycle of the hostnames of one CustomDomain, decided whole and at once from what was gathered.
+ * The lifecycle of the hostnames of one CustomDomain, decided completely and at once from the gathered facts.
  *
- *            add                     DNS proves it              certificate issued, seen on the edge
+ *            add                     DNS verifies it            certificate issued, seen on the edge
  *   (none) -------> AwaitingVerification ----------> Verified -----------------------------------> Live
  *                      |   ^ check fails: stays,        | queued, stalled, budgets:                | DNS moves away:
- *                      +---+ says why                   | issuance.ts                              | DNSDrifted, served on
+ *                      +---+ reports the reason         | issuance.ts                              | DNSDrifted, still served
  *
- *   not acceptable: NotAccepted, nothing is asked, nothing is routed; heals itself.
- *   downgraded:     Accepted is False, what was Live is served on until `servedUntil`, then NotAccepted.
+ *   not acceptable: NotAccepted, no DNS check, no route; recovers by itself.
+ *   downgraded:     Accepted is False, Live hostnames are served until `servedUntil`, then NotAccepted.
  *   deleted:        routes first, then certificates, then the finalizer (controllers/custom-domain.ts).
  *
- * docs/rules.md lists where each rule is kept. host/steps.ts decides one hostname.
+ * docs/rules.md names the code that enforces each inviolable rule. host/steps.ts decides one hostname.
  */
 
 import type {CustomDomainStatus, HostStatus, Party} from '../api/custom-domain.ts';
@@ -25,7 +25,7 @@ import {returningOf} from './resting.ts';
 import {timestamp} from './times.ts';
 import type {Decision, World} from './world.ts';
 
-/** Decides everything: desired objects, status and the next looks. Pure; equal worlds give equal decisions. */
+/** Decides everything: desired objects, status, and the next DNS checks and edge probes. Pure; equal worlds give equal decisions. */
 export function decide(world: World): Decision {
   const {domain, project} = world;
   const [first, ...others] = wanted(world) as [WantedHost, ...WantedHost[]];
@@ -35,7 +35,7 @@ export function decide(world: World): Decision {
     primary,
     ...others.flatMap((w) => {
       const decision = decideHost(world, w, live);
-      // A write error does not keep a former primary: it ends with its verification, or when the new primary serves.
+      // A former primary is dropped when its verification ends or the new primary is Live. A write error is no reason to drop it.
       const over = live.live || decision.entry.verifiedAt === undefined;
       return w.role === 'FormerPrimary' && over ? [] : decision;
     }),
@@ -52,7 +52,7 @@ export function decide(world: World): Decision {
     phase: primary.entry.phase,
     hostsLive: `${attached.filter((h) => h.phase === 'Live').length}/${attached.length}`,
     ...(target !== undefined && {
-      // Records of a former primary are included: they show by which method it was verified.
+      // Includes the records of a former primary, because its verification method is read from them.
       dnsRecords: decisions.flatMap((d) => (d.entry.phase === 'NotAccepted' ? [] : d.records)),
     }),
     hosts,
@@ -76,12 +76,12 @@ export function decide(world: World): Decision {
   };
 }
 
-/** A Project that is gone may come back, or be made anew and not be deployed yet. */
+/** A deleted Project may return, or be created again without a deploy so far. */
 const comesBack: ReadonlySet<string> = new Set<ReasonName>(['ProjectNotFound', 'NoSuccessfulDeploy']);
 const isForfeited = ({phase, reason}: HostStatus): boolean =>
   phase === 'AwaitingVerification' || (phase === 'NotAccepted' && !comesBack.has(reason));
 
-/** The status of what is being removed, when its routes and certificates are gone. */
+/** The status of a CustomDomain that is being removed, after its routes and certificates are deleted. */
 export function removing(before: CustomDomainStatus, now: number): CustomDomainStatus {
   const gone = {
     reason: 'Removing' satisfies ReasonName,

@@ -1,7 +1,7 @@
-/** Addresses and networks of them, in CIDR notation. */
+/** Addresses and networks in CIDR notation. */
 import {BlockList, isIPv4, isIPv6} from 'node:net';
 
-/** A list for each address family: a BlockList treats an IPv4-mapped IPv6 address as the IPv4 address. */
+/** Separate lists for each family: a BlockList treats an IPv4-mapped IPv6 address as the IPv4 address. */
 interface Networks {
   v4: BlockList;
   v6: BlockList;
@@ -25,7 +25,7 @@ function networksOf(listed: readonly string[]): Networks {
   return networks;
 }
 
-/** Whether an address equals or lies within one of these networks. The list must not change: it is read once. */
+/** Whether an address is in a list of addresses and networks. The list must not change, because it is read once. */
 export function isIn(address: string, listed: readonly string[]): boolean {
   if (isIPv4(address)) return networksOf(listed).v4.check(address, 'ipv4');
   return isIPv6(address) && networksOf(listed).v6.check(address, 'ipv6');

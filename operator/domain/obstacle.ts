@@ -1,13 +1,13 @@
 import type {ReasonName} from './reasons.ts';
 
-/** A write error: the reason why an object of a hostname could not be written. The write is retried every minute and with each change. */
+/** A write error: why an object that a hostname needs could not be written. The write is retried each minute and after each change. */
 export type Obstacle =
-  /** An object of another owner has the name. Doorplate leaves it alone. */
+  /** An object of another owner has the name. That object is left alone. */
   | {kind: 'NameTaken'; object: string}
-  /** The API server refuses it. `says`: in its own words. */
+  /** The API server refuses the object. `says`: the server's own message. */
   | {kind: 'WriteRefused'; object: string; says: string};
 
-/** After this time it is tried again, though nothing has happened: nobody tells when an obstacle goes. */
+/** Delay of a retry without an event, ms: no event reports that the cause of a write error is gone. */
 export const obstacleRetryMs = 60_000;
 
 export const tell = (obstacle: Obstacle): {reason: ReasonName; message: string} => ({

@@ -1,4 +1,4 @@
-/** Decides which tenant owns a hostname, from its claim and the newest DNS check. */
+/** Ownership of a hostname, from its claim and the current DNS records. */
 
 import type {DomainClaim} from '../api/foreign.ts';
 import type {Order} from './budget.ts';
@@ -20,26 +20,26 @@ import type {HostFacts, World} from './world.ts';
 
 export interface Ownership {
   claim: DomainClaim | undefined;
-  /** To be written. */
+  /** Claims to write. */
   claims: ClaimWrite[];
   standing: ClaimStanding;
-  /** The platform's word is the proof. */
+  /** The platform's own claim counts as the verification. */
   byPlatform: boolean;
-  /** All that were made for it, as far as anybody remembers. */
+  /** All orders of the hostname, as far as they are known. */
   orders: readonly Order[];
-  /** The claim's record of a lost verification. */
+  /** The claim's record of a verification that DNS no longer confirms. */
   drift: Drift | undefined;
-  /** Whether the hostname is verified: now, or before without a confirmed negative since. */
+  /** The hostname was verified before, and the verification is still valid. */
   verified: boolean;
-  /** Whether a CDN hides the records of a verified hostname. */
+  /** The verification is valid although a CDN hides the records now. */
   hidden: boolean;
-  /** Whether DNS has taken the verification back. A new verification is awaited. */
+  /** DNS has ended the verification. A new verification is awaited. */
   lost: boolean;
   /** End of the grace period in which the hostname is still served, ms since the epoch. */
   servedUntil?: number;
 }
 
-/** The DNS records that verify a hostname for this tenant. */
+/** The records that DNS must have for a hostname to be this tenant's. */
 export const questionOf = (
   {policy, tenant}: Pick<World, 'policy' | 'tenant'>,
   hostname: Hostname,
@@ -68,7 +68,7 @@ export function ownershipOf(
     policy.budgets,
     now,
   );
-  // Nothing is won by a proof before the claim is written, and what another has taken over is lost at once.
+  // Verification wins no hostname before the claim is written. A hostname that another owner has taken over is lost at once.
   const standing = standingOf({
     now,
     installation: policy.installation,
@@ -87,7 +87,7 @@ export function ownershipOf(
   const byPlatform = standing.kind === 'Held' && standing.byPlatform;
   if (standing.kind === 'Claimed' || standing.kind === 'Unproven') verifiedAt = undefined;
 
-  // Drift: a proof stands until an authoritative negative is confirmed (rule 3).
+  // Drift: a verification is valid until an authoritative negative is confirmed (rule 3).
   const hides = verifiedAt !== undefined && isHidden(verdict, proofByRecords(told(world.domain, hostname).records));
   const drift =
     standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
@@ -112,7 +112,7 @@ export function ownershipOf(
   };
 }
 
-/** Adds orders to the claim whose CertificateRequests are about to disappear, before any step that depends on them. */
+/** Records orders that no CertificateRequest shows any more. This write comes before all actions that depend on it. */
 function rememberOrders(
   claim: DomainClaim,
   orders: readonly Order[],
@@ -125,8 +125,8 @@ function rememberOrders(
 }
 
 /**
- * Until when a Live hostname is served whose negative is confirmed, ms since the epoch: the grace time from then; no time at all
- * where DNS now names another Project here.
+ * Time until which a Live hostname is served after its negative is confirmed, ms since the epoch. The grace period begins with the
+ * confirmation. It is zero if DNS now names another Project here.
  */
 function driftEnds(
   {now, policy}: World,

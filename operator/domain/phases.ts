@@ -1,12 +1,12 @@
-/** The meaning of each phase for a hostname's conditions. A new phase does not compile without a row. */
+/** The meaning of each phase for the conditions of a hostname. A new phase does not compile until it has a row here. */
 import type {Phase} from '../api/custom-domain.ts';
 
 export interface PhaseRow {
-  /** It may be attached. */
+  /** The hostname may be attached. */
   isAccepted: boolean;
-  /** Whether the hostname is verified for its tenant. */
+  /** The hostname is verified as its tenant's. */
   isProven: boolean;
-  /** It is seen to serve or to redirect. */
+  /** An edge probe has seen the edge serve or redirect the hostname. */
   isLive: boolean;
 }
 

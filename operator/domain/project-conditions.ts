@@ -11,7 +11,7 @@ import {reasons} from './reasons.ts';
 import type {TimelessCondition} from './times.ts';
 import {minuteOf} from './times.ts';
 
-/** Reasons why the Project's Service cannot be served, even after a deploy. */
+/** Why the Service that a Project names cannot serve it, even after a deploy. */
 function wrongService({spec: {serviceRef}}: Project, service: Service | undefined): [ReasonName, string] | undefined {
   const name = `Service ${serviceRef.name}`;
   if (service === undefined)
@@ -47,7 +47,7 @@ const claim = (
   return {type, status: holds ? 'True' : 'False', reason, message};
 };
 
-/** Results that the conditions report. `deployed`: a deploy has succeeded at some time. */
+/** The decisions that the conditions report. `deployed`: the Project was deployed at some time. */
 interface Decided {
   place: ProjectAllowance;
   deployed: boolean;

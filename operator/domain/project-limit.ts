@@ -1,9 +1,9 @@
 /**
- * How many Projects a tenant may have, and what becomes of those that are more:
+ * The limit on a tenant's Projects, and the treatment of Projects beyond the limit:
  *
- *   the oldest, as many as the plan says     as if there were no limit
- *   newer                                    ProjectLimitReached: no default host, no claim, no route, no order
- *   deployed, and no longer among them       served on until `servedUntil` (rule 8), then without routes; host and claim stay
+ *   the oldest, up to the plan's limit       no restriction
+ *   newer                                    ProjectLimitReached: no default hostname, no claim, no route, no order
+ *   deployed, later beyond the limit         served until `servedUntil` (rule 8), then no routes; default hostname and claim stay
  */
 import type {DomainClaim, Project} from '../api/foreign.ts';
 import {isHeldBy} from './claim.ts';
@@ -12,24 +12,24 @@ import type {Tenant} from './tenant.ts';
 import {byText} from './text.ts';
 import {timestamp} from './times.ts';
 
-/** The order in which Projects have a place: the older first; of two of one second, by namespace and name. */
+/** The order in which Projects get places: oldest first; those of the same second by namespace and name. */
 export const byAge = ({metadata: a}: Project, {metadata: b}: Project): number =>
   byText(a.creationTimestamp ?? '', b.creationTimestamp ?? '') ||
   byText(a.namespace ?? '', b.namespace ?? '') ||
   byText(a.name, b.name);
 
-/** How many Projects the plan of a tenant allows; undefined: there is no limit, or nobody knows the plan. */
+/** Number of Projects that a tenant's plan allows; undefined without a limit, or if the plan is not known. */
 export const projectLimitOf = ({plan}: Tenant): number | undefined =>
   'missing' in plan ? undefined : plan.spec.maxProjects;
 
-/** What a Project may have. */
+/** Allowance of a Project under its tenant's plan. */
 export interface ProjectAllowance {
-  /** Why it is none of those that the plan allows. */
+  /** Why the plan does not allow the Project. */
   refusal?: Refusal;
-  /** End of the grace period in which the Project is still served, RFC 3339, in the past or not. */
+  /** End of the grace period in which the Project is served, RFC 3339. The time may have passed. */
   servedUntil?: string;
   isServed: boolean;
-  /** It has its default host, or may get it. */
+  /** The Project has its default hostname, or may get it. */
   hasHost: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface PlaceInput {
   now: number;
   project: Project;
   tenant: Tenant;
-  /** How many of its tenant's Projects have a place before it. */
+  /** Number of the tenant's Projects that have a place before this one. */
   ahead: number;
   claim: DomainClaim | undefined;
   policy: {graceTimeMs: number};
@@ -58,7 +58,7 @@ export function placeOf({now, project, tenant, ahead, claim, policy}: PlaceInput
   return {refusal, servedUntil, isServed: now < Date.parse(servedUntil), hasHost};
 }
 
-/** The refusal in a Project's status if the tenant's plan does not allow the Project, even in a shortened status. */
+/** Why the plan does not allow a Project, according to its status. It also works for a status that had no room for the reason. */
 export function refusalIn({metadata: {name}, status}: Project): Refusal | undefined {
   const told = status?.conditions?.find((c) => c.type === 'Accepted' && c.status === 'False');
   if (!told && status?.servedUntil === undefined) return undefined;

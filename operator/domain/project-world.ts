@@ -1,4 +1,4 @@
-/** Inputs and result of a decision about a Project: plain data. */
+/** Input and result of a decision about a Project: plain data. */
 
 import type {Certificate, CustomDomain, DomainClaim, EndpointSlice, Project, Service} from '../api/foreign.ts';
 import type {ProjectStatus} from '../api/project.ts';
@@ -12,30 +12,30 @@ import type {Route, StandingRoutes, Use} from './routes.ts';
 import type {Tenant} from './tenant.ts';
 import type {Policy} from './world.ts';
 
-/** Everything that a decision about a Project depends on. */
+/** The complete input of a decision about a Project. */
 export interface ProjectWorld {
   now: number;
   project: Project;
   service: Service | undefined;
   /** The EndpointSlices of that Service. */
   slices: readonly Pick<EndpointSlice, 'endpoints'>[];
-  /** The CustomDomains that name this Project, those of which any hostname is Live. */
+  /** The CustomDomains that name this Project and have a Live hostname. */
   domains: readonly CustomDomain[];
   tenant: Tenant;
-  /** How many of its tenant's Projects have a place under the plan's limit before it; 0 where there is none. */
+  /** Number of the tenant's Projects that have a place under the plan's limit before this one; 0 without a limit. */
   ahead: number;
   /** The default host, and its claim. */
   host: Hostname;
   claim: DomainClaim | undefined;
-  /** The orders of the default host, as far as anybody remembers. */
+  /** The orders of the default hostname, as far as they are known. */
   orders: readonly Order[];
-  /** Existing routes and certificates by use, and the answer to the order request. */
+  /** Its existing routes and certificates by use, and the answer to its order request. */
   facts: Record<
     Use,
     {
       standing?: StandingRoutes;
       certificate?: CertificateFacts;
-      /** Name of a retained Certificate that a former Project created. */
+      /** Name of its Certificate, if that was retained and has kept the name from a former Project. */
       certificateName?: string;
       grant?: OrderGrant;
     }
@@ -44,14 +44,14 @@ export interface ProjectWorld {
   policy: Policy;
 }
 
-/** `claims` are written before anything else, and the plan is decided again afterwards. `wishes`: order requests, waiting or granted. */
+/** `claims` are written before anything else; then the Project is decided again. `wishes`: order requests, including those under way. */
 export interface ProjectDecision {
   status: ProjectStatus;
   claims: ClaimWrite[];
   certificates: Certificate[];
-  /** Retained Certificates (`namespace/name`) that are used again instead of being created. */
+  /** The retained ones among `certificates` (`namespace/name`), which are used again instead of created. */
   returning: string[];
-  /** The default hostname if it is no longer served. Its Certificate is deleted and not retained. */
+  /** The default hostname, if it is no longer served: its Certificate is deleted, not retained. */
   forfeited: Hostname[];
   routes: Route[];
   wishes: OrderWish[];

@@ -1,4 +1,4 @@
-/** What becomes of a Project: its default host, whether it has been deployed, and the routes of its default host. */
+/** Decides a Project: its default hostname, whether it was deployed, and the routes of its default hostname. */
 
 import {defaultHostClaim} from './claim.ts';
 import {decideDefaultHost} from './default-host.ts';
@@ -9,7 +9,7 @@ import type {ProjectDecision, ProjectWorld} from './project-world.ts';
 import {returningOf} from './resting.ts';
 import {timestamp, withTimes} from './times.ts';
 
-/** Whether a Service of the Project has had a ready endpoint: a missing `ready` means ready (EndpointSlice v1). */
+/** Whether a Service of the Project has a ready endpoint: a missing `ready` means ready (EndpointSlice v1). */
 const hasReadyEndpoint = (slices: ProjectWorld['slices']) =>
   slices.some((s) => s.endpoints?.some((e) => e.conditions?.ready !== false) ?? false);
 

@@ -1,29 +1,29 @@
 /**
- * The best known DNS providers, by their name servers, and what each has at an apex in place of a CNAME. Sources: the provider's
- * own pages, as given; otherwise DNSControl (github.com/StackExchange/dnscontrol, providers/NAME), which says of each provider
- * whether its API has an ALIAS. Checked in November 2026. `docs/dns-providers.md` is made of this table.
+ * The best-known DNS providers, by their name servers, and the record that each offers at an apex in place of a CNAME. Sources: the
+ * provider's own pages, as given; otherwise DNSControl (github.com/StackExchange/dnscontrol, providers/NAME), which records for each
+ * provider whether its API has an ALIAS. Checked in November 2026. `docs/dns-providers.md` is generated from this table.
  */
 
 import {type Hostname, within} from './hostname.ts';
 
-/** The provider's name for the record type at an apex. `Addresses`: the provider has only address records there. */
+/** The provider's type for a record that leads to a name at an apex. `Addresses`: it has no record that leads outside of the provider. */
 type AtApex = 'ALIAS' | 'ANAME' | 'CNAME' | 'Addresses';
 
 interface DnsProvider {
   name: string;
-  /** Its name servers have one of these names, or stand below one. */
+  /** Its name servers have one of these names, or a name below one. */
   servers: readonly string[];
-  /** Undefined: not known for sure. */
+  /** Undefined if it is not known for certain. */
   atApex?: AtApex;
-  /** The provider's own note, if it differs from {@link apexNote}. */
+  /** Overrides the default text of {@link apexNote}. */
   note?: string;
-  /** Names below this one its alias follows all the same. */
+  /** An exception to `Addresses`: the alias does follow names below this one. */
   follows?: Hostname;
   /** Source of the record type at an apex. */
   source?: string;
 }
 
-/** The names that a pattern makes with each number in place of its `#`, both ends included. */
+/** The names that a pattern gives with each number in place of its `#`. Both ends are included. */
 const numbered = (pattern: string, from: number, to: number, digits = 1): string[] =>
   Array.from({length: to - from + 1}, (_, i) => pattern.replace('#', String(from + i).padStart(digits, '0')));
 
@@ -36,11 +36,11 @@ const ovhServers = [
   'ns#.anycast.me',
 ].flatMap((pattern) => [...numbered(pattern, 10, 20), ...numbered(pattern, 100, 120), ...numbered(pattern, 200, 200)]);
 
-/** DNSControl's folders of a provider. */
+/** The addresses of DNSControl's folders for a provider. */
 const dnscontrol = (...folders: string[]): string =>
   folders.map((folder) => `github.com/StackExchange/dnscontrol/tree/main/providers/${folder}`).join(', ');
 
-/** Its alias leads to its own resources alone. */
+/** A provider whose alias leads only to its own resources. */
 const addressesBut = (name: string, own: string) => ({
   atApex: 'Addresses' as const,
   note: `${name} follows only names of ${own} at an apex`,
@@ -54,7 +54,7 @@ export const providers: readonly DnsProvider[] = [
     ...addressesBut('Azure DNS', 'Azure'),
     source: 'learn.microsoft.com/azure/dns/dns-alias',
   },
-  // It flattens a CNAME.
+  // bunny.net flattens a CNAME.
   {name: 'bunny.net', servers: ['coco.bunny.net', 'kiki.bunny.net'], atApex: 'CNAME', source: dnscontrol('bunnydns')},
   {
     name: 'Cloudflare',
@@ -76,7 +76,7 @@ export const providers: readonly DnsProvider[] = [
     atApex: 'Addresses',
     source: dnscontrol('digitalocean'),
   },
-  // Constellix says that ANAME records came from there.
+  // Constellix states that ANAME records originate from DNS Made Easy.
   {
     name: 'DNS Made Easy',
     servers: ['dnsmadeeasy.com'],
@@ -90,16 +90,16 @@ export const providers: readonly DnsProvider[] = [
     source: 'support.dnsimple.com/articles/alias-record',
   },
   {name: 'Dynadot', servers: ['dyna-ns.net']},
-  // An ALIAS at the apex only.
+  // ALIAS records are possible only at the apex.
   {name: 'Gandi', servers: ['gandi.net'], atApex: 'ALIAS', source: dnscontrol('gandiv5')},
-  // GoDaddy's help recommends other providers that support it.
+  // The page names other providers that have such a record, but not GoDaddy itself.
   {
     name: 'GoDaddy',
     servers: ['domaincontrol.com'],
     atApex: 'Addresses',
     source: 'godaddy.com/help/cname-flattening-41266',
   },
-  // Squarespace has taken over Google Domains, whose servers have names like those of Google Cloud DNS.
+  // Squarespace has taken over Google Domains. Its name servers have names like those of Google Cloud DNS.
   {name: 'Google Cloud DNS or Squarespace', servers: ['googledomains.com']},
   {
     name: 'Hetzner',
@@ -125,9 +125,9 @@ export const providers: readonly DnsProvider[] = [
     source: 'name.dev/learn, "CNAME Records: When to Use Them"',
   },
   {name: 'Namecheap', servers: ['registrar-servers.com'], atApex: 'ALIAS', source: dnscontrol('namecheap')},
-  // Netlify's zones stand on NS1's servers.
+  // Netlify's zones use the name servers of NS1.
   {name: 'NS1 or Netlify', servers: ['nsone.net'], atApex: 'ALIAS', source: dnscontrol('ns1', 'netlify')},
-  // Its customers' own machines have had names below ovh.net too.
+  // Machines of OVH's customers have had names below ovh.net too.
   {name: 'OVH', servers: ovhServers, atApex: 'Addresses', source: dnscontrol('ovh')},
   {name: 'Porkbun', servers: ['ns.porkbun.com'], atApex: 'ALIAS', source: dnscontrol('porkbun')},
   {
@@ -152,25 +152,22 @@ export const providers: readonly DnsProvider[] = [
 const byServer = new Map(providers.flatMap((provider) => provider.servers.map((at) => [at, provider] as const)));
 const byName = new Map(providers.map((provider) => [provider.name, provider]));
 
-/**
- * The provider of one name server, by its name or a name above it. Whole labels count, so that `notexample.com` does not match
- * `example.com`.
- */
+/** The provider of one name server, by the server's name or a name above it. Only whole labels match, not a similar ending. */
 function providerOfServer(server: string): DnsProvider | undefined {
   const labels = server.split('.');
   return labels.map((_, i) => byServer.get(labels.slice(i).join('.'))).find((provider) => provider !== undefined);
 }
 
-/** The provider of all these name servers; undefined for unknown or mixed providers. */
+/** The provider of all these name servers; undefined if it is not known, or if they have several providers. */
 export function providerOf(nameServers: readonly string[]): string | undefined {
   const [first, ...others] = nameServers.map(providerOfServer);
   return others.every((other) => other === first) ? first?.name : undefined;
 }
 
-/** The provider's replacement for a CNAME at an apex; undefined if it is unknown. */
+/** The provider's record at an apex in place of a CNAME; undefined if it is not known. */
 export const atApexOf = (provider: string | undefined): AtApex | undefined => byName.get(provider ?? '')?.atApex;
 
-/** Whether its alias at an apex leads to this name, of those that have none for names of others. */
+/** Whether the provider's alias at an apex leads to this name, although the provider has no alias for foreign names. */
 export function followsAtApex(provider: string, name: Hostname): boolean {
   const {follows} = byName.get(provider) ?? {};
   return follows !== undefined && within(name, follows);

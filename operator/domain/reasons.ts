@@ -1,4 +1,4 @@
-/** Every reason that a status may give, once: a row in a file of reasons/. docs/reasons.md is generated from them. */
+/** All reasons that a status can have, each as one row in a file of reasons/. docs/reasons.md is generated from these rows. */
 import {acceptanceReasons} from './reasons/acceptance.ts';
 import {certificateReasons} from './reasons/certificate.ts';
 import {otherReasons} from './reasons/others.ts';
@@ -11,11 +11,11 @@ const table = {...acceptanceReasons, ...proofReasons, ...certificateReasons, ...
 export type ReasonName = keyof typeof table;
 export const reasons: Readonly<Record<ReasonName, Reason>> = table;
 
-/** The row of a reason that was read from a status; undefined where another release has written it. */
+/** The row of a reason that was read from a status; undefined if another release wrote the reason. */
 export const reasonOf = (name: string): Reason | undefined =>
   Object.hasOwn(reasons, name) ? reasons[name as ReasonName] : undefined;
 
-/** Why something is not accepted. */
+/** Why an object or a hostname is not accepted. */
 export interface Refusal {
   reason: ReasonName;
   message: string;

@@ -1,13 +1,13 @@
 /**
- * Certificates that nobody needs for now, kept so that coming back costs no order (rule 5).
+ * Retained certificates: unused for now, and kept so that their next use costs no order (rule 5).
  *
- *   owned --- its hostname is taken away, serves elsewhere, or its Project or CustomDomain goes ---> resting
+ *   owned --- its hostname is removed, serves elsewhere, or its Project or CustomDomain is deleted -> retained
  *     ^                                                                                               |  |
- *     +--- its tenant proves and holds the hostname again, in the same namespace ---------------------+  |
+ *     +--- its tenant verifies and owns the hostname again, in the same namespace --------------------+  |
  *                                                                                                        v
- *          its renewal is near | the claim is gone, or another tenant's | cert-manager is at it ---> deleted
+ *          its renewal is near | the claim is gone, or another tenant's | cert-manager is issuing ---> deleted
  *
- * It has no owner and no route, and is never renewed: that would be an order without proof (rule 1).
+ * A retained Certificate has no owner and no route. It is never renewed: that would be an order without verification (rule 1).
  */
 import type {DomainClaimSpec} from '../api/domain-claim.ts';
 import type {Certificate, DomainClaim} from '../api/foreign.ts';
@@ -18,38 +18,41 @@ import type {Hostname} from './hostname.ts';
 import type {Tenant} from './tenant.ts';
 import {timestamp} from './times.ts';
 
-/** Whose it is: `account NAME` or `namespace UID`. */
+/** Annotation with the tenant for which the Certificate is retained: `account NAME` or `namespace UID`. */
 export const restsForAnnotation = 'doorplate.dev/rests-for';
-/** When it is deleted at the latest, RFC 3339. */
+/** Annotation with the latest time of its deletion, RFC 3339. */
 export const restsUntilAnnotation = 'doorplate.dev/rests-until';
 
 type TenantIdentity = DomainClaimSpec['tenant'];
 
-/** For whom a Certificate rests, as its annotation says it, and until when (RFC 3339). */
+/** The tenant for which a Certificate is retained, as in its annotation, and the end of the retention (RFC 3339). */
 export interface Rest {
   for: string;
   until: string;
 }
 
-/** So long before cert-manager would renew it a Certificate rests no more, ms. */
+/** Retention ends this long before cert-manager would renew the Certificate, ms. */
 const beforeRenewalMs = 300_000;
-/** While it rests cert-manager renews it that late, should nobody be there to delete it: the least that it takes. */
+/**
+ * `renewBefore` during retention: the least that cert-manager accepts. It delays the renewal if no operator runs to delete the
+ * Certificate.
+ */
 const renewBefore = '5m0s';
 
-/** A tenant as {@link restsForAnnotation} names it. */
+/** A tenant in the form of {@link restsForAnnotation}. */
 export const restName = ({account, namespaceUID}: TenantIdentity): string =>
   account === undefined ? `namespace ${namespaceUID}` : `account ${account}`;
 
-/** The hostname of a Certificate of ours. */
+/** The hostname of one of our Certificates. */
 export const hostnameOf = ({spec}: Certificate): Hostname => spec.dnsNames[0] ?? '';
 
-/** It can serve as it is, and cert-manager is not about to ask for another. */
+/** Whether a Certificate can serve as it is, and cert-manager is not about to request another. */
 const isGood = (certificate: Certificate): boolean =>
   certificate.metadata.deletionTimestamp === undefined &&
   hasCondition(certificate, 'Ready') &&
   !hasCondition(certificate, 'Issuing');
 
-/** How a Certificate that its owner needs no more may rest; undefined: it goes. */
+/** How to retain a Certificate that its owner no longer needs; undefined if the Certificate must be deleted. */
 export function restOf(
   certificate: Certificate,
   p: {now: number; tenant: Tenant; claim: DomainClaim | undefined; quarantineTimeMs: number},
@@ -60,7 +63,7 @@ export function restOf(
   return until > p.now ? {for: restName(p.claim.spec.tenant), until: timestamp(until)} : undefined;
 }
 
-/** A Certificate in its retained form, without the labels of an owned object. */
+/** The desired Certificate during retention, without the labels of owned objects. */
 export function restingCertificate(certificate: Certificate, rest: Rest): Certificate {
   const {
     metadata: {name, namespace = ''},
@@ -84,19 +87,19 @@ export function restingCertificate(certificate: Certificate, rest: Rest): Certif
   };
 }
 
-/** When a Certificate's rest ends, ms since the epoch, if nothing happens to it until then. */
+/** When a Certificate's retention ends, ms since the epoch, unless an event ends it earlier. */
 export const restEnds = ({metadata: {annotations}}: Certificate): number =>
   Date.parse(annotations?.[restsUntilAnnotation] ?? '') || 0;
 
-/** Whether it rests for the tenant of a claim. */
+/** Whether a Certificate is retained for the tenant of a claim. */
 export const restsFor = ({metadata: {annotations}}: Certificate, identity: TenantIdentity): boolean =>
   annotations?.[restsForAnnotation] === restName(identity);
 
-/** Whether a Certificate is retained for a tenant. Certificates from before a Namespace had an Account belong to the Account. */
+/** Whether a Certificate is retained for a tenant. An Account also has the Certificates from before its namespace had an Account. */
 export const restsForTenant = (certificate: Certificate, tenant: Tenant): boolean =>
   restsFor(certificate, identityOf(tenant)) || restsFor(certificate, {namespaceUID: tenant.namespaceUID});
 
-/** The names (`namespace/name`) of desired Certificates that are retained ones. `standing`: existing Certificates by hostname. */
+/** Names (`namespace/name`) of the wanted Certificates that are retained and return to use. `standing`: the existing one by hostname. */
 export const returningOf = (
   wanted: readonly Certificate[],
   standing: (hostname: Hostname) => CertificateFacts | undefined,
@@ -107,25 +110,25 @@ export const returningOf = (
     return stands?.resting && stands.name === name ? `${namespace}/${name}` : [];
   });
 
-/** Whether a tenant that holds its hostname may take it back. */
+/** Whether a tenant that owns the hostname may use the retained Certificate again. */
 export const mayReturn = (certificate: Certificate, tenant: Tenant, now: number): boolean =>
   isResting(certificate) && isGood(certificate) && restEnds(certificate) > now && restsForTenant(certificate, tenant);
 
-/** Beside what it rests: the claim of its hostname, and the tenant in whose namespace the holder of that is. */
+/** The context of a retained Certificate: its hostname's claim, and the tenant of the namespace with the claim's owning object. */
 export interface Beside {
   now: number;
   claim: DomainClaim | undefined;
   tenant: Tenant | undefined;
 }
 
-/** Whether it may rest on. `reordered`: cert-manager has asked for another in its place. */
+/** Whether a Certificate may stay retained. `reordered`: cert-manager has requested another one in its place. */
 export const mayRest = (
   certificate: Certificate,
   {now, claim, tenant, reordered}: Beside & {reordered: boolean},
 ): boolean =>
   claim !== undefined &&
   (restsFor(certificate, claim.spec.tenant) ||
-    // Its tenant is about to take it back.
+    // The tenant is about to use the Certificate again.
     (tenant !== undefined && belongsTo(claim, tenant) && restsForTenant(certificate, tenant))) &&
   isGood(certificate) &&
   !reordered &&

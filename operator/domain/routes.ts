@@ -4,61 +4,61 @@ import type {Hostname} from './hostname.ts';
 import {objectNameOf} from './hostname.ts';
 
 /**
- * A route in Doorplate's own model. `rendering/ingress.ts` is one rendering of it; Gateway API will be another. Each route answers for one
- * hostname. It contains no user input except names that the schema has checked.
+ * A route in Doorplate's own model: `rendering/ingress.ts` renders it as an Ingress, and a rendering for Gateway API will follow. Each
+ * route serves one hostname. It contains no user input except names that the schema has checked.
  */
 export interface Route {
-  /** Name of the object and, where it has a certificate, of its Secret. */
+  /** Name of the object and, if it has a certificate, of its Secret. */
   name: string;
   namespace: string;
   host: Hostname;
-  /** The edge's listener that uses the route. */
+  /** The edge's listeners for which the route applies. */
   listen: 'https' | 'http' | 'both';
-  /** Secret with the certificate in the same namespace; absent where the edge's own wildcard certificate serves. */
+  /** Secret with the certificate in the same namespace; absent if the edge's own wildcard certificate is used. */
   secretName?: string;
   to: {service: string; port: number | string};
 }
 
-/** A redirect in effect: the redirector's whole knowledge of a hostname. */
+/** A redirect in effect: everything that the redirector knows about a hostname. */
 export interface Redirect {
   host: Hostname;
   to: Hostname;
   status: RedirectStatus;
 }
 
-/** The Service of the redirector. */
+/** The target of routes that Doorplate itself answers. */
 export interface RedirectorService {
   namespace: string;
   service: string;
   port: number;
 }
 
-/** The use of a hostname: it serves a tenant's Service, or it redirects. */
+/** The use of a hostname: it serves a Service of the tenant, or it redirects. */
 export type Use = 'serves' | 'redirects';
 
 export const useOf = (role: HostStatus['role']): Use => (role === 'RedirectSource' ? 'redirects' : 'serves');
 export const otherUse = (use: Use): Use => (use === 'serves' ? 'redirects' : 'serves');
 
-/** The existing routes of a hostname in one use. */
+/** State of a hostname's routes in the cluster, for one use. */
 export interface StandingRoutes {
-  /** When it was written, ms since the epoch. */
+  /** Time of the write, ms since the epoch. */
   since: number;
-  /** Whether all routes exist exactly as desired. */
+  /** All routes exist, exactly as desired. */
   isWhole: boolean;
 }
 
-/** The namespace of a hostname's Certificate and of its main route: the tenant's where it serves, Doorplate's where it redirects. */
+/** The namespace of a hostname's Certificate and main route: the tenant's if it serves, Doorplate's if it redirects. */
 export const homeOf = (use: Use, tenants: string, redirector: Pick<RedirectorService, 'namespace'>): string =>
   use === 'redirects' ? redirector.namespace : tenants;
 
 const plainHttpName = (name: string): string => `${name}-http`;
-/** The names that a hostname's objects may have. The name of its Certificate and route comes first. */
+/** Names of the objects that a hostname may have. The first is the name of its Certificate and main route. */
 export const objectNames = (name: string): string[] => [name, plainHttpName(name)];
 
-/** A hostname with its desired routes. `secretName`: see {@link Route}. */
+/** A hostname to route; `secretName` as in {@link Route}. */
 export interface Routed {
   name: string;
-  /** The tenant's. */
+  /** The tenant's namespace. */
   namespace: string;
   host: Hostname;
   secretName?: string;
@@ -72,17 +72,19 @@ export function routesOf(
   redirector: RedirectorService,
 ): Route[] {
   const own = {namespace: redirector.namespace, host, to: {service: redirector.service, port: redirector.port}};
-  // A hostname that redirects: both listeners to the redirector, its certificate beside it.
+  // A hostname that redirects: both listeners lead to the redirector, with the certificate in its namespace.
   if (use === 'redirects') return [{...own, name, listen: 'both', secretName}];
   return [
     // HTTPS to the Service, in the tenant's namespace.
     {name, namespace, host, listen: 'https', secretName, to: {service: service.name, port: service.port}},
-    // Plain HTTP to the redirector, which answers 308 to HTTPS: a route reaches only Services of its own namespace.
+    // Plain HTTP to the redirector, which answers 308 to HTTPS. A route reaches only Services of its own namespace.
     {...own, name: plainHttpName(name), listen: 'http'},
   ];
 }
 
-/** All routes of a CustomDomain's hostname in one use. `certificate`: the name of its Certificate, if it differs from the routes' name. */
+/**
+ * All routes of a CustomDomain's hostname in one use. `certificate`: the name of its Certificate, if it differs from the routes' name.
+ */
 export function routesOfHost(
   domain: CustomDomain,
   project: Project,

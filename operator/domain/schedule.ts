@@ -1,16 +1,16 @@
-/** When DNS and the edge are looked at next. All times in ms since the epoch. */
+/** Times of the next DNS checks and edge probes. All times in ms since the epoch. */
 import type {Hostname} from './hostname.ts';
 import type {EarlierChecks, Policy, World} from './world.ts';
 
-/** Between a check and the next one that somebody asks for. */
+/** Shortest time between a check and a requested next check, ms. */
 const shortestCheckMs = 10_000;
 
-/** A hostname that is removed and added again, in whatever object of its tenant, has its first check at once so often. */
+/** How often a hostname that is removed and added again, in any object of its tenant, gets an immediate first check. */
 const mostAnew = 4;
 
 /**
- * Time of the next automatic check while waiting, according to the schedule and the time waited so far; undefined when the schedule is
- * over. Time from before the hostname was added again counts, but does not end the schedule earlier.
+ * The next automatic check while waiting, by the schedule's step for the time waited so far; undefined after the wait has expired. Time
+ * waited before the hostname was added again also counts for the step, but does not bring the expiry forward.
  */
 export function nextWaitingCheck(
   policy: Policy,
@@ -32,13 +32,13 @@ export function nextWaitingCheck(
   return last + every;
 }
 
-/** A requested check runs at once, but not within the minimum pause after the last check. */
+/** A requested check runs at once, but not sooner than {@link shortestCheckMs} after the last one. */
 export const soonest = (scheduled: number, isAsked: boolean, lastCheck: number | undefined, now: number): number =>
   isAsked ? Math.min(scheduled, Math.max(now, (lastCheck ?? -Infinity) + shortestCheckMs)) : scheduled;
 
 /**
- * When a proven host counts as last checked after a start, or after a standby has taken over: spread over the interval before it, so
- * that re-checks do not come all at once.
+ * The assumed last check of a verified hostname after a start, or after a standby has taken over. The times are spread over the interval
+ * before the start, so that re-checks do not all run at once.
  */
 export function lastCheckBefore(world: World, hostname: Hostname): number {
   let hash = 0;
@@ -49,12 +49,12 @@ export function lastCheckBefore(world: World, hostname: Hostname): number {
 const hour = 3_600_000;
 
 /**
- * When what cert-manager says of an attempt that does not end is read again: a cause may show late, and change. The longer it
- * takes, the more rarely.
+ * When to read cert-manager's messages about an unfinished attempt again: a cause may appear late, and change. Reads become rarer with
+ * the attempt's age.
  */
 export const nextReading = (began: number, lastRead: number): number =>
   lastRead + Math.min(hour, Math.max(10_000, (lastRead - began) / 2));
 
-/** How long until the edge is looked at again: soon at first, then every 15 s. */
+/** Time of the next edge probe: frequent at first, then every 15 s. */
 export const nextEdgeLook = (since: number, last: number | undefined, now: number) =>
   last === undefined ? now : last + Math.min(15_000, Math.max(250, (last - since) / 2));

@@ -1,6 +1,6 @@
 /**
- * Records that stand under another name than they should: most DNS providers put the zone behind what is typed as a name, so a
- * hostname that is typed whole stands at `www.example.com.example.com`.
+ * Misplaced records. Most DNS providers append the zone to the name that a customer types, so a hostname that is typed in full becomes
+ * `www.example.com.example.com`.
  */
 
 import type {Hostname} from './hostname.ts';
@@ -10,16 +10,16 @@ import {recordsFor} from './proofs/proofs.ts';
 import type {Question} from './records.ts';
 import {canProveByTxt, challengeName, txtRecord} from './records.ts';
 
-/** A name at which customers often create a record by mistake, and how to recognize the record there. */
+/** A name at which a record may be misplaced, and the test that recognizes the record. */
 export interface Stray {
   name: Hostname;
   wanted: 'Host' | 'TXT';
   is: (found: Finding) => boolean;
-  /** The correct content of the provider's name field. */
+  /** The correct text for the name field of the provider's form. */
   typed: string;
 }
 
-/** Other names to check for a missing record; empty for every other verdict. */
+/** Names at which to search for a record that a verdict reports as missing; empty for all other verdicts. */
 export function straysOf(question: Question, verdict: Verdict): Stray[] {
   if (verdict.kind !== 'Refuted') return [];
   const {hostname, target} = question;
@@ -37,7 +37,7 @@ export function straysOf(question: Question, verdict: Verdict): Stray[] {
   return strays.filter(({name}) => name.length <= 253);
 }
 
-/** The verdict with where the record was found instead. */
+/** Adds the name with the misplaced record to a verdict. */
 export const withStray = (verdict: Refuted, {name, wanted, typed}: Stray): Refuted => ({
   ...verdict,
   message:

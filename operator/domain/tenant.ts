@@ -1,4 +1,4 @@
-/** The tenant of a Namespace and the tenant's plan: the Account's plan, or the platform's default plan. */
+/** The tenant of a namespace, and the plan that applies: its Account's plan, or the platform's default plan. */
 
 import type {AccountStatus} from '../api/account.ts';
 import {accountLabel} from '../api/account.ts';
@@ -9,26 +9,26 @@ import type {Refusal} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import {withTimes} from './times.ts';
 
-/** The facts about a Namespace's tenant. */
+/** Facts about the tenant of a namespace. */
 export interface Tenant {
-  /** Name of the Account; undefined: the namespace is a tenant of its own, on the default plan. */
+  /** Name of the Account; undefined if the namespace is its own tenant, on the default plan. */
   account?: string;
   /** UID of the namespace. */
   namespaceUID: string;
-  /** The Plan, or why there is none: nobody knows then what the tenant may have. */
+  /** The Plan, or why it is missing: then the tenant's limits are not known. */
   plan: Plan | {missing: Refusal};
-  /** Requests that were agreed for the Account in place of the plan's. */
+  /** Request limit that was agreed for the Account in place of the plan's. */
   agreed?: RateLimit;
 }
 
-/** Limits without a plan: the defaults of the plan `free`. */
+/** Request limit without a plan: the default values of the plan `free`. */
 const fewest: RateLimit = {requestsPerMinute: 60, requestsPerDay: 1000};
 
-/** How many requests a tenant has: what was agreed, or what its plan says. */
+/** The request limit of a tenant: the agreed limit, or its plan's. */
 export const quotaOf = ({plan, agreed}: Tenant): RateLimit =>
   agreed ?? ('missing' in plan ? fewest : plan.spec.rateLimit);
 
-/** The Account that a namespace names by its label; an empty one names none. */
+/** The Account that a namespace names in its label; undefined if the label is empty or missing. */
 export const accountOf = (labels: Readonly<Record<string, string>> | undefined): string | undefined =>
   labels?.[accountLabel] || undefined;
 
@@ -36,11 +36,14 @@ const missing = (message: string): {missing: Refusal} => ({
   missing: {reason: 'PlanNotFound', message},
 });
 
-/** The key of a tenant in queues, the same for all its Namespaces. */
+/** The key of a tenant in the order queue, the same for all its namespaces. */
 export const tenantKey = ({account, namespaceUID}: {account?: string; namespaceUID?: string}): string =>
   account ?? namespaceUID ?? '';
 
-/** The tenant of a Namespace: the Account in its label, or the Namespace itself. `account` and `plan` return the objects of these names. */
+/**
+ * The tenant of a namespace: its Account if the namespace names one, else the namespace itself. `account` and `plan` return the objects
+ * with these names.
+ */
 export function tenantOf(
   {account: name, uid: namespaceUID}: {account?: string; uid: string},
   defaultPlan: string,
@@ -80,7 +83,7 @@ export function tenantOf(
   };
 }
 
-/** Decides an Account: whether its plan exists. Pure. */
+/** Decides the status of an Account: whether its plan exists. Pure. */
 export function decideAccount(account: Account, plan: Plan | undefined, now: number): AccountStatus {
   const {generation = 0} = account.metadata;
   const {name} = account.spec.planRef;

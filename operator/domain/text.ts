@@ -1,9 +1,9 @@
-/** Texts of others, made fit to be shown, and the order of texts. */
+/** Formats external texts so that they are safe to show, and sorts texts. */
 
-/** For sorting: by code units, whatever the language of the machine. */
+/** Sorts by code units, independent of the machine's language. */
 export const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** DNS data is attacker input: what is not printable ASCII is written as \DDD (RFC 1035, 5.1), and long data is cut. */
+/** DNS data is attacker input: bytes other than printable ASCII are written as \DDD (RFC 1035, 5.1), and long data is cut. */
 export function printable(data: string): string {
   const safe = [...Buffer.from(data.slice(0, 254), 'utf8')]
     .map((b) => (b > 32 && b < 127 ? String.fromCharCode(b) : `\\${String(b).padStart(3, '0')}`))
@@ -11,12 +11,12 @@ export function printable(data: string): string {
   return safe.length > 253 ? `${safe.slice(0, 250)}...` : safe;
 }
 
-/** How much of what somebody else wrote is quoted, in characters. */
+/** Longest quote of an external text, in characters. */
 const longestQuote = 400;
 
 /**
- * A text of somebody else as one line of printable ASCII, cut. Challenge tokens and key authorisations (RFC 8555, 8.1) are
- * left out: they say nothing to a reader.
+ * Quotes an external text as one line of printable ASCII, cut. Challenge tokens and key authorizations (RFC 8555, 8.1) are left out,
+ * because they do not help a reader.
  */
 export function quote(text: string, longest = longestQuote): string {
   const plain = text
@@ -30,10 +30,10 @@ export function quote(text: string, longest = longestQuote): string {
   return safe.length > longest ? `${safe.slice(0, longest - 3)}...` : safe;
 }
 
-/** Controls, invisible formats such as bidi marks, lone surrogates, and separators that are no space. */
+/** Control characters, invisible formats such as bidi marks, lone surrogates, and separators that are not spaces. */
 const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** External text with its letters, cut. Characters that a terminal acts on are written as \u{HEX}. */
+/** An external text with its own letters, cut. Characters that a terminal acts on are written as \u{HEX}. */
 export function visible(text: string, longest: number): string {
   const safe = text
     .slice(0, longest)

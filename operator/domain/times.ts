@@ -1,14 +1,14 @@
-/** Times as status has them and as people read them. */
+/** Times in the format of status, and in the format for people. */
 import type {Condition} from '../api/rules.ts';
 import {cut} from '../api/rules.ts';
 
 /** RFC 3339 without fractions, as Kubernetes writes times. */
 export const timestamp = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** Formats an RFC 3339 time for people: `2026-03-08 13:00 UTC`. */
+/** An RFC 3339 time for people: `2026-03-08 13:00 UTC`. */
 export const minuteOf = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
 
-/** A point in time for people, rounded up to the minute. The date always: the text must not change as the time comes near. */
+/** A time for people, rounded up to the minute. It always has the date, so that the text does not change as the time comes near. */
 export const moment = (ms: number) => minuteOf(timestamp(Math.ceil(ms / 60_000) * 60_000));
 
 /** A time span for people. */
@@ -21,7 +21,7 @@ export const span = (ms: number) =>
         ? `${Math.round(ms / 3_600_000)} hours`
         : `${Math.round(ms / 86_400_000)} days`;
 
-/** Characters of a message, as the schema bounds it. */
+/** Length of the longest message in characters, as in the schema. */
 export const longestMessage = 2048;
 
 /** A condition without its times. */
@@ -32,7 +32,7 @@ export interface TimelessCondition {
   message: string;
 }
 
-/** Conditions with their times: `lastTransitionTime` moves only when `status` does (api-conventions). */
+/** Adds times to conditions: `lastTransitionTime` changes only when `status` changes (api-conventions). */
 export function withTimes(
   claims: readonly TimelessCondition[],
   previous: readonly Condition[],

@@ -13,7 +13,7 @@ const nothing: PublishedHost = {records: []};
 /** Index of the status that was read last: a decision reads the entry of each hostname several times. */
 let last: {status: CustomDomainStatus; byHostname: ReadonlyMap<Hostname, PublishedHost>} | undefined;
 
-/** The published status of a hostname of a CustomDomain. */
+/** The published status of a CustomDomain's hostname. */
 export function told({status}: CustomDomain, hostname: Hostname): PublishedHost {
   if (!status) return nothing;
   if (last?.status !== status) last = {status, byHostname: sort(status)};

@@ -1,4 +1,4 @@
-/** Inputs and result of a decision about a CustomDomain: plain data. */
+/** Input and result of a decision about a CustomDomain: plain data, without functions that query anything. */
 
 import type {CustomDomainStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
@@ -14,7 +14,7 @@ import type {Question} from './records.ts';
 import type {RedirectorService, Route, StandingRoutes, Use} from './routes.ts';
 import type {Tenant} from './tenant.ts';
 
-/** The platform's settings that decisions need. All times are in milliseconds. */
+/** The platform's settings that decisions need. All times in milliseconds. */
 export interface Policy extends Edge {
   installation: string;
   zone: Hostname;
@@ -22,17 +22,17 @@ export interface Policy extends Edge {
   issuerRef: IssuerRef;
   ingressClassName: string;
   redirector: RedirectorService;
-  /** The CA's names in CAA records; empty: nobody knows them, CAA is not looked at. */
+  /** The CA's names in CAA records. Empty if they are not known; then CAA is not checked. */
   caaIdentities: readonly Hostname[];
   deniedNames: readonly Hostname[];
   waitSchedule: readonly {everyMs: number; forMs: number}[];
   recheckIntervalMs: number;
-  /** Rule 3: times after the first negative at which it must be seen again. */
+  /** Rule 3: times after the first negative at which it must be confirmed. */
   driftConfirmationsMs: readonly number[];
-  /** The same pauses for a hostname that another tenant has verified. */
+  /** Confirmation times for a hostname that another tenant has verified. */
   takeoverConfirmationsMs: readonly number[];
   quarantineTimeMs: number;
-  /** Whether the edge's addresses verify an apex. Only for platforms with a single tenant. */
+  /** The edge's addresses verify an apex. Requires a platform with a single tenant. */
   addressOnly: boolean;
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
@@ -42,7 +42,7 @@ export interface Policy extends Edge {
   defaultPlan: string;
 }
 
-/** The result of an edge probe of one address for a hostname: a leaf, or nothing. */
+/** The certificate that one address of the edge presented for a hostname, if any. */
 export interface EdgeFinding {
   edge: {address: string; port: number};
   leafSha256?: string;
@@ -50,82 +50,82 @@ export interface EdgeFinding {
   /** RFC 3339, whole seconds, as in a Certificate's status. */
   notAfter?: string;
   unreachable?: string;
-  /** Where that was asked: our redirector answered. */
+  /** Our redirector answered; set only if the probe asked for it. */
   redirector?: boolean;
 }
 
-/** Checks of a hostname for its tenant of late, by whatever object. */
+/** Recent checks of a hostname for its tenant, in any object. */
 export interface EarlierChecks {
-  /** The first of them. */
+  /** Time of the first of these checks. */
   since: number;
   last: number;
-  /** How many of them were the first check of an object or of an entry in its spec, after checks of another object. */
+  /** Number of these checks that were the first of an object or of an entry in its spec, after checks of another one. */
   anew: number;
 }
 
-/** The facts about one hostname. */
+/** The gathered facts about one hostname. */
 export interface HostFacts {
   /** The newest verdict of this process; undefined before the first check. */
   verdict?: Verdict;
-  /** When it was made, ms since the epoch. */
+  /** Time of that check, ms since the epoch. */
   checkedAt?: number;
-  /** When its DNS was asked of late for this tenant, by whatever object. */
+  /** Recent DNS checks of the hostname for this tenant, in any object. */
   earlier?: EarlierChecks;
   certificate?: CertificateFacts;
-  /** Names of its Certificates that have rested and kept the names that a former owner gave them. */
+  /** Names of its Certificates that were retained and have kept the names from a former owner. */
   certificateNames?: Partial<Record<Use, string>>;
-  /** The keys that its Certificates were taken over with. */
+  /** Kinds of the keys with which its Certificates were taken over. */
   privateKeys?: Partial<Record<Use, PrivateKey>>;
   /** Its orders of the last days, by time, as far as this process knows. */
   orders?: readonly Order[];
   /** The answer to its order request. */
   grant?: OrderGrant;
-  /** cert-manager's objects for an attempt that makes no progress. */
+  /** cert-manager's messages about a stuck attempt. */
   diagnosis?: Diagnosis;
-  /** When that was read, ms since the epoch. */
+  /** Time at which they were read, ms since the epoch. */
   diagnosedAt?: number;
-  /** Its claim is another's: what proves that one's right, and what DNS has said of it, newest last. */
+  /** Set if another owner has the claim: the records that verify that owner, and the DNS verdicts about them, newest last. */
   rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]};
-  /** What stands of its routes. */
+  /** Its existing routes. */
   standing?: Partial<Record<Use, StandingRoutes>>;
-  /** A route of another's stands for it still. */
+  /** A route of another owner still exists for the hostname. */
   occupied?: boolean;
   /** Why its routes or its certificate could not be written. */
   obstacle?: Obstacle;
   /** Why its claim could not be written. */
   claimError?: Obstacle;
-  /** The newest look at the edge. */
+  /** Results of the newest edge probe. */
   edge?: EdgeFinding[];
   edgeLookedAt?: number;
 }
 
-/** Everything that a decision depends on. */
+/** The complete input of a decision. */
 export interface World {
   now: number;
   domain: CustomDomain;
   project: Project | undefined;
-  /** The first of the CustomDomains that name the same Project: this object, or the owner of the Project. */
+  /** The CustomDomain that has the Project: the first one that names it, which may be this CustomDomain. */
   first: Pick<CustomDomain, 'metadata'>;
   tenant: Tenant;
   policy: Policy;
   facts: ReadonlyMap<Hostname, HostFacts>;
-  /** The claims that there are, whoever holds them. */
+  /** The existing claims, of any owner. */
   claims: ReadonlyMap<Hostname, DomainClaim>;
-  /** When this process began to decide, ms since the epoch: a standby, when it began to lead. */
+  /** When this process began to decide, ms since the epoch. For a standby: when it became the leader. */
   startedAt: number;
-  /** A check that was asked for (Verify, Re-verify) and is not answered yet: the annotation's value, and when it was first seen. */
+  /** A requested check (Verify, Re-verify) without an answer so far: the annotation's value, and the time when it was first seen. */
   request?: {value: string; seenAt: number};
 }
 
 /**
- * A look at the world that is due: a DNS check (of what proves our right, or the present holder's), a probe of the edge, or what
- * cert-manager says of an attempt. At Infinity: what is known is needed still, and nothing is asked.
+ * An observation that is due: a DNS check (of our records, or of the current owner's), an edge probe, or a read of cert-manager's
+ * messages about an attempt. At Infinity, known results are kept and nothing is queried.
  */
 export type Look = {hostname: Hostname; at: number} &
-  /** `caa`: with its CAA records, because an order would follow. `rival`: whether the present holder's right stands. */
+  /** `caa`: includes the CAA records, because an order would follow. `rival`: checks the current owner's records. */
   (
     | {what: 'dns'; question: Question; caa?: boolean; rival?: true}
-    /** `whoAnswers`: whether that is our redirector is asked, too. */
+    /** `whoAnswers`: the probe also finds out whether our redirector answers. */
     | {what: 'edge'; whoAnswers: boolean; question?: undefined; caa?: undefined}
     | {
         what: 'issuance';
@@ -136,10 +136,10 @@ export type Look = {hostname: Hostname; at: number} &
   );
 
 /**
- * Another attempt at a certificate, requested through Re-verify while the issuance makes no progress or has failed: the newest
- * CertificateRequest is deleted, with its Order and Challenge. If cert-manager has stopped, the Certificate is also marked for issuance, as
- * `cmctl renew` does. The mark alone is not enough: a request that failed in the same second counts as the answer (cert-manager:
- * requestmanager, deleteCurrentFailedRequests).
+ * Another attempt at a certificate, because a user requested it (Re-verify) while the last attempt is stalled or has failed. The newest
+ * CertificateRequest is deleted, and with it Order and Challenge. If cert-manager is no longer issuing, the Certificate is marked for
+ * issuance, as with `cmctl renew`. The mark alone is not enough: a request that failed in the same second counts as the answer
+ * (cert-manager: requestmanager, deleteCurrentFailedRequests).
  */
 export interface FreshAttempt {
   certificate: {namespace: string; name: string};
@@ -147,24 +147,27 @@ export interface FreshAttempt {
   mark: boolean;
 }
 
-/** What should be. */
+/** The desired state. */
 export interface Decision {
   status: CustomDomainStatus;
-  /** Hostnames whose entry is of a moment: what follows is on its way. */
+  /** Hostnames whose entry is transient: the next state is expected soon. */
   passing: Hostname[];
-  /** To be written before anything else, and then decided anew: nothing is won before the API server says so. */
+  /**
+   * Claims to write before anything else; then the CustomDomain is decided again. A hostname is won only when the API server accepts the
+   * claim.
+   */
   claims: ClaimWrite[];
   certificates: Certificate[];
-  /** Retained Certificates (`namespace/name`) that are used again instead of being created. */
+  /** The retained ones among `certificates` (`namespace/name`), which are used again instead of created. */
   returning: string[];
-  /** Hostnames whose proof or acceptance is over: their Certificates go and do not rest. */
+  /** Hostnames whose verification or acceptance has ended: their Certificates are deleted, not retained. */
   forfeited: Hostname[];
   routes: Route[];
   freshAttempts: FreshAttempt[];
-  /** Order requests, waiting or granted. */
+  /** Order requests, including those under way. */
   wishes: OrderWish[];
-  /** The looks that the next decision waits for. */
+  /** The observations that the next decision waits for. */
   looks: Look[];
-  /** When to decide again although nothing has happened, ms since the epoch. */
+  /** When to decide again without an event, ms since the epoch. */
   wakeAt?: number;
 }
