@@ -132,16 +132,18 @@ export class Inputs {
     return hash.digest('hex').slice(0, 16);
   }
 
-  /** What of a file can change a verdict. */
+  /** The digest of the part of a file, or of all files in a folder, that can change a verdict. */
   #meaning(path: string): string {
     return this.#once(`meaning ${path}`, () => {
       if (path === 'package.json') return sha256(withoutScripts(this.#text(path)) ?? 'absent');
+      if (path.endsWith('/') && !path.endsWith('//'))
+        return sha256(this.#folder(path, (inside) => this.#meaning(inside)) ?? 'absent');
       const code = isModule(path) ? this.#code(path) : undefined;
       return code === undefined ? this.#digest(path) : sha256(code.replace(imported, withoutFolder));
     });
   }
 
-  /** What of a module can change a verdict, and of the modules that it imports, so that none can take the place of another. */
+  /** The digest of a module and of its imports, so that no other module can take the place of an import. */
   #linked(path: string): string {
     const imports = this.#importsOf(path).map((of) => this.#meaning(of));
     return sha256([this.#meaning(path), ...imports].join(' '));
@@ -177,8 +179,12 @@ export class Inputs {
   #contents(path: string): string | undefined {
     if (!path.endsWith('/')) return this.#text(path);
     if (path.endsWith('//')) return namesIn(join(this.#root, path))?.join('\n');
+    return this.#folder(path, (inside) => this.#digest(inside));
+  }
+
+  #folder(path: string, digest: (inside: string) => string): string | undefined {
     return namesIn(join(this.#root, path))
-      ?.map((name) => `${name} ${this.#digest(path + name)}`)
+      ?.map((name) => `${name} ${digest(path + name)}`)
       .join('\n');
   }
 
