@@ -269,6 +269,7 @@ const suites: Suite[] = [
         command('lint', [bin('oxlint'), '--deny-warnings']),
         command('formatted: else `make format`', [bin('oxfmt'), '--check']),
         command('generated files are in step', [node, 'operator/api/generate.ts', '--check']),
+        command('comments are plain, type names are declared once', [node, 'test/language.ts']),
         command('every mutant applies', [node, 'test/mutants/run.ts', '--check']),
       ),
   },
