@@ -36,7 +36,7 @@ export interface IssuanceWorld {
   before?: Pick<HostStatus, 'reason' | 'message' | 'waitingFor' | 'since'>;
   /** The hostname was Live until now. It has a certificate, whatever happens to the next one. */
   wasLive: boolean;
-  /** The result of the newest check by this process. */
+  /** The result of the newest check in this process, if there was one. */
   checked: {proven: boolean; verifies: boolean; caa?: CaaVerdict};
   /** A user has requested a fresh attempt (Re-verify), and the check that follows is complete. */
   asked: boolean;
