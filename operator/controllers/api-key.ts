@@ -38,14 +38,17 @@ interface PublishedKey {
 /**
  * Several replicas of the API write the same statuses. Each replica learns of the others' bans a little later, or not at all while their
  * store is unavailable. A replica writes a key's status only when its own knowledge of the key has changed. Otherwise replicas would
- * overwrite each other for as long as they differ.
+ * overwrite each other for as long as they differ. The first look at a key that was created since the start of this process is no change
+ * either, unless this replica knows of a ban: another replica may have been faster to see the key and its ban.
  */
 export class ApiKeyReconciler {
   readonly #deps: ApiKeyDeps;
   readonly #told = new Map<Key, PublishedKey>();
+  readonly #startedAt: number;
 
   constructor(deps: ApiKeyDeps) {
     this.#deps = deps;
+    this.#startedAt = (deps.now ?? Date.now)();
   }
 
   /** Brings the status of one ApiKey up to date. Throws what the API server throws; the queue tries again. */
@@ -73,7 +76,9 @@ export class ApiKeyReconciler {
     };
     const own = decideApiKey(apiKey, facts, now);
     const verdict = verdictOf(own);
-    const status = verdict === told.verdict ? lettingStand(apiKey, own) : own;
+    const isNew = told.verdict === undefined && Date.parse(metadata.creationTimestamp ?? '') >= this.#startedAt;
+    const isUnchanged = verdict === told.verdict || (isNew && readyOf(own)?.reason === 'KeyUsable');
+    const status = isUnchanged ? lettingStand(apiKey, own) : own;
     const written = await writeStatus(client, apiKeys, apiKey, status);
     if (written) {
       cache.observe(written);

@@ -81,8 +81,8 @@ export interface ChildrenDeps {
   routes: Cache<KeptRoute, RouteObject>;
   requests: Cache<IssuedRequest, CertificateRequest>;
   resting: Resting;
-  /** Awaited before Certificates of these hostnames are deleted: their orders are known from CertificateRequests that go with them. */
-  beforeCertificatesGo: (hostnames: readonly string[]) => Promise<void>;
+  /** Awaited before Certificates are deleted or retained: their orders are known from CertificateRequests that go with them. */
+  beforeCertificatesGo: (going: readonly Certificate[]) => Promise<void>;
 }
 
 /**
@@ -307,7 +307,7 @@ export class Children {
   /** Retains Certificates without a route, or deletes them. A failure keeps no other Certificate from being tried. */
   async #leave(certs: readonly Certificate[], leaving: Leaving): Promise<PromiseSettledResult<boolean>[]> {
     return settleAll(certs, async (certificate) => {
-      await this.#beforeCertificatesGo(certificate.spec.dnsNames);
+      await this.#beforeCertificatesGo([certificate]);
       const rest = leaving(certificate);
       if (rest) return this.#resting.lay(certificate, rest);
       return (await this.#applier.remove(this.#certificates.resource, certificate)) !== 'Going';

@@ -4,7 +4,7 @@ import type {IssuedRequest} from '../domain/certificate.ts';
 import {isReordered, isResting} from '../domain/certificate.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import type {Beside, Rest} from '../domain/resting.ts';
-import {hostnameOf, mayRest, mayReturn, restEnds, restingCertificate, restsForTenant} from '../domain/resting.ts';
+import {mayRest, mayReturn, restEnds, restingCertificate, restsForTenant} from '../domain/resting.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import type {Applier} from '../kube/apply.ts';
 import type {Cache} from '../kube/cache.ts';
@@ -18,7 +18,7 @@ export interface RestingDeps {
   certificates: Pick<Cache<Certificate, Certificate>, 'by' | 'kept' | 'observe'>;
   requests: Pick<Cache<IssuedRequest, CertificateRequest>, 'by'>;
   /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
-  beforeCertificatesGo: (hostnames: readonly Hostname[]) => Promise<void>;
+  beforeCertificatesGo: (going: readonly Certificate[]) => Promise<void>;
 }
 
 export class Resting {
@@ -93,7 +93,7 @@ export class Resting {
     const {applier, beforeCertificatesGo} = this.#deps;
     const going = over.filter((c) => c.metadata.deletionTimestamp === undefined);
     if (going.length === 0) return;
-    await beforeCertificatesGo(going.map(hostnameOf));
+    await beforeCertificatesGo(going);
     for (const certificate of going) await applier.remove(certificates, certificate);
   }
 }

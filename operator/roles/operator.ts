@@ -1,6 +1,6 @@
 /** The operator: watches, decides, writes. */
 import {AccountReconciler, wakeAccounts} from '../controllers/account.ts';
-import {BookKeeper} from '../controllers/book-keeping.ts';
+import {BookKeeper, orderOf} from '../controllers/book-keeping.ts';
 import {type Caches, makeCaches} from '../controllers/caches.ts';
 import {CertificateTimes} from '../controllers/certificate-times.ts';
 import {CheckTimes} from '../controllers/check-times.ts';
@@ -19,7 +19,7 @@ import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
 import {ingresses, namespaces} from '../controllers/resources.ts';
 import {Resting} from '../controllers/resting.ts';
 import {Tenants} from '../controllers/tenants.ts';
-import type {DomainClaim} from '../api/foreign.ts';
+import type {Certificate, DomainClaim} from '../api/foreign.ts';
 import {ConfigError} from '../config.ts';
 import type {Order} from '../domain/budget.ts';
 import {mergeOrders} from '../domain/budget.ts';
@@ -33,6 +33,7 @@ import {Controller, type Reconcile} from '../kube/controller.ts';
 import {type EventRecord, EventRecorder} from '../kube/events.ts';
 import {Elector} from '../kube/leader.ts';
 import {Manager} from '../kube/manager.ts';
+import {keyOf} from '../kube/objects.ts';
 import type {Wake} from '../kube/wake.ts';
 import {eventOfAnswer, Preflight} from '../preflight/preflight.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
@@ -119,10 +120,28 @@ function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) 
   const writes = {
     ...caches,
     applier: new Applier(client, {fieldManager: 'doorplate', hashAnnotation: intentAnnotation}),
-    beforeCertificatesGo: (hostnames: readonly string[]) => claims.remember(hostnames, ordersOf),
+    beforeCertificatesGo: (going: readonly Certificate[]) =>
+      claims.remember(
+        going.flatMap(({spec}) => spec.dnsNames),
+        (claim) => {
+          const shown = ordersShownByOthers(caches, claim.metadata.name, going);
+          return ordersOf(claim).filter(({at}) => !shown.has(at));
+        },
+      ),
   };
   const resting: Resting = new Resting(writes);
   return {claims, resting, children: new Children({...writes, client, resting})};
+}
+
+/** Times of a hostname's orders whose CertificateRequests belong to other Certificates than these, and therefore stay. */
+function ordersShownByOthers(
+  {certificates, requests}: Pick<Caches, 'certificates' | 'requests'>,
+  hostname: string,
+  going: readonly Certificate[],
+): ReadonlySet<string> {
+  const leaving = new Set(going.map(keyOf));
+  const staying = certificates.by('hostname', hostname).filter((certificate) => !leaving.has(keyOf(certificate)));
+  return new Set(staying.flatMap((each) => requests.by('certificate', keyOf(each)).map((r) => orderOf(r).at)));
 }
 
 /** Makes controllers, all of which wait for these. */

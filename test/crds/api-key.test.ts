@@ -295,6 +295,26 @@ describe('An ApiKey', () => {
     await other.end();
   });
 
+  test('that another replica has banned before this one saw it first stays banned', async () => {
+    const later = await replica(new Bans());
+    try {
+      await later.controller.stop();
+      // Times of objects are whole seconds.
+      await wait(1000);
+      const key = await says(await create(), usable);
+      bans.ban(hashOf(key), unix(600_000));
+      await says(key, banned);
+      await eventually(() => {
+        const known = later.cache.get(keyOf(key));
+        return known !== undefined && conditionsOf(known) === banned;
+      });
+      await later.reconcile(keyOf(key));
+      expect(conditionsOf(await get(key))).toBe(banned);
+    } finally {
+      await later.end();
+    }
+  });
+
   test('in a rotation has the bans of both its tokens lifted', async () => {
     const hashes = [{sha256: hash()}, {sha256: hash(), expireTime: ends(600_000)}];
     const key = await says(await create({hashes}), usable);
