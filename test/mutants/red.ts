@@ -72,6 +72,12 @@ export const verdicts = runs(({failures}) => !byAssertion(failures));
 /** Without one. What mutants have left behind is there the second time, too; what a busy machine did once is not. */
 export const soundly = runs(() => true);
 
+/**
+ * Whether a complaint of {@link judge} may come from the machine alone: a test that did not run, that ended in no assertion, or that
+ * failed without the mutant. A mutant that survived is conclusive.
+ */
+export const isInconclusive = (wrong: string): boolean => !wrong.startsWith('SURVIVED');
+
 /** What is wrong with a mutant by what became of its test with it. */
 function wrongWith({test, title}: Mutant, verdict: Verdict | undefined): string | undefined {
   if (verdict === undefined) return `its test did not run: ${test} does not load with it`;

@@ -24,7 +24,7 @@ import {JestProcess} from './jest-process.ts';
 import {isOfPolicy, type Mutant, mustApply} from './mutant.ts';
 import {allMutants} from './policy-rules.ts';
 import {judgePolicies} from './policy.ts';
-import {judge, type Tell} from './red.ts';
+import {isInconclusive, judge, type Tell} from './red.ts';
 import {Verdicts} from './verdicts.ts';
 
 const run = promisify(execFile);
@@ -33,6 +33,8 @@ const started = Date.now();
 const isPure = ({test}: Mutant) => test.startsWith('test/unit/');
 /** So many mutants of one test file follow each other, and share the run of its tests without one; fewer of those that wait. */
 const mostInARow = {pure: 12, waiting: 6};
+/** At most so many inconclusive mutants run again. More of them have a common cause that a second run does not change. */
+const mostAgain = 30;
 /** What never comes with a mutant is waited for so long (test/support/patience.ts): enough for what comes on a busy machine. */
 const PATIENCE_MS = '30000';
 
@@ -114,7 +116,12 @@ async function judgeAll(
       };
       return start(name, env);
     };
-    const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tell);
+    const inconclusive = new Map<Mutant, [wrong: string, tookMs: number | undefined]>();
+    const tellIfConclusive: Tell = (mutant, wrong, tookMs) => {
+      if (wrong !== undefined && isInconclusive(wrong)) inconclusive.set(mutant, [wrong, tookMs]);
+      else tell(mutant, wrong, tookMs);
+    };
+    const judgeThese = (of: readonly Mutant[], jest: JestProcess) => judge(of, jest, tellIfConclusive);
     // First what only computes: four API servers more would starve the cluster that other suites have beside this.
     const pure = byTest(rest.filter(isPure), mostInARow.pure);
     await abreast(workers, pure, (i) => start(`pure-${i}`), judgeThese);
@@ -123,6 +130,19 @@ async function judgeAll(
     const others = rest.filter((m) => !isPure(m));
     const waiting = byTest(others, mostInARow.waiting);
     await abreast(3 * workers, waiting, (i) => startWithServer(`waiting-${i}`), judgeThese);
+    // A busy machine stops tests and API servers. One after the other, with an API server that is new, these tell more.
+    if (inconclusive.size > mostAgain)
+      for (const [mutant, [wrong, tookMs]] of inconclusive) tell(mutant, wrong, tookMs);
+    else {
+      for (const [{name}, [wrong]] of inconclusive) console.log(`runs again, alone: ${name}: ${wrong}`);
+      const again = byTest([...inconclusive.keys()], mostInARow.waiting);
+      await abreast(
+        1,
+        again,
+        () => startWithServer('again'),
+        (of, jest) => judge(of, jest, tell),
+      );
+    }
   } finally {
     await Promise.all([...processes, ...servers].map(async (o) => o.stop()));
     await Promise.all(browsers.map((browser) => browser.close()));

@@ -5,7 +5,7 @@ import {describe, expect, test} from '@jest/globals';
 import {brokenPolicies} from '../mutants/manifests.ts';
 import {arranged, homeOf, moved, mustBeAtHome} from '../mutants/homes.ts';
 import {edited, entriesIn, read} from '../mutants/mutant.ts';
-import {byAssertion, judge, soundly, verdicts} from '../mutants/red.ts';
+import {byAssertion, isInconclusive, judge, soundly, verdicts} from '../mutants/red.ts';
 
 const head = '# mutant: a\n# breaks: a rule\n# red: test/unit/x.test.ts › describe › title\n';
 const source = [
@@ -401,4 +401,15 @@ test('A mutant whose test failed by luck, with it and without, is looked at once
   }
   expect(ran).toEqual(['a: 2', 'a: 1', 'a: 1', 'a: 2']);
   expect(told).toEqual(['SURVIVED: describe › title']);
+});
+
+test('A mutant runs again if its test did not run, ended in no assertion, or failed without it; not if it survived', () => {
+  const complaints = [
+    'there is no such test: a.test.ts › title',
+    'its test did not run: a.test.ts does not load with it',
+    'its test fails, but by no assertion: title: Error: a replica ended with 1',
+    'its test is failed without it: title: Error',
+    'SURVIVED: title',
+  ];
+  expect(complaints.map(isInconclusive)).toEqual([true, true, true, true, false]);
 });
