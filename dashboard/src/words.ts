@@ -1,10 +1,19 @@
 /** Words and times for people. Texts from a status are shown unchanged. */
+import {reasonOf} from '../../operator/domain/reasons.ts';
+import type {CustomerTexts} from '../../operator/domain/reasons/reason.ts';
+import {message} from '../../operator/domain/reasons/reason.ts';
 
 /** `AwaitingVerification` as "Awaiting verification", `TXTMissing` as "TXT missing". */
 export const spaced = (word: string): string =>
   (word.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+/g) ?? [word])
     .map((part, i) => (i === 0 || (part.length > 1 && part === part.toUpperCase()) ? part : part.toLowerCase()))
     .join(' ');
+
+/** The customer's texts about the reason of a status. A reason of another release has no texts of its own: the message explains it. */
+export function textsOf({reason, message: said}: {reason: string; message: string}): CustomerTexts & {body: string} {
+  const texts = reasonOf(reason)?.customer ?? {title: spaced(reason), body: message, next: '', howLong: ''};
+  return {...texts, body: texts.body === message ? said : texts.body};
+}
 
 const parties: Record<string, string> = {
   Customer: 'you',

@@ -3,6 +3,7 @@ import {reasons} from '../domain/reasons.ts';
 import type {HealthRow} from '../domain/health.ts';
 import {healthRows} from '../domain/health.ts';
 import type {Reason} from '../domain/reasons/reason.ts';
+import {message} from '../domain/reasons/reason.ts';
 
 const parties: Readonly<Record<Reason['waitingFor'], string>> = {
   Customer: 'the customer',
@@ -33,17 +34,29 @@ ${Object.entries(healthRows).map(kind).join('')}
 |---|---|---|---|---|
 `;
 
+const pageIntro = `
+## Texts on the page
+
+The [Domains page](page.md) shows these texts to the customer in place of the reason. *The message* is the message of the status,
+word for word. No two reasons have the same title, so the title that a customer reads to you leads to the reason.
+
+| Reason | Title | Text | Next step | Duration |
+|---|---|---|---|---|
+`;
+
 const cell = (text: string) => text.replaceAll('|', '\\|');
+
+const operatorsRow = ([name, r]: [string, Reason]): string =>
+  `| \`${name}\` | ${cell(r.means)} | ${cell(r.remedy)} | ${parties[r.waitingFor]} | ${r.health} |\n`;
+
+function customersRow([name, {customer}]: [string, Reason]): string {
+  const {title, body, next, howLong} = customer;
+  const text = body === message ? '*The message*' : cell(body);
+  return `| \`${name}\` | ${cell(title)} | ${text} | ${cell(next)} | ${howLong === '' ? '-' : cell(howLong)} |\n`;
+}
 
 /** The page, whole. */
 export function reasonsPage(): string {
-  return (
-    intro +
-    Object.entries(reasons)
-      .map(
-        ([name, r]) =>
-          `| \`${name}\` | ${cell(r.means)} | ${cell(r.remedy)} | ${parties[r.waitingFor]} | ${r.health} |\n`,
-      )
-      .join('')
-  );
+  const rows = Object.entries(reasons);
+  return intro + rows.map(operatorsRow).join('') + pageIntro + rows.map(customersRow).join('');
 }

@@ -3,6 +3,7 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import type {ZoneStatus} from '../../operator/api/custom-domain.ts';
 import {recordsFor} from '../../operator/domain/proofs/proofs.ts';
+import {contactSupport, foundSoon, ownStep} from '../../operator/domain/reasons/reason.ts';
 import {sayRecords} from '../../operator/domain/records.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {PageWorld} from '../support/page-world.ts';
@@ -225,7 +226,9 @@ describe('A domain', () => {
         message: 'It is being removed.',
       },
     ]);
-    await card(page, 'leaving.example.org').getByText('It is being removed.').waitFor();
+    await card(page, 'leaving.example.org')
+      .getByText('Visitors no longer reach your project at this domain.')
+      .waitFor();
     expect(await page.locator('.badge').allTextContents()).toEqual([
       'Awaiting verification',
       'Not accepted',
@@ -242,7 +245,24 @@ describe('A domain', () => {
       'ALIAS, ANAME or flattened CNAME',
     );
     expect(await card(page, 'leaving.example.org').getByRole('button').count()).toBe(0);
-    await card(page, 'example.org').getByText('TXT missing').waitFor();
+    await card(page, 'example.org').getByText('Confirmation record is missing').waitFor();
+    const badges = await page.locator('.badge').all();
+    expect(await Promise.all(badges.map((badge) => badge.getAttribute('data-tone')))).toEqual([
+      'wait',
+      'bad',
+      'wait',
+      'wait',
+      'bad',
+      'plain',
+    ]);
+    const shown = (hostname: string) => card(page, hostname).locator('.message').allTextContents();
+    // The text about the reason or the message of the status, then the next step.
+    expect(await shown('expired.example.org')).toEqual(['The certificate expired at 2026-11-21T00:00:00Z.', ownStep]);
+    expect(await shown('leaving.example.org')).toEqual([
+      'Visitors no longer reach your project at this domain.',
+      contactSupport,
+    ]);
+    expect((await shown('example.org'))[1]).toBe(`Create the records below at your DNS provider. ${foundSoon}`);
     await expectAccessible(page, 'phases');
   });
 

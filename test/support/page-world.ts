@@ -61,7 +61,12 @@ const filesIn = (path: string): string[] =>
 /** The page as `npm run page` builds it, from the sources as they are. */
 export function buildPage(): void {
   const built = statSync(`${root}dist/page/index.html`, {throwIfNoEntry: false})?.mtimeMs ?? 0;
-  const sources = ['dashboard', 'operator/api/hostname-rules.ts'].flatMap((path) => filesIn(`${root}${path}`));
+  const sources = [
+    'dashboard',
+    'operator/api/hostname-rules.ts',
+    'operator/domain/reasons.ts',
+    'operator/domain/reasons',
+  ].flatMap((path) => filesIn(`${root}${path}`));
   if (sources.some((file) => statSync(file).mtimeMs > built))
     execFileSync('npm', ['run', '--silent', 'page'], {cwd: root, stdio: 'inherit'});
 }

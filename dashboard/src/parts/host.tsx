@@ -5,7 +5,7 @@ import type {RefObject} from 'react';
 import {api} from '../api.ts';
 import type {Host} from '../api.ts';
 import {client, domainsQuery} from '../queries.ts';
-import {partyOf, spaced, when} from '../words.ts';
+import {partyOf, spaced, textsOf, when} from '../words.ts';
 import {Button} from './button.tsx';
 import {giveFocusBack} from './focus.ts';
 import {later} from './later.ts';
@@ -29,9 +29,11 @@ export interface HostProps {
   say: (outcome: string) => void;
 }
 
-const toneOf = ({phase, waitingFor, servedUntil, reason}: Host): string => {
-  if (reason === 'CertificateExpired' || phase === 'NotAccepted') return 'bad';
-  if (servedUntil !== undefined || reason === 'RenewalOverdue') return 'wait';
+const toneOf = (host: Host): string => {
+  const {phase, waitingFor, servedUntil} = host;
+  const {tone} = textsOf(host);
+  if (tone === 'bad' || phase === 'NotAccepted') return 'bad';
+  if (servedUntil !== undefined || tone === 'wait') return 'wait';
   if (phase === 'Live') return 'good';
   return waitingFor === 'Customer' || waitingFor === 'Platform' ? 'wait' : 'plain';
 };
@@ -50,7 +52,8 @@ const stand = (records: Host['records']): boolean =>
 
 export function HostCard(props: HostProps) {
   const {host, primary, readOnly, mayVerify} = props;
-  const {hostname, phase, message, waitingFor, records, reason} = host;
+  const {hostname, phase, waitingFor, records} = host;
+  const {title, body, next, howLong} = textsOf(host);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => giveFocusBack, []);
   const open = (phase !== 'Live' && phase !== 'Removing') || !stand(records);
@@ -73,7 +76,7 @@ export function HostCard(props: HostProps) {
         </p>
       </div>
       <p className="note">
-        {roleOf(host, primary)} · {spaced(reason)}
+        {roleOf(host, primary)} · {title}
         {waitingFor !== 'Nobody' && (
           <>
             {' '}
@@ -81,7 +84,8 @@ export function HostCard(props: HostProps) {
           </>
         )}
       </p>
-      <p className="message">{message}</p>
+      <p className="message">{body}</p>
+      {next !== '' && <p className="message">{`${next} ${howLong}`.trim()}</p>}
       {host.servedUntil !== undefined && (
         <p className="message">
           Served until <time dateTime={host.servedUntil}>{when(host.servedUntil)}</time>.
@@ -113,7 +117,8 @@ function Actions({
   say,
   heading,
 }: HostProps & {heading: RefObject<HTMLHeadingElement | null>}) {
-  const {hostname, role, phase, message} = host;
+  const {hostname, role, phase} = host;
+  const {body} = textsOf(host);
   const [asking, setAsking] = useState(false);
   const read = (): Promise<void> => client.invalidateQueries(domainsQuery(project));
   /** Whether somebody here waits for the outcome of a Verify. */
@@ -143,7 +148,7 @@ function Actions({
   useEffect(() => {
     if (checking || !waits.current) return;
     waits.current = false;
-    if (verify.isSuccess) say(`${hostname}: ${spaced(phase)}. ${message}`);
+    if (verify.isSuccess) say(`${hostname}: ${spaced(phase)}. ${body}`);
   });
   // With the role a button goes.
   useEffect(() => () => giveFocusBack(heading.current), [role, heading]);

@@ -1,5 +1,6 @@
 /** Reasons about a hostname's DNS and its owner. */
 import type {Reason} from './reason.ts';
+import {contactSupport, foundSoon, message, nothingToDo} from './reason.ts';
 
 export const proofReasons = {
   CheckPending: {
@@ -8,6 +9,12 @@ export const proofReasons = {
     waitingFor: 'Nobody',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
+    customer: {
+      title: 'Waiting for the first check',
+      body: message,
+      next: 'Create the DNS record, if you have not done so yet.',
+      howLong: 'The first check usually takes less than a minute.',
+    },
   },
   RecordMissing: {
     means: 'There is no record at the name.',
@@ -15,6 +22,12 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,
+    customer: {
+      title: 'DNS record is missing',
+      body: message,
+      next: 'Create the records below at your DNS provider.',
+      howLong: foundSoon,
+    },
   },
   TargetMismatch: {
     means: 'The CNAME has another value.',
@@ -22,6 +35,12 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     mayBeWildcard: true,
+    customer: {
+      title: 'DNS record has another value',
+      body: message,
+      next: 'Change the record at your DNS provider to the value below.',
+      howLong: foundSoon,
+    },
   },
   IndirectCNAME: {
     means: "The CNAME reaches the project's host by way of another name, which proves nothing about who set it.",
@@ -29,6 +48,12 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     mayBeWildcard: true,
+    customer: {
+      title: 'DNS record is not direct',
+      body: message,
+      next: 'Change the record at your DNS provider to the value below.',
+      howLong: foundSoon,
+    },
   },
   ConflictingRecord: {
     means: 'There are address records at the name, which block the CNAME.',
@@ -36,6 +61,12 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     mayBeWildcard: true,
+    customer: {
+      title: 'DNS records are in conflict',
+      body: message,
+      next: 'Change your DNS records as described above.',
+      howLong: foundSoon,
+    },
   },
   ProxiedOrFlattened: {
     means: "The name has the edge's own addresses and no CNAME: a proxy or a flattened record hides the proof.",
@@ -45,6 +76,12 @@ export const proofReasons = {
     health: 'awaited',
     isNegativeAnswer: true,
     mayBeWildcard: true,
+    customer: {
+      title: 'DNS record is hidden',
+      body: message,
+      next: 'Change your DNS records as described above.',
+      howLong: foundSoon,
+    },
   },
   BehindCDN: {
     means:
@@ -56,6 +93,12 @@ export const proofReasons = {
     health: 'awaited',
     isNegativeAnswer: true,
     mayBeWildcard: true,
+    customer: {
+      title: 'Domain is behind another service',
+      body: message,
+      next: 'Change your DNS records as described above.',
+      howLong: foundSoon,
+    },
   },
   ConflictingA: {
     means: "The apex has an A record that is not the edge's.",
@@ -64,6 +107,12 @@ export const proofReasons = {
       "edge's addresses) and the TXT are needed.",
     waitingFor: 'Customer',
     health: 'awaited',
+    customer: {
+      title: 'Domain leads to another address',
+      body: message,
+      next: 'Delete the records that are named above. Create the records below.',
+      howLong: foundSoon,
+    },
   },
   ConflictingAAAA: {
     means:
@@ -71,6 +120,12 @@ export const proofReasons = {
     remedy: 'Delete it.',
     waitingFor: 'Customer',
     health: 'awaited',
+    customer: {
+      title: 'Domain leads some visitors elsewhere',
+      body: message,
+      next: 'Delete the records that are named above. Create the records below.',
+      howLong: foundSoon,
+    },
   },
   TXTMissing: {
     means: "The name has the edge's addresses, which prove no tenant, and no TXT record.",
@@ -78,18 +133,36 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,
+    customer: {
+      title: 'Confirmation record is missing',
+      body: message,
+      next: 'Create the records below at your DNS provider.',
+      howLong: foundSoon,
+    },
   },
   TXTMismatch: {
     means: 'The TXT record has another value than the token of this tenant, or there is a CNAME in its place.',
     remedy: 'Correct its value; it must match exactly. Other values may stand beside it.',
     waitingFor: 'Customer',
     health: 'awaited',
+    customer: {
+      title: 'Confirmation record is wrong',
+      body: message,
+      next: 'Correct the record as described above. Its value must match exactly.',
+      howLong: foundSoon,
+    },
   },
   PropagationPending: {
     means: "The zone's own servers have the record, most resolvers do not see it yet.",
     remedy: 'Nothing: old answers expire from the caches.',
     waitingFor: 'Nobody',
     health: 'awaited',
+    customer: {
+      title: 'DNS change is spreading',
+      body: message,
+      next: nothingToDo,
+      howLong: 'The change usually reaches all networks within a few hours.',
+    },
   },
   AuthoritativeUnreachable: {
     means: "None of the zone's own servers could be reached.",
@@ -98,6 +171,12 @@ export const proofReasons = {
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {Verified: 'Unknown'},
+    customer: {
+      title: 'DNS provider does not answer',
+      body: message,
+      next: 'Ask your DNS provider whether its servers work. If they do, contact support.',
+      howLong: '',
+    },
   },
   AuthoritativeFailure: {
     means: "The zone's own servers answer with an error, or not for this zone.",
@@ -105,6 +184,12 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
+    customer: {
+      title: 'DNS provider reports an error',
+      body: message,
+      next: 'Ask your DNS provider to correct the DNS of this domain.',
+      howLong: 'A correction is usually found within a few minutes.',
+    },
   },
   DNSSECBroken: {
     means:
@@ -113,6 +198,12 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
+    customer: {
+      title: 'DNS security is broken',
+      body: message,
+      next: 'Ask your DNS provider to correct DNSSEC for this domain, as described above.',
+      howLong: 'A correction usually takes effect within a day.',
+    },
   },
   ResolverFailure: {
     means: 'The recursive resolvers gave no usable answer.',
@@ -120,6 +211,12 @@ export const proofReasons = {
     waitingFor: 'Platform',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
+    customer: {
+      title: 'DNS check did not work',
+      body: 'This platform could not finish the check of your DNS records. Your records may be correct.',
+      next: contactSupport,
+      howLong: '',
+    },
   },
   NoEdgeAddress: {
     means:
@@ -128,6 +225,12 @@ export const proofReasons = {
     waitingFor: 'Platform',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
+    customer: {
+      title: 'Platform is not ready for the check',
+      body: 'This platform does not know its own addresses yet, so it cannot check your DNS records.',
+      next: contactSupport,
+      howLong: '',
+    },
   },
   HostnameClaimed: {
     means: 'The hostname is proven here and attached elsewhere on this platform; the proof that stands there decides.',
@@ -135,11 +238,23 @@ export const proofReasons = {
       'Remove the records that point to the other place, such as an older TXT record; the hostname then passes over by itself.',
     waitingFor: 'Customer',
     health: 'stalled',
+    customer: {
+      title: 'Domain is in use elsewhere',
+      body: message,
+      next: 'Follow the step above, or contact support.',
+      howLong: '',
+    },
   },
   VerificationExpired: {
     means: 'The record did not appear in time; automatic checks have ended.',
     remedy: 'Create the record, then ask for a check (Verify).',
     waitingFor: 'Customer',
     health: 'stalled',
+    customer: {
+      title: 'Automatic checks have ended',
+      body: message,
+      next: 'Create the records below, then press Verify.',
+      howLong: 'The check usually takes less than a minute.',
+    },
   },
 } as const satisfies Record<string, Reason>;

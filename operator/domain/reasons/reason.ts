@@ -1,6 +1,32 @@
 import type {Party} from '../../api/custom-domain.ts';
 import type {ReasonHealth} from '../health.ts';
 
+/** As the body of a customer's texts: the page shows the message of the condition. */
+export const message = Symbol('message');
+
+// Texts that several reasons share.
+export const nothingToDo = 'You do not need to do anything.';
+export const contactSupport = 'You do not need to change anything. Contact support if this lasts.';
+/** The message names the actor, which may be the customer or another party. */
+export const ownStep =
+  'If the text above names a step for you, follow it and press Re-verify. Otherwise contact support.';
+export const foundSoon = 'Saved records are usually found within a few minutes.';
+export const takesEffectSoon = 'The change usually takes effect within a minute.';
+
+/** Texts about a reason for the customer, who is not an engineer: whole sentences, besides the title. */
+export interface CustomerTexts {
+  /** The state of the hostname, in a few words. No other reason has the same title. */
+  title: string;
+  /** The meaning of the state for the customer or the visitors. */
+  body: string | typeof message;
+  /** The next step of the customer, or that no step is needed. */
+  next: string;
+  /** The usual time until the state ends, after the customer's step if there is one. Empty if no usual time is known. */
+  howLong: string;
+  /** The color of the state on the page, if the phase and the actor do not determine it. */
+  tone?: 'bad' | 'wait';
+}
+
 /** A reason that a status may give: what it means, what to do, whose turn it is, and how tools that wait should take it. */
 export interface Reason {
   means: string;
@@ -19,4 +45,5 @@ export interface Reason {
   isNegativeAnswer?: true;
   /** The records that were seen may come of a wildcard. */
   mayBeWildcard?: true;
+  customer: CustomerTexts;
 }

@@ -1,5 +1,6 @@
 /** What is Live, or was; and what conditions say that have no reason of a hostname to show. */
 import type {Reason} from './reason.ts';
+import {contactSupport, foundSoon, message, nothingToDo, ownStep} from './reason.ts';
 
 export const servingReasons = {
   // Live.
@@ -8,12 +9,24 @@ export const servingReasons = {
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
+    customer: {
+      title: 'Everything works',
+      body: 'Visitors reach your project at this domain over a secure connection.',
+      next: nothingToDo,
+      howLong: '',
+    },
   },
   Redirecting: {
     means: 'It redirects to the primary; the edge was seen to present its certificate.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
+    customer: {
+      title: 'Redirect works',
+      body: 'Visitors of this domain are redirected to your main domain.',
+      next: nothingToDo,
+      howLong: '',
+    },
   },
   RenewalOverdue: {
     means:
@@ -23,6 +36,7 @@ export const servingReasons = {
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False'},
+    customer: {title: 'Certificate renewal is late', body: message, next: ownStep, howLong: '', tone: 'wait'},
   },
   CertificateExpired: {
     means: 'Its certificate has expired: browsers refuse it. Its routes stay.',
@@ -30,12 +44,19 @@ export const servingReasons = {
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False'},
+    customer: {title: 'Certificate has expired', body: message, next: ownStep, howLong: '', tone: 'bad'},
   },
   ServedUntilReplaced: {
     means: 'It was the primary; it is served as before until the new primary is Live.',
     remedy: 'See the primary.',
     waitingFor: 'Nobody',
     health: 'done',
+    customer: {
+      title: 'Works until it is replaced',
+      body: 'This was your main domain. Visitors reach your project here until the new main domain is live.',
+      next: 'Follow the steps of the new main domain.',
+      howLong: '',
+    },
   },
   ServedBehindCDN: {
     means:
@@ -44,18 +65,36 @@ export const servingReasons = {
     remedy: 'Create the TXT record that the message names, so that it is proven behind the CDN, too.',
     waitingFor: 'Nobody',
     health: 'done',
+    customer: {
+      title: 'Works, but needs confirmation',
+      body: message,
+      next: 'Follow the step above to confirm that the domain is yours. Then press Re-verify.',
+      howLong: 'The check usually takes less than a minute.',
+    },
   },
   DNSDrifted: {
     means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
     remedy: 'Put the record back.',
     waitingFor: 'Customer',
     health: 'stalled',
+    customer: {
+      title: 'DNS no longer leads here',
+      body: message,
+      next: 'Restore the records below at your DNS provider.',
+      howLong: foundSoon,
+    },
   },
   Removing: {
     means: 'It is being removed; its routes are gone.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'removing',
+    customer: {
+      title: 'Domain is being removed',
+      body: 'Visitors no longer reach your project at this domain.',
+      next: contactSupport,
+      howLong: '',
+    },
   },
   // Conditions that have no reason of a hostname to show.
   Accepted: {
@@ -63,14 +102,59 @@ export const servingReasons = {
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
+    customer: {
+      title: 'Domain is allowed',
+      body: 'This domain can be connected to your project.',
+      next: nothingToDo,
+      howLong: '',
+    },
   },
-  Proven: {means: 'DNS names the host of this Project.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
-  Issued: {means: 'The certificate is there.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
-  Routed: {means: 'The ingress rules are written.', remedy: 'Nothing.', waitingFor: 'Nobody', health: 'done'},
+  Proven: {
+    means: 'DNS names the host of this Project.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'done',
+    customer: {
+      title: 'Domain is confirmed',
+      body: 'The DNS records show that this domain is yours.',
+      next: nothingToDo,
+      howLong: '',
+    },
+  },
+  Issued: {
+    means: 'The certificate is there.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'done',
+    customer: {
+      title: 'Certificate is ready',
+      body: 'This domain has a certificate for secure connections.',
+      next: nothingToDo,
+      howLong: '',
+    },
+  },
+  Routed: {
+    means: 'The ingress rules are written.',
+    remedy: 'Nothing.',
+    waitingFor: 'Nobody',
+    health: 'done',
+    customer: {
+      title: 'Domain is connected',
+      body: 'This platform is set up to answer for this domain.',
+      next: nothingToDo,
+      howLong: '',
+    },
+  },
   RoutesPending: {
     means: 'The ingress rules are being written.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'pending',
+    customer: {
+      title: 'Domain is being connected',
+      body: 'This platform is being set up to answer for this domain.',
+      next: nothingToDo,
+      howLong: 'This usually takes less than a minute.',
+    },
   },
 } as const satisfies Record<string, Reason>;

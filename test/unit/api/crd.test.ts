@@ -179,9 +179,10 @@ test.each<CustomKind>([customDomainKind, projectKind, planKind, accountKind, api
 );
 
 describe('docs/reasons.md', () => {
-  const rows = reasonsPage()
-    .split('\n')
-    .filter((line) => line.startsWith('| `'));
+  const tables = reasonsPage()
+    .split('## Texts on the page')
+    .map((part) => part.split('\n').filter((line) => line.startsWith('| `')));
+  const [rows = [], texts = []] = tables;
 
   test('has a row for each reason, in the order of the table, with all its columns', () => {
     expect(rows.map((r) => /^\| `(\w+)` \|/.exec(r)?.[1])).toEqual(Object.keys(reasons));
@@ -189,6 +190,13 @@ describe('docs/reasons.md', () => {
       expect(r).toMatch(
         /^\| `\w+` \| [A-Z].+\. \| [A-Z].+\. \| (the customer|the platform|the certificate authority|-) \| (pending|awaited|stalled|done|removing) \|$/,
       );
+  });
+
+  test('shows what the page tells the customer about each reason', () => {
+    expect(texts.map((r) => /^\| `(\w+)` \| [A-Z].+ \| .+ \| .+\. \| (.+\.|-) \|$/.exec(r)?.[1])).toEqual(
+      Object.keys(reasons),
+    );
+    expect(texts.find((r) => r.startsWith('| `RecordMissing` |'))).toContain('| *The message* |');
   });
 
   test('says of every reason whose turn it is: who must act is never nobody, where something stalls', () => {
