@@ -38,7 +38,7 @@ export const proofReasons = {
     customer: {
       title: 'DNS record has another value',
       body: message,
-      next: 'Change the record at your DNS provider to the value below.',
+      next: 'Set the record of this domain to the value below at your DNS provider.',
       howLong: foundSoon,
     },
   },
@@ -51,7 +51,7 @@ export const proofReasons = {
     customer: {
       title: 'DNS record is not direct',
       body: message,
-      next: 'Change the record at your DNS provider to the value below.',
+      next: 'Set the record of this domain to the value below at your DNS provider.',
       howLong: foundSoon,
     },
   },
