@@ -15,7 +15,7 @@ interface ClaimsOptions {
 export function addClaims(program: Command, act: Act): void {
   const command = describe(program, 'claims', {
     summary:
-      'for the platform: DomainClaims, which count as proof, out of a list with a hostname and an Account in each line. Writes nothing',
+      'print DomainClaims, which verify hostnames, for a list with a hostname and an Account in each line. Writes nothing',
     examples: [
       'kubectl doorplate claims -f hostnames.csv | kubectl create -f -',
       'echo docs.example.com,acme | kubectl doorplate claims -f -',

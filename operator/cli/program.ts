@@ -31,6 +31,7 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
     .exitOverride()
     .addHelpText('afterAll', `\n${exitCodesHelp}`)
     .showHelpAfterError('See: kubectl doorplate --help');
+  program.commandsGroup('Commands:');
   addStatus(program, act);
   addRecords(program, act);
   addVerify(program, act);
@@ -40,6 +41,7 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
   addKeyCreate(key, act);
   addKeyList(key, act);
   addKeyRevoke(key, act);
+  program.commandsGroup('Commands for platform engineers:');
   addPolicy(program, act);
   addAdopt(program, act);
   addClaims(program, act);

@@ -38,7 +38,7 @@ const columns = {
 
 export function addUsage(program: Command, act: Act): void {
   const command = describe(program, 'usage', {
-    summary: 'for the platform: how many requests API keys made, of a namespace by day, of all in sum',
+    summary: 'how many requests API keys made, of a namespace by day, of all in sum',
     examples: [
       'kubectl doorplate usage -n acme --since 2026-03-01 --until 2026-03-31',
       'kubectl doorplate usage -A --since 2026-03-01 --until 2026-03-31 -o csv > march.csv',

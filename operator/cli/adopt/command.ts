@@ -9,7 +9,7 @@ import type {AdoptOptions} from './adopt.ts';
 export function addAdopt(program: Command, act: Act): void {
   const command = describe(program, 'adopt', {
     summary:
-      'for the platform: take over hostnames that other Ingresses serve, with their certificates, before their CustomDomains are applied',
+      'take over hostnames that other Ingresses serve, with their certificates, before their CustomDomains are applied',
     examples: [
       'kubectl doorplate adopt -f custom-domains.yaml --dry-run',
       'kubectl doorplate adopt -f custom-domains.yaml',

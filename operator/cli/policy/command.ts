@@ -9,7 +9,10 @@ import {check} from './check.ts';
 const output = outputOption(['table', 'json']);
 
 export function addPolicy(program: Command, act: Act): void {
-  const policy = program.command('policy').description('the admission policy, for the platform').helpCommand(false);
+  const policy = program
+    .command('policy')
+    .description('what the admission policy refuses or would refuse')
+    .helpCommand(false);
   const checks = describe(policy, 'check', {
     summary:
       'what stands that its writers could change no more where the admission policy denies, and how to except them. Writes nothing',
