@@ -23,6 +23,14 @@ const parties: Record<string, string> = {
 };
 export const partyOf = (party: string): string => parties[party] ?? party;
 
+const verifyingRecords: Record<string, string> = {
+  CNAME: 'its CNAME record',
+  TXT: 'its TXT record',
+  Addresses: 'its address records',
+};
+/** The records of a verification method. */
+export const recordOf = (method: string): string => verifyingRecords[method] ?? method;
+
 const dateAndTime = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'short'});
 export const when = (time: string | number): string => dateAndTime.format(new Date(time));
 

@@ -1,5 +1,6 @@
 import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
+import {verificationMethods} from './domain-claim.ts';
 import {celFold, fold} from './hostname-rules.ts';
 import {checked, conditions, hostname, objectName, observedGeneration, text, time} from './rules.ts';
 
@@ -151,6 +152,13 @@ const host = z
         "while the plan's limit holds it back.",
     ).optional(),
     verifiedAt: time('When DNS proved it.').optional(),
+    verifiedBy: z
+      .enum(verificationMethods)
+      .optional()
+      .describe(
+        'The method of the newest DNS check that verified it: CNAME, TXT (with a token) or Addresses (of the edge). ' +
+          "Absent while the platform's own DomainClaim alone counts as proof.",
+      ),
     liveAt: time('When it was first seen served with its certificate.').optional(),
     zone: zone.optional(),
     waitingFor: z.enum(parties).describe('Whose turn it is: Customer, Platform, CertificateAuthority or Nobody.'),

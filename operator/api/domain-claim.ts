@@ -5,6 +5,9 @@ import {checked, objectName, text, time} from './rules.ts';
 /** How a claim came about: by records in DNS, or by the platform's word. */
 export const proofs = ['DNS', 'Platform'] as const;
 
+/** Verification methods: the records with which a DNS check verifies a hostname. */
+export const verificationMethods = ['CNAME', 'TXT', 'Addresses'] as const;
+
 const tenant = checked(
   z.object({
     account: objectName('Name of the Account that holds the hostname.').optional(),
@@ -60,6 +63,14 @@ const status = z
         'Raised whenever the hostname is released or passes to another tenant: what others had to publish before proves nothing any more.',
       ),
     token: text(64, "Value of the TXT record that proves the holder's right.").optional(),
+    verifiedBy: z
+      .enum(verificationMethods)
+      .optional()
+      .describe(
+        'The method of the newest DNS check that verified the hostname for this holder: CNAME, TXT or Addresses. ' +
+          'Absent until a check verifies it: with proof Platform, or after the upgrade from a release without this field.',
+      ),
+    verifiedAt: time('When a DNS check verified the hostname for this holder; later checks keep it.').optional(),
     quarantinedUntil: time(
       'Until when the released hostname is kept for its tenant; another tenant needs new proof.',
     ).optional(),

@@ -22,6 +22,7 @@ import type {Verdict} from './proofs/proof.ts';
 import {denies} from './proofs/proof.ts';
 import type {Tenant} from './tenant.ts';
 import {timestamp} from './times.ts';
+import {type Verification, verificationOf} from './verified.ts';
 
 /** Whether a write gives a hostname to an object or tenant that did not own it. */
 export function gives({before, spec: {tenant}, status: {holder}}: ClaimWrite): boolean {
@@ -97,6 +98,8 @@ export interface ClaimInput {
   orders?: readonly Order[];
   /** The hostname was verified for this CustomDomain before, and the verification was not lost since. */
   verified: boolean;
+  /** The verification that status reports for this CustomDomain. */
+  reported?: Verification;
   /** DNS verdicts about the current owner's records, newest last. */
   rival: readonly {verdict: Verdict; at: number}[];
   takeoverConfirmationsMs: readonly number[];
@@ -113,6 +116,7 @@ const held = (p: ClaimInput, tenant = identityOf(p.tenant)): Pick<ClaimWrite, 's
       since: timestamp(p.now),
       generation: p.claim?.status?.generation ?? 0,
       token: tokenFor(p.installation, p.tenant, p.hostname, p.claim),
+      ...verificationOf(p.verdict, p.checkedAt, p.reported),
       ...(p.orders && p.orders.length > 0 && {orders: [...p.orders]}),
     },
   };

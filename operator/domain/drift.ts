@@ -21,9 +21,12 @@ export interface Drift {
 /** Delay before a doubt is checked again after an inconclusive DNS check, ms. */
 export const doubtMs = 60_000;
 
-/** Whether a CDN hides the records that verified a hostname: a CNAME or addresses. A CDN hides no TXT. */
-export const isHidden = (verdict: Verdict | undefined, provenBy: Proof | undefined): boolean =>
-  verdict?.kind === 'Refuted' && verdict.behind !== undefined && (provenBy === 'CNAME' || provenBy === 'Addresses');
+/**
+ * Whether a CDN may hide the records that verified a hostname: a CNAME or addresses. A CDN hides no TXT. The method is undefined in a claim
+ * of an earlier release until a check verifies the hostname again; its records may be hidden.
+ */
+export const isHidden = (verdict: Verdict | undefined, verifiedBy: Proof | undefined): boolean =>
+  verdict?.kind === 'Refuted' && verdict.behind !== undefined && verifiedBy !== 'TXT';
 
 /**
  * Drift of an owned hostname: the first authoritative negative, then one confirmation after each time of `afterMs` since that negative. A

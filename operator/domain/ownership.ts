@@ -13,9 +13,9 @@ import type {Hostname} from './hostname.ts';
 import {within} from './hostname.ts';
 import {failureOf} from './issuance.ts';
 import type {Verdict} from './proofs/proof.ts';
-import {proofByRecords} from './proofs/proofs.ts';
 import type {Question} from './records.ts';
-import {told} from './told.ts';
+import type {Verification} from './verified.ts';
+import {recordVerification, verificationOf} from './verified.ts';
 import type {HostFacts, World} from './world.ts';
 
 export interface Ownership {
@@ -31,6 +31,8 @@ export interface Ownership {
   drift: Drift | undefined;
   /** The hostname was verified before, and the verification is still valid. */
   verified: boolean;
+  /** The verification that the claim records, once `claims` are written. */
+  verification: Verification;
   /** The verification is valid although a CDN hides the records now. */
   hidden: boolean;
   /** DNS has ended the verification. A new verification is awaited. */
@@ -55,19 +57,14 @@ export function ownershipOf(
   world: World,
   hostname: Hostname,
   facts: HostFacts,
-  {verifiedAt, liveAt}: {verifiedAt?: string; liveAt?: string},
+  reported: Verification & {liveAt?: string},
 ): Ownership {
   const {now, policy} = world;
-  const {verdict, checkedAt, certificate, diagnosis} = facts;
+  let {verifiedAt} = reported;
+  const {verdict, checkedAt} = facts;
   const claims: ClaimWrite[] = [];
   const claim = world.claims.get(hostname);
-  const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
-  const orders = mergeOrders(
-    claim?.status?.orders ?? [],
-    [...(facts.orders ?? []), failure ?? []].flat(),
-    policy.budgets,
-    now,
-  );
+  const orders = knownOrders(world, facts, claim);
   // Verification wins no hostname before the claim is written. A hostname that another owner has taken over is lost at once.
   const standing = standingOf({
     now,
@@ -80,6 +77,7 @@ export function ownershipOf(
     checkedAt,
     orders,
     verified: verifiedAt !== undefined,
+    reported,
     rival: facts.rival?.looks ?? [],
     takeoverConfirmationsMs: policy.takeoverConfirmationsMs,
   });
@@ -88,15 +86,16 @@ export function ownershipOf(
   if (standing.kind === 'Claimed' || standing.kind === 'Unproven') verifiedAt = undefined;
 
   // Drift: a verification is valid until an authoritative negative is confirmed (rule 3).
-  const hides = verifiedAt !== undefined && isHidden(verdict, proofByRecords(told(world.domain, hostname).records));
+  const hides = verifiedAt !== undefined && isHidden(verdict, claim?.status?.verifiedBy);
   const drift =
     standing.kind === 'Held' && claim && !byPlatform && (verifiedAt !== undefined || verdict?.kind === 'Proven')
       ? driftOf(claim, verdict, checkedAt, policy.driftConfirmationsMs, hides)
       : undefined;
-  if (drift?.write) claims.push(drift.write);
-  if (standing.kind === 'Held' && claim && claims.length === 0)
-    claims.push(...rememberOrders(claim, orders, certificate));
-  const ends = drift?.confirmed ? driftEnds(world, claim, verdict, liveAt) : undefined;
+  if (standing.kind === 'Held' && claim) {
+    const recorded = recordVerification(claim, facts, {write: drift?.write, reportedAt: verifiedAt});
+    claims.push(...(recorded ? [recorded] : rememberOrders(claim, orders, facts.certificate)));
+  }
+  const ends = drift?.confirmed ? driftEnds(world, claim, verdict, reported.liveAt) : undefined;
   const lost = ends !== undefined && now >= ends;
   return {
     claim,
@@ -107,9 +106,20 @@ export function ownershipOf(
     drift,
     lost,
     verified: verifiedAt !== undefined && !lost,
+    verification: verificationOf(undefined, undefined, (claims[0] ?? claim)?.status),
     hidden: hides && drift?.confirmed === false,
     ...(ends !== undefined && !lost && {servedUntil: ends}),
   };
+}
+
+/** All orders of the hostname: those of its claim, and those that its objects show. */
+function knownOrders(
+  {now, policy}: World,
+  {orders = [], certificate, diagnosis}: HostFacts,
+  claim: DomainClaim | undefined,
+): readonly Order[] {
+  const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
+  return mergeOrders(claim?.status?.orders ?? [], [...orders, failure ?? []].flat(), policy.budgets, now);
 }
 
 /** Records orders that no CertificateRequest shows any more. This write comes before all actions that depend on it. */

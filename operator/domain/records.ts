@@ -1,6 +1,7 @@
 /** The records that a customer creates, formatted for a DNS provider's form and for a message. */
 
 import type {ZoneStatus} from '../api/custom-domain.ts';
+import type {verificationMethods} from '../api/domain-claim.ts';
 import type {Hostname} from './hostname.ts';
 import {recordName} from './hostname.ts';
 
@@ -17,7 +18,7 @@ export interface Question {
  * Verification method: a CNAME to the Project's default hostname; the edge's addresses with the TXT; those addresses alone
  * (`AddressOnly`).
  */
-export type Proof = 'CNAME' | 'TXT' | 'Addresses';
+export type Proof = (typeof verificationMethods)[number];
 
 const challengeLabel = '_doorplate-challenge';
 

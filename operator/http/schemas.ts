@@ -4,6 +4,7 @@
  */
 import {z} from 'zod';
 import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';
+import {verificationMethods} from '../api/domain-claim.ts';
 import {hostname} from '../api/rules.ts';
 
 export const time = (description: string) =>
@@ -64,6 +65,10 @@ export const host = z
     since: time('Since when it has had this reason.').optional(),
     addedAt: time('When it was added.').optional(),
     verifiedAt: time('When DNS proved it.').optional(),
+    verifiedBy: z
+      .enum(verificationMethods)
+      .optional()
+      .describe('The method of the newest DNS check that verified it; absent while only the platform has.'),
     liveAt: time('When it was first seen served with its certificate.').optional(),
     servedUntil: time('Until when it is still served although it no longer qualifies.').optional(),
     certificateExpires: time('When its certificate expires; it is renewed before that.').optional(),

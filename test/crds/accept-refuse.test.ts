@@ -9,7 +9,7 @@ import {accountKind} from '../../operator/api/account.ts';
 import {apiKeyKind} from '../../operator/api/api-key.ts';
 import {fit} from '../../operator/domain/fit.ts';
 import {longestSpec, longestStatusOf} from '../support/longest.ts';
-import {domainClaimKind} from '../../operator/api/domain-claim.ts';
+import {domainClaimKind, verificationMethods} from '../../operator/api/domain-claim.ts';
 import {planKind} from '../../operator/api/plan.ts';
 import {projectKind} from '../../operator/api/project.ts';
 import {apiVersionOf, type KubeObject, pathOf, type Resource} from '../../operator/kube/objects.ts';
@@ -142,6 +142,26 @@ describe.each(kinds)('$resource.kind', ({resource, schema, rows}) => {
   test('has rows of both kinds, each once', () => {
     expect(new Set(rows.map((r) => r.name)).size).toBe(rows.length);
     expect([cases(true).length > 0, cases(false).length > 0]).toEqual([true, true]);
+  });
+});
+
+/** A claim that records a verification method. */
+const claimBy = (verifiedBy: string) => ({
+  ...objectOf(domainClaims as Resource, 'docs.example.com', {tenant: {account: 'acme'}, proof: 'DNS'}),
+  status: {generation: 0, verifiedBy, verifiedAt: '2026-01-01T00:00:00Z'},
+});
+const createBy = (verifiedBy: string) => send('POST', domainClaims as Resource, claimBy(verifiedBy), {dryRun: true});
+
+describe('A DomainClaim', () => {
+  test.each(verificationMethods)('records the verification method %s', async (method) => {
+    const {status, body} = await createBy(method);
+    expect([status, body.status]).toEqual([201, claimBy(method).status]);
+  });
+
+  test('records no other method', async () => {
+    const {status, body} = await createBy('Word');
+    expect([status, body.details?.causes?.[0]?.field]).toEqual([422, 'status.verifiedBy']);
+    expect(domainClaimKind.status.safeParse(claimBy('Word').status).success).toBe(false);
   });
 });
 

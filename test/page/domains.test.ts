@@ -54,6 +54,7 @@ const live = {
   waitingFor: 'Nobody',
   state: 'Found',
   verifiedAt: '2026-11-22T06:03:12Z',
+  verifiedBy: 'CNAME',
   liveAt: '2026-11-22T06:03:57Z',
 } as const;
 
@@ -99,6 +100,7 @@ describe('A domain', () => {
         waitingFor: 'CertificateAuthority',
         state: 'Found',
         verifiedAt: live.verifiedAt,
+        verifiedBy: live.verifiedBy,
       },
     ]);
     await docs.getByRole('button', {name: 'Re-verify docs.example.com'}).waitFor();
@@ -111,7 +113,7 @@ describe('A domain', () => {
         .getByRole('list', {name: 'What has happened to docs.example.com'})
         .getByRole('listitem')
         .allTextContents(),
-    ).toEqual(['Added22 Nov 2026, 06:00', 'Verified06:03after 3 min 12 s', 'Live06:03after 45 s']);
+    ).toEqual(['Added22 Nov 2026, 06:00', 'Verified06:03after 3 min 12 sby its CNAME record', 'Live06:03after 45 s']);
     expect(await docs.getByRole('link', {name: 'docs.example.com'}).getAttribute('href')).toBe(
       'https://docs.example.com',
     );
@@ -200,6 +202,7 @@ describe('A domain', () => {
         waitingFor: 'Platform',
         state: 'Found',
         verifiedAt: live.verifiedAt,
+        verifiedBy: live.verifiedBy,
       },
       {
         hostname: 'drifted.example.org',

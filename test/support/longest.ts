@@ -44,6 +44,7 @@ export function longestStatusOf(phase: 'AwaitingVerification' | 'Live'): CustomD
       since: at,
       addedAt: at,
       verifiedAt: at,
+      verifiedBy: 'Addresses',
       liveAt: at,
       waitingFor: 'CertificateAuthority',
       zone: {name: hostname, nameServers: Array<string>(8).fill(hostname), provider: 'p'.repeat(64)},

@@ -137,6 +137,12 @@ export function domain({
   };
 }
 
+/** The verification in a claim, by the method of these facts, and else by a CNAME. */
+const verifiedAs = ({verdict}: HostFacts = {}): Partial<DomainClaim['status']> => ({
+  verifiedBy: verdict?.kind === 'Proven' ? verdict.by : 'CNAME',
+  verifiedAt: timestamp(t0 - days),
+});
+
 /** The claim of a hostname, held by a CustomDomain (or whatever has the uid) of the Account acme. */
 export const heldClaim = (
   hostname: string,
@@ -147,7 +153,12 @@ export const heldClaim = (
   kind: 'DomainClaim',
   metadata: {name: hostname, uid: `uid-claim-${hostname}`, resourceVersion: '7'},
   spec: {tenant: {account: 'acme'}, proof: 'DNS'},
-  status: {holder: {kind: 'CustomDomain', namespace: 'acme', name: 'docs', uid}, generation: 0, ...change},
+  status: {
+    holder: {kind: 'CustomDomain', namespace: 'acme', name: 'docs', uid},
+    generation: 0,
+    ...verifiedAs(),
+    ...change,
+  },
 });
 
 export interface WorldInput extends DomainInput {
@@ -206,7 +217,9 @@ export function world(input: WorldInput = {}): World {
     policy: {...policy, ...input.policy},
     facts: withRoutes(own, new Map(Object.entries(input.facts ?? {})), input.routed),
     claims: claimsBy((hostname) =>
-      input.claims && hostname in input.claims ? input.claims[hostname] : heldClaim(hostname, own.metadata.uid),
+      input.claims && hostname in input.claims
+        ? input.claims[hostname]
+        : heldClaim(hostname, own.metadata.uid, verifiedAs(input.facts?.[hostname])),
     ),
     startedAt: input.startedAt ?? t0 - minutes,
     request: input.request,

@@ -6,17 +6,26 @@ import {isApexByName} from '../hostname.ts';
 import {entryBefore} from '../hosts.ts';
 import type {Verdict} from '../proofs/proof.ts';
 import {mayBeProven} from '../proofs/proof.ts';
-import {proofByRecords, recordsFor} from '../proofs/proofs.ts';
-import type {RecordPlace, Proof, Question} from '../records.ts';
+import {recordsFor} from '../proofs/proofs.ts';
+import type {DnsRecord, RecordPlace, Proof, Question} from '../records.ts';
 import {told} from '../told.ts';
 import type {World} from '../world.ts';
 
-/** The records that the customer must create, and what was seen of them: the newest verdict, or what was said before it. */
-export function recordsOf(world: World, question: Question, verdict: Verdict | undefined): DnsRecordStatus[] {
+/**
+ * The records that the customer must create, and what was seen of them: the newest verdict, or what was said before it. `verifiedBy`: the
+ * method that verified the hostname. Without a verdict its records are needed.
+ */
+export function recordsOf(
+  world: World,
+  question: Question,
+  verdict: Verdict | undefined,
+  verifiedBy: Proof | undefined,
+): DnsRecordStatus[] {
   const {hostname} = question;
   const prior = priorRecords(world, hostname);
-  const by = verdict ? provableBy(verdict) : proofByRecords(prior);
-  return recordsFor(question, placeOf(world, hostname, verdict), world.policy, by).map(
+  const place = placeOf(world, hostname, verdict);
+  const recordsBy = (method?: Proof) => recordsFor(question, place, world.policy, method);
+  return recordsBy(verdict ? provableBy(verdict) : (verifiedBy ?? listedBefore(prior, recordsBy))).map(
     ({type, name, zone, value, ttl, note}): DnsRecordStatus => {
       const before =
         prior.find((r) => r.type === type && r.value === value) ??
@@ -51,6 +60,22 @@ export function recordsOf(world: World, question: Question, verdict: Verdict | u
 function provableBy(verdict: Verdict): Proof | undefined {
   if (verdict.kind === 'Proven') return verdict.by;
   return mayBeProven(verdict) ? 'TXT' : undefined;
+}
+
+/**
+ * The method whose records status lists already; undefined: none. The list of an unverified hostname stays until a check changes it. The
+ * list does not show which method verified a hostname.
+ */
+function listedBefore(
+  prior: readonly DnsRecordStatus[],
+  recordsBy: (method: Proof) => readonly DnsRecord[],
+): Proof | undefined {
+  if (prior.some((r) => r.type === 'TXT')) return 'TXT';
+  const [listed] = prior;
+  return (['CNAME', 'Addresses'] as const).find((method) => {
+    const [record] = recordsBy(method);
+    return record?.type === listed?.type && record?.note === listed?.note;
+  });
 }
 
 /** The place at which a hostname's records are created: from the newest verdict, from earlier records, or from the name. */

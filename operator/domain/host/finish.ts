@@ -67,7 +67,7 @@ function entryOf(
   {certificates: [wanted]}: Routing,
 ): HostStatus {
   const {phase, reason, message} = answer;
-  const {addedAt, verifiedAt, liveAt, servedUntil, redirect} = kept;
+  const {addedAt, verifiedAt, verifiedBy, liveAt, servedUntil, redirect} = kept;
   const unchanged = before?.phase === phase && isSameReason(before.reason, reason);
   const zone = unchanged ? sameZone(before.zone, kept.zone) : kept.zone;
   // A retained Certificate is not reported before verification. A Certificate that is about to be created is reported together with the
@@ -82,7 +82,7 @@ function entryOf(
     message: cut(message, longestMessage),
     since: unchanged ? before.since : timestamp(world.now),
     ...(addedAt !== undefined && {addedAt}),
-    ...(verifiedAt !== undefined && {verifiedAt}),
+    ...(verifiedAt !== undefined && {verifiedAt, ...(verifiedBy !== undefined && {verifiedBy})}),
     ...(liveAt !== undefined && {liveAt}),
     ...(zone && {zone}),
     waitingFor: answer.waitingFor ?? (reasons[reason].waitingFor as Party),

@@ -10,7 +10,7 @@ export function own(host: Accepted): Owned {
   const {world, hostname, target, before, facts, spared} = host;
   const {now} = world;
   const ownership = ownershipOf(world, hostname, facts, before ?? {});
-  const {claims, standing, byPlatform, drift, verified, servedUntil: driftEnds} = ownership;
+  const {claims, standing, byPlatform, drift, verified, verification, servedUntil: driftEnds} = ownership;
   // A hostname that was refused or has lost its verification starts again, so that its waiting time is not over before the first check.
   const isNew = before?.phase === 'NotAccepted' || (before?.verifiedAt !== undefined && !verified);
   const addedAt = (isNew ? undefined : before?.addedAt) ?? timestamp(now);
@@ -22,6 +22,7 @@ export function own(host: Accepted): Owned {
   const isProven =
     standing.kind === 'Held' &&
     (verifiedAt !== undefined || byPlatform || (verdict?.kind === 'Proven' && !drift?.confirmed));
+  const verifiedBy = verified || isProven ? verification.verifiedBy : undefined;
   // A negative from a verified name's servers counts only when it is confirmed. Failed queries prove nothing.
   const doubtful = verdict?.kind === 'Unknown' || (verdict?.kind === 'Refuted' && !drifted);
   const counts = isProven && doubtful ? undefined : verdict;
@@ -36,10 +37,11 @@ export function own(host: Accepted): Owned {
     ...(upheld && {upheld}),
     addedAt,
     ...(verifiedAt !== undefined && {verifiedAt}),
+    ...(verifiedBy !== undefined && {verifiedBy}),
     ...(liveAt !== undefined && {liveAt}),
     ...(servedUntil !== undefined && {servedUntil}),
     ...(zone && {zone}),
-    records: recordsOf(world, question, counts),
+    records: recordsOf(world, question, counts, drifted ? undefined : verifiedBy),
     ...(spared && {refusal: refusalWhileSpared(host, liveAt !== undefined, driftEnds)}),
     drifted,
     claims,

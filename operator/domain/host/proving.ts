@@ -10,14 +10,14 @@ import {timestamp} from '../times.ts';
 /** Returns the hostname if it is verified for this tenant. */
 export function prove(host: Owned): Proven | undefined {
   if (!host.isProven) return undefined;
-  const {world, role, before, facts, liveAt} = host;
+  const {role, before, facts, liveAt} = host;
   const wasLive = before?.phase === 'Live' && !(role === 'Primary' && redirected(before));
   const onHold = host.spared !== undefined && liveAt === undefined;
   const issuance = issuanceOf(host, wasLive);
   const move = moveOf(host, issuance, onHold);
   return {
     ...host,
-    verifiedAt: host.verifiedAt ?? timestamp(world.now),
+    verifiedAt: host.verifiedAt ?? verifiedAtOf(host),
     wasLive,
     onHold,
     changing: facts.standing?.[otherUse(useOf(role))] !== undefined && !onHold,
@@ -25,6 +25,12 @@ export function prove(host: Owned): Proven | undefined {
     issuance,
     ...(move && {move}),
   };
+}
+
+/** The claim's time. A time from before the hostname was added here is of an earlier verification. */
+function verifiedAtOf({world, addedAt, ownership}: Owned): string {
+  const {verifiedAt} = ownership.verification;
+  return verifiedAt !== undefined && verifiedAt >= addedAt ? verifiedAt : timestamp(world.now);
 }
 
 /** A source that was the primary serves until its own redirect stands. */

@@ -15,7 +15,7 @@ import type {IssuanceStep, IssuanceWorld} from '../issuance.ts';
 import type {Ownership} from '../ownership.ts';
 import type {ProvenBy, Refuted} from '../proofs/proof.ts';
 import type {Refusal} from '../reasons.ts';
-import type {Question} from '../records.ts';
+import type {Proof, Question} from '../records.ts';
 import type {HostFacts, World} from '../world.ts';
 
 /** One hostname of the spec with its facts. It knows only whether the primary is Live (rule 2). */
@@ -53,6 +53,8 @@ export interface Accepted extends Host {
 export interface RetainedStatus {
   addedAt?: string;
   verifiedAt?: string;
+  /** The method of the newest DNS check that verified the hostname. */
+  verifiedBy?: Proof;
   liveAt?: string;
   servedUntil?: string;
   zone?: ZoneStatus;

@@ -42,14 +42,6 @@ export const recordsFor = (
   by: Proof = place.apex ? 'TXT' : 'CNAME',
 ): DnsRecord[] => proofs[by].records(question, place, edge);
 
-/** The verification method of a name, from its records in status; undefined if status has none. */
-export function proofByRecords(records: readonly {type: string; note?: string}[]): Proof | undefined {
-  const [first] = records;
-  if (first === undefined) return undefined;
-  if (records.some((r) => r.type === 'TXT')) return 'TXT';
-  return first.type === 'CNAME' && first.note === undefined ? 'CNAME' : 'Addresses';
-}
-
 /** The customer's entries in the provider's form, as text. */
 export const instruction = (question: Question, place: RecordPlace, edge: Edge) =>
   sayRecords(recordsFor(question, place, edge), place);

@@ -189,6 +189,8 @@ describe('Rule 4, proof decides, not speed', () => {
         since: timestamp(t0 + 10 * seconds),
         generation: 4,
         token: tokenFor('apps.platform.test', acme, docs, claim),
+        verifiedBy: 'CNAME',
+        verifiedAt: timestamp(t0 + 10 * seconds),
       },
     });
   });
@@ -541,10 +543,7 @@ describe('Rule 3, drift', () => {
 
   test('a positive answer ends it; silence, and a record that has not spread yet, do not', () => {
     const claim = doubted(2, t0 + 5 * minutes);
-    expect(driftOf(claim, by('CNAME'), t0 + 6 * minutes, after).write?.status).toEqual({
-      holder: claim.status?.holder,
-      generation: 0,
-    });
+    expect(driftOf(claim, by('CNAME'), t0 + 6 * minutes, after).write?.status).toEqual(heldClaim(docs).status);
     for (const verdict of [silence, spreading])
       expect(driftOf(claim, verdict, t0 + 20 * minutes, after)).toEqual({
         confirmed: false,

@@ -2,8 +2,10 @@
 import {expect, test} from '@jest/globals';
 import type {CustomDomainStatus} from '../../../operator/api/custom-domain.ts';
 import {shorterStatuses} from '../../../operator/domain/fit.ts';
+import {decide} from '../../../operator/domain/lifecycle.ts';
+import * as schemas from '../../../operator/http/schemas.ts';
 import {hostsOf} from '../../../operator/http/views.ts';
-import {domain, t0} from '../../support/world.ts';
+import {domain, served, settled, t0, world} from '../../support/world.ts';
 
 const spec = domain({redirects: [{from: 'old.example.com'}]});
 const lines = (status?: CustomDomainStatus): string[] =>
@@ -23,6 +25,14 @@ test('a hostname of an object that has no room for its status says so, and what 
     'old.example.com RedirectSource NotAccepted StatusTooLarge Customer',
   ]);
   expect(hostsOf({...spec, status: told})[0]?.message).toContain('Make it smaller');
+});
+
+test('a verified hostname has the method and the time of its status, whatever records that lists', () => {
+  const [host] = decide(settled(world({facts: {'docs.example.com': served()}}))).status.hosts!;
+  const status = {observedGeneration: 1, hosts: [{...host!, verifiedBy: 'TXT' as const}]};
+  const [view] = hostsOf({...spec, status});
+  expect(view).toMatchObject({verifiedBy: 'TXT', verifiedAt: host!.verifiedAt, records: []});
+  expect(schemas.host.parse(view)).toEqual(view);
 });
 
 /** How often the hostnames of a spec and a status are read, where they are so many. */
