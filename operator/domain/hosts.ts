@@ -8,8 +8,7 @@ import type {Hostname} from './hostname.ts';
 import {normalise} from './hostname.ts';
 import type {Refusal} from './reasons.ts';
 import {byText} from './text.ts';
-import {told} from './told.ts';
-import type {Policy, World} from './world.ts';
+import type {DecisionWorld, Policy} from './world.ts';
 
 export interface NamedHost {
   hostname: Hostname;
@@ -88,15 +87,15 @@ export function formerPrimary({
 }
 
 /** The hostnames of the spec and the former primary, with all their refusals in order of precedence. */
-export function wanted(world: World): WantedHost[] {
-  const {domain, project, first, tenant, policy} = world;
+export function wanted(world: Omit<DecisionWorld, 'now' | 'facts' | 'claims' | 'startedAt'>): WantedHost[] {
+  const {domain, project, first, tenant, policy, published} = world;
   const input = {domain, project, first, tenant};
   const [whole, rest] = [acceptWhole(input), acceptRest(input)];
   const names = named(domain, policy);
   const struck = strikeNewest(
     names
       .filter((n) => !n.refusal)
-      .map(({hostname, role}) => ({hostname, role, before: entryBefore(domain, hostname)})),
+      .map(({hostname, role}) => ({hostname, role, before: published.get(hostname)?.entry})),
     tenant,
   );
   const former = formerPrimary(domain);
@@ -115,5 +114,3 @@ export function wanted(world: World): WantedHost[] {
         ]),
   ];
 }
-
-export const entryBefore = (domain: CustomDomain, hostname: Hostname) => told(domain, hostname).entry;

@@ -23,10 +23,12 @@ import type {ReasonName} from './reasons.ts';
 import {reasons} from './reasons.ts';
 import {returningOf} from './resting.ts';
 import {timestamp} from './times.ts';
+import {publishedHosts} from './told.ts';
 import type {Decision, World} from './world.ts';
 
 /** Decides everything: desired objects, status, and the next DNS checks and edge probes. Pure; equal worlds give equal decisions. */
-export function decide(world: World): Decision {
+export function decide(gathered: World): Decision {
+  const world = {...gathered, published: publishedHosts(gathered.domain.status)};
   const {domain, project} = world;
   const [first, ...others] = wanted(world) as [WantedHost, ...WantedHost[]];
   const primary = decideHost(world, first, {hostname: first.hostname, live: false});

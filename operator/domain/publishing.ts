@@ -1,13 +1,15 @@
 /** Decides when a planned status is published, by comparing it with the published status. */
 import {phases, type CustomDomainStatus, type HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain} from '../api/foreign.ts';
-import {entryBefore} from './hosts.ts';
+import {publishedHosts} from './told.ts';
 import type {Decision} from './world.ts';
 
 type PlannedStatus = Pick<Decision, 'status' | 'passing'>;
 
-const entries = (domain: CustomDomain, {hosts = []}: CustomDomainStatus) =>
-  hosts.map((entry) => ({entry, before: entryBefore(domain, entry.hostname)}));
+function entries({status}: CustomDomain, {hosts = []}: CustomDomainStatus): {entry: HostStatus; before?: HostStatus}[] {
+  const published = publishedHosts(status);
+  return hosts.map((entry) => ({entry, before: published.get(entry.hostname)?.entry}));
+}
 
 /** Whether a hostname becomes Live. Its status is published before the routes that it replaces are removed. */
 export const goesLive = (domain: CustomDomain, {status}: PlannedStatus): boolean =>

@@ -1,32 +1,23 @@
+/** The published status of a CustomDomain, by hostname. */
 import type {CustomDomainStatus, DnsRecordStatus, HostStatus} from '../api/custom-domain.ts';
-import type {CustomDomain} from '../api/foreign.ts';
 import type {Hostname} from './hostname.ts';
 
 /** The published status of one hostname. */
 export interface PublishedHost {
   entry?: HostStatus;
-  records: DnsRecordStatus[];
+  records: readonly DnsRecordStatus[];
 }
 
-const nothing: PublishedHost = {records: []};
+export type PublishedHosts = ReadonlyMap<Hostname, PublishedHost>;
 
-/** Index of the status that was read last: a decision reads the entry of each hostname several times. */
-let last: {status: CustomDomainStatus; byHostname: ReadonlyMap<Hostname, PublishedHost>} | undefined;
-
-/** The published status of a CustomDomain's hostname. */
-export function told({status}: CustomDomain, hostname: Hostname): PublishedHost {
-  if (!status) return nothing;
-  if (last?.status !== status) last = {status, byHostname: sort(status)};
-  return last.byHostname.get(hostname) ?? nothing;
-}
-
-function sort({hosts = [], dnsRecords = []}: CustomDomainStatus): ReadonlyMap<Hostname, PublishedHost> {
-  const all = new Map<Hostname, PublishedHost>();
-  for (const entry of hosts) all.set(entry.hostname, {entry, records: []});
-  for (const record of dnsRecords) {
-    const of = all.get(record.hostname) ?? {records: []};
-    of.records.push(record);
-    all.set(record.hostname, of);
-  }
-  return all;
+/** The hostnames of a published status. A decision reads the entry of each several times, so it makes this index once. */
+export function publishedHosts({hosts = [], dnsRecords = []}: Partial<CustomDomainStatus> = {}): PublishedHosts {
+  const records = Map.groupBy(dnsRecords, ({hostname}) => hostname);
+  const entries = new Map(hosts.map((entry) => [entry.hostname, entry]));
+  return new Map(
+    [...new Set([...entries.keys(), ...records.keys()])].map((hostname) => {
+      const entry = entries.get(hostname);
+      return [hostname, {...(entry && {entry}), records: records.get(hostname) ?? []}];
+    }),
+  );
 }

@@ -13,6 +13,7 @@ import type {Edge, Verdict} from './proofs/proof.ts';
 import type {Question} from './records.ts';
 import type {RedirectorService, Route, StandingRoutes, Use} from './routes.ts';
 import type {Tenant} from './tenant.ts';
+import type {PublishedHosts} from './told.ts';
 
 /** The platform's settings that decisions need. All times in milliseconds. */
 export interface Policy extends Edge {
@@ -115,6 +116,11 @@ export interface World {
   startedAt: number;
   /** A requested check (Verify, Re-verify) without an answer so far: the annotation's value, and the time when it was first seen. */
   request?: {value: string; seenAt: number};
+}
+
+/** A world with the published status by hostname. */
+export interface DecisionWorld extends World {
+  published: PublishedHosts;
 }
 
 /**

@@ -2,6 +2,7 @@
 import type {CustomDomain, Project} from '../api/foreign.ts';
 import type {Hostname} from '../domain/hostname.ts';
 import {wanted} from '../domain/hosts.ts';
+import {publishedHosts} from '../domain/told.ts';
 import type {Refusal} from '../domain/reasons.ts';
 import {reasons} from '../domain/reasons.ts';
 import type {Tenant} from '../domain/tenant.ts';
@@ -13,14 +14,14 @@ export interface Attempt {
   domain: CustomDomain;
   project: Project;
   tenant: Tenant;
-  now: number;
 }
 
 /** Why the operator would refuse it; undefined where it would look at its DNS next. */
-export const refusalOf = ({domain, ...rest}: Attempt, hostname: Hostname, policy: Policy): Refusal | undefined =>
-  wanted({...rest, domain, first: domain, policy, facts: new Map(), claims: new Map(), startedAt: rest.now}).find(
-    (each) => each.hostname === hostname,
-  )?.refusals[0];
+export function refusalOf({domain, project, tenant}: Attempt, hostname: Hostname, policy: Policy): Refusal | undefined {
+  const published = publishedHosts(domain.status);
+  const all = wanted({domain, project, tenant, first: domain, policy, published});
+  return all.find((each) => each.hostname === hostname)?.refusals[0];
+}
 
 export const refusedView = (host: HostView, {reason, message}: Refusal): HostView => ({
   ...host,

@@ -254,7 +254,7 @@ function addRoutes(
     writer: new DomainWriter({client, store, domains: caches.domains}),
     settled: (domain) => settling.wait(domain, settleWithinMs),
     notAllowed: (written) => acceptHostname(written, config.policy)?.message,
-    refusal: (attempt, hostname) => refusalOf({...attempt, now: now()}, hostname, config.policy),
+    refusal: (attempt, hostname) => refusalOf(attempt, hostname, config.policy),
     now: () => new Date(now()),
     audit,
   });

@@ -76,6 +76,10 @@ describe('The domain', () => {
     expect(others).toEqual([]);
   });
 
+  test('keeps no state in its modules', () => {
+    expect(domain.filter(({text}) => /^(export )?let /m.test(text)).map(({path}) => path)).toEqual([]);
+  });
+
   test('reads no clock, draws no lots and waits for nothing', () => {
     const effects =
       /\bDate\.now\(|new Date\(\)|Math\.random|\brandom(Bytes|UUID)|set(Timeout|Interval)\(|\bprocess\.|\bfetch\(/;

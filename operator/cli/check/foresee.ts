@@ -13,7 +13,7 @@ import {older} from '../../domain/acceptance.ts';
 import type {CertificateFacts} from '../../domain/certificate.ts';
 import {identityOf} from '../../domain/claim.ts';
 import {type Hostname, projectHost} from '../../domain/hostname.ts';
-import {entryBefore} from '../../domain/hosts.ts';
+import {publishedHosts} from '../../domain/told.ts';
 import {decide} from '../../domain/lifecycle.ts';
 import type {Verdict} from '../../domain/proofs/proof.ts';
 import type {Question} from '../../domain/records.ts';
@@ -124,7 +124,7 @@ const isDnsLook = (look: Look): look is Look & {question: Question} => look.what
 
 /** The certificate that a hostname has, as far as its status tells: one that ends has been issued. */
 function certificateTold(domain: CustomDomain, hostname: Hostname): CertificateFacts | undefined {
-  const {name, notAfter} = entryBefore(domain, hostname)?.certificate ?? {};
+  const {name, notAfter} = publishedHosts(domain.status).get(hostname)?.entry?.certificate ?? {};
   return name !== undefined && notAfter !== undefined ? {name, notAfter, ready: true, issuing: false} : undefined;
 }
 

@@ -3,20 +3,18 @@
 import type {DnsRecordStatus, ZoneStatus} from '../../api/custom-domain.ts';
 import type {Hostname} from '../hostname.ts';
 import {isApexByName} from '../hostname.ts';
-import {entryBefore} from '../hosts.ts';
 import type {Verdict} from '../proofs/proof.ts';
 import {mayBeProven} from '../proofs/proof.ts';
 import {recordsFor} from '../proofs/proofs.ts';
 import type {DnsRecord, RecordPlace, Proof, Question} from '../records.ts';
-import {told} from '../told.ts';
-import type {World} from '../world.ts';
+import type {DecisionWorld} from '../world.ts';
 
 /**
  * The records that the customer must create, and what was seen of them: the newest verdict, or what was said before it. `verifiedBy`: the
  * method that verified the hostname. Without a verdict its records are needed.
  */
 export function recordsOf(
-  world: World,
+  world: DecisionWorld,
   question: Question,
   verdict: Verdict | undefined,
   verifiedBy: Proof | undefined,
@@ -79,8 +77,8 @@ function listedBefore(
 }
 
 /** The place at which a hostname's records are created: from the newest verdict, from earlier records, or from the name. */
-export function placeOf(world: World, hostname: Hostname, verdict: Verdict | undefined): RecordPlace {
-  const zone = zoneOf(entryBefore(world.domain, hostname)?.zone, verdict);
+export function placeOf(world: DecisionWorld, hostname: Hostname, verdict: Verdict | undefined): RecordPlace {
+  const zone = zoneOf(world.published.get(hostname)?.entry?.zone, verdict);
   const known = zone && {apex: zone.name === hostname, zone};
   return known ?? {apex: verdict?.apex ?? wasApex(priorRecords(world, hostname)) ?? isApexByName(hostname)};
 }
@@ -105,4 +103,4 @@ export const isAlike = (one: ZoneStatus, other: ZoneStatus) =>
   one.provider === other.provider &&
   one.nameServers.some((server) => other.nameServers.includes(server));
 
-const priorRecords = ({domain}: World, hostname: Hostname) => told(domain, hostname).records;
+const priorRecords = ({published}: DecisionWorld, hostname: Hostname) => published.get(hostname)?.records ?? [];

@@ -6,7 +6,6 @@ import {makeCertificate} from '../certificate.ts';
 import type {Routing} from '../hand-over.ts';
 import {handOver, none} from '../hand-over.ts';
 import {edgeSettlesMs} from '../edge.ts';
-import {entryBefore} from '../hosts.ts';
 import type {Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
 import type {PlannedHost, Proven} from './stages.ts';
@@ -55,7 +54,7 @@ export function plan(host: Proven): PlannedHost {
 export function redirectReadAt({world, primary, before, changing}: Proven): number {
   if (!before?.redirect) return Infinity;
   // During a change of role, the redirect is published when the primary goes Live. Otherwise it was published with its own entry.
-  const published = changing ? entryBefore(world.domain, primary.hostname) : before;
+  const published = changing ? world.published.get(primary.hostname)?.entry : before;
   return Date.parse(published?.since ?? before.since) + edgeSettlesMs;
 }
 

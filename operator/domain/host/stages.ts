@@ -16,11 +16,11 @@ import type {Ownership} from '../ownership.ts';
 import type {ProvenBy, Refuted} from '../proofs/proof.ts';
 import type {Refusal} from '../reasons.ts';
 import type {Proof, Question} from '../records.ts';
-import type {HostFacts, World} from '../world.ts';
+import type {DecisionWorld, HostFacts} from '../world.ts';
 
 /** One hostname of the spec with its facts. It knows only whether the primary is Live (rule 2). */
 export interface Host {
-  world: World;
+  world: DecisionWorld;
   want: WantedHost;
   hostname: Hostname;
   role: HostStatus['role'];

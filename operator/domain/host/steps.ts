@@ -36,9 +36,9 @@ import {own} from './owning.ts';
 import {prove} from './proving.ts';
 import {awaitHandOver, plan, replaceRoutes, serveUntilRedirected, writeRoutes} from './routing.ts';
 import type {Host, Owned, PlannedHost} from './stages.ts';
-import {entryBefore, type WantedHost} from '../hosts.ts';
+import type {WantedHost} from '../hosts.ts';
 import {timestamp} from '../times.ts';
-import type {World} from '../world.ts';
+import type {DecisionWorld} from '../world.ts';
 
 /** AwaitingVerification. */
 const untilProven: readonly Step<Owned>[] = [
@@ -84,7 +84,7 @@ const whileLive: readonly Step<PlannedHost>[] = [
   tellServed,
 ];
 
-export function decideHost(world: World, want: WantedHost, primary: Host['primary']): HostDecision {
+export function decideHost(world: DecisionWorld, want: WantedHost, primary: Host['primary']): HostDecision {
   const host = hostOf(world, want, primary);
   const accepted = accept(host);
   if (!accepted) return refuse(host);
@@ -98,11 +98,11 @@ export function decideHost(world: World, want: WantedHost, primary: Host['primar
   return finish(planned, decided.answer.phase === 'Live' ? onceLive(planned) : planned, decided, planned.routing);
 }
 
-function hostOf(world: World, want: WantedHost, primary: Host['primary']): Host {
+function hostOf(world: DecisionWorld, want: WantedHost, primary: Host['primary']): Host {
   const {hostname, role} = want;
   const facts = world.facts.get(hostname) ?? {};
   const asked = world.request !== undefined && (facts.checkedAt ?? 0) < world.request.seenAt;
-  const before = entryBefore(world.domain, hostname);
+  const before = world.published.get(hostname)?.entry;
   return {world, want, hostname, role, facts, before, primary, asked};
 }
 
