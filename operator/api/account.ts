@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
-import {rateLimit} from './plan.ts';
+import {limitColumns, rateLimit} from './plan.ts';
 import {conditions, objectName, observedGeneration} from './rules.ts';
 
 /** On a Namespace: the Account to which it belongs. Only the platform sets it. */
@@ -37,8 +37,7 @@ export const accountKind = {
     {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},
     {name: 'REASON', jsonPath: '.status.conditions[?(@.type=="Ready")].reason'},
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
-    {name: 'PER-MINUTE', jsonPath: '.spec.rateLimit.requestsPerMinute', type: 'integer', wide: true},
-    {name: 'PER-DAY', jsonPath: '.spec.rateLimit.requestsPerDay', type: 'integer', wide: true},
+    ...limitColumns.map((column) => ({...column, wide: true})),
     {name: 'MESSAGE', jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true},
   ],
   spec,

@@ -1,25 +1,45 @@
 import {z} from 'zod';
+import {type CountedWindow, perSetting, type PlanSettings, settingOf, type WindowLimits, windows} from './windows.ts';
 import type {CustomKind} from './crd.ts';
+import type {Rule} from './hostname-rules.ts';
 import {checked} from './rules.ts';
 
 /** Most hostnames that a CustomDomain can name: its primary and 500 redirects. */
 const mostHostnames = 501;
 
+/** A schema for each limit. */
+export const limitSettings = <S extends z.ZodType>(schema: (window: CountedWindow) => S) =>
+  perSetting((window) => (window.inPlans === 'Optional' ? schema(window).optional() : schema(window))) as PlanSettings<
+    S,
+    z.ZodOptional<S>
+  >;
+
 /** Requests to the platform's API, of a Plan or as agreed on an Account. */
 export const rateLimit = (description: string) =>
   checked(
-    z.object({
-      requestsPerMinute: z.int32().min(1).describe('Requests in a minute.'),
-      requestsPerDay: z.int32().min(1).describe('Requests in a day.'),
-    }),
-    [
-      {
-        cel: 'self.requestsPerDay >= self.requestsPerMinute',
-        holds: (l) => l.requestsPerDay >= l.requestsPerMinute,
-        message: 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute',
-      },
-    ],
+    z.object(limitSettings(({text}) => z.int32().min(1).describe(`Requests in ${text}.`))),
+    windows.flatMap((longer, i) => windows.slice(0, i).map((shorter) => atLeast(longer, shorter))),
   ).describe(description);
+
+/** A longer window admits at least as many requests as a shorter one. */
+function atLeast(longer: CountedWindow, shorter: CountedWindow): Rule<WindowLimits> {
+  const [more, fewer] = [settingOf(longer.name), settingOf(shorter.name)];
+  const absent = [longer, shorter].flatMap(({name, inPlans}) =>
+    inPlans === 'Optional' ? `!has(self.${settingOf(name)}) || ` : [],
+  );
+  return {
+    cel: `${absent.join('')}self.${more} >= self.${fewer}`,
+    holds: (limits) => !(limits[more]! < limits[fewer]!),
+    message: `${more} must be at least ${fewer}: fewer would be used up within ${shorter.text}`,
+  };
+}
+
+/** The columns of `kubectl get` for the limits. */
+export const limitColumns = windows.map(({name}) => ({
+  name: `PER-${name.toUpperCase()}`,
+  jsonPath: `.spec.rateLimit.${settingOf(name)}`,
+  type: 'integer' as const,
+}));
 
 const customDomains = checked(
   z.object({
@@ -68,8 +88,7 @@ export const planKind = {
     {name: 'DOMAINS', jsonPath: '.spec.customDomains.allowed', type: 'boolean'},
     {name: 'HOSTNAMES', jsonPath: '.spec.customDomains.maxHostnamesPerProject', type: 'integer'},
     {name: 'PROJECTS', jsonPath: '.spec.maxProjects', type: 'integer'},
-    {name: 'PER-MINUTE', jsonPath: '.spec.rateLimit.requestsPerMinute', type: 'integer'},
-    {name: 'PER-DAY', jsonPath: '.spec.rateLimit.requestsPerDay', type: 'integer'},
+    ...limitColumns,
     {name: 'AGE', jsonPath: '.metadata.creationTimestamp', type: 'date'},
   ],
   spec,

@@ -4,13 +4,13 @@
  */
 import type {FastifyReply, FastifyRequest} from 'fastify';
 import type {ApiKey} from '../api/foreign.ts';
-import type {Tenant} from '../domain/tenant.ts';
-import {tenantKey} from '../domain/tenant.ts';
+import {type Tenant, tenantKey} from '../domain/tenant.ts';
 import type {RefusalFacts, Strikes} from '../limits/bans.ts';
 import {banHeaders, limitHeaders, type HeaderValues, withPool} from '../limits/headers.ts';
 import type {Limiter} from '../limits/limiter.ts';
 import type {Limits} from '../limits/limits.ts';
 import type {Pool, Quota, QuotaRefusal, CallerQuota, QuotaVerdict} from '../limits/verdict.ts';
+import {shortestWindow} from '../api/windows.ts';
 import {networkOf} from './address.ts';
 import {accountMissing, lacksAccount, type NotRecognised, recognise, tokenEnds} from './auth.ts';
 import {type BackendCaller, type Caller, hasScope, type KeyCaller, type Stranger} from './caller.ts';
@@ -74,7 +74,7 @@ type OnRefusal = (facts: RefusalFacts) => ReturnType<Limits['bans']['refused']>;
 const factsOf = ({exhausted, minuteLimit, nowSeconds, retryAfterSeconds, ...ends}: QuotaRefusal): RefusalFacts => ({
   minuteLimit,
   endsInSeconds: (ends[`${exhausted}End`] ?? Infinity) - nowSeconds,
-  ...(exhausted === 'day' && {dayOverSeconds: nowSeconds + retryAfterSeconds}),
+  ...(exhausted !== shortestWindow && {windowOverSeconds: nowSeconds + retryAfterSeconds}),
 });
 
 export class Gate {

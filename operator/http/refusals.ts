@@ -1,6 +1,7 @@
 /** The problems by which the gate refuses a request. */
 import type {Strikes} from '../limits/bans.ts';
 import type {QuotaRefusal} from '../limits/verdict.ts';
+import {limitIn} from '../api/windows.ts';
 import type {NotRecognised} from './auth.ts';
 import {Problem, statusOf} from './problems.ts';
 
@@ -24,14 +25,11 @@ export const banned = (network: string, untilSeconds: number): Problem =>
   );
 
 /** `what` the pool counts. `strikes`: those of a key. */
-export function rateLimited(
-  {exhausted: name, retryAfterSeconds, ...verdict}: QuotaRefusal,
-  what: string,
-  strikes?: Strikes,
-): Problem {
+export function rateLimited(verdict: QuotaRefusal, what: string, strikes?: Strikes): Problem {
+  const {exhausted: name, retryAfterSeconds} = verdict;
   return new Problem(
     'rate-limited',
-    `All ${verdict[`${name}Limit`]} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.` +
+    `All ${limitIn(verdict, name)} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.` +
       (strikes && strikes.strikes > 0
         ? ` So many were refused of late that this is strike ${strikes.strikes} of ${strikes.strikesToBan}; the last one bans the key.`
         : ''),

@@ -5,7 +5,9 @@
 import {z} from 'zod';
 import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';
 import {verificationMethods} from '../api/domain-claim.ts';
+import {limitSettings} from '../api/plan.ts';
 import {hostname} from '../api/rules.ts';
+import {perWindow, type PlanWindows} from '../api/windows.ts';
 
 export const time = (description: string) =>
   z.string().meta({format: 'date-time'}).describe(`${description} RFC 3339, UTC.`);
@@ -137,10 +139,9 @@ export const project = z
   .meta({id: 'Project'});
 
 const limits = z
-  .object({
-    requestsPerMinute: z.int32().describe('Requests in a minute.'),
-    requestsPerDay: z.int32().describe('Requests in a day (UTC).'),
-  })
+  .object(
+    limitSettings(({text, begins}) => z.int32().describe(`Requests in ${text}${begins === 'AtUtc' ? ' (UTC)' : ''}.`)),
+  )
   .describe('Requests per minute and day.')
   .meta({id: 'RateLimit'});
 
@@ -155,7 +156,12 @@ const windowUsage = z
   .meta({id: 'WindowUsage'});
 
 const usage = z
-  .object({minute: windowUsage, day: windowUsage})
+  .object(
+    perWindow(({inPlans}) => (inPlans === 'Optional' ? windowUsage.optional() : windowUsage)) as PlanWindows<
+      typeof windowUsage,
+      z.ZodOptional<typeof windowUsage>
+    >,
+  )
   .describe('What is used of them.')
   .meta({id: 'RateLimitUsage'});
 

@@ -8,7 +8,7 @@ import type {Hostname} from '../domain/hostname.ts';
 import {normalise} from '../domain/hostname.ts';
 import {quotaOf} from '../domain/tenant.ts';
 import type {CallerQuota} from '../limits/verdict.ts';
-import type {WindowName} from '../limits/window.ts';
+import {endIn, limitIn, perWindow, remainingIn, type WindowName} from '../api/windows.ts';
 import type {Actor} from './caller.ts';
 import {versionOf} from './preconditions.ts';
 import type * as schemas from './schemas.ts';
@@ -137,10 +137,11 @@ export function projectView(project: Project, domain: CustomDomain | undefined):
   };
 }
 
-/** The usage of a plan, which has limits per minute and per day. */
-function usage(standing: CallerQuota, window: WindowName): AccountView['usage']['day'] {
-  const [limit, remaining] = [standing[`${window}Limit`]!, standing[`${window}Remaining`]!];
-  return {limit, used: limit - remaining, remaining, reset: standing[`${window}End`]!};
+/** The usage of a plan in one window; undefined if the plan has no limit for it. */
+function usage(standing: CallerQuota, window: WindowName): AccountView['usage'][WindowName] | undefined {
+  const [limit, remaining] = [limitIn(standing, window), remainingIn(standing, window)!];
+  if (limit === undefined) return undefined;
+  return {limit, used: limit - remaining, remaining, reset: endIn(standing, window)!};
 }
 
 const ownKeyView = ({metadata: {name}, spec: {scopes, expireTime}}: ApiKey): AccountView['key'] => ({
@@ -158,7 +159,7 @@ export function accountView(caller: Actor, standing: CallerQuota, offered: reado
     namespace,
     plan: plan?.metadata.name ?? null,
     rateLimit: {...quotaOf(tenant)},
-    usage: {minute: usage(standing, 'minute'), day: usage(standing, 'day')},
+    usage: perWindow(({name}) => usage(standing, name)) as AccountView['usage'],
     customDomains: plan?.spec.customDomains ?? {allowed: false, maxHostnamesPerProject: 0},
     key: caller.kind === 'key' ? ownKeyView(caller.key) : null,
     offeredPlans: offered.map(({metadata: {name}, spec: {rateLimit, customDomains}}) => ({

@@ -101,8 +101,8 @@ export interface RefusalFacts {
   minuteLimit: number;
   /** In how many seconds the exhausted window ends; absent: in more than {@link skewSeconds}. */
   endsInSeconds?: number;
-  /** Present if the day is exhausted: when the client was told that it ends (Unix seconds). */
-  dayOverSeconds?: number;
+  /** Present if a window longer than a minute is exhausted: when the client was told that it ends (Unix seconds). */
+  windowOverSeconds?: number;
 }
 
 /**
@@ -160,7 +160,10 @@ export class Bans {
   }
 
   /** A request was refused by the limiter. Resulting strikes; undefined where bans are switched off, or one lasts. */
-  refused(user: KeyUser, {minuteLimit, endsInSeconds = Infinity, dayOverSeconds}: RefusalFacts): Strikes | undefined {
+  refused(
+    user: KeyUser,
+    {minuteLimit, endsInSeconds = Infinity, windowOverSeconds}: RefusalFacts,
+  ): Strikes | undefined {
     const {enabled, strikes: strikesToBan, refusedPerMinute, refusedAtLeast} = this.#rules;
     if (!enabled || this.until(user) !== undefined) return undefined;
     const id = banId(user);
@@ -173,7 +176,7 @@ export class Bans {
     const {strikes} = refused;
     if (strikes >= strikesToBan) {
       this.#refused.delete(id);
-      this.#ban(user, dayOverSeconds);
+      this.#ban(user, windowOverSeconds);
     }
     return {strikes, strikesToBan};
   }
@@ -238,14 +241,14 @@ export class Bans {
     return refused;
   }
 
-  /** A ban for the day's quota does not reach into the next day's: it ends when everybody else is told to come back. */
-  #ban(user: KeyUser, dayOverSeconds = Infinity): void {
+  /** A ban for the day's quota does not reach into the next day: it ends when other clients are told to come back. */
+  #ban(user: KeyUser, windowOverSeconds = Infinity): void {
     const {firstBanMs, longestBanMs, forgottenAfterMs} = this.#rules;
     const nowMs = this.#clock.nowMs();
     const last = this.#bans.get(banId(user));
     const times = last && nowMs < last.untilSeconds * 1000 + forgottenAfterMs ? last.times + 1 : 1;
     const lengthMs = Math.min(firstBanMs * 2 ** (times - 1), longestBanMs);
-    const untilSeconds = Math.min(Math.ceil((nowMs + lengthMs) / 1000), dayOverSeconds);
+    const untilSeconds = Math.min(Math.ceil((nowMs + lengthMs) / 1000), windowOverSeconds);
     const ban = {...user, untilSeconds, times};
     this.begun++;
     this.#set(ban);

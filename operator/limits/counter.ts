@@ -1,6 +1,6 @@
 /** A pool's window in this process: its reservation, and the size of the next reservation. */
 import type {WindowRequest} from './store.ts';
-import type {WindowName} from './window.ts';
+import type {WindowName} from '../api/windows.ts';
 
 /** At most so much of a window is reserved and not yet used: what a crash loses. */
 export const blockShare = 0.05;
@@ -29,6 +29,8 @@ const ahead = 4;
 
 export interface Counter {
   name: WindowName;
+  /** See `phaseOf`. */
+  phase: number;
   endSeconds: number;
   key: string;
   /** Used or reserved by all processes. */
@@ -46,6 +48,10 @@ export interface Counter {
   limit: number;
   /** So many processes count. */
   replicas: number;
+  /** The limit in the quota of the last request. */
+  quota: number;
+  /** The counter of the pool's next longer window. */
+  next: Counter | undefined;
 }
 
 export function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {

@@ -3,7 +3,8 @@
  * draft-ietf-httpapi-ratelimit-headers-10 (structured fields, RFC 9651), to which each window is a quota policy.
  */
 import type {PoolStanding, CallerQuota} from './verdict.ts';
-import {isTighter, lengthSeconds, type WindowName} from './window.ts';
+import {isTighter, lengthSeconds} from './window.ts';
+import {endIn, limitIn, remainingIn, setStanding, shortestWindow, type WindowName, windows} from '../api/windows.ts';
 
 /** A verdict is one: on a refusal it says which window is exhausted, of several the one that ends last, and how long to wait. */
 export type LimitsTold = CallerQuota & {exhausted?: WindowName; retryAfterSeconds?: number};
@@ -17,32 +18,46 @@ export type HeaderValues = Record<string, string | number>;
  * and no closure is allocated for a request with one pool.
  */
 export function limitHeaders(told: LimitsTold): HeaderValues {
-  const {minuteLimit, minuteRemaining, minuteEnd, dayLimit, dayRemaining, dayEnd, each} = told;
-  const isDay = dayLimit !== undefined && showsDay(told, dayRemaining!, dayEnd!);
+  const {each, exhausted = tightestOf(told)} = told;
+  const {policies, remaining} = each ? textsOfAll(each, told) : poolTexts(told, told);
   return withWait(told, {
-    'x-ratelimit-limit': isDay ? dayLimit : minuteLimit,
-    'x-ratelimit-remaining': isDay ? dayRemaining! : minuteRemaining,
-    'x-ratelimit-reset': isDay ? dayEnd! : minuteEnd,
-    'ratelimit-policy': each ? each.map(policiesOf).join(', ') : policiesOf(told),
-    ratelimit: each ? remainingTexts(each, told) : remainingText(told, told),
+    'x-ratelimit-limit': limitIn(told, exhausted)!,
+    'x-ratelimit-remaining': remainingIn(told, exhausted)!,
+    'x-ratelimit-reset': endIn(told, exhausted)!,
+    'ratelimit-policy': policies,
+    ratelimit: remaining,
   });
 }
 
-const remainingTexts = (pools: readonly PoolStanding[], told: LimitsTold): string =>
-  pools.map((pool) => remainingText(pool, told)).join(', ');
-
-function policiesOf({policy, minuteLimit, dayLimit}: PoolStanding): string {
-  const texts = textsOf(policy);
-  return dayLimit === undefined ? texts.minutePolicy(minuteLimit) : texts.policies(minuteLimit)(dayLimit);
+/** The texts of `ratelimit-policy` and `ratelimit`. */
+interface PoolTexts {
+  policies: string;
+  remaining: string;
 }
 
-function remainingText(pool: PoolStanding, told: LimitsTold): string {
-  const {policy, minuteRemaining, minuteEnd, dayRemaining, dayEnd} = pool;
-  const texts = textsOf(policy);
-  const ofMinute = `${texts.minuteName}${minuteRemaining}`;
-  const minuteWait = wait('minute', minuteEnd, told);
-  if (dayRemaining === undefined || dayEnd === undefined) return `${ofMinute}${untilReset(minuteWait)}`;
-  return `${ofMinute}${texts.untilDay(minuteWait)}${dayRemaining}${untilReset(wait('day', dayEnd, told))}`;
+function poolTexts(standing: PoolStanding, told: LimitsTold): PoolTexts {
+  const {start, between, policies: none} = textsOf(standing.policy);
+  let policies = none;
+  let text = start;
+  let seconds = 0;
+  for (let i = 0; i < windows.length; i++) {
+    const {name} = windows[i]!;
+    const limit = limitIn(standing, name);
+    if (limit === undefined) continue;
+    policies = policies.and[i]!(limit);
+    const remaining = remainingIn(standing, name);
+    text = i === 0 ? `${text}${remaining}` : `${text}${between[i]!(seconds)}${remaining}`;
+    seconds = wait(name, endIn(standing, name)!, told);
+  }
+  return {policies: policies.text, remaining: `${text}${untilReset(seconds)}`};
+}
+
+function textsOfAll(pools: readonly PoolStanding[], told: LimitsTold): PoolTexts {
+  const all = pools.map((pool) => poolTexts(pool, told));
+  return {
+    policies: all.map(({policies}) => policies).join(', '),
+    remaining: all.map(({remaining}) => remaining).join(', '),
+  };
 }
 
 /** Both headers of a request that is charged to one pool, and is about others: those of all. */
@@ -56,11 +71,22 @@ function withWait({retryAfterSeconds}: LimitsTold, headers: HeaderValues): Heade
   return headers;
 }
 
-/** The exhausted window, or the one with the fewest left; ties go to the later reset. */
-const showsDay = ({exhausted, minuteRemaining, minuteEnd}: LimitsTold, dayRemaining: number, dayEnd: number): boolean =>
-  exhausted === undefined
-    ? isTighter(dayRemaining, dayEnd, {remaining: minuteRemaining, endSeconds: minuteEnd})
-    : exhausted === 'day';
+/** The window with the fewest left; ties go to the later reset. */
+function tightestOf(standing: PoolStanding): WindowName {
+  let tightest: WindowName = shortestWindow;
+  let remaining = remainingIn(standing, tightest)!;
+  let endSeconds = endIn(standing, tightest)!;
+  for (let w = 1; w < windows.length; w++) {
+    const {name} = windows[w]!;
+    const left = remainingIn(standing, name);
+    const end = endIn(standing, name);
+    if (left === undefined || end === undefined || !isTighter(left, end, {remaining, endSeconds})) continue;
+    tightest = name;
+    remaining = left;
+    endSeconds = end;
+  }
+  return tightest;
+}
 
 /** Caches what is made of a number, for so many numbers. Consecutive requests mostly need the same text. */
 function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
@@ -79,26 +105,38 @@ function kept<T>(make: (n: number) => T, atMost = 1000): (n: number) => T {
   };
 }
 
-const {minute: minuteSeconds, day: daySeconds} = lengthSeconds;
+const shortestSeconds = lengthSeconds[shortestWindow];
 
 /** Caches the texts of a minute's seconds. Pools have minutes of their own, so the last text is rarely the next one. */
 function keptOfMinute(make: (seconds: number) => string): (seconds: number) => string {
   const known: string[] = [];
-  return (seconds) => (seconds > minuteSeconds ? make(seconds) : (known[seconds] ??= make(seconds)));
+  return (seconds) => (seconds > shortestSeconds ? make(seconds) : (known[seconds] ??= make(seconds)));
 }
 
-/** The parts of the texts of one policy. */
-const makeTexts = (policy: string) => {
-  const minutePolicy = kept((perMinute) => `"${policy}-minute";q=${perMinute};w=${minuteSeconds}`);
-  return {
-    minuteName: `"${policy}-minute";r=`,
-    untilDay: keptOfMinute((seconds) => `;t=${seconds}, "${policy}-day";r=`),
-    minutePolicy,
-    policies: kept((perMinute) =>
-      kept((perDay) => `${minutePolicy(perMinute)}, "${policy}-day";q=${perDay};w=${daySeconds}`),
+/** The policies of a pool's first windows. */
+interface PolicyTexts {
+  text: string;
+  /** By the place of a further window: its policy added, with that limit. */
+  and: readonly ((limit: number) => PolicyTexts)[];
+}
+
+const policyTexts = (policy: string, text: string, from: number): PolicyTexts => ({
+  text,
+  and: windows.map(({name}, w) =>
+    kept((limit) =>
+      w < from
+        ? {text, and: []}
+        : policyTexts(policy, `${text}${text && ', '}"${policy}-${name}";q=${limit};w=${lengthSeconds[name]}`, w + 1),
     ),
-  };
-};
+  ),
+});
+
+/** The parts of the texts of one policy. */
+const makeTexts = (policy: string) => ({
+  policies: policyTexts(policy, '', 0),
+  start: `"${policy}-${shortestWindow}";r=`,
+  between: windows.map(({name}) => keptOfMinute((seconds) => `;t=${seconds}, "${policy}-${name}";r=`)),
+});
 const textsByPolicy = new Map<string, ReturnType<typeof makeTexts>>();
 const mostPolicies = 1000;
 let last = {policy: '', texts: makeTexts('')};
@@ -118,12 +156,14 @@ const untilReset = kept((seconds) => `;t=${seconds}`);
 
 /** The headers of an answer to a banned key: nothing remains until the ban ends, whatever its windows have left. */
 export function banHeaders(untilSeconds: number, standing: CallerQuota): HeaderValues {
-  const none = <T extends PoolStanding>(pool: T): T => ({
-    ...pool,
-    minuteRemaining: 0,
-    minuteEnd: untilSeconds,
-    ...(pool.dayLimit !== undefined && {dayRemaining: 0, dayEnd: untilSeconds}),
-  });
+  const none = <T extends PoolStanding>(pool: T): T => {
+    const told = {...pool};
+    for (const {name} of windows) {
+      const limit = limitIn(pool, name);
+      if (limit !== undefined) setStanding(told, name, limit, 0, untilSeconds);
+    }
+    return told;
+  };
   return limitHeaders({
     ...none(standing),
     ...(standing.each && {each: standing.each.map(none)}),
@@ -135,9 +175,6 @@ const secondsUntil = (thenSeconds: number, {nowSeconds}: CallerQuota): number =>
 
 /** The draft requires the same time in the reset of the exhausted window and in Retry-After. */
 const wait = (name: WindowName, endSeconds: number, told: LimitsTold): number =>
-  told.retryAfterSeconds !== undefined && told.exhausted === name && endOf(name, told) === endSeconds
+  told.retryAfterSeconds !== undefined && told.exhausted === name && endIn(told, name) === endSeconds
     ? told.retryAfterSeconds
     : secondsUntil(endSeconds, told);
-
-const endOf = (name: WindowName, {minuteEnd, dayEnd}: CallerQuota): number | undefined =>
-  name === 'day' ? dayEnd : minuteEnd;

@@ -1,22 +1,28 @@
-/** Admits or refuses requests. Each request is charged to the minute and the day of its pools. README.md has a drawing. */
+/** Admits or refuses requests. Each request is charged to each window of its pools. README.md has a drawing. */
 import {claimOf, type Counter, runsLowEarly, singlyOf, standing, unheardOf} from './counter.ts';
 import {type WindowRequest, type WindowGrant, type Heard, MemoryStore, type WindowStore, type Unused} from './store.ts';
 import {
   admission,
   later,
   type Pool,
+  type Quota,
   refusal,
   type ExhaustedWindow,
   type CallerQuota,
+  type PoolCounters,
   type QuotaVerdict,
-  type Windows,
 } from './verdict.ts';
-import {lengthSeconds, minutePhase, windowEnd, windowKey, type WindowName} from './window.ts';
+import {lengthSeconds, partsOfKey, phaseOf, windowEnd, windowKey} from './window.ts';
+import {type CountedWindow, settings, windows} from '../api/windows.ts';
 
-/** `day`: absent where the pool has counted no days yet. */
-interface PoolState extends Windows {
+interface PoolState extends PoolCounters {
   id: string;
-  phase: number;
+  /** The quota of the last request. */
+  quota: Quota | undefined;
+  /** In the order of {@link windows}. Absent: the pool has not counted in that window yet. */
+  counters: (Counter | undefined)[];
+  /** When the first of them ends (Unix seconds). */
+  endSeconds: number;
   refill?: Promise<void>;
   /** Asked for since the hand passed it. */
   recent: boolean;
@@ -63,7 +69,7 @@ export class Limiter {
     const states = this.#states(pools, nowMs);
     const verdict = this.#decide(pools, states, nowMs, false);
     if (verdict) return verdict;
-    const refill = this.#refill(pools, states, nowMs);
+    const refill = this.#refill(states, nowMs);
     if (refill) return this.#wait(pools, refill);
     // A store that answers at once leaves nothing to wait for.
     return this.#decide(pools, states, nowMs, true) ?? this.#wait(pools);
@@ -84,8 +90,8 @@ export class Limiter {
       nowMs = this.#clock.nowMs();
       states = this.#states(pools, nowMs);
     }
-    const asked = countersOf(pools, states).map(({counter, limit}): CounterRequest => {
-      const {key: window, endSeconds} = counter;
+    const asked = countersOf(states).map((counter): CounterRequest => {
+      const {key: window, endSeconds, quota: limit} = counter;
       return {counter, claim: {window, endSeconds, limit, want: 0, least: 0}, block: counter.block};
     });
     await this.#reserve(states, asked, nowMs, false);
@@ -95,8 +101,7 @@ export class Limiter {
   /** Takes back the charge of one request that was admitted at that time, in each window that has not ended since. */
   undo(pools: readonly Pool[], {nowSeconds}: CallerQuota): void {
     for (const {id} of pools) {
-      const state = this.#pools.get(id);
-      for (const counter of state ? [state.minute, state.day] : [])
+      for (const counter of this.#pools.get(id)?.counters ?? [])
         if (counter && counter.endSeconds - lengthSeconds[counter.name] <= nowSeconds) counter.left++;
     }
   }
@@ -115,7 +120,7 @@ export class Limiter {
       const states = this.#states(pools, nowMs);
       const verdict = this.#decide(pools, states, nowMs, true);
       if (verdict) return verdict;
-      refill = this.#refill(pools, states, nowMs);
+      refill = this.#refill(states, nowMs);
     }
   }
 
@@ -133,13 +138,11 @@ export class Limiter {
     let spent: ExhaustedWindow | undefined;
     for (let i = 0; i < pools.length; i++) {
       const pool = pools[i]!;
-      const {minute, day} = states[i]!;
-      const {requestsPerMinute, requestsPerDay} = pool.quota;
-      const ofMinute = standing(minute, requestsPerMinute, asked);
-      const ofDay = day && requestsPerDay !== undefined ? standing(day, requestsPerDay, asked) : 'HasRoom';
-      mustAsk ||= ofMinute === 'MustAsk' || ofDay === 'MustAsk';
-      if (ofMinute === 'Spent') spent = later(spent, minute, pool);
-      if (ofDay === 'Spent') spent = later(spent, day!, pool);
+      for (let counter = states[i]!.first; counter; counter = counter.next) {
+        const stands = standing(counter, counter.quota, asked);
+        if (stands === 'MustAsk') mustAsk = true;
+        else if (stands === 'Spent') spent = later(spent, counter, pool);
+      }
     }
     if (spent) {
       this.decisions.refused++;
@@ -147,36 +150,27 @@ export class Limiter {
     }
     if (mustAsk) return undefined;
     let runsLow = false;
-    for (let i = 0; i < pools.length; i++) {
-      const state = states[i]!;
-      const {requestsPerMinute, requestsPerDay} = pools[i]!.quota;
-      state.minute.left--;
-      runsLow ||= runsLowEarly(state.minute, requestsPerMinute);
-      if (requestsPerDay === undefined) continue;
-      const day = state.day!;
-      day.left--;
-      runsLow ||= runsLowEarly(day, requestsPerDay);
+    for (let i = 0; i < states.length; i++) {
+      for (let counter = states[i]!.first; counter; counter = counter.next) {
+        counter.left--;
+        runsLow ||= runsLowEarly(counter, counter.quota);
+      }
     }
     this.decisions.admitted++;
     const verdict = admission(pools, states, nowMs);
-    if (runsLow && !refillOf(states)) this.#refill(pools, states, nowMs, false);
+    if (runsLow && !refillOf(states)) this.#refill(states, nowMs, false);
     return verdict;
   }
 
   /**
    * Asks the store for counters that run out, one question per pool at a time. Returns a promise if the caller must wait for the answer.
    */
-  #refill(
-    pools: readonly Pool[],
-    states: readonly PoolState[],
-    nowMs: number,
-    isWaiting = true,
-  ): Promise<void> | undefined {
+  #refill(states: readonly PoolState[], nowMs: number, isWaiting = true): Promise<void> | undefined {
     const underWay = refillOf(states);
     if (underWay) return underWay;
-    const asked = countersOf(pools, states).flatMap(({counter, limit}): CounterRequest[] => {
+    const asked = countersOf(states).flatMap((counter): CounterRequest[] => {
       // Nothing is reserved ahead where little is left.
-      const claim = isWaiting || !counter.low ? claimOf(counter, limit) : undefined;
+      const claim = isWaiting || !counter.low ? claimOf(counter, counter.quota) : undefined;
       return claim ? [{counter, claim, block: claim.want + counter.left}] : [];
     });
     return asked.length > 0 ? this.#reserve(states, asked, nowMs, isWaiting) : undefined;
@@ -217,10 +211,10 @@ export class Limiter {
 
   /** Takes over a change by another process, so that `Remaining` counts it. */
   hear(heard: Heard): void {
-    const [, name, end, id] = /^(minute|day):(\d+):(.*)$/s.exec(heard.window) ?? [];
-    const state = this.#pools.get(id ?? '');
-    const counter = name === 'day' ? state?.day : state?.minute;
-    if (!state || !counter || counter.endSeconds !== Number(end) || counter.provisional) return;
+    const parts = partsOfKey(heard.window);
+    const state = parts && this.#pools.get(parts.poolId);
+    const counter = state?.counters.find((each) => each?.name === parts?.name);
+    if (!state || !counter || counter.endSeconds !== parts.endSeconds || counter.provisional) return;
     this.#know(counter, counter.limit, heard, state.refill ? 1 : 0);
   }
 
@@ -252,23 +246,45 @@ export class Limiter {
     let state = this.#pools.get(id);
     if (!state) {
       if (this.#pools.size >= this.#atMost) this.#forget();
-      const phase = minutePhase(id);
-      state = {id, phase, minute: this.#counter('minute', phase, id, nowMs), day: undefined, recent: true};
+      const counters = windows.map(() => undefined);
+      state = {id, quota: undefined, counters, first: undefined, endSeconds: 0, refill: undefined, recent: true};
       this.#pools.set(id, state);
     }
     state.recent = true;
-    if (nowMs >= state.minute.endSeconds * 1000)
-      state.minute = this.#counter('minute', state.phase, id, nowMs, state.minute);
-    if (quota.requestsPerDay !== undefined && (!state.day || nowMs >= state.day.endSeconds * 1000))
-      state.day = this.#counter('day', 0, id, nowMs, state.day);
+    if (state.quota !== quota || nowMs >= state.endSeconds * 1000) this.#renew(state, quota, nowMs);
     return state;
   }
 
-  #counter(name: WindowName, phase: number, id: string, nowMs: number, before?: Counter): Counter {
+  /** Takes over a quota, and begins each window that has ended. */
+  #renew(state: PoolState, quota: Quota, nowMs: number): void {
+    const {id, counters} = state;
+    let next: Counter | undefined;
+    let firstEnd = Infinity;
+    for (let i = windows.length - 1; i >= 0; i--) {
+      const limit = quota[settings[i]!];
+      // Without a limit the shortest window admits nothing.
+      if (limit === undefined && i > 0) continue;
+      let counter = counters[i];
+      if (!counter || nowMs >= counter.endSeconds * 1000)
+        counters[i] = counter = this.#counter(windows[i]!, id, nowMs, counter);
+      counter.quota = limit!;
+      counter.next = next;
+      next = counter;
+      firstEnd = Math.min(firstEnd, counter.endSeconds);
+    }
+    state.quota = quota;
+    state.first = next;
+    state.endSeconds = firstEnd;
+  }
+
+  #counter(window: CountedWindow, id: string, nowMs: number, before?: Counter): Counter {
+    const {name} = window;
+    const phase = before ? before.phase : phaseOf(window, id);
     const endSeconds = windowEnd(lengthSeconds[name], phase, nowMs);
     const key = windowKey(name, endSeconds, id);
     return {
       name,
+      phase,
       endSeconds,
       key,
       taken: this.#store.taken(key),
@@ -280,6 +296,8 @@ export class Limiter {
       unheard: 0,
       limit: 0,
       replicas: this.#store.replicas ?? 1,
+      quota: 0,
+      next: undefined,
     };
   }
 
@@ -308,15 +326,14 @@ export class Limiter {
 const refillOf = (states: readonly PoolState[]): Promise<void> | undefined =>
   states.find((state) => state.refill !== undefined)?.refill;
 
-/** The windows that count, with the limit of each. */
-const countersOf = (pools: readonly Pool[], states: readonly PoolState[]): {counter: Counter; limit: number}[] =>
-  pools.flatMap(({quota: {requestsPerMinute, requestsPerDay}}, i) => {
-    const {minute, day} = states[i]!;
-    const ofMinute = {counter: minute, limit: requestsPerMinute};
-    return day && requestsPerDay !== undefined ? [ofMinute, {counter: day, limit: requestsPerDay}] : [ofMinute];
-  });
+/** The counters of the windows that count. */
+function countersOf(states: readonly PoolState[]): Counter[] {
+  const all: Counter[] = [];
+  for (const {first} of states) for (let counter = first; counter; counter = counter.next) all.push(counter);
+  return all;
+}
 
-const unusedOf = ({minute, day}: PoolState): Unused[] =>
-  [minute, day].flatMap((counter) =>
+const unusedOf = ({counters}: PoolState): Unused[] =>
+  counters.flatMap((counter) =>
     counter && counter.left > 0 ? {window: counter.key, endSeconds: counter.endSeconds, count: counter.left} : [],
   );

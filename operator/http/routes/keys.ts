@@ -2,6 +2,7 @@
 import type {FastifyInstance} from 'fastify';
 import {z} from 'zod';
 import {longestKeyName, scopePattern} from '../../api/api-key.ts';
+import {limitSettings} from '../../api/plan.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import {type Audit, keyState} from '../audit.ts';
@@ -44,7 +45,7 @@ const newKey = z
       .optional()
       .describe('When it expires: no later than the key that asks. Default: with that key.'),
     rateLimit: z
-      .strictObject({requestsPerMinute: z.int32().min(1), requestsPerDay: z.int32().min(1)})
+      .strictObject(limitSettings(() => z.int32().min(1)))
       .describe('A cap of its own.')
       .meta({id: 'NewRateLimit'})
       .optional(),

@@ -144,7 +144,7 @@ describe('a key that goes on although every request is refused', () => {
   test("is let in when the day's quota is there again, where that is what was used up", () => {
     const world = make();
     const midnight = noon + 200;
-    const facts = {minuteLimit, dayOverSeconds: midnight + 17};
+    const facts = {minuteLimit, windowOverSeconds: midnight + 17};
     for (let i = 0; world.bans.until(user) === undefined; i++) {
       world.bans.refused(user, facts);
       world.time.pass(100);
@@ -215,7 +215,7 @@ describe('never banned', () => {
             if (verdict.allowed) continue;
             const {exhausted, nowSeconds, retryAfterSeconds} = verdict;
             const over = nowSeconds + retryAfterSeconds;
-            bans.refused(user, {minuteLimit: perMinute, ...(exhausted === 'day' && {dayOverSeconds: over})});
+            bans.refused(user, {minuteLimit: perMinute, ...(exhausted === 'day' && {windowOverSeconds: over})});
             workers[i] = over * 1000;
           }
           time.pass(Math.max(secondMs, Math.min(...workers) - clock.nowMs()));
