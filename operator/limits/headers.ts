@@ -19,45 +19,39 @@ export type HeaderValues = Record<string, string | number>;
  */
 export function limitHeaders(told: LimitsTold): HeaderValues {
   const {each, exhausted = tightestOf(told)} = told;
-  const {policies, remaining} = each ? textsOfAll(each, told) : poolTexts(told, told);
   return withWait(told, {
     'x-ratelimit-limit': limitIn(told, exhausted)!,
     'x-ratelimit-remaining': remainingIn(told, exhausted)!,
     'x-ratelimit-reset': endIn(told, exhausted)!,
-    'ratelimit-policy': policies,
-    ratelimit: remaining,
+    'ratelimit-policy': each ? each.map(policiesOf).join(', ') : policiesOf(told),
+    ratelimit: each ? remainingTexts(each, told) : remainingText(told, told),
   });
 }
 
-/** The texts of `ratelimit-policy` and `ratelimit`. */
-interface PoolTexts {
-  policies: string;
-  remaining: string;
+const remainingTexts = (pools: readonly PoolStanding[], told: LimitsTold): string =>
+  pools.map((pool) => remainingText(pool, told)).join(', ');
+
+function policiesOf(standing: PoolStanding): string {
+  let {policies} = textsOf(standing.policy);
+  for (let i = 0; i < windows.length; i++) {
+    const limit = limitIn(standing, windows[i]!.name);
+    if (limit !== undefined) policies = policies.and[i]!(limit);
+  }
+  return policies.text;
 }
 
-function poolTexts(standing: PoolStanding, told: LimitsTold): PoolTexts {
-  const {start, between, policies: none} = textsOf(standing.policy);
-  let policies = none;
-  let text = start;
-  let seconds = 0;
-  for (let i = 0; i < windows.length; i++) {
+function remainingText(standing: PoolStanding, told: LimitsTold): string {
+  const {start, between} = textsOf(standing.policy);
+  let text = `${start}${remainingIn(standing, shortestWindow)!}`;
+  let seconds = wait(shortestWindow, endIn(standing, shortestWindow)!, told);
+  for (let i = 1; i < windows.length; i++) {
     const {name} = windows[i]!;
-    const limit = limitIn(standing, name);
-    if (limit === undefined) continue;
-    policies = policies.and[i]!(limit);
     const remaining = remainingIn(standing, name);
-    text = i === 0 ? `${text}${remaining}` : `${text}${between[i]!(seconds)}${remaining}`;
+    if (remaining === undefined) continue;
+    text = `${text}${between[i]!(seconds)}${remaining}`;
     seconds = wait(name, endIn(standing, name)!, told);
   }
-  return {policies: policies.text, remaining: `${text}${untilReset(seconds)}`};
-}
-
-function textsOfAll(pools: readonly PoolStanding[], told: LimitsTold): PoolTexts {
-  const all = pools.map((pool) => poolTexts(pool, told));
-  return {
-    policies: all.map(({policies}) => policies).join(', '),
-    remaining: all.map(({remaining}) => remaining).join(', '),
-  };
+  return `${text}${untilReset(seconds)}`;
 }
 
 /** Both headers of a request that is charged to one pool, and is about others: those of all. */
