@@ -86,7 +86,7 @@ check: $(modules) ## types, lint, format, generated files, does every mutant sti
 	@node test/run.ts checks
 
 crds: $(modules) ## write crds/, the chart's copies and the generated pages of docs/, and the testdata of the health checks
-	@node operator/api/generate.ts
+	@node operator/generate/generate.ts
 	@node test/gitops/testdata.ts
 	@node test/guarantees.ts
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1 entry=${2:-operator/main.ts}
-node_modules/.bin/esbuild "main=$entry" ledger-worker=operator/limits/ledger-worker.ts \
+node_modules/.bin/esbuild "main=$entry" ledger-worker=operator/limits/ledger/ledger-worker.ts \
   authorizer-worker=operator/roles/authorizer-worker.ts --outdir="$out" \
   --bundle --splitting --platform=node --format=esm --target=node24 --sourcemap=linked --sources-content=true \
   --log-level=warning --legal-comments=none \

@@ -11,7 +11,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {KubeConfig} from '@kubernetes/client-node';
 import {parseAllDocuments} from 'yaml';
-import {Client} from '../operator/kube/client.ts';
+import {Client} from '../operator/kube/client/client.ts';
 import type {KubeObject, Resource} from '../operator/kube/objects.ts';
 import {defineResource} from '../operator/kube/objects.ts';
 import {nextLookMs} from './polling.ts';

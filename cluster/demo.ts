@@ -3,8 +3,8 @@
  * difference ends it with a message and exit code 1. What it made stays, to be looked at.
  */
 import {readFileSync} from 'node:fs';
-import {customDomains} from '../operator/controllers/resources.ts';
-import {Cache} from '../operator/kube/cache.ts';
+import {customDomains} from '../operator/resources/resources.ts';
+import {Cache} from '../operator/kube/cache/cache.ts';
 import type {CustomDomain} from '../operator/api/foreign.ts';
 import {apiHost, driveOverLimit, showApi, showPage} from './demo-api.ts';
 import {

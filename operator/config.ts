@@ -5,9 +5,9 @@
 import {readFileSync} from 'node:fs';
 import {parse} from 'yaml';
 import {z} from 'zod';
-import {cdnsWith} from './domain/cdns.ts';
+import {cdnsWith} from './domain/verification/cdns.ts';
 import {api} from './api-settings.ts';
-import type {Edge, VerificationRules} from './domain/proofs/proof.ts';
+import type {Edge, VerificationRules} from './domain/verification/method.ts';
 import type {Policy} from './domain/world.ts';
 import {
   addresses,
@@ -254,7 +254,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     tls: s.platform.tls,
     issuerRef: s.issuerRef,
     ingressClassName: s.ingressClassName,
-    // controllers/edge-addresses.ts adds addresses that are known by other means later.
+    // controllers/state/edge-addresses.ts adds addresses that are known by other means later.
     edgeAddresses: s.edge.addresses,
     ...(s.edge.hostname !== '' && {edgeHostname: s.edge.hostname}),
     redirector: {namespace, ...s.redirector},

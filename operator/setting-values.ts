@@ -1,8 +1,8 @@
 /** How values are written in the settings, and what they become. */
 import {isIP} from 'node:net';
 import {z} from 'zod';
-import {normalise} from './domain/hostname.ts';
-import {defaultWorkers} from './kube/workers.ts';
+import {normalise} from './domain/hostnames/hostname.ts';
+import {defaultWorkers} from './kube/client/workers.ts';
 
 const units = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000} as const;
 

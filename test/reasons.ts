@@ -7,7 +7,7 @@
  *   node test/reasons.ts REPORTS     the folder of jest's reports
  */
 import {fileURLToPath} from 'node:url';
-import {reasons} from '../operator/domain/reasons.ts';
+import {reasons} from '../operator/domain/reasons/reasons.ts';
 import {resultsIn} from './support/evidence.ts';
 import {statusesWritten} from './support/written.ts';
 

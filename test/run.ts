@@ -268,7 +268,7 @@ const suites: Suite[] = [
         command('the docs are built, and no link is dead', [bin('vitepress'), 'build', 'docs']),
         command('lint', [bin('oxlint'), '--deny-warnings']),
         command('formatted: else `make format`', [bin('oxfmt'), '--check']),
-        command('generated files are in step', [node, 'operator/api/generate.ts', '--check']),
+        command('generated files are in step', [node, 'operator/generate/generate.ts', '--check']),
         command('comments are plain, type names are declared once', [node, 'test/language.ts']),
         command('every mutant applies', [node, 'test/mutants/run.ts', '--check']),
       ),

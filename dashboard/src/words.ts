@@ -1,5 +1,5 @@
 /** Words and times for people. Texts from a status are shown unchanged. */
-import {reasonOf} from '../../operator/domain/reasons.ts';
+import {reasonOf} from '../../operator/domain/reasons/reasons.ts';
 import type {CustomerTexts} from '../../operator/domain/reasons/reason.ts';
 import {message} from '../../operator/domain/reasons/reason.ts';
 

@@ -1,7 +1,7 @@
 import {getCACertificates} from 'node:tls';
 import {Agent, type Dispatcher, ProxyAgent, request} from 'undici';
-import type {Hostname} from '../domain/hostname.ts';
-import {normalise} from '../domain/hostname.ts';
+import type {Hostname} from '../domain/hostnames/hostname.ts';
+import {normalise} from '../domain/hostnames/hostname.ts';
 
 /** A directory is a page of JSON; Let's Encrypt's has 1 kB. */
 const longestDirectory = 65_536;

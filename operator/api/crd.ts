@@ -1,5 +1,5 @@
 /**
- * CustomResourceDefinitions out of the zod schemas; `generate.ts` writes them down.
+ * CustomResourceDefinitions out of the zod schemas; `../generate/generate.ts` writes them down.
  *
  * The schemas become structural (KEP-1979) by rules of our own, checked by {@link lint}: every field is described
  * (`kubectl explain` is the reference), every string and list is bounded (CEL cost), nothing refers elsewhere.

@@ -5,8 +5,8 @@
 import type {HeaderValues} from '../limits/headers.ts';
 import type {Logger} from 'pino';
 import {scopePattern} from '../api/api-key.ts';
-import type {KeyCaller} from '../http/caller.ts';
-import type {Gate, GateDeps} from '../http/gate.ts';
+import type {KeyCaller} from '../http/gate/caller.ts';
+import type {Gate, GateDeps} from '../http/gate/gate.ts';
 import {Problem} from '../http/problems.ts';
 
 export interface AuthorizeRequest {

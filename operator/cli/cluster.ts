@@ -1,8 +1,8 @@
 import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
-import {Client} from '../kube/client.ts';
-import {loadKubeConfig} from '../kube/kubeconfig.ts';
+import {Client} from '../kube/client/client.ts';
+import {loadKubeConfig} from '../kube/client/kubeconfig.ts';
 import {CommandError} from './errors.ts';
 import {fieldManager} from './field-manager.ts';
 import type {Cluster, ClusterOptions} from './surroundings.ts';

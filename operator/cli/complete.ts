@@ -4,8 +4,8 @@
  */
 import type {Command, Option} from 'commander';
 import {ownScopes} from '../api/api-key.ts';
-import {apiKeys, customDomains, namespaces, projects} from '../controllers/resources.ts';
-import type {Client} from '../kube/client.ts';
+import {apiKeys, customDomains, namespaces, projects} from '../resources/resources.ts';
+import type {Client} from '../kube/client/client.ts';
 import type {Resource} from '../kube/objects.ts';
 import type {ClusterOptions, Surroundings} from './surroundings.ts';
 import {connected} from './surroundings.ts';

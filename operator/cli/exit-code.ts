@@ -1,6 +1,6 @@
 /** Exit codes of commands, so that scripts need not parse output. */
 import type {Party} from '../api/custom-domain.ts';
-import {type ReasonName, reasons} from '../domain/reasons.ts';
+import {type ReasonName, reasons} from '../domain/reasons/reasons.ts';
 
 export const exitCodes = {Done: 0, Failed: 1, Usage: 2, Waiting: 3, Customer: 4, Platform: 5} as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -1,21 +1,21 @@
 /** `kubectl doorplate` whole: its commands, and what is told when one fails. */
 import {Command, CommanderError} from 'commander';
 import {addCheck} from './check/command.ts';
-import {addAdopt} from './adopt/command.ts';
-import {addClaims} from './claims.ts';
+import {addAdopt} from './platform/adopt/command.ts';
+import {addClaims} from './platform/claims.ts';
 import {actWith} from './command.ts';
 import {CommandError, explain} from './errors.ts';
 import {type ExitCode, exitCodes, exitCodesHelp} from './exit-code.ts';
-import {addKeyCreate} from './key-create.ts';
-import {addKeyList} from './key-list.ts';
-import {addKeyRevoke} from './key-revoke.ts';
-import {addPolicy} from './policy/command.ts';
-import {addRecords} from './records.ts';
-import {addStatus} from './status.ts';
+import {addKeyCreate} from './keys/key-create.ts';
+import {addKeyList} from './keys/key-list.ts';
+import {addKeyRevoke} from './keys/key-revoke.ts';
+import {addPolicy} from './platform/policy/command.ts';
+import {addRecords} from './domains/records.ts';
+import {addStatus} from './domains/status.ts';
 import type {Surroundings} from './surroundings.ts';
-import {addUsage} from './usage.ts';
-import {addVerify} from './verify.ts';
-import {addWhy} from './why.ts';
+import {addUsage} from './platform/usage.ts';
+import {addVerify} from './domains/verify.ts';
+import {addWhy} from './domains/why.ts';
 
 /** The commands, none of which has run. `end` is told the exit code of the one that does. */
 export function programFor(around: Surroundings, end: (code: ExitCode) => void = () => {}): Command {

@@ -1,6 +1,6 @@
 /** The platform's settings as far as tenants may know them: the chart publishes them in a ConfigMap. */
 import {type Settings, parseSettings} from '../config.ts';
-import type {Client} from '../kube/client.ts';
+import type {Client} from '../kube/client/client.ts';
 import {defineResource, type KubeObject} from '../kube/objects.ts';
 import {CommandError, isForbidden} from './errors.ts';
 

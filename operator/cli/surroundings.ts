@@ -1,5 +1,5 @@
 /** The surroundings of commands, so that tests can replace them. */
-import type {Client} from '../kube/client.ts';
+import type {Client} from '../kube/client/client.ts';
 
 export interface Surroundings {
   /** Writes requested output alone, so that it can be piped. */

@@ -1,14 +1,14 @@
 /** Account: says in its status whether its plan exists. */
 import {decideAccount} from '../domain/tenant.ts';
-import type {Client} from '../kube/client.ts';
-import type {Result} from '../kube/controller.ts';
-import type {EventRecorder} from '../kube/events.ts';
+import type {Client} from '../kube/client/client.ts';
+import type {Result} from '../kube/controller/controller.ts';
+import type {EventRecorder} from '../kube/writes/events.ts';
 import type {Key} from '../kube/objects.ts';
-import {writeStatus} from '../kube/status.ts';
-import {by, itself, on, type Wake, whenNewOrGone} from '../kube/wake.ts';
-import type {Caches} from './caches.ts';
-import {nameOf} from './relations.ts';
-import {accounts} from './resources.ts';
+import {writeStatus} from '../kube/writes/status.ts';
+import {by, itself, on, type Wake, whenNewOrGone} from '../kube/controller/wake.ts';
+import type {Caches} from './state/caches.ts';
+import {nameOf} from '../resources/relations.ts';
+import {accounts} from '../resources/resources.ts';
 import {eventOfCondition} from './status-events.ts';
 
 export interface AccountDeps extends Pick<Caches, 'accounts' | 'plans'> {

@@ -4,14 +4,14 @@ import {type ApiKeyStatus, liftBanAnnotation} from '../api/api-key.ts';
 import type {ApiKey} from '../api/foreign.ts';
 import type {KeyFacts} from '../domain/api-key.ts';
 import {decideApiKey, nextChange} from '../domain/api-key.ts';
-import type {Cache} from '../kube/cache.ts';
-import type {Client} from '../kube/client.ts';
-import type {Result} from '../kube/controller.ts';
-import type {EventRecorder} from '../kube/events.ts';
+import type {Cache} from '../kube/cache/cache.ts';
+import type {Client} from '../kube/client/client.ts';
+import type {Result} from '../kube/controller/controller.ts';
+import type {EventRecorder} from '../kube/writes/events.ts';
 import type {Key} from '../kube/objects.ts';
-import {writeStatus} from '../kube/status.ts';
-import {longestLift} from './kept.ts';
-import {apiKeys} from './resources.ts';
+import {writeStatus} from '../kube/writes/status.ts';
+import {longestLift} from '../resources/projections.ts';
+import {apiKeys} from '../resources/resources.ts';
 import {eventOfCondition} from './status-events.ts';
 
 export interface ApiKeyDeps {

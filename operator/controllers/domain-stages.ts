@@ -1,11 +1,11 @@
 /** The stages of a CustomDomain's reconcile: the stages of all kinds (stages.ts), and the points at which status is published. */
 import type {CustomDomain} from '../api/foreign.ts';
-import {formerPrimary} from '../domain/hosts.ts';
-import {becomesVerified, goesLive} from '../domain/publishing.ts';
+import {formerPrimary} from '../domain/hostnames/hosts.ts';
+import {becomesVerified, goesLive} from '../domain/status/publishing.ts';
 import type {Decision, FreshAttempt} from '../domain/world.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
-import {hostnamesOf} from './relations.ts';
-import {customDomains} from './resources.ts';
+import {hostnamesOf} from '../resources/relations.ts';
+import {customDomains} from '../resources/resources.ts';
 import {
   applyCertificates,
   applyRoutes,

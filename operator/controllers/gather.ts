@@ -3,32 +3,32 @@
  * cert-manager, of the order book. It asks nobody and changes nothing.
  */
 import type {DomainClaim} from '../api/foreign.ts';
-import type {CertificateFacts} from '../domain/certificate.ts';
-import {isHeldBy} from '../domain/claim.ts';
-import type {Hostname} from '../domain/hostname.ts';
-import {objectNameOf} from '../domain/hostname.ts';
-import {formerPrimary, named} from '../domain/hosts.ts';
-import {attemptOf} from '../domain/issuance.ts';
-import {questionOf} from '../domain/ownership.ts';
-import type {Question} from '../domain/records.ts';
-import type {Use} from '../domain/routes.ts';
-import {homeOf, objectNames, routesOfHost, useOf} from '../domain/routes.ts';
+import type {CertificateFacts} from '../domain/certificates/certificate.ts';
+import {isHeldBy} from '../domain/claims/claim.ts';
+import type {Hostname} from '../domain/hostnames/hostname.ts';
+import {objectNameOf} from '../domain/hostnames/hostname.ts';
+import {formerPrimary, named} from '../domain/hostnames/hosts.ts';
+import {attemptOf} from '../domain/certificates/issuance.ts';
+import {questionOf} from '../domain/claims/ownership.ts';
+import type {Question} from '../domain/verification/records.ts';
+import type {Use} from '../domain/routes/routes.ts';
+import {homeOf, objectNames, routesOfHost, useOf} from '../domain/routes/routes.ts';
 import {type Tenant, tenantKey} from '../domain/tenant.ts';
 import type {EdgeFinding, HostFacts, Policy, World} from '../domain/world.ts';
-import {type EdgeSources, render} from './rendering.ts';
+import {type EdgeSources, render} from './state/rendering.ts';
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
-import type {Cache} from '../kube/cache.ts';
+import type {Cache} from '../kube/cache/cache.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
-import type {CheckTimes} from './check-times.ts';
-import type {Children, Writes} from './children.ts';
-import type {Claims} from './claims.ts';
-import type {EdgeAddresses} from './edge-addresses.ts';
-import type {FirstDomains} from './first-domains.ts';
-import {dnsKey, edgeKey, issuanceKey, type Looks} from './looks.ts';
-import type {Looked} from './observer.ts';
-import type {OrderBook} from './order-book.ts';
-import {projectKey} from './relations.ts';
+import type {CheckTimes} from './state/check-times.ts';
+import type {Children, Writes} from './writers/owned-objects.ts';
+import type {Claims} from './writers/claims.ts';
+import type {EdgeAddresses} from './state/edge-addresses.ts';
+import type {FirstDomains} from './state/first-domains.ts';
+import {dnsKey, edgeKey, issuanceKey, type Looks} from './probes/observations.ts';
+import type {Looked} from './probes/observer.ts';
+import type {OrderBook} from './orders/order-queue.ts';
+import {projectKey} from '../resources/relations.ts';
 
 /** Where it is known. */
 export interface GatherSources extends EdgeSources {

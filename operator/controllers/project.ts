@@ -1,27 +1,27 @@
-/** Reconciles Projects: gather -> decide (domain/project.ts, pure) -> carry out the stages; status is published last, once. */
-import {defaultHostOf, routesOfDefaultHost} from '../domain/default-host.ts';
-import {shorterProjectStatuses} from '../domain/fit.ts';
-import type {Hostname} from '../domain/hostname.ts';
-import {isHeldBy} from '../domain/claim.ts';
-import {objectNameOf} from '../domain/hostname.ts';
-import type {ProjectDecision, ProjectWorld} from '../domain/project-world.ts';
-import {decideProject} from '../domain/project.ts';
-import type {Use} from '../domain/routes.ts';
-import {homeOf} from '../domain/routes.ts';
+/** Reconciles Projects: gather -> decide (domain/project/project.ts, pure) -> carry out the stages; status is published last, once. */
+import {defaultHostOf, routesOfDefaultHost} from '../domain/project/default-hostname.ts';
+import {shorterProjectStatuses} from '../domain/status/status-size.ts';
+import type {Hostname} from '../domain/hostnames/hostname.ts';
+import {isHeldBy} from '../domain/claims/claim.ts';
+import {objectNameOf} from '../domain/hostnames/hostname.ts';
+import type {ProjectDecision, ProjectWorld} from '../domain/project/world.ts';
+import {decideProject} from '../domain/project/project.ts';
+import type {Use} from '../domain/routes/routes.ts';
+import {homeOf} from '../domain/routes/routes.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import type {Policy} from '../domain/world.ts';
 import type {Project} from '../api/foreign.ts';
-import type {Client} from '../kube/client.ts';
-import type {Result} from '../kube/controller.ts';
-import type {EventRecorder} from '../kube/events.ts';
-import {removeFinalizer} from '../kube/finalizer.ts';
+import type {Client} from '../kube/client/client.ts';
+import type {Result} from '../kube/controller/controller.ts';
+import type {EventRecorder} from '../kube/writes/events.ts';
+import {removeFinalizer} from '../kube/writes/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
-import {writeStatus} from '../kube/status.ts';
-import {all, asIs, by, each, on, onItself, type ChangeSource, type Wake} from '../kube/wake.ts';
-import type {Children, Writes} from './children.ts';
-import type {Caches} from './caches.ts';
-import type {Claims} from './claims.ts';
-import type {OrderBook} from './order-book.ts';
+import {writeStatus} from '../kube/writes/status.ts';
+import {all, asIs, by, each, on, onItself, type ChangeSource, type Wake} from '../kube/controller/wake.ts';
+import type {Children, Writes} from './writers/owned-objects.ts';
+import type {Caches} from './state/caches.ts';
+import type {Claims} from './writers/claims.ts';
+import type {OrderBook} from './orders/order-queue.ts';
 import {
   holderOf,
   namespacedNameOf,
@@ -30,13 +30,13 @@ import {
   projectInLine,
   projectOf,
   serviceOfSlice,
-} from './relations.ts';
-import type {Tenants} from './tenants.ts';
-import {finalizer} from './kept.ts';
-import type {ProjectPlaces} from './project-places.ts';
-import {type EdgeSources, render} from './rendering.ts';
-import {leavingFor} from './leaving.ts';
-import {projects} from './resources.ts';
+} from '../resources/relations.ts';
+import type {Tenants} from './state/tenants.ts';
+import {finalizer} from '../resources/projections.ts';
+import type {ProjectPlaces} from './state/project-slots.ts';
+import {type EdgeSources, render} from './state/rendering.ts';
+import {leavingFor} from './writers/retention.ts';
+import {projects} from '../resources/resources.ts';
 import {
   applyCertificates,
   applyRoutes,

@@ -3,24 +3,24 @@
  * alone. A list of named stages carries the plan out; each stage does one kind of write. A stage that changes the inputs of the plan makes
  * the plan stale. The plan is then decided again, and its claims are written, before the next stage begins.
  */
-import {type Holder, isHeldBy} from '../domain/claim.ts';
+import {type Holder, isHeldBy} from '../domain/claims/claim.ts';
 import {tenantKey, type Tenant} from '../domain/tenant.ts';
 import type {Decision, Policy} from '../domain/world.ts';
-import type {Cache} from '../kube/cache.ts';
-import type {Client} from '../kube/client.ts';
-import {again, type Result} from '../kube/controller.ts';
-import {ensureFinalizer as ensure} from '../kube/finalizer.ts';
+import type {Cache} from '../kube/cache/cache.ts';
+import type {Client} from '../kube/client/client.ts';
+import {again, type Result} from '../kube/controller/controller.ts';
+import {ensureFinalizer as ensure} from '../kube/writes/finalizer.ts';
 import {isOfOne} from '../kube/errors.ts';
 import type {Key, Resource} from '../kube/objects.ts';
-import {settleAll} from '../kube/side-by-side.ts';
-import type {Children, Leaving} from './children.ts';
-import {Writes} from './children.ts';
-import type {Claims} from './claims.ts';
-import {finalizer} from './kept.ts';
-import {leavingFor} from './leaving.ts';
-import type {OrderBook} from './order-book.ts';
-import {type EdgeSources, render} from './rendering.ts';
-import {confirmTenant} from './tenants.ts';
+import {settleAll} from '../kube/writes/side-by-side.ts';
+import type {Children, Leaving} from './writers/owned-objects.ts';
+import {Writes} from './writers/owned-objects.ts';
+import type {Claims} from './writers/claims.ts';
+import {finalizer} from '../resources/projections.ts';
+import {leavingFor} from './writers/retention.ts';
+import type {OrderBook} from './orders/order-queue.ts';
+import {type EdgeSources, render} from './state/rendering.ts';
+import {confirmTenant} from './state/tenants.ts';
 
 /** Members of every kind's plan. */
 export type ReconcilePlan = Pick<

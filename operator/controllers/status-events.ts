@@ -6,9 +6,9 @@ import type {CustomDomainStatus, HostStatus} from '../api/custom-domain.ts';
 import type {ProjectStatus} from '../api/project.ts';
 import type {Condition} from '../api/rules.ts';
 import {cut} from '../api/rules.ts';
-import type {ReasonName} from '../domain/reasons.ts';
-import {reasons} from '../domain/reasons.ts';
-import type {EventRecord} from '../kube/events.ts';
+import type {ReasonName} from '../domain/reasons/reasons.ts';
+import {reasons} from '../domain/reasons/reasons.ts';
+import type {EventRecord} from '../kube/writes/events.ts';
 
 export type StatusEvent = Omit<EventRecord, 'regarding'>;
 

@@ -1,6 +1,6 @@
 /** Debounces the status of a CustomDomain, so that hundreds of hostnames cause few writes. */
 import type {CustomDomain} from '../api/foreign.ts';
-import {isMomentary} from '../domain/publishing.ts';
+import {isMomentary} from '../domain/status/publishing.ts';
 import type {Decision} from '../domain/world.ts';
 import {isDeepEqual} from '../kube/equality.ts';
 import {type Key, keyOf} from '../kube/objects.ts';

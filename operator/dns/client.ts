@@ -1,6 +1,6 @@
 /**
  * DNS observations of a hostname, from the zone's own servers and from the recursive resolvers in public use. This client only
- * reports. `domain/verification.ts` decides whether an observation verifies anything.
+ * reports. `domain/verification/verdict.ts` decides whether an observation verifies anything.
  */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {type CaaObservation, climb, decisive} from './caa.ts';

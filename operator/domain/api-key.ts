@@ -12,9 +12,9 @@ import {crc32} from 'node:zlib';
 import type {ApiKeySpec, ApiKeyStatus} from '../api/api-key.ts';
 import {liftBanAnnotation} from '../api/api-key.ts';
 import type {ApiKey} from '../api/foreign.ts';
-import {notReady} from './health.ts';
-import type {ReasonName} from './reasons.ts';
-import {reasons} from './reasons.ts';
+import {notReady} from './status/health.ts';
+import type {ReasonName} from './reasons/reasons.ts';
+import {reasons} from './reasons/reasons.ts';
 import type {TimelessCondition} from './times.ts';
 import {timestamp, withTimes} from './times.ts';
 

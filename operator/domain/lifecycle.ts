@@ -4,7 +4,7 @@
  *            add                     DNS verifies it            certificate issued, seen on the edge
  *   (none) -------> AwaitingVerification ----------> Verified -----------------------------------> Live
  *                      |   ^ check fails: stays,        | queued, stalled, budgets:                | DNS moves away:
- *                      +---+ reports the reason         | issuance.ts                              | DNSDrifted, still served
+ *                      +---+ reports the reason         | certificates/issuance.ts                              | DNSDrifted, still served
  *
  *   not acceptable: NotAccepted, no DNS check, no route; recovers by itself.
  *   downgraded:     Accepted is False, Live hostnames are served until `servedUntil`, then NotAccepted.
@@ -14,16 +14,16 @@
  */
 
 import type {CustomDomainStatus, HostStatus, Party} from '../api/custom-domain.ts';
-import {makeConditions} from './conditions.ts';
-import {fit} from './fit.ts';
+import {makeConditions} from './status/conditions.ts';
+import {fit} from './status/status-size.ts';
 import {decideHost} from './host/steps.ts';
-import type {WantedHost} from './hosts.ts';
-import {wanted} from './hosts.ts';
-import type {ReasonName} from './reasons.ts';
-import {reasons} from './reasons.ts';
-import {returningOf} from './resting.ts';
+import type {WantedHost} from './hostnames/hosts.ts';
+import {wanted} from './hostnames/hosts.ts';
+import type {ReasonName} from './reasons/reasons.ts';
+import {reasons} from './reasons/reasons.ts';
+import {returningOf} from './certificates/retained.ts';
 import {timestamp} from './times.ts';
-import {publishedHosts} from './told.ts';
+import {publishedHosts} from './hostnames/published.ts';
 import type {Decision, World} from './world.ts';
 
 /** Decides everything: desired objects, status, and the next DNS checks and edge probes. Pure; equal worlds give equal decisions. */

@@ -1,5 +1,5 @@
 /** Times of the next DNS checks and edge probes. All times in ms since the epoch. */
-import type {Hostname} from './hostname.ts';
+import type {Hostname} from './hostnames/hostname.ts';
 import type {EarlierChecks, Policy, World} from './world.ts';
 
 /** Shortest time between a check and a requested next check, ms. */

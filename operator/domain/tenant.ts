@@ -4,9 +4,9 @@ import type {AccountStatus} from '../api/account.ts';
 import {accountLabel} from '../api/account.ts';
 import type {Account, Plan} from '../api/foreign.ts';
 import type {RateLimit} from '../api/plan.ts';
-import {notReady} from './health.ts';
-import type {Refusal} from './reasons.ts';
-import {reasons} from './reasons.ts';
+import {notReady} from './status/health.ts';
+import type {Refusal} from './reasons/reasons.ts';
+import {reasons} from './reasons/reasons.ts';
 import {withTimes} from './times.ts';
 
 /** Facts about the tenant of a namespace. */

@@ -2,18 +2,18 @@
 
 import type {CustomDomainStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
-import type {Budgets, OrderGrant, Order} from './budget.ts';
-import type {CertificateFacts, PrivateKey} from './certificate.ts';
-import type {ClaimWrite} from './claim-write.ts';
-import type {Diagnosis} from './diagnosis.ts';
-import type {Hostname} from './hostname.ts';
-import type {OrderWish} from './issuance.ts';
-import type {Obstacle} from './obstacle.ts';
-import type {Edge, Verdict} from './proofs/proof.ts';
-import type {Question} from './records.ts';
-import type {RedirectorService, Route, StandingRoutes, Use} from './routes.ts';
+import type {Budgets, OrderGrant, Order} from './certificates/budget.ts';
+import type {CertificateFacts, PrivateKey} from './certificates/certificate.ts';
+import type {ClaimWrite} from './claims/claim-write.ts';
+import type {Diagnosis} from './certificates/diagnosis.ts';
+import type {Hostname} from './hostnames/hostname.ts';
+import type {OrderWish} from './certificates/issuance.ts';
+import type {Obstacle} from './status/write-error.ts';
+import type {Edge, Verdict} from './verification/method.ts';
+import type {Question} from './verification/records.ts';
+import type {RedirectorService, Route, StandingRoutes, Use} from './routes/routes.ts';
 import type {Tenant} from './tenant.ts';
-import type {PublishedHosts} from './told.ts';
+import type {PublishedHosts} from './hostnames/published.ts';
 
 /** The platform's settings that decisions need. All times in milliseconds. */
 export interface Policy extends Edge {

@@ -7,16 +7,16 @@ import type {FastifyRequest} from 'fastify';
 import type {Logger} from 'pino';
 import type {z} from 'zod';
 import type {ApiKey} from '../api/foreign.ts';
-import type {Hostname} from '../domain/hostname.ts';
+import type {Hostname} from '../domain/hostnames/hostname.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import {visible} from '../domain/text.ts';
 import type {BackgroundJournal, JournalRecord} from '../limits/journal.ts';
-import {plainAddress} from './address.ts';
-import type {BackendCaller, KeyCaller, SessionCaller} from './caller.ts';
+import {plainAddress} from './gate/address.ts';
+import type {BackendCaller, KeyCaller, SessionCaller} from './gate/caller.ts';
 import type * as schemas from './schemas.ts';
 import type {SessionGrant} from './session/sessions.ts';
 import {keyView, nameOf} from './views.ts';
-import type {DomainsOf} from './writer.ts';
+import type {DomainsOf} from './store/writer.ts';
 
 /** As `GET /v1/audit` shows it. */
 export type AuditRecord = z.output<typeof schemas.auditRecord>;

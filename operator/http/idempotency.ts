@@ -11,9 +11,9 @@ import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {z} from 'zod';
 import type {RecordStore} from '../limits/records.ts';
 import {asked} from './asked.ts';
-import {type Actor, callerOf} from './caller.ts';
-import type {Gate} from './gate.ts';
-import {idempotencyPool} from './pools.ts';
+import {type Actor, callerOf} from './gate/caller.ts';
+import type {Gate} from './gate/gate.ts';
+import {idempotencyPool} from './gate/pools.ts';
 import {Problem, problems, problemSchema} from './problems.ts';
 
 export interface IdempotencyDeps {

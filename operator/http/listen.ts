@@ -2,7 +2,7 @@ import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {FastifyInstance} from 'fastify';
 import type {ManagedServer} from '../kube/manager.ts';
-import {drained} from './drain.ts';
+import {drained} from '../kube/drain.ts';
 
 export interface ListenOptions {
   /** 0 for any free one. */

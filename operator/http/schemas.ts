@@ -1,6 +1,6 @@
 /**
  * The shapes of the API, once: they check what comes in and what goes out, and make openapi.json. A shape with an `id` is a named
- * schema there, and its name is a type in customers' code: it never changes. Examples: examples.ts.
+ * schema there, and its name is a type in customers' code: it never changes. Examples: openapi/examples.ts.
  */
 import {z} from 'zod';
 import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';

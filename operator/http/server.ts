@@ -10,12 +10,12 @@ import type {FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, Fas
 import {hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
 import type {Logger} from 'pino';
 import {z} from 'zod';
-import {within} from './address.ts';
+import {within} from './gate/address.ts';
 import {answerBrokenRequest} from './broken-requests.ts';
-import type {Caller} from './caller.ts';
-import {addConditionalReads} from './conditional.ts';
-import type {Gate} from './gate.ts';
-import {addDocs, type ApiOwner} from './openapi.ts';
+import type {Caller} from './gate/caller.ts';
+import {addConditionalReads} from './gate/conditional.ts';
+import type {Gate} from './gate/gate.ts';
+import {addDocs, type ApiOwner} from './openapi/openapi.ts';
 import {Problem} from './problems.ts';
 import type {ProblemName} from './problems.ts';
 import {fromKubernetes} from './kubernetes-errors.ts';

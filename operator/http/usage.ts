@@ -1,5 +1,5 @@
 import type {UsageCounter} from '../limits/usage.ts';
-import type {GateDeps} from './gate.ts';
+import type {GateDeps} from './gate/gate.ts';
 
 /** Counts each request of a key that was let through. */
 export const countIn =

@@ -4,13 +4,13 @@ import type {DnsRecordStatus, HostStatus, RedirectStatus} from '../api/custom-do
 import type {ApiKey, CustomDomain, Plan, Project} from '../api/foreign.ts';
 import type {Condition} from '../api/rules.ts';
 import {previousTokenExpires} from '../domain/api-key.ts';
-import type {Hostname} from '../domain/hostname.ts';
-import {normalise} from '../domain/hostname.ts';
+import type {Hostname} from '../domain/hostnames/hostname.ts';
+import {normalise} from '../domain/hostnames/hostname.ts';
 import {quotaOf} from '../domain/tenant.ts';
 import type {CallerQuota} from '../limits/verdict.ts';
 import {endIn, limitIn, perWindow, remainingIn, type WindowName} from '../api/windows.ts';
-import type {Actor} from './caller.ts';
-import {versionOf} from './preconditions.ts';
+import type {Actor} from './gate/caller.ts';
+import {versionOf} from './gate/preconditions.ts';
 import type * as schemas from './schemas.ts';
 
 export type HostView = z.output<typeof schemas.host>;

@@ -1,10 +1,10 @@
 import type {Logger} from 'pino';
-import type {Syncable} from './cache.ts';
-import type {Client} from './client.ts';
+import type {Syncable} from './cache/cache.ts';
+import type {Client} from './client/client.ts';
 import {sleep} from './clock.ts';
-import type {Controller} from './controller.ts';
-import type {EventRecorder} from './events.ts';
-import type {Elector} from './leader.ts';
+import type {Controller} from './controller/controller.ts';
+import type {EventRecorder} from './writes/events.ts';
+import type {Elector} from './leader/leader.ts';
 
 /** A listening server, such as metrics, health or an API. */
 export interface ManagedServer {

@@ -5,7 +5,7 @@ import {type Ban, type BanRules, Bans, defaultBanRules, type KeyUser, type Refus
 import {TrustedClock} from './clock.ts';
 import {type FallbackOptions, FallbackStore} from './fallback.ts';
 import {BackgroundJournal, defaultJournalBounds, type Journal, type JournalBounds} from './journal.ts';
-import {Ledger} from './ledger.ts';
+import {Ledger} from './ledger/ledger.ts';
 import {Limiter} from './limiter.ts';
 import {type LimitFigures, limitMetrics} from './metrics.ts';
 import {HeldRecords, type RecordStore} from './records.ts';
@@ -29,7 +29,7 @@ export interface LimitsOptions {
   registry: Registry;
 }
 
-/** The limits, kept in this thread ({@link LocalLimits}) or in another thread of the process (remote.ts). */
+/** The limits, kept in this thread ({@link LocalLimits}) or in another thread of the process (remote/remote.ts). */
 export interface Limits {
   clock: {nowMs(): number; offsetMs(): number};
   /** For tenants and keys: what a pool used outlives the process. */
@@ -165,7 +165,7 @@ async function makeStore(
       store: new MemoryStore(),
       records: new HeldRecords({clock}),
       usage: new MemoryUsage(),
-      journal: await (await import('./journal-tables.ts')).memoryJournal(journalBounds),
+      journal: await (await import('./ledger/journal-tables.ts')).memoryJournal(journalBounds),
     };
   const onBans = (read: Ban[] | undefined): void => {
     if (read) bans().replaceAll(store.withChanges(read));
@@ -215,7 +215,7 @@ async function makeBackend(
     return {backend, records, usage: backend, journal: backend, replicas: 1, timeoutMs: 2000};
   }
   // Loaded where it is used only: its client is large.
-  const {Valkey} = await import('./valkey.ts');
+  const {Valkey} = await import('./valkey/valkey.ts');
   const backend = new Valkey({
     ...where,
     journal: journalBounds,

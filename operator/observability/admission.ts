@@ -1,6 +1,6 @@
 /** The operator's reports while the chart's admission policy refuses less than it could. The API server enforces the policy. */
 import type {Settings} from '../config.ts';
-import type {EventRecord} from '../kube/events.ts';
+import type {EventRecord} from '../kube/writes/events.ts';
 
 type AdmissionPolicy = Settings['admissionPolicy'];
 

@@ -1,5 +1,5 @@
 /** The operator's reports when plain HTTP through the shared Ingress may not work. */
-import type {EventRecord} from '../kube/events.ts';
+import type {EventRecord} from '../kube/writes/events.ts';
 
 type PlainHttpEvent = Omit<EventRecord, 'regarding'>;
 

@@ -1,5 +1,5 @@
 import {readDirectory} from '../acme/directory.ts';
-import {proxyFor} from '../kube/proxy.ts';
+import {proxyFor} from '../kube/client/proxy.ts';
 import type {PreflightAnswer, PreflightQuestion} from './question.ts';
 
 /** The CA's directory names it for CAA records. cert-manager reaches it by its own way. */

@@ -1,4 +1,4 @@
-import {at} from '../domain/edge.ts';
+import {at} from '../domain/routes/edge.ts';
 import {type ProbeFinding, hangsUp, probeEdge, refusesName} from '../edge/probe.ts';
 import type {PreflightQuestion} from './question.ts';
 import {nobodysName} from './wildcard.ts';

@@ -1,5 +1,5 @@
 import {sleep} from '../kube/clock.ts';
-import type {EventRecord} from '../kube/events.ts';
+import type {EventRecord} from '../kube/writes/events.ts';
 import type {PreflightWorld} from './question.ts';
 import {type Answered, askAll} from './questions.ts';
 

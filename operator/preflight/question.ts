@@ -1,7 +1,7 @@
 /** A preflight check, and its result. */
 import type {AcmeIssuer} from '../api/foreign.ts';
 import type {Settings} from '../config.ts';
-import type {Edge} from '../domain/proofs/proof.ts';
+import type {Edge} from '../domain/verification/method.ts';
 import type {DnsServer} from '../dns/wire.ts';
 import type {EdgeAddress} from '../edge/probe.ts';
 

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {NoAddress, resolveAddresses} from '../dns/addresses.ts';
-import {cdnAt, cdnsWith} from '../domain/cdns.ts';
+import {cdnAt, cdnsWith} from '../domain/verification/cdns.ts';
 import {isIn} from '../domain/networks.ts';
 import type {PreflightAnswer, PreflightQuestion, PreflightWorld} from './question.ts';
 

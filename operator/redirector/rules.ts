@@ -1,7 +1,7 @@
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
-import {phaseRows} from '../domain/phases.ts';
-import {type ReasonName, reasonOf} from '../domain/reasons.ts';
+import {phaseRows} from '../domain/status/phases.ts';
+import {type ReasonName, reasonOf} from '../domain/reasons/reasons.ts';
 import type {RedirectRule} from './table.ts';
 
 /** HTTP of a hostname that serves goes to HTTPS, method and body kept. */

@@ -4,7 +4,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {drained} from '../http/drain.ts';
+import {drained} from '../kube/drain.ts';
 import {answer, plain} from './table.ts';
 import type {RedirectRule, Response} from './table.ts';
 

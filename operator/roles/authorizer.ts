@@ -3,8 +3,8 @@ import {Worker} from 'node:worker_threads';
 import type {Logger} from 'pino';
 import type {Registry} from 'prom-client';
 import type {ManagedServer} from '../kube/manager.ts';
-import {type ThreadCall, callsTo} from '../limits/calls.ts';
-import {RemoteLimits} from '../limits/remote.ts';
+import {type ThreadCall, callsTo} from '../limits/remote/calls.ts';
+import {RemoteLimits} from '../limits/remote/remote.ts';
 import type {AuthorizerMethods, AuthorizerNews, AuthorizerSettings, Report} from './authorizer-worker.ts';
 
 /** The source in development. The image's bundle has it, compiled, in the bundle's folder (cluster/bundle.sh). */

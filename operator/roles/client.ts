@@ -1,7 +1,7 @@
 import type {Settings} from '../config.ts';
-import {Client} from '../kube/client.ts';
+import {Client} from '../kube/client/client.ts';
 import type {KitMetrics} from '../kube/metrics.ts';
-import {connectionsFor} from '../kube/workers.ts';
+import {connectionsFor} from '../kube/client/workers.ts';
 
 /**
  * The client with which a role's process reaches the API server. The operator's has the connections that its workers need, and the

@@ -1,6 +1,6 @@
 /** Makes the gate. The API and the authorizer each make one, with the limits of their thread. */
-import type {Tenants} from '../controllers/tenants.ts';
-import {Gate, type GateDeps} from '../http/gate.ts';
+import type {Tenants} from '../controllers/state/tenants.ts';
+import {Gate, type GateDeps} from '../http/gate/gate.ts';
 import type {Limits} from '../limits/limits.ts';
 import type {Quota} from '../limits/verdict.ts';
 

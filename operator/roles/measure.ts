@@ -1,11 +1,11 @@
 /** The operator's metrics about objects in the cluster. */
 import type {Registry} from 'prom-client';
 import type {IssuerRef} from '../api/foreign.ts';
-import type {Caches} from '../controllers/caches.ts';
-import {Census, timeHostnames} from '../controllers/census.ts';
-import type {OrderBook} from '../controllers/order-book.ts';
-import type {PlainHttp} from '../controllers/plain-http.ts';
-import type {Tenants} from '../controllers/tenants.ts';
+import type {Caches} from '../controllers/state/caches.ts';
+import {Census, timeHostnames} from '../controllers/state/census.ts';
+import type {OrderBook} from '../controllers/orders/order-queue.ts';
+import type {PlainHttp} from '../controllers/writers/plain-http.ts';
+import type {Tenants} from '../controllers/state/tenants.ts';
 import type {Preflight} from '../preflight/preflight.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
 import {type LeaderFacts, standingMetrics} from '../observability/standing-metrics.ts';

@@ -1,7 +1,7 @@
 /** The inputs of the preflight, from the settings and the cluster, and the command that runs it once. */
-import {EdgeAddresses} from '../controllers/edge-addresses.ts';
-import {readIssuer} from '../controllers/issuer.ts';
-import {services} from '../controllers/resources.ts';
+import {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
+import {readIssuer} from '../controllers/state/issuer.ts';
+import {services} from '../resources/resources.ts';
 import {resolveAddresses} from '../dns/addresses.ts';
 import type {PreflightWorld} from '../preflight/question.ts';
 import {askAll, report} from '../preflight/questions.ts';

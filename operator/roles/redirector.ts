@@ -1,8 +1,8 @@
 /** The redirector: a table out of status, and an HTTP server that answers by it. */
 import type {CustomDomain, Project} from '../api/foreign.ts';
-import {identity} from '../controllers/kept.ts';
-import {customDomains, projects} from '../controllers/resources.ts';
-import {Cache} from '../kube/cache.ts';
+import {identity} from '../resources/projections.ts';
+import {customDomains, projects} from '../resources/resources.ts';
+import {Cache} from '../kube/cache/cache.ts';
 import {Manager} from '../kube/manager.ts';
 import type {HasMeta} from '../kube/objects.ts';
 import {keyOf} from '../kube/objects.ts';

@@ -1,9 +1,9 @@
 /** Steps before the chart is uninstalled, in their own Job: a Helm hook (charts/doorplate/templates/uninstall.yaml). */
-import type {Client} from '../kube/client.ts';
+import type {Client} from '../kube/client/client.ts';
 import {sleep} from '../kube/clock.ts';
 import {isNotFound} from '../kube/errors.ts';
 import {defineResource, type KubeObject} from '../kube/objects.ts';
-import {letGo} from '../controllers/let-go.ts';
+import {letGo} from '../controllers/writers/remove-finalizers.ts';
 import type {RoleParts} from './parts.ts';
 
 const deployments = defineResource<KubeObject & {status?: {selector?: string}}>({

@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
-import {customDomains} from '../../operator/controllers/resources.ts';
+import {customDomains} from '../../operator/resources/resources.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
 import {fromNpm} from '../support/npm.ts';

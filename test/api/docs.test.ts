@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {parseAllDocuments} from 'yaml';
-import {describeApi} from '../../operator/http/description.ts';
+import {describeApi} from '../../operator/generate/description.ts';
 import {defineResource} from '../../operator/kube/objects.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
 import {ApiWorld} from '../support/api-role.ts';

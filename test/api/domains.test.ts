@@ -1,6 +1,6 @@
 /** Reading and changing domains through the API: what it writes is a CustomDomain, what it shows is its status. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {customDomains} from '../../operator/controllers/resources.ts';
+import {customDomains} from '../../operator/resources/resources.ts';
 import type {CustomDomain, Project} from '../../operator/api/foreign.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';

@@ -3,7 +3,7 @@ import {request} from 'node:http';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ClientRequest, IncomingHttpHeaders} from 'node:http';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {accounts, apiKeys, customDomains, projects} from '../../operator/controllers/resources.ts';
+import {accounts, apiKeys, customDomains, projects} from '../../operator/resources/resources.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
 

@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import {hashToken} from '../../operator/domain/api-key.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';

@@ -3,7 +3,7 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, jest, test} from '@jest/globals';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import {hashToken} from '../../operator/domain/api-key.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';

@@ -1,7 +1,7 @@
 /** The limits on every answer of the API: headers, refusals, bans. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {accounts} from '../../operator/controllers/resources.ts';
+import {accounts} from '../../operator/resources/resources.ts';
 import {makeToken} from '../../operator/domain/api-key.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';

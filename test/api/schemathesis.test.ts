@@ -4,7 +4,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import {ApiWorld} from '../support/api-role.ts';
 import {buildPage} from '../support/page-world.ts';
 import {fromPyPI} from '../support/pypi.ts';

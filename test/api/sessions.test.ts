@@ -1,6 +1,6 @@
 /** Signing in to the page: links, the session's cookie, and what another site can do with them, which is nothing. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import {hashToken} from '../../operator/domain/api-key.ts';
 import {linkSeconds} from '../../operator/http/session/sessions.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';

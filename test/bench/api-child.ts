@@ -1,7 +1,7 @@
 /** The API's role on a port of its own, in a process that can be measured: `node --expose-gc api-child.ts PORT`. */
 import {Registry} from 'prom-client';
 import {loadConfig} from '../../operator/config.ts';
-import {Client} from '../../operator/kube/client.ts';
+import {Client} from '../../operator/kube/client/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {makeLog} from '../../operator/observability/log.ts';
 import {api} from '../../operator/roles/api.ts';

@@ -2,7 +2,7 @@
  * One measurement of ROW=P8 in a process of its own: `node dns-subject.ts SERVER TARGET COUNT CAA`: that many checks of hostnames that a server
  * on loopback proves. Prints CPU time and time, ms.
  */
-import {check} from '../../operator/controllers/check.ts';
+import {check} from '../../operator/controllers/probes/dns-check.ts';
 import {DnsClient} from '../../operator/dns/client.ts';
 
 const [server = '', target = '', count = '', caa = ''] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import {execFile} from 'node:child_process';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
-import {customDomains} from '../../operator/controllers/resources.ts';
+import {customDomains} from '../../operator/resources/resources.ts';
 import {eventually} from '../support/kube-api.ts';
 import {zone} from '../support/platform.ts';
 import {StandInDns} from '../support/stand-in-dns.ts';

@@ -2,7 +2,7 @@
  * ROW=P1a,P1b,P1c: Projects with a hostname each that DNS has proven, applied at once, until each has its Certificate and its Ingress: existence
  * only, for an ingress class that no edge reads. Beside a bare loop with as many writes, and beside cert-manager's ingress-shim.
  */
-import {ingresses} from '../../operator/controllers/resources.ts';
+import {ingresses} from '../../operator/resources/resources.ts';
 import type {Ingress} from '../../operator/api/foreign.ts';
 import {ingressClass} from '../support/platform.ts';
 import {countBySort, isEvent, isLease, succeeded, type Write} from './audit.ts';

@@ -6,7 +6,7 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {certificateRequests, customDomains} from '../../operator/controllers/resources.ts';
+import {certificateRequests, customDomains} from '../../operator/resources/resources.ts';
 import {countBySort, isEvent, isLease} from './audit.ts';
 import {startControllerManager} from './daemons.ts';
 import {operatorUser, type OperatorProcess} from './operator-process.ts';

@@ -2,10 +2,10 @@
  * The floor of P1: a bare loop that makes as many writes of the same kinds as the operator made, of objects like those that it wrote,
  * without a decision, a look or a wait between them.
  */
-import {certificates, customDomains, domainClaims, ingresses, projects} from '../../operator/controllers/resources.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import {certificates, customDomains, domainClaims, ingresses, projects} from '../../operator/resources/resources.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {keyOf, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
-import {events} from '../../operator/kube/events.ts';
+import {events} from '../../operator/kube/writes/events.ts';
 import {isLease, succeeded, type Write} from './audit.ts';
 import {each} from './population.ts';
 

@@ -15,8 +15,8 @@ interface Subject {
 
 async function ours(): Promise<Subject> {
   const {KubeConfig} = await import('@kubernetes/client-node');
-  const {Client} = await import('../../operator/kube/client.ts');
-  const {Cache} = await import('../../operator/kube/cache.ts');
+  const {Client} = await import('../../operator/kube/client/client.ts');
+  const {Cache} = await import('../../operator/kube/cache/cache.ts');
   const {defineResource} = await import('../../operator/kube/objects.ts');
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);

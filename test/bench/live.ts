@@ -2,7 +2,7 @@
 import {setTimeout as wait} from 'node:timers/promises';
 import {X509Certificate} from 'node:crypto';
 import {connect} from 'node:tls';
-import {customDomains, plans} from '../../operator/controllers/resources.ts';
+import {customDomains, plans} from '../../operator/resources/resources.ts';
 import {isLease} from './audit.ts';
 import type {Fixture} from './fixture.ts';
 import {operatorUser} from './operator-process.ts';

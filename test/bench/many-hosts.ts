@@ -1,7 +1,7 @@
 /** ROW=P12: one CustomDomain of 501 hosts: the operator's CPU for an event of one of its Certificates, and for a change of itself. */
 import {setTimeout as wait} from 'node:timers/promises';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
-import {certificates, customDomains} from '../../operator/controllers/resources.ts';
+import {certificates, customDomains} from '../../operator/resources/resources.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
 import type {OperatorProcess} from './operator-process.ts';
 import {allReady, keyOfPlace, type Place, placesOf} from './population.ts';

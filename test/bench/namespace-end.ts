@@ -7,7 +7,7 @@ import {
   namespaces,
   projects,
   services,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {eventually} from '../support/kube-api.ts';
 import {startControllerManager} from './daemons.ts';

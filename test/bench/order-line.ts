@@ -1,6 +1,6 @@
 /** ROW=P13: the order line with 20,000 that wait and 16,800 orders remembered: the first look after a start, and one grant. */
-import {OrderBook} from '../../operator/controllers/order-book.ts';
-import type {OrderWish} from '../../operator/domain/issuance.ts';
+import {OrderBook} from '../../operator/controllers/orders/order-queue.ts';
+import type {OrderWish} from '../../operator/domain/certificates/issuance.ts';
 import {cpuMs} from './figures.ts';
 import {median, printTable, type Row} from './table.ts';
 

@@ -2,7 +2,7 @@
 import {setTimeout as wait} from 'node:timers/promises';
 import type {HostStatus} from '../../operator/api/custom-domain.ts';
 import type {Account, CustomDomain, EndpointSlice, Project, Service} from '../../operator/api/foreign.ts';
-import {identity} from '../../operator/controllers/kept.ts';
+import {identity} from '../../operator/resources/projections.ts';
 import {
   accounts,
   certificates,
@@ -12,9 +12,9 @@ import {
   namespaces,
   projects,
   services,
-} from '../../operator/controllers/resources.ts';
-import {Cache} from '../../operator/kube/cache.ts';
-import type {Client} from '../../operator/kube/client.ts';
+} from '../../operator/resources/resources.ts';
+import {Cache} from '../../operator/kube/cache/cache.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {isAlreadyExists} from '../../operator/kube/errors.ts';
 import {type HasMeta, keyOf, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
 

@@ -1,7 +1,7 @@
 /** The redirector's role on a port of its own, in a process that can be measured: `node --expose-gc redirector-child.ts PORT`. */
 import {Registry} from 'prom-client';
 import {loadConfig} from '../../operator/config.ts';
-import {Client} from '../../operator/kube/client.ts';
+import {Client} from '../../operator/kube/client/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {makeLog} from '../../operator/observability/log.ts';
 import {redirector} from '../../operator/roles/redirector.ts';

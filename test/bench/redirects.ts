@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {Pool} from 'undici';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
-import {customDomains, namespaces} from '../../operator/controllers/resources.ts';
+import {customDomains, namespaces} from '../../operator/resources/resources.ts';
 import {eventually} from '../support/kube-api.ts';
 import {freePorts} from '../support/free-ports.ts';
 import {home} from '../support/platform.ts';

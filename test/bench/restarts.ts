@@ -1,7 +1,7 @@
 /** Rows about an operator that ends, on a platform of many Live domains: P6 a start, P7 another one that takes over. */
 import {eventually} from '../support/kube-api.ts';
 import {home} from '../support/platform.ts';
-import {leases} from '../../operator/kube/lease.ts';
+import {leases} from '../../operator/kube/leader/lease.ts';
 import {isEvent, isLease} from './audit.ts';
 import type {FixtureRow} from './live.ts';
 import type {Fixture} from './fixture.ts';

@@ -10,7 +10,7 @@ import {join} from 'node:path';
 import {setTimeout as wait} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {Pool} from 'undici';
-import {accounts, apiKeys, customDomains, namespaces, projects} from '../../operator/controllers/resources.ts';
+import {accounts, apiKeys, customDomains, namespaces, projects} from '../../operator/resources/resources.ts';
 import {hashToken, makeToken} from '../../operator/domain/api-key.ts';
 import {eventually} from '../support/kube-api.ts';
 import {freePort} from '../support/free-ports.ts';

@@ -5,7 +5,7 @@
 import {execFileSync} from 'node:child_process';
 import {Resolver} from 'node:dns/promises';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
-import {certificates, customDomains, projects} from '../../operator/controllers/resources.ts';
+import {certificates, customDomains, projects} from '../../operator/resources/resources.ts';
 import {type HasMeta, keyOf} from '../../operator/kube/objects.ts';
 import {api, apply, audit, env, install, root, setZone, writeVerbs} from '../../cluster/cluster.ts';
 import {operator, succeeded} from '../support/requests.ts';

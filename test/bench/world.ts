@@ -1,8 +1,8 @@
 /** A platform without a cluster for benches: a real API server that writes an audit log, real certificates by a CA, and stand-ins for DNS and the edge. */
 import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {certificates, clusterIssuers, ingressClasses, namespaces, plans} from '../../operator/controllers/resources.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import {certificates, clusterIssuers, ingressClasses, namespaces, plans} from '../../operator/resources/resources.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {isAlreadyExists} from '../../operator/kube/errors.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
 import {eventually} from '../support/kube-api.ts';

@@ -1,7 +1,7 @@
 /** The API as its users have it: through the edge, on the whole cluster, with the operator beside it. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {ApiKey} from '../../operator/api/foreign.ts';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import {hashToken, makeToken} from '../../operator/domain/api-key.ts';
 import {acmeRoot, api, apply, eventually, fetchEdge, kubectl, sh} from '../../cluster/cluster.ts';
 import {ask, makeKey} from '../../cluster/demo-api.ts';

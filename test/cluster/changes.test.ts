@@ -1,6 +1,6 @@
 /** What is changed while it is live: nothing that stands goes before what replaces it stands. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {certificates, ingresses} from '../../operator/resources/resources.ts';
 import {acmeRoot, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {Tenant, claimOf} from '../support/tenant.ts';
 import {constantClient, redirected, stopped} from '../support/visitor.ts';

@@ -1,6 +1,6 @@
 /** Rule 4 as tenants meet it: who has proven a hostname gets it, whoever held it. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {ingresses} from '../../operator/controllers/resources.ts';
+import {ingresses} from '../../operator/resources/resources.ts';
 import {acmeRoot, apply, eventually, kubectl} from '../../cluster/cluster.ts';
 import {Tenant, claimOf} from '../support/tenant.ts';
 import {servedBy} from '../support/visitor.ts';

@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, api, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
-import {certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
+import {certificates, customDomains, ingresses} from '../../operator/resources/resources.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
 import {statusesOf} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';

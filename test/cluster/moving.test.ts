@@ -2,7 +2,7 @@
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {stringify} from 'yaml';
 import {adminClient, api, apply, audit, acmeRoot, kubectl, presented} from '../../cluster/cluster.ts';
-import {certificates} from '../../operator/controllers/resources.ts';
+import {certificates} from '../../operator/resources/resources.ts';
 import {run} from '../../operator/cli/program.ts';
 import {issuanceIsOver} from '../support/issuances.ts';
 import {succeeded} from '../support/requests.ts';

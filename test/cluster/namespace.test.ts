@@ -1,7 +1,7 @@
 /** Rule 5: a namespace that goes. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {api, apply, eventually, kubectl, patienceMs} from '../../cluster/cluster.ts';
-import {namespaces} from '../../operator/controllers/resources.ts';
+import {namespaces} from '../../operator/resources/resources.ts';
 import {Tenant, claimOf} from '../support/tenant.ts';
 import {stopped} from '../support/visitor.ts';
 

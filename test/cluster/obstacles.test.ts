@@ -1,8 +1,8 @@
 /** What stands in the way of a hostname, and who holds its removal up: each has a Project of its own, and all begin at once. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Certificate, Ingress} from '../../operator/api/foreign.ts';
-import {certificateRequests, certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
-import {objectNameOf} from '../../operator/domain/hostname.ts';
+import {certificateRequests, certificates, customDomains, ingresses} from '../../operator/resources/resources.ts';
+import {objectNameOf} from '../../operator/domain/hostnames/hostname.ts';
 import {setTimeout as pause} from 'node:timers/promises';
 import {acmeRoot, api, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {padToTheBrim} from '../support/padding.ts';

@@ -1,9 +1,9 @@
 /** Rule 4: proof decides, not speed. The last pairs stand until the loser's proof has been held against the holder's, over and over. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {CustomDomain, DomainClaim} from '../../operator/api/foreign.ts';
-import {customDomains, domainClaims} from '../../operator/controllers/resources.ts';
-import {Cache} from '../../operator/kube/cache.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import {customDomains, domainClaims} from '../../operator/resources/resources.ts';
+import {Cache} from '../../operator/kube/cache/cache.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {adminClient, apply, audit, eventually, patienceMs, setZone, sh, writeVerbs} from '../../cluster/cluster.ts';
 import {keyOf, maybeDone, receivedAt, statusIn, succeeded} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';

@@ -1,6 +1,6 @@
 /** Renewals while the hostnames serve: what redirects lets the challenge through, and nobody notices. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {certificates} from '../../operator/controllers/resources.ts';
+import {certificates} from '../../operator/resources/resources.ts';
 import {acmeRoot, eventually, issuedLeaf, kubectl, patienceMs, presented} from '../../cluster/cluster.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';

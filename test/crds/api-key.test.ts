@@ -11,12 +11,12 @@ import {apiKeyKind, type ApiKeySpec, liftBanAnnotation} from '../../operator/api
 import {crd} from '../../operator/api/crd.ts';
 import type {ApiKey} from '../../operator/api/foreign.ts';
 import {ApiKeyReconciler, apiKeysByHash} from '../../operator/controllers/api-key.ts';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import {timestamp} from '../../operator/domain/times.ts';
-import {Cache} from '../../operator/kube/cache.ts';
-import type {Client} from '../../operator/kube/client.ts';
-import {Controller} from '../../operator/kube/controller.ts';
-import {EventRecorder, events} from '../../operator/kube/events.ts';
+import {Cache} from '../../operator/kube/cache/cache.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
+import {Controller} from '../../operator/kube/controller/controller.ts';
+import {EventRecorder, events} from '../../operator/kube/writes/events.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {type Key, type KubeObject, keyOf} from '../../operator/kube/objects.ts';
 import {eventually, crds} from '../support/kube-api.ts';

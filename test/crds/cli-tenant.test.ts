@@ -26,8 +26,8 @@ import {
   namespaces,
   plans,
   projects,
-} from '../../operator/controllers/resources.ts';
-import type {Client} from '../../operator/kube/client.ts';
+} from '../../operator/resources/resources.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {type KubeObject, type Resource, defineResource} from '../../operator/kube/objects.ts';
 import {configMaps, eventually, crds} from '../support/kube-api.ts';
 import {ApiServer, bin} from '../support/kube-server.ts';

@@ -1,7 +1,7 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import {Registry} from 'prom-client';
-import {Applier} from '../../operator/kube/apply.ts';
-import {Client} from '../../operator/kube/client.ts';
+import {Applier} from '../../operator/kube/writes/apply.ts';
+import {Client} from '../../operator/kube/client/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {type KubeObject, keyOf, ownerReference, type Resource} from '../../operator/kube/objects.ts';
 import {type ConfigMap, configMaps, eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';

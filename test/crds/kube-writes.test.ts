@@ -1,12 +1,12 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import {Registry} from 'prom-client';
-import type {Client} from '../../operator/kube/client.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {isConflict} from '../../operator/kube/errors.ts';
-import {EventRecorder, events} from '../../operator/kube/events.ts';
-import {ensureFinalizer, removeFinalizer} from '../../operator/kube/finalizer.ts';
+import {EventRecorder, events} from '../../operator/kube/writes/events.ts';
+import {ensureFinalizer, removeFinalizer} from '../../operator/kube/writes/finalizer.ts';
 import {type KitMetrics, kitMetrics} from '../../operator/kube/metrics.ts';
 import {keyOf, type Resource} from '../../operator/kube/objects.ts';
-import {writeStatus} from '../../operator/kube/status.ts';
+import {writeStatus} from '../../operator/kube/writes/status.ts';
 import {eventually, makeNamespace, makeWidgets, type Widget} from '../support/kube-api.ts';
 import type {ApiServer} from '../support/kube-server.ts';
 import {Platform} from '../support/platform.ts';

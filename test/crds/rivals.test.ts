@@ -1,7 +1,7 @@
 /** The model of two tenants and one hostname (test/support/rivals.ts), its claims kept by a real API server. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import type {Client} from '../../operator/kube/client.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import type {ApiServer} from '../support/kube-server.ts';
 import {Platform} from '../support/platform.ts';
 import {historyOfRivals, play, Town} from '../support/rivals.ts';

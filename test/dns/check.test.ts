@@ -3,15 +3,15 @@
  * fake stands only for a server that lies, and is named as one.
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import type {CheckOptions} from '../../operator/controllers/check.ts';
-import {check as checkName} from '../../operator/controllers/check.ts';
+import type {CheckOptions} from '../../operator/controllers/probes/dns-check.ts';
+import {check as checkName} from '../../operator/controllers/probes/dns-check.ts';
 import {DnsClient} from '../../operator/dns/client.ts';
 import {ask} from '../../operator/dns/wire.ts';
-import {judgeCaa} from '../../operator/domain/caa.ts';
+import {judgeCaa} from '../../operator/domain/certificates/caa.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
-import {messageAt} from '../../operator/domain/proofs/message.ts';
-import type {Verdict} from '../../operator/domain/proofs/proof.ts';
-import type {Question} from '../../operator/domain/records.ts';
+import {messageAt} from '../../operator/domain/verification/message.ts';
+import type {Verdict} from '../../operator/domain/verification/method.ts';
+import type {Question} from '../../operator/domain/verification/records.ts';
 import {later, served, settled, t0, world} from '../support/world.ts';
 import {fakeServer, record, reply, soa} from '../unit/dns/fake-servers.ts';
 import type {FakeServer} from '../unit/dns/fake-servers.ts';

@@ -1,7 +1,7 @@
 /** An edge that only the status of its Service tells, as clouds do, and whose address changes while customers add their domains. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {acmeRoot, api, apply, env, kubectl} from '../../cluster/cluster.ts';
-import {services} from '../../operator/controllers/resources.ts';
+import {services} from '../../operator/resources/resources.ts';
 import {withEdgeByService} from '../support/edges.ts';
 import {ordersFor} from '../support/issuances.ts';
 import {Tenant} from '../support/tenant.ts';

@@ -1,6 +1,6 @@
 /** A renewal that does not come, because cert-manager is away: loud while there is time, and after it. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {certificates} from '../../operator/controllers/resources.ts';
+import {certificates} from '../../operator/resources/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {stopCertManager} from '../support/cert-manager.ts';
 import {Tenant} from '../support/tenant.ts';

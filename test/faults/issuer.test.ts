@@ -1,7 +1,7 @@
 /** Another issuer, as from staging to production: everything that is served stays so while its certificates are ordered anew. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {acmeRoot, api, apply, eventually, install, kubectl, presented} from '../../cluster/cluster.ts';
-import {certificates} from '../../operator/controllers/resources.ts';
+import {certificates} from '../../operator/resources/resources.ts';
 import {issuanceIsOver, ordersFor} from '../support/issuances.ts';
 import {operatorMetrics} from '../support/release.ts';
 import {Tenant} from '../support/tenant.ts';

@@ -1,6 +1,6 @@
 /** What went while nobody looked, and what was set otherwise meanwhile: the operator finds it when it starts. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {certificates, ingresses} from '../../operator/resources/resources.ts';
 import {acmeRoot, audit, eventually, fetchEdge, install, kubectl, presented} from '../../cluster/cluster.ts';
 import {keyOf, operator, succeeded} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';

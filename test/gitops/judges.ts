@@ -4,7 +4,7 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parse, parseAllDocuments} from 'yaml';
-import type {HealthRow} from '../../operator/domain/health.ts';
+import type {HealthRow} from '../../operator/domain/status/health.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
 import {bin} from '../support/kube-server.ts';
 

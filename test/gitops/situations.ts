@@ -1,19 +1,19 @@
 /**
  * Statuses to judge, each made by the code that the operator runs, with what is expected of the tools: a row of the table in
- * operator/domain/health.ts, which is told apart here by the hostnames' entries, not by the conditions that the tools read.
+ * operator/domain/status/health.ts, which is told apart here by the hostnames' entries, not by the conditions that the tools read.
  */
 import * as fc from 'fast-check';
 import type {ApiKeySpec} from '../../operator/api/api-key.ts';
 import type {CustomDomainStatus, HostStatus} from '../../operator/api/custom-domain.ts';
 import type {Account, ApiKey, CustomDomain, Project} from '../../operator/api/foreign.ts';
 import {decideApiKey} from '../../operator/domain/api-key.ts';
-import {edgeGraceMs} from '../../operator/domain/edge.ts';
-import {shorterProjectStatuses, shorterStatuses} from '../../operator/domain/fit.ts';
-import type {HealthName} from '../../operator/domain/health.ts';
+import {edgeGraceMs} from '../../operator/domain/routes/edge.ts';
+import {shorterProjectStatuses, shorterStatuses} from '../../operator/domain/status/status-size.ts';
+import type {HealthName} from '../../operator/domain/status/health.ts';
 import {decide, removing} from '../../operator/domain/lifecycle.ts';
-import {decideProject} from '../../operator/domain/project.ts';
-import type {ReasonName} from '../../operator/domain/reasons.ts';
-import {reasons} from '../../operator/domain/reasons.ts';
+import {decideProject} from '../../operator/domain/project/project.ts';
+import type {ReasonName} from '../../operator/domain/reasons/reasons.ts';
+import {reasons} from '../../operator/domain/reasons/reasons.ts';
 import {decideAccount} from '../../operator/domain/tenant.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {World} from '../../operator/domain/world.ts';

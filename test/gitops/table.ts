@@ -1,5 +1,5 @@
 /** The states of the design, each as it comes about: what the tools must say of it, and the testdata of the checks of Argo CD. */
-import type {HealthRow} from '../../operator/domain/health.ts';
+import type {HealthRow} from '../../operator/domain/status/health.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {HostFacts} from '../../operator/domain/world.ts';
 import {

@@ -3,9 +3,9 @@
  * says. Run after the other suites, on the cluster on which they ran. Prints what was judged otherwise, and exits 1 then.
  */
 import type {CustomDomainStatus} from '../../operator/api/custom-domain.ts';
-import type {HealthName} from '../../operator/domain/health.ts';
-import {healthRows} from '../../operator/domain/health.ts';
-import {reasonOf} from '../../operator/domain/reasons.ts';
+import type {HealthName} from '../../operator/domain/status/health.ts';
+import {healthRows} from '../../operator/domain/status/health.ts';
+import {reasonOf} from '../../operator/domain/reasons/reasons.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
 import {statusesWritten} from '../support/written.ts';
 import {judge} from './judges.ts';

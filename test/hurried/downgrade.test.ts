@@ -1,6 +1,6 @@
 /** Rule 8, to its end: a platform whose grace time is short. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {certificates, ingresses} from '../../operator/resources/resources.ts';
 import {acmeRoot, eventually, fetchEdge, sh} from '../../cluster/cluster.ts';
 import {hurried} from '../support/hurried.ts';
 import {deletions, statusesOf} from '../support/requests.ts';

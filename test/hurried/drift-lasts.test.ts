@@ -1,6 +1,6 @@
 /** Rule 3: a record that goes, by the word of its servers, and does not come back in time. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {certificates, ingresses} from '../../operator/resources/resources.ts';
 import {acmeRoot, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {hurried} from '../support/hurried.ts';
 import {deletions} from '../support/requests.ts';

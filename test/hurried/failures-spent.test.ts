@@ -1,6 +1,6 @@
 /** Issuance that has failed too often: the budget of failures. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {certificates} from '../../operator/controllers/resources.ts';
+import {certificates} from '../../operator/resources/resources.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {failingOrder, failuresOf} from '../support/failing.ts';
 import {hurried} from '../support/hurried.ts';

@@ -3,7 +3,7 @@
  * two minutes. What waits for a record, and for how long, is in expired.test.ts.
  */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {certificates, ingresses} from '../../operator/resources/resources.ts';
 import {apply, audit, kubectl} from '../../cluster/cluster.ts';
 import {failingOrder} from '../support/failing.ts';
 import {checksOf, hurried} from '../support/hurried.ts';

@@ -18,9 +18,9 @@ import {
   type JournalRecord,
   mostScanned,
 } from '../../operator/limits/journal.ts';
-import {memoryJournal} from '../../operator/limits/journal-tables.ts';
-import {Ledger} from '../../operator/limits/ledger.ts';
-import {Valkey} from '../../operator/limits/valkey.ts';
+import {memoryJournal} from '../../operator/limits/ledger/journal-tables.ts';
+import {Ledger} from '../../operator/limits/ledger/ledger.ts';
+import {Valkey} from '../../operator/limits/valkey/valkey.ts';
 import {Redis} from '../support/redis.ts';
 
 let redis: Redis;

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import {TrustedClock} from '../../operator/limits/clock.ts';
-import {Ledger} from '../../operator/limits/ledger.ts';
+import {Ledger} from '../../operator/limits/ledger/ledger.ts';
 import {
   dayMs,
   dayOf,
@@ -17,7 +17,7 @@ import {
   type UsageStore,
   usageDays,
 } from '../../operator/limits/usage.ts';
-import {Valkey} from '../../operator/limits/valkey.ts';
+import {Valkey} from '../../operator/limits/valkey/valkey.ts';
 import {Redis} from '../support/redis.ts';
 
 let redis: Redis;

@@ -8,7 +8,7 @@ import {blockOf} from '../../operator/limits/counter.ts';
 import type {Pool} from '../../operator/limits/verdict.ts';
 import {type LocalLimits, startLimits} from '../../operator/limits/limits.ts';
 import {MemoryStore} from '../../operator/limits/store.ts';
-import {Valkey} from '../../operator/limits/valkey.ts';
+import {Valkey} from '../../operator/limits/valkey/valkey.ts';
 import {freePort} from '../support/free-ports.ts';
 import {patience} from '../support/patience.ts';
 import {Redis} from '../support/redis.ts';

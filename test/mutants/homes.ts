@@ -1,7 +1,7 @@
 import {type Entry, type Mutant, read} from './mutant.ts';
 
 /**
- * The `.mutants` file for a place, as a path below this folder. It mirrors the sources: `operator/domain/claim.ts` is at home in
+ * The `.mutants` file for a place, as a path below this folder. It mirrors the sources: `operator/domain/claims/claim.ts` is at home in
  * `domain/claim.mutants`, `charts/doorplate/values.yaml` in `charts/doorplate/values.mutants`. A policy of the rendered chart
  * shares a file with its bindings, whose names begin with its own: `policy/labels.mutants`.
  */

@@ -1,9 +1,9 @@
 /** Each alert by its cause: the operator's role on a real API server, its /metrics scraped by a real Prometheus. When it then fires: test/observability; the release itself: test/faults/alerts. */
 import {afterAll, afterEach, beforeAll, expect, test} from '@jest/globals';
 import type {Certificate, Ingress} from '../../operator/api/foreign.ts';
-import {accounts, certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
+import {accounts, certificates, customDomains, ingresses} from '../../operator/resources/resources.ts';
 import {timestamp} from '../../operator/domain/times.ts';
-import {leases, type Lease} from '../../operator/kube/lease.ts';
+import {leases, type Lease} from '../../operator/kube/leader/lease.ts';
 import {keyOf, microTime} from '../../operator/kube/objects.ts';
 import {healthServer} from '../../operator/observability/server.ts';
 import {alerts, isDue as isDueBy} from '../support/alerts.ts';

@@ -14,7 +14,7 @@ import {
   clusterIssuers,
   customDomains,
   projects,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import {Customer} from '../support/customer.ts';
 import {RunningOperator, settingsFor} from '../support/operator.ts';
 import {Platform} from '../support/platform.ts';

@@ -1,7 +1,7 @@
 /** What the chart renders, with all that it can bring, as a real API server judges it. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {renderChart} from '../support/alerts.ts';
 import {ApiServer} from '../support/kube-server.ts';
 

@@ -7,7 +7,7 @@ import {
   namespaces,
   projects,
   services,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';

@@ -1,8 +1,8 @@
 /** An edge whose addresses are not set: its Service tells them, or its hostname leads to them. All that looks again by itself is set to an hour. */
 import {randomBytes} from 'node:crypto';
 import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
-import {customDomains, services} from '../../operator/controllers/resources.ts';
-import {tokenFor} from '../../operator/domain/claim.ts';
+import {customDomains, services} from '../../operator/resources/resources.ts';
+import {tokenFor} from '../../operator/domain/claims/claim.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';

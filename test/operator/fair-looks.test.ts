@@ -1,6 +1,6 @@
 /** One tenant's slow name servers, and what it edits, delay no other tenant's checks and win no checks of its own. */
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
-import {customDomains} from '../../operator/controllers/resources.ts';
+import {customDomains} from '../../operator/resources/resources.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator} from '../support/operator.ts';

@@ -1,7 +1,7 @@
 /** docs/moving.md beside the operator: hostnames that come from something else, and those that move. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {stringify} from 'yaml';
-import {ownerLabel} from '../../operator/controllers/labels.ts';
+import {ownerLabel} from '../../operator/resources/labels.ts';
 import {
   certificateRequests,
   certificates,
@@ -9,10 +9,10 @@ import {
   domainClaims,
   ingresses,
   projects,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import type {Certificate} from '../../operator/api/foreign.ts';
-import {secrets} from '../../operator/cli/adopt/read.ts';
-import {isResting} from '../../operator/domain/certificate.ts';
+import {secrets} from '../../operator/cli/platform/adopt/read.ts';
+import {isResting} from '../../operator/domain/certificates/certificate.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
 import {type Ended, kubectlDoorplate} from '../support/cli.ts';

@@ -10,7 +10,7 @@ import {
   namespaces,
   projects,
   services,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';

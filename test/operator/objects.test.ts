@@ -4,7 +4,7 @@
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Account, DomainClaim, Ingress} from '../../operator/api/foreign.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
 import {
   accounts,
   customDomains,
@@ -15,8 +15,8 @@ import {
   namespaces,
   plans,
   projects,
-} from '../../operator/controllers/resources.ts';
-import {entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
+} from '../../operator/resources/resources.ts';
+import {entryPointsAnnotation} from '../../operator/domain/routes/ingress.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {RunningOperator} from '../support/operator.ts';

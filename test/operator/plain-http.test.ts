@@ -1,9 +1,9 @@
 /** Plain HTTP of all hostnames by one Ingress without a host, and those of one hostname each that stand from before. */
 import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Ingress} from '../../operator/api/foreign.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
-import {ingressClasses, ingresses} from '../../operator/controllers/resources.ts';
-import {events} from '../../operator/kube/events.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
+import {ingressClasses, ingresses} from '../../operator/resources/resources.ts';
+import {events} from '../../operator/kube/writes/events.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {isWrite, RunningOperator} from '../support/operator.ts';

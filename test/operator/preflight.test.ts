@@ -1,8 +1,8 @@
 /** What the operator asks before the first order, on a real API server: what it tells of an issuer that cannot issue, by Events on its Pod and by its metric. */
 import {afterAll, afterEach, beforeAll, expect, test} from '@jest/globals';
 import type {AcmeIssuer} from '../../operator/api/foreign.ts';
-import {clusterIssuers} from '../../operator/controllers/resources.ts';
-import {events} from '../../operator/kube/events.ts';
+import {clusterIssuers} from '../../operator/resources/resources.ts';
+import {events} from '../../operator/kube/writes/events.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';
 import {home, Platform} from '../support/platform.ts';

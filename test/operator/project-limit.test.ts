@@ -3,7 +3,7 @@ import {readFile} from 'node:fs/promises';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import {parseAllDocuments} from 'yaml';
 import type {Plan} from '../../operator/api/foreign.ts';
-import {accounts, domainClaims, ingresses, namespaces, plans, projects} from '../../operator/controllers/resources.ts';
+import {accounts, domainClaims, ingresses, namespaces, plans, projects} from '../../operator/resources/resources.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';

@@ -1,8 +1,8 @@
 /** The routes of a hostname that is removed, or passes to another tenant, while requests of the operator fail. */
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import type {DomainClaim, Ingress} from '../../operator/api/foreign.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
-import {customDomains, domainClaims, ingresses} from '../../operator/controllers/resources.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
+import {customDomains, domainClaims, ingresses} from '../../operator/resources/resources.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';

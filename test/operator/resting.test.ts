@@ -8,7 +8,7 @@ import {
   domainClaims,
   namespaces,
   projects,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';

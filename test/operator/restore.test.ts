@@ -17,8 +17,8 @@ import {
   namespaces,
   projects,
   services,
-} from '../../operator/controllers/resources.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
+} from '../../operator/resources/resources.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';

@@ -5,7 +5,7 @@
 import {setTimeout as wait} from 'node:timers/promises';
 import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
 import type {AcmeIssuer} from '../../operator/api/foreign.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
 import {
   certificates,
   clusterIssuers,
@@ -14,9 +14,9 @@ import {
   ingressClasses,
   ingresses,
   issuers,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
-import {events} from '../../operator/kube/events.ts';
+import {events} from '../../operator/kube/writes/events.ts';
 import {record} from '../unit/dns/fake-servers.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';

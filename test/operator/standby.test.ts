@@ -1,7 +1,7 @@
 /** An operator that stands by while another leads, and takes over. */
 import {afterAll, afterEach, beforeAll, describe, expect, jest, test} from '@jest/globals';
-import {ingressClasses} from '../../operator/controllers/resources.ts';
-import {leases, type Lease} from '../../operator/kube/lease.ts';
+import {ingressClasses} from '../../operator/resources/resources.ts';
+import {leases, type Lease} from '../../operator/kube/leader/lease.ts';
 import {microTime} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';

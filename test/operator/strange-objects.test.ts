@@ -1,8 +1,8 @@
 /** Objects that carry Doorplate's labels and are not as it writes them: they harm nobody else. */
 import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Certificate, CertificateRequest, Ingress} from '../../operator/api/foreign.ts';
-import {managedBy, ownerLabel} from '../../operator/controllers/labels.ts';
-import {certificateRequests, certificates, ingresses} from '../../operator/controllers/resources.ts';
+import {managedBy, ownerLabel} from '../../operator/resources/labels.ts';
+import {certificateRequests, certificates, ingresses} from '../../operator/resources/resources.ts';
 import {ownerReference} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {RunningOperator} from '../support/operator.ts';

@@ -3,9 +3,9 @@
  * deletes is gone: nothing hangs. Kubernetes' own controllers collect; the operator and the hook run in this process.
  */
 import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
-import {certificates, customDomains, ingresses} from '../../operator/controllers/resources.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
-import {namesOf} from '../../operator/controllers/relations.ts';
+import {certificates, customDomains, ingresses} from '../../operator/resources/resources.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
+import {namesOf} from '../../operator/resources/relations.ts';
 import {Customer} from '../support/customer.ts';
 import {deployments, Installation} from '../support/installation.ts';
 import {eventually} from '../support/kube-api.ts';

@@ -13,9 +13,9 @@ import {
   ingresses,
   plans,
   projects,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
-import {isForPlainHttp} from '../../operator/domain/rendering/ingress.ts';
+import {isForPlainHttp} from '../../operator/domain/routes/ingress.ts';
 import {keyOf, type KubeObject, type ObjectMeta, type Resource} from '../../operator/kube/objects.ts';
 import {record} from '../unit/dns/fake-servers.ts';
 import {Base, BaseOperator} from '../support/base.ts';

@@ -1,10 +1,10 @@
 /** What the operator writes, and in which order: a real API server saw it. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
-import {certificates, customDomains, ingresses, projects} from '../../operator/controllers/resources.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
+import {certificates, customDomains, ingresses, projects} from '../../operator/resources/resources.ts';
 import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
-import {isResting} from '../../operator/domain/certificate.ts';
-import {events} from '../../operator/kube/events.ts';
+import {isResting} from '../../operator/domain/certificates/certificate.ts';
+import {events} from '../../operator/kube/writes/events.ts';
 import {Customer} from '../support/customer.ts';
 import {padToTheBrim} from '../support/padding.ts';
 import {eventually} from '../support/kube-api.ts';
@@ -228,7 +228,7 @@ describe('While the API server fails at every write of a Certificate', () => {
 });
 
 describe('While every write of a Certificate hangs until it fails', () => {
-  // The breaker's own limit is 5 s (operator/kube/breaker.ts).
+  // The breaker's own limit is 5 s (operator/kube/writes/breaker.ts).
   const hung = {...failed('certificates'), afterMs: 5_500};
 
   test('a hostname is removed after a few of them, however many wait', async () => {

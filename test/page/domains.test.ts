@@ -2,9 +2,9 @@
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import type {ZoneStatus} from '../../operator/api/custom-domain.ts';
-import {recordsFor} from '../../operator/domain/proofs/proofs.ts';
+import {recordsFor} from '../../operator/domain/verification/methods.ts';
 import {contactSupport, foundSoon, ownStep} from '../../operator/domain/reasons/reason.ts';
-import {sayRecords} from '../../operator/domain/records.ts';
+import {sayRecords} from '../../operator/domain/verification/records.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {PageWorld} from '../support/page-world.ts';
 import type {Said} from '../support/page-world.ts';

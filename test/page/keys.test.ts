@@ -1,7 +1,7 @@
 /** API keys on the page: made, shown once, rotated, revoked. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {expectAccessible, expectSeen} from '../support/page-checks.ts';
 import {PageWorld} from '../support/page-world.ts';

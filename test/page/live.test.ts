@@ -2,7 +2,7 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Route} from 'playwright-core';
-import {customDomains} from '../../operator/controllers/resources.ts';
+import {customDomains} from '../../operator/resources/resources.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {followLink, PageWorld} from '../support/page-world.ts';
 import {expectAccessible, expectSeen} from '../support/page-checks.ts';

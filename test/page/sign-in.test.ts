@@ -3,7 +3,7 @@ import {createServer} from 'node:http';
 import type {Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {apiKeys} from '../../operator/controllers/resources.ts';
+import {apiKeys} from '../../operator/resources/resources.ts';
 import type {Page} from 'playwright-core';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {followLink, PageWorld} from '../support/page-world.ts';

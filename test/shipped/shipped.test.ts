@@ -4,7 +4,7 @@
  * cluster have private servers, so hostnames are proven by the platform's word here; single settings are in test/operator/settings.
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {certificates} from '../../operator/controllers/resources.ts';
+import {certificates} from '../../operator/resources/resources.ts';
 import {acmeRoot, api, apply, audit, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {operator} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';

@@ -1,6 +1,6 @@
 /** Apart from kube-api.ts: what imports this waits a second for the whole of Kubernetes' own client. */
 import {KubeConfig} from '@kubernetes/client-node';
-import {type Credentials, fromKubeConfig} from '../../operator/kube/credentials.ts';
+import {type Credentials, fromKubeConfig} from '../../operator/kube/client/credentials.ts';
 
 /** The test cluster's administrator: KUBECONFIG, else this checkout's cluster. */
 export function admin(): Credentials {

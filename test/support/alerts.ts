@@ -3,7 +3,7 @@ import {execFileSync} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {parse, parseAllDocuments} from 'yaml';
-import {dashboard} from '../../operator/observability/dashboard.ts';
+import {dashboard} from '../../operator/generate/dashboard.ts';
 import {bin} from './kube-server.ts';
 import {root} from './pages.ts';
 import type {Prometheus} from './prometheus.ts';

@@ -6,7 +6,7 @@
 import {pino} from 'pino';
 import {Registry} from 'prom-client';
 import {loadConfig} from '../../operator/config.ts';
-import {Client} from '../../operator/kube/client.ts';
+import {Client} from '../../operator/kube/client/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
 import {api} from '../../operator/roles/api.ts';
 

@@ -4,17 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import type {Certificate, DomainClaim} from '../../operator/api/foreign.ts';
-import {Children} from '../../operator/controllers/children.ts';
-import {Resting} from '../../operator/controllers/resting.ts';
-import type {IssuedRequest} from '../../operator/domain/certificate.ts';
-import {hasCondition, isResting} from '../../operator/domain/certificate.ts';
-import {restsFor} from '../../operator/domain/resting.ts';
+import {Children} from '../../operator/controllers/writers/owned-objects.ts';
+import {Resting} from '../../operator/controllers/writers/retained-certificates.ts';
+import type {IssuedRequest} from '../../operator/domain/certificates/certificate.ts';
+import {hasCondition, isResting} from '../../operator/domain/certificates/certificate.ts';
+import {restsFor} from '../../operator/domain/certificates/retained.ts';
 import {timestamp} from '../../operator/domain/times.ts';
-import {Applier} from '../../operator/kube/apply.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import {Applier} from '../../operator/kube/writes/apply.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {ApiError} from '../../operator/kube/errors.ts';
 import {keyOf, type KubeObject} from '../../operator/kube/objects.ts';
-import {certificates as kind} from '../../operator/controllers/resources.ts';
+import {certificates as kind} from '../../operator/resources/resources.ts';
 import {days, leaf} from './world.ts';
 
 const lifetimeMs = 45 * days;

@@ -1,7 +1,7 @@
 import {run} from '../../operator/cli/program.ts';
 import type {Surroundings} from '../../operator/cli/surroundings.ts';
-import {Client} from '../../operator/kube/client.ts';
-import type {Credentials} from '../../operator/kube/credentials.ts';
+import {Client} from '../../operator/kube/client/client.ts';
+import type {Credentials} from '../../operator/kube/client/credentials.ts';
 
 export interface Ended {
   code: number;

@@ -8,7 +8,7 @@ import {
   namespaces,
   projects,
   services,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
 import {eventually} from './kube-api.ts';
 import type {Platform, PlanName} from './platform.ts';

@@ -5,8 +5,8 @@
  */
 import {setTimeout as wait} from 'node:timers/promises';
 import {expect} from '@jest/globals';
-import {ownerLabel} from '../../operator/controllers/labels.ts';
-import {customDomains, domainClaims} from '../../operator/controllers/resources.ts';
+import {ownerLabel} from '../../operator/resources/labels.ts';
+import {customDomains, domainClaims} from '../../operator/resources/resources.ts';
 import {Customer} from './customer.ts';
 import {eventually} from './kube-api.ts';
 import {deaths, isWrite, RunningOperator, type Death} from './operator.ts';

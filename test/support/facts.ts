@@ -1,15 +1,15 @@
 /** Random facts about one hostname: what DNS, the CA, cert-manager, the budgets and the edge may say of it. */
-import type {OrderGrant, Order} from '../../operator/domain/budget.ts';
-import type {CaaVerdict} from '../../operator/domain/caa.ts';
-import type {CertificateFacts} from '../../operator/domain/certificate.ts';
-import {registrableName} from '../../operator/domain/hostname.ts';
-import type {Diagnosis} from '../../operator/domain/diagnosis.ts';
-import type {Obstacle} from '../../operator/domain/obstacle.ts';
-import type {RecordState, Verdict} from '../../operator/domain/proofs/proof.ts';
-import {mayBeProven} from '../../operator/domain/proofs/proof.ts';
-import {providerOf} from '../../operator/domain/providers.ts';
-import type {ReasonName} from '../../operator/domain/reasons.ts';
-import type {Proof} from '../../operator/domain/records.ts';
+import type {OrderGrant, Order} from '../../operator/domain/certificates/budget.ts';
+import type {CaaVerdict} from '../../operator/domain/certificates/caa.ts';
+import type {CertificateFacts} from '../../operator/domain/certificates/certificate.ts';
+import {registrableName} from '../../operator/domain/hostnames/hostname.ts';
+import type {Diagnosis} from '../../operator/domain/certificates/diagnosis.ts';
+import type {Obstacle} from '../../operator/domain/status/write-error.ts';
+import type {RecordState, Verdict} from '../../operator/domain/verification/method.ts';
+import {mayBeProven} from '../../operator/domain/verification/method.ts';
+import {providerOf} from '../../operator/domain/verification/providers.ts';
+import type {ReasonName} from '../../operator/domain/reasons/reasons.ts';
+import type {Proof} from '../../operator/domain/verification/records.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {EdgeFinding, HostFacts} from '../../operator/domain/world.ts';
 import * as fc from 'fast-check';

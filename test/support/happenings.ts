@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import type {CustomDomain, DomainClaim, Plan} from '../../operator/api/foreign.ts';
 import {fold} from '../../operator/api/hostname-rules.ts';
-import {release} from '../../operator/domain/claim.ts';
-import type {Verdict} from '../../operator/domain/proofs/proof.ts';
+import {release} from '../../operator/domain/claims/claim.ts';
+import type {Verdict} from '../../operator/domain/verification/method.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {HostFacts} from '../../operator/domain/world.ts';
 import {choices} from './facts.ts';

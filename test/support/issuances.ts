@@ -1,8 +1,8 @@
 /** Where orders come from: what the audit log has of Certificates and their CertificateRequests. */
 import {api, audit, type AuditEvent, eventually, writeVerbs} from '../../cluster/cluster.ts';
 import type {Certificate} from '../../operator/api/foreign.ts';
-import {certificates} from '../../operator/controllers/resources.ts';
-import {hasCondition} from '../../operator/domain/certificate.ts';
+import {certificates} from '../../operator/resources/resources.ts';
+import {hasCondition} from '../../operator/domain/certificates/certificate.ts';
 import {keyOf as nameOf} from '../../operator/kube/objects.ts';
 import {keyOf, operator, receivedAt, succeeded} from './requests.ts';
 

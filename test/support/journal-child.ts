@@ -1,6 +1,6 @@
 /** Appends records to the journal of a ledger, prints the number of each that is written, and kills itself in the middle. */
 import {TrustedClock} from '../../operator/limits/clock.ts';
-import {Ledger} from '../../operator/limits/ledger.ts';
+import {Ledger} from '../../operator/limits/ledger/ledger.ts';
 import {writeSync} from 'node:fs';
 
 const ledger = new Ledger({path: process.argv[2]!, clock: new TrustedClock()});

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {setTimeout as wait} from 'node:timers/promises';
 import {nextLookMs} from '../../cluster/polling.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {defineResource, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
 
 export interface ConfigMap extends KubeObject {

@@ -1,7 +1,7 @@
-import type {Client} from '../../operator/kube/client.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import type {Clock} from '../../operator/kube/clock.ts';
 import {ApiError, NoAnswerError} from '../../operator/kube/errors.ts';
-import type {Lease} from '../../operator/kube/lease.ts';
+import type {Lease} from '../../operator/kube/leader/lease.ts';
 import type {VirtualClock} from './kube-clock.ts';
 
 interface Timer {

@@ -3,7 +3,7 @@ import {request} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
 import {buffer} from 'node:stream/consumers';
 import {setTimeout as wait} from 'node:timers/promises';
-import type {Credentials} from '../../operator/kube/credentials.ts';
+import type {Credentials} from '../../operator/kube/client/credentials.ts';
 
 /**
  * What happens to a request: an answer of ours (`afterMs`: so late), a connection that is cut, its way to the API server, the same later (Infinity: never),

@@ -7,7 +7,7 @@
 import {openSync, writeSync} from 'node:fs';
 import {systemSources, TrustedClock} from '../../operator/limits/clock.ts';
 import {FallbackStore} from '../../operator/limits/fallback.ts';
-import {Ledger} from '../../operator/limits/ledger.ts';
+import {Ledger} from '../../operator/limits/ledger/ledger.ts';
 import {Limiter} from '../../operator/limits/limiter.ts';
 import {noonMs} from './limits-time.ts';
 

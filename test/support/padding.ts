@@ -1,5 +1,5 @@
 /** Fills objects up to the limit of their size, as a tenant may: with labels, of which there may be any number. */
-import type {Client} from '../../operator/kube/client.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {ApiError, isTooLarge} from '../../operator/kube/errors.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 

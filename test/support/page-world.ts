@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
 import type {Browser, BrowserContext, BrowserServer, Page} from 'playwright-core';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
-import {customDomains} from '../../operator/controllers/resources.ts';
+import {customDomains} from '../../operator/resources/resources.ts';
 import {ApiWorld} from './api-role.ts';
 import {patience} from './patience.ts';
 
@@ -64,7 +64,7 @@ export function buildPage(): void {
   const sources = [
     'dashboard',
     'operator/api/hostname-rules.ts',
-    'operator/domain/reasons.ts',
+    'operator/domain/reasons/reasons.ts',
     'operator/domain/reasons',
   ].flatMap((path) => filesIn(`${root}${path}`));
   if (sources.some((file) => statSync(file).mtimeMs > built))

@@ -2,9 +2,9 @@ import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parse} from 'yaml';
-import {ownerLabel} from '../../operator/controllers/labels.ts';
+import {ownerLabel} from '../../operator/resources/labels.ts';
 import type {AcmeIssuer, Certificate, IngressClass, Plan} from '../../operator/api/foreign.ts';
-import {restingLabel} from '../../operator/domain/certificate.ts';
+import {restingLabel} from '../../operator/domain/certificates/certificate.ts';
 import {
   apiKeys,
   certificateRequests,
@@ -14,8 +14,8 @@ import {
   ingresses,
   namespaces,
   plans,
-} from '../../operator/controllers/resources.ts';
-import type {Client} from '../../operator/kube/client.ts';
+} from '../../operator/resources/resources.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {defineResource, type KubeObject, type Resource} from '../../operator/kube/objects.ts';
 import {eventually, crds} from './kube-api.ts';
 import {ApiServer, type ApiServerOptions, lentServer} from './kube-server.ts';

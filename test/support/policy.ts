@@ -6,8 +6,8 @@
  */
 import {Agent} from 'undici';
 import {liftBanAnnotation} from '../../operator/api/api-key.ts';
-import {restingLabel} from '../../operator/domain/certificate.ts';
-import type {Credentials} from '../../operator/kube/credentials.ts';
+import {restingLabel} from '../../operator/domain/certificates/certificate.ts';
+import type {Credentials} from '../../operator/kube/client/credentials.ts';
 
 /** Where rows run: two namespaces of one tenant with the same objects in both, the second excepted from the policy, and a release of the chart. */
 export interface Place {

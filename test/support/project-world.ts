@@ -1,11 +1,11 @@
 /** A world in which a Project is decided, whole, with as little to write as a test needs; all is well unless told. */
 import type {CustomDomain, Project, Service} from '../../operator/api/foreign.ts';
-import type {OrderGrant} from '../../operator/domain/budget.ts';
-import type {CertificateFacts} from '../../operator/domain/certificate.ts';
-import {projectHost} from '../../operator/domain/hostname.ts';
+import type {OrderGrant} from '../../operator/domain/certificates/budget.ts';
+import type {CertificateFacts} from '../../operator/domain/certificates/certificate.ts';
+import {projectHost} from '../../operator/domain/hostnames/hostname.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
-import type {ProjectWorld} from '../../operator/domain/project-world.ts';
-import type {Use} from '../../operator/domain/routes.ts';
+import type {ProjectWorld} from '../../operator/domain/project/world.ts';
+import type {Use} from '../../operator/domain/routes/routes.ts';
 import {
   certificate,
   days,

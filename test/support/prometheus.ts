@@ -6,7 +6,7 @@ import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {KubeConfig} from '@kubernetes/client-node';
-import {Client} from '../../operator/kube/client.ts';
+import {Client} from '../../operator/kube/client/client.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import {eventually} from './kube-api.ts';
 import {freePort} from './free-ports.ts';

@@ -5,29 +5,29 @@
  */
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import {belongsTo, identityOf} from '../../operator/domain/claim.ts';
-import {shorterStatuses} from '../../operator/domain/fit.ts';
+import {belongsTo, identityOf} from '../../operator/domain/claims/claim.ts';
+import {shorterStatuses} from '../../operator/domain/status/status-size.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
-import {questionOf} from '../../operator/domain/ownership.ts';
-import type {Verdict} from '../../operator/domain/proofs/proof.ts';
-import type {Question} from '../../operator/domain/records.ts';
+import {questionOf} from '../../operator/domain/claims/ownership.ts';
+import type {Verdict} from '../../operator/domain/verification/method.ts';
+import type {Question} from '../../operator/domain/verification/records.ts';
 import type {Tenant as TenantOfWorld} from '../../operator/domain/tenant.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {Decision, Policy, World} from '../../operator/domain/world.ts';
 import {accountLabel} from '../../operator/api/account.ts';
 import type {CustomDomainStatus} from '../../operator/api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Ingress, Project} from '../../operator/api/foreign.ts';
-import {ClaimReconciler, Claims} from '../../operator/controllers/claims.ts';
+import {ClaimReconciler, Claims} from '../../operator/controllers/writers/claims.ts';
 import {DomainReconciliation, domainStages} from '../../operator/controllers/domain-stages.ts';
 import {gather, type GatherSources} from '../../operator/controllers/gather.ts';
-import {finalizer} from '../../operator/controllers/kept.ts';
-import {dnsKey} from '../../operator/controllers/looks.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
-import {customDomains} from '../../operator/controllers/resources.ts';
-import {leavingFor} from '../../operator/controllers/leaving.ts';
+import {finalizer} from '../../operator/resources/projections.ts';
+import {dnsKey} from '../../operator/controllers/probes/observations.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
+import {customDomains} from '../../operator/resources/resources.ts';
+import {leavingFor} from '../../operator/controllers/writers/retention.ts';
 import {carryOut, type StageDeps} from '../../operator/controllers/stages.ts';
-import {Writes} from '../../operator/controllers/children.ts';
-import type {Client} from '../../operator/kube/client.ts';
+import {Writes} from '../../operator/controllers/writers/owned-objects.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {ApiError, StaleReadError} from '../../operator/kube/errors.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {compareResourceVersions, keyOf} from '../../operator/kube/objects.ts';
@@ -579,7 +579,7 @@ export class Town {
 
   #schedule(t: Tenant, looks: Decision['looks']): void {
     t.looks = looks.filter((l) => l.what === 'dns' && l.hostname === this.hostname);
-    // What no look names any more is forgotten (controllers/looks.ts).
+    // What no look names any more is forgotten (controllers/probes/observations.ts).
     const kept = new Set<string>(t.looks.flatMap((l) => (l.what === 'dns' ? dnsKey(l.question) : [])));
     for (const key of t.memory.keys()) if (!kept.has(key)) t.memory.delete(key);
   }

@@ -1,10 +1,10 @@
 import {createPrivateKey, sign} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import type {Client} from '../../operator/kube/client.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
 import {defineResource} from '../../operator/kube/objects.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
-import {requestToken} from '../../operator/kube/service-account-token.ts';
+import {requestToken} from '../../operator/kube/client/service-account-token.ts';
 
 export const serviceAccounts = defineResource<KubeObject>({
   group: '',

@@ -4,11 +4,11 @@ import type {AddressInfo} from 'node:net';
 import type {TLSSocket} from 'node:tls';
 import {createSecureContext} from 'node:tls';
 import type {Ingress} from '../../operator/api/foreign.ts';
-import {hostsOf} from '../../operator/controllers/rendering.ts';
-import {ingresses} from '../../operator/controllers/resources.ts';
-import {Cache} from '../../operator/kube/cache.ts';
-import type {Client} from '../../operator/kube/client.ts';
-import {entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
+import {hostsOf} from '../../operator/controllers/state/rendering.ts';
+import {ingresses} from '../../operator/resources/resources.ts';
+import {Cache} from '../../operator/kube/cache/cache.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
+import {entryPointsAnnotation} from '../../operator/domain/routes/ingress.ts';
 import {answeredBy} from '../../operator/redirector/table.ts';
 import type {KeyPair} from './stand-in-cert-manager.ts';
 

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../../operator/api/foreign.ts';
-import {certificateRequests, customDomains, domainClaims, projects} from '../../operator/controllers/resources.ts';
-import {tokenFor} from '../../operator/domain/claim.ts';
+import {certificateRequests, customDomains, domainClaims, projects} from '../../operator/resources/resources.ts';
+import {tokenFor} from '../../operator/domain/claims/claim.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
 import {api, apply, eventually, kubectl, patienceMs, setZone, sh} from '../../cluster/cluster.ts';
 

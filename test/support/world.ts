@@ -2,15 +2,15 @@
  * A world to decide on, whole, with as little to write as a test needs: `world({primary: ..., facts: {...}})`. What is not
  * said is as it is when all is well: the Project is there and deployed, nothing has been looked at yet.
  */
-import {older} from '../../operator/domain/acceptance.ts';
-import type {CertificateFacts} from '../../operator/domain/certificate.ts';
-import {named} from '../../operator/domain/hosts.ts';
+import {older} from '../../operator/domain/hostnames/acceptance.ts';
+import type {CertificateFacts} from '../../operator/domain/certificates/certificate.ts';
+import {named} from '../../operator/domain/hostnames/hosts.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
-import type {RecordState} from '../../operator/domain/proofs/proof.ts';
-import type {ReasonName} from '../../operator/domain/reasons.ts';
-import {ingressesOf} from '../../operator/domain/rendering/ingress.ts';
-import type {Route} from '../../operator/domain/routes.ts';
-import {useOf} from '../../operator/domain/routes.ts';
+import type {RecordState} from '../../operator/domain/verification/method.ts';
+import type {ReasonName} from '../../operator/domain/reasons/reasons.ts';
+import {ingressesOf} from '../../operator/domain/routes/ingress.ts';
+import type {Route} from '../../operator/domain/routes/routes.ts';
+import {useOf} from '../../operator/domain/routes/routes.ts';
 import type {Tenant} from '../../operator/domain/tenant.ts';
 import {tenantOf} from '../../operator/domain/tenant.ts';
 import {timestamp} from '../../operator/domain/times.ts';

@@ -10,7 +10,7 @@ interface Line {
   responseStatus?: {code?: number};
 }
 
-/** A status as it was sent and accepted: a JSON patch (kube/status.ts). */
+/** A status as it was sent and accepted: a JSON patch (kube/writes/status.ts). */
 export interface Written {
   resource: string;
   /** `RESOURCE NAMESPACE/NAME`. */

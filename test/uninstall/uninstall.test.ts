@@ -3,7 +3,7 @@
  * orders, with the kinds and where no Pod runs: test/operator/uninstall.test.ts.
  */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {certificateRequests} from '../../operator/controllers/resources.ts';
+import {certificateRequests} from '../../operator/resources/resources.ts';
 import {acmeRoot, api, eventually, install, kubectl, sh} from '../../cluster/cluster.ts';
 import {issuanceIsOver} from '../support/issuances.ts';
 import {Tenant} from '../support/tenant.ts';

@@ -7,7 +7,7 @@ import {describe, expect, test} from '@jest/globals';
 import {parse, parseAllDocuments} from 'yaml';
 import type {Ingress} from '../../operator/api/foreign.ts';
 import {parseSettings, toPolicy} from '../../operator/config.ts';
-import {answersEveryHost, entryPointsAnnotation} from '../../operator/domain/rendering/ingress.ts';
+import {answersEveryHost, entryPointsAnnotation} from '../../operator/domain/routes/ingress.ts';
 import {bin} from '../support/kube-server.ts';
 import {policies} from '../support/policy.ts';
 

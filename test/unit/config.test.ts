@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {parse, stringify} from 'yaml';
 import {ConfigError, loadConfig, parseSettings, toPolicy, toRules} from '../../operator/config.ts';
-import {knownCdns} from '../../operator/domain/cdns.ts';
+import {knownCdns} from '../../operator/domain/verification/cdns.ts';
 
 type Raw = Record<string, unknown>;
 

@@ -13,7 +13,7 @@ import {planKind} from '../../operator/api/plan.ts';
 import {projectKind} from '../../operator/api/project.ts';
 import {programFor} from '../../operator/cli/program.ts';
 import type {Surroundings} from '../../operator/cli/surroundings.ts';
-import {metricsPage} from '../../operator/observability/metrics-page.ts';
+import {metricsPage} from '../../operator/generate/metrics-page.ts';
 import {anchorOf, codeOf, linksOf, pagePaths, parsePage, readPage, root} from '../support/pages.ts';
 
 const pages = pagePaths().map(readPage);

@@ -55,9 +55,9 @@ describe('The kind of object as which routes are written', () => {
 
   test('is imported by its rendering alone, by who chooses one, and by the list of kinds', () => {
     expect(files.flatMap(({path, text}) => (imported.test(text) ? [path] : [])).toSorted()).toEqual([
-      'operator/controllers/rendering.ts',
-      'operator/controllers/resources.ts',
-      'operator/domain/rendering/ingress.ts',
+      'operator/controllers/state/rendering.ts',
+      'operator/domain/routes/ingress.ts',
+      'operator/resources/resources.ts',
     ]);
   });
 });

@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import {secretName} from '../../operator/cli/policy/guarded.ts';
-import {normalise, objectNameOf} from '../../operator/domain/hostname.ts';
+import {secretName} from '../../operator/cli/platform/policy/guarded.ts';
+import {normalise, objectNameOf} from '../../operator/domain/hostnames/hostname.ts';
 import {rows} from '../support/policy.ts';
 
 const chart = readFileSync(new URL('../../charts/doorplate/templates/admission-policy.yaml', import.meta.url), 'utf8');

@@ -5,7 +5,7 @@
  */
 import {readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {leases} from '../../operator/kube/lease.ts';
+import {leases} from '../../operator/kube/leader/lease.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {defineResource, keyOf as nameOf} from '../../operator/kube/objects.ts';
 import {
@@ -15,7 +15,7 @@ import {
   domainClaims,
   ingresses,
   projects,
-} from '../../operator/controllers/resources.ts';
+} from '../../operator/resources/resources.ts';
 import {acmeRoot, api, audit, eventually, fetchEdge, install, kubectl, root, sh} from '../../cluster/cluster.ts';
 import {Base} from '../support/base.ts';
 import {issuanceIsOver} from '../support/issuances.ts';

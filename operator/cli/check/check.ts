@@ -1,18 +1,18 @@
 /** What would become of hostnames: gathered, foreseen, told. Nothing is written. */
 import type {CustomDomain} from '../../api/foreign.ts';
 import {type Settings, toRules} from '../../config.ts';
-import {check as askDns} from '../../controllers/check.ts';
-import {customDomains, projects} from '../../controllers/resources.ts';
+import {check as askDns} from '../../controllers/probes/dns-check.ts';
+import {customDomains, projects} from '../../resources/resources.ts';
 import {DnsClient} from '../../dns/client.ts';
 import {systemResolvers} from '../../dns/resolvers.ts';
-import {older} from '../../domain/acceptance.ts';
+import {older} from '../../domain/hostnames/acceptance.ts';
 import {type HostView, hostsOf} from '../../http/views.ts';
 import {keyOf} from '../../kube/objects.ts';
 import type {Call} from '../command.ts';
-import type {Attached} from '../domains.ts';
+import type {Attached} from '../domains/domains.ts';
 import {UsageError} from '../errors.ts';
 import {type ExitCode, exitCodeOf, exitCodeOfAll, exitCodes} from '../exit-code.ts';
-import {explainHost, sayExplanation} from '../explain.ts';
+import {explainHost, sayExplanation} from '../domains/explain.ts';
 import {json, table} from '../output.ts';
 import {requiredSettings} from '../settings.ts';
 import type {Connection} from '../surroundings.ts';

@@ -6,9 +6,9 @@ import {pino} from 'pino';
 import type {Account, CustomDomain, DomainClaim, EndpointSlice, Plan, Project, Service} from '../../api/foreign.ts';
 import {toPolicy} from '../../config.ts';
 import type {Settings} from '../../config.ts';
-import {EdgeAddresses} from '../../controllers/edge-addresses.ts';
-import {Issuer} from '../../controllers/issuer.ts';
-import {hostnamesOf, projectKey} from '../../controllers/relations.ts';
+import {EdgeAddresses} from '../../controllers/state/edge-addresses.ts';
+import {Issuer} from '../../controllers/state/issuer.ts';
+import {hostnamesOf, projectKey} from '../../resources/relations.ts';
 import {
   accounts,
   customDomains,
@@ -18,18 +18,18 @@ import {
   plans,
   projects,
   services,
-} from '../../controllers/resources.ts';
+} from '../../resources/resources.ts';
 import {resolveAddresses} from '../../dns/addresses.ts';
 import {systemResolvers} from '../../dns/resolvers.ts';
-import {identityOf} from '../../domain/claim.ts';
-import {defaultHostOf, hostsByClaim} from '../../domain/default-host.ts';
-import {type Hostname, projectHost} from '../../domain/hostname.ts';
-import {decideProject} from '../../domain/project.ts';
-import type {Edge} from '../../domain/proofs/proof.ts';
+import {identityOf} from '../../domain/claims/claim.ts';
+import {defaultHostOf, hostsByClaim} from '../../domain/project/default-hostname.ts';
+import {type Hostname, projectHost} from '../../domain/hostnames/hostname.ts';
+import {decideProject} from '../../domain/project/project.ts';
+import type {Edge} from '../../domain/verification/method.ts';
 import {type Tenant, accountOf, tenantOf} from '../../domain/tenant.ts';
 import {timestamp} from '../../domain/times.ts';
 import type {Policy} from '../../domain/world.ts';
-import type {Client} from '../../kube/client.ts';
+import type {Client} from '../../kube/client/client.ts';
 import {type Key, keyOf} from '../../kube/objects.ts';
 import {CommandError, isForbidden} from '../errors.ts';
 import type {Subject} from './subjects.ts';

@@ -5,7 +5,7 @@ import {customDomainKind} from '../../api/custom-domain.ts';
 import {group, version} from '../../api/crd.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
 import {projectKind} from '../../api/project.ts';
-import {normalise} from '../../domain/hostname.ts';
+import {normalise} from '../../domain/hostnames/hostname.ts';
 import type {KubeObject} from '../../kube/objects.ts';
 import {CommandError, UsageError} from '../errors.ts';
 

@@ -1,8 +1,8 @@
 /** Whether a hostname may be attached. */
 import type {HostStatus} from '../../api/custom-domain.ts';
 import type {Accepted, Host, Spared} from './stages.ts';
-import type {ReasonName, Refusal} from '../reasons.ts';
-import {reasonOf} from '../reasons.ts';
+import type {ReasonName, Refusal} from '../reasons/reasons.ts';
+import {reasonOf} from '../reasons/reasons.ts';
 import {timestamp} from '../times.ts';
 import type {World} from '../world.ts';
 

@@ -1,16 +1,16 @@
 /** A hostname that is not proven: what its DNS says, or why that is not enough. */
 
-import {belongsTo, nextRivalLook} from '../claim.ts';
+import {belongsTo, nextRivalLook} from '../claims/claim.ts';
 import {placeOf} from './dns-records.ts';
 import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import type {Owned} from './stages.ts';
-import {isOutdated} from '../proofs/addresses.ts';
-import {obstacleRetryMs, tell} from '../obstacle.ts';
-import {messageAt} from '../proofs/message.ts';
-import {instruction} from '../proofs/proofs.ts';
-import {reasonOf} from '../reasons.ts';
-import type {Question} from '../records.ts';
+import {isOutdated} from '../verification/addresses.ts';
+import {obstacleRetryMs, tell} from '../status/write-error.ts';
+import {messageAt} from '../verification/message.ts';
+import {instruction} from '../verification/methods.ts';
+import {reasonOf} from '../reasons/reasons.ts';
+import type {Question} from '../verification/records.ts';
 import {nextWaitingCheck, soonest} from '../schedule.ts';
 import {moment} from '../times.ts';
 import type {Look} from '../world.ts';

@@ -1,12 +1,12 @@
 /** The DNS records of a hostname in status: the records that the customer must create, and their state. */
 
 import type {DnsRecordStatus, ZoneStatus} from '../../api/custom-domain.ts';
-import type {Hostname} from '../hostname.ts';
-import {isApexByName} from '../hostname.ts';
-import type {Verdict} from '../proofs/proof.ts';
-import {mayBeProven} from '../proofs/proof.ts';
-import {recordsFor} from '../proofs/proofs.ts';
-import type {DnsRecord, RecordPlace, Proof, Question} from '../records.ts';
+import type {Hostname} from '../hostnames/hostname.ts';
+import {isApexByName} from '../hostnames/hostname.ts';
+import type {Verdict} from '../verification/method.ts';
+import {mayBeProven} from '../verification/method.ts';
+import {recordsFor} from '../verification/methods.ts';
+import type {DnsRecord, RecordPlace, Proof, Question} from '../verification/records.ts';
 import type {DecisionWorld} from '../world.ts';
 
 /**

@@ -1,14 +1,14 @@
 /** Turns the decision about one hostname into its status entry and its desired objects. */
 import type {DnsRecordStatus, HostStatus, Party, ZoneStatus} from '../../api/custom-domain.ts';
 import {cut} from '../../api/rules.ts';
-import type {ClaimWrite} from '../claim-write.ts';
-import type {Routing} from '../hand-over.ts';
+import type {ClaimWrite} from '../claims/claim-write.ts';
+import type {Routing} from '../routes/hand-over.ts';
 import {isAlike} from './dns-records.ts';
 import type {HostReport, Outcome} from './outcome.ts';
 import type {Host, RetainedStatus} from './stages.ts';
-import type {OrderWish} from '../issuance.ts';
-import type {ReasonName, Refusal} from '../reasons.ts';
-import {reasonOf, reasons} from '../reasons.ts';
+import type {OrderWish} from '../certificates/issuance.ts';
+import type {ReasonName, Refusal} from '../reasons/reasons.ts';
+import {reasonOf, reasons} from '../reasons/reasons.ts';
 import {longestMessage, timestamp} from '../times.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 

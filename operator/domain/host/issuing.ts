@@ -1,13 +1,13 @@
 /** From the order to the certificate, and its renewals. */
-import {none} from '../hand-over.ts';
+import {none} from '../routes/hand-over.ts';
 import {asksOf, wishOf} from './ordering.ts';
 import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {phaseOf} from './routing.ts';
 import type {PlannedHost} from './stages.ts';
-import type {IssuanceStep} from '../issuance.ts';
-import {afterOrder, expiryOf} from '../issuance.ts';
-import {obstacleRetryMs, tell} from '../obstacle.ts';
+import type {IssuanceStep} from '../certificates/issuance.ts';
+import {afterOrder, expiryOf} from '../certificates/issuance.ts';
+import {obstacleRetryMs, tell} from '../status/write-error.ts';
 import {timestamp} from '../times.ts';
 
 /** A refused hostname that was never Live keeps its objects and gets no new ones. */

@@ -1,12 +1,12 @@
 /** From the routes to Live, and what is said of what is Live. */
-import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../edge.ts';
+import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../routes/edge.ts';
 import {renewalOf} from './issuing.ts';
 import type {HostReport, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {isAnsweredElsewhere, redirectReadAt} from './routing.ts';
 import type {PlannedHost} from './stages.ts';
-import {reasonOf} from '../reasons.ts';
-import {canProveByTxt, sayRecords, txtRecord} from '../records.ts';
+import {reasonOf} from '../reasons/reasons.ts';
+import {canProveByTxt, sayRecords, txtRecord} from '../verification/records.ts';
 import {nextEdgeLook} from '../schedule.ts';
 import {minuteOf} from '../times.ts';
 

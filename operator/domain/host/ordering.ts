@@ -1,19 +1,19 @@
 /** What stands before an order: CAA records, budgets, the line, and the DNS that is read meanwhile. */
 
 import type {Certificate} from '../../api/foreign.ts';
-import type {CertificateFacts} from '../certificate.ts';
-import {isSameIssuer} from '../certificate.ts';
-import {none} from '../hand-over.ts';
+import type {CertificateFacts} from '../certificates/certificate.ts';
+import {isSameIssuer} from '../certificates/certificate.ts';
+import {none} from '../routes/hand-over.ts';
 import type {Asks, Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
 import {objectsOf, phaseOf} from './routing.ts';
 import type {Move, Owned, PlannedHost} from './stages.ts';
-import {objectNameOf} from '../hostname.ts';
-import type {IssuanceStep, IssuanceWorld, OrderWish} from '../issuance.ts';
-import {attemptOf, beforeOrder} from '../issuance.ts';
-import type {ReasonName} from '../reasons.ts';
-import {reasonOf} from '../reasons.ts';
-import {homeOf, useOf} from '../routes.ts';
+import {objectNameOf} from '../hostnames/hostname.ts';
+import type {IssuanceStep, IssuanceWorld, OrderWish} from '../certificates/issuance.ts';
+import {attemptOf, beforeOrder} from '../certificates/issuance.ts';
+import type {ReasonName} from '../reasons/reasons.ts';
+import {reasonOf} from '../reasons/reasons.ts';
+import {homeOf, useOf} from '../routes/routes.ts';
 import {lastCheckBefore, nextReading, nextWaitingCheck, soonest} from '../schedule.ts';
 import {timestamp} from '../times.ts';
 import type {FreshAttempt, Look} from '../world.ts';

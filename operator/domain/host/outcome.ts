@@ -4,9 +4,9 @@
  * decide again) and leave the answer to the next ones; what was asked for on the way counts, whoever answers.
  */
 import type {HostStatus, Party, Phase} from '../../api/custom-domain.ts';
-import type {Routing} from '../hand-over.ts';
-import type {OrderWish} from '../issuance.ts';
-import type {ReasonName} from '../reasons.ts';
+import type {Routing} from '../routes/hand-over.ts';
+import type {OrderWish} from '../certificates/issuance.ts';
+import type {ReasonName} from '../reasons/reasons.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 
 /** The reported state of a hostname. `waitingFor`: the actor, if it differs from the reason's. */

@@ -2,8 +2,8 @@
 
 import {recordsOf, zoneOf} from './dns-records.ts';
 import type {Accepted, Owned} from './stages.ts';
-import {ownershipOf, questionOf} from '../ownership.ts';
-import type {Refusal} from '../reasons.ts';
+import {ownershipOf, questionOf} from '../claims/ownership.ts';
+import type {Refusal} from '../reasons/reasons.ts';
 import {minuteOf, timestamp} from '../times.ts';
 
 export function own(host: Accepted): Owned {

@@ -3,8 +3,8 @@
 import type {HostStatus} from '../../api/custom-domain.ts';
 import {moveOf} from './ordering.ts';
 import type {Owned, Proven} from './stages.ts';
-import type {IssuanceWorld} from '../issuance.ts';
-import {otherUse, useOf} from '../routes.ts';
+import type {IssuanceWorld} from '../certificates/issuance.ts';
+import {otherUse, useOf} from '../routes/routes.ts';
 import {timestamp} from '../times.ts';
 
 /** Returns the hostname if it is verified for this tenant. */

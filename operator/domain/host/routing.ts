@@ -2,16 +2,16 @@
 
 import type {Phase} from '../../api/custom-domain.ts';
 import type {IssuerRef} from '../../api/foreign.ts';
-import {makeCertificate} from '../certificate.ts';
-import type {Routing} from '../hand-over.ts';
-import {handOver, none} from '../hand-over.ts';
-import {edgeSettlesMs} from '../edge.ts';
+import {makeCertificate} from '../certificates/certificate.ts';
+import type {Routing} from '../routes/hand-over.ts';
+import {handOver, none} from '../routes/hand-over.ts';
+import {edgeSettlesMs} from '../routes/edge.ts';
 import type {Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
 import type {PlannedHost, Proven} from './stages.ts';
-import {objectNameOf} from '../hostname.ts';
-import type {Use} from '../routes.ts';
-import {homeOf, otherUse, routesOfHost, useOf} from '../routes.ts';
+import {objectNameOf} from '../hostnames/hostname.ts';
+import type {Use} from '../routes/routes.ts';
+import {homeOf, otherUse, routesOfHost, useOf} from '../routes/routes.ts';
 
 /** The Certificate and the routes of a hostname: in the tenant's namespace where it serves, in Doorplate's where it redirects. */
 export function objectsOf(
@@ -58,7 +58,7 @@ export function redirectReadAt({world, primary, before, changing}: Proven): numb
   return Date.parse(published?.since ?? before.since) + edgeSettlesMs;
 }
 
-/** Whether an adopted hostname (operator/cli/adopt) is still served by its previous routes. */
+/** Whether an adopted hostname (operator/cli/platform/adopt) is still served by its previous routes. */
 export const isAnsweredElsewhere = (host: Proven): boolean =>
   host.role === 'RedirectSource' &&
   host.facts.certificate?.privateKey !== undefined &&

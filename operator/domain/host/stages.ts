@@ -7,15 +7,15 @@
 
 import type {DnsRecordStatus, HostStatus, ZoneStatus} from '../../api/custom-domain.ts';
 import type {IssuerRef, Project} from '../../api/foreign.ts';
-import type {ClaimWrite} from '../claim-write.ts';
-import type {Routing} from '../hand-over.ts';
-import type {Hostname} from '../hostname.ts';
-import type {WantedHost} from '../hosts.ts';
-import type {IssuanceStep, IssuanceWorld} from '../issuance.ts';
-import type {Ownership} from '../ownership.ts';
-import type {ProvenBy, Refuted} from '../proofs/proof.ts';
-import type {Refusal} from '../reasons.ts';
-import type {Proof, Question} from '../records.ts';
+import type {ClaimWrite} from '../claims/claim-write.ts';
+import type {Routing} from '../routes/hand-over.ts';
+import type {Hostname} from '../hostnames/hostname.ts';
+import type {WantedHost} from '../hostnames/hosts.ts';
+import type {IssuanceStep, IssuanceWorld} from '../certificates/issuance.ts';
+import type {Ownership} from '../claims/ownership.ts';
+import type {ProvenBy, Refuted} from '../verification/method.ts';
+import type {Refusal} from '../reasons/reasons.ts';
+import type {Proof, Question} from '../verification/records.ts';
 import type {DecisionWorld, HostFacts} from '../world.ts';
 
 /** One hostname of the spec with its facts. It knows only whether the primary is Live (rule 2). */

@@ -2,8 +2,8 @@
  * How one hostname is decided, by its own facts alone (rule 2): it is accepted or refused; then one list of steps is asked while it is
  * not proven, and another from the proof on (see outcome.ts).
  */
-import type {ClaimWrite} from '../claim-write.ts';
-import {none} from '../hand-over.ts';
+import type {ClaimWrite} from '../claims/claim-write.ts';
+import {none} from '../routes/hand-over.ts';
 import {accept, refusalOf} from './accepting.ts';
 import {
   checkDns,
@@ -36,7 +36,7 @@ import {own} from './owning.ts';
 import {prove} from './proving.ts';
 import {awaitHandOver, plan, replaceRoutes, serveUntilRedirected, writeRoutes} from './routing.ts';
 import type {Host, Owned, PlannedHost} from './stages.ts';
-import type {WantedHost} from '../hosts.ts';
+import type {WantedHost} from '../hostnames/hosts.ts';
 import {timestamp} from '../times.ts';
 import type {DecisionWorld} from '../world.ts';
 

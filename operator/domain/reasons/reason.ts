@@ -1,5 +1,5 @@
 import type {Party} from '../../api/custom-domain.ts';
-import type {ReasonHealth} from '../health.ts';
+import type {ReasonHealth} from '../status/health.ts';
 
 /** As the body of a customer's texts: the page shows the message of the condition. */
 export const message = Symbol('message');

@@ -3,7 +3,7 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {extname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Brand} from './brand.ts';
-import {contentHash, staticFile, type StaticFile} from '../static-file.ts';
+import {contentHash, staticFile, type StaticFile} from '../openapi/static-file.ts';
 import {brandCss, brandHtml} from './brand.ts';
 
 export interface PageVersion {

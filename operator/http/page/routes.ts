@@ -1,6 +1,6 @@
 /** The paths of the page: its document wherever a person may have come to, and its files. */
 import type {FastifyInstance} from 'fastify';
-import {sendFile} from '../static-file.ts';
+import {sendFile} from '../openapi/static-file.ts';
 import type {Brand} from './brand.ts';
 import {contentSecurityPolicy} from './brand.ts';
 import type {PageVersion} from './files.ts';

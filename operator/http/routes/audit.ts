@@ -7,7 +7,7 @@ import {answers} from '../answers.ts';
 import {typed} from '../app.ts';
 import {asked} from '../asked.ts';
 import type {AuditRecord} from '../audit.ts';
-import {callerOf} from '../caller.ts';
+import {callerOf} from '../gate/caller.ts';
 import * as schemas from '../schemas.ts';
 
 const missing =

@@ -10,8 +10,8 @@ import {z} from 'zod';
 import type {apiMetrics} from '../../observability/metrics.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
-import {type Actor, callerOf, hasScope} from '../caller.ts';
-import {Delivery, Feed, type FeedSource} from '../event-feed.ts';
+import {type Actor, callerOf, hasScope} from '../gate/caller.ts';
+import {Delivery, Feed, type FeedSource} from '../events/event-feed.ts';
 import {
   banTopic,
   type Changed,
@@ -20,12 +20,12 @@ import {
   namespaceTopic,
   projectTopic,
   sessionTopic,
-} from '../event-hub.ts';
-import {EventStream, type StreamEvent} from '../event-stream.ts';
+} from '../events/event-hub.ts';
+import {EventStream, type StreamEvent} from '../events/event-stream.ts';
 import {Problem} from '../problems.ts';
 import {whoIs} from '../server.ts';
-import type {ObjectStore} from '../store.ts';
-import {idOf, StreamPlaces} from '../stream-places.ts';
+import type {ObjectStore} from '../store/store.ts';
+import {idOf, StreamPlaces} from '../events/stream-slots.ts';
 import {domainsView} from '../views.ts';
 import {projectParams} from './reads.ts';
 

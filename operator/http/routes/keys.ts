@@ -6,13 +6,13 @@ import {limitSettings} from '../../api/plan.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import {type Audit, keyState} from '../audit.ts';
-import {type Actor, callerOf, hasScope} from '../caller.ts';
-import {bounded, comesFrom, refuseToRevoke, refuseToRotate} from '../key-bounds.ts';
-import type {KeyWriter} from '../key-writer.ts';
+import {type Actor, callerOf, hasScope} from '../gate/caller.ts';
+import {bounded, comesFrom, refuseToRevoke, refuseToRotate} from './key-bounds.ts';
+import type {KeyWriter} from '../store/key-writer.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
-import type {OwnedKey, ObjectStore} from '../store.ts';
-import {objectName, pageOf} from '../store.ts';
+import type {OwnedKey, ObjectStore} from '../store/store.ts';
+import {objectName, pageOf} from '../store/store.ts';
 import {keyView} from '../views.ts';
 
 export interface KeyDeps {

@@ -5,13 +5,13 @@ import type {Plan} from '../../api/foreign.ts';
 import type {Limiter} from '../../limits/limiter.ts';
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
-import {callerOf} from '../caller.ts';
-import {planPool} from '../pools.ts';
-import {etagOf, versionOf} from '../preconditions.ts';
+import {callerOf} from '../gate/caller.ts';
+import {planPool} from '../gate/pools.ts';
+import {etagOf, versionOf} from '../gate/preconditions.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
-import type {ObjectStore} from '../store.ts';
-import {objectName, pageOf} from '../store.ts';
+import type {ObjectStore} from '../store/store.ts';
+import {objectName, pageOf} from '../store/store.ts';
 import {accountView, domainsView, hostsOf, nameOf, projectView} from '../views.ts';
 
 export interface ReadDeps {

@@ -14,10 +14,10 @@ import {
 import {answers} from '../answers.ts';
 import {type App, typed} from '../app.ts';
 import {asked} from '../asked.ts';
-import {callerOf} from '../caller.ts';
+import {callerOf} from '../gate/caller.ts';
 import {Problem} from '../problems.ts';
-import {unknown} from '../refusals.ts';
-import type {ServiceAccounts} from '../service-accounts.ts';
+import {unknown} from '../gate/refusals.ts';
+import type {ServiceAccounts} from '../gate/service-accounts.ts';
 
 export interface UsageDeps {
   usage: Pick<UsageCounter, 'of' | 'namespaces'>;

@@ -4,10 +4,10 @@ import {timestamp} from '../../domain/times.ts';
 import {answers} from '../answers.ts';
 import type {App} from '../app.ts';
 import {type Audit, grantState} from '../audit.ts';
-import {callerOf} from '../caller.ts';
+import {callerOf} from '../gate/caller.ts';
 import {Problem} from '../problems.ts';
 import * as schemas from '../schemas.ts';
-import {pageOf} from '../store.ts';
+import {pageOf} from '../store/store.ts';
 import {subject} from './subject.ts';
 import type {Session, Sessions} from './sessions.ts';
 

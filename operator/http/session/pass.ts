@@ -4,9 +4,9 @@ import type {ApiKey} from '../../api/foreign.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import type {Limiter} from '../../limits/limiter.ts';
 import type {Pool, QuotaRefusal, QuotaVerdict} from '../../limits/verdict.ts';
-import {accountMissing, lacksAccount, type NotRecognised} from '../auth.ts';
-import {hasScope, type SessionCaller, type Stranger} from '../caller.ts';
-import {capPools, pagePool, planPool, removalPool} from '../pools.ts';
+import {accountMissing, lacksAccount, type NotRecognised} from '../gate/auth.ts';
+import {hasScope, type SessionCaller, type Stranger} from '../gate/caller.ts';
+import {capPools, pagePool, planPool, removalPool} from '../gate/pools.ts';
 import type {Session, Sessions} from './sessions.ts';
 
 export interface SessionPassDeps {

@@ -9,7 +9,7 @@ import {byText} from '../../domain/text.ts';
 import type {KeyUser} from '../../limits/bans.ts';
 import type {RecordStore} from '../../limits/records.ts';
 import {asked} from '../asked.ts';
-import type {NotRecognised} from '../auth.ts';
+import type {NotRecognised} from '../gate/auth.ts';
 import {Problem} from '../problems.ts';
 
 /** Permissions of a session, and their origin. */

@@ -11,10 +11,10 @@ import {accountKind} from '../../../operator/api/account.ts';
 import {apiKeyKind} from '../../../operator/api/api-key.ts';
 import {planKind} from '../../../operator/api/plan.ts';
 import {projectKind} from '../../../operator/api/project.ts';
-import {reasonsPage} from '../../../operator/api/reasons-page.ts';
+import {reasonsPage} from '../../../operator/generate/reasons-page.ts';
 import {fold} from '../../../operator/api/hostname-rules.ts';
 import {checked, text} from '../../../operator/api/rules.ts';
-import {reasons} from '../../../operator/domain/reasons.ts';
+import {reasons} from '../../../operator/domain/reasons/reasons.ts';
 
 interface Node {
   [key: string]: unknown;
@@ -213,6 +213,6 @@ describe('docs/reasons.md', () => {
 });
 
 test('What is generated is in step with its sources', async () => {
-  const script = fileURLToPath(new URL('../../../operator/api/generate.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../../operator/generate/generate.ts', import.meta.url));
   await expect(promisify(execFile)(process.execPath, [script, '--check'])).resolves.toMatchObject({stderr: ''});
 });

@@ -10,7 +10,7 @@ import {envoyServer} from '../../../operator/authorize/envoy.ts';
 import {checkPath, readResponse, writeRequest} from '../../../operator/authorize/envoy-protocol.ts';
 import type {CheckRequest, CheckResponse} from '../../../operator/authorize/envoy-protocol.ts';
 import {authorizeServer} from '../../../operator/authorize/http.ts';
-import type {KeyCaller} from '../../../operator/http/caller.ts';
+import type {KeyCaller} from '../../../operator/http/gate/caller.ts';
 import {Problem} from '../../../operator/http/problems.ts';
 
 const limits = {'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59', 'x-ratelimit-reset': '1795348861'};

@@ -1,10 +1,10 @@
 /** What becomes of hostnames that something else serves; test/operator/moving.test.ts and test/cluster/moving.test.ts take them over. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {pairIn} from '../../../operator/cli/adopt/pair.ts';
-import {type Facts, planFor, secretOf, settlesMs} from '../../../operator/cli/adopt/plan.ts';
+import {pairIn} from '../../../operator/cli/platform/adopt/pair.ts';
+import {type Facts, planFor, secretOf, settlesMs} from '../../../operator/cli/platform/adopt/plan.ts';
 import type {HostStatus} from '../../../operator/api/custom-domain.ts';
-import {makeCertificate} from '../../../operator/domain/certificate.ts';
-import {restingCertificate} from '../../../operator/domain/resting.ts';
+import {makeCertificate} from '../../../operator/domain/certificates/certificate.ts';
+import {restingCertificate} from '../../../operator/domain/certificates/retained.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import {SignedSecrets, type Wish} from '../../support/signed-secrets.ts';
 import {days, enterprise, heldClaim, policy, t0, tenantOn} from '../../support/world.ts';

@@ -3,7 +3,7 @@ import {describe, expect, test} from '@jest/globals';
 import {complete} from '../../../operator/cli/complete.ts';
 import {programFor} from '../../../operator/cli/program.ts';
 import type {Surroundings} from '../../../operator/cli/surroundings.ts';
-import type {Client} from '../../../operator/kube/client.ts';
+import type {Client} from '../../../operator/kube/client/client.ts';
 import type {Resource} from '../../../operator/kube/objects.ts';
 
 /** A fake: it lists one object of each kind, of the name `NAMESPACE-PLURAL`. */

@@ -1,7 +1,7 @@
 import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, test} from '@jest/globals';
 import {ago, span, table} from '../../../operator/cli/output.ts';
-import {zoneFile} from '../../../operator/cli/zone-file.ts';
+import {zoneFile} from '../../../operator/cli/domains/zone-file.ts';
 
 const minute = 60_000;
 

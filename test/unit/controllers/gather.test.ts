@@ -1,8 +1,8 @@
 import {describe, expect, test} from '@jest/globals';
-import type {CertificatePlace} from '../../../operator/controllers/children.ts';
-import {Writes} from '../../../operator/controllers/children.ts';
+import type {CertificatePlace} from '../../../operator/controllers/writers/owned-objects.ts';
+import {Writes} from '../../../operator/controllers/writers/owned-objects.ts';
 import {gather, type GatherSources} from '../../../operator/controllers/gather.ts';
-import type {RouteObject} from '../../../operator/controllers/rendering.ts';
+import type {RouteObject} from '../../../operator/controllers/state/rendering.ts';
 import {
   certificate,
   domain,

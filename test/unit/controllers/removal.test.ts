@@ -1,7 +1,7 @@
 /** Removal of a CustomDomain and of a Project, on fakes that record the requests. */
 import {describe, expect, test} from '@jest/globals';
 import {CustomDomainReconciler, type CustomDomainDeps} from '../../../operator/controllers/custom-domain.ts';
-import {finalizer} from '../../../operator/controllers/kept.ts';
+import {finalizer} from '../../../operator/resources/projections.ts';
 import {ProjectReconciler, type ProjectDeps} from '../../../operator/controllers/project.ts';
 import type {HasMeta} from '../../../operator/kube/objects.ts';
 import {domain, enterprise, policy, project, tenantOn} from '../../support/world.ts';

@@ -3,16 +3,16 @@ import {beforeEach, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {Certificate, CustomDomain, DomainClaim, Ingress} from '../../../operator/api/foreign.ts';
 import {wakeAccounts} from '../../../operator/controllers/account.ts';
-import {type Caches, makeCaches} from '../../../operator/controllers/caches.ts';
-import {wakeClaims} from '../../../operator/controllers/claims.ts';
+import {type Caches, makeCaches} from '../../../operator/controllers/state/caches.ts';
+import {wakeClaims} from '../../../operator/controllers/writers/claims.ts';
 import {wakeDomains} from '../../../operator/controllers/custom-domain.ts';
 import {wakeProjects} from '../../../operator/controllers/project.ts';
-import {orderOwner} from '../../../operator/controllers/relations.ts';
-import {keptRoute} from '../../../operator/controllers/rendering.ts';
-import {ingresses} from '../../../operator/controllers/resources.ts';
-import type {Client} from '../../../operator/kube/client.ts';
+import {orderOwner} from '../../../operator/resources/relations.ts';
+import {keptRoute} from '../../../operator/controllers/state/rendering.ts';
+import {ingresses} from '../../../operator/resources/resources.ts';
+import type {Client} from '../../../operator/kube/client/client.ts';
 import type {ObjectMeta} from '../../../operator/kube/objects.ts';
-import type {ChangeSource} from '../../../operator/kube/wake.ts';
+import type {ChangeSource} from '../../../operator/kube/controller/wake.ts';
 import {domain, enterprise, project} from '../../support/world.ts';
 
 const named = (name: string, more: Partial<ObjectMeta> = {}): ObjectMeta => ({

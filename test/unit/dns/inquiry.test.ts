@@ -1,5 +1,5 @@
 import {afterEach, describe, expect, test} from '@jest/globals';
-import {check} from '../../../operator/controllers/check.ts';
+import {check} from '../../../operator/controllers/probes/dns-check.ts';
 import {DnsClient} from '../../../operator/dns/client.ts';
 import {Inquiry} from '../../../operator/dns/inquiry.ts';
 import {fakeServer, record, reply, soa} from './fake-servers.ts';

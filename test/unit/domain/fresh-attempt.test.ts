@@ -1,7 +1,7 @@
 /** Re-verify: another attempt at a certificate, when there is reason for one, once for each time that somebody asks. */
 import {describe, expect, test} from '@jest/globals';
-import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
-import type {Diagnosis} from '../../../operator/domain/diagnosis.ts';
+import type {CertificateFacts} from '../../../operator/domain/certificates/certificate.ts';
+import type {Diagnosis} from '../../../operator/domain/certificates/diagnosis.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import type {HostFacts} from '../../../operator/domain/world.ts';

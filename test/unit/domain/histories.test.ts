@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import type {ReasonName} from '../../../operator/domain/reasons.ts';
-import {reasons} from '../../../operator/domain/reasons.ts';
+import type {ReasonName} from '../../../operator/domain/reasons/reasons.ts';
+import {reasons} from '../../../operator/domain/reasons/reasons.ts';
 import type {Decision} from '../../../operator/domain/world.ts';
 import {historyArbitrary, live} from '../../support/histories.ts';
 import {entryOf} from '../../support/world.ts';

@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
-import {makeIngress} from '../../../operator/domain/rendering/ingress.ts';
-import type {Route} from '../../../operator/domain/routes.ts';
-import {routesOf} from '../../../operator/domain/routes.ts';
+import {makeIngress} from '../../../operator/domain/routes/ingress.ts';
+import type {Route} from '../../../operator/domain/routes/routes.ts';
+import {routesOf} from '../../../operator/domain/routes/routes.ts';
 
 const redirector = {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80};
 const traefik = {ingressClassName: 'traefik', traefik: true};

@@ -1,9 +1,9 @@
 import {describe, expect, test} from '@jest/globals';
-import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
+import type {CertificateFacts} from '../../../operator/domain/certificates/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {nextWaitingCheck} from '../../../operator/domain/schedule.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
-import {becomesVerified, goesLive, isMomentary} from '../../../operator/domain/publishing.ts';
+import {becomesVerified, goesLive, isMomentary} from '../../../operator/domain/status/publishing.ts';
 import type {Decision, HostFacts, World} from '../../../operator/domain/world.ts';
 import type {WorldInput} from '../../support/world.ts';
 import {

@@ -1,10 +1,10 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import type {ZoneStatus} from '../../../operator/api/custom-domain.ts';
-import type {CertificateFacts} from '../../../operator/domain/certificate.ts';
+import type {CertificateFacts} from '../../../operator/domain/certificates/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
-import type {ReasonName} from '../../../operator/domain/reasons.ts';
-import type {Proof} from '../../../operator/domain/records.ts';
+import type {ReasonName} from '../../../operator/domain/reasons/reasons.ts';
+import type {Proof} from '../../../operator/domain/verification/records.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import type {Decision, HostFacts} from '../../../operator/domain/world.ts';
 import {factsArbitrary} from '../../support/facts.ts';

@@ -1,5 +1,5 @@
 import {expect, test} from '@jest/globals';
-import {whyUnfit} from '../../../operator/domain/rendering/unfit.ts';
+import {whyUnfit} from '../../../operator/domain/routes/unfit.ts';
 
 test.each([
   ['ingress.k8s.aws/alb', 'AWS Certificate Manager'],

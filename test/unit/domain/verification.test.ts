@@ -1,10 +1,10 @@
 import {describe, expect, test} from '@jest/globals';
 import {strict as assert} from 'node:assert';
 import * as fc from 'fast-check';
-import type {Finding, Observation, VerificationRules} from '../../../operator/domain/proofs/proof.ts';
-import {instruction} from '../../../operator/domain/proofs/proofs.ts';
-import {judgeAuthoritative, judgeBoth} from '../../../operator/domain/proofs/verdict.ts';
-import {reasons} from '../../../operator/domain/reasons.ts';
+import type {Finding, Observation, VerificationRules} from '../../../operator/domain/verification/method.ts';
+import {instruction} from '../../../operator/domain/verification/methods.ts';
+import {judgeAuthoritative, judgeBoth} from '../../../operator/domain/verification/verdict.ts';
+import {reasons} from '../../../operator/domain/reasons/reasons.ts';
 import {printable} from '../../../operator/domain/text.ts';
 
 const name = 'docs.example.com';

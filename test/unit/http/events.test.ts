@@ -7,11 +7,11 @@ import {Registry} from 'prom-client';
 import {fastify, type FastifyInstance} from 'fastify';
 import {serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
 import type {Project} from '../../../operator/api/foreign.ts';
-import type {BackendCaller} from '../../../operator/http/caller.ts';
-import {EventHub, projectTopic} from '../../../operator/http/event-hub.ts';
+import type {BackendCaller} from '../../../operator/http/gate/caller.ts';
+import {EventHub, projectTopic} from '../../../operator/http/events/event-hub.ts';
 import type {Problem} from '../../../operator/http/problems.ts';
 import {addEvents} from '../../../operator/http/routes/events.ts';
-import type {OwnedDomain, ObjectStore} from '../../../operator/http/store.ts';
+import type {OwnedDomain, ObjectStore} from '../../../operator/http/store/store.ts';
 import {apiMetrics} from '../../../operator/observability/metrics.ts';
 import {patience} from '../../support/patience.ts';
 

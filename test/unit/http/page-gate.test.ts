@@ -3,7 +3,7 @@ import {describe, expect, test} from '@jest/globals';
 import type {FastifyReply, FastifyRequest} from 'fastify';
 import type {ApiKey} from '../../../operator/api/foreign.ts';
 import {makeToken} from '../../../operator/domain/api-key.ts';
-import {Gate, type GateDeps} from '../../../operator/http/gate.ts';
+import {Gate, type GateDeps} from '../../../operator/http/gate/gate.ts';
 import {Problem} from '../../../operator/http/problems.ts';
 import type {Session} from '../../../operator/http/session/sessions.ts';
 import {Bans} from '../../../operator/limits/bans.ts';

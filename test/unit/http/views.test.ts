@@ -1,7 +1,7 @@
 /** What the API shows of objects: the words are those of their status. */
 import {expect, test} from '@jest/globals';
 import type {CustomDomainStatus} from '../../../operator/api/custom-domain.ts';
-import {shorterStatuses} from '../../../operator/domain/fit.ts';
+import {shorterStatuses} from '../../../operator/domain/status/status-size.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import * as schemas from '../../../operator/http/schemas.ts';
 import {hostsOf} from '../../../operator/http/views.ts';

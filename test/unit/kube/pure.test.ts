@@ -1,6 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import {fieldConflicts} from '../../../operator/kube/apply.ts';
+import {fieldConflicts} from '../../../operator/kube/writes/apply.ts';
 import {backoffMs} from '../../../operator/kube/backoff.ts';
 import {canonicalJson, hashOf, isDeepEqual, isSubset} from '../../../operator/kube/equality.ts';
 import {
@@ -12,9 +12,9 @@ import {
   isNotFound,
   retryAfterMs,
 } from '../../../operator/kube/errors.ts';
-import {cutToBytes} from '../../../operator/kube/events.ts';
-import {Heap} from '../../../operator/kube/heap.ts';
-import {LineSplitter} from '../../../operator/kube/lines.ts';
+import {cutToBytes} from '../../../operator/kube/writes/events.ts';
+import {Heap} from '../../../operator/kube/collections/heap.ts';
+import {LineSplitter} from '../../../operator/kube/client/lines.ts';
 import {
   compareResourceVersions,
   defineResource,

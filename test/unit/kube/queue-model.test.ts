@@ -1,6 +1,6 @@
 import {expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import {Queue} from '../../../operator/kube/queue.ts';
+import {Queue} from '../../../operator/kube/controller/queue.ts';
 import {settled, VirtualClock} from '../../support/kube-clock.ts';
 
 /*

@@ -1,6 +1,6 @@
 /** What alerts and the dashboard name that can be wrong. Whether they fire, and answer: test/observability. */
 import {describe, expect, test} from '@jest/globals';
-import {metricsPage} from '../../../operator/observability/metrics-page.ts';
+import {metricsPage} from '../../../operator/generate/metrics-page.ts';
 import {makeRegistry} from '../../../operator/observability/metrics.ts';
 import {alerts, queries} from '../../support/alerts.ts';
 import {readPage} from '../../support/pages.ts';

@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {setTimeout as wait} from 'node:timers/promises';
 import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
 import {Registry} from 'prom-client';
-import type {Client} from '../../../operator/kube/client.ts';
+import type {Client} from '../../../operator/kube/client/client.ts';
 import {kitMetrics} from '../../../operator/kube/metrics.ts';
 import {clientOf} from '../../../operator/roles/client.ts';
 import {configMaps, eventually} from '../../support/kube-api.ts';

@@ -1,0 +1,59 @@
+/** The CustomDomains that a command is about, and their hostnames. */
+import type {CustomDomain} from '../../api/foreign.ts';
+import {customDomains} from '../../resources/resources.ts';
+import {normalise} from '../../domain/hostnames/hostname.ts';
+import {type HostView, hostsOf} from '../../http/views.ts';
+import {CommandError} from '../errors.ts';
+import type {Connection} from '../surroundings.ts';
+
+/** A hostname and the object that attaches it. */
+export interface Attached {
+  namespace: string;
+  customDomain: string;
+  host: HostView;
+}
+
+/** As --help calls it. */
+export const operand = '[name]';
+export const operandHelp = 'of a CustomDomain, or one of its hostnames; default: all of the namespace';
+
+/**
+ * The CustomDomains of a namespace that a word names: by their name, or by a hostname of theirs; without one, all. Throws
+ * CommandError where there is none.
+ */
+export async function domainsNamed({client, namespace}: Connection, word?: string): Promise<CustomDomain[]> {
+  if (word === undefined) return (await client.list(customDomains, {namespace})).items;
+  const named = await client.get(customDomains, `${namespace}/${word}`).catch(notFoundIfNoName(word));
+  if (named) return [named];
+  const hostname = normalise(word);
+  const having = (await client.list(customDomains, {namespace})).items.filter((domain) =>
+    hostsOf(domain).some((host) => host.hostname === hostname),
+  );
+  if (having.length > 0) return having;
+  throw new CommandError(
+    `there is no CustomDomain ${word} in the namespace ${namespace}, and none with such a hostname: ` +
+      `kubectl doorplate status -n ${namespace}`,
+  );
+}
+
+/** The API server refuses what can be no name, such as a hostname in capitals. */
+const notFoundIfNoName =
+  (word: string) =>
+  (error: unknown): undefined => {
+    if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(word)) throw error;
+    return undefined;
+  };
+
+export const attachedBy = (domain: CustomDomain): Attached[] =>
+  hostsOf(domain).map((host) => ({
+    namespace: domain.metadata.namespace ?? '',
+    customDomain: domain.metadata.name,
+    host,
+  }));
+
+/** For a hostname as argument: only the matching hostname of the CustomDomain. */
+export function attachedNamed(domains: readonly CustomDomain[], word?: string): Attached[] {
+  const all = domains.flatMap(attachedBy);
+  const one = word === undefined ? [] : all.filter(({host}) => host.hostname === normalise(word));
+  return one.length > 0 ? one : all;
+}

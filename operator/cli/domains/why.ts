@@ -1,0 +1,108 @@
+/** `kubectl doorplate why`: what was found, what is needed, who must act, and until when. */
+import type {Command} from 'commander';
+import type {CustomDomain} from '../../api/foreign.ts';
+import type {Condition} from '../../api/rules.ts';
+import {accounts, apiKeys, projects} from '../../resources/resources.ts';
+import type {KubeObject, Resource} from '../../kube/objects.ts';
+import {type Act, describe} from '../command.ts';
+import {attachedNamed, domainsNamed} from './domains.ts';
+import {CommandError, UsageError} from '../errors.ts';
+import {exitCodeOf, exitCodeOfAll, exitCodes} from '../exit-code.ts';
+import {type Explanation, explainCondition, explainHost, sayExplanation} from './explain.ts';
+import {json, outputOption} from '../output.ts';
+import {publishedSettings} from '../settings.ts';
+import {type Connection, connected} from '../surroundings.ts';
+
+export function addWhy(program: Command, act: Act): void {
+  const command = describe(program, 'why', {
+    summary: 'why something is not done yet: what was seen, what is needed, who has to act, until when',
+    examples: ['kubectl doorplate why', 'kubectl doorplate why docs.example.com', 'kubectl doorplate why project/docs'],
+  })
+    .argument(
+      '[name]',
+      'of a CustomDomain, one of its hostnames, or project/NAME, apikey/NAME, account/NAME; default: all of the namespace that is not done',
+    )
+    .addOption(outputOption(['text', 'json']));
+  act<{output: string}>(command, ({options, operands: [word], ...around}) =>
+    connected(options, around, async (connection) => {
+      const all = await explanations(connection, word);
+      const told = word === undefined ? all.filter((why) => exitCodeOf(why) !== exitCodes.Done) : all;
+      if (options.output === 'json') around.out(json(told));
+      else if (told.length === 0) around.tell(`Nothing is left to do in the namespace ${connection.namespace}.\n`);
+      else around.out(told.map((why) => sayExplanation(why, {...around, now: around.now()})).join('\n'));
+      return exitCodeOfAll(all);
+    }),
+  );
+}
+
+async function explanations(connection: Connection, word: string | undefined): Promise<Explanation[]> {
+  if (word?.includes('/')) return [await explainObject(connection, word)];
+  const [domains, others] = await Promise.all([
+    domainsNamed(connection, word),
+    word === undefined ? explainOthers(connection) : [],
+  ]);
+  const hosts = await explainHosts(connection, domains, word);
+  return [...hosts, ...(word === undefined ? others : await explainProjects(connection, domains))];
+}
+
+/** The hostnames, with the end of their automatic checks where the platform tells it. */
+export async function explainHosts(
+  {client}: Connection,
+  domains: readonly CustomDomain[],
+  word?: string,
+): Promise<Explanation[]> {
+  const settings = await publishedSettings(client).catch(() => undefined);
+  return attachedNamed(domains, word).map((attached) => explainHost(attached, settings?.verificationExpiresAfter));
+}
+
+type ExplainedKind = Resource<KubeObject & {status?: {conditions?: Condition[]}}>;
+const kinds: Readonly<Record<string, ExplainedKind>> = {
+  project: projects,
+  apikey: apiKeys,
+  akey: apiKeys,
+  account: accounts,
+};
+
+async function explainObject({client, namespace}: Connection, word: string): Promise<Explanation> {
+  const [kind = '', name = '', ...more] = word.split('/');
+  const resource = kinds[kind.replace(/s$/, '')];
+  if (!resource || name === '' || more.length > 0) {
+    throw new UsageError(`${word} must be project/NAME, apikey/NAME or account/NAME`);
+  }
+  const object = await client.get(resource, resource.namespaced ? `${namespace}/${name}` : name);
+  if (!object)
+    throw new CommandError(
+      `there is no ${resource.kind} ${name}${resource.namespaced ? ` in the namespace ${namespace}` : ''}`,
+    );
+  return explained(resource, object);
+}
+
+const unseen = {reason: 'Pending', message: 'It was made just now and is looked at next.'};
+
+const explained = (
+  {kind}: ExplainedKind,
+  object: Awaited<ReturnType<Connection['client']['get']>> & {status?: {conditions?: Condition[]}},
+): Explanation =>
+  explainCondition({...object, kind}, object.status?.conditions?.find(({type}) => type === 'Ready') ?? unseen);
+
+/** Projects and keys of the namespace. */
+async function explainOthers({client, namespace}: Connection): Promise<Explanation[]> {
+  const lists = await Promise.all(
+    [projects, apiKeys].map(async (kind: ExplainedKind) =>
+      (await client.list(kind, {namespace})).items.map((o) => explained(kind, o)),
+    ),
+  );
+  return lists.flat();
+}
+
+/** A hostname may wait for its Project, which knows why. */
+async function explainProjects(
+  {client, namespace}: Connection,
+  domains: readonly CustomDomain[],
+): Promise<Explanation[]> {
+  const names = [...new Set(domains.map(({spec}) => spec.projectRef.name))];
+  const found = await Promise.all(names.map((name) => client.get(projects, `${namespace}/${name}`)));
+  return found
+    .flatMap((project) => (project ? explained(projects as ExplainedKind, project) : []))
+    .filter((why) => exitCodeOf(why) !== exitCodes.Done);
+}

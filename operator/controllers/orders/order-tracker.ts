@@ -1,0 +1,174 @@
+/** Keeps the {@link OrderBook} up to date with the objects in the cluster. */
+import type {Certificate, CustomDomain, Project} from '../../api/foreign.ts';
+import type {Order} from '../../domain/certificates/budget.ts';
+import {hasCondition, type IssuedRequest} from '../../domain/certificates/certificate.ts';
+import type {Hostname} from '../../domain/hostnames/hostname.ts';
+import {isObjectName, objectNameOf} from '../../domain/hostnames/hostname.ts';
+import type {OrderWish} from '../../domain/certificates/issuance.ts';
+import {homeOf, useOf} from '../../domain/routes/routes.ts';
+import {tenantKey} from '../../domain/tenant.ts';
+import type {Syncable} from '../../kube/cache/cache.ts';
+import {type HasMeta, keyOf} from '../../kube/objects.ts';
+import type {Caches} from '../state/caches.ts';
+import type {OrderBook} from './order-queue.ts';
+import {orderOwner, ownerOf} from '../../resources/relations.ts';
+import type {Tenants} from '../state/tenants.ts';
+
+export interface BookSources {
+  book: OrderBook;
+  caches: Pick<Caches, 'requests' | 'certificates' | 'domains' | 'projects' | 'claims'>;
+  tenants: Tenants;
+  /** Doorplate's own namespace. */
+  namespace: string;
+}
+
+/** The order that a CertificateRequest represents. */
+export const orderOf = ({metadata, failure, leafSha256, endedAt}: IssuedRequest): Order => ({
+  at: metadata.creationTimestamp ?? '',
+  outcome: failure !== undefined ? 'Failed' : leafSha256 !== undefined ? 'Issued' : 'Pending',
+  ...(endedAt !== undefined && {endedAt}),
+});
+
+/** The hostnames that a CustomDomain has proven, by its status. */
+const provenBy = ({status}: CustomDomain): string[] =>
+  (status?.hosts ?? []).filter((h) => h.verifiedAt !== undefined).map((h) => h.hostname);
+
+const hostOf = ({status}: Project): string[] => (status?.host === undefined ? [] : [status.host]);
+
+const isOf = ({metadata}: IssuedRequest, certificate: Certificate): boolean =>
+  metadata.ownerReferences?.some(({uid}) => uid === certificate.metadata.uid) ?? false;
+
+/**
+ * Enters all existing objects when this process becomes leader, then every change. It is synced when the book is complete, so that no order
+ * is granted from incomplete data; until then the previous leader grants orders and moves the queue. A request counts only if its
+ * Certificate is one of ours: tenants may be allowed to create CertificateRequests, and those use no budget.
+ */
+export class BookKeeper implements Syncable {
+  readonly synced: Promise<void>;
+  #resolveSynced: () => void = () => {};
+  #isSynced = false;
+  readonly #sources: BookSources;
+
+  constructor(sources: BookSources) {
+    this.#sources = sources;
+    const {book, caches} = sources;
+    const {requests, certificates} = caches;
+    requests.onChange((now) => {
+      if (now && this.#isSynced) this.#enter(now);
+    });
+    // The watch may have reported requests before their Certificate.
+    certificates.onChange((now, before) => {
+      if (now && !before && this.#isSynced) this.#enterThoseOf(now);
+    });
+    // or before its owner's status said that the hostname is the owner's.
+    const owners =
+      <T extends HasMeta>(held: (owner: T) => readonly string[]) =>
+      (now?: T, before?: T) => {
+        const had = new Set(before && held(before));
+        if (!now || !this.#isSynced || held(now).every((hostname) => had.has(hostname))) return;
+        for (const certificate of certificates.by('owner', now.metadata.uid ?? '')) this.#enterThoseOf(certificate);
+      };
+    caches.domains.onChange(owners(provenBy));
+    caches.projects.onChange(owners(hostOf));
+    caches.claims.onChange((now, before) => book.pass((now ?? before)!.metadata.name));
+    this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Once, when this process leads and all caches have synced. */
+  begin(): void {
+    this.#enterAll();
+    this.#isSynced = true;
+    this.#resolveSynced();
+  }
+
+  #enterAll(): void {
+    const {book, caches} = this.#sources;
+    for (const request of caches.requests.list()) this.#enter(request);
+    for (const certificate of caches.certificates.list()) this.#enterStanding(certificate);
+    for (const {metadata, status} of caches.claims.list()) book.recall(metadata.name, status?.orders ?? []);
+    for (const domain of caches.domains.list()) this.#lineUpDomain(domain);
+    for (const project of caches.projects.list()) this.#lineUpProject(project);
+  }
+
+  /** The previous process created this Certificate, and cert-manager has not ordered yet. The order is expected, so it counts. */
+  #enterStanding(certificate: Certificate): void {
+    const {caches, tenants} = this.#sources;
+    const key = keyOf(certificate);
+    const isAskedFor = caches.requests.by('certificate', key).some((request) => isOf(request, certificate));
+    if (hasCondition(certificate, 'Ready') || isAskedFor) return;
+    const hostname = this.#hostnameOf(certificate);
+    if (hostname === undefined) return;
+    const [uid = ''] = ownerOf(certificate);
+    const [domain] = caches.domains.by('uid', uid);
+    const owner = domain ?? caches.projects.by('uid', uid)[0]!;
+    const tenant = tenants.of(owner.metadata.namespace ?? '');
+    const since = Date.parse(certificate.metadata.creationTimestamp ?? '');
+    if (!tenant) return;
+    const name = domain ? keyOf(owner) : orderOwner(keyOf(owner));
+    this.#sources.book.standing(name, tenantKey(tenant), {certificate: key, hostname, since});
+  }
+
+  #enterThoseOf(certificate: Certificate): void {
+    for (const request of this.#sources.caches.requests.by('certificate', keyOf(certificate))) this.#enter(request);
+  }
+
+  #enter(request: IssuedRequest): void {
+    const {namespace, annotations} = request.metadata;
+    const key = `${namespace}/${annotations?.['cert-manager.io/certificate-name']}`;
+    const certificate = this.#sources.caches.certificates.get(key);
+    if (!certificate || !isOf(request, certificate)) return;
+    const hostname = this.#hostnameOf(certificate);
+    if (hostname === undefined) return;
+    this.#sources.book.observe(key, hostname, orderOf(request), request.ordered ?? false);
+  }
+
+  /**
+   * The hostname of one of our Certificates. The owner that its label names has verified the hostname, and the Certificate has the name
+   * that this owner or a former owner gives it.
+   */
+  #hostnameOf(certificate: Certificate): Hostname | undefined {
+    const {book, caches, namespace} = this.#sources;
+    const [uid = ''] = ownerOf(certificate);
+    const [hostname = ''] = certificate.spec.dnsNames;
+    if (!isObjectName(certificate.metadata.name, hostname)) return undefined;
+    const [domain] = caches.domains.by('uid', uid);
+    const [project] = caches.projects.by('uid', uid);
+    const home = (domain ?? project)?.metadata.namespace;
+    if (home === undefined || ![home, namespace].includes(certificate.metadata.namespace ?? '')) return undefined;
+    const holds = domain ? provenBy(domain) : project ? hostOf(project) : [];
+    return holds.includes(hostname) || book.grant(keyOf(certificate))?.kind === 'Granted' ? hostname : undefined;
+  }
+
+  /** Queues each hostname that waited for its order before a restart, at its former position. */
+  #lineUpDomain(domain: CustomDomain): void {
+    const {namespace: home = '', uid = ''} = domain.metadata;
+    for (const {hostname, role, reason, since, certificate: had} of domain.status?.hosts ?? []) {
+      if (reason !== 'IssuanceQueued') continue;
+      const name = had?.name ?? objectNameOf(uid, hostname);
+      const certificate = `${homeOf(useOf(role), home, this.#sources)}/${name}`;
+      this.#lineUp(keyOf(domain), home, {hostname, certificate, since: Date.parse(since)});
+    }
+  }
+
+  #lineUpProject(project: Project): void {
+    const {namespace: home = '', uid = ''} = project.metadata;
+    const {host, redirect, conditions = []} = project.status ?? {};
+    const waiting = conditions.find(({reason}) => reason === 'IssuanceQueued');
+    if (host === undefined || !waiting) return;
+    // A redirect source has its Certificate in Doorplate's namespace. The decision sets the role later.
+    const certificate = `${redirect ? this.#sources.namespace : home}/${objectNameOf(uid, host)}`;
+    const since = Date.parse(waiting.lastTransitionTime);
+    this.#lineUp(orderOwner(keyOf(project)), home, {hostname: host, certificate, since});
+  }
+
+  #lineUp(owner: string, namespace: string, wish: Omit<OrderWish, 'state'>): void {
+    const {book, tenants} = this.#sources;
+    const tenant = tenants.of(namespace);
+    // Without a tenant the Namespace is gone, and the order request with it.
+    if (tenant) book.enter(owner, tenantKey(tenant), {...wish, state: 'Wanted'});
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Counts the objects in the cluster as they change, so that a scrape reads sums, however many domains exist. Groups are words of the API
+ * and of the table of reasons, never names that a user has chosen.
+ */
+import {type HostStatus, phases} from '../../api/custom-domain.ts';
+import type {Certificate, CustomDomain, DomainClaim, IssuerRef} from '../../api/foreign.ts';
+import {hasCondition, isResting, isSameIssuer} from '../../domain/certificates/certificate.ts';
+import {reasonOf} from '../../domain/reasons/reasons.ts';
+import type {Change} from '../../kube/cache/cache.ts';
+import type {ChangeSource} from '../../kube/controller/wake.ts';
+import {Tally} from '../../kube/collections/tally.ts';
+
+export interface CensusSources {
+  domains: ChangeSource<Change<CustomDomain>>;
+  certificates: ChangeSource<Change<Certificate>>;
+  claims: ChangeSource<Change<DomainClaim>>;
+}
+
+/** Called with how long it took, in seconds: whole ones, as times in status are. */
+export interface Durations {
+  addedToVerified: (seconds: number) => void;
+  verifiedToLive: (seconds: number) => void;
+}
+
+/** Hostnames that are not done, by the actor that they wait for and the reason. `since`: start of the longest wait, ms since the epoch. */
+export interface WaitingHostnames {
+  waitingFor: string;
+  reason: string;
+  count: number;
+  oldest: number;
+}
+
+export const certificateStates = ['Ready', 'Issuing', 'NotReady', 'Resting'] as const;
+export const claimStates = ['Held', 'Quarantined'] as const;
+
+/** A certificate that ends within this time counts as expiring, once it should have been renewed, ms. */
+const expiringMs = 7 * 86_400_000;
+
+export class Census {
+  /** Hostnames by phase. */
+  readonly phases = new Tally(phases);
+  /** Claims by whether they have a holder. */
+  readonly claims = new Tally(claimStates);
+  /** Certificates by state; Ready ones with the time from which they count as expiring. */
+  readonly #certificates = new Tally(certificateStates);
+  /** Certificates in use by their end, and among them those of a former issuer, which `issuerRef` no longer names. */
+  readonly #ends = new Tally(['Used', 'OfFormerIssuer']);
+  readonly #issuerRef: IssuerRef;
+  /** Hostnames that are not done, by actor and reason, with the start of the wait. */
+  readonly #waiting = new Tally();
+
+  constructor({domains, certificates, claims}: CensusSources, issuerRef: IssuerRef) {
+    this.#issuerRef = issuerRef;
+    follow(domains, ({status}, by) => {
+      for (const host of status?.hosts ?? []) this.#countHost(host, by);
+    });
+    follow(certificates, (certificate, by) => this.#countCertificate(certificate, by));
+    follow(claims, ({status}, by) =>
+      this.claims.change(status?.quarantinedUntil === undefined ? 'Held' : 'Quarantined', by),
+    );
+  }
+
+  *waiting(): Iterable<WaitingHostnames> {
+    for (const [group, count] of this.#waiting.sizes()) {
+      const [waitingFor = '', reason = ''] = group.split(' ');
+      yield {waitingFor, reason, count, oldest: this.#waiting.earliest(group)};
+    }
+  }
+
+  /**
+   * Counts Certificates, each in one state. `Expiring`: past its renewal time, and at most a week before its end. cert-manager reports an
+   * expired Certificate as not Ready (cert-manager: policies.CurrentCertificateHasExpired).
+   */
+  *certificates(now: number): Iterable<[state: string, count: number]> {
+    let all = 0;
+    for (const [state, size] of this.#certificates.sizes()) {
+      const expiring = state === 'Resting' ? 0 : this.#certificates.countUntil(state, now);
+      all += expiring;
+      yield [state, size - expiring];
+    }
+    yield ['Expiring', all];
+  }
+
+  /** When the first of the certificates in use ends, ms since the epoch; Infinity where there is none. */
+  firstEnd(): number {
+    return this.#ends.earliest('Used');
+  }
+
+  /** How many of the certificates in use still have to move to the issuer that `issuerRef` names. */
+  toMove(): number {
+    return this.#ends.size('OfFormerIssuer');
+  }
+
+  #countHost({phase, waitingFor, reason, since}: HostStatus, by: 1 | -1): void {
+    this.phases.change(phase, by);
+    const row = reasonOf(reason);
+    // Another release of Doorplate may have written a reason that this one does not know.
+    if (row?.health !== 'done') this.#waiting.change(`${waitingFor} ${row ? reason : 'Other'}`, by, Date.parse(since));
+  }
+
+  #countCertificate(certificate: Certificate, by: 1 | -1): void {
+    const state = stateOf(certificate);
+    const end = Date.parse(certificate.status?.notAfter ?? '');
+    const renewal = Date.parse(certificate.status?.renewalTime ?? '');
+    const expiring = Math.max(end - expiringMs, renewal || 0);
+    this.#certificates.change(state, by, expiring > 0 ? expiring : Infinity);
+    if (state === 'Resting' || !(end > 0)) return;
+    this.#ends.change('Used', by, end);
+    if (!isSameIssuer(certificate.spec.issuerRef, this.#issuerRef)) this.#ends.change('OfFormerIssuer', by, end);
+  }
+}
+
+function stateOf(certificate: Certificate): (typeof certificateStates)[number] {
+  if (isResting(certificate)) return 'Resting';
+  if (hasCondition(certificate, 'Ready')) return 'Ready';
+  return hasCondition(certificate, 'Issuing') ? 'Issuing' : 'NotReady';
+}
+
+/** Replaces an object's old state in the count by its new state. */
+const follow = <T>(source: ChangeSource<Change<T>>, count: (object: T, by: 1 | -1) => void): void =>
+  source.onChange((now, before) => {
+    if (before) count(before, -1);
+    if (now) count(now, 1);
+  });
+
+/**
+ * Measures how long hostnames took, once for each hostname and attempt: when a status contains a time that the previous status did not
+ * contain. The first sight of an object measures nothing, because the previous process counted it. The last write of a process that ended
+ * before it saw the write is not counted.
+ */
+export function timeHostnames(domains: CensusSources['domains'], leads: () => boolean, durations: Durations): void {
+  domains.onChange((now, before) => {
+    if (!now || now.metadata.uid !== before?.metadata.uid || !leads()) return;
+    const known = new Map(before?.status?.hosts?.map((h) => [h.hostname, h]));
+    for (const {hostname, addedAt, verifiedAt, liveAt} of now.status?.hosts ?? []) {
+      const was = known.get(hostname);
+      if (verifiedAt !== was?.verifiedAt) tell(durations.addedToVerified, addedAt, verifiedAt);
+      if (liveAt !== was?.liveAt) tell(durations.verifiedToLive, verifiedAt, liveAt);
+    }
+  });
+}
+
+/** Reports nothing if one of the times is missing. */
+function tell(told: (seconds: number) => void, from: string | undefined, to: string | undefined): void {
+  if (from !== undefined && to !== undefined) told(Math.max(0, Date.parse(to) - Date.parse(from)) / 1000);
+}

@@ -1,0 +1,42 @@
+import type {CertificateRequest} from '../../api/foreign.ts';
+import type {IssuedRequest} from '../../domain/certificates/certificate.ts';
+import {requestMeta} from '../../resources/projections.ts';
+import {leafSha256} from '../../edge/probe.ts';
+
+/**
+ * cert-manager's message once the CA has answered newOrder (its certificaterequests/acme): the state of the Order, or that
+ * the certificate is to be added.
+ */
+const ordered = /: "[a-z]+"$|add certificate data/;
+
+/** The cached part of a CertificateRequest: thousands exist, so the chain is left out. */
+export function issuedRequest({metadata, spec, status}: CertificateRequest): IssuedRequest {
+  const ready = status?.conditions?.find((c) => c.type === 'Ready');
+  const succeeded = ready?.status === 'True';
+  const failed = !succeeded && ready?.reason === 'Failed';
+  const endedAt = succeeded
+    ? ready.lastTransitionTime
+    : failed
+      ? (status?.failureTime ?? ready.lastTransitionTime)
+      : undefined;
+  const leaf = leafOf(status?.certificate);
+  return {
+    metadata: requestMeta(metadata),
+    ...(spec?.issuerRef && {issuerRef: spec.issuerRef}),
+    ...(leaf !== undefined && {leafSha256: leaf}),
+    ...(failed && ready.status === 'False' && {failure: ready.message}),
+    ...(!succeeded && !failed && {waiting: ready?.message ?? 'nothing yet'}),
+    ...((succeeded || failed || ordered.test(ready?.message ?? '')) && {ordered: true as const}),
+    ...(endedAt !== undefined && {endedAt}),
+  };
+}
+
+/** The fingerprint of the first certificate of a chain, base64 over PEM; undefined if the chain contains none. */
+function leafOf(chain: string | undefined): string | undefined {
+  if (chain === undefined) return undefined;
+  try {
+    return leafSha256(Buffer.from(chain, 'base64').toString('latin1'));
+  } catch {
+    return undefined;
+  }
+}

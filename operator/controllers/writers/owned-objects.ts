@@ -1,0 +1,316 @@
+import type {Certificate, CertificateRequest} from '../../api/foreign.ts';
+import type {CertificateFacts, IssuedRequest} from '../../domain/certificates/certificate.ts';
+import {certificateFacts, isResting} from '../../domain/certificates/certificate.ts';
+import type {Hostname} from '../../domain/hostnames/hostname.ts';
+import {objectNameOf} from '../../domain/hostnames/hostname.ts';
+import type {Obstacle} from '../../domain/status/write-error.ts';
+import type {Rest} from '../../domain/certificates/retained.ts';
+import type {Tenant} from '../../domain/tenant.ts';
+import {timestamp} from '../../domain/times.ts';
+import type {FreshAttempt} from '../../domain/world.ts';
+import type {Applier} from '../../kube/writes/apply.ts';
+import type {Cache} from '../../kube/cache/cache.ts';
+import type {Client} from '../../kube/client/client.ts';
+import {type ApiError, isRefusal, StaleReadError} from '../../kube/errors.ts';
+import type {HasMeta, Key, KubeObject, ObjectMeta, Resource} from '../../kube/objects.ts';
+import {keyOf, ownerReference} from '../../kube/objects.ts';
+import {doAll, failureOf, settleAll} from '../../kube/writes/side-by-side.ts';
+import {forAnnotation, managedBy, ownerLabel} from '../../resources/labels.ts';
+import {ownerOf} from '../../resources/relations.ts';
+import type {KeptRoute, RouteObject} from '../state/rendering.ts';
+import type {Resting} from './retained-certificates.ts';
+import {certificateRequests, certificates} from '../../resources/resources.ts';
+
+export interface Owner {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+/** Desired Certificates. */
+interface WantedCertificates {
+  certificates: readonly Certificate[];
+  /** Retained Certificates (`namespace/name`) that are used again. */
+  returning: readonly string[];
+}
+
+/** Decides about a Certificate that is no longer desired: how it is retained, or undefined if it is deleted. */
+export type Leaving = (certificate: Certificate) => Rest | undefined;
+
+/** Identifies the Certificate to look up, and its owner. */
+export interface CertificatePlace {
+  owner: Owner;
+  hostname: Hostname;
+  namespace: string;
+  /** Undefined if the owner does not own the hostname. Then no retained Certificate may be used. */
+  tenant: Tenant | undefined;
+  /** ms since the epoch. */
+  now: number;
+}
+
+/** Most objects of one owner that one reconcile writes. A default hostname has five. */
+export const writesPerTurn = 100;
+
+/** The outcomes of one reconcile's writes. */
+export class Writes {
+  /** Write errors of routes and Certificates, by object name. */
+  readonly obstacles = new Map<string, Obstacle>();
+  /** Write errors of claims, by hostname. */
+  readonly claimErrors = new Map<string, Obstacle>();
+  /** Hostnames that another object owns according to the cache, while the claim itself could not be read. Their routes stay unchanged. */
+  readonly unconfirmed = new Set<string>();
+  readonly #outcomes: PromiseSettledResult<unknown>[] = [];
+  written = 0;
+  /** Whether writes are left for another reconcile. */
+  unfinished = false;
+
+  add(outcomes: readonly PromiseSettledResult<unknown>[]): void {
+    this.#outcomes.push(...outcomes);
+  }
+
+  /** The first failure that concerns a single object. Throws a failure that concerns more. */
+  failure(): ApiError | undefined {
+    return failureOf(this.#outcomes);
+  }
+}
+
+export interface ChildrenDeps {
+  client: Client;
+  applier: Applier;
+  certificates: Cache<Certificate, Certificate>;
+  routes: Cache<KeptRoute, RouteObject>;
+  requests: Cache<IssuedRequest, CertificateRequest>;
+  resting: Resting;
+  /** Awaited before Certificates are deleted or retained: their orders are known from CertificateRequests that go with them. */
+  beforeCertificatesGo: (going: readonly Certificate[]) => Promise<void>;
+}
+
+/**
+ * The owned objects of a CustomDomain or Project: Certificates and routes. Objects in its own namespace have an owner reference, so that
+ * Kubernetes deletes them too. Objects in Doorplate's namespace carry a label, and the finalizer removes them.
+ */
+export class Children {
+  readonly #client: Client;
+  readonly #applier: Applier;
+  readonly #certificates: Cache<Certificate, Certificate>;
+  readonly #routes: Cache<KeptRoute, RouteObject>;
+  readonly #requests: Cache<IssuedRequest, CertificateRequest>;
+  readonly #resting: Resting;
+  readonly #beforeCertificatesGo: ChildrenDeps['beforeCertificatesGo'];
+
+  constructor(p: ChildrenDeps) {
+    this.#client = p.client;
+    this.#applier = p.applier;
+    this.#certificates = p.certificates;
+    this.#routes = p.routes;
+    this.#requests = p.requests;
+    this.#resting = p.resting;
+    this.#beforeCertificatesGo = p.beforeCertificatesGo;
+  }
+
+  /**
+   * The facts about the Certificate of an owner's hostname: the owner's Certificate, else a Certificate that is retained there for the
+   * tenant.
+   */
+  certificate({owner, hostname, namespace, tenant, now}: CertificatePlace): CertificateFacts | undefined {
+    const own = this.#certificates
+      .by('hostname', hostname)
+      .filter((c) => c.metadata.namespace === namespace && !isResting(c) && this.#isOurs(owner)(c));
+    const name = objectNameOf(owner.metadata.uid ?? '', hostname);
+    const certificate =
+      own.find((c) => c.metadata.name === name) ??
+      own[0] ??
+      (tenant && this.#resting.find(hostname, namespace, tenant, now));
+    return certificate && certificateFacts(certificate, this.#requests.by('certificate', keyOf(certificate)));
+  }
+
+  /** Whether a route exists in the cluster exactly as desired. */
+  stands(owner: Owner, desired: RouteObject): boolean {
+    return this.#applier.stands(this.#labelled(owner, desired), this.#routes.get(keyOf(desired)), this.#routes);
+  }
+
+  /** Removes the routes of an owner for other hostnames than these. Returns whether anything has changed. */
+  async removeRoutesOfOthers(owner: Owner, hostnames: ReadonlySet<string>): Promise<boolean> {
+    const {uid = ''} = owner.metadata;
+    const routes = this.#routes.by('owner', uid).filter(({hosts}) => !hosts.some((host) => hostnames.has(host)));
+    return this.#removeRoutes(routes);
+  }
+
+  /** The hostnames for which an owner has routes. */
+  routedBy({metadata: {uid = ''}}: Owner): ReadonlySet<string> {
+    return new Set(this.#routes.by('owner', uid).flatMap(({hosts}) => hosts));
+  }
+
+  /**
+   * Removes the routes of an owner that are no longer desired, then writes those that differ. No write that fails keeps another from being
+   * tried, unless each would fail alike; failures are in `writes`. Writes beyond {@link writesPerTurn} are left for another turn. Returns
+   * whether anything has changed. Throws what kept a route from being deleted.
+   */
+  async applyRoutes(owner: Owner, desired: readonly RouteObject[], writes: Writes): Promise<boolean> {
+    const undesired = this.#undesired(owner, this.#routes, desired);
+    const removed = await this.#removeRoutes(
+      undesired.filter(({hosts}) => !hosts.some((h) => writes.unconfirmed.has(h))),
+    );
+    const written = await this.#applyAll(owner, this.#routes, desired, writes);
+    return removed || written;
+  }
+
+  /** The same for Certificates; those that are no longer desired rest, or are deleted. */
+  async applyCertificates(
+    owner: Owner,
+    {certificates: desired, returning}: WantedCertificates,
+    leaving: Leaving,
+    writes: Writes,
+  ): Promise<boolean> {
+    const left = await this.#leave(this.#undesired(owner, this.#certificates, desired), leaving);
+    writes.add(left);
+    const written = await this.#applyAll(owner, this.#certificates, desired, writes, returning);
+    return written || left.some((o) => o.status === 'fulfilled' && o.value);
+  }
+
+  /** Starts a fresh attempt. Throws a conflict if the Certificate has changed since it was read. */
+  async attempt({certificate, request, mark}: FreshAttempt, now: number): Promise<void> {
+    if (request)
+      await this.#client.delete(certificateRequests, `${request.namespace}/${request.name}`, {uid: request.uid});
+    if (!mark) return;
+    const key = `${certificate.namespace}/${certificate.name}`;
+    const known = this.#certificates.get(key);
+    if (!known) return;
+    // As cmctl renew does (cert-manager: cmd/ctl renew, apiutil.SetCertificateCondition).
+    const issuing = {
+      type: 'Issuing',
+      status: 'True',
+      reason: 'ManuallyTriggered',
+      message: 'Doorplate was asked for a fresh attempt',
+      lastTransitionTime: timestamp(now),
+      observedGeneration: known.metadata.generation,
+    };
+    const conditions = [...(known.status?.conditions ?? []).filter((c) => c.type !== 'Issuing'), issuing];
+    this.#certificates.observe(
+      await this.#client.patch(
+        certificates,
+        key,
+        [
+          {op: 'replace', path: '/metadata/resourceVersion', value: known.metadata.resourceVersion},
+          {op: 'add', path: '/status/conditions', value: conditions},
+        ],
+        {type: 'json', subresource: 'status'},
+      ),
+    );
+  }
+
+  /** Whether this owner has a route for a hostname. With `others`: whether another owner has a route. */
+  routes(uid: string, hostname: string, {others = false} = {}): boolean {
+    return this.#routes.by('host', hostname).some((r) => (r.metadata.labels?.[ownerLabel] === uid) !== others);
+  }
+
+  /** The owners of a hostname's routes and Certificates, by UID, each with one of the objects. Retained Certificates have no owner. */
+  ownersOf(hostname: string): Map<string, {resource: Resource; key: Key}> {
+    const standing = [
+      [this.#routes.resource, this.#routes.by('host', hostname)],
+      [this.#certificates.resource, this.#certificates.by('hostname', hostname)],
+    ] as const;
+    return new Map(
+      standing.flatMap(([resource, objects]) =>
+        objects.flatMap((o) => ownerOf(o).map((uid) => [uid, {resource, key: keyOf(o)}] as const)),
+      ),
+    );
+  }
+
+  /** Creation time of an owner's route with this key, ms since the epoch; undefined if it does not exist. */
+  since(owner: Owner, key: string): number | undefined {
+    const route = this.#routes.get(key);
+    return route && this.#isOurs(owner)(route) ? Date.parse(route.metadata.creationTimestamp ?? '') || 0 : undefined;
+  }
+
+  /** Removes everything: the routes first (traffic stops), then the certificates. */
+  async remove(owner: {metadata: Pick<ObjectMeta, 'uid'>}, leaving: Leaving = () => undefined): Promise<void> {
+    await this.#removeRoutes(this.#undesired(owner, this.#routes, []));
+    const failed = failureOf(await this.#leave(this.#undesired(owner, this.#certificates, []), leaving));
+    if (failed) throw failed;
+  }
+
+  #isOurs =
+    (owner: Owner) =>
+    (o: {metadata: ObjectMeta}): boolean =>
+      o.metadata.labels?.[ownerLabel] === owner.metadata.uid ||
+      (o.metadata.ownerReferences ?? []).some((r) => r.controller === true && r.uid === owner.metadata.uid);
+
+  #labelled<T extends KubeObject>(owner: Owner, object: T): T {
+    return {
+      ...object,
+      metadata: {
+        ...object.metadata,
+        labels: {...object.metadata.labels, ...managedBy, [ownerLabel]: owner.metadata.uid ?? ''},
+        annotations: {...object.metadata.annotations, [forAnnotation]: `${owner.kind} ${keyOf(owner)}`},
+        ...(object.metadata.namespace === owner.metadata.namespace && {
+          ownerReferences: [ownerReference(owner, {controller: true, blockOwnerDeletion: true})],
+        }),
+      },
+    };
+  }
+
+  async #applyAll<T extends KubeObject, P extends HasMeta>(
+    owner: Owner,
+    cache: Cache<P, T>,
+    desired: readonly T[],
+    writes: Writes,
+    returning: readonly string[] = [],
+  ): Promise<boolean> {
+    const {resource} = cache;
+    const [writtenBefore, refusedBefore] = [writes.written, writes.obstacles.size];
+    const outcomes = await settleAll(desired, async (intent) => {
+      const {name} = intent.metadata;
+      const object = `${resource.kind} ${keyOf(intent)}`;
+      const labelled = this.#labelled(owner, intent);
+      const existing = cache.get(keyOf(intent));
+      if (writes.written >= writesPerTurn) {
+        writes.unfinished ||= !this.#applier.stands(labelled, existing, cache);
+        return;
+      }
+      try {
+        // A retained Certificate is used unchanged or not at all: a new Certificate would be an order without budget.
+        const returns = returning.includes(keyOf(intent));
+        if (returns && !existing) throw new StaleReadError(`${object} rested, and is gone`);
+        const {outcome} = await this.#applier.apply(resource, labelled, {
+          existing,
+          isOurs: returns ? (o) => o.metadata.uid === existing?.metadata.uid : this.#isOurs(owner),
+          onlyExisting: returns,
+          cache,
+        });
+        if (outcome === 'NotOurs') writes.obstacles.set(name, {kind: 'NameTaken', object});
+        if (outcome === 'Created' || outcome === 'Applied') writes.written++;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        writes.obstacles.set(name, {kind: 'WriteRefused', object, says: error.says});
+      }
+    });
+    writes.add(outcomes);
+    return writes.written > writtenBefore || writes.obstacles.size > refusedBefore;
+  }
+
+  #undesired<T extends KubeObject, P extends HasMeta>(
+    {metadata: {uid = ''}}: {metadata: Pick<ObjectMeta, 'uid'>},
+    cache: Cache<P, T>,
+    desired: readonly T[],
+  ): P[] {
+    const keys = new Set(desired.map(keyOf));
+    return cache.by('owner', uid).filter((o) => !keys.has(keyOf(o)));
+  }
+
+  /** Returns whether that has changed anything. */
+  async #removeRoutes(routes: readonly KeptRoute[]): Promise<boolean> {
+    const outcomes = await doAll(routes, (route) => this.#applier.remove(this.#routes.resource, route));
+    return outcomes.some((outcome) => outcome !== 'Going');
+  }
+
+  /** Retains Certificates without a route, or deletes them. A failure keeps no other Certificate from being tried. */
+  async #leave(certs: readonly Certificate[], leaving: Leaving): Promise<PromiseSettledResult<boolean>[]> {
+    return settleAll(certs, async (certificate) => {
+      await this.#beforeCertificatesGo([certificate]);
+      const rest = leaving(certificate);
+      if (rest) return this.#resting.lay(certificate, rest);
+      return (await this.#applier.remove(this.#certificates.resource, certificate)) !== 'Going';
+    });
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * cert-manager's messages about an issuance that does not finish, and the actor that must act. Read at intervals, and quoted in the
+ * message.
+ */
+
+import type {Party} from '../../api/custom-domain.ts';
+import {quote} from '../text.ts';
+
+/** One object of the issuance: `Order docs-1-2 is invalid: ...`. */
+export interface Said {
+  kind: 'Order' | 'Challenge';
+  name: string;
+  /** State at the ACME server (RFC 8555, 7.1.6); empty before the first request to it. */
+  state: string;
+  reason: string;
+}
+
+/** The objects that were read about one attempt. */
+export interface Diagnosis {
+  /** Newest first. Challenges, which contain the cause, come before the Order. */
+  said: readonly Said[];
+  /** Why the objects could not be read. */
+  unreadable?: string;
+}
+
+const sentence = (text: string) => text.replace(/[.:\s]*$/, '.');
+
+/** Quotes all messages for a status message; the CertificateRequest's own message comes first. */
+export function quotes(request: string | undefined, diagnosis: Diagnosis | undefined): string {
+  const lines = request === undefined ? [] : [`CertificateRequest: ${sentence(quote(request))}`];
+  for (const {kind, name, state, reason} of diagnosis?.said ?? []) {
+    lines.push(
+      sentence(
+        `${kind} ${quote(name, 80)} is ${quote(state, 20) || 'new'}${reason === '' ? '' : `: ${quote(reason)}`}`,
+      ),
+    );
+  }
+  if (diagnosis?.unreadable !== undefined)
+    lines.push(`Order and Challenge could not be read: ${sentence(quote(diagnosis.unreadable, 100))}`);
+  return lines.length > 0 ? `cert-manager says: ${lines.join(' ')}` : '';
+}
+
+/** The actor that must act on an issuance, and the action. */
+export interface Culprit {
+  by: Party;
+  what: string;
+}
+
+/**
+ * The first matching pattern is the cause. Patterns match texts of cert-manager's HTTP-01 self check and solver (pkg/issuer/acme/http),
+ * and refusals of the API server. They also match the ACME error types (RFC 8555, 6.7), which cert-manager quotes in full.
+ */
+const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
+  [
+    /exceeded quota|forbidden: .*quota/i,
+    'Platform',
+    "A quota of the solver's namespace admits no Pod for the challenge: make room in it.",
+  ],
+  [
+    /violates PodSecurity|admission webhook|forbidden:/i,
+    'Platform',
+    "The cluster's admission refuses the solver of the challenge: allow it.",
+  ],
+  [
+    /acme:error:rateLimited|\b429\b/i,
+    'CertificateAuthority',
+    'The certificate authority limits requests: nothing but waiting helps.',
+  ],
+  [
+    /acme:error:rejectedIdentifier/i,
+    'Customer',
+    'The certificate authority refuses this name: attach another hostname.',
+  ],
+  [/acme:error:caa/i, 'Customer', 'CAA records forbid it: allow the certificate authority in them.'],
+  [
+    /acme:error:dns|no such host|NXDOMAIN|SERVFAIL/i,
+    'Customer',
+    'The name could not be resolved: mend the DNS of the hostname.',
+  ],
+  [
+    /acme:error:(serverInternal|badNonce)|\b50[023] urn:ietf/i,
+    'CertificateAuthority',
+    'The certificate authority has a fault of its own.',
+  ],
+  [
+    /acme:error:(connection|tls)/i,
+    'Platform',
+    'The certificate authority cannot reach the edge on port 80: open it to the internet.',
+  ],
+  [
+    /acme:error:(unauthorized|incorrectResponse)/i,
+    'Platform',
+    'Something else than the solver answered the certificate authority: ' +
+      'look for a rule of the edge that takes /.well-known/acme-challenge/.',
+  ],
+  [
+    /wrong status code '50[234]'/,
+    'Platform',
+    "The edge does not reach the solver's Pod: look for a NetworkPolicy in its namespace, and whether the Pod runs.",
+  ],
+  [
+    /wrong status code|did not get expected response/i,
+    'Platform',
+    'Something else than the solver answers: look for a rule of the edge that takes /.well-known/acme-challenge/.',
+  ],
+  [
+    /connection refused|connection reset|timeout|timed out|deadline exceeded|no route to host|EOF/i,
+    'Platform',
+    "The edge, or the solver behind it, does not answer: look at the edge's port 80, and for a NetworkPolicy in the solver's namespace.",
+  ],
+];
+
+/** The actor and the action, as far as the messages show them; undefined if no pattern matches. */
+export function culprit(request: string | undefined, diagnosis: Diagnosis | undefined): Culprit | undefined {
+  const words = [...(diagnosis?.said ?? []).map((s) => s.reason), request ?? ''];
+  for (const text of words) {
+    const cause = causes.find(([pattern]) => pattern.test(text));
+    if (cause) return {by: cause[1], what: cause[2]};
+  }
+  return undefined;
+}

@@ -1,0 +1,337 @@
+/**
+ * The steps from a verified hostname to its certificate, decided for one hostname from its own facts.
+ *
+ *   verified --> IssuanceQueued ----> Issuing ----------------------------> certificate
+ *      |           ^ room              | 30 min without an end: IssuanceStalled; Re-verify = another attempt
+ *      |           |                   | failed: cert-manager tries again, as long as the hostname's budget has room
+ *      +--> IssuanceBudgetExhausted <--+ spent, or overdrawn: its Certificate is deleted until there is room again
+ *
+ * Rule 1 applies first: only hostnames that are verified and allowed by CAA reach these steps.
+ */
+
+import type {HostStatus, Party} from '../../api/custom-domain.ts';
+import type {Budgets, OrderGrant, Limit, Order, SpentBudget} from './budget.ts';
+import {isOverdrawn, spentBy} from './budget.ts';
+import type {CaaVerdict} from './caa.ts';
+import type {CertificateFacts} from './certificate.ts';
+import type {Culprit, Diagnosis} from './diagnosis.ts';
+import {culprit, quotes} from './diagnosis.ts';
+import type {Hostname} from '../hostnames/hostname.ts';
+import type {ReasonName} from '../reasons/reasons.ts';
+import {quote} from '../text.ts';
+import {moment, span, timestamp} from '../times.ts';
+
+/** Facts about the issuance of one hostname. */
+export interface IssuanceWorld {
+  now: number;
+  hostname: Hostname;
+  policy: {budgets: Budgets; issuanceStalledAfterMs: number};
+  /** The orders of the last days, as far as they are known. */
+  orders: readonly Order[];
+  /** The answer to the order request; undefined before the first request. */
+  grant?: OrderGrant;
+  /** The objects that were read about the attempt that {@link attemptOf} names. */
+  diagnosis?: Diagnosis;
+  /** The published entry of the hostname. */
+  before?: Pick<HostStatus, 'reason' | 'message' | 'waitingFor' | 'since'>;
+  /** The hostname was Live until now. It has a certificate, whatever happens to the next one. */
+  wasLive: boolean;
+  /** The result of the newest check in this process, if there was one. */
+  checked: {proven: boolean; verifies: boolean; caa?: CaaVerdict};
+  /** A user has requested a fresh attempt (Re-verify), and the check that follows is complete. */
+  asked: boolean;
+}
+
+/** An order request. `Ordered`: its Certificate exists and has no request yet. `UnderWay`: its Certificate has a request. */
+export interface OrderWish {
+  hostname: Hostname;
+  /** The Certificate to order: `namespace/name`. */ certificate: string;
+  state: 'Wanted' | 'Ordered' | 'UnderWay';
+  /** Decides its position in the order queue, ms since the epoch. */ since: number;
+}
+
+/** The next step in the issuance of one hostname. */
+export interface IssuanceStep {
+  reason: ReasonName;
+  message: string;
+  waitingFor?: Party;
+  wish?: OrderWish['state'];
+  /** Another attempt begins now. */
+  again?: true;
+  /** The Certificate is deleted until its budget has room. Otherwise cert-manager would retry by itself. */
+  withhold?: true;
+  /** cert-manager's messages about the attempt must be read. */
+  read?: true;
+  /** The answer to Re-verify comes later, because the attempt waits in the queue. */
+  unanswered?: true;
+  wakeAt?: number;
+}
+
+/** Identifies the attempt and its progress. Messages about another attempt do not apply. */
+export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? ''} ${c.failure ?? c.waiting ?? ''}`;
+
+const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
+
+/** The step while the hostname's own budget is spent. */
+function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
+  const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
+  const what =
+    spent.of === 'failures'
+      ? `Too many attempts at the certificate of ${w.hostname} have failed (at most ${most(spent.limit)})`
+      : `${w.hostname} has had as many certificates as it may (${most(spent.limit)})`;
+  const why = failure === undefined ? '' : ` The last failure: ${failure.replace(/\.?$/, '.')}`;
+  return {
+    reason: 'IssuanceBudgetExhausted',
+    wakeAt: spent.until,
+    message: `${what}. Nothing is ordered before ${moment(spent.until)}; then it is tried again.${why}`,
+    ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
+  };
+}
+
+/** The step while the order must wait; undefined if it may be created now. */
+function inLine(w: IssuanceWorld): IssuanceStep | undefined {
+  const {grant, hostname} = w;
+  switch (grant?.kind) {
+    case 'Granted':
+      return undefined;
+    case undefined:
+      return {
+        reason: 'Issuing',
+        message: `${hostname} is verified; its certificate is about to be ordered.`,
+        wish: 'Wanted',
+      };
+    case 'Exhausted':
+      return {
+        reason: 'IssuanceBudgetExhausted',
+        wish: 'Wanted',
+        wakeAt: grant.until,
+        message:
+          `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} ` +
+          `below one registered domain, and that of ${hostname} has had them. ` +
+          `Nothing is ordered before ${moment(grant.until)}; then it is tried again.`,
+      };
+    case 'Queued':
+      return {
+        reason: 'IssuanceQueued',
+        wish: 'Wanted',
+        wakeAt: grant.expectedAt,
+        message:
+          `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ` +
+          `${w.policy.budgets.account.map(most).join(', ')} of the whole platform). ` +
+          `It is expected to be made by ${moment(grant.expectedAt)}.`,
+      };
+  }
+}
+
+/** The step that delays the order of a hostname without a Certificate; undefined if nothing delays it. */
+export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
+  const spent = spentBy(w.orders, w.policy.budgets, w.now);
+  return spent ? exhausted(w, spent) : inLine(w);
+}
+
+const askAgain = (cause: Culprit | undefined) =>
+  cause ? 'Then ask for a fresh attempt (Re-verify).' : 'Ask for a fresh attempt (Re-verify).';
+
+/** The result of the newest check, for a message. */
+function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
+  const dns = verifies
+    ? 'By the last answer of its DNS it still verifies'
+    : 'By the last answer of its DNS it verifies no longer: see status.dnsRecords';
+  const records =
+    caa?.kind === 'Allowed'
+      ? ', and its CAA records allow the certificate authority'
+      : caa?.kind === 'Unknown'
+        ? ', and its CAA records could not be read'
+        : '';
+  return `${dns}${records}.`;
+}
+
+/**
+ * When the attempt began, ms since the epoch. For a moment between two attempts no request exists. Then the latest of three times counts:
+ * creation of the Certificate, start of its condition Issuing, and the published start of the attempt.
+ */
+function begunAt({now, certificate, before}: Attempted): number {
+  const {attemptAt, createdAt = timestamp(now), issuingSince} = certificate;
+  if (attemptAt !== undefined) return Date.parse(attemptAt);
+  const said = before?.reason === 'Issuing' ? before.since : undefined;
+  return Math.max(...[createdAt, issuingSince ?? [], said ?? []].flat().map((at) => Date.parse(at)));
+}
+
+/** The step after an order that has not led to a certificate yet. */
+export function afterOrder(w: Attempted): IssuanceStep {
+  const {now, certificate} = w;
+  const began = begunAt(w);
+  const stalled = now - began >= w.policy.issuanceStalledAfterMs;
+  const failed = certificate.failure !== undefined && !certificate.issuing;
+  // Read once for each attempt, if a failure or delay needs an explanation.
+  const read = (failed || stalled) && certificate.request !== undefined;
+  return {...attempted(w, {began, stalled, failed, unread: read && !w.diagnosis}), ...(read && {read})};
+}
+
+/** The step if more was ordered than was granted. */
+const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
+  ...exhausted(w, spent),
+  waitingFor: 'Platform',
+  message:
+    `A certificate of ${w.hostname} was ordered more often than that was granted (at most ${most(spent.limit)}), ` +
+    `so its Certificate was taken away. Nothing is ordered before ${moment(spent.until)}; then it is tried again. ` +
+    'The platform must find what deletes its CertificateRequests or the Secrets of its keys.',
+});
+
+type Attempted = IssuanceWorld & {certificate: CertificateFacts};
+
+function attempted(
+  w: Attempted,
+  {began, stalled, failed, unread}: {began: number; stalled: boolean; failed: boolean; unread: boolean},
+): IssuanceStep {
+  const {now, hostname, certificate, checked, before, policy} = w;
+  const {caa} = checked;
+  const overdrawn = isOverdrawn(w.orders, policy.budgets, now);
+  // Without an earlier certificate, the removal of the Certificate loses nothing and avoids a useless request to the CA.
+  const gives: {withhold?: true} =
+    (failed || overdrawn) && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
+  const wish = certificate.request ? 'UnderWay' : 'Ordered';
+
+  if (caa?.kind === 'Blocked')
+    return {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, ...(gives.withhold ? gives : {wish})};
+  if (before?.reason === 'CAABlocksIssuer' && !checked.proven)
+    return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, wish};
+
+  const spent = spentBy(w.orders, policy.budgets, now);
+  if (spent && overdrawn && gives.withhold) return {...overdrew(w, spent), ...gives};
+
+  const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
+  if (unread) {
+    const same = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
+    // The request for a fresh attempt is answered when the result of this attempt is known.
+    const asked = w.asked ? {unanswered: true as const} : {};
+    return same
+      ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish, ...asked}
+      : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued.`, wish, ...asked};
+  }
+  if (spent && gives.withhold) return {...exhausted(w, spent), ...gives};
+
+  // Re-verify: the hostname was just checked again, is still verified, and no CAA record forbids it.
+  const again = w.asked && checked.proven && caa?.kind !== 'Unknown' && (stalled || failed);
+  if (again && !spent) {
+    const waits = inLine(w);
+    return waits
+      ? {...waits, unanswered: true}
+      : {
+          reason: 'Issuing',
+          message: `${hostname} is verified; a fresh attempt at its certificate has begun.`,
+          again: true,
+          wish,
+        };
+  }
+
+  return unfinished(w, {began, stalled, failed, says, spent});
+}
+
+/** The step for an attempt without a certificate, with the available explanation. */
+function unfinished(
+  w: Attempted,
+  {
+    began,
+    stalled,
+    failed,
+    says,
+    spent,
+  }: {began: number; stalled: boolean; failed: boolean; says?: string; spent?: SpentBudget},
+): IssuanceStep {
+  const {hostname, certificate, checked, before, diagnosis, policy} = w;
+  const wish = certificate.request ? 'UnderWay' : 'Ordered';
+  const cause = culprit(says, diagnosis);
+  const said = quotes(says, diagnosis);
+  const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
+  const more = spent
+    ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).`
+    : ` ${askAgain(cause)}`;
+  if (stalled) {
+    // After a restart, status still has the result of the last check. Keeping it avoids flapping.
+    if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies)
+      return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, wish};
+    return {
+      reason: 'IssuanceStalled',
+      wish,
+      ...(cause && {waitingFor: cause.by}),
+      message:
+        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and ` +
+        `is still absent. ${whatWasChecked(checked)}${what}${more}${words}`,
+    };
+  }
+  const wakeAt = began + policy.issuanceStalledAfterMs;
+  if (!failed) {
+    const why =
+      certificate.failure === undefined
+        ? ''
+        : ` The last attempt failed: ${quote(certificate.failure).replace(/\.?$/, '.')}`;
+    return {
+      reason: 'Issuing',
+      wish,
+      wakeAt,
+      message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`,
+    };
+  }
+  return {
+    reason: 'Issuing',
+    wish,
+    wakeAt,
+    ...(cause && {waitingFor: cause.by}),
+    message:
+      `${hostname} is verified; the last attempt at its certificate failed, and cert-manager tries again after a ` +
+      `while.${what}${more}${words}`,
+  };
+}
+
+/** A failed attempt in the form in which it is remembered: with the message that shows its cause. */
+export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagnosis: Diagnosis): Order | undefined {
+  if (failure === undefined || attemptAt === undefined) return undefined;
+  return {
+    at: attemptAt,
+    outcome: 'Failed',
+    ...(endedAt !== undefined && {endedAt}),
+    message: quote(diagnosis.said.find((s) => s.reason !== '')?.reason ?? failure, 256),
+  };
+}
+
+/** A renewal is late after this share of the time between the planned renewal and the certificate's end. */
+const lateness = 0.25;
+
+/**
+ * Whether a certificate should have been renewed by now (cert-manager: status.renewalTime, by percentage of the lifetime), and the step
+ * to report then. `next`: time of the next change of this result, ms since the epoch. cert-manager's own renewals are never held back.
+ */
+export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {step?: IssuanceStep; next?: number} {
+  const {now, hostname, certificate, diagnosis, checked} = w;
+  if (certificate.notAfter === undefined) return {};
+  const end = Date.parse(certificate.notAfter);
+  const due = Math.min(end, Date.parse(certificate.renewalTime ?? certificate.notAfter));
+  const late = due + lateness * (end - due);
+  if (now < late) return {next: late};
+
+  const says = certificate.failure ?? certificate.waiting;
+  const cause = culprit(says, diagnosis);
+  const words = quotes(says, diagnosis);
+  const again = w.asked && checked.proven && (checked.caa?.kind ?? 'Allowed') === 'Allowed' && says !== undefined;
+  const held = again ? beforeOrder(w) : undefined;
+  const expired = now >= end;
+  const absent = says === undefined ? ' cert-manager is not at it: see whether it runs.' : '';
+  const message = expired
+    ? `The certificate of ${hostname} expired on ${moment(end)}: browsers refuse it.`
+    : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and ` +
+      `expires on ${moment(end)}.`;
+  return {
+    ...(!expired && {next: end}),
+    step: {
+      reason: expired ? 'CertificateExpired' : 'RenewalOverdue',
+      ...(cause && {waitingFor: cause.by}),
+      message:
+        `${message}${absent}${cause ? ` ${cause.what}` : ''} ` +
+        `${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
+      ...(certificate.request && says !== undefined && {read: true}),
+      ...(again && !held && {again: true}),
+      ...(held?.wish && {wish: held.wish, unanswered: true, wakeAt: held.wakeAt}),
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/** The hostnames of a CustomDomain, in the order of its status. */
+import {domainToUnicode} from 'node:url';
+import type {HostStatus, RedirectStatus} from '../../api/custom-domain.ts';
+import type {CustomDomain} from '../../api/foreign.ts';
+import {fold} from '../../api/hostname-rules.ts';
+import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
+import type {Hostname} from './hostname.ts';
+import {normalise} from './hostname.ts';
+import type {Refusal} from '../reasons/reasons.ts';
+import {byText} from '../text.ts';
+import type {DecisionWorld, Policy} from '../world.ts';
+
+export interface NamedHost {
+  hostname: Hostname;
+  written: string;
+  role: HostStatus['role'];
+  status: RedirectStatus;
+  refusal?: Refusal;
+}
+
+/** `refusals`: all refusals of the hostname; the first one counts. */
+export interface WantedHost extends NamedHost {
+  refusals: Refusal[];
+}
+
+/**
+ * The hostnames of the spec: the primary first, the others by name, each with its refusal, if any. `status.hosts` is a map by hostname. A
+ * second spelling of a hostname uses its written form as the key (CEL has ensured that no spelling occurs twice), or its Unicode form.
+ */
+export function named(domain: CustomDomain, policy: Policy): NamedHost[] {
+  const entry = (written: string, role: HostStatus['role'], status: RedirectStatus): NamedHost => ({
+    hostname: normalise(written) ?? fold(written),
+    written,
+    role,
+    status,
+    refusal: acceptHostname(written, policy),
+  });
+  const primary = entry(domain.spec.primary, 'Primary', 301);
+  const out = new Map([[primary.hostname, primary]]);
+  const sources = (domain.spec.redirects ?? [])
+    .map((r) => entry(r.from, 'RedirectSource', r.status))
+    .toSorted((a, b) =>
+      a.hostname === b.hostname ? byText(fold(a.written), fold(b.written)) : byText(a.hostname, b.hostname),
+    );
+  for (const source of sources) {
+    const twin = out.get(source.hostname);
+    if (!twin) {
+      out.set(source.hostname, source);
+      continue;
+    }
+    const key = [fold(source.written), domainToUnicode(source.hostname)].find((k) => !out.has(k));
+    if (key === undefined) continue;
+    out.set(key, {
+      ...source,
+      hostname: key,
+      refusal: {
+        reason: 'DuplicateHostname',
+        message:
+          `${JSON.stringify(source.written)} is the same hostname as ${JSON.stringify(twin.written)}, in another ` +
+          'spelling. Remove one of the two.',
+      },
+    });
+  }
+  return [...out.values()];
+}
+
+/**
+ * The former primary: the spec no longer names it, and it is served until the new primary is Live. A hostname that still redirects was
+ * never the primary.
+ */
+export function formerPrimary({
+  spec,
+  status,
+}: {
+  spec: Pick<CustomDomain['spec'], 'primary' | 'redirects'>;
+  status?: CustomDomain['status'];
+}): Hostname | undefined {
+  return status?.hosts?.find(
+    (h) =>
+      (h.role === 'Primary' || h.role === 'FormerPrimary') &&
+      h.liveAt !== undefined &&
+      h.redirect === undefined &&
+      ![spec.primary, ...(spec.redirects ?? []).map((r) => r.from)].some(
+        (written) => normalise(written) === h.hostname,
+      ),
+  )?.hostname;
+}
+
+/** The hostnames of the spec and the former primary, with all their refusals in order of precedence. */
+export function wanted(world: Omit<DecisionWorld, 'now' | 'facts' | 'claims' | 'startedAt'>): WantedHost[] {
+  const {domain, project, first, tenant, policy, published} = world;
+  const input = {domain, project, first, tenant};
+  const [whole, rest] = [acceptWhole(input), acceptRest(input)];
+  const names = named(domain, policy);
+  const struck = strikeNewest(
+    names
+      .filter((n) => !n.refusal)
+      .map(({hostname, role}) => ({hostname, role, before: published.get(hostname)?.entry})),
+    tenant,
+  );
+  const former = formerPrimary(domain);
+  return [
+    ...names.map((n) => ({...n, refusals: [...whole, n.refusal ?? [], rest, struck.get(n.hostname) ?? []].flat()})),
+    ...(former === undefined
+      ? []
+      : [
+          {
+            hostname: former,
+            written: former,
+            role: 'FormerPrimary' as const,
+            status: 301 as const,
+            refusals: [...whole, rest].flat(),
+          },
+        ]),
+  ];
+}

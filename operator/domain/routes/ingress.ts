@@ -1,0 +1,87 @@
+import type {Ingress} from '../../api/foreign.ts';
+import type {Route} from './routes.ts';
+
+/** Annotation by which Traefik binds an Ingress to its listeners. */
+export const entryPointsAnnotation = 'traefik.ingress.kubernetes.io/router.entrypoints';
+
+/** The entry points of Traefik by our listeners; constants, never a user's text. */
+const entryPoints = {https: 'websecure', http: 'web', both: 'web,websecure'} as const;
+
+/**
+ * A route as networking.k8s.io/v1 Ingress. Only Traefik can bind an Ingress to one listener, by an annotation; for any
+ * other class an `http` route is not rendered (undefined), its own HTTPS switch does that: docs/ingress-classes.md.
+ */
+export function makeIngress(route: Route, edge: IngressEdge): Ingress | undefined {
+  if (route.listen === 'http' && !edge.traefik) return undefined;
+  const {service, port} = route.to;
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: {
+      name: route.name,
+      namespace: route.namespace,
+      ...(edge.traefik && {
+        annotations: {[entryPointsAnnotation]: entryPoints[route.listen]},
+      }),
+    },
+    spec: {
+      ingressClassName: edge.ingressClassName,
+      ...(route.secretName !== undefined && {tls: [{hosts: [route.host], secretName: route.secretName}]}),
+      rules: [
+        {
+          host: route.host,
+          http: {
+            paths: [
+              {
+                path: '/',
+                pathType: 'Prefix',
+                backend: {service: {name: service, port: typeof port === 'number' ? {number: port} : {name: port}}},
+              },
+            ],
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** What reads the Ingresses. `traefik`: it is Traefik. */
+export interface IngressEdge {
+  ingressClassName: string;
+  traefik: boolean;
+}
+
+/**
+ * The members of a spec that {@link makeIngress} sets. Other managers may have added further members; a list belongs to one manager as a
+ * whole (KEP-555).
+ */
+export const whatIngressSays = ({spec: {ingressClassName, tls, rules}}: Ingress): object => ({
+  ingressClassName,
+  tls,
+  rules,
+});
+
+/** The hostnames that an Ingress routes. */
+export const hostsOfIngress = ({spec: {rules = []}}: Ingress): string[] => rules.flatMap((r) => r.host ?? []);
+
+export const ingressesOf = (routes: readonly Route[], edge: IngressEdge): Ingress[] =>
+  routes.flatMap((route) => makeIngress(route, edge) ?? []);
+
+/*
+ * The one Ingress for plain HTTP of all hostnames, which the chart makes, and those of others that may answer in its place.
+ */
+
+/** The older way to name a class. */
+const classAnnotation = 'kubernetes.io/ingress.class';
+
+/** Whether Traefik answers plain HTTP of every hostname by it, where no route with that host goes before it. */
+export function answersEveryHost({metadata: {annotations = {}}, spec}: Ingress, ingressClassName: string): boolean {
+  const ofClass = (spec.ingressClassName ?? annotations[classAnnotation]) === ingressClassName;
+  // Without the annotation it is for every entry point.
+  const points = annotations[entryPointsAnnotation]?.split(',').map((name) => name.trim());
+  return ofClass && (points?.includes('web') ?? true) && (spec.rules ?? []).some((rule) => !rule.host);
+}
+
+/** Whether it is for plain HTTP of one hostname alone, as each has one where none is shared. */
+export const isForPlainHttp = ({metadata: {annotations}}: Pick<Ingress, 'metadata'>): boolean =>
+  annotations?.[entryPointsAnnotation] === 'web';

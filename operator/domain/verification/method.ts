@@ -1,0 +1,148 @@
+/** Types of verification: findings of DNS checks, and verdicts about them. */
+import type {CaaVerdict} from '../certificates/caa.ts';
+import type {Cdn} from './cdns.ts';
+import type {Hostname} from '../hostnames/hostname.ts';
+import type {ReasonName} from '../reasons/reasons.ts';
+import type {DnsRecord, RecordPlace, Proof, Question} from './records.ts';
+
+/** The finding of one DNS server about a name (`operator/dns/client.ts`). Names are in lower case, without a trailing dot. */
+export interface Finding {
+  server: {address: string; port?: number; name?: string};
+  failure?: string;
+  cname: string[];
+  a: string[];
+  aaaa: string[];
+  chain: string[];
+  /** Values of TXT records, where those were asked for. */
+  txt?: string[];
+  /** Seconds for which resolvers may repeat this negative answer (RFC 2308). */
+  negativeTtlSeconds?: number;
+  /** Seconds for which resolvers may repeat this positive answer. */
+  ttlSeconds?: number;
+}
+
+/** The findings about a name. `failure` is set if no server could be asked. */
+export interface Observation {
+  zone?: string;
+  /** Names of that zone's servers, as it is delegated. */
+  nameServers?: readonly string[];
+  findings: Finding[];
+  failure?: {failure: string; detail: string};
+  /** The records at {@link challengeName}, if they were queried. */
+  challenge?: Observation;
+  /** Names below it and beside it that nobody made have the same records: they come of a wildcard (RFC 4592). */
+  wildcard?: boolean;
+  /** For how long resolvers may repeat that something was not there: by the SOA that the zone's own servers have (RFC 2308, 5). */
+  negativeTtlSeconds?: number;
+}
+
+/** What leads to the platform. */
+export interface Edge {
+  /** The edge's own: addresses, or CIDRs where an ALIAS rotates. Empty: nobody knows them yet. */
+  edgeAddresses: readonly string[];
+  /** The name that leads to them, where they change: then no customer is told to write them down. */
+  edgeHostname?: Hostname;
+}
+
+/** The platform's rules for verification. */
+export interface VerificationRules extends Edge {
+  /** `apexOwnership: AddressOnly`, of a platform with one tenant: the edge's addresses at an apex prove it. */
+  addressOnly: boolean;
+  /** Behind these the TXT alone proves a name. */
+  cdns: readonly Cdn[];
+}
+
+export type RecordState = 'Missing' | 'Wrong' | 'Conflicting' | 'Found' | 'Unknown';
+
+/**
+ * The answer to "is this name the tenant's?". `Unknown` is never "no": whoever holds a proof keeps it (rule 3); of what is
+ * `Refuted`, only what {@link denies} counts against it. `observed` is sorted and bounded, so that an equal answer is an
+ * equal verdict. Its place decides which records are needed (recordsFor).
+ */
+export type Verdict = ProvenBy | Refuted | Unknown;
+
+export interface ProvenBy extends RecordPlace {
+  kind: 'Proven';
+  by: Proof;
+  caa?: CaaVerdict;
+}
+
+export interface Refuted extends RecordPlace {
+  kind: 'Refuted';
+  reason: ReasonName;
+  /** Without a time: {@link messageAt} adds until when resolvers may repeat the old answer. */
+  message: string;
+  /** State of the CNAME or ALIAS record. */
+  state: RecordState;
+  observed: string[];
+  /** State of the TXT record, if it was queried. */
+  txt?: {state: RecordState; observed: string[]};
+  /** The CDN that the name is behind: a CNAME or an address may stand behind it that would prove it ({@link mayBeProven}). */
+  behind?: string;
+  caa?: CaaVerdict;
+  /** For how long from the check on resolvers may repeat what was seen, by the zone's own servers. */
+  oldAnswerSeconds?: number;
+}
+
+export interface Unknown extends RecordPlace {
+  kind: 'Unknown';
+  reason: ReasonName;
+  message: string;
+}
+
+/** Whether a verdict is the zone's own "no": what most resolvers do not see yet is none. */
+export const denies = (verdict: Verdict) => verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending';
+
+/**
+ * Whether a name is verified, or may be behind a CDN that hides its records. A hidden name wins nothing, and counts as a negative against
+ * another tenant's verification ({@link denies}).
+ */
+export const mayBeProven = (verdict: Verdict): verdict is ProvenBy | Refuted =>
+  verdict.kind === 'Proven' || (verdict.kind === 'Refuted' && verdict.behind !== undefined);
+
+/** The question and the facts that do not depend on the answering server. */
+export interface Case {
+  question: Question;
+  rules: VerificationRules;
+  place: RecordPlace;
+  wildcard: boolean;
+  /** The records that prove it, in words. */
+  wanted: string;
+}
+
+/** The answer for the TXT: its values, a CNAME in its place, or why it is unknown. Undefined: not queried. */
+export type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknown, 'reason' | 'message'>} | undefined;
+
+/** A way to prove a name. */
+export interface ProofKind {
+  /** The records that the customer must create. */
+  records(question: Question, place: RecordPlace, edge: Edge): DnsRecord[];
+  /** Whether the TXT has to be asked for, beside what was found at the name itself. */
+  needs?(question: Question, rules: VerificationRules, isApex: boolean, found: Finding): boolean;
+  /** The verdict over what one server answered; undefined: another kind of proof decides. */
+  judge(c: Case, found: Finding, challenge: Challenge): Verdict | undefined;
+}
+
+/** `seconds`: for how long resolvers may repeat what was found. */
+export const refuted = (
+  {place}: Case,
+  reason: ReasonName,
+  {state, observed}: Pick<Refuted, 'state' | 'observed'>,
+  message: string,
+  seconds?: number,
+): Refuted => ({
+  kind: 'Refuted',
+  reason,
+  message,
+  state,
+  observed,
+  ...place,
+  ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
+});
+
+export const mostObserved = 16;
+export const bounded = (records: string[]) => records.toSorted().slice(0, mostObserved);
+
+/** How a wildcard record is told of: a record at the name itself counts before it (RFC 4592, 2.2.1), so nothing has to go. */
+export const wildcardWords = ({wildcard}: Case) =>
+  wildcard ? {by: ' by a wildcard record', instead: '; it counts before the wildcard'} : {by: '', instead: ''};

@@ -1,0 +1,131 @@
+/**
+ * The TXT with the tenant's token. Beside addresses of the edge: for an apex, and for a flattened or private-suffix name. And behind a
+ * CDN, where nothing else can be seen.
+ */
+
+import type {Cdn} from './cdns.ts';
+import {cdnAt} from './cdns.ts';
+import {shown} from '../hostnames/hostname.ts';
+import {addressesOf, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
+import {cname} from './cname.ts';
+import type {Case, Finding, ProofKind, Refuted, VerificationRules} from './method.ts';
+import {bounded, refuted, wildcardWords} from './method.ts';
+import type {ReasonName} from '../reasons/reasons.ts';
+import {canProveByTxt, challengeName, sayRecords, txtRecord} from './records.ts';
+import {printable} from '../text.ts';
+
+/** The CDN that a name is behind. Addresses of the edge are the edge's, in whatever network that stands. */
+export function cdnOf(found: Finding, rules: VerificationRules): Cdn | undefined {
+  const all = [...found.a, ...found.aaaa];
+  return all.length > 0 && all.every((a) => isOfEdge(a, rules)) ? undefined : cdnAt(found, rules.cdns);
+}
+
+export const txt: ProofKind = {
+  records: (question, place, edge) => {
+    const kind = place.apex ? {records: inPlaceOfCname} : cname;
+    const instead = kind.records(question, place, edge);
+    return canProveByTxt(question) ? [...instead, txtRecord(question, place)] : instead;
+  },
+
+  needs: (question, rules, isApex, found) => {
+    if (!canProveByTxt(question)) return false;
+    if (cdnOf(found, rules)) return true;
+    const all = [...found.a, ...found.aaaa];
+    const decides = found.cname.length === 0 && all.length > 0 && !(isApex && rules.addressOnly);
+    return decides && all.every((a) => isOfEdge(a, rules));
+  },
+
+  judge(c, found, challenge) {
+    const {question, place, rules} = c;
+    const cdn = cdnOf(found, rules);
+    const unproven = cdn ? behind(c, found, cdn) : missing(c, found);
+    if (!canProveByTxt(question)) return unproven;
+    if (challenge && 'unknown' in challenge) return {kind: 'Unknown', ...challenge.unknown, ...place};
+    const {txt: values, cname: instead} = challenge ?? {txt: [], cname: []};
+    if (instead.length === 0 && values.includes(question.token)) return {kind: 'Proven', by: 'TXT', ...place};
+    const observed = bounded([
+      ...instead.map((to) => `CNAME ${printable(to)}`),
+      ...values.map((value) => `TXT ${printable(value)}`),
+    ]);
+    if (observed.length > 0) {
+      const isQuoted = instead.length === 0 && values.some((value) => unquoted(value) === question.token);
+      return {...mismatch(c, found, observed, {isQuoted, cdn}), txt: {state: 'Wrong', observed}};
+    }
+    return {...unproven, txt: {state: 'Missing', observed: []}};
+  },
+};
+
+const unquoted = (value: string) => value.replaceAll(/^["'\s]+|["'\s]+$/g, '');
+
+const wantedTxt = ({question, place}: Case) =>
+  canProveByTxt(question) ? sayRecords([txtRecord(question, place)], place) : '';
+
+function lacking(c: Case, found: Finding, reason: ReasonName, message: string): Refuted {
+  const state = c.place.apex ? 'Found' : 'Conflicting';
+  return refuted(c, reason, {state, observed: bounded(addressesOf(found))}, message, found.ttlSeconds);
+}
+
+/** A proxy or a flattened record hides the CNAME. */
+function flattened(c: Case, found: Finding): Refuted {
+  const {question, wildcard, wanted} = c;
+  const {by, instead} = wildcardWords(c);
+  const hides = wildcard
+    ? `${by} and no CNAME. Create ${wanted}${instead}`
+    : ` and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${wanted}`;
+  const or = canProveByTxt(question) ? `; or leave it and create ${wantedTxt(c)}` : '';
+  const message = `${shown(question.hostname)} has the edge's address (${few(addressesOf(found))})${hides}${or}.`;
+  return lacking(c, found, 'ProxiedOrFlattened', message);
+}
+
+/** A CDN's addresses differ from check to check, so they are not told one by one: an equal answer is an equal verdict. */
+function atCdn({cname: [to], a, aaaa}: Finding, {name}: Cdn): string[] {
+  if (to !== undefined) return [`CNAME ${printable(to)}`];
+  return [...(a.length > 0 ? [`A of ${name}`] : []), ...(aaaa.length > 0 ? [`AAAA of ${name}`] : [])];
+}
+
+const refutedAtCdn = (c: Case, found: Finding, cdn: Cdn, reason: ReasonName, message: string): Refuted => ({
+  ...refuted(c, reason, {state: 'Unknown', observed: atCdn(found, cdn)}, message, found.ttlSeconds),
+  behind: cdn.name,
+});
+
+/** A CDN hides what is behind it. */
+function behind(c: Case, found: Finding, cdn: Cdn): Refuted {
+  const {question, wildcard, wanted} = c;
+  const {by, instead} = wildcardWords(c);
+  const [to] = found.cname;
+  const where = to === undefined ? cdn.name : `${cdn.name} (CNAME ${printable(to)})`;
+  const is = `${shown(question.hostname)} is behind ${where}${by}, which hides what would prove it.`;
+  const plain = wildcard ? `create ${wanted}${instead}` : `switch ${cdn.name} off for this name and create ${wanted}`;
+  const proof = `Create ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
+  const message = canProveByTxt(question) ? `${is} ${proof}; or ${plain}.` : `${is} ${capitalised(plain)}.`;
+  return refutedAtCdn(c, found, cdn, 'BehindCDN', message);
+}
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function mismatch(
+  c: Case,
+  found: Finding,
+  observed: string[],
+  {isQuoted, cdn}: {isQuoted: boolean; cdn: Cdn | undefined},
+): Refuted {
+  const at = challengeName(c.question.hostname);
+  const some = observed.slice(0, 2).join(', ');
+  const more = observed.length > 2 ? ` and ${observed.length - 2} more` : '';
+  const what = isQuoted
+    ? `the TXT at ${at} has quotes or blanks around its value (${some}): write the value alone`
+    : `${at} has ${some}${more}`;
+  const where = cdn ? `is behind ${cdn.name}` : "has the edge's addresses";
+  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Needed there: ${wantedTxt(c)}.`;
+  return cdn ? refutedAtCdn(c, found, cdn, 'TXTMismatch', message) : lacking(c, found, 'TXTMismatch', message);
+}
+
+/** The edge's addresses, and no TXT. */
+function missing(c: Case, found: Finding): Refuted {
+  if (!c.place.apex) return flattened(c, found);
+  const [name, at] = [shown(c.question.hostname), challengeName(c.question.hostname)];
+  const remedy = canProveByTxt(c.question)
+    ? `, and there is no TXT at ${at}. Create ${wantedTxt(c)}.`
+    : ', and cannot be proven by TXT.';
+  return lacking(c, found, 'TXTMissing', `${name} has the edge's addresses, which prove no tenant${remedy}`);
+}

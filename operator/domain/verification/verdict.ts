@@ -1,0 +1,324 @@
+/**
+ * Judges whether DNS verifies a name for a Project, from the findings of all servers. Pure: no queries are sent. Without answers the
+ * verdict is Unknown, which never counts as a negative (rule 3).
+ */
+
+import {isApexByName, recordName, registrableName, shown, within} from '../hostnames/hostname.ts';
+import type {
+  Case,
+  Challenge,
+  Finding,
+  Observation,
+  ProvenBy,
+  Refuted,
+  VerificationRules,
+  Unknown,
+  Verdict,
+} from './method.ts';
+import {instruction, judge, needsTxt} from './methods.ts';
+import {providerOf} from './providers.ts';
+import {reasons} from '../reasons/reasons.ts';
+import type {RecordPlace, Question} from './records.ts';
+import {challengeName} from './records.ts';
+import {printable} from '../text.ts';
+
+const caseOf = (question: Question, rules: VerificationRules, place: RecordPlace, wildcard = false): Case => ({
+  question,
+  rules,
+  place,
+  wildcard,
+  wanted: instruction(question, place, rules),
+});
+
+const apexOf = (question: Question, seen: Observation) =>
+  seen.zone === question.hostname || isApexByName(question.hostname);
+
+const mostNameServers = 8;
+
+/**
+ * The place at which the records are created. A zone cut above the registrable name is not the customer's zone: an unregistered name is in
+ * the zone of its top-level domain.
+ */
+function placeOf(question: Question, seen: Observation): RecordPlace {
+  const {zone: name, nameServers = []} = seen;
+  const apex = apexOf(question, seen);
+  if (name === undefined || nameServers.length === 0 || !within(name, registrableName(question.hostname)))
+    return {apex};
+  const provider = providerOf(nameServers);
+  return {
+    apex,
+    zone: {
+      name,
+      nameServers: nameServers.map(printable).toSorted().slice(0, mostNameServers),
+      ...(provider !== undefined && {provider}),
+    },
+  };
+}
+
+/** The place alone, of whatever has one. */
+const samePlace = ({apex, zone}: RecordPlace): RecordPlace => ({apex, ...(zone && {zone})});
+
+const serverNames = (findings: readonly Finding[]) =>
+  [
+    ...new Set(
+      findings.map((f) => (f.server.name ? `${printable(f.server.name)} (${f.server.address})` : f.server.address)),
+    ),
+  ]
+    .toSorted()
+    .slice(0, 4)
+    .join(', ');
+
+const unreachable = new Set(['Timeout', 'Unreachable']);
+
+const answered = (seen: Observation) => seen.findings.filter((f) => f.failure === undefined);
+
+/** Why the zone's own servers told nothing about a name. */
+function couldNotAsk(
+  name: string,
+  zone: string,
+  seen: Observation,
+  wanted: string,
+): Pick<Unknown, 'reason' | 'message'> {
+  const failures = [
+    ...new Set(
+      seen.findings
+        .map((f) => f.failure ?? '')
+        .concat(seen.failure?.failure ?? [])
+        .filter((f) => f !== ''),
+    ),
+  ].toSorted();
+  if (failures.join() === 'NotPublic' && seen.failure) {
+    return {
+      reason: 'AuthoritativeUnreachable',
+      message:
+        `${name} could not be checked: ${seen.failure.detail.split(' ').map(printable).join(' ')}. ` +
+        'Their owner must give them public ones, or the platform allow private ones (dns.allowPrivateAddresses). ' +
+        `Needed there: ${wanted}.`,
+    };
+  }
+  const servers = serverNames(seen.findings);
+  const who = servers === '' ? `the name servers of ${zone}` : `the name servers of ${zone}, ${servers},`;
+  return failures.every((f) => unreachable.has(f))
+    ? {
+        reason: 'AuthoritativeUnreachable',
+        message:
+          `${name} could not be checked: ${who} did not answer (${failures.join(', ') || 'none found'}). ` +
+          'Their owner must bring them back; if none of any zone answers, the platform must allow port 53 ' +
+          `outward. Needed there: ${wanted}.`,
+      }
+    : {
+        reason: 'AuthoritativeFailure',
+        message:
+          `${name} could not be checked: ${who} failed (${failures.join(', ')}). ` +
+          `Mend the zone at the DNS provider. Needed there: ${wanted}.`,
+      };
+}
+
+const byMessage = (a: Verdict, b: Verdict) => {
+  const [one, other] = [a, b].map((v) => (v.kind === 'Proven' ? '' : v.message));
+  return one === other ? oldAnswer(b) - oldAnswer(a) : one! < other! ? -1 : 1;
+};
+
+const oldAnswer = (v: Verdict) => (v.kind === 'Refuted' ? (v.oldAnswerSeconds ?? 0) : 0);
+
+/** The TXT according to the zone's own servers. If they disagree, the answer that proves least counts. */
+function authoritativeChallenge(
+  question: Question,
+  zone: string,
+  wanted: string,
+  seen: Observation | undefined,
+): Challenge {
+  if (!seen) return undefined;
+  const answers = answered(seen);
+  if (answers.length === 0) return {unknown: couldNotAsk(challengeName(question.hostname), zone, seen, wanted)};
+  const all = answers.map((f) => ({txt: f.txt ?? [], cname: f.cname}));
+  const lacking = all.filter(({txt, cname}) => cname.length > 0 || !txt.includes(question.token ?? ''));
+  return (lacking.length > 0 ? lacking : all).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))[0];
+}
+
+/** While the edge's addresses are unknown, addresses of a name neither verify nor refute it (rule 3). */
+function withoutEdge({question, rules, place, wanted}: Case, seen: Observation): Unknown | undefined {
+  const leadsByAddress = answered(seen).some((f) => f.cname.length === 0 && f.a.length + f.aaaa.length > 0);
+  if (rules.edgeAddresses.length > 0 || !leadsByAddress) return undefined;
+  return {
+    kind: 'Unknown',
+    reason: 'NoEdgeAddress',
+    ...place,
+    message:
+      `${shown(question.hostname)} has addresses, and it is not known yet whether they are the edge's: the platform ` +
+      `must see that its edge has an address. Needed there: ${wanted}.`,
+  };
+}
+
+/**
+ * The verdict over what the zone's own servers say. At least one must answer; where they disagree, the one without the
+ * record counts, because any of them may be asked next.
+ */
+export function judgeAuthoritative(question: Question, rules: VerificationRules, seen: Observation): Verdict {
+  const place = placeOf(question, seen);
+  const c = caseOf(question, rules, place, seen.wildcard);
+  const zone = printable(seen.zone ?? recordName(question.hostname).zone);
+  const wanted = instruction(question, place, rules);
+  const answers = answered(seen);
+  if (answers.length === 0)
+    return {kind: 'Unknown', ...couldNotAsk(shown(question.hostname), zone, seen, wanted), ...place};
+  const unknown = withoutEdge(c, seen);
+  if (unknown) return unknown;
+  const challenge = authoritativeChallenge(question, zone, wanted, seen.challenge);
+  // The servers of a zone come in any order: of several ways to be wrong, always the same is told.
+  const verdicts = answers.map((f) => judge(c, f, challenge)).toSorted(byMessage);
+  return (
+    verdicts.find((v) => v.kind === 'Refuted') ??
+    verdicts.find((v) => v.kind === 'Unknown') ??
+    verdicts.find((v) => v.kind === 'Proven' && v.by !== 'CNAME') ??
+    verdicts[0]!
+  );
+}
+
+/** Whether the TXT is worth asking for: the verdict could depend on it. */
+export const needsChallenge = (question: Question, rules: VerificationRules, seen: Observation): boolean =>
+  answered(seen).some((found) => needsTxt(question, rules, apexOf(question, seen), found));
+
+const sameServer = ({server: one}: Finding, {server: other}: Finding) =>
+  one.address === other.address && one.port === other.port;
+
+/** The verdict of each resolver that could be asked, and the number of resolvers that report a DNSSEC validation failure (RFC 4035, 5). */
+function votes(c: Case, seen: Observation): {said: (ProvenBy | Refuted)[]; bogus: Finding[]} {
+  const said: (ProvenBy | Refuted)[] = [];
+  const bogus: Finding[] = [];
+  for (const f of seen.findings) {
+    const txt = seen.challenge?.findings.find((t) => sameServer(t, f));
+    if (f.failure === 'BrokenDnssec' || (f.failure === undefined && txt?.failure === 'BrokenDnssec')) bogus.push(f);
+    if (f.failure !== undefined) continue;
+    const challenge: Challenge =
+      txt &&
+      (txt.failure === undefined
+        ? {txt: txt.txt ?? [], cname: txt.cname}
+        : {unknown: {reason: 'ResolverFailure', message: ''}});
+    const verdict = judge(c, f, challenge);
+    if (verdict.kind !== 'Unknown') said.push(verdict);
+  }
+  return {said, bogus};
+}
+
+function brokenDnssec({question, place}: Case, seen: string, bogus: readonly Finding[], zone: string): Unknown {
+  return {
+    kind: 'Unknown',
+    reason: 'DNSSECBroken',
+    ...place,
+    message:
+      `${shown(question.hostname)} ${seen} resolvers that validate refuse it (${serverNames(bogus)}): ` +
+      `the DNSSEC chain of ${zone} is broken, and the certificate authority would refuse it too. ` +
+      `At the registrar correct the DS record of ${zone}, or remove it; or have the DNS provider sign the zone anew.`,
+  };
+}
+
+/**
+ * The verdict of both groups: the zone's servers decide, then most of the recursive resolvers must agree on the verdict. Resolvers that
+ * could not be asked do not vote; if none could be asked, the verdict is Unknown. A resolver that refuses the name because its DNSSEC chain
+ * is broken does not agree.
+ */
+export function judgeBoth(
+  question: Question,
+  rules: VerificationRules,
+  authoritative: Observation,
+  recursive: Observation,
+): Verdict {
+  const first = judgeAuthoritative(question, rules, authoritative);
+  if (first.kind !== 'Proven') return first;
+  const name = shown(question.hostname);
+  const place = samePlace(first);
+  const c = caseOf(question, rules, place);
+  const {said, bogus} = votes(c, recursive);
+  if (said.length + bogus.length === 0) {
+    return {
+      kind: 'Unknown',
+      reason: 'ResolverFailure',
+      ...place,
+      message:
+        `${name} has the right record at its own servers, but no recursive resolver answered ` +
+        `(${serverNames(recursive.findings)}). The platform must check dns.recursive.`,
+    };
+  }
+  const agree = said.filter((v) => v.kind === 'Proven').length;
+  if (agree * 2 > said.length + bogus.length) return first;
+  if (agree * 2 > said.length || said.length === 0)
+    return brokenDnssec(
+      c,
+      'has the right record at its own servers, but',
+      bogus,
+      printable(authoritative.zone ?? recordName(question.hostname).zone),
+    );
+  // Never the resolvers' own times, which tick; of an old record that some still have, the zone's servers know nothing any more.
+  const allNegative = said.every((v) => v.kind === 'Proven' || reasons[v.reason].isNegativeAnswer);
+  const seconds = allNegative ? authoritative.negativeTtlSeconds : undefined;
+  return {
+    kind: 'Refuted',
+    reason: 'PropagationPending',
+    state: 'Found',
+    observed: [],
+    ...place,
+    ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
+    message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.`,
+  };
+}
+
+/**
+ * The verdict of recursive resolvers alone (`dns.mode: RecursiveOnly`, for clusters without outbound port 53). At least two resolvers must
+ * answer, and a majority of at least two must agree.
+ */
+export function judgeRecursive(question: Question, rules: VerificationRules, seen: Observation): Verdict {
+  const name = shown(question.hostname);
+  const place = placeOf(question, seen);
+  const c = caseOf(question, rules, place, seen.wildcard);
+  const unknown = withoutEdge(c, seen);
+  if (unknown) return unknown;
+  const {said, bogus} = votes(c, seen);
+  const total = said.length + bogus.length;
+  const most = (count: number) => count >= 2 && count * 2 > total;
+  const proofs = said.filter((v) => v.kind === 'Proven');
+  // A resolver's own times tick.
+  const refusals = said.flatMap((v) => (v.kind === 'Refuted' ? withoutTime(v) : []));
+  if (most(proofs.length)) return proofs.find((v) => v.by !== 'CNAME') ?? proofs[0]!;
+  if (most(refusals.length)) return refusals.toSorted(byMessage)[0]!;
+  if (bogus.length >= 2 || (bogus.length > 0 && total >= 2))
+    return brokenDnssec(c, 'cannot be verified:', bogus, printable(seen.zone ?? recordName(question.hostname).zone));
+  if (total < 2) {
+    return {
+      kind: 'Unknown',
+      reason: 'ResolverFailure',
+      ...place,
+      message:
+        `${name} could not be checked: of the recursive resolvers (${serverNames(seen.findings)}) two at least ` +
+        'must answer. The platform must check dns.recursive. Needed: ' +
+        `${instruction(question, place, rules)}.`,
+    };
+  }
+  return {
+    kind: 'Refuted',
+    reason: 'PropagationPending',
+    state: 'Unknown',
+    observed: [],
+    ...place,
+    message:
+      `${name} has the right record by some resolvers, not yet by most of them. Needed: ` +
+      `${instruction(question, place, rules)}.`,
+  };
+}
+
+function withoutTime(verdict: Refuted): Refuted {
+  const {...copy} = verdict;
+  delete copy.oldAnswerSeconds;
+  return copy;
+}
+
+/** Whether it is worth asking for names that nobody made; at a zone's apex a wildcard above has no effect (RFC 4592, 4.2). */
+export const mayBeWildcard = (verdict: Verdict) =>
+  verdict.kind === 'Refuted' && !verdict.apex && reasons[verdict.reason].mayBeWildcard === true;
+
+const recordsIn = ({findings}: Observation) => new Set(findings.flatMap((f) => [...f.cname, ...f.a, ...f.aaaa]));
+
+/** Whether a name that nobody made has a record in common with the hostname: only a wildcard gives it one. */
+export function isWildcard(seen: Observation, ofNobody: Observation): boolean {
+  return !recordsIn(seen).isDisjointFrom(recordsIn(ofNobody));
+}

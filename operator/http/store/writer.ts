@@ -1,0 +1,149 @@
+/**
+ * Writes a project's CustomDomain through server-side apply under the API's own name, never forced. Fields of other managers are only read:
+ * a write would undo their change, or they would undo it.
+ */
+import type {CustomDomainSpec} from '../../api/custom-domain.ts';
+import type {CustomDomain, Project} from '../../api/foreign.ts';
+import {customDomains} from '../../resources/resources.ts';
+import type {Cache} from '../../kube/cache/cache.ts';
+import type {Client} from '../../kube/client/client.ts';
+import {isAlreadyExists, isConflict, isFieldManagerConflict, isNotFound} from '../../kube/errors.ts';
+import {keyOf} from '../../kube/objects.ts';
+import type {ManagedFieldsEntry} from '../../kube/objects.ts';
+import {apiFieldManager, otherManager} from './managers.ts';
+import {checkIfMatch} from '../gate/preconditions.ts';
+import {Problem} from '../problems.ts';
+import type {OwnedDomain, ObjectStore} from './store.ts';
+
+/** Asks the operator for a check at once; so do GitOps tools, by their own annotation. */
+const requestedAt = 'doorplate.dev/requestedAt';
+
+export type DomainsOf = Pick<CustomDomainSpec, 'primary' | 'redirects'>;
+
+/**
+ * A change of a project's domains: returns the desired domains, or undefined for none. `status`: the operator's current status. Throws the
+ * {@link Problem} that forbids the change.
+ */
+export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DomainsOf | undefined;
+
+/** `before`: the spec that was changed, undefined if there was none. */
+export interface DomainsChanged {
+  before: DomainsOf | undefined;
+  domain: CustomDomain | undefined;
+}
+
+export class DomainWriter {
+  readonly #client: Client;
+  readonly #store: ObjectStore;
+  readonly #cache: Cache<OwnedDomain, CustomDomain>;
+
+  constructor(p: {client: Client; store: ObjectStore; domains: Cache<OwnedDomain, CustomDomain>}) {
+    this.#client = p.client;
+    this.#store = p.store;
+    this.#cache = p.domains;
+  }
+
+  /**
+   * Applies a change to the current CustomDomain, read from the API server. Returns the CustomDomain (undefined if it was deleted) and
+   * the spec from before. After a conflicting write, the change is applied again to the new version, unless `ifMatch` forbids it. With
+   * `dryRun` the API server checks what would be applied, and nothing is written.
+   */
+  async change(
+    project: Project,
+    ifMatch: string | undefined,
+    change: DomainsChange,
+    {dryRun = false} = {},
+  ): Promise<DomainsChanged> {
+    for (let attempt = 0; ; attempt++) {
+      const domain = await this.#read(project);
+      checkIfMatch(ifMatch, domain);
+      const wanted = change(domain?.spec, domain?.status);
+      try {
+        const before = domain?.spec;
+        if (domain && !wanted) return {before, domain: await this.#remove(domain)};
+        if (wanted) return {before, domain: await this.#apply(project, domain, wanted, dryRun)};
+        return {before, domain: undefined};
+      } catch (error) {
+        if (isFieldManagerConflict(error))
+          throw managedElsewhere(/conflict with "([^"]+)"/.exec(error.message)?.[1] ?? 'somebody else');
+        const again = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
+        if (!again || attempt === 3) throw error;
+      }
+    }
+  }
+
+  /** Verify and Re-verify: one immediate check. Possible whoever owns the spec. Returns the value that the status will echo. */
+  async verify(domain: CustomDomain, now: Date): Promise<string> {
+    const value = now.toISOString();
+    const written = await this.#client.patch(
+      customDomains,
+      keyOf(domain),
+      {metadata: {uid: domain.metadata.uid, annotations: {[requestedAt]: value}}},
+      {type: 'merge', fieldManager: apiFieldManager},
+    );
+    this.#cache.observe(written);
+    return value;
+  }
+
+  async #read(project: Project): Promise<CustomDomain | undefined> {
+    const cached = this.#store.domainOf(project);
+    const domain = cached && (await this.#client.get(customDomains, keyOf(cached)));
+    if (domain?.metadata.deletionTimestamp !== undefined) {
+      throw new Problem('unavailable', 'The domains of this project are being removed. Try again in a moment.', {
+        headers: {'retry-after': '2'},
+      });
+    }
+    const manager =
+      domain && otherManager((domain.metadata as {managedFields?: ManagedFieldsEntry[]}).managedFields ?? []);
+    if (manager !== undefined) throw managedElsewhere(manager);
+    return domain;
+  }
+
+  async #remove(domain: CustomDomain): Promise<undefined> {
+    const {uid, resourceVersion} = domain.metadata;
+    await this.#client.delete(customDomains, keyOf(domain), {uid, resourceVersion});
+    return undefined;
+  }
+
+  async #apply(
+    project: Project,
+    domain: CustomDomain | undefined,
+    {primary, redirects = []}: DomainsOf,
+    dryRun: boolean,
+  ): Promise<CustomDomain> {
+    const {namespace, name} = project.metadata;
+    // An apply with a version that no object has creates the object or fails (operator/kube/README.md, never adopt).
+    const metadata = domain
+      ? {
+          namespace,
+          name: domain.metadata.name,
+          uid: domain.metadata.uid,
+          resourceVersion: domain.metadata.resourceVersion,
+        }
+      : {namespace, name: this.#store.freeName(project), resourceVersion: '1'};
+    const intent: CustomDomain = {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'CustomDomain',
+      metadata,
+      spec: {
+        projectRef: {name},
+        primary,
+        ...(redirects.length > 0 && {redirects: redirects.map(({from, status}) => ({from, status}))}),
+      },
+    };
+    const written = await this.#client.applyPatch(customDomains, intent, {
+      fieldManager: apiFieldManager,
+      force: false,
+      dryRun,
+    });
+    if (!dryRun) this.#cache.observe(written);
+    return written;
+  }
+}
+
+const managedElsewhere = (manager: string): Problem =>
+  new Problem(
+    'managed-elsewhere',
+    `These domains are managed by ${manager}, not by this API: a change here would be undone there. Change them where they come from.`,
+    {manager},
+  );

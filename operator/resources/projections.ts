@@ -1,0 +1,124 @@
+/**
+ * The parts of objects' metadata that caches keep. Users can fill the labels, annotations, finalizers and owners of their objects up to
+ * 1.5 MiB; a few hundred of these objects would use all memory of a process. Caches therefore keep only the members that are read, bounded
+ * in size.
+ */
+import {liftBanAnnotation} from '../api/api-key.ts';
+import {requestAnnotations} from '../api/custom-domain.ts';
+import {cut} from '../api/rules.ts';
+import {privateKeyAnnotation, restingLabel} from '../domain/certificates/certificate.ts';
+import {entryPointsAnnotation} from '../domain/routes/ingress.ts';
+import {restsForAnnotation, restsUntilAnnotation} from '../domain/certificates/retained.ts';
+import {keptFinalizers} from '../kube/writes/finalizer.ts';
+import type {HasMeta, ObjectMeta} from '../kube/objects.ts';
+import {forAnnotation, intentAnnotation, managedBy, ownerLabel} from './labels.ts';
+
+/** On a Project or a CustomDomain while Doorplate has something to take down when it goes. */
+export const finalizer = 'doorplate.dev/routes';
+
+/** Characters of the value by which somebody asks for a check. */
+export const longestRequest = 256;
+/** Characters of the value that lifts a ban. */
+export const longestLift = 256;
+
+/** Identity and version of an object. */
+export const identity = ({name, namespace, uid, resourceVersion}: ObjectMeta): ObjectMeta => ({
+  name,
+  namespace,
+  uid,
+  resourceVersion,
+});
+
+const withAge = ({generation, creationTimestamp, deletionTimestamp, ...rest}: ObjectMeta): ObjectMeta => ({
+  ...identity(rest),
+  ...(generation !== undefined && {generation}),
+  ...(creationTimestamp !== undefined && {creationTimestamp}),
+  ...(deletionTimestamp !== undefined && {deletionTimestamp}),
+});
+
+type Texts = Readonly<Record<string, string>> | undefined;
+
+/** The members of these names, cut to so many characters; undefined where there is none. */
+function only(all: Texts, names: readonly string[], longest: number): Record<string, string> | undefined {
+  const found = names.flatMap((name): [string, string][] => {
+    const value = all?.[name];
+    return value === undefined ? [] : [[name, value.length <= longest ? value : copied(cut(value, longest))]];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+}
+
+/** A part of a text that is no longer a part of it: V8 keeps the whole in memory as long as there is a part. */
+const copied = (part: string): string => Buffer.from(part).toString();
+
+const members = (labels: Record<string, string> | undefined, annotations: Record<string, string> | undefined) => ({
+  ...(labels && {labels}),
+  ...(annotations && {annotations}),
+});
+
+/** An object without what nobody here reads of its metadata. */
+export const bare = <T extends HasMeta>(object: T): T => ({...object, metadata: withAge(object.metadata)});
+
+/** The same for a Project or a CustomDomain, with its finalizers and the annotations that ask for a check. */
+export function bareOwner<T extends HasMeta>(object: T): T {
+  const {annotations, finalizers} = object.metadata;
+  const kept = keptFinalizers(finalizers, finalizer);
+  return {
+    ...object,
+    metadata: {
+      ...withAge(object.metadata),
+      ...members(undefined, only(annotations, requestAnnotations, longestRequest)),
+      ...(kept && {finalizers: kept}),
+    },
+  };
+}
+
+/** The same of an ApiKey: with what lifts its ban. */
+export const bareKey = <T extends HasMeta>(key: T): T => ({
+  ...key,
+  metadata: {
+    ...withAge(key.metadata),
+    ...members(undefined, only(key.metadata.annotations, [liftBanAnnotation], longestLift)),
+  },
+});
+
+/** Characters of what Doorplate and cert-manager write themselves into the metadata of an object. */
+const longestOwn = 512;
+/** An object of ours has one owner; more are somebody's attempt. */
+const mostOwners = 8;
+/** These hold a removal up, and are taken off by one (kube/writes/apply.ts). */
+const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
+
+const childLabels = [...Object.keys(managedBy), ownerLabel, restingLabel];
+const childAnnotations = [
+  forAnnotation,
+  intentAnnotation,
+  entryPointsAnnotation,
+  restsForAnnotation,
+  restsUntilAnnotation,
+  privateKeyAnnotation,
+];
+
+/** The same for objects that Doorplate has written, with Doorplate's labels and annotations and the finalizers that delay their removal. */
+export function bareChild<T extends HasMeta>(object: T): T {
+  const {labels, annotations, ownerReferences, finalizers = []} = object.metadata;
+  const held = finalizers.filter((name) => collectors.has(name));
+  return {
+    ...object,
+    metadata: {
+      ...withAge(object.metadata),
+      ...members(only(labels, childLabels, longestOwn), only(annotations, childAnnotations, longestOwn)),
+      ...(ownerReferences && {ownerReferences: ownerReferences.slice(0, mostOwners)}),
+      ...(held.length > 0 && {finalizers: held}),
+    },
+  };
+}
+
+/** Annotations by which a CertificateRequest names its Certificate and attempt. */
+const requestOf = ['cert-manager.io/certificate-name', 'cert-manager.io/certificate-revision'] as const;
+
+/** The metadata of a CertificateRequest. */
+export const requestMeta = ({labels, annotations, ownerReferences, ...metadata}: ObjectMeta): ObjectMeta => ({
+  ...withAge(metadata),
+  ...members(only(labels, [ownerLabel], longestOwn), only(annotations, requestOf, longestOwn)),
+  ...(ownerReferences && {ownerReferences: ownerReferences.slice(0, mostOwners)}),
+});

@@ -1,0 +1,143 @@
+/** The rooms of operator/: which of them may import which, and which files of a folder the other folders may import. */
+import {globSync, readFileSync} from 'node:fs';
+import {basename, dirname, join} from 'node:path/posix';
+import {describe, expect, test} from '@jest/globals';
+import {importsOf} from '../support/source.ts';
+
+/** From low to high. A file imports files of its own room and of lower rooms. Rooms of one level do not know each other. */
+const levels = [
+  ['dns', 'kube'],
+  ['api'],
+  ['domain'],
+  ['acme', 'limits', 'redirector', 'resources', 'setting-values.ts'],
+  ['api-settings.ts', 'edge'],
+  ['config.ts', 'controllers'],
+  ['observability', 'preflight'],
+  ['http'],
+  ['authorize', 'cli', 'generate'],
+  ['roles'],
+  ['main.ts'],
+];
+
+/**
+ * The front doors: the files of a folder that files outside of it import. All its other files are private to the folder and the
+ * folders in it. A folder that is not listed has no private files.
+ */
+const doors: Readonly<Record<string, readonly string[]>> = {
+  authorize: ['authorizer', 'envoy', 'http'],
+  cli: [],
+  'cli/check': ['command', 'subjects'],
+  'cli/domains': ['domains', 'explain', 'records', 'status', 'verify', 'why'],
+  'cli/platform/adopt': ['command'],
+  'cli/platform/policy': ['command'],
+  controllers: ['account', 'api-key', 'custom-domain', 'gather', 'project'],
+  'controllers/orders': ['order-queue', 'order-tracker'],
+  'controllers/probes': ['dns-check', 'issuance-reader', 'observations', 'observer'],
+  'controllers/state': [
+    'caches',
+    'census',
+    'certificate-times',
+    'check-times',
+    'edge-addresses',
+    'first-domains',
+    'issuer',
+    'project-slots',
+    'rendering',
+    'tenants',
+  ],
+  dns: ['addresses', 'client', 'inquiry', 'names', 'outward', 'rate', 'resolvers', 'wire'],
+  domain: ['api-key', 'csv', 'lifecycle', 'networks', 'tenant', 'text', 'times', 'world'],
+  'domain/claims': ['claim', 'claim-write', 'ownership'],
+  'domain/host': ['steps'],
+  'domain/project': ['default-hostname', 'limit', 'project', 'world'],
+  'domain/reasons': ['reason', 'reasons'],
+  'domain/verification': [
+    'addresses',
+    'cdns',
+    'message',
+    'method',
+    'methods',
+    'misplaced-record',
+    'providers',
+    'records',
+    'verdict',
+  ],
+  edge: ['plain-http', 'probe'],
+  generate: [],
+  // The page, which is built from dashboard/, imports the schemas.
+  http: ['audit', 'broken-requests', 'idempotency', 'listen', 'problems', 'server', 'usage', 'views'],
+  'http/gate': [
+    'address',
+    'auth',
+    'caller',
+    'conditional',
+    'gate',
+    'namespace-header',
+    'pools',
+    'preconditions',
+    'refusals',
+    'service-accounts',
+  ],
+  'http/openapi': ['docs-page', 'openapi', 'static-file'],
+  'http/page': ['files', 'routes'],
+  'http/routes': ['audit', 'dry-run', 'events', 'key-bounds', 'keys', 'reads', 'usage', 'writes'],
+  'http/session': ['cookie', 'pass', 'routes', 'same-origin', 'sessions'],
+  'http/store': ['key-writer', 'settled', 'store', 'writer'],
+  kube: ['clock', 'drain', 'equality', 'errors', 'manager', 'metrics', 'objects'],
+  'kube/cache': ['cache'],
+  'kube/client': ['client', 'kubeconfig', 'proxy', 'service-account-token', 'workers'],
+  'kube/controller': ['appointments', 'controller', 'wake'],
+  'kube/leader': ['leader'],
+  'kube/writes': ['apply', 'events', 'finalizer', 'side-by-side', 'status'],
+  limits: ['bans', 'headers', 'journal', 'limiter', 'limits', 'metrics', 'records', 'usage', 'verdict', 'window'],
+  'limits/ledger': ['journal-tables', 'ledger'],
+  preflight: ['preflight', 'question', 'questions'],
+  roles: ['api', 'client', 'operator', 'parts', 'preflight', 'redirector', 'uninstall'],
+};
+
+/** More files than this in one folder are hard to find one's way in. `domain/host` is a list of steps, one file each. */
+const mostFiles = 15;
+
+const root = new URL('../../operator/', import.meta.url);
+const files = globSync('**/*.ts', {cwd: root}).toSorted();
+const imports = files.flatMap((from) =>
+  importsOf(readFileSync(new URL(from, root), 'utf8'))
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => ({from, to: join(dirname(from), specifier)})),
+);
+const roomOf = (path: string): string => path.split('/')[0]!;
+const levelOf = (path: string): number => levels.findIndex((rooms) => rooms.includes(roomOf(path)));
+const isInside = (path: string, folder: string): boolean => folder === '.' || path.startsWith(`${folder}/`);
+
+describe('The rooms of operator/', () => {
+  test('have each a level', () => {
+    expect(imports.length).toBeGreaterThan(500);
+    expect([...new Set(files.map(roomOf))].toSorted()).toEqual(levels.flat().toSorted());
+  });
+
+  test('import nothing of the same level or a higher one', () => {
+    const upward = imports.filter(({from, to}) => roomOf(from) !== roomOf(to) && levelOf(to) >= levelOf(from));
+    expect(upward.map(({from, to}) => `${from} imports ${to}`)).toEqual([]);
+  });
+});
+
+describe('A folder of operator/', () => {
+  const folders = [...new Set(files.map(dirname))];
+
+  test(`has at most ${mostFiles} files`, () => {
+    const sizes = folders.map((folder) => ({folder, size: files.filter((path) => dirname(path) === folder).length}));
+    expect(sizes.filter(({folder, size}) => folder !== 'domain/host' && size > mostFiles)).toEqual([]);
+  });
+
+  test('has private files that no file outside of it imports', () => {
+    const isPrivate = (path: string) => doors[dirname(path)]?.includes(basename(path, '.ts')) === false;
+    const intruders = imports.filter(({from, to}) => isPrivate(to) && !isInside(from, dirname(to)));
+    expect(intruders.map(({from, to}) => `${from} imports ${to}, which is private to ${dirname(to)}/`)).toEqual([]);
+  });
+
+  test('has no front door that nobody outside comes in by', () => {
+    const used = new Set(imports.filter(({from, to}) => !isInside(from, dirname(to))).map(({to}) => to));
+    const listed = Object.entries(doors).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}.ts`));
+    expect(listed.filter((path) => !used.has(path))).toEqual([]);
+  });
+});

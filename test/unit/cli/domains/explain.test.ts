@@ -1,0 +1,198 @@
+/** What `why` says of every reason, and how it ends. */
+import {describe, expect, test} from '@jest/globals';
+import type {Party} from '../../../../operator/api/custom-domain.ts';
+import {exitCodeOfAll, type ExitCode} from '../../../../operator/cli/exit-code.ts';
+import {explainCondition, explainHost, sayExplanation} from '../../../../operator/cli/domains/explain.ts';
+import {type ReasonName, reasons} from '../../../../operator/domain/reasons/reasons.ts';
+import type {HostView} from '../../../../operator/http/views.ts';
+
+const now = Date.parse('2026-03-01T12:00:00Z');
+const target = 'docs-acme-k3v9x2m4q7w1z.apps.platform.test';
+
+const record = (change: Partial<HostView['records'][number]> = {}): HostView['records'][number] => ({
+  type: 'CNAME',
+  name: 'docs',
+  zone: 'example.com',
+  value: target,
+  ttl: 3600,
+  state: 'Found',
+  observed: [],
+  ...change,
+});
+
+const hostWith = (reason: string, change: Partial<HostView> = {}) => ({
+  namespace: 'acme',
+  customDomain: 'docs',
+  host: {
+    hostname: 'docs.example.com',
+    role: 'Primary',
+    phase: 'AwaitingVerification',
+    reason,
+    message: 'in its own words',
+    since: '2026-03-01T11:30:00Z',
+    addedAt: '2026-03-01T11:00:00Z',
+    waitingFor: reasons[reason as ReasonName]?.waitingFor ?? 'Nobody',
+    records: [],
+    ...change,
+  } satisfies HostView as HostView,
+});
+
+const [done, waiting, customer, platform] = [0, 3, 4, 5] as const;
+const again = 'kubectl doorplate verify docs -n acme';
+
+/** What each reason ends with, and words of what has to be done. A reason that is added to the table is missed here. */
+const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
+  ProjectNotFound: [customer, 'Create the Project'],
+  ProjectHasDomains: [customer, 'into the older CustomDomain'],
+  ProjectLimitReached: [customer, 'Delete a project'],
+  HostnameNotAllowed: [customer, 'Choose another hostname'],
+  DuplicateHostname: [customer, 'Remove one of the two'],
+  PlanUpgradeRequired: [customer, 'Upgrade the plan'],
+  PlanNotFound: [platform, 'The platform: create it'],
+  NoSuccessfulDeploy: [customer, 'Deploy the project'],
+  HostnameLimitReached: [customer, 'Remove a hostname, or upgrade the plan'],
+  CheckPending: [waiting, 'Nothing: the first check follows'],
+  RecordMissing: [customer, 'Create the CNAME record'],
+  TargetMismatch: [customer, 'Correct its value'],
+  IndirectCNAME: [customer, 'Point the CNAME straight to the host'],
+  ConflictingRecord: [customer, 'Delete them and create the CNAME'],
+  ProxiedOrFlattened: [customer, 'Switch the proxy or the flattening off'],
+  BehindCDN: [customer, 'Create the TXT record'],
+  ConflictingA: [customer, 'Delete it'],
+  ConflictingAAAA: [customer, 'Delete it'],
+  TXTMissing: [customer, 'Create the TXT record'],
+  TXTMismatch: [customer, 'Correct its value'],
+  PropagationPending: [waiting, 'Nothing: old answers expire'],
+  AuthoritativeUnreachable: [platform, 'allow port 53 outward'],
+  AuthoritativeFailure: [customer, 'Mend the zone at the DNS provider'],
+  DNSSECBroken: [customer, 'DS record at the registrar'],
+  ResolverFailure: [platform, 'dns.recursive'],
+  NoEdgeAddress: [platform, 'the Service in edge.service'],
+  HostnameClaimed: [customer, 'Remove the records that point to the other place'],
+  VerificationExpired: [customer, `ask for a check (${again})`],
+  CAABlocksIssuer: [customer, 'add the CAA record'],
+  CAALookupFailed: [customer, 'must answer questions for CAA'],
+  Issuing: [waiting, 'Nothing.'],
+  IssuanceQueued: [waiting, 'Nothing: the message says when'],
+  IssuanceBudgetExhausted: [waiting, 'Mend what made the attempts fail'],
+  IssuanceStalled: [platform, `ask for a fresh attempt (${again})`],
+  NameTaken: [platform, 'Delete or rename that object'],
+  WriteRefused: [platform, 'Correct what they name'],
+  EdgeUnreachable: [platform, 'bring the edge back'],
+  EdgeNotServing: [platform, 'must look at its ingress controller'],
+  EdgePending: [waiting, 'Nothing.'],
+  WaitingForPrimary: [waiting, 'See the primary'],
+  StatusTooLarge: [customer, 'Make it smaller'],
+  Serving: [done, 'Nothing.'],
+  Redirecting: [done, 'Nothing.'],
+  RenewalOverdue: [platform, `ask for a fresh attempt (${again})`],
+  CertificateExpired: [platform, `ask for a fresh attempt (${again})`],
+  ServedUntilReplaced: [done, 'See the primary'],
+  ServedBehindCDN: [done, 'Create the TXT record'],
+  DNSDrifted: [customer, 'Put the record back'],
+  Removing: [waiting, 'Nothing.'],
+  Accepted: [done, 'Nothing.'],
+  Proven: [done, 'Nothing.'],
+  Issued: [done, 'Nothing.'],
+  Routed: [done, 'Nothing.'],
+  RoutesPending: [waiting, 'Nothing.'],
+  PlanFound: [done, 'Nothing.'],
+  KeyUsable: [done, 'Nothing.'],
+  KeyExpired: [customer, 'Write a later expireTime'],
+  KeyBanned: [customer, 'Have the client wait'],
+  ServiceNotFound: [customer, 'correct serviceRef'],
+  ServicePortNotFound: [customer, 'Correct serviceRef.port'],
+  NoReadyEndpoint: [customer, 'Deploy the project'],
+  Deployed: [done, 'Nothing.'],
+  DefaultHostDisabled: [done, 'Nothing.'],
+};
+
+const parties: Record<number, string> = {
+  3: '  Who     (nobody: it is on its way|the certificate authority)\n',
+  4: '  Who     the customer\n',
+  5: '  Who     the platform\n',
+};
+
+describe('why', () => {
+  test.each(Object.entries(expected))('of a hostname that is %s ends with %j', (reason, [code, needed]) => {
+    const why = explainHost(hostWith(reason));
+    expect([why.needed, exitCodeOfAll([why])]).toEqual([expect.stringContaining(needed), code]);
+    const said = sayExplanation(why, {now, colours: false});
+    expect(said).toContain(`docs.example.com (CustomDomain docs): ${reason} (AwaitingVerification, for 30m)\n`);
+    // What is done, and could be better, is told as well.
+    const isTold = code !== done || why.waitingFor !== 'Nobody';
+    expect(said.includes('Needed')).toBe(isTold);
+    expect(said).toMatch(new RegExp(parties[code] ?? '$'));
+    expect(said.includes('in its own words')).toBe(isTold);
+  });
+
+  test('of a reason of a newer Doorplate has its message', () => {
+    const why = explainHost(hostWith('Unheard', {waitingFor: 'Platform'}));
+    expect([why.seen, exitCodeOfAll([why])]).toEqual(['in its own words', platform]);
+  });
+
+  test('says what was seen and which records are missing, those that were found left out', () => {
+    const records = [
+      record({state: 'Conflicting', observed: ['A 203.0.113.7']}),
+      record({type: 'TXT', name: '_doorplate-challenge.docs', value: 'token', state: 'Missing'}),
+      record({type: 'A', value: '192.0.2.1', state: 'Found'}),
+    ];
+    const zone = {name: 'example.com', nameServers: ['ns.example.com'], provider: 'Cloudflare'};
+    const why = explainHost(hostWith('ConflictingRecord', {records, zone}));
+    expect(why.seen).toContain('Found: A 203.0.113.7.');
+    expect(why.records).toEqual([
+      `CNAME docs -> ${target} (TTL 3600) in the zone example.com at Cloudflare`,
+      'TXT _doorplate-challenge.docs -> "token" (TTL 3600) in the zone example.com at Cloudflare',
+    ]);
+  });
+
+  test.each<[string, string, Partial<HostView>, string | undefined]>([
+    ['awaits its record', 'RecordMissing', {}, '2026-03-08 11:00 UTC: then automatic checks end'],
+    ['is not checked any more', 'VerificationExpired', {}, undefined],
+    [
+      'is served for the grace time',
+      'DNSDrifted',
+      {phase: 'Live', servedUntil: '2026-03-05T10:00:30Z'},
+      '2026-03-05 10:00 UTC: until then it is served',
+    ],
+    [
+      'is late with its renewal',
+      'RenewalOverdue',
+      {phase: 'Live', certificateExpires: '2026-04-01T00:00:00Z'},
+      '2026-04-01 00:00 UTC: then its certificate expires',
+    ],
+  ])('of one that %s says until when', (_, reason, change, until) => {
+    const said = sayExplanation(explainHost(hostWith(reason, change), 7 * 86_400_000), {now, colours: false});
+    expect(/^ {2}Until {3}(.*)$/m.exec(said)?.[1]).toEqual(until);
+  });
+
+  test('has who must act as status has it, whatever is usual for the reason', () => {
+    const codes = (['Customer', 'CertificateAuthority'] as Party[]).map((waitingFor) =>
+      exitCodeOfAll([explainHost(hostWith('IssuanceStalled', {waitingFor}))]),
+    );
+    expect(codes).toEqual([customer, waiting]);
+  });
+
+  test('of a Project says what its condition says', () => {
+    const ready = {reason: 'ServiceNotFound', message: 'There is no Service web in this namespace.'};
+    const why = explainCondition({kind: 'Project', metadata: {name: 'web', namespace: 'acme'}}, ready);
+    expect(sayExplanation(why, {now, colours: false})).toBe(`Project web: ServiceNotFound
+  Seen    The Service that serviceRef names does not exist.
+  Needed  Create it, or correct serviceRef.
+  Who     the customer
+  Says    There is no Service web in this namespace.
+`);
+  });
+});
+
+const ends = (...names: ReasonName[]) => exitCodeOfAll(names.map((reason) => ({reason, ...reasons[reason]})));
+
+describe('Of several', () => {
+  test('what the customer has to do counts before what the platform has to, and that before a wait', () => {
+    expect(ends('Serving', 'Issuing', 'IssuanceStalled', 'RecordMissing')).toBe(customer);
+    expect(ends('Serving', 'Issuing', 'IssuanceStalled')).toBe(platform);
+    expect(ends('Serving', 'Issuing')).toBe(waiting);
+    expect(ends('Serving', 'Redirecting')).toBe(done);
+    expect(ends()).toBe(done);
+  });
+});

@@ -1,0 +1,395 @@
+import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals';
+import * as fc from 'fast-check';
+import {OrderBook} from '../../../../operator/controllers/orders/order-queue.ts';
+import type {Budgets} from '../../../../operator/domain/certificates/budget.ts';
+import type {OrderWish} from '../../../../operator/domain/certificates/issuance.ts';
+import {timestamp} from '../../../../operator/domain/times.ts';
+import {days, hours, minutes, seconds, t0} from '../../../support/world.ts';
+
+const budgets: Budgets = {
+  account: [{limit: 2, perMs: minutes}],
+  registeredDomain: [{limit: 3, perMs: hours}],
+  certificates: [{limit: 4, perMs: 7 * days}],
+  failures: [{limit: 2, perMs: hours}],
+};
+
+let told: string[];
+let book: OrderBook;
+/** Whose a hostname is. */
+const holders = new Map<string, string>();
+function make(change: Partial<Budgets> = {}): OrderBook {
+  const made = new OrderBook({
+    budgets: {...budgets, ...change},
+    unheardAfterMs: 30 * minutes,
+    tenantOf: (hostname) => holders.get(hostname),
+  });
+  made.onChange((owner) => told.push(owner));
+  return made;
+}
+
+beforeEach(() => {
+  jest.useFakeTimers({now: t0});
+  told = [];
+  holders.clear();
+  book = make();
+});
+afterEach(() => {
+  book.stop();
+  jest.useRealTimers();
+});
+
+/** A host of a CustomDomain of its own. */
+const host = (name: string, zone = `${name}.example`): OrderWish => ({
+  hostname: `www.${zone}`,
+  certificate: `acme/${name}`,
+  state: 'Wanted',
+  since: Date.now(),
+});
+function want(name: string, {tenant = 'acme', zone}: {tenant?: string; zone?: string} = {}): boolean {
+  const wish = host(name, zone);
+  holders.set(wish.hostname, tenant);
+  return book.keep(name, tenant, [wish]);
+}
+const answer = (name: string) => book.grant(`acme/${name}`)?.kind;
+const answers = (...names: string[]) => names.map((n) => answer(n)).join(' ');
+/** The request of a Certificate comes to be; `ordered`: the CA has the order. */
+const requested = (name: string, {at = Date.now(), ordered = true, zone = `${name}.example`} = {}) =>
+  book.observe(`acme/${name}`, `www.${zone}`, {at: timestamp(at), outcome: 'Pending'}, ordered);
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+/** One after the other. */
+const wantAll = async (tenant: string, ...names: string[]) => {
+  for (const name of names) {
+    await pass(1);
+    want(name, {tenant});
+  }
+};
+
+test('What is used of the account is counted within each window: what is granted at once, what was made until it is over', async () => {
+  book = make({
+    account: [
+      {limit: 2, perMs: minutes},
+      {limit: 9, perMs: hours},
+    ],
+  });
+  const used = () => [...book.account()].map(({limit, used: orders}) => `${orders}/${limit}`);
+  expect(used()).toEqual(['0/2', '0/9']);
+  want('a');
+  expect(used()).toEqual(['1/2', '1/9']);
+  requested('a');
+  await pass(2 * minutes);
+  expect(used()).toEqual(['0/2', '1/9']);
+});
+
+describe('The line', () => {
+  test('grants at once while there is room; then who comes first is served first', async () => {
+    expect(want('a')).toBe(true);
+    want('b');
+    for (const name of ['c', 'd', 'e']) {
+      await pass(1);
+      want(name);
+    }
+    expect(answers('a', 'b', 'c', 'd', 'e')).toBe('Granted Granted Queued Queued Queued');
+    requested('a');
+    requested('b');
+    await pass(minutes);
+    expect(answers('c', 'd', 'e')).toBe('Granted Granted Queued');
+    expect(told).toEqual(['c', 'd']);
+  });
+
+  test('keeps the place of an owner that asks again', async () => {
+    for (const name of ['a', 'b', 'c', 'd']) {
+      want(name);
+      await pass(1);
+    }
+    want('c');
+    requested('a');
+    requested('b');
+    await pass(minutes);
+    expect(told).toEqual(['c', 'd']);
+  });
+
+  test('drops an owner that no longer wants an order, and serves the next one', async () => {
+    for (const name of ['a', 'b', 'c', 'd']) {
+      want(name);
+      await pass(1);
+    }
+    book.keep('c', 'acme', []);
+    book.keep('a', 'acme', []);
+    expect(answers('b', 'd')).toBe('Granted Granted');
+    expect(answer('c')).toBeUndefined();
+  });
+
+  test('lets tenants take turns: a short line of one passes a long one of another', async () => {
+    book = make({account: [{limit: 8, perMs: minutes}]});
+    await wantAll('third', ...'abcdefgh');
+    await wantAll('acme', 'a1', 'a2', 'a3', 'a4');
+    await wantAll('other', 'b1');
+    requested('a');
+    requested('b');
+    await pass(minutes);
+    expect(answers('a1', 'a2', 'b1')).toBe('Granted Queued Granted');
+  });
+
+  describe('of an account that may order eight an hour', () => {
+    const account = [{limit: 8, perMs: hours}];
+    beforeEach(() => {
+      book = make({account});
+    });
+
+    test('grants a tenant that is alone all of it', async () => {
+      await wantAll('acme', ...'abcdefghi');
+      expect(answers(...'hi')).toBe('Granted Queued');
+    });
+
+    test('serves tenants that have had less than a quarter of it before all others', async () => {
+      await wantAll('acme', ...'abcdefgh');
+      for (const name of 'abcdefgh') {
+        requested(name);
+        await pass(minutes);
+      }
+      await wantAll('acme', 'i', 'j', 'k');
+      await wantAll('other', 'x', 'y', 'z');
+      // By turns it would be i, x, j.
+      await pass(52 * minutes + 30 * seconds);
+      expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Queued Queued Granted Queued Queued');
+      await pass(2 * minutes);
+      expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Granted Queued Granted Granted Queued');
+    });
+
+    test('reports places in that order', async () => {
+      await wantAll('acme', ...'abcdefgh');
+      await wantAll('acme', 'i');
+      await wantAll('other', 'x', 'y', 'z');
+      book.keep('i', 'acme', []);
+      await wantAll('acme', 'i');
+      const place = (name: string) => {
+        const grant = book.grant(`acme/${name}`);
+        return grant?.kind === 'Queued' ? grant.place : undefined;
+      };
+      expect(['x', 'y', 'i'].map(place)).toEqual([1, 2, 4]);
+    });
+
+    test('counts orders from before a restart for the tenant that holds the hostname', async () => {
+      for (const [i, name] of [...'abcdefgh'].entries()) {
+        holders.set(`www.${name}.example`, 'acme');
+        const at = timestamp(Date.now() - i * minutes);
+        book.recall(`www.${name}.example`, [{at, outcome: 'Issued', endedAt: at}]);
+      }
+      await wantAll('acme', 'i');
+      await wantAll('other', 'x');
+      await pass(53 * minutes + 30 * seconds);
+      expect(told).toEqual(['x']);
+    });
+
+    test('counts orders of a hostname that has passed to another tenant for that one', async () => {
+      await wantAll('acme', ...'abcdefgh');
+      for (const name of 'abcdefgh') {
+        requested(name);
+        holders.set(`www.${name}.example`, 'other');
+        book.pass(`www.${name}.example`);
+        await pass(minutes);
+      }
+      await wantAll('other', 'x');
+      await wantAll('acme', 'i');
+      await pass(52 * minutes + 30 * seconds);
+      expect(answers('x', 'i')).toBe('Queued Granted');
+    });
+  });
+
+  test('of thousands asks whose a hostname is once for each order, not for all with each wish', async () => {
+    let asked = 0;
+    book = new OrderBook({
+      budgets: {...budgets, account: [{limit: 1000, perMs: hours}], registeredDomain: []},
+      unheardAfterMs: 30 * minutes,
+      tenantOf: (hostname) => {
+        asked++;
+        return hostname;
+      },
+    });
+    const names = Array.from({length: 3000}, (_, i) => `n${i}`);
+    for (const name of names) {
+      book.keep(name, name, [host(name)]);
+      if (answer(name) === 'Granted') requested(name);
+    }
+    expect(book.waiting).toBe(2000);
+    expect(asked).toBe(1000);
+  });
+
+  test('reports a place and a time in whole minutes, which stay until that time has passed', async () => {
+    for (const name of ['a', 'b']) {
+      want(name);
+      requested(name);
+    }
+    await pass(10 * seconds);
+    for (const name of ['c', 'd', 'e']) want(name);
+    const told1 = book.grant('acme/e');
+    expect(told1).toEqual({kind: 'Queued', place: 3, expectedAt: t0 + 3 * minutes});
+    expect(book.grant('acme/c')).toEqual({kind: 'Queued', place: 1, expectedAt: t0 + 2 * minutes});
+    await pass(51 * seconds);
+    expect(answers('c', 'd')).toBe('Granted Granted');
+    expect(book.grant('acme/e')).toEqual(told1);
+    // Nobody has seen the orders of c and d yet.
+    await pass(2 * minutes);
+    expect(book.grant('acme/e')).toEqual({kind: 'Queued', place: 1, expectedAt: t0 + 5 * minutes});
+  });
+});
+
+describe('The account', () => {
+  test('counts a grant until its order is known to be made, and from then on for the window', async () => {
+    want('a');
+    want('b');
+    want('c');
+    await pass(5 * minutes);
+    expect(answer('c')).toBe('Queued');
+    requested('a', {ordered: false});
+    await pass(5 * minutes);
+    expect(answer('c')).toBe('Queued');
+    book.observe('acme/a', 'www.a.example', {at: timestamp(t0 + 5 * minutes), outcome: 'Pending'}, true);
+    await pass(minutes - 1);
+    expect(answer('c')).toBe('Queued');
+    await pass(1);
+    expect(answer('c')).toBe('Granted');
+  });
+
+  test('counts a grant whose order is never seen as made after a while: an absent cert-manager blocks nobody for ever', async () => {
+    want('a');
+    want('b');
+    want('c');
+    await pass(31 * minutes - 1);
+    expect(answer('c')).toBe('Queued');
+    await pass(1);
+    expect(answer('c')).toBe('Granted');
+  });
+
+  test('counts orders that nobody asked for: renewals, and an order from before a restart', async () => {
+    requested('renewed');
+    book.keep('begun', 'acme', [{...host('begun'), state: 'Ordered', since: t0 - seconds}]);
+    expect(want('a')).toBe(true);
+    expect(answers('begun', 'a')).toBe('Granted Queued');
+  });
+
+  test('counts an order once, however often it is observed', () => {
+    want('a');
+    requested('a');
+    requested('a');
+    book.observe('acme/a', 'www.a.example', {at: timestamp(t0), outcome: 'Issued', endedAt: timestamp(t0)}, true);
+    want('b');
+    expect(answer('b')).toBe('Granted');
+    expect(book.orders('www.a.example')).toEqual([{at: timestamp(t0), outcome: 'Issued', endedAt: timestamp(t0)}]);
+  });
+
+  test('however late cert-manager orders, the CA never sees more orders than the budget in any span', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({pause: fc.nat({max: 40_000}), delay: fc.nat({max: 100_000})}), {
+          minLength: 1,
+          maxLength: 25,
+        }),
+        async (wishes) => {
+          book.stop();
+          book = new OrderBook({
+            budgets: {...budgets, registeredDomain: [{limit: 1000, perMs: minutes}]},
+            unheardAfterMs: 30 * minutes,
+            tenantOf: () => undefined,
+          });
+          book.onChange((owner) => granted(owner));
+          const seen: number[] = [];
+          const delays = new Map<string, number>();
+          const done = new Set<string>();
+          const granted = (name: string) => {
+            if (answer(name) !== 'Granted' || done.has(name)) return;
+            done.add(name);
+            const begun = Date.now();
+            setTimeout(() => {
+              seen.push(Date.now());
+              requested(name, {at: begun});
+              book.keep(name, 'acme', []);
+            }, delays.get(name));
+          };
+          for (const [i, {pause, delay}] of wishes.entries()) {
+            await pass(pause);
+            delays.set(`w${i}`, delay);
+            want(`w${i}`);
+            granted(`w${i}`);
+          }
+          await pass(2 * hours);
+          expect(seen).toHaveLength(wishes.length);
+          for (const t of seen) expect(seen.filter((u) => u >= t && u < t + minutes).length).toBeLessThanOrEqual(2);
+        },
+      ),
+      {numRuns: 50},
+    );
+  });
+});
+
+describe('A registered domain', () => {
+  test('that has spent its budget waits until there is room, and delays nobody else', async () => {
+    book = make({account: [{limit: 100, perMs: minutes}]});
+    for (const name of ['a', 'b', 'c']) {
+      want(name, {zone: `${name}.shared.example`});
+      requested(name, {zone: `${name}.shared.example`});
+    }
+    want('d', {zone: 'd.shared.example'});
+    want('e');
+    expect(answers('d', 'e')).toBe('Exhausted Granted');
+    expect(book.grant('acme/d')).toEqual({kind: 'Exhausted', until: t0 + hours});
+    await pass(hours);
+    expect(answer('d')).toBeUndefined();
+    want('d', {zone: 'd.shared.example'});
+    expect(answer('d')).toBe('Granted');
+  });
+});
+
+describe('A restart forgets nothing', () => {
+  test('the line keeps its order, and nobody is served before all have been entered again', () => {
+    for (const [name, waited] of [
+      ['late', 10],
+      ['early', 30],
+      ['middle', 20],
+    ] as const)
+      book.enter(name, 'acme', {...host(name), since: t0 - waited * seconds});
+    expect(answers('late', 'early', 'middle')).toBe('Queued Queued Queued');
+    want('late');
+    expect(answers('early', 'middle', 'late')).toBe('Granted Granted Queued');
+  });
+
+  test('orders known from CertificateRequests and claims count from the time at which they ended', async () => {
+    book.observe(
+      'acme/a',
+      'www.a.example',
+      {at: timestamp(t0 - 50 * seconds), outcome: 'Issued', endedAt: timestamp(t0 - 40 * seconds)},
+      true,
+    );
+    book.recall('www.b.example', [
+      {
+        at: timestamp(t0 - 50 * seconds),
+        outcome: 'Failed',
+        endedAt: timestamp(t0 - 30 * seconds),
+        message: 'it failed',
+      },
+    ]);
+    want('c');
+    expect(answer('c')).toBe('Queued');
+    await pass(20 * seconds);
+    expect(answer('c')).toBe('Queued');
+    await pass(seconds);
+    expect(answer('c')).toBe('Granted');
+    expect(book.orders('www.b.example')).toMatchObject([{outcome: 'Failed', message: 'it failed'}]);
+  });
+
+  test('an order without an end counts from when the CA had it or from when it was given up, not from the restart', async () => {
+    book.recall('www.a.example', [
+      {at: timestamp(t0 - 10 * minutes), outcome: 'Pending', endedAt: timestamp(t0 - 9 * minutes)},
+    ]);
+    book.observe('acme/b', 'www.b.example', {at: timestamp(t0 - hours), outcome: 'Pending'}, true);
+    for (const name of ['c', 'd']) want(name);
+    expect(answers('c', 'd')).toBe('Granted Granted');
+  });
+
+  test('an order is remembered when its request is gone, and is forgotten when no budget counts it', async () => {
+    requested('a');
+    expect(book.orders('www.a.example')).toEqual([{at: timestamp(t0), outcome: 'Pending', endedAt: timestamp(t0)}]);
+    await pass(7 * days);
+    expect(book.orders('www.a.example')).toEqual([]);
+  });
+});

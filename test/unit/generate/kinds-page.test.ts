@@ -1,0 +1,22 @@
+/** docs/kinds.md: what a reader finds there of a schema. */
+import {expect, test} from '@jest/globals';
+import {customDomainKind} from '../../../operator/api/custom-domain.ts';
+import {domainClaimKind} from '../../../operator/api/domain-claim.ts';
+import {kindsPage} from '../../../operator/generate/kinds-page.ts';
+import {planKind} from '../../../operator/api/plan.ts';
+
+const page = kindsPage([planKind, customDomainKind, domainClaimKind]);
+const row = (field: string): string => page.split('\n').find((line) => line.startsWith(`| \`${field}\` |`)) ?? '';
+
+test('A field has its path, its type, whether it can be left out, and its bounds', () => {
+  expect(row('primary')).toContain('| string; at most 254 characters |');
+  expect(row('redirects[]')).toContain('| list; optional; at most 500 |');
+  expect(row('redirects[].status')).toContain('| `301`, `302`, `307`, `308`; optional; default `301` |');
+  expect(row('rateLimit.requestsPerMinute')).toContain('| integer; 1 to 2147483647 |');
+});
+
+test('A kind has its names, its scope, and what is refused of its spec', () => {
+  expect(page).toContain('In a namespace; `kubectl get customdomains` or `kubectl get cdom`.');
+  expect(page).toContain('Of the whole cluster; `kubectl get domainclaims`');
+  expect(page).toMatch(/Refused:\n\n- /);
+});
