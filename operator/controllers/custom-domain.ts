@@ -20,7 +20,7 @@ import {doAll} from '../kube/writes/side-by-side.ts';
 import {writeStatus} from '../kube/writes/status.ts';
 import {all, asIs, by, on, onItself, type ChangeSource, type Wake, whenGone} from '../kube/controller/wake.ts';
 import type {CheckTimes} from './state/check-times.ts';
-import type {Children} from './writers/owned-objects.ts';
+import type {OwnedObjects} from './writers/owned-objects.ts';
 import type {Caches} from './state/caches.ts';
 import type {Claims} from './writers/claims.ts';
 import {DomainReconciliation, domainStages} from './domain-stages.ts';
@@ -29,17 +29,17 @@ import type {FirstDomains} from './state/first-domains.ts';
 import {gather} from './gather.ts';
 import {finalizer, longestRequest} from '../resources/projections.ts';
 import {leavingFor} from './writers/retention.ts';
-import {type EdgeSources, keptHosts} from './state/rendering.ts';
-import {forget, type Looks, schedule} from './probes/observations.ts';
-import type {OrderBook} from './orders/order-queue.ts';
-import {holderOf, nameOf, namespacedNameOf, ownerOf, projectInLine} from '../resources/relations.ts';
+import {type EdgeSources, cachedHostnames} from './state/rendering.ts';
+import {forget, type Observations, schedule} from './probes/observations.ts';
+import type {OrderQueue} from './orders/order-queue.ts';
+import {holderOf, nameOf, namespacedNameOf, ownerOf, projectIsQueued} from '../resources/relations.ts';
 import {customDomains} from '../resources/resources.ts';
 import {carryOut} from './stages.ts';
 import {eventOfDomain, statusTooLarge} from './status-events.ts';
 import {type Pace, StatusPace} from './status-pace.ts';
 import type {Tenants} from './state/tenants.ts';
 
-export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'projects' | 'ingressClasses'> {
+export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' | 'projects' | 'ingressClasses'> {
   client: Client;
   policy: Policy;
   plainHttp: EdgeSources['plainHttp'];
@@ -47,8 +47,8 @@ export interface CustomDomainDeps extends Looks, Pick<Caches, 'domains' | 'proje
   edgeAddresses: Pick<EdgeAddresses, 'edge' | 'endpoints'>;
   tenants: Tenants;
   claims: Claims;
-  children: Children;
-  orders: OrderBook;
+  ownedObjects: OwnedObjects;
+  orders: OrderQueue;
   firsts: FirstDomains;
   checks: CheckTimes;
   events: EventRecorder;
@@ -68,7 +68,7 @@ export const wakeDomains = (
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),
   on(tenants, by(c.domains, 'namespace', asIs)),
   on(c.claims, by(c.domains, 'hostname', nameOf), by(c.domains, 'uid', holderOf)),
-  on(c.routes, by(c.domains, 'uid', ownerOf), whenGone(by(c.domains, 'hostname', keptHosts))),
+  on(c.routes, by(c.domains, 'uid', ownerOf), whenGone(by(c.domains, 'hostname', cachedHostnames))),
   on(c.certificates, by(c.domains, 'uid', ownerOf)),
   on(c.requests, by(c.domains, 'uid', ownerOf)),
   on(c.ingressClasses, all(c.domains)),
@@ -78,7 +78,7 @@ export const wakeDomains = (
   on(looks.dns, asIs),
   on(looks.edge, asIs),
   on(looks.issuance, asIs),
-  on(orders, (owner) => (projectInLine(owner) === undefined ? [owner] : [])),
+  on(orders, (owner) => (projectIsQueued(owner) === undefined ? [owner] : [])),
 ];
 
 /** Sources besides objects that wake CustomDomains. Each reports a namespace, a key, a Project's key, a UID or nothing. */
@@ -86,7 +86,7 @@ interface DomainSources {
   tenants: ChangeSource<[string]>;
   issuer: ChangeSource<[]>;
   edgeAddresses: ChangeSource<[]>;
-  looks: Record<keyof Looks, ChangeSource<[string]>>;
+  looks: Record<keyof Observations, ChangeSource<[string]>>;
   orders: ChangeSource<[string]>;
   firsts: ChangeSource<[string]>;
   plainHttp: ChangeSource<[string]>;
@@ -167,7 +167,7 @@ class CustomDomainReconciliation extends DomainReconciliation {
   }
 
   async startAttempts(attempts: readonly FreshAttempt[]): Promise<void> {
-    await doAll(attempts, (attempt) => this.deps.children.attempt(attempt, this.decidedAt));
+    await doAll(attempts, (attempt) => this.deps.ownedObjects.attempt(attempt, this.decidedAt));
   }
 
   scheduleProbes(looks: Decision['looks']): void {
@@ -206,7 +206,7 @@ export class CustomDomainReconciler {
     }
     if (domain.metadata.deletionTimestamp) return this.#remove(key, domain);
     const namespace = domain.metadata.namespace ?? '';
-    if (tenants.isGoing(namespace)) return this.#letGo(key, domain);
+    if (tenants.isBeingDeleted(namespace)) return this.#removeFinalizers(key, domain);
     // The Namespace exists. When the watch reports it, this object is woken again.
     const tenant = tenants.of(namespace);
     if (!tenant) return 'awaitChange';
@@ -220,9 +220,9 @@ export class CustomDomainReconciler {
   }
 
   /** In a Namespace that is being deleted, removes the owned objects and creates nothing. Kubernetes deletes the CustomDomain itself. */
-  async #letGo(key: Key, domain: CustomDomain): Promise<Result> {
+  async #removeFinalizers(key: Key, domain: CustomDomain): Promise<Result> {
     this.#forget(key);
-    await this.#deps.children.remove(domain);
+    await this.#deps.ownedObjects.remove(domain);
     return 'awaitChange';
   }
 
@@ -230,11 +230,11 @@ export class CustomDomainReconciler {
   async #remove(key: Key, domain: CustomDomain): Promise<Result> {
     this.#forget(key);
     if (!domain.metadata.finalizers?.includes(finalizer)) return 'awaitChange';
-    const {tenants, children} = this.#deps;
+    const {tenants, ownedObjects} = this.#deps;
     const namespace = domain.metadata.namespace ?? '';
     // No Certificate is retained in a Namespace that is being deleted.
-    const tenant = tenants.isGoing(namespace) ? undefined : tenants.of(namespace);
-    await children.remove(domain, leavingFor(this.#deps, tenant));
+    const tenant = tenants.isBeingDeleted(namespace) ? undefined : tenants.of(namespace);
+    await ownedObjects.remove(domain, leavingFor(this.#deps, tenant));
     // Other finalizers may delay the deletion. Meanwhile status reports the removal.
     const held =
       domain.metadata.finalizers.length > 1 && domain.status

@@ -21,13 +21,13 @@ import type {CustomDomain, Project} from '../api/foreign.ts';
 import type {Cache} from '../kube/cache/cache.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import type {CheckTimes} from './state/check-times.ts';
-import type {Children, Writes} from './writers/owned-objects.ts';
+import type {OwnedObjects, Writes} from './writers/owned-objects.ts';
 import type {Claims} from './writers/claims.ts';
 import type {EdgeAddresses} from './state/edge-addresses.ts';
 import type {FirstDomains} from './state/first-domains.ts';
-import {dnsKey, edgeKey, issuanceKey, type Looks} from './probes/observations.ts';
+import {dnsKey, edgeKey, issuanceKey, type Observations} from './probes/observations.ts';
 import type {Looked} from './probes/observer.ts';
-import type {OrderBook} from './orders/order-queue.ts';
+import type {OrderQueue} from './orders/order-queue.ts';
 import {projectKey} from '../resources/relations.ts';
 
 /** Where it is known. */
@@ -41,11 +41,11 @@ export interface GatherSources extends EdgeSources {
   firsts: Pick<FirstDomains, 'of'>;
   projects: Pick<Cache<Project, Project>, 'get'>;
   claims: Pick<Claims, 'of'>;
-  children: Pick<Children, 'certificate' | 'routes' | 'since' | 'stands'>;
-  dns: Pick<Looks['dns'], 'latest' | 'recent'>;
-  edge: Pick<Looks['edge'], 'latest'>;
-  issuance: Pick<Looks['issuance'], 'latest'>;
-  orders: Pick<OrderBook, 'orders' | 'grant'>;
+  ownedObjects: Pick<OwnedObjects, 'certificate' | 'routes' | 'since' | 'stands'>;
+  dns: Pick<Observations['dns'], 'latest' | 'recent'>;
+  edge: Pick<Observations['edge'], 'latest'>;
+  issuance: Pick<Observations['issuance'], 'latest'>;
+  orders: Pick<OrderQueue, 'orders' | 'grant'>;
   checks: Pick<CheckTimes, 'of'>;
   /** {@link World.startedAt}. */
   startedAt(): number;
@@ -58,7 +58,7 @@ export interface Moment {
   tenant: Tenant;
   request: World['request'];
   /** The outcomes of this reconcile's writes so far. */
-  writes: Pick<Writes, 'obstacles' | 'claimErrors'>;
+  writes: Pick<Writes, 'writeErrors' | 'claimErrors'>;
 }
 
 export function gather(sources: GatherSources, {now, domain, tenant, request, writes}: Moment): World {
@@ -95,9 +95,9 @@ function factsOf(
   known: Pick<World, 'now' | 'domain' | 'project' | 'policy' | 'tenant'>,
   hostname: Hostname,
   role: HostStatus['role'],
-  {obstacles, claimErrors}: Moment['writes'],
+  {writeErrors, claimErrors}: Moment['writes'],
 ): HostFacts {
-  const {policy, dns, edge, edgeAddresses, issuance, children, orders, claims, checks} = sources;
+  const {policy, dns, edge, edgeAddresses, issuance, ownedObjects, orders, claims, checks} = sources;
   const {now, domain, project, tenant} = known;
   const {namespace = '', uid = ''} = domain.metadata;
   const key = keyOf(domain);
@@ -112,7 +112,7 @@ function factsOf(
   const looked = atEachOf(edgeAddresses.endpoints, edge.latest(key, edgeKey(hostname)));
   const owner = isHeldBy(claims.of(hostname), domain) ? tenant : undefined;
   const certificateOf = (use: Use) =>
-    children.certificate({owner: domain, hostname, namespace: home(use), tenant: owner, now});
+    ownedObjects.certificate({owner: domain, hostname, namespace: home(use), tenant: owner, now});
   const certificates = {serves: certificateOf('serves'), redirects: certificateOf('redirects')};
   const certificateNames = renamed(certificates, name);
   const privateKeys = takenOver(certificates);
@@ -120,12 +120,12 @@ function factsOf(
   const certificate = certificates[useOf(role)];
   const read = certificate && issuance.latest(key, issuanceKey(hostname, attemptOf(certificate)));
   const grant = orders.grant(`${home(useOf(role))}/${nameOf(useOf(role))}`);
-  const [obstacle] = [...objectNames(name), nameOf(useOf(role))].flatMap((object) => obstacles.get(object) ?? []);
+  const [writeError] = [...objectNames(name), nameOf(useOf(role))].flatMap((object) => writeErrors.get(object) ?? []);
   const standing = (use: Use): HostFacts['standing'] => {
-    const since = children.since(domain, `${home(use)}/${name}`);
+    const since = ownedObjects.since(domain, `${home(use)}/${name}`);
     if (since === undefined) return {};
     const routes = project && routesOfHost(domain, project, hostname, use, policy.redirector, nameOf(use));
-    const isWhole = routes !== undefined && render(routes, sources).every((i) => children.stands(domain, i));
+    const isWhole = routes !== undefined && render(routes, sources).every((i) => ownedObjects.stands(domain, i));
     return {[use]: {since, isWhole}};
   };
   const rival = rivalQuestion(sources, hostname, domain);
@@ -140,9 +140,9 @@ function factsOf(
     ...(grant && {grant}),
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
     standing: {...standing('serves'), ...standing('redirects')},
-    ...(children.routes(uid, hostname, {others: true}) && {occupied: true}),
+    ...(ownedObjects.routes(uid, hostname, {others: true}) && {occupied: true}),
     ...(rival && {rival: {question: rival, looks: looksAt(sources, key, rival)}}),
-    ...(obstacle && {obstacle}),
+    ...(writeError && {writeError}),
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
   };
 }

@@ -18,22 +18,22 @@ import {removeFinalizer} from '../kube/writes/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import {writeStatus} from '../kube/writes/status.ts';
 import {all, asIs, by, each, on, onItself, type ChangeSource, type Wake} from '../kube/controller/wake.ts';
-import type {Children, Writes} from './writers/owned-objects.ts';
+import type {OwnedObjects, Writes} from './writers/owned-objects.ts';
 import type {Caches} from './state/caches.ts';
 import type {Claims} from './writers/claims.ts';
-import type {OrderBook} from './orders/order-queue.ts';
+import type {OrderQueue} from './orders/order-queue.ts';
 import {
   holderOf,
   namespacedNameOf,
   orderOwner,
   ownerOf,
-  projectInLine,
+  projectIsQueued,
   projectOf,
   serviceOfSlice,
 } from '../resources/relations.ts';
 import type {Tenants} from './state/tenants.ts';
 import {finalizer} from '../resources/projections.ts';
-import type {ProjectPlaces} from './state/project-slots.ts';
+import type {ProjectSlots} from './state/project-slots.ts';
 import {type EdgeSources, render} from './state/rendering.ts';
 import {leavingFor} from './writers/retention.ts';
 import {projects} from '../resources/resources.ts';
@@ -55,10 +55,10 @@ export interface ProjectDeps extends Pick<Caches, 'projects' | 'services' | 'sli
   policy: Policy;
   plainHttp: EdgeSources['plainHttp'];
   tenants: Tenants;
-  places: ProjectPlaces;
+  places: ProjectSlots;
   claims: Claims;
-  children: Children;
-  orders: OrderBook;
+  ownedObjects: OwnedObjects;
+  orders: OrderQueue;
   events: EventRecorder;
   now?: () => number;
 }
@@ -75,7 +75,7 @@ export const wakeProjects = (
     tenants: ChangeSource<[string]>;
     plainHttp: ChangeSource<[string]>;
     orders: ChangeSource<[string]>;
-    places: Pick<ProjectPlaces, 'movedBy' | 'movedByNamespace'>;
+    places: Pick<ProjectSlots, 'movedBy' | 'movedByNamespace'>;
   },
 ): Wake[] => [
   onItself(c.projects),
@@ -91,7 +91,7 @@ export const wakeProjects = (
   on(c.slices, by(c.projects, 'service', serviceOfSlice)),
   on(c.ingressClasses, all(c.projects)),
   on(plainHttp, by(c.projects, 'uid', asIs)),
-  on(orders, (owner) => [projectInLine(owner) ?? []].flat()),
+  on(orders, (owner) => [projectIsQueued(owner) ?? []].flat()),
 ];
 
 /** A running reconcile of a Project. */
@@ -156,7 +156,8 @@ export class ProjectReconciler {
     const {projects: cache, orders, tenants} = this.#deps;
     const project = cache.get(key);
     // Nothing is created in a Namespace that is being deleted.
-    const goes = project && (project.metadata.deletionTimestamp || tenants.isGoing(project.metadata.namespace ?? ''));
+    const goes =
+      project && (project.metadata.deletionTimestamp || tenants.isBeingDeleted(project.metadata.namespace ?? ''));
     if (!project || goes) orders.keep(orderOwner(key), '', []);
     if (!project) return 'awaitChange';
     if (goes) return this.#remove(project);
@@ -168,13 +169,13 @@ export class ProjectReconciler {
 
   /** Removes the routes first, so that traffic stops at once; then the Certificates; then, if the Project is deleted, the finalizer. */
   async #remove(project: Project): Promise<Result> {
-    const {client, projects: cache, children, tenants} = this.#deps;
+    const {client, projects: cache, ownedObjects, tenants} = this.#deps;
     const {finalizers, deletionTimestamp} = project.metadata;
     if (!finalizers?.includes(finalizer)) return 'awaitChange';
     const namespace = project.metadata.namespace ?? '';
     // No Certificate is retained in a Namespace that is being deleted.
-    const tenant = tenants.isGoing(namespace) ? undefined : tenants.of(namespace);
-    await children.remove(project, leavingFor(this.#deps, tenant));
+    const tenant = tenants.isBeingDeleted(namespace) ? undefined : tenants.of(namespace);
+    await ownedObjects.remove(project, leavingFor(this.#deps, tenant));
     if (deletionTimestamp === undefined) return 'awaitChange';
     const freed = await removeFinalizer(client, projects, project, finalizer);
     if (freed) cache.observe(freed);
@@ -203,7 +204,7 @@ function gatherProject(
     claim,
     orders: orders.orders(host),
     facts: {serves: facts('serves'), redirects: facts('redirects')},
-    obstacle: writes.obstacles.values().next().value,
+    writeError: writes.writeErrors.values().next().value,
     policy,
   };
 }
@@ -214,17 +215,17 @@ function factsOf(
   project: Project,
   {host, use, tenant, now}: {host: Hostname; use: Use; tenant: Tenant | undefined; now: number},
 ): ProjectWorld['facts'][Use] {
-  const {policy, children, orders} = deps;
+  const {policy, ownedObjects, orders} = deps;
   const {namespace: home = '', uid = ''} = project.metadata;
   const name = objectNameOf(uid, host);
   const namespace = homeOf(use, home, policy.redirector);
-  const since = children.since(project, `${namespace}/${name}`);
-  const certificate = children.certificate({owner: project, hostname: host, namespace, tenant, now});
+  const since = ownedObjects.since(project, `${namespace}/${name}`);
+  const certificate = ownedObjects.certificate({owner: project, hostname: host, namespace, tenant, now});
   const certificateName = certificate?.name ?? name;
   const grant = orders.grant(`${namespace}/${certificateName}`);
   const isWhole = () =>
     render(routesOfDefaultHost(project, host, use, policy, certificateName), deps).every((i) =>
-      children.stands(project, i),
+      ownedObjects.stands(project, i),
     );
   return {
     ...(since !== undefined && {standing: {since, isWhole: isWhole()}}),

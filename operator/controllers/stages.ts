@@ -13,27 +13,27 @@ import {ensureFinalizer as ensure} from '../kube/writes/finalizer.ts';
 import {isOfOne} from '../kube/errors.ts';
 import type {Key, Resource} from '../kube/objects.ts';
 import {settleAll} from '../kube/writes/side-by-side.ts';
-import type {Children, Leaving} from './writers/owned-objects.ts';
+import type {OwnedObjects, Leaving} from './writers/owned-objects.ts';
 import {Writes} from './writers/owned-objects.ts';
 import type {Claims} from './writers/claims.ts';
 import {finalizer} from '../resources/projections.ts';
 import {leavingFor} from './writers/retention.ts';
-import type {OrderBook} from './orders/order-queue.ts';
+import type {OrderQueue} from './orders/order-queue.ts';
 import {type EdgeSources, render} from './state/rendering.ts';
 import {confirmTenant} from './state/tenants.ts';
 
 /** Members of every kind's plan. */
 export type ReconcilePlan = Pick<
   Decision,
-  'claims' | 'certificates' | 'returning' | 'forfeited' | 'routes' | 'wishes' | 'wakeAt'
+  'claims' | 'certificates' | 'returning' | 'forfeited' | 'routes' | 'orderRequests' | 'wakeAt'
 >;
 
 export interface StageDeps extends EdgeSources {
   client: Client;
   policy: Policy;
   claims: Pick<Claims, 'of' | 'read' | 'writeAll'>;
-  children: Pick<Children, 'routedBy' | 'removeRoutesOfOthers' | 'applyRoutes' | 'applyCertificates'>;
-  orders: Pick<OrderBook, 'keep'>;
+  ownedObjects: Pick<OwnedObjects, 'routedBy' | 'removeRoutesOfOthers' | 'applyRoutes' | 'applyCertificates'>;
+  orders: Pick<OrderQueue, 'keep'>;
 }
 
 /** A running reconcile of one object. */
@@ -148,8 +148,8 @@ export async function carryOut<R extends Any>(stages: readonly Stage<R>[], r: R)
  */
 export async function removeObjects(r: Any): Promise<void> {
   const {deps, writes} = r;
-  if (await deps.children.removeRoutesOfOthers(r.object, r.names())) r.replan();
-  const lost = [...deps.children.routedBy(r.object)].filter((hostname) => r.isLost(hostname));
+  if (await deps.ownedObjects.removeRoutesOfOthers(r.object, r.names())) r.replan();
+  const lost = [...deps.ownedObjects.routedBy(r.object)].filter((hostname) => r.isLost(hostname));
   const read = await settleAll(lost, (hostname) => deps.claims.read(hostname));
   lost.forEach((hostname, i) => {
     if (read[i]?.status !== 'fulfilled') writes.unconfirmed.add(hostname);
@@ -194,17 +194,17 @@ export async function writeClaims(r: Any): Promise<void> {
 
 /** Asks the order queue for budget. The plan is decided again with the answer, before a Certificate is written. */
 export async function requestOrders(r: Any): Promise<void> {
-  if (r.deps.orders.keep(r.orderOwner, tenantKey(r.tenant), r.plan.wishes)) r.replan();
+  if (r.deps.orders.keep(r.orderOwner, tenantKey(r.tenant), r.plan.orderRequests)) r.replan();
 }
 
 export async function applyRoutes(r: Any): Promise<'Unfinished' | void> {
   const {deps, writes, plan} = r;
-  if (await deps.children.applyRoutes(r.object, render(plan.routes, deps), writes)) r.replan();
+  if (await deps.ownedObjects.applyRoutes(r.object, render(plan.routes, deps), writes)) r.replan();
   return writes.unfinished ? 'Unfinished' : undefined;
 }
 
 export async function applyCertificates(r: Any): Promise<'Unfinished' | void> {
   const {deps, writes, plan} = r;
-  if (await deps.children.applyCertificates(r.object, plan, r.leaving(), writes)) r.replan();
+  if (await deps.ownedObjects.applyCertificates(r.object, plan, r.leaving(), writes)) r.replan();
   return writes.unfinished ? 'Unfinished' : undefined;
 }

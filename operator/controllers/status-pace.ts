@@ -12,10 +12,10 @@ export interface Pace {
    * Minimum time between two published statuses, ms for each hostname. DNS answers arrive one by one: without it, 501 hostnames cause 200
    * statuses of 300 KiB in half a minute.
    */
-  restMs: number;
+  retentionMs: number;
 }
 
-const usual: Pace = {patienceMs: 1000, restMs: 4};
+const usual: Pace = {patienceMs: 1000, retentionMs: 4};
 
 export class StatusPace {
   readonly #pace: Pace;
@@ -46,7 +46,7 @@ export class StatusPace {
 
   /** Notes that a status was published now. */
   published(domain: CustomDomain): void {
-    this.#resting.set(keyOf(domain), performance.now() + this.#pace.restMs * (domain.status?.hosts?.length ?? 0));
+    this.#resting.set(keyOf(domain), performance.now() + this.#pace.retentionMs * (domain.status?.hosts?.length ?? 0));
   }
 
   forget(key: Key): void {

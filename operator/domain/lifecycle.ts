@@ -72,7 +72,7 @@ export function decide(gathered: World): Decision {
     forfeited: hosts.filter(isForfeited).map((h) => h.hostname),
     routes: decisions.flatMap((d) => d.routes),
     freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []),
-    wishes: decisions.flatMap((d) => d.wish ?? []),
+    orderRequests: decisions.flatMap((d) => d.orderRequest ?? []),
     looks: decisions.flatMap((d) => d.looks),
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };

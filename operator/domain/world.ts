@@ -7,11 +7,11 @@ import type {CertificateFacts, PrivateKey} from './certificates/certificate.ts';
 import type {ClaimWrite} from './claims/claim-write.ts';
 import type {Diagnosis} from './certificates/diagnosis.ts';
 import type {Hostname} from './hostnames/hostname.ts';
-import type {OrderWish} from './certificates/issuance.ts';
-import type {Obstacle} from './status/write-error.ts';
+import type {OrderRequest} from './certificates/issuance.ts';
+import type {WriteError} from './status/write-error.ts';
 import type {Edge, Verdict} from './verification/method.ts';
 import type {Question} from './verification/records.ts';
-import type {RedirectorService, Route, StandingRoutes, Use} from './routes/routes.ts';
+import type {RedirectorService, Route, ExistingRoutes, Use} from './routes/routes.ts';
 import type {Tenant} from './tenant.ts';
 import type {PublishedHosts} from './hostnames/published.ts';
 
@@ -88,13 +88,13 @@ export interface HostFacts {
   /** Set if another owner has the claim: the records that verify that owner, and the DNS verdicts about them, newest last. */
   rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]};
   /** Its existing routes. */
-  standing?: Partial<Record<Use, StandingRoutes>>;
+  standing?: Partial<Record<Use, ExistingRoutes>>;
   /** A route of another owner still exists for the hostname. */
   occupied?: boolean;
   /** Why its routes or its certificate could not be written. */
-  obstacle?: Obstacle;
+  writeError?: WriteError;
   /** Why its claim could not be written. */
-  claimError?: Obstacle;
+  claimError?: WriteError;
   /** Results of the newest edge probe. */
   edge?: EdgeFinding[];
   edgeLookedAt?: number;
@@ -171,7 +171,7 @@ export interface Decision {
   routes: Route[];
   freshAttempts: FreshAttempt[];
   /** Order requests, including those under way. */
-  wishes: OrderWish[];
+  orderRequests: OrderRequest[];
   /** The observations that the next decision waits for. */
   looks: Look[];
   /** When to decide again without an event, ms since the epoch. */

@@ -1,4 +1,4 @@
-/** Looks whether plain HTTP of a name that nobody has is answered by our redirector: the Ingress without a host serves then. */
+/** Observations whether plain HTTP of a name that nobody has is answered by our redirector: the Ingress without a host serves then. */
 import {request} from 'node:http';
 import type {Socket} from 'node:net';
 import {answeredBy} from '../redirector/table.ts';

@@ -22,9 +22,9 @@ const isProjectRouted = ({status: said}: Project): boolean =>
 
 /** It is Live or has been, or the edge is watched for the routes that were written. */
 const isHostRouted = ({phase, reason, liveAt}: HostStatus): boolean => {
-  const {isProven, isLive} = phaseRows[phase];
+  const {isVerified, isLive} = phaseRows[phase];
   const written = reason === 'RoutesPending' || reasonOf(reason)?.about === 'Edge';
-  return isLive || (isProven && (liveAt !== undefined || written));
+  return isLive || (isVerified && (liveAt !== undefined || written));
 };
 
 export function rulesOfProject(project: Project): RedirectRule[] {

@@ -6,9 +6,9 @@
 import {liftBanAnnotation} from '../api/api-key.ts';
 import {requestAnnotations} from '../api/custom-domain.ts';
 import {cut} from '../api/rules.ts';
-import {privateKeyAnnotation, restingLabel} from '../domain/certificates/certificate.ts';
+import {privateKeyAnnotation, retainedLabel} from '../domain/certificates/certificate.ts';
 import {entryPointsAnnotation} from '../domain/routes/ingress.ts';
-import {restsForAnnotation, restsUntilAnnotation} from '../domain/certificates/retained.ts';
+import {retainedForAnnotation, retainedUntilAnnotation} from '../domain/certificates/retained.ts';
 import {keptFinalizers} from '../kube/writes/finalizer.ts';
 import type {HasMeta, ObjectMeta} from '../kube/objects.ts';
 import {forAnnotation, intentAnnotation, managedBy, ownerLabel} from './labels.ts';
@@ -88,18 +88,18 @@ const mostOwners = 8;
 /** These hold a removal up, and are taken off by one (kube/writes/apply.ts). */
 const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
-const childLabels = [...Object.keys(managedBy), ownerLabel, restingLabel];
+const childLabels = [...Object.keys(managedBy), ownerLabel, retainedLabel];
 const childAnnotations = [
   forAnnotation,
   intentAnnotation,
   entryPointsAnnotation,
-  restsForAnnotation,
-  restsUntilAnnotation,
+  retainedForAnnotation,
+  retainedUntilAnnotation,
   privateKeyAnnotation,
 ];
 
 /** The same for objects that Doorplate has written, with Doorplate's labels and annotations and the finalizers that delay their removal. */
-export function bareChild<T extends HasMeta>(object: T): T {
+export function bareOwnedObject<T extends HasMeta>(object: T): T {
   const {labels, annotations, ownerReferences, finalizers = []} = object.metadata;
   const held = finalizers.filter((name) => collectors.has(name));
   return {

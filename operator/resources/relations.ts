@@ -3,7 +3,7 @@
  * another. Each gives names, UIDs or keys (`namespace/name`), none where there is no relation.
  */
 import type {Certificate, CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
-import {isResting} from '../domain/certificates/certificate.ts';
+import {isRetained} from '../domain/certificates/certificate.ts';
 import {normalise} from '../domain/hostnames/hostname.ts';
 import {type HasMeta, type Key, keyOf} from '../kube/objects.ts';
 import {ownerLabel} from './labels.ts';
@@ -15,7 +15,7 @@ export const uidOf = ({metadata: {uid = ''}}: HasMeta): string[] => [uid];
 
 /** The UID of the owner that the label of an object of ours names; a Certificate that rests has none. */
 export const ownerOf = ({metadata}: HasMeta): string[] =>
-  isResting({metadata}) ? [] : [metadata.labels?.[ownerLabel] ?? []].flat();
+  isRetained({metadata}) ? [] : [metadata.labels?.[ownerLabel] ?? []].flat();
 
 /** The hostnames of a Certificate; none if it is not formed like ours. */
 export const namesOf = ({spec}: {spec: Partial<Certificate['spec']>}): string[] => spec.dnsNames ?? [];
@@ -52,5 +52,5 @@ const ofProject = 'Project ';
 /** The key of a Project in the order book. It differs from all keys of CustomDomains. */
 export const orderOwner = (project: Key): string => `${ofProject}${project}`;
 /** The key of the Project with this key in the order book; undefined for a CustomDomain. */
-export const projectInLine = (owner: string): Key | undefined =>
+export const projectIsQueued = (owner: string): Key | undefined =>
   owner.startsWith(ofProject) ? owner.slice(ofProject.length) : undefined;

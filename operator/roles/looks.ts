@@ -5,7 +5,7 @@ import type {CheckTimes} from '../controllers/state/check-times.ts';
 import {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
 import {IssuanceReader} from '../controllers/probes/issuance-reader.ts';
 import type {Issuer} from '../controllers/state/issuer.ts';
-import type {DnsQuestion, EdgeQuestion, Looks} from '../controllers/probes/observations.ts';
+import type {DnsQuestion, EdgeQuestion, Observations} from '../controllers/probes/observations.ts';
 import {Observer} from '../controllers/probes/observer.ts';
 import {resolveAddresses} from '../dns/addresses.ts';
 import {DnsClient} from '../dns/client.ts';
@@ -38,11 +38,11 @@ interface CheckDeps {
   edgeAddresses: EdgeAddresses;
 }
 
-export function makeLooks(
+export function makeObservations(
   parts: Pick<RoleParts, 'config' | 'client' | 'log'>,
   counters: Counters,
   {issuer, checks, edgeAddresses}: CheckDeps,
-): Looks {
+): Observations {
   const reader = new IssuanceReader(parts.client);
   const onError = (error: unknown) => {
     counters.lookErrors.inc();

@@ -3,7 +3,7 @@ import type {Registry} from 'prom-client';
 import type {IssuerRef} from '../api/foreign.ts';
 import type {Caches} from '../controllers/state/caches.ts';
 import {Census, timeHostnames} from '../controllers/state/census.ts';
-import type {OrderBook} from '../controllers/orders/order-queue.ts';
+import type {OrderQueue} from '../controllers/orders/order-queue.ts';
 import type {PlainHttp} from '../controllers/writers/plain-http.ts';
 import type {Tenants} from '../controllers/state/tenants.ts';
 import type {Preflight} from '../preflight/preflight.ts';
@@ -14,7 +14,7 @@ import {type LeaderFacts, standingMetrics} from '../observability/standing-metri
 interface MeasureSources {
   caches: Pick<Caches, 'domains' | 'certificates' | 'claims'>;
   tenants: Tenants;
-  orders: OrderBook;
+  orders: OrderQueue;
   plainHttp: Pick<PlainHttp, 'rivals'>;
   preflight: Pick<Preflight, 'known'>;
   issuerRef: IssuerRef;

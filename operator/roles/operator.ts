@@ -1,23 +1,23 @@
 /** The operator: watches, decides, writes. */
 import {AccountReconciler, wakeAccounts} from '../controllers/account.ts';
-import {BookKeeper, orderOf} from '../controllers/orders/order-tracker.ts';
+import {OrderTracker, orderOf} from '../controllers/orders/order-tracker.ts';
 import {type Caches, makeCaches} from '../controllers/state/caches.ts';
 import {CertificateTimes} from '../controllers/state/certificate-times.ts';
 import {CheckTimes} from '../controllers/state/check-times.ts';
-import {Children} from '../controllers/writers/owned-objects.ts';
+import {OwnedObjects} from '../controllers/writers/owned-objects.ts';
 import {ClaimReconciler, Claims, wakeClaims} from '../controllers/writers/claims.ts';
 import {CustomDomainReconciler, wakeDomains} from '../controllers/custom-domain.ts';
 import type {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
 import {FirstDomains} from '../controllers/state/first-domains.ts';
 import {Issuer} from '../controllers/state/issuer.ts';
 import {intentAnnotation} from '../resources/labels.ts';
-import {letGo} from '../controllers/writers/remove-finalizers.ts';
-import {OrderBook} from '../controllers/orders/order-queue.ts';
+import {removeFinalizers} from '../controllers/writers/remove-finalizers.ts';
+import {OrderQueue} from '../controllers/orders/order-queue.ts';
 import {otherIngresses, PlainHttp} from '../controllers/writers/plain-http.ts';
-import {ProjectPlaces} from '../controllers/state/project-slots.ts';
+import {ProjectSlots} from '../controllers/state/project-slots.ts';
 import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
 import {ingresses, namespaces} from '../resources/resources.ts';
-import {Resting} from '../controllers/writers/retained-certificates.ts';
+import {RetainedCertificates} from '../controllers/writers/retained-certificates.ts';
 import {Tenants} from '../controllers/state/tenants.ts';
 import type {Certificate, DomainClaim} from '../api/foreign.ts';
 import {ConfigError} from '../config.ts';
@@ -39,7 +39,7 @@ import {eventOfAnswer, Preflight} from '../preflight/preflight.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
-import {edgeAddressesOf, makeLooks, plainHttpServes} from './looks.ts';
+import {edgeAddressesOf, makeObservations, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
 import type {RoleParts} from './parts.ts';
 import {worldOf} from './preflight.ts';
@@ -55,22 +55,22 @@ export function operator(parts: RoleParts): Manager {
   const events = eventRecorder(parts, tenants);
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
-  const {claims, children, resting} = writers(client, caches, ordersOf);
+  const {claims, ownedObjects, resting} = writers(client, caches, ordersOf);
   const [checks, edgeAddresses] = [new CheckTimes(), edgeAddressesOf(parts, caches, counters)];
-  const [known, looks] = [[issuer, edgeAddresses], makeLooks(parts, counters, {issuer, checks, edgeAddresses})];
-  const orders: OrderBook = orderBook(policy, (hostname) => claims.of(hostname)?.spec.tenant);
+  const [known, looks] = [[issuer, edgeAddresses], makeObservations(parts, counters, {issuer, checks, edgeAddresses})];
+  const orders: OrderQueue = orderQueue(policy, (hostname) => claims.of(hostname)?.spec.tenant);
   const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
   const preflight = preflightOf(parts, edgeAddresses, events);
   const all = [...Object.values(caches), ...others];
-  const book = new BookKeeper({book: orders, caches, tenants, namespace});
+  const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
   measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, issuerRef: policy.issuerRef, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
-  const [firsts, places] = [new FirstDomains(caches.domains), new ProjectPlaces(caches, tenants)];
+  const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
   const certified = new CertificateTimes(caches.certificates);
   const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp, certified};
-  const writes = {claims, children, resting, events};
+  const writes = {claims, ownedObjects, resting, events};
   let startedAt = Infinity;
   const deps = {...caches, ...looks, ...sources, ...writes, client, policy, pace, startedAt: () => startedAt};
   const controller = controllers(parts, all);
@@ -88,11 +88,11 @@ export function operator(parts: RoleParts): Manager {
         startedAt = Date.now();
         book.begin();
         plainHttp.begin();
-        tellWhatIsOpen(parts, events);
+        reportWhatIsOpen(parts, events);
         preflight.begin();
       })
-      .whenEnding(() => letGoOfNamespace(parts))
-      // Looks end before the caches do: nothing new is asked of anybody while controllers drain.
+      .whenEnding(() => removeFinalizersOfNamespace(parts))
+      // Observations end before the caches do: nothing new is asked of anybody while controllers drain.
       .addServer({
         start: async () => known.forEach((part) => part.start()),
         stop: async () =>
@@ -101,11 +101,11 @@ export function operator(parts: RoleParts): Manager {
   );
 }
 
-const orderBook = (
+const orderQueue = (
   {budgets, issuanceStalledAfterMs}: Policy,
   tenantOf: (hostname: string) => DomainClaim['spec']['tenant'] | undefined,
 ) =>
-  new OrderBook({
+  new OrderQueue({
     budgets,
     unheardAfterMs: issuanceStalledAfterMs,
     tenantOf: (hostname) => {
@@ -120,7 +120,7 @@ function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) 
   const writes = {
     ...caches,
     applier: new Applier(client, {fieldManager: 'doorplate', hashAnnotation: intentAnnotation}),
-    beforeCertificatesGo: (going: readonly Certificate[]) =>
+    beforeCertificatesAreRemoved: (going: readonly Certificate[]) =>
       claims.remember(
         going.flatMap(({spec}) => spec.dnsNames),
         (claim) => {
@@ -129,8 +129,8 @@ function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) 
         },
       ),
   };
-  const resting: Resting = new Resting(writes);
-  return {claims, resting, children: new Children({...writes, client, resting})};
+  const resting: RetainedCertificates = new RetainedCertificates(writes);
+  return {claims, resting, ownedObjects: new OwnedObjects({...writes, client, resting})};
 }
 
 /** Times of a hostname's orders whose CertificateRequests belong to other Certificates than these, and therefore stay. */
@@ -167,13 +167,13 @@ function refuseUnfitClass({ingressClasses}: Caches, {ingressClassName}: Policy):
   if (why !== undefined) throw new ConfigError(`ingressClassName: ${why} See docs/ingress-classes.md`);
 }
 
-function tellWhatIsOpen(parts: RoleParts, events: EventRecorder): void {
+function reportWhatIsOpen(parts: RoleParts, events: EventRecorder): void {
   const event = eventOfPolicy(parts.config.settings.admissionPolicy);
-  if (event) tellOfPlatform(parts, events, event);
+  if (event) reportPlatform(parts, events, event);
 }
 
 /** On this Pod, since nothing that it reconciles is at fault. */
-function tellOfPlatform({config, log}: RoleParts, events: EventRecorder, event: Omit<EventRecord, 'regarding'>): void {
+function reportPlatform({config, log}: RoleParts, events: EventRecorder, event: Omit<EventRecord, 'regarding'>): void {
   const {pod: name, podUid: uid, namespace} = config;
   events.record({regarding: {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace, uid}}, ...event});
   log.warn(event.note);
@@ -200,7 +200,7 @@ function plainHttpOf(
     shared,
     serves: plainHttpServes(settings, edgeAddresses),
     tell: (what) =>
-      tellOfPlatform(
+      reportPlatform(
         parts,
         events,
         what === 'NotTraefik' ? eventOfClass(policy.ingressClassName) : eventOfRival(what.rival, shared),
@@ -213,17 +213,17 @@ const preflightOf = (parts: RoleParts, edgeAddresses: EdgeAddresses, events: Eve
   new Preflight({
     world: worldOf(parts, edgeAddresses),
     ready: edgeAddresses.synced,
-    tell: (answer) => tellOfPlatform(parts, events, eventOfAnswer(answer)),
+    tell: (answer) => reportPlatform(parts, events, eventOfAnswer(answer)),
   });
 
 /**
  * If the Namespace of this process is being deleted, no other process follows it. Pods are deleted before ServiceAccounts and other objects
  * (KEP-5080, Kubernetes 1.33), so that this process may still write.
  */
-async function letGoOfNamespace({client, config, log}: RoleParts): Promise<void> {
+async function removeFinalizersOfNamespace({client, config, log}: RoleParts): Promise<void> {
   const own = await client.get(namespaces, config.namespace);
   if (own && own.metadata.deletionTimestamp === undefined) return;
-  log.warn({objects: await letGo(client)}, 'this namespace is being deleted: the finalizers are off');
+  log.warn({objects: await removeFinalizers(client)}, 'this namespace is being deleted: the finalizers are off');
 }
 
 const eventRecorder = ({client, config, log, metrics}: RoleParts, tenants: Tenants) =>
@@ -232,7 +232,7 @@ const eventRecorder = ({client, config, log, metrics}: RoleParts, tenants: Tenan
     instance: config.pod,
     log,
     metrics,
-    isGoing: (namespace) => tenants.isGoing(namespace),
+    isBeingDeleted: (namespace) => tenants.isBeingDeleted(namespace),
   });
 
 /** Undefined where the settings say that there is one process only. */

@@ -3,7 +3,7 @@ import type {Client} from '../kube/client/client.ts';
 import {sleep} from '../kube/clock.ts';
 import {isNotFound} from '../kube/errors.ts';
 import {defineResource, type KubeObject} from '../kube/objects.ts';
-import {letGo} from '../controllers/writers/remove-finalizers.ts';
+import {removeFinalizers} from '../controllers/writers/remove-finalizers.ts';
 import type {RoleParts} from './parts.ts';
 
 const deployments = defineResource<KubeObject & {status?: {selector?: string}}>({
@@ -29,7 +29,7 @@ export async function uninstall({config, client, log}: Pick<RoleParts, 'config' 
   log.info({deployment, found: selector !== undefined}, 'the operator ends');
   if (selector !== undefined && !(await areGone(client, namespace, selector)))
     log.warn({withinMs: endsWithinMs}, 'Pods of the operator are still there: it may put finalizers on again');
-  log.info({objects: await letGo(client)}, 'the finalizers are off');
+  log.info({objects: await removeFinalizers(client)}, 'the finalizers are off');
 }
 
 /** Returns the labels by which the Pods are found; undefined if the Deployment does not exist. */

@@ -9,7 +9,7 @@ import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
 import type {Certificate, CertificateRequest, DomainClaim, Project, Service} from '../../operator/api/foreign.ts';
 import {type Caches, makeCaches} from '../../operator/controllers/state/caches.ts';
 import {forAnnotation, intentAnnotation, managedBy, ownerLabel} from '../../operator/resources/labels.ts';
-import {type DnsQuestion, schedule, type Looks} from '../../operator/controllers/probes/observations.ts';
+import {type DnsQuestion, schedule, type Observations} from '../../operator/controllers/probes/observations.ts';
 import {Observer} from '../../operator/controllers/probes/observer.ts';
 import {ingresses} from '../../operator/resources/resources.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
@@ -199,8 +199,8 @@ const verdictOf = (n: number): Verdict =>
 
 const answer = ({hostname}: DnsQuestion) => Promise.resolve(sent(verdictOf(Number(/\d+/.exec(hostname)![0]))));
 
-/** Looks at DNS that are answered at once. */
-const makeLooks = (): Looks => {
+/** Observations at DNS that are answered at once. */
+const makeObservations = (): Observations => {
   const none = {look: () => [], onError: () => {}, subject: () => '', queue: {seats: 64, share: 16, spare: 64}};
   return {
     dns: new Observer({...none, look: (questions) => questions.map(answer), subject: ({hostname}) => hostname}),
@@ -219,7 +219,7 @@ const heapUsed = (): number => {
 
 export const run: Row = async ({say, domains: count}) => {
   const caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
-  const looks = makeLooks();
+  const looks = makeObservations();
   const add = async (from: number, to: number): Promise<void> => {
     for (let n = from; n < to; n++) {
       const all = liveDomain(n);

@@ -1,6 +1,6 @@
 /** ROW=P13: the order line with 20,000 that wait and 16,800 orders remembered: the first look after a start, and one grant. */
-import {OrderBook} from '../../operator/controllers/orders/order-queue.ts';
-import type {OrderWish} from '../../operator/domain/certificates/issuance.ts';
+import {OrderQueue} from '../../operator/controllers/orders/order-queue.ts';
+import type {OrderRequest} from '../../operator/domain/certificates/issuance.ts';
 import {cpuMs} from './figures.ts';
 import {median, printTable, type Row} from './table.ts';
 
@@ -13,7 +13,7 @@ const hour = 3_600_000;
 const everyMs = (3 * hour) / 300;
 
 const hostnameOf = (n: number): string => `www.customer${n}.test`;
-const wishOf = (n: number, since: number): OrderWish => ({
+const orderRequestOf = (n: number, since: number): OrderRequest => ({
   hostname: hostnameOf(n),
   certificate: `tenant-${n % 200}/n${n}`,
   state: 'Wanted',
@@ -23,7 +23,7 @@ const wishOf = (n: number, since: number): OrderWish => ({
 /** The CPU of one start, ms: until the first answer, and for one grant after it. */
 function measure(waiting: number, remembered: number): {firstMs: number; grantMs: number} {
   let now = Date.UTC(2026, 0, 8);
-  const book = new OrderBook({
+  const book = new OrderQueue({
     budgets: {
       account: [{limit: 300, perMs: 3 * hour}],
       registeredDomain: [{limit: 50, perMs: 168 * hour}],
@@ -41,8 +41,8 @@ function measure(waiting: number, remembered: number): {firstMs: number; grantMs
       book.recall(hostnameOf(waiting + n), [{at, outcome: 'Issued', endedAt: at}]);
     }
     for (let n = 0; n < waiting; n++)
-      book.enter(`tenant-${n % 200}/d${n}`, `tenant-${n % 200}`, wishOf(n, now - waiting + n));
-    book.keep('tenant-0/d0', 'tenant-0', [wishOf(0, now - waiting)]);
+      book.enter(`tenant-${n % 200}/d${n}`, `tenant-${n % 200}`, orderRequestOf(n, now - waiting + n));
+    book.keep('tenant-0/d0', 'tenant-0', [orderRequestOf(0, now - waiting)]);
     const firstMs = cpuMs() - began;
     const before = book.waiting;
     const start = cpuMs();

@@ -119,7 +119,7 @@ const rows: [string, Situation, Verdicts][] = [
   ['Project, ServicePortNotFound', decidedProject({service: web, port: 81}), pending],
   [
     'Project, NameTaken',
-    decidedProject({routed: false, obstacle: {kind: 'NameTaken', object: 'Ingress acme/docs'}}),
+    decidedProject({routed: false, writeError: {kind: 'NameTaken', object: 'Ingress acme/docs'}}),
     failed,
   ],
   ['Project, ProjectLimitReached', decidedProject(beyondLimit()), failed],

@@ -12,7 +12,7 @@ import {
 } from '../../operator/resources/resources.ts';
 import type {Certificate} from '../../operator/api/foreign.ts';
 import {secrets} from '../../operator/cli/platform/adopt/read.ts';
-import {isResting} from '../../operator/domain/certificates/certificate.ts';
+import {isRetained} from '../../operator/domain/certificates/certificate.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import {keyOf} from '../../operator/kube/objects.ts';
 import {type Ended, kubectlDoorplate} from '../support/cli.ts';
@@ -120,7 +120,7 @@ describe('A hostname that an Ingress of the platform serves', () => {
     const [certificate, ...more] = await certificatesOf(www);
     expect(more).toEqual([]);
     expect(certificate?.metadata.labels?.[ownerLabel]).toBe(metadata.uid);
-    expect([isResting(certificate!), certificate?.spec.privateKey.algorithm]).toEqual([false, 'RSA']);
+    expect([isRetained(certificate!), certificate?.spec.privateKey.algorithm]).toEqual([false, 'RSA']);
     expect((await platform.client.list(certificateRequests, {namespace: customer.namespace})).items).toEqual([]);
     const routes = (await platform.client.list(ingresses, {namespace: customer.namespace})).items;
     const names = routes.filter(({spec}) => spec.rules?.[0]?.host === www).map(({spec}) => spec.tls?.[0]?.secretName);
@@ -158,10 +158,10 @@ describe('A hostname that an Ingress of the platform serves', () => {
 
     await adopt(customer, site(customer, www), () => contentWith(www));
     await operator.rest();
-    expect((await certificatesOf(www)).map(isResting)).toEqual([true]);
+    expect((await certificatesOf(www)).map(isRetained)).toEqual([true]);
     expect((await adopt(customer, site(customer, www), () => Promise.resolve())).out).toContain('Ready');
     await customer.attach('site', www);
-    expect(await operator.comesTo(async () => (await certificatesOf(www)).map(isResting), [false])).toEqual([false]);
+    expect(await operator.comesTo(async () => (await certificatesOf(www)).map(isRetained), [false])).toEqual([false]);
   });
 
   test('and is another tenant’s is left alone', async () => {

@@ -97,7 +97,7 @@ test.each<[string, Resource[]]>([
     const again = Customer.of(second, namespace);
     for (const hostname of [www, old]) second.dns.point(hostname, host);
     await restore(second, backup, withStatus);
-    const stray = (await second.client.list(ingresses)).items.map(({metadata}) => metadata.uid);
+    const misplacedRecord = (await second.client.list(ingresses)).items.map(({metadata}) => metadata.uid);
     await second.certManager.idle();
     const ordered = (hostname: string) => second.certManager.orders.get(hostname);
     const orders = [ordered(www), ordered(old)];
@@ -126,7 +126,7 @@ test.each<[string, Resource[]]>([
       // Ordered anew, once each; what was restored of routes has gone.
       expect([ordered(www), ordered(old)]).toEqual(orders.map((count) => (count ?? 0) + 1));
       const routes = (await second.client.list(ingresses)).items;
-      expect(routes.filter(({metadata}) => stray.includes(metadata.uid))).toEqual([]);
+      expect(routes.filter(({metadata}) => misplacedRecord.includes(metadata.uid))).toEqual([]);
       expect(routes.filter((route) => hostsOf(route).includes(www))).toHaveLength(1);
       expect(await Customer.of(second, lone.namespace).target()).not.toBe(itsHost);
     } finally {

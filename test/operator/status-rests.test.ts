@@ -8,7 +8,7 @@ let platform: Platform;
 let operator: RunningOperator;
 beforeAll(async () => {
   platform = await Platform.start();
-  operator = await RunningOperator.start(platform, {}, {pace: {restMs: 300_000}});
+  operator = await RunningOperator.start(platform, {}, {pace: {retentionMs: 300_000}});
 });
 afterAll(async () => {
   await operator?.stop();

@@ -26,7 +26,7 @@ import {Platform} from '../support/platform.ts';
 
 const ours: Resource[] = [accounts, plans, projects, customDomains, domainClaims];
 /** For so long nothing is asked and nothing changes when a process is at rest, ms. */
-const restMs = 1500;
+const retentionMs = 1500;
 
 let base: Base;
 let platform: Platform;
@@ -88,7 +88,7 @@ async function written(object: KubeObject & {status?: object}): Promise<object> 
 
 /** What stands once nobody asks anything any more. */
 async function atRest(): Promise<Awaited<ReturnType<typeof standing>>> {
-  for (let last = ''; ; await wait(restMs)) {
+  for (let last = ''; ; await wait(retentionMs)) {
     const all = await standing();
     const versions = Object.values(all).map((o) => o.metadata.resourceVersion);
     const state = JSON.stringify([versions, platform.dns.asked, platform.edge.looks]);

@@ -3,7 +3,7 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {hostsOf} from '../../operator/controllers/state/rendering.ts';
 import {certificates, customDomains, ingresses, projects} from '../../operator/resources/resources.ts';
 import type {CustomDomain, Ingress} from '../../operator/api/foreign.ts';
-import {isResting} from '../../operator/domain/certificates/certificate.ts';
+import {isRetained} from '../../operator/domain/certificates/certificate.ts';
 import {events} from '../../operator/kube/writes/events.ts';
 import {Customer} from '../support/customer.ts';
 import {padToTheBrim} from '../support/padding.ts';
@@ -223,7 +223,7 @@ describe('While the API server fails at every write of a Certificate', () => {
     expect(await operator.comesTo(() => customer.hosts('web'), redirecting, {atLeastMs: 600_000})).toEqual(redirecting);
     await expectSoon(() => customer.holder(old), 'nobody');
     const certificate = (await platform.client.list(certificates)).items.find(({spec}) => spec.dnsNames[0] === old);
-    expect(certificate && isResting(certificate)).toBe(true);
+    expect(certificate && isRetained(certificate)).toBe(true);
   });
 });
 

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import type {Certificate, DomainClaim} from '../../operator/api/foreign.ts';
-import {Children} from '../../operator/controllers/writers/owned-objects.ts';
-import {Resting} from '../../operator/controllers/writers/retained-certificates.ts';
+import {OwnedObjects} from '../../operator/controllers/writers/owned-objects.ts';
+import {RetainedCertificates} from '../../operator/controllers/writers/retained-certificates.ts';
 import type {IssuedRequest} from '../../operator/domain/certificates/certificate.ts';
-import {hasCondition, isResting} from '../../operator/domain/certificates/certificate.ts';
-import {restsFor} from '../../operator/domain/certificates/retained.ts';
+import {hasCondition, isRetained} from '../../operator/domain/certificates/certificate.ts';
+import {retainedFor} from '../../operator/domain/certificates/retained.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import {Applier} from '../../operator/kube/writes/apply.ts';
 import type {Client} from '../../operator/kube/client/client.ts';
@@ -20,13 +20,13 @@ import {days, leaf} from './world.ts';
 const lifetimeMs = 45 * days;
 const renewalMs = 30 * days;
 
-const beforeCertificatesGo = () => Promise.resolve();
+const beforeCertificatesAreRemoved = () => Promise.resolve();
 const conflict = () =>
   new ApiError({status: 409, body: JSON.stringify({kind: 'Status', reason: 'Conflict', message: 'conflict'})});
 
 export class TownCertificates {
-  readonly resting: Resting;
-  readonly children: Children;
+  readonly resting: RetainedCertificates;
+  readonly ownedObjects: OwnedObjects;
   /** How many orders the CA has had. */
   orders = 0;
   /** Since then there has been none. */
@@ -54,7 +54,7 @@ export class TownCertificates {
         this.standing.filter((c) =>
           index === 'hostname'
             ? c.spec.dnsNames.includes(value)
-            : !isResting(c) && c.metadata.labels?.['doorplate.dev/owner-uid'] === value,
+            : !isRetained(c) && c.metadata.labels?.['doorplate.dev/owner-uid'] === value,
         ),
       get: (key: string) => this.#all.get(key),
       observe: () => {},
@@ -62,16 +62,16 @@ export class TownCertificates {
     } as never;
     const requests = {by: (_: string, key: string) => this.#requests(key)} as never;
     const none = {by: () => []} as never;
-    this.resting = new Resting({applier, certificates, requests, beforeCertificatesGo});
+    this.resting = new RetainedCertificates({applier, certificates, requests, beforeCertificatesAreRemoved});
     const {resting} = this;
-    this.children = new Children({
+    this.ownedObjects = new OwnedObjects({
       client,
       applier,
       certificates,
       routes: none,
       requests,
       resting,
-      beforeCertificatesGo,
+      beforeCertificatesAreRemoved,
     });
   }
 
@@ -112,7 +112,7 @@ export class TownCertificates {
   renew(): void {
     for (const [key, certificate] of this.#all) {
       if (Date.parse(certificate.status?.renewalTime ?? '') > this.#now()) continue;
-      assert(!isResting(certificate), `${key} rests and is renewed`);
+      assert(!isRetained(certificate), `${key} rests and is renewed`);
       this.#all.set(key, {...certificate, status: this.#issued()});
     }
   }
@@ -129,7 +129,7 @@ export class TownCertificates {
     for (const [key, certificate] of this.#all)
       this.#all.set(
         key,
-        isResting(certificate)
+        isRetained(certificate)
           ? {...certificate, status: {...certificate.status, conditions: [...certificate.status!.conditions!, issuing]}}
           : {...certificate, status: this.#issued()},
       );
@@ -138,7 +138,7 @@ export class TownCertificates {
   /** Throws where something rests whose key is gone: cert-manager is about to ask for another. */
   assertWhole(): void {
     for (const certificate of this.standing)
-      if (isResting(certificate))
+      if (isRetained(certificate))
         assert(!hasCondition(certificate, 'Issuing'), `${keyOf(certificate)} rests, and its key is gone`);
   }
 
@@ -154,9 +154,9 @@ export class TownCertificates {
   /** Throws where something rests for none of those whose claim is written; of none: there is to be no claim. */
   assertOnlyOf(identities: readonly DomainClaim['spec']['tenant'][], when: string): void {
     for (const certificate of this.standing)
-      if (isResting(certificate))
+      if (isRetained(certificate))
         assert(
-          identities.some((identity) => restsFor(certificate, identity)),
+          identities.some((identity) => retainedFor(certificate, identity)),
           `${keyOf(certificate)} rests for another: ${when}`,
         );
   }

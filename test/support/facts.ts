@@ -4,9 +4,9 @@ import type {CaaVerdict} from '../../operator/domain/certificates/caa.ts';
 import type {CertificateFacts} from '../../operator/domain/certificates/certificate.ts';
 import {registrableName} from '../../operator/domain/hostnames/hostname.ts';
 import type {Diagnosis} from '../../operator/domain/certificates/diagnosis.ts';
-import type {Obstacle} from '../../operator/domain/status/write-error.ts';
+import type {WriteError} from '../../operator/domain/status/write-error.ts';
 import type {RecordState, Verdict} from '../../operator/domain/verification/method.ts';
-import {mayBeProven} from '../../operator/domain/verification/method.ts';
+import {mayBeVerified} from '../../operator/domain/verification/method.ts';
 import {providerOf} from '../../operator/domain/verification/providers.ts';
 import type {ReasonName} from '../../operator/domain/reasons/reasons.ts';
 import type {Proof} from '../../operator/domain/verification/records.ts';
@@ -107,7 +107,7 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
       .tuple(fc.constantFrom(...refusals), mostly(3, [0], [5 * 60, 20 * 60 * 60]), caa)
       .map(([refusal, oldAnswerSeconds, said]) => {
         const found = refuted(refusal, oldAnswerSeconds);
-        return said && mayBeProven(found) ? {...found, caa: said} : found;
+        return said && mayBeVerified(found) ? {...found, caa: said} : found;
       }),
   },
   {
@@ -305,7 +305,7 @@ const any = fc.record({
   edge: fc.option(edge, {nil: undefined}),
   grant: mostly(2, ['Granted'], ['Queued', 'Exhausted', 'None'] as const),
   diagnosis: mostly<Diagnosis | undefined>(1, [undefined], diagnoses),
-  obstacle: mostly<Obstacle['kind'] | undefined>(20, [undefined], ['NameTaken', 'WriteRefused']),
+  writeError: mostly<WriteError['kind'] | undefined>(20, [undefined], ['NameTaken', 'WriteRefused']),
   occupied: mostly(20, [false], [true]),
 });
 /** What is chosen about one hostname; {@link factsAt} makes facts of it. */
@@ -321,7 +321,7 @@ const well: Choices = {
   edge: ['Right'],
   grant: 'Granted',
   diagnosis: undefined,
-  obstacle: undefined,
+  writeError: undefined,
   occupied: false,
 };
 /** Half of the time all is well, so that much has been Live before something happens to it. */
@@ -330,14 +330,14 @@ export const choices: fc.Arbitrary<Choices> = fc.oneof(fc.constant(well), any);
 /** The facts as they are found at a time, ms since the epoch. `readsCaa`: the platform knows its CA's names. */
 export function factsAt(c: Choices, hostname: string, now: number, readsCaa: boolean): HostFacts {
   const certificate = certificateAt(c.issuance, now);
-  const found = c.verdict && mayBeProven(c.verdict) && !readsCaa ? {...c.verdict, caa: undefined} : c.verdict;
+  const found = c.verdict && mayBeVerified(c.verdict) && !readsCaa ? {...c.verdict, caa: undefined} : c.verdict;
   return {
     ...(found && {verdict: placed(found, c.nameServers, hostname), checkedAt: now - c.checkedAgoMs}),
     ...(certificate && {certificate}),
     ...(c.past !== 'None' && {orders: ordersAt(c.past, now)}),
     grant: grantAt(c.grant, now),
     ...(c.diagnosis && certificate?.request && {diagnosis: c.diagnosis}),
-    ...(c.obstacle !== undefined && {obstacle: {kind: c.obstacle, object: 'Ingress acme/docs', says: 'no'}}),
+    ...(c.writeError !== undefined && {writeError: {kind: c.writeError, object: 'Ingress acme/docs', says: 'no'}}),
     ...(c.occupied && {occupied: true}),
     ...(c.edge && {edge: edgeSeen(c.edge, hostname, certificate), edgeLookedAt: now}),
   };

@@ -92,7 +92,7 @@ export function claimed(start: World): Moment {
 }
 
 /** What stands of the routes of a hostname when these have been written. */
-function standingOf(
+function claimStateOf(
   {domain: own, project: of, policy, facts}: World,
   hostname: string,
   applied: Decision['routes'],
@@ -131,7 +131,7 @@ function written(at: World, decision: Decision, {objects, quick}: {objects: bool
     new Map(
       [...at.facts].map(([hostname, f]): [string, HostFacts] => [
         hostname,
-        {...withCertificate(f, hostname, decision, at.now), standing: standingOf(at, hostname, routes, at.now)},
+        {...withCertificate(f, hostname, decision, at.now), standing: claimStateOf(at, hostname, routes, at.now)},
       ]),
     );
   return {

@@ -19,7 +19,7 @@ import {FaultProxy, type Seen} from './kube-proxy.ts';
 import {home, ingressClass, issuer, redirector, zone, type Platform} from './platform.ts';
 
 /** For so long nothing is asked or written when the operator is at rest, ms. */
-const restMs = 300;
+const retentionMs = 300;
 const enoughBeats = 8;
 /** What goes on for so long without end does not come to rest, ms. */
 const busyForEverMs = patience(60_000);
@@ -241,7 +241,7 @@ export class RunningOperator {
     const doings = () => this.proxy.seen.filter((s) => !s.isWatch).length + dns.asked + edge.looks;
     for (let before = -1, now = doings(); now !== before; now = doings()) {
       before = now;
-      await wait(restMs);
+      await wait(retentionMs);
       // Nor is there one that a busy API server has not answered yet.
       await this.proxy.settled();
     }

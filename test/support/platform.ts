@@ -4,7 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {parse} from 'yaml';
 import {ownerLabel} from '../../operator/resources/labels.ts';
 import type {AcmeIssuer, Certificate, IngressClass, Plan} from '../../operator/api/foreign.ts';
-import {restingLabel} from '../../operator/domain/certificates/certificate.ts';
+import {retainedLabel} from '../../operator/domain/certificates/certificate.ts';
 import {
   apiKeys,
   certificateRequests,
@@ -151,7 +151,7 @@ export class Platform {
 
   /** Certificates that rest. */
   async resting(): Promise<Certificate[]> {
-    return (await this.client.list(certificates, {labelSelector: restingLabel})).items;
+    return (await this.client.list(certificates, {labelSelector: retainedLabel})).items;
   }
 
   async stop(): Promise<void> {

@@ -6,7 +6,7 @@
  */
 import {Agent} from 'undici';
 import {liftBanAnnotation} from '../../operator/api/api-key.ts';
-import {restingLabel} from '../../operator/domain/certificates/certificate.ts';
+import {retainedLabel} from '../../operator/domain/certificates/certificate.ts';
 import type {Credentials} from '../../operator/kube/client/credentials.ts';
 
 /** Where rows run: two namespaces of one tenant with the same objects in both, the second excepted from the policy, and a release of the chart. */
@@ -48,7 +48,7 @@ export interface Manifest {
 const ownerUid = '00000000-0000-4000-8000-000000000001';
 const labels = {'app.kubernetes.io/managed-by': 'doorplate', 'doorplate.dev/owner-uid': ownerUid};
 /** Of one that the operator of a cluster does not take for its own: it would delete what rests without a claim. */
-const restingLabels = {'doorplate.dev/owner-uid': ownerUid, [restingLabel]: 'true'};
+const restingLabels = {'doorplate.dev/owner-uid': ownerUid, [retainedLabel]: 'true'};
 const group = (what: string) => `policy-test-${what}`;
 const serviceAccount = (namespace: string, name: string) => ({
   'Impersonate-User': `system:serviceaccount:${namespace}:${name}`,

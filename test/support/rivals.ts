@@ -244,7 +244,7 @@ export class Town {
   now = t0;
   /** What the name's own servers say; `fails`: nothing; `cdn`: addresses of a CDN in place of what there was, and the TXT. */
   dns = {cname: undefined as string | undefined, edge: false, cdn: false, txt: new Set<string>(), fails: false};
-  /** Looks of the operator's copy at claims that are yet to come: a stale read. */
+  /** Observations of the operator's copy at claims that are yet to come: a stale read. */
   stale = 0;
   /** Tokens that were published before the hostname was released or passed on: they prove nothing any more. */
   readonly #void = new Set<string>();
@@ -311,7 +311,7 @@ export class Town {
             .map((t) => t.domain),
       } as never,
       projects: {by: () => []} as never,
-      children: {routes: () => false, remove: () => Promise.resolve(), ownersOf: () => new Map()} as never,
+      ownedObjects: {routes: () => false, remove: () => Promise.resolve(), ownersOf: () => new Map()} as never,
       resting,
       orders: {orders: () => []} as never,
       certified: {of: () => Math.max(this.#startedAt, this.certificates.certifiedAt)},
@@ -373,7 +373,10 @@ export class Town {
     const t = this.tenants[name];
     t.routes.clear();
     if (t.domain)
-      await this.certificates.children.remove(t.domain, leavingFor(this.#leaving, withNamespace ? undefined : t.seen));
+      await this.certificates.ownedObjects.remove(
+        t.domain,
+        leavingFor(this.#leaving, withNamespace ? undefined : t.seen),
+      );
     t.domain = undefined;
     this.#forget(t);
     t.rightAt = undefined;
@@ -497,9 +500,9 @@ export class Town {
       ingressClasses: {get: () => undefined},
       plainHttp: {isOfItsOwn: () => false},
       claims: {of: (hostname) => (hostname === t.own ? own : this.#claims.of(hostname))},
-      children: {
+      ownedObjects: {
         certificate: (place) =>
-          place.hostname === this.hostname ? this.certificates.children.certificate(place) : certificate(),
+          place.hostname === this.hostname ? this.certificates.ownedObjects.certificate(place) : certificate(),
         routes: (_, hostname) => this.#all().some((other) => other !== t && other.isRouted(hostname)),
         since: (_, key) => t.since(key),
         stands: (_, ingress) => t.routes.has(JSON.stringify(ingress)),
@@ -555,7 +558,7 @@ export class Town {
         policy,
         ingressClasses: {get: () => undefined},
         plainHttp: {isOfItsOwn: () => true},
-        children: {
+        ownedObjects: {
           routedBy: () => new Set([...t.routes.values()].flatMap(({ingress}) => hostsOf(ingress))),
           removeRoutesOfOthers: (_, hostnames) => {
             const gone = [...t.routes].filter(([, {ingress}]) => !hostsOf(ingress).some((h) => hostnames.has(h)));
@@ -565,7 +568,11 @@ export class Town {
           applyRoutes: (_, ingresses) => Promise.resolve(this.#applyRoutes(t, ingresses)),
           applyCertificates: (owner, {certificates, ...wanted}, ...rest) => {
             const ofHostname = certificates.filter((c) => c.spec.dnsNames.includes(this.hostname));
-            return this.certificates.children.applyCertificates(owner, {certificates: ofHostname, ...wanted}, ...rest);
+            return this.certificates.ownedObjects.applyCertificates(
+              owner,
+              {certificates: ofHostname, ...wanted},
+              ...rest,
+            );
           },
         },
       },

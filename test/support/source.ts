@@ -58,3 +58,43 @@ export function circlesOf(imports: ReadonlyMap<string, readonly string[]>): stri
     return [];
   });
 }
+
+/** Variables that a function declares by `let` and a function inside it assigns: by name, in the order of the assignments. */
+export function assignedByClosures(source: string): string[] {
+  const found: string[] = [];
+  const visit = (tree: unknown, scopes: readonly ReadonlySet<string>[]): void => {
+    if (tree === null || typeof tree !== 'object') return;
+    const node = tree as Node;
+    const inner = functions.test(node.type ?? '') ? [...scopes, declaredIn(node)] : scopes;
+    const target = (
+      node.type === 'AssignmentExpression' ? node.left : node.type === 'UpdateExpression' && node.argument
+    ) as Node | undefined | false;
+    if (target && target.type === 'Identifier') {
+      const name = String(target.value);
+      const at = inner.findLastIndex((names) => names.has(name));
+      if (at >= 0 && at < inner.length - 1) found.push(name);
+    }
+    for (const child of Object.values(node)) visit(child, inner);
+  };
+  visit(parseSource(source), []);
+  return found;
+}
+
+/** The names that a function declares in its parameters and statements, without those of the functions inside it. */
+function declaredIn(of: Node): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (tree: unknown): void => {
+    if (tree === null || typeof tree !== 'object') return;
+    const node = tree as Node;
+    if (node !== of && functions.test(node.type ?? '')) return;
+    if (node.type === 'VariableDeclarator' || node.type === 'Parameter') bind(node.id ?? node.pat, names);
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(of);
+  return names;
+}
+
+/** Adds the names that a pattern binds. */
+function bind(pattern: unknown, names: Set<string>): void {
+  for (const node of nodesOf(pattern)) if (node.type === 'Identifier') names.add(String(node.value));
+}

@@ -2,7 +2,7 @@
 import {globSync, readFileSync} from 'node:fs';
 import {join} from 'node:path/posix';
 import {describe, expect, test} from '@jest/globals';
-import {circlesOf, functionsOf, importsOf} from '../support/source.ts';
+import {assignedByClosures, circlesOf, functionsOf, importsOf} from '../support/source.ts';
 
 const [mostLines, mostFunctionLines, mostColumns] = [350, 60, 140];
 
@@ -62,6 +62,25 @@ describe('The kind of object as which routes are written', () => {
   });
 });
 
+describe('The controllers', () => {
+  const controllers = files.filter(({path}) => path.startsWith('operator/controllers/'));
+
+  test('have no variable that a function inside another assigns: a plan is data', () => {
+    const assigned = controllers.flatMap(({path, text}) => assignedByClosures(text).map((name) => `${path}: ${name}`));
+    expect(assigned).toEqual([]);
+  });
+
+  test.each(['custom-domain', 'project'])(
+    'reconcile a %s by the list of stages and at most 40 lines around it',
+    (name) => {
+      const {text, lines} = controllers.find(({path}) => path === `operator/controllers/${name}.ts`)!;
+      const begin = lines.findIndex((line) => line.includes('async reconcile(')) + 1;
+      const reconcile = functionsOf(text).find(({line}) => line === begin);
+      expect(reconcile?.lines).toBeLessThanOrEqual(40);
+    },
+  );
+});
+
 describe('The domain', () => {
   /** What these do depends on nothing but what they are given. */
   const pure = new Set(['tldts', 'node:crypto', 'node:net', 'node:url', 'node:zlib']);
@@ -106,6 +125,12 @@ describe('These checks', () => {
       {line: 9, lines: 1},
       {line: 11, lines: 2},
     ]);
+  });
+
+  test('see a variable that an inner function assigns, and none that is its own', () => {
+    const source =
+      'let m = 0;\nfunction f(p) {\n  let a = 0, b = 0;\n  a = 1;\n  const g = () => {\n    let b = 0;\n    b = 2;\n    a++;\n    p = 3;\n  };\n}';
+    expect(assignedByClosures(source)).toEqual(['a', 'p']);
   });
 
   test('see a circle of any length, and no circle where two import one', () => {

@@ -98,7 +98,7 @@ export class Foresight {
       ingressClasses: {get: () => undefined},
       plainHttp: {isOfItsOwn: () => false},
       claims: {of: (hostname) => claims.get(hostname)},
-      children: {
+      ownedObjects: {
         certificate: ({hostname}) => certificateTold(domain, hostname),
         routes: () => false,
         since: () => undefined,

@@ -67,7 +67,7 @@ async function awaited(
     if (!domain || domain.metadata.uid !== metadata.uid) {
       throw new CommandError(`the CustomDomain ${metadata.name} was removed meanwhile`);
     }
-    tellChanges(domain, told, call);
+    reportChanges(domain, told, call);
     const {generation, lastHandled} = {
       generation: domain.metadata.generation,
       lastHandled: domain.status?.lastHandledReconcileAt,
@@ -88,7 +88,11 @@ async function awaited(
   }
 }
 
-function tellChanges(domain: CustomDomain, told: Map<string, string>, {tell}: Pick<Call<VerifyOptions>, 'tell'>): void {
+function reportChanges(
+  domain: CustomDomain,
+  told: Map<string, string>,
+  {tell}: Pick<Call<VerifyOptions>, 'tell'>,
+): void {
   for (const {hostname, phase, reason, message} of hostsOf(domain)) {
     const line = `${hostname}   ${phase}   ${reason}   ${message}\n`;
     if (told.get(hostname) !== line) tell(line);

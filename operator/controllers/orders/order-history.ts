@@ -41,7 +41,7 @@ export interface LedgerOptions {
   tenantOf: (hostname: Hostname) => string | undefined;
 }
 
-export class OrderLedger {
+export class OrderHistory {
   readonly #options: LedgerOptions;
   /** Orders by hostname and start of the order. */
   readonly #made = new Map<Hostname, Map<string, Made>>();

@@ -1,7 +1,7 @@
 /**
  * Accounts for all orders of the platform, and queues the hostnames that want an order. One book per operator: only the leader orders. A
  * restart loses nothing: orders are known from existing CertificateRequests and from claims, and the queue from the times in status ({@link
- * OrderBook.enter}).
+ * OrderQueue.enter}).
  *
  * A grant counts from the moment it is given, with no end; its window begins only when the CA is known to have the order. So
  * the CA never sees more than a budget in any span of its length, however late cert-manager asks for what was granted.
@@ -9,26 +9,26 @@
 import type {OrderGrant, Limit, Order} from '../../domain/certificates/budget.ts';
 import {expectedAt, roomAt} from '../../domain/certificates/budget.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
-import type {OrderWish} from '../../domain/certificates/issuance.ts';
-import {type LedgerOptions, OrderLedger} from './order-history.ts';
-import {type InLine, OrderLine} from './request-queue.ts';
+import type {OrderRequest} from '../../domain/certificates/issuance.ts';
+import {type LedgerOptions, OrderHistory} from './order-history.ts';
+import {type QueuedRequest, RequestQueue} from './request-queue.ts';
 
-interface WaitingOrder extends InLine {
+interface WaitingOrder extends QueuedRequest {
   owner: string;
-  wish: OrderWish;
+  orderRequest: OrderRequest;
   /** `expectedAt` 0: not told yet. */
   answer: {place: number; expectedAt: number};
 }
 
-export interface OrderBookOptions extends LedgerOptions {
+export interface OrderQueueOptions extends LedgerOptions {
   now?: () => number;
 }
 
-export class OrderBook {
-  readonly #options: OrderBookOptions;
+export class OrderQueue {
+  readonly #options: OrderQueueOptions;
   readonly #handlers: ((owner: string) => void)[] = [];
-  readonly #ledger: OrderLedger;
-  readonly #line: OrderLine<WaitingOrder>;
+  readonly #ledger: OrderHistory;
+  readonly #line: RequestQueue<WaitingOrder>;
   /** By Certificate. */
   readonly #waiting = new Map<string, WaitingOrder>();
   /** End of the exhausted budget by Certificate, ms since the epoch. */
@@ -42,10 +42,10 @@ export class OrderBook {
   /** Nothing is granted before the first wish of this process, nor after its stop. */
   #open = false;
 
-  constructor(options: OrderBookOptions) {
+  constructor(options: OrderQueueOptions) {
     this.#options = options;
-    this.#ledger = new OrderLedger(options, (tenant) => this.#line.shareChanged(tenant));
-    this.#line = new OrderLine((tenant, now) => this.#ledger.shareOf(tenant, now));
+    this.#ledger = new OrderHistory(options, (tenant) => this.#line.shareChanged(tenant));
+    this.#line = new RequestQueue((tenant, now) => this.#ledger.shareOf(tenant, now));
   }
 
   get #now(): number {
@@ -103,37 +103,37 @@ export class OrderBook {
   }
 
   /** Queues an order request from before a restart at its former position. Call it before the first {@link keep}. */
-  enter(owner: string, tenant: string, wish: OrderWish): void {
-    this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(wish.certificate));
-    this.#enter(owner, tenant, wish);
+  enter(owner: string, tenant: string, orderRequest: OrderRequest): void {
+    this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(orderRequest.certificate));
+    this.#enter(owner, tenant, orderRequest);
   }
 
   /** Notes a grant from before a restart: its Certificate exists and no order followed. Call it before the first {@link keep}. */
-  standing(owner: string, tenant: string, {certificate, hostname, since}: Omit<OrderWish, 'state'>): void {
+  standing(owner: string, tenant: string, {certificate, hostname, since}: Omit<OrderRequest, 'state'>): void {
     this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(certificate));
     this.#ledger.grant(certificate, {tenant, hostname, at: since});
   }
 
   /** Replaces the order requests of an owner. Returns whether an answer has changed. */
-  keep(owner: string, tenant: string, wishes: readonly OrderWish[]): boolean {
-    const before = wishes.map((w) => this.grant(w.certificate)?.kind);
-    const kept = new Set(wishes.map((w) => w.certificate));
+  keep(owner: string, tenant: string, orderRequests: readonly OrderRequest[]): boolean {
+    const before = orderRequests.map((w) => this.grant(w.certificate)?.kind);
+    const kept = new Set(orderRequests.map((w) => w.certificate));
     for (const certificate of this.#owned.get(owner) ?? []) if (!kept.has(certificate)) this.#drop(certificate);
     if (kept.size > 0) this.#owned.set(owner, kept);
     else this.#owned.delete(owner);
-    for (const wish of wishes) {
-      const {certificate, hostname, since, state} = wish;
+    for (const orderRequest of orderRequests) {
+      const {certificate, hostname, since, state} = orderRequest;
       if (this.#ledger.isGranted(certificate)) continue;
       // It has been made, whatever the budget says: it counts.
       if (state === 'Ordered') {
         this.#drop(certificate);
         this.#ledger.grant(certificate, {tenant, hostname, at: since});
       }
-      if (state === 'Wanted' && this.grant(certificate) === undefined) this.#enter(owner, tenant, wish);
+      if (state === 'Wanted' && this.grant(certificate) === undefined) this.#enter(owner, tenant, orderRequest);
     }
-    if (wishes.length > 0) this.#open = true;
+    if (orderRequests.length > 0) this.#open = true;
     this.#serve(owner);
-    return wishes.some((w, i) => this.grant(w.certificate)?.kind !== before[i]);
+    return orderRequests.some((w, i) => this.grant(w.certificate)?.kind !== before[i]);
   }
 
   /** Stops granting orders. */
@@ -152,11 +152,11 @@ export class OrderBook {
     this.#line.leave(waiting);
   }
 
-  #enter(owner: string, tenant: string, wish: OrderWish): void {
-    this.#drop(wish.certificate);
+  #enter(owner: string, tenant: string, orderRequest: OrderRequest): void {
+    this.#drop(orderRequest.certificate);
     const answer = {place: 0, expectedAt: 0};
-    const waiting = {owner, tenant, wish, arrival: wish.since, entered: this.#entered++, answer};
-    this.#waiting.set(wish.certificate, waiting);
+    const waiting = {owner, tenant, orderRequest, arrival: orderRequest.since, entered: this.#entered++, answer};
+    this.#waiting.set(orderRequest.certificate, waiting);
     this.#untold.add(waiting);
     this.#line.enter(waiting);
   }
@@ -189,7 +189,7 @@ export class OrderBook {
   }
 
   /** Gives the first in line its order, or says that its registered domain has had its share. */
-  #answer({tenant, wish: {certificate, hostname}}: WaitingOrder, now: number): void {
+  #answer({tenant, orderRequest: {certificate, hostname}}: WaitingOrder, now: number): void {
     const {registeredDomain} = this.#options.budgets;
     this.#drop(certificate);
     const room = roomAt(this.#ledger.ofRegisteredDomain(hostname, now), registeredDomain, now);

@@ -1,21 +1,21 @@
-/** Keeps the {@link OrderBook} up to date with the objects in the cluster. */
+/** Keeps the {@link OrderQueue} up to date with the objects in the cluster. */
 import type {Certificate, CustomDomain, Project} from '../../api/foreign.ts';
 import type {Order} from '../../domain/certificates/budget.ts';
 import {hasCondition, type IssuedRequest} from '../../domain/certificates/certificate.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {isObjectName, objectNameOf} from '../../domain/hostnames/hostname.ts';
-import type {OrderWish} from '../../domain/certificates/issuance.ts';
+import type {OrderRequest} from '../../domain/certificates/issuance.ts';
 import {homeOf, useOf} from '../../domain/routes/routes.ts';
 import {tenantKey} from '../../domain/tenant.ts';
 import type {Syncable} from '../../kube/cache/cache.ts';
 import {type HasMeta, keyOf} from '../../kube/objects.ts';
 import type {Caches} from '../state/caches.ts';
-import type {OrderBook} from './order-queue.ts';
+import type {OrderQueue} from './order-queue.ts';
 import {orderOwner, ownerOf} from '../../resources/relations.ts';
 import type {Tenants} from '../state/tenants.ts';
 
-export interface BookSources {
-  book: OrderBook;
+export interface OrderSources {
+  book: OrderQueue;
   caches: Pick<Caches, 'requests' | 'certificates' | 'domains' | 'projects' | 'claims'>;
   tenants: Tenants;
   /** Doorplate's own namespace. */
@@ -43,13 +43,13 @@ const isOf = ({metadata}: IssuedRequest, certificate: Certificate): boolean =>
  * is granted from incomplete data; until then the previous leader grants orders and moves the queue. A request counts only if its
  * Certificate is one of ours: tenants may be allowed to create CertificateRequests, and those use no budget.
  */
-export class BookKeeper implements Syncable {
+export class OrderTracker implements Syncable {
   readonly synced: Promise<void>;
   #resolveSynced: () => void = () => {};
   #isSynced = false;
-  readonly #sources: BookSources;
+  readonly #sources: OrderSources;
 
-  constructor(sources: BookSources) {
+  constructor(sources: OrderSources) {
     this.#sources = sources;
     const {book, caches} = sources;
     const {requests, certificates} = caches;
@@ -90,8 +90,8 @@ export class BookKeeper implements Syncable {
     for (const request of caches.requests.list()) this.#enter(request);
     for (const certificate of caches.certificates.list()) this.#enterStanding(certificate);
     for (const {metadata, status} of caches.claims.list()) book.recall(metadata.name, status?.orders ?? []);
-    for (const domain of caches.domains.list()) this.#lineUpDomain(domain);
-    for (const project of caches.projects.list()) this.#lineUpProject(project);
+    for (const domain of caches.domains.list()) this.#enqueueDomain(domain);
+    for (const project of caches.projects.list()) this.#enqueueProject(project);
   }
 
   /** The previous process created this Certificate, and cert-manager has not ordered yet. The order is expected, so it counts. */
@@ -144,17 +144,17 @@ export class BookKeeper implements Syncable {
   }
 
   /** Queues each hostname that waited for its order before a restart, at its former position. */
-  #lineUpDomain(domain: CustomDomain): void {
+  #enqueueDomain(domain: CustomDomain): void {
     const {namespace: home = '', uid = ''} = domain.metadata;
     for (const {hostname, role, reason, since, certificate: had} of domain.status?.hosts ?? []) {
       if (reason !== 'IssuanceQueued') continue;
       const name = had?.name ?? objectNameOf(uid, hostname);
       const certificate = `${homeOf(useOf(role), home, this.#sources)}/${name}`;
-      this.#lineUp(keyOf(domain), home, {hostname, certificate, since: Date.parse(since)});
+      this.#enqueue(keyOf(domain), home, {hostname, certificate, since: Date.parse(since)});
     }
   }
 
-  #lineUpProject(project: Project): void {
+  #enqueueProject(project: Project): void {
     const {namespace: home = '', uid = ''} = project.metadata;
     const {host, redirect, conditions = []} = project.status ?? {};
     const waiting = conditions.find(({reason}) => reason === 'IssuanceQueued');
@@ -162,13 +162,13 @@ export class BookKeeper implements Syncable {
     // A redirect source has its Certificate in Doorplate's namespace. The decision sets the role later.
     const certificate = `${redirect ? this.#sources.namespace : home}/${objectNameOf(uid, host)}`;
     const since = Date.parse(waiting.lastTransitionTime);
-    this.#lineUp(orderOwner(keyOf(project)), home, {hostname: host, certificate, since});
+    this.#enqueue(orderOwner(keyOf(project)), home, {hostname: host, certificate, since});
   }
 
-  #lineUp(owner: string, namespace: string, wish: Omit<OrderWish, 'state'>): void {
+  #enqueue(owner: string, namespace: string, orderRequest: Omit<OrderRequest, 'state'>): void {
     const {book, tenants} = this.#sources;
     const tenant = tenants.of(namespace);
     // Without a tenant the Namespace is gone, and the order request with it.
-    if (tenant) book.enter(owner, tenantKey(tenant), {...wish, state: 'Wanted'});
+    if (tenant) book.enter(owner, tenantKey(tenant), {...orderRequest, state: 'Wanted'});
   }
 }

@@ -11,7 +11,7 @@ import {CutSum} from '../../kube/collections/cut-sum.ts';
 import type {OrderShare} from './order-history.ts';
 import {SortedList} from '../../kube/collections/sorted-list.ts';
 
-export interface InLine {
+export interface QueuedRequest {
   readonly tenant: string;
   /** Time of arrival, ms since the epoch; the earlier request goes first. Requests with equal times keep their order of entry. */
   readonly arrival: number;
@@ -31,7 +31,7 @@ interface OrderLane<W> {
   turn: number;
 }
 
-export class OrderLine<W extends InLine> {
+export class RequestQueue<W extends QueuedRequest> {
   readonly #shareOf: (tenant: string, now: number) => OrderShare;
   readonly #lanes = new Map<string, OrderLane<W>>();
   /** Waiting lanes; the next one is first. */
@@ -144,10 +144,10 @@ export class OrderLine<W extends InLine> {
   }
 }
 
-const byArrival = (a: InLine, b: InLine): number => a.arrival - b.arrival || a.entered - b.entered;
+const byArrival = (a: QueuedRequest, b: QueuedRequest): number => a.arrival - b.arrival || a.entered - b.entered;
 
 /** Order of lanes: a tenant with a share left first, then the longest time since the last turn, then the earliest arrival. */
-function byTurn<W extends InLine>(a: OrderLane<W>, b: OrderLane<W>): number {
+function byTurn<W extends QueuedRequest>(a: OrderLane<W>, b: OrderLane<W>): number {
   const later = (lane: OrderLane<W>) => (lane.share?.left === 0 ? 1 : 0);
   const arrival = (lane: OrderLane<W>) => lane.waiting.at(0)!.arrival;
   return later(a) - later(b) || a.turn - b.turn || arrival(a) - arrival(b) || a.order - b.order;

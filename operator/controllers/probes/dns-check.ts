@@ -11,7 +11,7 @@ import {Inquiry} from '../../dns/inquiry.ts';
 import type {CertificateAuthority} from '../../domain/certificates/caa.ts';
 import {judgeCaa} from '../../domain/certificates/caa.ts';
 import type {Observation, VerificationRules, Verdict} from '../../domain/verification/method.ts';
-import {mayBeProven} from '../../domain/verification/method.ts';
+import {mayBeVerified} from '../../domain/verification/method.ts';
 import {
   isWildcard,
   judgeAuthoritative,
@@ -22,7 +22,7 @@ import {
 } from '../../domain/verification/verdict.ts';
 import type {Question} from '../../domain/verification/records.ts';
 import {challengeName} from '../../domain/verification/records.ts';
-import {straysOf, withStray} from '../../domain/verification/misplaced-record.ts';
+import {misplacedRecordsOf, withMisplacedRecord} from '../../domain/verification/misplaced-record.ts';
 
 /** Whether the zone's own servers are asked, or (where port 53 outward is closed) recursive resolvers alone. */
 export type DnsMode = 'Authoritative' | 'RecursiveOnly';
@@ -68,7 +68,7 @@ export async function check(
     }
   }
   // CAA is checked before the order, so that no order fails at the CA.
-  return caa && mayBeProven(verdict)
+  return caa && mayBeVerified(verdict)
     ? {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, inquiry), ca)}
     : verdict;
 }
@@ -103,9 +103,10 @@ async function comesOfWildcard(ask: Ask, hostname: string, randomLabel: string, 
 /** Adds the misplaced record to a verdict if the missing record is found at another name. */
 async function misplaced(ask: Ask, question: Question, verdict: Verdict): Promise<Verdict> {
   if (verdict.kind !== 'Refuted') return verdict;
-  for (const stray of straysOf(question, verdict)) {
-    const {findings} = await ask(stray.name, stray.wanted);
-    if (findings.some((f) => f.failure === undefined && stray.is(f))) return withStray(verdict, stray);
+  for (const misplacedRecord of misplacedRecordsOf(question, verdict)) {
+    const {findings} = await ask(misplacedRecord.name, misplacedRecord.wanted);
+    if (findings.some((f) => f.failure === undefined && misplacedRecord.is(f)))
+      return withMisplacedRecord(verdict, misplacedRecord);
   }
   return verdict;
 }

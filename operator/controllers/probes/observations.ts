@@ -34,7 +34,7 @@ export const edgeKey = (hostname: Hostname): EdgeKey => hostname as EdgeKey;
 export const issuanceKey = (hostname: Hostname, attempt: string): IssuanceKey =>
   `${hostname} ${attempt}` as IssuanceKey;
 
-export interface Looks {
+export interface Observations {
   dns: Observer<DnsQuestion, Verdict, DnsKey>;
   edge: Observer<EdgeQuestion, EdgeFinding[], EdgeKey>;
   issuance: Observer<IssuanceQuestion, Diagnosis, IssuanceKey>;
@@ -42,7 +42,7 @@ export interface Looks {
 
 /** Sees to it that these looks of a tenant's CustomDomain are made in time, and forgets what is known by any other. */
 export function schedule(
-  {dns, edge, issuance}: Looks,
+  {dns, edge, issuance}: Observations,
   domain: CustomDomain,
   tenant: string,
   looks: readonly Look[],
@@ -76,6 +76,6 @@ export function schedule(
 }
 
 /** Forgets all that was seen for a CustomDomain. */
-export function forget({dns, edge, issuance}: Looks, owner: Key): void {
+export function forget({dns, edge, issuance}: Observations, owner: Key): void {
   for (const observer of [dns, edge, issuance]) observer.forget(owner);
 }

@@ -1,5 +1,5 @@
 /**
- * Looks at the outside world for the controllers: DNS checks, probes of the edge. A reconcile never waits for one: it
+ * Observations at the outside world for the controllers: DNS checks, probes of the edge. A reconcile never waits for one: it
  * says when the next look is due, reads the newest result, and is called again when there is one. So a dead DNS server
  * delays nothing but its own name (rule 2), and a removal is never queued behind a time-out.
  *
@@ -72,7 +72,7 @@ export interface ObserverOptions<Q, R> {
   now?: () => number;
 }
 
-/** Looks by owner and key: one at a time per key, a bounded number at once, the earliest due time wins. */
+/** Observations by owner and key: one at a time per key, a bounded number at once, the earliest due time wins. */
 export class Observer<Q, R, K extends string = string> {
   readonly #options: ObserverOptions<Q, R>;
   readonly #owners = new Map<string, Map<K, ObserverEntry<Q, R>>>();

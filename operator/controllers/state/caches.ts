@@ -15,9 +15,9 @@ import {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
 import type {HasMeta, Resource} from '../../kube/objects.ts';
 import {issuedRequest} from './issued-request.ts';
-import {bare, bareChild, bareOwner, identity} from '../../resources/projections.ts';
+import {bare, bareOwnedObject, bareOwner, identity} from '../../resources/projections.ts';
 import {ownedSelector} from '../../resources/labels.ts';
-import {keptHosts, type KeptRoute, keptRoute, type RouteObject} from './rendering.ts';
+import {cachedHostnames, type CachedRoute, cachedRoute, type RouteObject} from './rendering.ts';
 import {
   certificateOf,
   holderOf,
@@ -82,7 +82,7 @@ const readinessOf = ({metadata, endpoints}: EndpointSlice): Readiness => ({
 /** A Certificate that names only addresses or URIs may omit the DNS names. */
 const withNames = (certificate: Certificate): Certificate => {
   const {dnsNames} = certificate.spec as Partial<Certificate['spec']>;
-  return bareChild(dnsNames ? certificate : {...certificate, spec: {...certificate.spec, dnsNames: []}});
+  return bareOwnedObject(dnsNames ? certificate : {...certificate, spec: {...certificate.spec, dnsNames: []}});
 };
 
 const controllerOf = ({apiVersion, kind, metadata, spec: {controller}}: IngressClass): IngressClass => ({
@@ -126,10 +126,10 @@ export function makeCaches(client: Client, log: Logger, routeObjects: Resource<R
       indexes: {service: serviceOfSlice},
     }),
     ingressClasses: new Cache<IngressClass, IngressClass>(client, ingressClasses, {log, project: controllerOf}),
-    routes: new Cache<KeptRoute, RouteObject>(client, routeObjects, {
+    routes: new Cache<CachedRoute, RouteObject>(client, routeObjects, {
       ...ofOurs,
-      project: keptRoute,
-      indexes: {...byOwner, host: keptHosts},
+      project: cachedRoute,
+      indexes: {...byOwner, host: cachedHostnames},
     }),
     certificates: new Cache<Certificate, Certificate>(client, certificates, {
       ...ofOurs,

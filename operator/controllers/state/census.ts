@@ -4,7 +4,7 @@
  */
 import {type HostStatus, phases} from '../../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef} from '../../api/foreign.ts';
-import {hasCondition, isResting, isSameIssuer} from '../../domain/certificates/certificate.ts';
+import {hasCondition, isRetained, isSameIssuer} from '../../domain/certificates/certificate.ts';
 import {reasonOf} from '../../domain/reasons/reasons.ts';
 import type {Change} from '../../kube/cache/cache.ts';
 import type {ChangeSource} from '../../kube/controller/wake.ts';
@@ -111,7 +111,7 @@ export class Census {
 }
 
 function stateOf(certificate: Certificate): (typeof certificateStates)[number] {
-  if (isResting(certificate)) return 'Resting';
+  if (isRetained(certificate)) return 'Resting';
   if (hasCondition(certificate, 'Ready')) return 'Ready';
   return hasCondition(certificate, 'Issuing') ? 'Issuing' : 'NotReady';
 }

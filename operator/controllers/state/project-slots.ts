@@ -11,7 +11,7 @@ type Namespace = ReturnType<Caches['namespaces']['list']>[number];
  * The Projects that are within their tenant's plan limit. A Project that is being deleted does not count. Without a limit nothing is
  * counted.
  */
-export class ProjectPlaces {
+export class ProjectSlots {
   readonly #caches: Pick<Caches, 'namespaces' | 'projects'>;
   readonly #tenants: Pick<Tenants, 'of'>;
 
@@ -28,7 +28,7 @@ export class ProjectPlaces {
 
   /** The Project that gets or loses a place by a change of another. */
   movedBy = (now: Project | undefined, before: Project | undefined): Key[] => {
-    const [is, was] = [now && !isGoing(now), before && !isGoing(before)];
+    const [is, was] = [now && !isBeingDeleted(now), before && !isBeingDeleted(before)];
     const changed = (now ?? before)!;
     if (is === was) return [];
     const among = this.#among(changed.metadata.namespace ?? '');
@@ -61,8 +61,8 @@ export class ProjectPlaces {
     if (!tenant || limit === undefined) return undefined;
     const all =
       tenant.account === undefined ? this.#caches.projects.by('namespace', namespace) : this.#ofAccount(tenant.account);
-    return {limit, projects: all.filter((project) => !isGoing(project))};
+    return {limit, projects: all.filter((project) => !isBeingDeleted(project))};
   }
 }
 
-const isGoing = ({metadata}: Project): boolean => metadata.deletionTimestamp !== undefined;
+const isBeingDeleted = ({metadata}: Project): boolean => metadata.deletionTimestamp !== undefined;

@@ -9,7 +9,7 @@ import type {Policy} from '../../domain/world.ts';
 import type {Cache} from '../../kube/cache/cache.ts';
 import {hashOf} from '../../kube/equality.ts';
 import type {HasMeta} from '../../kube/objects.ts';
-import {bareChild} from '../../resources/projections.ts';
+import {bareOwnedObject} from '../../resources/projections.ts';
 import {forAnnotation, intentAnnotation, managedBy, ownerLabel} from '../../resources/labels.ts';
 
 /** An object that routes a hostname. */
@@ -19,13 +19,13 @@ export type RouteObject = Ingress;
 export const hostsOf = (object: RouteObject): string[] => hostsOfIngress(object);
 
 /** The cached part of a route: its owner, its hostnames, and a hash that shows changes of what Doorplate sets. */
-export interface KeptRoute extends HasMeta {
+export interface CachedRoute extends HasMeta {
   hosts: string[];
   says: string;
 }
 
-export function keptRoute(object: RouteObject): KeptRoute {
-  const {metadata} = bareChild({metadata: object.metadata});
+export function cachedRoute(object: RouteObject): CachedRoute {
+  const {metadata} = bareOwnedObject({metadata: object.metadata});
   const {labels, annotations, ownerReferences} = metadata;
   const owner = labels?.[ownerLabel];
   // The label names the owner. A foreign controller reference is kept, too.
@@ -50,7 +50,7 @@ export function keptRoute(object: RouteObject): KeptRoute {
 const member = (of: Readonly<Record<string, string>> | undefined, name: string): Record<string, string> =>
   of?.[name] === undefined ? {} : {[name]: of[name]};
 
-export const keptHosts = ({hosts}: KeptRoute): string[] => hosts;
+export const cachedHostnames = ({hosts}: CachedRoute): string[] => hosts;
 
 /** Sources that know the kind of the edge. */
 export interface EdgeSources {

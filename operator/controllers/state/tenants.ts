@@ -81,7 +81,7 @@ export class Tenants {
   }
 
   /** Whether a namespace is being deleted: the API server takes nothing new into it, and deletes what is in it in any order. */
-  isGoing(namespace: string): boolean {
+  isBeingDeleted(namespace: string): boolean {
     return this.#caches.namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined;
   }
 

@@ -2,7 +2,7 @@
 import type {Certificate, CustomDomain, DomainClaim} from '../../api/foreign.ts';
 import type {Order} from '../../domain/certificates/budget.ts';
 import {mergeOrders} from '../../domain/certificates/budget.ts';
-import {isResting} from '../../domain/certificates/certificate.ts';
+import {isRetained} from '../../domain/certificates/certificate.ts';
 import type {ClaimWrite} from '../../domain/claims/claim-write.ts';
 import {gives, keptForMs, release, remember} from '../../domain/claims/claim.ts';
 import type {Tenant} from '../../domain/tenant.ts';
@@ -16,13 +16,13 @@ import {doAll, settleAll} from '../../kube/writes/side-by-side.ts';
 import {by, each, itself, type KeysOf, on, type Wake, whenNewOrGone} from '../../kube/controller/wake.ts';
 import type {Caches} from '../state/caches.ts';
 import type {CertificateTimes} from '../state/certificate-times.ts';
-import type {Children} from './owned-objects.ts';
+import type {OwnedObjects} from './owned-objects.ts';
 import {forAnnotation} from '../../resources/labels.ts';
-import type {OrderBook} from '../orders/order-queue.ts';
+import type {OrderQueue} from '../orders/order-queue.ts';
 import {certificateOf, hostnamesOf, namesOf, uidOf} from '../../resources/relations.ts';
-import {keptHosts} from '../state/rendering.ts';
+import {cachedHostnames} from '../state/rendering.ts';
 import {customDomains, domainClaims, projects} from '../../resources/resources.ts';
-import type {Resting} from './retained-certificates.ts';
+import type {RetainedCertificates} from './retained-certificates.ts';
 import type {Tenants} from '../state/tenants.ts';
 
 /** How many times claims are written again before the queue's backoff takes over. */
@@ -124,9 +124,9 @@ export interface ClaimDeps extends Pick<Caches, 'domains' | 'projects'> {
   client: Client;
   policy: Policy;
   claims: Claims;
-  children: Children;
-  resting: Resting;
-  orders: OrderBook;
+  ownedObjects: OwnedObjects;
+  resting: RetainedCertificates;
+  orders: OrderQueue;
   tenants: Pick<Tenants, 'of'>;
   certified: Pick<CertificateTimes, 'of'>;
   now?: () => number;
@@ -157,17 +157,17 @@ export const wakeClaims = (c: Caches): Wake[] => [
   on(c.claims, itself),
   on(c.domains, whenNewOrGone(by(c.claims, 'holder', uidOf)), droppedBy(c.claims)),
   on(c.projects, whenNewOrGone(by(c.claims, 'holder', uidOf))),
-  on(c.routes, whenNewOrGone(each(keptHosts))),
-  on(c.certificates, each(restingNames), whenNewOrGone<Certificate>(each(namesOf))),
+  on(c.routes, whenNewOrGone(each(cachedHostnames))),
+  on(c.certificates, each(retainedNames), whenNewOrGone<Certificate>(each(namesOf))),
   on(
     c.requests,
-    each((request: HasMeta) => certificateOf(request).flatMap((key) => restingNames(c.certificates.get(key)))),
+    each((request: HasMeta) => certificateOf(request).flatMap((key) => retainedNames(c.certificates.get(key)))),
   ),
 ];
 
 /** The hostname of a Certificate that rests. */
-const restingNames = (certificate: Certificate | undefined): string[] =>
-  certificate && isResting(certificate) ? namesOf(certificate) : [];
+const retainedNames = (certificate: Certificate | undefined): string[] =>
+  certificate && isRetained(certificate) ? namesOf(certificate) : [];
 
 export class ClaimReconciler {
   readonly #deps: ClaimDeps;
@@ -183,10 +183,10 @@ export class ClaimReconciler {
     const now = (this.#deps.now ?? Date.now)();
     const claim = claims.of(hostname);
     const {holder} = claim?.status ?? {};
-    const restEnds = await resting.tend(hostname, {now, claim, tenant: holder && tenants.of(holder.namespace)});
-    const result = await this.#reconcileClaim(hostname, now, restEnds);
-    const next = Math.min(restEnds - now, result === 'awaitChange' ? Infinity : result.requeueAfterMs, 86_400_000);
-    return restEnds === Infinity ? result : {requeueAfterMs: Math.max(1000, next)};
+    const retentionEnds = await resting.tend(hostname, {now, claim, tenant: holder && tenants.of(holder.namespace)});
+    const result = await this.#reconcileClaim(hostname, now, retentionEnds);
+    const next = Math.min(retentionEnds - now, result === 'awaitChange' ? Infinity : result.requeueAfterMs, 86_400_000);
+    return retentionEnds === Infinity ? result : {requeueAfterMs: Math.max(1000, next)};
   }
 
   /**
@@ -194,18 +194,18 @@ export class ClaimReconciler {
    * ran, or everything was restored with other UIDs. A claim need not exist.
    */
   async #endStrays(hostname: string): Promise<void> {
-    const {domains, projects: projectCache, children, client} = this.#deps;
-    for (const [uid, {resource, key}] of children.ownersOf(hostname)) {
+    const {domains, projects: projectCache, ownedObjects, client} = this.#deps;
+    for (const [uid, {resource, key}] of ownedObjects.ownersOf(hostname)) {
       if ([domains, projectCache].some((cache) => cache.by('uid', uid).length > 0)) continue;
       // The copies may be behind.
       const standing = await client.get(resource, key);
       const [kind, owner = ''] = standing?.metadata.annotations?.[forAnnotation]?.split(' ') ?? [];
       const of: Resource | undefined = [customDomains, projects].find((r) => r.kind === kind);
-      if (of && (await client.get(of, owner))?.metadata.uid !== uid) await children.remove({metadata: {uid}});
+      if (of && (await client.get(of, owner))?.metadata.uid !== uid) await ownedObjects.remove({metadata: {uid}});
     }
   }
 
-  async #reconcileClaim(hostname: Key, now: number, restEnds: number): Promise<Result> {
+  async #reconcileClaim(hostname: Key, now: number, retentionEnds: number): Promise<Result> {
     const {claims, client, policy, orders, resting, certified} = this.#deps;
     const claim = claims.of(hostname);
     if (!claim || claim.metadata.deletionTimestamp) return 'awaitChange';
@@ -225,7 +225,7 @@ export class ClaimReconciler {
     if (await this.#stands(hostname, holder)) return 'awaitChange';
     const known = mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now);
     const certifiedAt = certified.of(hostname);
-    const keepMs = keptForMs(claim, policy, {orders: known, restEnds, certifiedAt, now});
+    const keepMs = keptForMs(claim, policy, {orders: known, retentionEnds, certifiedAt, now});
     if (keepMs === 0) return drop();
     await claims.write(release(claim, now, keepMs, known));
     return 'awaitChange';
@@ -239,13 +239,13 @@ export class ClaimReconciler {
     hostname: string,
     {kind, uid, namespace, name}: NonNullable<NonNullable<DomainClaim['status']>['holder']>,
   ): Promise<boolean> {
-    const {domains, projects: projectCache, children, client} = this.#deps;
+    const {domains, projects: projectCache, ownedObjects, client} = this.#deps;
     const [domain] = kind === 'CustomDomain' ? domains.by('uid', uid) : [];
     if (domain) {
       return (
         hostnamesOf(domain).includes(hostname) ||
         (domain.status?.hosts ?? []).some((h) => h.hostname === hostname) ||
-        children.ownersOf(hostname).has(uid)
+        ownedObjects.ownersOf(hostname).has(uid)
       );
     }
     if (kind === 'Project' && projectCache.by('uid', uid).length > 0) return true;
@@ -255,7 +255,7 @@ export class ClaimReconciler {
       : client.get(projects, `${namespace}/${name}`));
     if (live?.metadata.uid === uid) return true;
     // Even if no object of this hostname is left, the objects of the owner's other hostnames are removed before its claims.
-    await children.remove({metadata: {uid}});
+    await ownedObjects.remove({metadata: {uid}});
     return false;
   }
 }

@@ -1,10 +1,10 @@
 import type {Certificate, CertificateRequest} from '../../api/foreign.ts';
 import type {CertificateFacts, IssuedRequest} from '../../domain/certificates/certificate.ts';
-import {certificateFacts, isResting} from '../../domain/certificates/certificate.ts';
+import {certificateFacts, isRetained} from '../../domain/certificates/certificate.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {objectNameOf} from '../../domain/hostnames/hostname.ts';
-import type {Obstacle} from '../../domain/status/write-error.ts';
-import type {Rest} from '../../domain/certificates/retained.ts';
+import type {WriteError} from '../../domain/status/write-error.ts';
+import type {Retention} from '../../domain/certificates/retained.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import {timestamp} from '../../domain/times.ts';
 import type {FreshAttempt} from '../../domain/world.ts';
@@ -17,8 +17,8 @@ import {keyOf, ownerReference} from '../../kube/objects.ts';
 import {doAll, failureOf, settleAll} from '../../kube/writes/side-by-side.ts';
 import {forAnnotation, managedBy, ownerLabel} from '../../resources/labels.ts';
 import {ownerOf} from '../../resources/relations.ts';
-import type {KeptRoute, RouteObject} from '../state/rendering.ts';
-import type {Resting} from './retained-certificates.ts';
+import type {CachedRoute, RouteObject} from '../state/rendering.ts';
+import type {RetainedCertificates} from './retained-certificates.ts';
 import {certificateRequests, certificates} from '../../resources/resources.ts';
 
 export interface Owner {
@@ -35,7 +35,7 @@ interface WantedCertificates {
 }
 
 /** Decides about a Certificate that is no longer desired: how it is retained, or undefined if it is deleted. */
-export type Leaving = (certificate: Certificate) => Rest | undefined;
+export type Leaving = (certificate: Certificate) => Retention | undefined;
 
 /** Identifies the Certificate to look up, and its owner. */
 export interface CertificatePlace {
@@ -54,9 +54,9 @@ export const writesPerTurn = 100;
 /** The outcomes of one reconcile's writes. */
 export class Writes {
   /** Write errors of routes and Certificates, by object name. */
-  readonly obstacles = new Map<string, Obstacle>();
+  readonly writeErrors = new Map<string, WriteError>();
   /** Write errors of claims, by hostname. */
-  readonly claimErrors = new Map<string, Obstacle>();
+  readonly claimErrors = new Map<string, WriteError>();
   /** Hostnames that another object owns according to the cache, while the claim itself could not be read. Their routes stay unchanged. */
   readonly unconfirmed = new Set<string>();
   readonly #outcomes: PromiseSettledResult<unknown>[] = [];
@@ -74,38 +74,38 @@ export class Writes {
   }
 }
 
-export interface ChildrenDeps {
+export interface OwnedObjectsDeps {
   client: Client;
   applier: Applier;
   certificates: Cache<Certificate, Certificate>;
-  routes: Cache<KeptRoute, RouteObject>;
+  routes: Cache<CachedRoute, RouteObject>;
   requests: Cache<IssuedRequest, CertificateRequest>;
-  resting: Resting;
+  resting: RetainedCertificates;
   /** Awaited before Certificates are deleted or retained: their orders are known from CertificateRequests that go with them. */
-  beforeCertificatesGo: (going: readonly Certificate[]) => Promise<void>;
+  beforeCertificatesAreRemoved: (going: readonly Certificate[]) => Promise<void>;
 }
 
 /**
  * The owned objects of a CustomDomain or Project: Certificates and routes. Objects in its own namespace have an owner reference, so that
  * Kubernetes deletes them too. Objects in Doorplate's namespace carry a label, and the finalizer removes them.
  */
-export class Children {
+export class OwnedObjects {
   readonly #client: Client;
   readonly #applier: Applier;
   readonly #certificates: Cache<Certificate, Certificate>;
-  readonly #routes: Cache<KeptRoute, RouteObject>;
+  readonly #routes: Cache<CachedRoute, RouteObject>;
   readonly #requests: Cache<IssuedRequest, CertificateRequest>;
-  readonly #resting: Resting;
-  readonly #beforeCertificatesGo: ChildrenDeps['beforeCertificatesGo'];
+  readonly #resting: RetainedCertificates;
+  readonly #beforeCertificatesAreRemoved: OwnedObjectsDeps['beforeCertificatesAreRemoved'];
 
-  constructor(p: ChildrenDeps) {
+  constructor(p: OwnedObjectsDeps) {
     this.#client = p.client;
     this.#applier = p.applier;
     this.#certificates = p.certificates;
     this.#routes = p.routes;
     this.#requests = p.requests;
     this.#resting = p.resting;
-    this.#beforeCertificatesGo = p.beforeCertificatesGo;
+    this.#beforeCertificatesAreRemoved = p.beforeCertificatesAreRemoved;
   }
 
   /**
@@ -115,7 +115,7 @@ export class Children {
   certificate({owner, hostname, namespace, tenant, now}: CertificatePlace): CertificateFacts | undefined {
     const own = this.#certificates
       .by('hostname', hostname)
-      .filter((c) => c.metadata.namespace === namespace && !isResting(c) && this.#isOurs(owner)(c));
+      .filter((c) => c.metadata.namespace === namespace && !isRetained(c) && this.#isOurs(owner)(c));
     const name = objectNameOf(owner.metadata.uid ?? '', hostname);
     const certificate =
       own.find((c) => c.metadata.name === name) ??
@@ -258,7 +258,7 @@ export class Children {
     returning: readonly string[] = [],
   ): Promise<boolean> {
     const {resource} = cache;
-    const [writtenBefore, refusedBefore] = [writes.written, writes.obstacles.size];
+    const [writtenBefore, refusedBefore] = [writes.written, writes.writeErrors.size];
     const outcomes = await settleAll(desired, async (intent) => {
       const {name} = intent.metadata;
       const object = `${resource.kind} ${keyOf(intent)}`;
@@ -278,15 +278,15 @@ export class Children {
           onlyExisting: returns,
           cache,
         });
-        if (outcome === 'NotOurs') writes.obstacles.set(name, {kind: 'NameTaken', object});
+        if (outcome === 'NotOurs') writes.writeErrors.set(name, {kind: 'NameTaken', object});
         if (outcome === 'Created' || outcome === 'Applied') writes.written++;
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        writes.obstacles.set(name, {kind: 'WriteRefused', object, says: error.says});
+        writes.writeErrors.set(name, {kind: 'WriteRefused', object, says: error.says});
       }
     });
     writes.add(outcomes);
-    return writes.written > writtenBefore || writes.obstacles.size > refusedBefore;
+    return writes.written > writtenBefore || writes.writeErrors.size > refusedBefore;
   }
 
   #undesired<T extends KubeObject, P extends HasMeta>(
@@ -299,7 +299,7 @@ export class Children {
   }
 
   /** Returns whether that has changed anything. */
-  async #removeRoutes(routes: readonly KeptRoute[]): Promise<boolean> {
+  async #removeRoutes(routes: readonly CachedRoute[]): Promise<boolean> {
     const outcomes = await doAll(routes, (route) => this.#applier.remove(this.#routes.resource, route));
     return outcomes.some((outcome) => outcome !== 'Going');
   }
@@ -307,7 +307,7 @@ export class Children {
   /** Retains Certificates without a route, or deletes them. A failure keeps no other Certificate from being tried. */
   async #leave(certs: readonly Certificate[], leaving: Leaving): Promise<PromiseSettledResult<boolean>[]> {
     return settleAll(certs, async (certificate) => {
-      await this.#beforeCertificatesGo([certificate]);
+      await this.#beforeCertificatesAreRemoved([certificate]);
       const rest = leaving(certificate);
       if (rest) return this.#resting.lay(certificate, rest);
       return (await this.#applier.remove(this.#certificates.resource, certificate)) !== 'Going';

@@ -13,7 +13,7 @@ import {type HasMeta, type Key, keyOf} from '../../kube/objects.ts';
 import {identity} from '../../resources/projections.ts';
 import {ownerLabel} from '../../resources/labels.ts';
 import {ownerOf} from '../../resources/relations.ts';
-import {type EdgeSources, isTraefik, type KeptRoute, type RouteObject} from '../state/rendering.ts';
+import {type EdgeSources, isTraefik, type CachedRoute, type RouteObject} from '../state/rendering.ts';
 import {ingresses} from '../../resources/resources.ts';
 
 /** The cached part of an Ingress that does not belong to a hostname. */
@@ -39,7 +39,7 @@ export const otherIngresses = (
 interface PlainHttpOptions extends Pick<EdgeSources, 'policy' | 'ingressClasses'> {
   /** Undefined: none is shared, each hostname has its own. */
   others: Cache<OtherIngress, RouteObject> | undefined;
-  routes: Pick<Cache<KeptRoute, RouteObject>, 'get' | 'list' | 'onChange'>;
+  routes: Pick<Cache<CachedRoute, RouteObject>, 'get' | 'list' | 'onChange'>;
   /** The shared one. */
   shared: Key;
   /** Whether the redirector answers for a name without a domain, at every address of the edge. */
@@ -103,7 +103,7 @@ export class PlainHttp {
   }
 
   /** Ingresses that stand, each for plain HTTP of one hostname. */
-  #former = (): KeptRoute[] => this.#options.routes.list().filter(isForPlainHttp);
+  #former = (): CachedRoute[] => this.#options.routes.list().filter(isForPlainHttp);
 
   /** Whether the shared Ingress exists and no other Ingress can answer in its place. */
   #mayServe(): boolean {

@@ -14,13 +14,13 @@ const attempts = 5;
  * Takes Doorplate's finalizer off every CustomDomain and Project, and nothing else: what is served stays. Resolves with how many it
  * was taken off. A kind that does not exist has none. Throws what the API server throws. Nobody may put finalizers on meanwhile.
  */
-export async function letGo(client: Client): Promise<number> {
+export async function removeFinalizers(client: Client): Promise<number> {
   const kinds: Resource[] = [customDomains, projects];
-  const counts = await Promise.all(kinds.map((kind) => letGoOf(client, kind)));
+  const counts = await Promise.all(kinds.map((kind) => removeFinalizersOf(client, kind)));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-async function letGoOf(client: Client, kind: Resource): Promise<number> {
+async function removeFinalizersOf(client: Client, kind: Resource): Promise<number> {
   try {
     const {items} = await client.list(kind, {metadataOnly: true});
     const freed = await doAll(items, (object) => free(client, kind, object));

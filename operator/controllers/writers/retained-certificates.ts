@@ -1,10 +1,16 @@
 /** Certificates that rest (domain/certificates/retained.ts): laid down, found again, and deleted when that is over. */
 import type {Certificate, CertificateRequest} from '../../api/foreign.ts';
 import type {IssuedRequest} from '../../domain/certificates/certificate.ts';
-import {isReordered, isResting} from '../../domain/certificates/certificate.ts';
+import {isReordered, isRetained} from '../../domain/certificates/certificate.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
-import type {Beside, Rest} from '../../domain/certificates/retained.ts';
-import {mayRest, mayReturn, restEnds, restingCertificate, restsForTenant} from '../../domain/certificates/retained.ts';
+import type {Beside, Retention} from '../../domain/certificates/retained.ts';
+import {
+  mayBeRetained,
+  mayReturn,
+  retentionEnds,
+  retainedCertificate,
+  retainedForTenant,
+} from '../../domain/certificates/retained.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import type {Applier} from '../../kube/writes/apply.ts';
 import type {Cache} from '../../kube/cache/cache.ts';
@@ -13,23 +19,23 @@ import {keyOf} from '../../kube/objects.ts';
 import {forAnnotation, managedBy, ownerLabel} from '../../resources/labels.ts';
 import {certificates} from '../../resources/resources.ts';
 
-export interface RestingDeps {
+export interface RetainedCertificatesDeps {
   applier: Applier;
   certificates: Pick<Cache<Certificate, Certificate>, 'by' | 'kept' | 'observe'>;
   requests: Pick<Cache<IssuedRequest, CertificateRequest>, 'by'>;
   /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
-  beforeCertificatesGo: (going: readonly Certificate[]) => Promise<void>;
+  beforeCertificatesAreRemoved: (going: readonly Certificate[]) => Promise<void>;
 }
 
-export class Resting {
-  readonly #deps: RestingDeps;
+export class RetainedCertificates {
+  readonly #deps: RetainedCertificatesDeps;
 
-  constructor(deps: RestingDeps) {
+  constructor(deps: RetainedCertificatesDeps) {
     this.#deps = deps;
   }
 
   of(hostname: Hostname): Certificate[] {
-    return this.#deps.certificates.by('hostname', hostname).filter(isResting);
+    return this.#deps.certificates.by('hostname', hostname).filter(isRetained);
   }
 
   /**
@@ -39,14 +45,14 @@ export class Resting {
   find(hostname: Hostname, namespace: string, tenant: Tenant, now: number): Certificate | undefined {
     return this.of(hostname)
       .filter((c) => c.metadata.namespace === namespace && mayReturn(c, tenant, now))
-      .toSorted((a, b) => restEnds(b) - restEnds(a) || a.metadata.name.localeCompare(b.metadata.name))[0];
+      .toSorted((a, b) => retentionEnds(b) - retentionEnds(a) || a.metadata.name.localeCompare(b.metadata.name))[0];
   }
 
   /** Lays a Certificate of ours down. Returns whether it rests: where the API server refuses that, it is deleted. */
-  async lay(certificate: Certificate, rest: Rest): Promise<boolean> {
+  async lay(certificate: Certificate, rest: Retention): Promise<boolean> {
     const {applier, certificates: cache} = this.#deps;
     const {uid, labels, annotations} = certificate.metadata;
-    const intent = restingCertificate(certificate, rest);
+    const intent = retainedCertificate(certificate, rest);
     const {metadata} = intent;
     const kept = {
       labels: {...metadata.labels, ...managedBy, [ownerLabel]: labels?.[ownerLabel] ?? ''},
@@ -68,7 +74,7 @@ export class Resting {
 
   /** Deletes the Certificates that are retained for other tenants, before a hostname becomes this tenant's. */
   async makeWay(hostname: Hostname, tenant: Tenant): Promise<void> {
-    await this.#remove(this.of(hostname).filter((c) => !restsForTenant(c, tenant)));
+    await this.#remove(this.of(hostname).filter((c) => !retainedForTenant(c, tenant)));
   }
 
   /** Everything that rests of a hostname goes. */
@@ -83,17 +89,17 @@ export class Resting {
   async tend(hostname: Hostname, beside: Beside): Promise<number> {
     const {requests} = this.#deps;
     const all = Map.groupBy(this.of(hostname), (c) =>
-      mayRest(c, {...beside, reordered: isReordered(c, requests.by('certificate', keyOf(c)))}),
+      mayBeRetained(c, {...beside, reordered: isReordered(c, requests.by('certificate', keyOf(c)))}),
     );
     await this.#remove(all.get(false) ?? []);
-    return Math.min(Infinity, ...(all.get(true) ?? []).map(restEnds));
+    return Math.min(Infinity, ...(all.get(true) ?? []).map(retentionEnds));
   }
 
   async #remove(over: readonly Certificate[]): Promise<void> {
-    const {applier, beforeCertificatesGo} = this.#deps;
+    const {applier, beforeCertificatesAreRemoved} = this.#deps;
     const going = over.filter((c) => c.metadata.deletionTimestamp === undefined);
     if (going.length === 0) return;
-    await beforeCertificatesGo(going);
+    await beforeCertificatesAreRemoved(going);
     for (const certificate of going) await applier.remove(certificates, certificate);
   }
 }

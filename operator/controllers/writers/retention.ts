@@ -1,6 +1,6 @@
 /** Which Certificates rest when their owner needs them no more (domain/certificates/retained.ts). */
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
-import {hostnameOf, restOf} from '../../domain/certificates/retained.ts';
+import {hostnameOf, retentionOf} from '../../domain/certificates/retained.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import type {Policy} from '../../domain/world.ts';
 import type {Leaving} from './owned-objects.ts';
@@ -17,5 +17,5 @@ export const leavingFor =
     const hostname = hostnameOf(certificate);
     if (!tenant || forfeited.includes(hostname)) return undefined;
     const {quarantineTimeMs} = policy;
-    return restOf(certificate, {now: now(), tenant, claim: claims.of(hostname), quarantineTimeMs});
+    return retentionOf(certificate, {now: now(), tenant, claim: claims.of(hostname), quarantineTimeMs});
   };

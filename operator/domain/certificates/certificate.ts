@@ -97,9 +97,9 @@ export const isSameIssuer = (a: IssuerRef, b: IssuerRef): boolean =>
   (a.group ?? 'cert-manager.io') === (b.group ?? 'cert-manager.io');
 
 /** Label on a retained Certificate (retained.ts). */
-export const restingLabel = 'doorplate.dev/resting';
-export const isResting = ({metadata: {labels}}: Pick<Certificate, 'metadata'>): boolean =>
-  labels?.[restingLabel] !== undefined;
+export const retainedLabel = 'doorplate.dev/resting';
+export const isRetained = ({metadata: {labels}}: Pick<Certificate, 'metadata'>): boolean =>
+  labels?.[retainedLabel] !== undefined;
 
 const trueCondition = ({status}: Certificate, type: string) =>
   status?.conditions?.find((c) => c.type === type && c.status === 'True');
@@ -144,7 +144,7 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
     ready: hasCondition(certificate, 'Ready'),
     issuing: issuing !== undefined,
     ...(issuing?.lastTransitionTime !== undefined && {issuingSince: issuing.lastTransitionTime}),
-    ...(isResting(certificate) && {resting: true as const}),
+    ...(isRetained(certificate) && {resting: true as const}),
     createdAt: certificate.metadata.creationTimestamp,
     notAfter: certificate.status?.notAfter,
     ...(certificate.status?.renewalTime !== undefined && {renewalTime: certificate.status.renewalTime}),

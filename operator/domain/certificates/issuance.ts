@@ -43,7 +43,7 @@ export interface IssuanceWorld {
 }
 
 /** An order request. `Ordered`: its Certificate exists and has no request yet. `UnderWay`: its Certificate has a request. */
-export interface OrderWish {
+export interface OrderRequest {
   hostname: Hostname;
   /** The Certificate to order: `namespace/name`. */ certificate: string;
   state: 'Wanted' | 'Ordered' | 'UnderWay';
@@ -55,7 +55,7 @@ export interface IssuanceStep {
   reason: ReasonName;
   message: string;
   waitingFor?: Party;
-  wish?: OrderWish['state'];
+  orderRequest?: OrderRequest['state'];
   /** Another attempt begins now. */
   again?: true;
   /** The Certificate is deleted until its budget has room. Otherwise cert-manager would retry by itself. */
@@ -98,12 +98,12 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
       return {
         reason: 'Issuing',
         message: `${hostname} is verified; its certificate is about to be ordered.`,
-        wish: 'Wanted',
+        orderRequest: 'Wanted',
       };
     case 'Exhausted':
       return {
         reason: 'IssuanceBudgetExhausted',
-        wish: 'Wanted',
+        orderRequest: 'Wanted',
         wakeAt: grant.until,
         message:
           `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} ` +
@@ -113,7 +113,7 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
     case 'Queued':
       return {
         reason: 'IssuanceQueued',
-        wish: 'Wanted',
+        orderRequest: 'Wanted',
         wakeAt: grant.expectedAt,
         message:
           `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ` +
@@ -180,6 +180,15 @@ const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
 
 type Attempted = IssuanceWorld & {certificate: CertificateFacts};
 
+/** The step while the result of an attempt is not known. It answers no request for a fresh attempt. */
+function notYetRead({hostname, before, asked}: Attempted, orderRequest: 'UnderWay' | 'Ordered'): IssuanceStep {
+  const isSame = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
+  const said = isSame
+    ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor}
+    : {reason: 'Issuing' as const, message: `${hostname} is verified; its certificate is being issued.`};
+  return {...said, orderRequest, ...(asked && {unanswered: true})};
+}
+
 function attempted(
   w: Attempted,
   {began, stalled, failed, unread}: {began: number; stalled: boolean; failed: boolean; unread: boolean},
@@ -190,25 +199,23 @@ function attempted(
   // Without an earlier certificate, the removal of the Certificate loses nothing and avoids a useless request to the CA.
   const gives: {withhold?: true} =
     (failed || overdrawn) && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
-  const wish = certificate.request ? 'UnderWay' : 'Ordered';
+  const orderRequest = certificate.request ? 'UnderWay' : 'Ordered';
 
   if (caa?.kind === 'Blocked')
-    return {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, ...(gives.withhold ? gives : {wish})};
+    return {
+      reason: 'CAABlocksIssuer',
+      message: caa.message,
+      waitingFor: caa.by,
+      ...(gives.withhold ? gives : {orderRequest}),
+    };
   if (before?.reason === 'CAABlocksIssuer' && !checked.proven)
-    return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, wish};
+    return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, orderRequest};
 
   const spent = spentBy(w.orders, policy.budgets, now);
   if (spent && overdrawn && gives.withhold) return {...overdrew(w, spent), ...gives};
 
   const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
-  if (unread) {
-    const same = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
-    // The request for a fresh attempt is answered when the result of this attempt is known.
-    const asked = w.asked ? {unanswered: true as const} : {};
-    return same
-      ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor, wish, ...asked}
-      : {reason: 'Issuing', message: `${hostname} is verified; its certificate is being issued.`, wish, ...asked};
-  }
+  if (unread) return notYetRead(w, orderRequest);
   if (spent && gives.withhold) return {...exhausted(w, spent), ...gives};
 
   // Re-verify: the hostname was just checked again, is still verified, and no CAA record forbids it.
@@ -221,7 +228,7 @@ function attempted(
           reason: 'Issuing',
           message: `${hostname} is verified; a fresh attempt at its certificate has begun.`,
           again: true,
-          wish,
+          orderRequest,
         };
   }
 
@@ -240,7 +247,7 @@ function unfinished(
   }: {began: number; stalled: boolean; failed: boolean; says?: string; spent?: SpentBudget},
 ): IssuanceStep {
   const {hostname, certificate, checked, before, diagnosis, policy} = w;
-  const wish = certificate.request ? 'UnderWay' : 'Ordered';
+  const orderRequest = certificate.request ? 'UnderWay' : 'Ordered';
   const cause = culprit(says, diagnosis);
   const said = quotes(says, diagnosis);
   const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
@@ -250,10 +257,10 @@ function unfinished(
   if (stalled) {
     // After a restart, status still has the result of the last check. Keeping it avoids flapping.
     if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies)
-      return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, wish};
+      return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, orderRequest};
     return {
       reason: 'IssuanceStalled',
-      wish,
+      orderRequest,
       ...(cause && {waitingFor: cause.by}),
       message:
         `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and ` +
@@ -268,14 +275,14 @@ function unfinished(
         : ` The last attempt failed: ${quote(certificate.failure).replace(/\.?$/, '.')}`;
     return {
       reason: 'Issuing',
-      wish,
+      orderRequest,
       wakeAt,
       message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.${why}`,
     };
   }
   return {
     reason: 'Issuing',
-    wish,
+    orderRequest,
     wakeAt,
     ...(cause && {waitingFor: cause.by}),
     message:
@@ -331,7 +338,7 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
         `${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
       ...(certificate.request && says !== undefined && {read: true}),
       ...(again && !held && {again: true}),
-      ...(held?.wish && {wish: held.wish, unanswered: true, wakeAt: held.wakeAt}),
+      ...(held?.orderRequest && {orderRequest: held.orderRequest, unanswered: true, wakeAt: held.wakeAt}),
     },
   };
 }

@@ -12,21 +12,21 @@
 import type {DomainClaimSpec} from '../../api/domain-claim.ts';
 import type {Certificate, DomainClaim} from '../../api/foreign.ts';
 import type {CertificateFacts} from './certificate.ts';
-import {hasCondition, isResting, makeCertificate, privateKeyOf, restingLabel} from './certificate.ts';
+import {hasCondition, isRetained, makeCertificate, privateKeyOf, retainedLabel} from './certificate.ts';
 import {belongsTo, identityOf} from '../claims/claim.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import type {Tenant} from '../tenant.ts';
 import {timestamp} from '../times.ts';
 
 /** Annotation with the tenant for which the Certificate is retained: `account NAME` or `namespace UID`. */
-export const restsForAnnotation = 'doorplate.dev/rests-for';
+export const retainedForAnnotation = 'doorplate.dev/rests-for';
 /** Annotation with the latest time of its deletion, RFC 3339. */
-export const restsUntilAnnotation = 'doorplate.dev/rests-until';
+export const retainedUntilAnnotation = 'doorplate.dev/rests-until';
 
 type TenantIdentity = DomainClaimSpec['tenant'];
 
 /** The tenant for which a Certificate is retained, as in its annotation, and the end of the retention (RFC 3339). */
-export interface Rest {
+export interface Retention {
   for: string;
   until: string;
 }
@@ -39,8 +39,8 @@ const beforeRenewalMs = 300_000;
  */
 const renewBefore = '5m0s';
 
-/** A tenant in the form of {@link restsForAnnotation}. */
-export const restName = ({account, namespaceUID}: TenantIdentity): string =>
+/** A tenant in the form of {@link retainedForAnnotation}. */
+export const retainedName = ({account, namespaceUID}: TenantIdentity): string =>
   account === undefined ? `namespace ${namespaceUID}` : `account ${account}`;
 
 /** The hostname of one of our Certificates. */
@@ -53,18 +53,18 @@ const isGood = (certificate: Certificate): boolean =>
   !hasCondition(certificate, 'Issuing');
 
 /** How to retain a Certificate that its owner no longer needs; undefined if the Certificate must be deleted. */
-export function restOf(
+export function retentionOf(
   certificate: Certificate,
   p: {now: number; tenant: Tenant; claim: DomainClaim | undefined; quarantineTimeMs: number},
-): Rest | undefined {
+): Retention | undefined {
   const {renewalTime} = certificate.status ?? {};
   if (!p.claim || !belongsTo(p.claim, p.tenant) || !isGood(certificate) || renewalTime === undefined) return undefined;
   const until = Math.min(Date.parse(renewalTime) - beforeRenewalMs, p.now + p.quarantineTimeMs);
-  return until > p.now ? {for: restName(p.claim.spec.tenant), until: timestamp(until)} : undefined;
+  return until > p.now ? {for: retainedName(p.claim.spec.tenant), until: timestamp(until)} : undefined;
 }
 
 /** The desired Certificate during retention, without the labels of owned objects. */
-export function restingCertificate(certificate: Certificate, rest: Rest): Certificate {
+export function retainedCertificate(certificate: Certificate, rest: Retention): Certificate {
   const {
     metadata: {name, namespace = ''},
     spec: {issuerRef},
@@ -80,24 +80,24 @@ export function restingCertificate(certificate: Certificate, rest: Rest): Certif
     ...kind,
     metadata: {
       ...metadata,
-      labels: {[restingLabel]: 'true'},
-      annotations: {...metadata.annotations, [restsForAnnotation]: rest.for, [restsUntilAnnotation]: rest.until},
+      labels: {[retainedLabel]: 'true'},
+      annotations: {...metadata.annotations, [retainedForAnnotation]: rest.for, [retainedUntilAnnotation]: rest.until},
     },
     spec: {...spec, renewBefore},
   };
 }
 
 /** When a Certificate's retention ends, ms since the epoch, unless an event ends it earlier. */
-export const restEnds = ({metadata: {annotations}}: Certificate): number =>
-  Date.parse(annotations?.[restsUntilAnnotation] ?? '') || 0;
+export const retentionEnds = ({metadata: {annotations}}: Certificate): number =>
+  Date.parse(annotations?.[retainedUntilAnnotation] ?? '') || 0;
 
 /** Whether a Certificate is retained for the tenant of a claim. */
-export const restsFor = ({metadata: {annotations}}: Certificate, identity: TenantIdentity): boolean =>
-  annotations?.[restsForAnnotation] === restName(identity);
+export const retainedFor = ({metadata: {annotations}}: Certificate, identity: TenantIdentity): boolean =>
+  annotations?.[retainedForAnnotation] === retainedName(identity);
 
 /** Whether a Certificate is retained for a tenant. An Account also has the Certificates from before its namespace had an Account. */
-export const restsForTenant = (certificate: Certificate, tenant: Tenant): boolean =>
-  restsFor(certificate, identityOf(tenant)) || restsFor(certificate, {namespaceUID: tenant.namespaceUID});
+export const retainedForTenant = (certificate: Certificate, tenant: Tenant): boolean =>
+  retainedFor(certificate, identityOf(tenant)) || retainedFor(certificate, {namespaceUID: tenant.namespaceUID});
 
 /** Names (`namespace/name`) of the wanted Certificates that are retained and return to use. `standing`: the existing one by hostname. */
 export const returningOf = (
@@ -112,7 +112,10 @@ export const returningOf = (
 
 /** Whether a tenant that owns the hostname may use the retained Certificate again. */
 export const mayReturn = (certificate: Certificate, tenant: Tenant, now: number): boolean =>
-  isResting(certificate) && isGood(certificate) && restEnds(certificate) > now && restsForTenant(certificate, tenant);
+  isRetained(certificate) &&
+  isGood(certificate) &&
+  retentionEnds(certificate) > now &&
+  retainedForTenant(certificate, tenant);
 
 /** The context of a retained Certificate: its hostname's claim, and the tenant of the namespace with the claim's owning object. */
 export interface Beside {
@@ -122,14 +125,14 @@ export interface Beside {
 }
 
 /** Whether a Certificate may stay retained. `reordered`: cert-manager has requested another one in its place. */
-export const mayRest = (
+export const mayBeRetained = (
   certificate: Certificate,
   {now, claim, tenant, reordered}: Beside & {reordered: boolean},
 ): boolean =>
   claim !== undefined &&
-  (restsFor(certificate, claim.spec.tenant) ||
+  (retainedFor(certificate, claim.spec.tenant) ||
     // The tenant is about to use the Certificate again.
-    (tenant !== undefined && belongsTo(claim, tenant) && restsForTenant(certificate, tenant))) &&
+    (tenant !== undefined && belongsTo(claim, tenant) && retainedForTenant(certificate, tenant))) &&
   isGood(certificate) &&
   !reordered &&
-  restEnds(certificate) > now;
+  retentionEnds(certificate) > now;

@@ -71,7 +71,7 @@ export function tokenFor(
 }
 
 /** The relation of a claim to one CustomDomain. */
-export type ClaimStanding =
+export type ClaimState =
   /** The CustomDomain owns the hostname. `byPlatform`: the platform's own claim counts as the verification. */
   | {kind: 'Held'; byPlatform: boolean}
   /** The CustomDomain meets all conditions to own the hostname. The claim must be written before anything else. */
@@ -126,7 +126,7 @@ const held = (p: ClaimInput, tenant = identityOf(p.tenant)): Pick<ClaimWrite, 's
 const freshMs = 60_000;
 
 /** Decides the relation of a hostname's claim to a CustomDomain that names the hostname, and the claim to write. */
-export function standingOf(p: ClaimInput): ClaimStanding {
+export function claimStateOf(p: ClaimInput): ClaimState {
   const {claim, hostname} = p;
   const proof = p.verdict?.kind === 'Proven' ? p.verdict.by : undefined;
   // A verification from before the hostname changed owners or was released no longer counts. (Times on objects are whole seconds.)
@@ -134,7 +134,7 @@ export function standingOf(p: ClaimInput): ClaimStanding {
   const found = p.checkedAt ?? -Infinity;
   const fresh = found >= countsFrom && p.now - found <= freshMs;
   const again = {lookAt: Math.max(p.now, countsFrom)};
-  const win = (change: Partial<DomainClaimStatus> = {}): ClaimStanding => {
+  const win = (change: Partial<DomainClaimStatus> = {}): ClaimState => {
     if (proof !== undefined && !fresh && !p.verified && claim?.spec.proof !== 'Platform')
       return {kind: 'Unproven', ...again};
     const {spec, status} = held(p);
@@ -232,12 +232,12 @@ export function keptForMs(
   const {holder} = claim.status ?? {};
   if (claim.spec.proof === 'Platform') return Infinity;
   if (holder?.kind !== 'Project') return !addressOnly && wasNeverServed(claim, known) ? 0 : quarantineTimeMs;
-  const {orders, restEnds, now} = known;
+  const {orders, retentionEnds, now} = known;
   const {namespace, name} = holder;
   if (claim.metadata.name !== projectHost({installation, zone, tenant: claim.spec.tenant, namespace, name}))
     return Infinity;
   const counted = orders.map((o) => Date.parse(o.endedAt ?? o.at) + memoryMs(budgets) - now);
-  return Math.max(0, ...counted, restEnds < Infinity ? restEnds - now : 0);
+  return Math.max(0, ...counted, retentionEnds < Infinity ? retentionEnds - now : 0);
 }
 
 /** Settings that decide how long a claim is kept. */
@@ -254,7 +254,7 @@ interface ClaimFacts {
   /** The orders that budgets count. */
   orders: readonly Order[];
   /** End of the retention of its Certificate, which requires the claim; Infinity without a retained Certificate. */
-  restEnds: number;
+  retentionEnds: number;
   /** Time since which the hostname has had no Certificate. */
   certifiedAt: number;
   now: number;
@@ -264,11 +264,11 @@ interface ClaimFacts {
  * Whether a hostname has had no Certificate since its first owner claimed it. Such a hostname was never served. Records that may exist in
  * DNS (a CNAME to this tenant's default hostname, its token) verify it for no other tenant.
  */
-const wasNeverServed = ({status}: DomainClaim, {orders, restEnds, certifiedAt}: ClaimFacts): boolean =>
+const wasNeverServed = ({status}: DomainClaim, {orders, retentionEnds, certifiedAt}: ClaimFacts): boolean =>
   status?.generation === 0 &&
   Date.parse(status.since ?? '') > certifiedAt &&
   orders.length === 0 &&
-  restEnds === Infinity;
+  retentionEnds === Infinity;
 
 /**
  * Releases a claim whose owner is gone, and keeps it for its tenant for `keepMs` (Infinity: permanently). `orders`: the orders of the

@@ -5,8 +5,8 @@ import type {Order} from '../certificates/budget.ts';
 import {mergeOrders, toRemember} from '../certificates/budget.ts';
 import type {CertificateFacts} from '../certificates/certificate.ts';
 import type {ClaimWrite} from './claim-write.ts';
-import type {ClaimStanding} from './claim.ts';
-import {standingOf, tokenFor} from './claim.ts';
+import type {ClaimState} from './claim.ts';
+import {claimStateOf, tokenFor} from './claim.ts';
 import type {Drift} from './drift.ts';
 import {driftOf, isHidden} from './drift.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
@@ -22,7 +22,7 @@ export interface Ownership {
   claim: DomainClaim | undefined;
   /** Claims to write. */
   claims: ClaimWrite[];
-  standing: ClaimStanding;
+  standing: ClaimState;
   /** The platform's own claim counts as the verification. */
   byPlatform: boolean;
   /** All orders of the hostname, as far as they are known. */
@@ -66,7 +66,7 @@ export function ownershipOf(
   const claim = world.claims.get(hostname);
   const orders = knownOrders(world, facts, claim);
   // Verification wins no hostname before the claim is written. A hostname that another owner has taken over is lost at once.
-  const standing = standingOf({
+  const standing = claimStateOf({
     now,
     installation: policy.installation,
     hostname,

@@ -24,7 +24,7 @@ export const refusalOf = ({want, world}: Host): Refusal =>
   };
 
 /** Whether a refusal leaves a verified hostname in service. */
-const sparing = ({reason}: {reason: string}) => reasonOf(reason)?.sparesProven;
+const sparing = ({reason}: {reason: string}) => reasonOf(reason)?.sparesVerified;
 
 /**
  * Rule 8: a refusal of a verified hostname takes effect after the grace period. While the tenant's plan is unknown, it has no effect: the

@@ -6,7 +6,7 @@ import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import type {Owned} from './stages.ts';
 import {isOutdated} from '../verification/addresses.ts';
-import {obstacleRetryMs, tell} from '../status/write-error.ts';
+import {writeErrorRetryMs, tell} from '../status/write-error.ts';
 import {messageAt} from '../verification/message.ts';
 import {instruction} from '../verification/methods.ts';
 import {reasonOf} from '../reasons/reasons.ts';
@@ -91,10 +91,10 @@ function siblingOf({world: {tenant}, ownership: {claim}}: Owned): string | undef
 }
 
 /** It is proven, and the API server has refused the claim that makes it the tenant's. */
-export const tellClaimError = ({world: {now}, facts: {claimError}}: Owned): Outcome | undefined =>
-  claimError && {wakeAt: [now + obstacleRetryMs], ...say('AwaitingVerification', tell(claimError))};
+export const reportClaimError = ({world: {now}, facts: {claimError}}: Owned): Outcome | undefined =>
+  claimError && {wakeAt: [now + writeErrorRetryMs], ...say('AwaitingVerification', tell(claimError))};
 
-export function tellExpiry(host: Owned): Outcome | undefined {
+export function reportExpiry(host: Owned): Outcome | undefined {
   if (nextCheck(host) < Infinity) return undefined;
   const hours = Math.round(host.world.policy.verificationExpiresAfterMs / hour);
   return say('AwaitingVerification', {
@@ -105,7 +105,7 @@ export function tellExpiry(host: Owned): Outcome | undefined {
   });
 }
 
-export function tellVerdict({world: {now}, facts: {verdict, checkedAt}, before}: Owned): Outcome | undefined {
+export function reportVerdict({world: {now}, facts: {verdict, checkedAt}, before}: Owned): Outcome | undefined {
   if (verdict === undefined || verdict.kind === 'Proven') return undefined;
   return say('AwaitingVerification', {reason: verdict.reason, message: messageAt(verdict, checkedAt ?? now, before)});
 }
@@ -114,7 +114,7 @@ export function tellVerdict({world: {now}, facts: {verdict, checkedAt}, before}:
 export const keepLastAnswer = ({before}: Owned): Outcome | undefined =>
   before?.phase === 'AwaitingVerification' && reasonOf(before.reason) ? sayAgain(before) : undefined;
 
-export function tellFirstCheck(host: Owned): Outcome {
+export function reportFirstCheck(host: Owned): Outcome {
   const at = nextCheck(host);
   const when =
     at <= host.world.now

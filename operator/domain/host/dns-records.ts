@@ -4,7 +4,7 @@ import type {DnsRecordStatus, ZoneStatus} from '../../api/custom-domain.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import {isApexByName} from '../hostnames/hostname.ts';
 import type {Verdict} from '../verification/method.ts';
-import {mayBeProven} from '../verification/method.ts';
+import {mayBeVerified} from '../verification/method.ts';
 import {recordsFor} from '../verification/methods.ts';
 import type {DnsRecord, RecordPlace, Proof, Question} from '../verification/records.ts';
 import type {DecisionWorld} from '../world.ts';
@@ -57,7 +57,7 @@ export function recordsOf(
 /** The method that verifies the hostname, or may verify it; undefined: the usual method for its place. */
 function provableBy(verdict: Verdict): Proof | undefined {
   if (verdict.kind === 'Proven') return verdict.by;
-  return mayBeProven(verdict) ? 'TXT' : undefined;
+  return mayBeVerified(verdict) ? 'TXT' : undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import type {Routing} from '../routes/hand-over.ts';
 import {isAlike} from './dns-records.ts';
 import type {HostReport, Outcome} from './outcome.ts';
 import type {Host, RetainedStatus} from './stages.ts';
-import type {OrderWish} from '../certificates/issuance.ts';
+import type {OrderRequest} from '../certificates/issuance.ts';
 import type {ReasonName, Refusal} from '../reasons/reasons.ts';
 import {reasonOf, reasons} from '../reasons/reasons.ts';
 import {longestMessage, timestamp} from '../times.ts';
@@ -16,7 +16,7 @@ export interface HostDecision extends Routing {
   entry: HostStatus;
   claims: ClaimWrite[];
   freshAttempt?: FreshAttempt;
-  wish?: OrderWish;
+  orderRequest?: OrderRequest;
   records: DnsRecordStatus[];
   /** The refusal of a hostname that is still served. */
   refusal?: Refusal;
@@ -40,7 +40,7 @@ export function finish(
 ): HostDecision {
   const {world} = host;
   const last = <K extends keyof Outcome>(what: K) => outcomes.findLast((o) => o[what] !== undefined)?.[what];
-  const [freshAttempt, wish] = [last('freshAttempt'), last('wish')];
+  const [freshAttempt, orderRequest] = [last('freshAttempt'), last('orderRequest')];
   const wakes = [...kept.ends, ...outcomes.flatMap((o) => o.wakeAt ?? [])].filter((at) => at > world.now);
   const asked = host.asked || outcomes.some((o) => o.unanswered);
   const needs = last('routing') ?? routing;
@@ -50,7 +50,7 @@ export function finish(
     drifted: kept.drifted,
     ...needs,
     ...(freshAttempt && {freshAttempt}),
-    ...(wish && {wish}),
+    ...(orderRequest && {orderRequest}),
     ...(kept.refusal && {refusal: kept.refusal}),
     records: kept.records,
     asked: asked && answer.phase !== 'NotAccepted',
@@ -72,7 +72,7 @@ function entryOf(
   const zone = unchanged ? sameZone(before.zone, kept.zone) : kept.zone;
   // A retained Certificate is not reported before verification. A Certificate that is about to be created is reported together with the
   // verification.
-  const {notAfter, name = facts.obstacle ? undefined : wanted?.metadata.name} =
+  const {notAfter, name = facts.writeError ? undefined : wanted?.metadata.name} =
     (verifiedAt !== undefined || !facts.certificate?.resting ? facts.certificate : undefined) ?? {};
   return {
     hostname,

@@ -1,13 +1,13 @@
 /** From the order to the certificate, and its renewals. */
 import {none} from '../routes/hand-over.ts';
-import {asksOf, wishOf} from './ordering.ts';
+import {asksOf, orderRequestOf} from './ordering.ts';
 import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {phaseOf} from './routing.ts';
 import type {PlannedHost} from './stages.ts';
 import type {IssuanceStep} from '../certificates/issuance.ts';
 import {afterOrder, expiryOf} from '../certificates/issuance.ts';
-import {obstacleRetryMs, tell} from '../status/write-error.ts';
+import {writeErrorRetryMs, tell} from '../status/write-error.ts';
 import {timestamp} from '../times.ts';
 
 /** A refused hostname that was never Live keeps its objects and gets no new ones. */
@@ -18,15 +18,15 @@ export function keepOnHold({onHold, refusal, facts}: PlannedHost): Outcome | und
 }
 
 /** Its objects could not be written. */
-export function tellObstacle(host: PlannedHost): Outcome | undefined {
+export function reportWriteError(host: PlannedHost): Outcome | undefined {
   const {world, facts} = host;
   const {now} = world;
-  const {obstacle, certificate} = facts;
-  if (!obstacle) return undefined;
+  const {writeError, certificate} = facts;
+  if (!writeError) return undefined;
   return {
-    wakeAt: [now + obstacleRetryMs],
-    ...(!certificate && {wish: wishOf(host, 'Wanted', timestamp(now))}),
-    ...say(phaseOf(host), tell(obstacle)),
+    wakeAt: [now + writeErrorRetryMs],
+    ...(!certificate && {orderRequest: orderRequestOf(host, 'Wanted', timestamp(now))}),
+    ...say(phaseOf(host), tell(writeError)),
   };
 }
 
@@ -63,7 +63,7 @@ export function awaitCertificate(host: PlannedHost): Outcome | undefined {
         // Its Certificate has just been written.
         reason: 'Issuing',
         message: `${hostname} is verified; its certificate is being issued, usually within a couple of minutes.`,
-        wish: 'Wanted',
+        orderRequest: 'Wanted',
         wakeAt: now + policy.issuanceStalledAfterMs,
       };
   return {

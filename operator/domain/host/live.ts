@@ -6,7 +6,7 @@ import {say, sayAgain} from './outcome.ts';
 import {isAnsweredElsewhere, redirectReadAt} from './routing.ts';
 import type {PlannedHost} from './stages.ts';
 import {reasonOf} from '../reasons/reasons.ts';
-import {canProveByTxt, sayRecords, txtRecord} from '../verification/records.ts';
+import {canVerifyByTxt, sayRecords, txtRecord} from '../verification/records.ts';
 import {nextEdgeLook} from '../schedule.ts';
 import {minuteOf} from '../times.ts';
 
@@ -73,10 +73,10 @@ function sayPublished(host: PlannedHost): Outcome {
 }
 
 /** It is served although it is no longer acceptable (rule 8). */
-export const tellGraceOfDowngrade = ({refusal}: PlannedHost): Outcome | undefined => refusal && say('Live', refusal);
+export const reportGraceOfDowngrade = ({refusal}: PlannedHost): Outcome | undefined => refusal && say('Live', refusal);
 
 /** It is served although DNS proves it no longer (rule 3). */
-export function tellGraceOfDrift({hostname, drifted, facts, before, servedUntil}: PlannedHost): Outcome | undefined {
+export function reportGraceOfDrift({hostname, drifted, facts, before, servedUntil}: PlannedHost): Outcome | undefined {
   if (!drifted) return undefined;
   const {verdict} = facts;
   const reason = 'DNSDrifted';
@@ -85,7 +85,7 @@ export function tellGraceOfDrift({hostname, drifted, facts, before, servedUntil}
   return say('Live', {reason, message: `${seen} ${hostname} is served until ${minuteOf(servedUntil ?? '')}.`});
 }
 
-export function tellLateRenewal(host: PlannedHost): Outcome | undefined {
+export function reportLateRenewal(host: PlannedHost): Outcome | undefined {
   const {step} = renewalOf(host);
   return step && say('Live', step);
 }
@@ -106,14 +106,14 @@ function sayServed({hostname, role, primary, redirect}: PlannedHost): Pick<HostR
 }
 
 /** A CDN hides what proved it (rule 3). Nothing is told of what is seen there, which changes from check to check. */
-export function tellCdn(host: PlannedHost): Outcome | undefined {
+export function reportCdn(host: PlannedHost): Outcome | undefined {
   const {facts, before, role, question, zone, ownership} = host;
   if (role === 'FormerPrimary' || ownership.byPlatform) return undefined;
   // As before, while nothing is known, or a negative that is not confirmed.
   const isAsBefore = facts.verdict?.kind !== 'Proven' && before?.reason === 'ServedBehindCDN';
   if (!ownership.hidden && !isAsBefore) return undefined;
   const place = {apex: zone?.name === question.hostname, ...(zone && {zone})};
-  const remedy = canProveByTxt(question)
+  const remedy = canVerifyByTxt(question)
     ? `Create ${sayRecords([txtRecord(question, place)], place)}`
     : 'Switch the CDN off for this name';
   const message =
@@ -122,4 +122,4 @@ export function tellCdn(host: PlannedHost): Outcome | undefined {
   return say('Live', {reason: 'ServedBehindCDN', message});
 }
 
-export const tellServed = (host: PlannedHost): Outcome => say('Live', sayServed(host));
+export const reportServed = (host: PlannedHost): Outcome => say('Live', sayServed(host));

@@ -9,7 +9,7 @@ import {say} from './outcome.ts';
 import {objectsOf, phaseOf} from './routing.ts';
 import type {Move, Owned, PlannedHost} from './stages.ts';
 import {objectNameOf} from '../hostnames/hostname.ts';
-import type {IssuanceStep, IssuanceWorld, OrderWish} from '../certificates/issuance.ts';
+import type {IssuanceStep, IssuanceWorld, OrderRequest} from '../certificates/issuance.ts';
 import {attemptOf, beforeOrder} from '../certificates/issuance.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
 import {reasonOf} from '../reasons/reasons.ts';
@@ -44,8 +44,8 @@ function caaGate({world: {now, policy}, hostname, facts, before, ownership, uphe
   // Not read by this process, or DNS could not be asked: what status said stands until they are, a place in line too.
   if (held) {
     const {reason, message, waitingFor} = held;
-    const wish = reason === 'IssuanceQueued' ? ({wish: 'Wanted'} as const) : {};
-    return {reason: reason as ReasonName, message, waitingFor, nextLook, ...wish};
+    const orderRequest = reason === 'IssuanceQueued' ? ({orderRequest: 'Wanted'} as const) : {};
+    return {reason: reason as ReasonName, message, waitingFor, nextLook, ...orderRequest};
   }
   const message = `${hostname} is verified; its CAA records are read before its certificate is ordered.`;
   return {reason: 'Issuing', message, nextLook};
@@ -130,7 +130,7 @@ export function moveToIssuer(host: PlannedHost): Outcome | undefined {
   const {askedOf, issuerRef} = certificate ?? {};
   // The hostname has moved, and cert-manager has not ordered yet: the grant counts until it does.
   return askedOf && issuerRef && !isSameIssuer(askedOf, issuerRef)
-    ? {wish: wishOf(host, 'Ordered', timestamp(world.now))}
+    ? {orderRequest: orderRequestOf(host, 'Ordered', timestamp(world.now))}
     : undefined;
 }
 
@@ -139,34 +139,34 @@ export function countOrder(host: PlannedHost): Outcome | undefined {
   const {world, facts} = host;
   const {certificate} = facts;
   if (!certificate || certificate.ready || certificate.request) return undefined;
-  return {wish: wishOf(host, 'Ordered', certificate.createdAt ?? timestamp(world.now))};
+  return {orderRequest: orderRequestOf(host, 'Ordered', certificate.createdAt ?? timestamp(world.now))};
 }
 
-export function wishOf(host: PlannedHost, state: OrderWish['state'], since: string): OrderWish {
+export function orderRequestOf(host: PlannedHost, state: OrderRequest['state'], since: string): OrderRequest {
   const {world, hostname, role, move, facts} = host;
   const {domain, policy} = world;
   const {uid = '', namespace: tenants = ''} = domain.metadata;
   const use = useOf(role);
   const name = facts.certificateNames?.[use] ?? objectNameOf(uid, hostname);
   const certificate = `${homeOf(use, tenants, policy.redirector)}/${name}`;
-  return {hostname, certificate, state: move?.step?.wish ?? state, since: Date.parse(since)};
+  return {hostname, certificate, state: move?.step?.orderRequest ?? state, since: Date.parse(since)};
 }
 
 /** The order request, reads and checks that an issuance step asks for. */
 export function asksOf(step: IssuanceStep, host: PlannedHost): Asks {
   const {world, hostname, facts, before, move} = host;
   const {certificate, diagnosis} = facts;
-  const {wakeAt, wish, unanswered, read, again} = step;
+  const {wakeAt, orderRequest, unanswered, read, again} = step;
   const queuedAt = before?.reason === 'IssuanceQueued' ? before.since : undefined;
   // Hostnames that move to another issuer come after all hostnames without a certificate. Among them, the certificate that ends first comes
   // first.
   const arrival = move ? certificate?.notAfter : queuedAt;
-  const since = (wish === 'Ordered' ? certificate?.createdAt : arrival) ?? timestamp(world.now);
+  const since = (orderRequest === 'Ordered' ? certificate?.createdAt : arrival) ?? timestamp(world.now);
   const freshAttempt = again && certificate && attemptAgain(host.routing.certificates, certificate);
   const request = read && certificate?.request;
   return {
     ...(wakeAt !== undefined && {wakeAt: [wakeAt]}),
-    ...(wish && {wish: wishOf(host, wish, since)}),
+    ...(orderRequest && {orderRequest: orderRequestOf(host, orderRequest, since)}),
     ...(unanswered && {unanswered}),
     ...(request && {
       looks: [

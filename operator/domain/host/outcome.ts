@@ -5,7 +5,7 @@
  */
 import type {HostStatus, Party, Phase} from '../../api/custom-domain.ts';
 import type {Routing} from '../routes/hand-over.ts';
-import type {OrderWish} from '../certificates/issuance.ts';
+import type {OrderRequest} from '../certificates/issuance.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 
@@ -22,7 +22,7 @@ export interface Asks {
   looks?: readonly Look[];
   /** When to decide again, ms since the epoch. */
   wakeAt?: readonly number[];
-  wish?: OrderWish;
+  orderRequest?: OrderRequest;
   freshAttempt?: FreshAttempt;
   /** Whether the requested check is answered later. */
   unanswered?: true;

@@ -19,13 +19,13 @@ export function own(host: Accepted): Owned {
   const drifted = !spared && driftEnds !== undefined;
   const servedUntil = spared?.servedUntil ?? (driftEnds === undefined ? undefined : timestamp(driftEnds));
   const {verdict} = facts;
-  const isProven =
+  const isVerified =
     standing.kind === 'Held' &&
     (verifiedAt !== undefined || byPlatform || (verdict?.kind === 'Proven' && !drift?.confirmed));
-  const verifiedBy = verified || isProven ? verification.verifiedBy : undefined;
+  const verifiedBy = verified || isVerified ? verification.verifiedBy : undefined;
   // A negative from a verified name's servers counts only when it is confirmed. Failed queries prove nothing.
   const doubtful = verdict?.kind === 'Unknown' || (verdict?.kind === 'Refuted' && !drifted);
-  const counts = isProven && doubtful ? undefined : verdict;
+  const counts = isVerified && doubtful ? undefined : verdict;
   const upheld = verdict?.kind === 'Proven' || (verdict?.kind === 'Refuted' && ownership.hidden) ? verdict : undefined;
   const question = questionOf(world, hostname, target, ownership.claim);
   const zone = zoneOf(before?.zone, counts);
@@ -33,7 +33,7 @@ export function own(host: Accepted): Owned {
     ...host,
     ownership,
     question,
-    isProven,
+    isVerified,
     ...(upheld && {upheld}),
     addedAt,
     ...(verifiedAt !== undefined && {verifiedAt}),

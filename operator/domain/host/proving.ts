@@ -9,7 +9,7 @@ import {timestamp} from '../times.ts';
 
 /** Returns the hostname if it is verified for this tenant. */
 export function prove(host: Owned): Proven | undefined {
-  if (!host.isProven) return undefined;
+  if (!host.isVerified) return undefined;
   const {role, before, facts, liveAt} = host;
   const wasLive = before?.phase === 'Live' && !(role === 'Primary' && redirected(before));
   const onHold = host.spared !== undefined && liveAt === undefined;

@@ -74,7 +74,7 @@ export interface Owned extends Accepted, RetainedStatus {
   addedAt: string;
   ownership: Ownership;
   question: Question;
-  isProven: boolean;
+  isVerified: boolean;
   /** The newest check, where it proves the hostname, or where a CDN hides what proved it. */
   upheld?: ProvenBy | Refuted;
 }

@@ -9,25 +9,25 @@ import {
   checkDns,
   contestClaim,
   keepLastAnswer,
-  tellClaimError,
-  tellExpiry,
-  tellFirstCheck,
-  tellVerdict,
+  reportClaimError,
+  reportExpiry,
+  reportFirstCheck,
+  reportVerdict,
 } from './awaiting.ts';
 import type {HostDecision} from './finish.ts';
 import {finish} from './finish.ts';
-import {awaitCertificate, keepOnHold, tellObstacle, watchRenewal} from './issuing.ts';
+import {awaitCertificate, keepOnHold, reportWriteError, watchRenewal} from './issuing.ts';
 import {
   answerInPlaceOfAnother,
   awaitEdge,
   beginWaitingForPrimary,
   goOnWaitingForPrimary,
   publishRedirect,
-  tellCdn,
-  tellGraceOfDowngrade,
-  tellGraceOfDrift,
-  tellLateRenewal,
-  tellServed,
+  reportCdn,
+  reportGraceOfDowngrade,
+  reportGraceOfDrift,
+  reportLateRenewal,
+  reportServed,
 } from './live.ts';
 import {countOrder, holdOrderBack, moveToIssuer, recheckDns} from './ordering.ts';
 import type {Step} from './outcome.ts';
@@ -41,14 +41,14 @@ import {timestamp} from '../times.ts';
 import type {DecisionWorld} from '../world.ts';
 
 /** AwaitingVerification. */
-const untilProven: readonly Step<Owned>[] = [
+const untilVerified: readonly Step<Owned>[] = [
   checkDns,
   contestClaim,
-  tellClaimError,
-  tellExpiry,
-  tellVerdict,
+  reportClaimError,
+  reportExpiry,
+  reportVerdict,
   keepLastAnswer,
-  tellFirstCheck,
+  reportFirstCheck,
 ];
 
 /** Verified, until there is a certificate. */
@@ -59,7 +59,7 @@ const untilCertified: readonly Step<PlannedHost>[] = [
   countOrder,
   awaitHandOver,
   keepOnHold,
-  tellObstacle,
+  reportWriteError,
   watchRenewal,
   awaitCertificate,
   serveUntilRedirected,
@@ -77,11 +77,11 @@ const untilSeen: readonly Step<PlannedHost>[] = [
 ];
 
 const whileLive: readonly Step<PlannedHost>[] = [
-  tellGraceOfDowngrade,
-  tellGraceOfDrift,
-  tellLateRenewal,
-  tellCdn,
-  tellServed,
+  reportGraceOfDowngrade,
+  reportGraceOfDrift,
+  reportLateRenewal,
+  reportCdn,
+  reportServed,
 ];
 
 export function decideHost(world: DecisionWorld, want: WantedHost, primary: Host['primary']): HostDecision {
@@ -92,7 +92,7 @@ export function decideHost(world: DecisionWorld, want: WantedHost, primary: Host
   // Only what is proven is spared: what another has taken over meanwhile, or DNS proves no longer, has nothing left to keep.
   if (want.refusals.length > 0 && !owned.ownership.verified) return refuse(host, owned.claims);
   const proven = prove(owned);
-  if (!proven) return finish(owned, owned, run(untilProven, owned), none);
+  if (!proven) return finish(owned, owned, run(untilVerified, owned), none);
   const planned = plan(proven);
   const decided = run([...untilCertified, ...(planned.wasLive ? [] : untilSeen), ...whileLive], planned);
   return finish(planned, decided.answer.phase === 'Live' ? onceLive(planned) : planned, decided, planned.routing);

@@ -85,8 +85,8 @@ function conditionsOfAllowed(world: ProjectWorld, {deployed, defaultHost}: Decid
   const {routed, certified, step, redirect} = defaultHost;
   const off: [ReasonName, string] | undefined =
     project.spec.defaultHost === 'Disabled' ? ['DefaultHostDisabled', 'The default host is switched off.'] : undefined;
-  const obstacle = world.obstacle && tell(world.obstacle);
-  const unwritten: [ReasonName, string] | undefined = obstacle && [obstacle.reason, obstacle.message];
+  const writeError = world.writeError && tell(world.writeError);
+  const unwritten: [ReasonName, string] | undefined = writeError && [writeError.reason, writeError.message];
   const notRouted: [ReasonName, string] = deployed
     ? (unwritten ?? ['RoutesPending', 'The ingress rules of the default host are being written.'])
     : undeployed;

@@ -9,7 +9,7 @@ import type {Routing} from '../routes/hand-over.ts';
 import {handOver, none} from '../routes/hand-over.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import {formerProjectHost, objectNameOf, projectHost} from '../hostnames/hostname.ts';
-import type {IssuanceStep, OrderWish} from '../certificates/issuance.ts';
+import type {IssuanceStep, OrderRequest} from '../certificates/issuance.ts';
 import {beforeOrder} from '../certificates/issuance.ts';
 import type {ProjectWorld} from './world.ts';
 import type {Route, Use} from '../routes/routes.ts';
@@ -68,7 +68,7 @@ interface Ordering {
   certificates: Certificate[];
   /** The step that delays the order. */
   step?: IssuanceStep;
-  wish?: OrderWish;
+  orderRequest?: OrderRequest;
 }
 
 function orderingOf(
@@ -93,7 +93,7 @@ function orderingOf(
           checked: {proven: true, verifies: true},
         });
   const state =
-    stands && !moves ? (stands.request || stands.ready ? undefined : 'Ordered') : step ? step.wish : 'Wanted';
+    stands && !moves ? (stands.request || stands.ready ? undefined : 'Ordered') : step ? step.orderRequest : 'Wanted';
   return {
     certificates:
       step && !stands
@@ -101,7 +101,7 @@ function orderingOf(
         : [makeCertificate({name, namespace, hostname: host, issuerRef: step && moves ? from : policy.issuerRef})],
     ...(step && {step}),
     ...(state && {
-      wish: {
+      orderRequest: {
         hostname: host,
         certificate: `${namespace}/${name}`,
         state,

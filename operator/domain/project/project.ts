@@ -2,7 +2,7 @@
 
 import {defaultHostClaim} from '../claims/claim.ts';
 import {decideDefaultHost} from './default-hostname.ts';
-import {obstacleRetryMs} from '../status/write-error.ts';
+import {writeErrorRetryMs} from '../status/write-error.ts';
 import {placeOf} from './limit.ts';
 import {conditionsOfProject, hasPort} from './conditions.ts';
 import type {ProjectDecision, ProjectWorld} from './world.ts';
@@ -26,10 +26,10 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
     (place.isServed && portFound && hasReadyEndpoint(world.slices) ? timestamp(now) : undefined);
   const isRoutable = place.isServed && firstDeployTime !== undefined && asked !== 'Disabled';
   const defaultHost = decideDefaultHost(world, isRoutable);
-  const {certificates, routes, redirect, wish, step, settlesAt} = defaultHost;
+  const {certificates, routes, redirect, orderRequest, step, settlesAt} = defaultHost;
   const conditions = conditionsOfProject(world, {place, deployed: firstDeployTime !== undefined, defaultHost});
   const ends = place.servedUntil !== undefined && place.isServed ? Date.parse(place.servedUntil) : undefined;
-  const retry = world.obstacle && now + obstacleRetryMs;
+  const retry = world.writeError && now + writeErrorRetryMs;
   const wakes = [settlesAt, step?.wakeAt, ends, retry].filter((at) => at !== undefined);
   return {
     status: {
@@ -47,7 +47,7 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
     ),
     forfeited: place.isServed ? [] : [host],
     routes,
-    wishes: wish ? [wish] : [],
+    orderRequests: orderRequest ? [orderRequest] : [],
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };
 }

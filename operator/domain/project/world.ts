@@ -6,9 +6,9 @@ import type {OrderGrant, Order} from '../certificates/budget.ts';
 import type {CertificateFacts} from '../certificates/certificate.ts';
 import type {ClaimWrite} from '../claims/claim-write.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
-import type {OrderWish} from '../certificates/issuance.ts';
-import type {Obstacle} from '../status/write-error.ts';
-import type {Route, StandingRoutes, Use} from '../routes/routes.ts';
+import type {OrderRequest} from '../certificates/issuance.ts';
+import type {WriteError} from '../status/write-error.ts';
+import type {Route, ExistingRoutes, Use} from '../routes/routes.ts';
 import type {Tenant} from '../tenant.ts';
 import type {Policy} from '../world.ts';
 
@@ -33,14 +33,14 @@ export interface ProjectWorld {
   facts: Record<
     Use,
     {
-      standing?: StandingRoutes;
+      standing?: ExistingRoutes;
       certificate?: CertificateFacts;
       /** Name of its Certificate, if that was retained and has kept the name from a former Project. */
       certificateName?: string;
       grant?: OrderGrant;
     }
   >;
-  obstacle?: Obstacle;
+  writeError?: WriteError;
   policy: Policy;
 }
 
@@ -54,6 +54,6 @@ export interface ProjectDecision {
   /** The default hostname, if it is no longer served: its Certificate is deleted, not retained. */
   forfeited: Hostname[];
   routes: Route[];
-  wishes: OrderWish[];
+  orderRequests: OrderRequest[];
   wakeAt?: number;
 }

@@ -34,7 +34,7 @@ export const acceptanceReasons = {
     remedy: 'Delete a project, or upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
-    sparesProven: 'ForGraceTime',
+    sparesVerified: 'ForGraceTime',
     customer: {
       title: 'Project limit reached',
       body: message,
@@ -74,7 +74,7 @@ export const acceptanceReasons = {
     remedy: 'Upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
-    sparesProven: 'ForGraceTime',
+    sparesVerified: 'ForGraceTime',
     customer: {
       title: 'Plan has no custom domains',
       body: message,
@@ -89,7 +89,7 @@ export const acceptanceReasons = {
     remedy: 'The platform: create it, or correct the name.',
     waitingFor: 'Platform',
     health: 'stalled',
-    sparesProven: 'Always',
+    sparesVerified: 'Always',
     customer: {
       title: 'Plan is missing',
       body: 'The plan of your account cannot be found. New domains cannot be connected. Domains that already work stay connected.',
@@ -116,7 +116,7 @@ export const acceptanceReasons = {
     remedy: 'Remove a hostname, or upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
-    sparesProven: 'ForGraceTime',
+    sparesVerified: 'ForGraceTime',
     customer: {
       title: 'Domain limit reached',
       body: message,

@@ -36,7 +36,7 @@ export interface Reason {
   /** Grace after which a pending reason counts as stalled: see `edgeGraceMs`. Reasons that wait for DNS stall after `propagationTime`. */
   stalledAfter?: 'edgeGrace';
   /** As a refusal, what it leaves alone of a hostname that is proven (rule 8); always, where nobody knows whether it is refused. */
-  sparesProven?: 'ForGraceTime' | 'Always';
+  sparesVerified?: 'ForGraceTime' | 'Always';
   /** The subject that several reasons describe in turn. */
   about?: 'Caa' | 'Budget' | 'Edge';
   /** Conditions that the reason sets, besides those of the phase. */

@@ -2,7 +2,7 @@
 
 import type {Certificate} from '../../api/foreign.ts';
 import {edgeSettlesMs} from './edge.ts';
-import type {Route, StandingRoutes} from './routes.ts';
+import type {Route, ExistingRoutes} from './routes.ts';
 
 export interface Routing {
   certificates: Certificate[];
@@ -20,7 +20,7 @@ export const none: Routing = {certificates: [], routes: [], routed: false};
 export function handOver(
   old: Routing,
   next: Routing,
-  {ready, standing, now}: {ready: boolean; standing?: StandingRoutes; now: number},
+  {ready, standing, now}: {ready: boolean; standing?: ExistingRoutes; now: number},
 ): Routing & {wakeAt?: number} {
   const written = ready && next.routed;
   const settled = (standing?.since ?? Infinity) + edgeSettlesMs;

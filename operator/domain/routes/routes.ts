@@ -40,7 +40,7 @@ export const useOf = (role: HostStatus['role']): Use => (role === 'RedirectSourc
 export const otherUse = (use: Use): Use => (use === 'serves' ? 'redirects' : 'serves');
 
 /** State of a hostname's routes in the cluster, for one use. */
-export interface StandingRoutes {
+export interface ExistingRoutes {
   /** Time of the write, ms since the epoch. */
   since: number;
   /** All routes exist, exactly as desired. */

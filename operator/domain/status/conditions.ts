@@ -32,7 +32,7 @@ export function makeConditions(
   const primary = hosts[0]!;
   const {phase, reason, message} = primary;
   const says = reasonOf(reason)?.conditions;
-  const {isAccepted, isProven: proven, isLive} = phaseRows[phase];
+  const {isAccepted, isVerified: proven, isLive} = phaseRows[phase];
   // A refusal replaces the reason of a primary that stays Verified, so the reason does not show the certificate's progress.
   const stands = refusal !== undefined && phase === 'Verified' && reason === refusal.reason;
   const certified =

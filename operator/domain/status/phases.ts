@@ -5,15 +5,15 @@ export interface PhaseRow {
   /** The hostname may be attached. */
   isAccepted: boolean;
   /** The hostname is verified as its tenant's. */
-  isProven: boolean;
+  isVerified: boolean;
   /** An edge probe has seen the edge serve or redirect the hostname. */
   isLive: boolean;
 }
 
 export const phaseRows: Record<Phase, PhaseRow> = {
-  NotAccepted: {isAccepted: false, isProven: false, isLive: false},
-  AwaitingVerification: {isAccepted: true, isProven: false, isLive: false},
-  Verified: {isAccepted: true, isProven: true, isLive: false},
-  Live: {isAccepted: true, isProven: true, isLive: true},
-  Removing: {isAccepted: true, isProven: false, isLive: false},
+  NotAccepted: {isAccepted: false, isVerified: false, isLive: false},
+  AwaitingVerification: {isAccepted: true, isVerified: false, isLive: false},
+  Verified: {isAccepted: true, isVerified: true, isLive: false},
+  Live: {isAccepted: true, isVerified: true, isLive: true},
+  Removing: {isAccepted: true, isVerified: false, isLive: false},
 };

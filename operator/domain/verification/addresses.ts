@@ -1,7 +1,7 @@
 /** Addresses of the edge, in place of a CNAME. They prove no tenant; alone they prove an apex where `AddressOnly` says so. */
 import {type Hostname, shown} from '../hostnames/hostname.ts';
 import {isIn} from '../networks.ts';
-import type {Case, Edge, Finding, ProofKind, Refuted, Verdict} from './method.ts';
+import type {Case, Edge, Finding, VerificationMethod, Refuted, Verdict} from './method.ts';
 import {bounded, mostObserved, refuted, wildcardWords} from './method.ts';
 import {apexNote, atApexOf, followsAtApex} from './providers.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
@@ -9,7 +9,7 @@ import type {DnsRecord, RecordPlace, Question} from './records.ts';
 import {inZone, ttl} from './records.ts';
 import {printable} from '../text.ts';
 
-export const addresses: ProofKind = {
+export const addresses: VerificationMethod = {
   records: inPlaceOfCname,
 
   judge(c, found) {

@@ -1,12 +1,12 @@
 /** A CNAME to exactly the Project's host. A chain that ends there proves nothing about who set it. */
 
 import {shown, within} from '../hostnames/hostname.ts';
-import type {Case, ProofKind} from './method.ts';
+import type {Case, VerificationMethod} from './method.ts';
 import {bounded, refuted, wildcardWords} from './method.ts';
 import {inZone, ttl} from './records.ts';
 import {printable} from '../text.ts';
 
-export const cname: ProofKind = {
+export const cname: VerificationMethod = {
   records: (question, place) => [{type: 'CNAME', ...inZone(question.hostname, place), ttl, value: question.target}],
 
   judge(c, found) {

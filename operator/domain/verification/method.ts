@@ -77,7 +77,7 @@ export interface Refuted extends RecordPlace {
   observed: string[];
   /** State of the TXT record, if it was queried. */
   txt?: {state: RecordState; observed: string[]};
-  /** The CDN that the name is behind: a CNAME or an address may stand behind it that would prove it ({@link mayBeProven}). */
+  /** The CDN that the name is behind: a CNAME or an address may stand behind it that would prove it ({@link mayBeVerified}). */
   behind?: string;
   caa?: CaaVerdict;
   /** For how long from the check on resolvers may repeat what was seen, by the zone's own servers. */
@@ -97,7 +97,7 @@ export const denies = (verdict: Verdict) => verdict.kind === 'Refuted' && verdic
  * Whether a name is verified, or may be behind a CDN that hides its records. A hidden name wins nothing, and counts as a negative against
  * another tenant's verification ({@link denies}).
  */
-export const mayBeProven = (verdict: Verdict): verdict is ProvenBy | Refuted =>
+export const mayBeVerified = (verdict: Verdict): verdict is ProvenBy | Refuted =>
   verdict.kind === 'Proven' || (verdict.kind === 'Refuted' && verdict.behind !== undefined);
 
 /** The question and the facts that do not depend on the answering server. */
@@ -114,7 +114,7 @@ export interface Case {
 export type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknown, 'reason' | 'message'>} | undefined;
 
 /** A way to prove a name. */
-export interface ProofKind {
+export interface VerificationMethod {
   /** The records that the customer must create. */
   records(question: Question, place: RecordPlace, edge: Edge): DnsRecord[];
   /** Whether the TXT has to be asked for, beside what was found at the name itself. */

@@ -10,12 +10,12 @@
 
 import {addresses} from './addresses.ts';
 import {cname} from './cname.ts';
-import type {Case, Challenge, Edge, Finding, ProofKind, VerificationRules, Verdict} from './method.ts';
+import type {Case, Challenge, Edge, Finding, VerificationMethod, VerificationRules, Verdict} from './method.ts';
 import {cdnOf, txt} from './txt.ts';
 import type {DnsRecord, RecordPlace, Proof, Question} from './records.ts';
 import {sayRecords} from './records.ts';
 
-const proofs: Record<Proof, ProofKind> = {CNAME: cname, Addresses: addresses, TXT: txt};
+const proofs: Record<Proof, VerificationMethod> = {CNAME: cname, Addresses: addresses, TXT: txt};
 
 /** The verdict over what one server answered. */
 export function judge(c: Case, found: Finding, challenge: Challenge): Verdict {

@@ -8,10 +8,10 @@ import {recordName, shown} from '../hostnames/hostname.ts';
 import type {Finding, Refuted, Verdict} from './method.ts';
 import {recordsFor} from './methods.ts';
 import type {Question} from './records.ts';
-import {canProveByTxt, challengeName, txtRecord} from './records.ts';
+import {canVerifyByTxt, challengeName, txtRecord} from './records.ts';
 
 /** A name at which a record may be misplaced, and the test that recognizes the record. */
-export interface Stray {
+export interface MisplacedRecord {
   name: Hostname;
   wanted: 'Host' | 'TXT';
   is: (found: Finding) => boolean;
@@ -20,25 +20,26 @@ export interface Stray {
 }
 
 /** Names at which to search for a record that a verdict reports as missing; empty for all other verdicts. */
-export function straysOf(question: Question, verdict: Verdict): Stray[] {
+export function misplacedRecordsOf(question: Question, verdict: Verdict): MisplacedRecord[] {
   if (verdict.kind !== 'Refuted') return [];
   const {hostname, target} = question;
   const zone = verdict.zone?.name ?? recordName(hostname).zone;
-  const strays: Stray[] = [];
+  const misplacedRecords: MisplacedRecord[] = [];
   if (verdict.reason === 'RecordMissing' && !verdict.apex) {
     const typed = recordsFor(question, verdict, {edgeAddresses: []})[0]?.name ?? hostname;
-    strays.push({name: `${hostname}.${zone}`, wanted: 'Host', is: ({cname}) => cname[0] === target, typed});
+    misplacedRecords.push({name: `${hostname}.${zone}`, wanted: 'Host', is: ({cname}) => cname[0] === target, typed});
   }
-  if (verdict.txt?.state === 'Missing' && canProveByTxt(question)) {
+  if (verdict.txt?.state === 'Missing' && canVerifyByTxt(question)) {
     const is = ({txt = []}: Finding) => txt.includes(question.token);
     const {name: typed} = txtRecord(question, verdict);
-    for (const name of [`${challengeName(hostname)}.${zone}`, hostname]) strays.push({name, wanted: 'TXT', is, typed});
+    for (const name of [`${challengeName(hostname)}.${zone}`, hostname])
+      misplacedRecords.push({name, wanted: 'TXT', is, typed});
   }
-  return strays.filter(({name}) => name.length <= 253);
+  return misplacedRecords.filter(({name}) => name.length <= 253);
 }
 
 /** Adds the name with the misplaced record to a verdict. */
-export const withStray = (verdict: Refuted, {name, wanted, typed}: Stray): Refuted => ({
+export const withMisplacedRecord = (verdict: Refuted, {name, wanted, typed}: MisplacedRecord): Refuted => ({
   ...verdict,
   message:
     `${verdict.message} The ${wanted === 'TXT' ? 'TXT' : 'CNAME'} stands at ${shown(name)} instead: ` +

@@ -26,7 +26,7 @@ const challengeLabel = '_doorplate-challenge';
 export const challengeName = (hostname: Hostname) => `${challengeLabel}.${hostname}`;
 
 /** Whether verification by TXT is possible: a token exists, and the record's name is valid (RFC 1035, 2.3.4). */
-export const canProveByTxt = (question: Question): question is Question & {token: string} =>
+export const canVerifyByTxt = (question: Question): question is Question & {token: string} =>
   question.token !== undefined && challengeName(question.hostname).length <= 253;
 
 /** The place in DNS at which the records of a name are created. */

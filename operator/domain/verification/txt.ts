@@ -8,10 +8,10 @@ import {cdnAt} from './cdns.ts';
 import {shown} from '../hostnames/hostname.ts';
 import {addressesOf, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
 import {cname} from './cname.ts';
-import type {Case, Finding, ProofKind, Refuted, VerificationRules} from './method.ts';
+import type {Case, Finding, VerificationMethod, Refuted, VerificationRules} from './method.ts';
 import {bounded, refuted, wildcardWords} from './method.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
-import {canProveByTxt, challengeName, sayRecords, txtRecord} from './records.ts';
+import {canVerifyByTxt, challengeName, sayRecords, txtRecord} from './records.ts';
 import {printable} from '../text.ts';
 
 /** The CDN that a name is behind. Addresses of the edge are the edge's, in whatever network that stands. */
@@ -20,15 +20,15 @@ export function cdnOf(found: Finding, rules: VerificationRules): Cdn | undefined
   return all.length > 0 && all.every((a) => isOfEdge(a, rules)) ? undefined : cdnAt(found, rules.cdns);
 }
 
-export const txt: ProofKind = {
+export const txt: VerificationMethod = {
   records: (question, place, edge) => {
     const kind = place.apex ? {records: inPlaceOfCname} : cname;
     const instead = kind.records(question, place, edge);
-    return canProveByTxt(question) ? [...instead, txtRecord(question, place)] : instead;
+    return canVerifyByTxt(question) ? [...instead, txtRecord(question, place)] : instead;
   },
 
   needs: (question, rules, isApex, found) => {
-    if (!canProveByTxt(question)) return false;
+    if (!canVerifyByTxt(question)) return false;
     if (cdnOf(found, rules)) return true;
     const all = [...found.a, ...found.aaaa];
     const decides = found.cname.length === 0 && all.length > 0 && !(isApex && rules.addressOnly);
@@ -39,7 +39,7 @@ export const txt: ProofKind = {
     const {question, place, rules} = c;
     const cdn = cdnOf(found, rules);
     const unproven = cdn ? behind(c, found, cdn) : missing(c, found);
-    if (!canProveByTxt(question)) return unproven;
+    if (!canVerifyByTxt(question)) return unproven;
     if (challenge && 'unknown' in challenge) return {kind: 'Unknown', ...challenge.unknown, ...place};
     const {txt: values, cname: instead} = challenge ?? {txt: [], cname: []};
     if (instead.length === 0 && values.includes(question.token)) return {kind: 'Proven', by: 'TXT', ...place};
@@ -58,7 +58,7 @@ export const txt: ProofKind = {
 const unquoted = (value: string) => value.replaceAll(/^["'\s]+|["'\s]+$/g, '');
 
 const wantedTxt = ({question, place}: Case) =>
-  canProveByTxt(question) ? sayRecords([txtRecord(question, place)], place) : '';
+  canVerifyByTxt(question) ? sayRecords([txtRecord(question, place)], place) : '';
 
 function lacking(c: Case, found: Finding, reason: ReasonName, message: string): Refuted {
   const state = c.place.apex ? 'Found' : 'Conflicting';
@@ -72,7 +72,7 @@ function flattened(c: Case, found: Finding): Refuted {
   const hides = wildcard
     ? `${by} and no CNAME. Create ${wanted}${instead}`
     : ` and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${wanted}`;
-  const or = canProveByTxt(question) ? `; or leave it and create ${wantedTxt(c)}` : '';
+  const or = canVerifyByTxt(question) ? `; or leave it and create ${wantedTxt(c)}` : '';
   const message = `${shown(question.hostname)} has the edge's address (${few(addressesOf(found))})${hides}${or}.`;
   return lacking(c, found, 'ProxiedOrFlattened', message);
 }
@@ -97,7 +97,7 @@ function behind(c: Case, found: Finding, cdn: Cdn): Refuted {
   const is = `${shown(question.hostname)} is behind ${where}${by}, which hides what would prove it.`;
   const plain = wildcard ? `create ${wanted}${instead}` : `switch ${cdn.name} off for this name and create ${wanted}`;
   const proof = `Create ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
-  const message = canProveByTxt(question) ? `${is} ${proof}; or ${plain}.` : `${is} ${capitalised(plain)}.`;
+  const message = canVerifyByTxt(question) ? `${is} ${proof}; or ${plain}.` : `${is} ${capitalised(plain)}.`;
   return refutedAtCdn(c, found, cdn, 'BehindCDN', message);
 }
 
@@ -124,7 +124,7 @@ function mismatch(
 function missing(c: Case, found: Finding): Refuted {
   if (!c.place.apex) return flattened(c, found);
   const [name, at] = [shown(c.question.hostname), challengeName(c.question.hostname)];
-  const remedy = canProveByTxt(c.question)
+  const remedy = canVerifyByTxt(c.question)
     ? `, and there is no TXT at ${at}. Create ${wantedTxt(c)}.`
     : ', and cannot be proven by TXT.';
   return lacking(c, found, 'TXTMissing', `${name} has the edge's addresses, which prove no tenant${remedy}`);

@@ -31,14 +31,14 @@ export class EventHub {
     tenants: Pick<Tenants, 'onChange' | 'of'>;
   } & LimitCaches) {
     projects.onChange((now, before) =>
-      this.#tellProject((now ?? before)!.metadata.namespace ?? '', (now ?? before)!.metadata.name),
+      this.#reportProject((now ?? before)!.metadata.namespace ?? '', (now ?? before)!.metadata.name),
     );
-    const tellAccount = (namespace: string): void => this.tell(namespaceTopic(namespace), {account: true});
-    tenants.onChange(tellAccount);
-    onLimitChange(limits, tenants, tellAccount);
+    const reportAccount = (namespace: string): void => this.tell(namespaceTopic(namespace), {account: true});
+    tenants.onChange(reportAccount);
+    onLimitChange(limits, tenants, reportAccount);
     domains.onChange((now, before) => {
       const {metadata, spec} = (now ?? before)!;
-      this.#tellProject(metadata.namespace ?? '', spec.projectRef.name);
+      this.#reportProject(metadata.namespace ?? '', spec.projectRef.name);
     });
     keys.onChange((now, before) => {
       const key = (now ?? before)!;
@@ -71,7 +71,7 @@ export class EventHub {
     for (const listener of this.#listeners.get(topic) ?? []) listener(changed);
   }
 
-  #tellProject(namespace: string, name: string): void {
+  #reportProject(namespace: string, name: string): void {
     this.tell(`project:${namespace}/${name}`);
     this.tell(namespaceTopic(namespace), {project: name});
   }

@@ -24,7 +24,7 @@ const tooMany = (whose: string) => (open: number) =>
   });
 const noRoom = () => new Problem('unavailable', 'No more event streams may be open here now. Try again.', {headers});
 
-export class StreamPlaces {
+export class StreamSlots {
   readonly #atMost: number;
   readonly #open = new Map<string, number>();
 

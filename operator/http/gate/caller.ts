@@ -30,9 +30,12 @@ export type SessionCaller = InNamespace & {kind: 'session'; session: Session};
 /** A caller that may act in a namespace. */
 export type Actor = KeyCaller | BackendCaller | SessionCaller;
 /** Who sent a request; somebody at an address is known no closer. */
-export type Caller = Actor | {kind: 'service-account'; account: ServiceAccount; pools: readonly Pool[]} | Stranger;
+export type Caller =
+  | Actor
+  | {kind: 'service-account'; account: ServiceAccount; pools: readonly Pool[]}
+  | AnonymousCaller;
 /** Somebody at an address, and why they are no closer known. */
-export type Stranger = {kind: 'address'; pools: readonly Pool[]; why: NotRecognised};
+export type AnonymousCaller = {kind: 'address'; pools: readonly Pool[]; why: NotRecognised};
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -13,7 +13,7 @@ import type {Pool, Quota, QuotaRefusal, CallerQuota, QuotaVerdict} from '../../l
 import {shortestWindow} from '../../api/windows.ts';
 import {networkOf} from './address.ts';
 import {accountMissing, lacksAccount, type NotRecognised, recognise, tokenEnds} from './auth.ts';
-import {type BackendCaller, type Caller, hasScope, type KeyCaller, type Stranger} from './caller.ts';
+import {type BackendCaller, type Caller, hasScope, type KeyCaller, type AnonymousCaller} from './caller.ts';
 import {mayGoOn} from './may-go-on.ts';
 import {namespaceNeeded, namespaceOf, refuseOther} from './namespace-header.ts';
 import {
@@ -162,7 +162,7 @@ export class Gate {
     return verdict instanceof Promise ? this.headersFor(address) : limitHeaders(verdict);
   }
 
-  #stranger(address: string, why: NotRecognised, uses: AddressUse = 'address'): Stranger {
+  #stranger(address: string, why: NotRecognised, uses: AddressUse = 'address'): AnonymousCaller {
     return {kind: 'address', pools: addressPools(this.#deps.addressQuota, uses, address), why};
   }
 
@@ -210,7 +210,7 @@ export class Gate {
     checkSameOrigin(request, this.#deps.pageOrigin);
   }
 
-  #byKey(authorization: string | undefined, address: string): KeyCaller | Stranger {
+  #byKey(authorization: string | undefined, address: string): KeyCaller | AnonymousCaller {
     const {findKey, tenantOf, now} = this.#deps;
     const who = recognise(authorization, findKey, now());
     if ('problem' in who) return this.#stranger(address, who);
@@ -228,7 +228,7 @@ export class Gate {
     return {kind: 'key', key, hash, network: networkOf(address), namespace, tenant, pools};
   }
 
-  async #charge(caller: KeyCaller | Stranger, isOwn: boolean, tell: Tell): Promise<void> {
+  async #charge(caller: KeyCaller | AnonymousCaller, isOwn: boolean, tell: Tell): Promise<void> {
     const {limiter, local} = this.#deps;
     if (caller.kind !== 'key') return void (await this.#take(local, caller.pools, tell));
     await this.#admit(caller, tell);
@@ -277,7 +277,7 @@ export class Gate {
   async #passToken(token: string, request: FastifyRequest, tell: Tell): Promise<void> {
     const {serviceAccounts, limiter, local, addressQuota, serviceAccountQuota} = this.#deps;
     const {audience} = serviceAccounts;
-    const stranger: Stranger = {
+    const stranger: AnonymousCaller = {
       kind: 'address',
       pools: tokenPools(addressQuota, request.ip, token),
       why: {
@@ -344,7 +344,7 @@ export class Gate {
   }
 
   /** A token or a cookie that was valid before is charged like any other invalid one. */
-  async #chargeLate(charge: QuotaVerdict | undefined, {pools}: Stranger, tell: Tell): Promise<void> {
+  async #chargeLate(charge: QuotaVerdict | undefined, {pools}: AnonymousCaller, tell: Tell): Promise<void> {
     if (!charge) await this.#take(this.#deps.local, pools, tell);
   }
 }

@@ -25,7 +25,7 @@ import {EventStream, type StreamEvent} from '../events/event-stream.ts';
 import {Problem} from '../problems.ts';
 import {whoIs} from '../server.ts';
 import type {ObjectStore} from '../store/store.ts';
-import {idOf, StreamPlaces} from '../events/stream-slots.ts';
+import {idOf, StreamSlots} from '../events/stream-slots.ts';
 import {domainsView} from '../views.ts';
 import {projectParams} from './reads.ts';
 
@@ -61,7 +61,7 @@ export function addEvents(server: FastifyInstance, deps: EventDeps): void {
 
 /** Returns what begins a stream, if there is a place for it. */
 function streams(deps: EventDeps): Begin {
-  const places = new StreamPlaces(deps.atMost);
+  const places = new StreamSlots(deps.atMost);
   const delivery = new Delivery();
   const follow = feeds(deps.hub, delivery);
   return (request, reply, topic, source) => {

@@ -5,7 +5,7 @@ import type {Tenant} from '../../domain/tenant.ts';
 import type {Limiter} from '../../limits/limiter.ts';
 import type {Pool, QuotaRefusal, QuotaVerdict} from '../../limits/verdict.ts';
 import {accountMissing, lacksAccount, type NotRecognised} from '../gate/auth.ts';
-import {hasScope, type SessionCaller, type Stranger} from '../gate/caller.ts';
+import {hasScope, type SessionCaller, type AnonymousCaller} from '../gate/caller.ts';
 import {capPools, pagePool, planPool, removalPool} from '../gate/pools.ts';
 import type {Session, Sessions} from './sessions.ts';
 
@@ -27,7 +27,7 @@ export interface SessionPassDeps {
  */
 export async function passSession(
   deps: SessionPassDeps,
-  {token, request, stranger}: {token: string; request: FastifyRequest; stranger: Stranger},
+  {token, request, stranger}: {token: string; request: FastifyRequest; stranger: AnonymousCaller},
   judge: (verdict: QuotaVerdict) => void,
 ): Promise<void> {
   const {sessions, local, limiter, tenantOf} = deps;

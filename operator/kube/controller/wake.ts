@@ -34,11 +34,11 @@ export const onItself =
   (cache: ChangeSource<Change<HasMeta>>): Wake =>
   (enqueue) =>
     cache.onChange((now, before) => {
-      const urgent = now !== undefined && !isSameWish(now.metadata, before?.metadata);
+      const urgent = now !== undefined && !isSameOrderRequest(now.metadata, before?.metadata);
       for (const key of new Set(itself(now, before))) enqueue(key, {urgent});
     });
 
-const isSameWish = (now: ObjectMeta, before: ObjectMeta | undefined): boolean =>
+const isSameOrderRequest = (now: ObjectMeta, before: ObjectMeta | undefined): boolean =>
   now.generation === before?.generation &&
   now.deletionTimestamp === before?.deletionTimestamp &&
   isDeepEqual(now.annotations, before?.annotations);

@@ -46,13 +46,13 @@ export class EventRecorder {
   readonly #metrics: Pick<KitMetrics, 'eventsDropped'> | undefined;
   readonly #capacity: number;
   readonly #now: () => Date;
-  readonly #isGoing: (namespace: string) => boolean;
+  readonly #isBeingDeleted: (namespace: string) => boolean;
   readonly #buffer: KubeEvent[] = [];
   #writing: Promise<void> | undefined;
   #order = 0;
 
   /**
-   * `controller`: a qualified name such as 'example.com/operator'. `instance`: this process, such as the Pod's name. `isGoing`:
+   * `controller`: a qualified name such as 'example.com/operator'. `instance`: this process, such as the Pod's name. `isBeingDeleted`:
    * whether a namespace is known to be deleted.
    */
   constructor(
@@ -64,7 +64,7 @@ export class EventRecorder {
       metrics,
       capacity = 1000,
       now = () => new Date(),
-      isGoing = () => false,
+      isBeingDeleted = () => false,
     }: {
       controller: string;
       instance: string;
@@ -72,7 +72,7 @@ export class EventRecorder {
       metrics?: Pick<KitMetrics, 'eventsDropped'>;
       capacity?: number;
       now?: () => Date;
-      isGoing?: (namespace: string) => boolean;
+      isBeingDeleted?: (namespace: string) => boolean;
     },
   ) {
     this.#client = client;
@@ -82,7 +82,7 @@ export class EventRecorder {
     this.#metrics = metrics;
     this.#capacity = capacity;
     this.#now = now;
-    this.#isGoing = isGoing;
+    this.#isBeingDeleted = isBeingDeleted;
   }
 
   record({regarding, type, reason, action, note}: EventRecord): void {
@@ -125,7 +125,7 @@ export class EventRecorder {
 
   async #write(): Promise<void> {
     for (let event = this.#buffer.shift(); event; event = this.#buffer.shift()) {
-      if (this.#isGoing(event.metadata.namespace ?? '')) continue;
+      if (this.#isBeingDeleted(event.metadata.namespace ?? '')) continue;
       try {
         await this.#client.create(events, event);
       } catch (error) {

@@ -4,7 +4,7 @@ import {pairIn} from '../../../operator/cli/platform/adopt/pair.ts';
 import {type Facts, planFor, secretOf, settlesMs} from '../../../operator/cli/platform/adopt/plan.ts';
 import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import {makeCertificate} from '../../../operator/domain/certificates/certificate.ts';
-import {restingCertificate} from '../../../operator/domain/certificates/retained.ts';
+import {retainedCertificate} from '../../../operator/domain/certificates/retained.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import {SignedSecrets, type Wish} from '../../support/signed-secrets.ts';
 import {days, enterprise, heldClaim, policy, t0, tenantOn} from '../../support/world.ts';
@@ -15,7 +15,7 @@ beforeAll(() => {
   signed = new SignedSecrets();
 });
 afterAll(() => signed?.remove());
-const secret = (wish: Partial<Wish> = {}) => ({data: signed.make({names: `DNS:${hostname}`, ...wish})});
+const secret = (orderRequest: Partial<Wish> = {}) => ({data: signed.make({names: `DNS:${hostname}`, ...orderRequest})});
 
 describe('A certificate and its key in a Secret', () => {
   test.each(['RSA 2048', 'ECDSA 256', 'ECDSA 384'] as const)('are taken over with their key, %s', (key) => {
@@ -38,8 +38,8 @@ describe('A certificate and its key in a Secret', () => {
     ['are signed by themselves', {signedByItself: true}, 1, /is signed by itself/],
     ['have a key of a kind that cert-manager would replace', {key: 'Ed25519'}, 1, /a kind of key/],
     ['have a key that is too short', {key: 'RSA 1024'}, 1, /a kind of key/],
-  ])('are left where they are when they %s', (_, wish, afterDays, why) => {
-    const pair = pairIn(secret(wish), hostname, Date.now() + afterDays * days);
+  ])('are left where they are when they %s', (_, orderRequest, afterDays, why) => {
+    const pair = pairIn(secret(orderRequest), hostname, Date.now() + afterDays * days);
     expect(pair).toEqual({kind: 'Bad', why: expect.stringMatching(why)});
   });
 
@@ -70,7 +70,7 @@ const ours = heldClaim(hostname);
 const reserved = {...ours, spec: {...ours.spec, proof: 'DNS' as const}, status: undefined};
 const vouched = {...reserved, spec: {...ours.spec, proof: 'Platform' as const}};
 const {issuerRef} = policy;
-const resting = restingCertificate(makeCertificate({name: 'docs', namespace: 'acme', hostname, issuerRef}), {
+const resting = retainedCertificate(makeCertificate({name: 'docs', namespace: 'acme', hostname, issuerRef}), {
   for: 'account acme',
   until: timestamp(t0 + 30 * days),
 });

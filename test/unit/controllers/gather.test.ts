@@ -35,7 +35,7 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
     },
     plainHttp: {isOfItsOwn: () => true},
     claims: {of: () => undefined},
-    children: {
+    ownedObjects: {
       certificate: () => undefined,
       routes: () => false,
       since: (_, key) => (key.startsWith('acme/') ? t0 - seconds : undefined),
@@ -66,12 +66,12 @@ describe('The routes of a hostname', () => {
 describe('A Certificate that rests', () => {
   const known = sources(() => true);
   const held = (by: string) => {
-    const children = {
-      ...known.children,
+    const ownedObjects = {
+      ...known.ownedObjects,
       certificate: ({tenant}: CertificatePlace) => tenant && certificate({name: 'of-before'}),
     };
     const claims = {of: (hostname: string) => heldClaim(hostname, by)};
-    return gather({...known, children, claims}, moment).facts.get('docs.example.com');
+    return gather({...known, ownedObjects, claims}, moment).facts.get('docs.example.com');
   };
 
   test('is known to who holds the hostname, with the name that it keeps', () => {
@@ -82,8 +82,11 @@ describe('A Certificate that rests', () => {
   });
 
   test('is known with the key that it was taken over with', () => {
-    const children = {...known.children, certificate: () => certificate({name: 'of-before', privateKey: 'RSA 2048'})};
-    const facts = gather({...known, children}, moment).facts.get('docs.example.com');
+    const ownedObjects = {
+      ...known.ownedObjects,
+      certificate: () => certificate({name: 'of-before', privateKey: 'RSA 2048'}),
+    };
+    const facts = gather({...known, ownedObjects}, moment).facts.get('docs.example.com');
     expect(facts?.privateKeys).toEqual({serves: 'RSA 2048', redirects: 'RSA 2048'});
     expect(held('uid-domain')).not.toHaveProperty('privateKeys');
   });

@@ -30,9 +30,9 @@ async function requestsOf(
     policy,
     domains: cache,
     projects: cache,
-    tenants: {isGoing: () => isNamespaceGoing, of: () => tenantOn(enterprise)},
+    tenants: {isBeingDeleted: () => isNamespaceGoing, of: () => tenantOn(enterprise)},
     claims: {of: () => undefined},
-    children: {
+    ownedObjects: {
       remove: record('owned objects'),
       removeRoutesOfOthers: async () => {
         requests.push('a plan is carried out');

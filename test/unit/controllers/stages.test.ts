@@ -21,7 +21,7 @@ const none: Decision = {
   forfeited: [],
   routes: [],
   freshAttempts: [],
-  wishes: [],
+  orderRequests: [],
   looks: [],
 };
 /** What the stages do where nothing else is planned. */
@@ -113,7 +113,7 @@ class FakeReconciliation extends DomainReconciliation {
           );
         },
       },
-      children: {
+      ownedObjects: {
         routedBy: () => new Set(rest.routed),
         removeRoutesOfOthers: async (_, hostnames) => {
           const stopped = rest.routed.filter((hostname) => !hostnames.has(hostname));

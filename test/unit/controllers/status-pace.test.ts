@@ -32,7 +32,7 @@ describe('A transient status', () => {
 });
 
 test('a status that was published is replaced after a pause for each of its hostnames', () => {
-  const pace = new StatusPace({restMs: 40});
+  const pace = new StatusPace({retentionMs: 40});
   pace.published({...web, status: {...web.status, hosts: Array.from({length: 5}, () => web.status.hosts![0]!)}});
   const plan = {status: status('Serving'), passing: []};
   expect(pace.waits(web, plan, t0)).toBe(200);

@@ -8,7 +8,7 @@ import {wakeClaims} from '../../../operator/controllers/writers/claims.ts';
 import {wakeDomains} from '../../../operator/controllers/custom-domain.ts';
 import {wakeProjects} from '../../../operator/controllers/project.ts';
 import {orderOwner} from '../../../operator/resources/relations.ts';
-import {keptRoute} from '../../../operator/controllers/state/rendering.ts';
+import {cachedRoute} from '../../../operator/controllers/state/rendering.ts';
 import {ingresses} from '../../../operator/resources/resources.ts';
 import type {Client} from '../../../operator/kube/client/client.ts';
 import type {ObjectMeta} from '../../../operator/kube/objects.ts';
@@ -44,7 +44,7 @@ const claim = (holder?: string) =>
     },
   ) as DomainClaim;
 const ingress = (owner: Partial<ObjectMeta>) =>
-  keptRoute(object('Ingress', named('route', owner), {spec: {rules: [{host: 'old.example.com'}]}}) as Ingress);
+  cachedRoute(object('Ingress', named('route', owner), {spec: {rules: [{host: 'old.example.com'}]}}) as Ingress);
 const certificate = (owner: Partial<ObjectMeta>) =>
   object('Certificate', named('cert', owner), {spec: {dnsNames: ['site.example.com']}}) as Certificate;
 const resting = object('Certificate', named('resting', {labels: {...ofDocs.labels, 'doorplate.dev/resting': 'true'}}), {

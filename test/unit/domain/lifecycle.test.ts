@@ -263,7 +263,7 @@ describe('The life of one hostname, the primary', () => {
     ],
     [
       "keeps its hands off somebody else's object",
-      {facts: {[docs]: {...proven(), obstacle: {kind: 'NameTaken', object: 'Ingress acme/docs'}}}, routed: false},
+      {facts: {[docs]: {...proven(), writeError: {kind: 'NameTaken', object: 'Ingress acme/docs'}}}, routed: false},
       {
         host: `${docs} Verified NameTaken Platform`,
         conditions: [
@@ -284,7 +284,7 @@ describe('The life of one hostname, the primary', () => {
     [
       'is not called Live while its route cannot be written as it should be, and what stands is left',
       {
-        facts: {[docs]: served({obstacle: {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'no'}})},
+        facts: {[docs]: served({writeError: {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'no'}})},
         routed: false,
       },
       {
@@ -583,7 +583,7 @@ describe('A redirect source', () => {
     });
 
     test('says what could not be written, tries it again a minute later, and serves', () => {
-      const d = replaced({obstacle: {kind: 'WriteRefused', object: 'Certificate doorplate-system/docs', says: 'no'}});
+      const d = replaced({writeError: {kind: 'WriteRefused', object: 'Certificate doorplate-system/docs', says: 'no'}});
       expect([linesOf(d), d.wakeAt]).toEqual([[`${docs} Live WriteRefused Platform`, true, both], expect.any(Number)]);
       expect(d.wakeAt).toBeLessThanOrEqual(t0 + 2 * minutes);
     });
@@ -919,12 +919,12 @@ describe('A Certificate that has rested', () => {
   const facts = {...served(), certificate: resting, certificateNames: {serves: 'of-before'}};
 
   test('keeps its name, and serves by it without an order', () => {
-    const {certificates, returning, routes, wishes} = decide(world({facts: {[docs]: facts}}));
+    const {certificates, returning, routes, orderRequests} = decide(world({facts: {[docs]: facts}}));
     expect(returning).toEqual(['acme/of-before']);
     expect(certificates.map((c) => [c.metadata.name, c.spec.secretName])).toEqual([['of-before', 'of-before']]);
     expect(routes.map((r) => r.secretName)).toEqual(['of-before', undefined]);
     expect(routes.map((r) => r.name)).not.toContain('of-before');
-    expect(wishes).toEqual([]);
+    expect(orderRequests).toEqual([]);
   });
 
   test('keeps the key that it was taken over with: another kind would be another order', () => {
@@ -1011,8 +1011,8 @@ describe('Messages', () => {
 
   test("tell of somebody else's object by its name", () => {
     expect(
-      decide(world({facts: {[docs]: {...proven(), obstacle: {kind: 'NameTaken', object: 'Ingress acme/docs'}}}})).status
-        .hosts![0]!.message,
+      decide(world({facts: {[docs]: {...proven(), writeError: {kind: 'NameTaken', object: 'Ingress acme/docs'}}}}))
+        .status.hosts![0]!.message,
     ).toMatch(/^Ingress acme\/docs is not Doorplate's .* Delete or rename it\.$/);
   });
 });

@@ -6,7 +6,7 @@ import {pino} from 'pino';
 import {requestAnnotations} from '../../../operator/api/custom-domain.ts';
 import {makeCaches} from '../../../operator/controllers/state/caches.ts';
 import {managedBy, ownerLabel} from '../../../operator/resources/labels.ts';
-import {bareChild, bareOwner, finalizer} from '../../../operator/resources/projections.ts';
+import {bareOwnedObject, bareOwner, finalizer} from '../../../operator/resources/projections.ts';
 import {ingresses} from '../../../operator/resources/resources.ts';
 import {storeCaches} from '../../../operator/http/store/store.ts';
 import {Cache} from '../../../operator/kube/cache/cache.ts';
@@ -140,7 +140,7 @@ test('Of what Doorplate has written a copy keeps the owners, the intent, and wha
     },
   };
   const {name, namespace, uid, resourceVersion} = metadata;
-  expect(bareChild(child).metadata).toEqual({
+  expect(bareOwnedObject(child).metadata).toEqual({
     name,
     namespace,
     uid,

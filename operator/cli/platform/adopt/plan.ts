@@ -1,7 +1,7 @@
 /** Plans the adoption of a hostname that other software serves, from facts alone. */
 import type {HostStatus} from '../../../api/custom-domain.ts';
 import type {Certificate, DomainClaim} from '../../../api/foreign.ts';
-import {isResting} from '../../../domain/certificates/certificate.ts';
+import {isRetained} from '../../../domain/certificates/certificate.ts';
 import {belongsTo} from '../../../domain/claims/claim.ts';
 import type {NamedHost} from '../../../domain/hostnames/hosts.ts';
 import type {Tenant} from '../../../domain/tenant.ts';
@@ -73,7 +73,7 @@ function goesOn({now, claim, entry, certificate}: Facts): AdoptPlan | undefined 
   }
   if (claim?.status?.holder)
     return {becomes: 'UnderWay', why: entry?.message.replace(/\.$/, '') ?? 'it has a CustomDomain'};
-  if (certificate && isResting(certificate) && claim?.spec.proof === 'Platform')
+  if (certificate && isRetained(certificate) && claim?.spec.proof === 'Platform')
     return {becomes: 'Ready', why: 'it waits for its CustomDomain'};
   return undefined;
 }

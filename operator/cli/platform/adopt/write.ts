@@ -10,9 +10,9 @@
 import type {Certificate, DomainClaim} from '../../../api/foreign.ts';
 import {intentAnnotation, managedBy, ownerLabel} from '../../../resources/labels.ts';
 import {certificates, domainClaims} from '../../../resources/resources.ts';
-import {hasCondition, isResting, makeCertificate} from '../../../domain/certificates/certificate.ts';
+import {hasCondition, isRetained, makeCertificate} from '../../../domain/certificates/certificate.ts';
 import {identityOf} from '../../../domain/claims/claim.ts';
-import {restingCertificate, restOf} from '../../../domain/certificates/retained.ts';
+import {retainedCertificate, retentionOf} from '../../../domain/certificates/retained.ts';
 import type {Policy} from '../../../domain/world.ts';
 import {Applier} from '../../../kube/writes/apply.ts';
 import type {Client} from '../../../kube/client/client.ts';
@@ -104,12 +104,12 @@ export class Adoption {
     const {privateKey} = source;
     await this.#apply(makeCertificate({name, namespace, hostname, issuerRef, privateKey}));
     const certificate = await this.#judged(place);
-    const rest = restOf(certificate, {now: this.#around.now(), tenant, claim, quarantineTimeMs});
+    const rest = retentionOf(certificate, {now: this.#around.now(), tenant, claim, quarantineTimeMs});
     if (!rest) {
       await this.#client.delete(certificates, place, {uid: certificate.metadata.uid!});
       return {...row, becomes: 'NewOrder', why: 'cert-manager would not keep its certificate'};
     }
-    const {metadata, ...resting} = restingCertificate(certificate, rest);
+    const {metadata, ...resting} = retainedCertificate(certificate, rest);
     await this.#apply({
       ...resting,
       metadata: {...metadata, labels: {...metadata.labels, ...managedBy, [ownerLabel]: ''}},
@@ -151,7 +151,7 @@ export class Adoption {
 
 /** No CustomDomain has it. */
 const isOfNobody = (object: KubeObject): boolean =>
-  object.metadata.labels?.[ownerLabel] === undefined || isResting(object);
+  object.metadata.labels?.[ownerLabel] === undefined || isRetained(object);
 
 const isReady = (certificate: Certificate): boolean =>
   hasCondition(certificate, 'Ready') && certificate.status?.renewalTime !== undefined;

@@ -1,8 +1,8 @@
 import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals';
 import * as fc from 'fast-check';
-import {OrderBook} from '../../../../operator/controllers/orders/order-queue.ts';
+import {OrderQueue} from '../../../../operator/controllers/orders/order-queue.ts';
 import type {Budgets} from '../../../../operator/domain/certificates/budget.ts';
-import type {OrderWish} from '../../../../operator/domain/certificates/issuance.ts';
+import type {OrderRequest} from '../../../../operator/domain/certificates/issuance.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import {days, hours, minutes, seconds, t0} from '../../../support/world.ts';
 
@@ -14,11 +14,11 @@ const budgets: Budgets = {
 };
 
 let told: string[];
-let book: OrderBook;
+let book: OrderQueue;
 /** Whose a hostname is. */
 const holders = new Map<string, string>();
-function make(change: Partial<Budgets> = {}): OrderBook {
-  const made = new OrderBook({
+function make(change: Partial<Budgets> = {}): OrderQueue {
+  const made = new OrderQueue({
     budgets: {...budgets, ...change},
     unheardAfterMs: 30 * minutes,
     tenantOf: (hostname) => holders.get(hostname),
@@ -39,16 +39,16 @@ afterEach(() => {
 });
 
 /** A host of a CustomDomain of its own. */
-const host = (name: string, zone = `${name}.example`): OrderWish => ({
+const host = (name: string, zone = `${name}.example`): OrderRequest => ({
   hostname: `www.${zone}`,
   certificate: `acme/${name}`,
   state: 'Wanted',
   since: Date.now(),
 });
 function want(name: string, {tenant = 'acme', zone}: {tenant?: string; zone?: string} = {}): boolean {
-  const wish = host(name, zone);
-  holders.set(wish.hostname, tenant);
-  return book.keep(name, tenant, [wish]);
+  const orderRequest = host(name, zone);
+  holders.set(orderRequest.hostname, tenant);
+  return book.keep(name, tenant, [orderRequest]);
 }
 const answer = (name: string) => book.grant(`acme/${name}`)?.kind;
 const answers = (...names: string[]) => names.map((n) => answer(n)).join(' ');
@@ -198,7 +198,7 @@ describe('The line', () => {
 
   test('of thousands asks whose a hostname is once for each order, not for all with each wish', async () => {
     let asked = 0;
-    book = new OrderBook({
+    book = new OrderQueue({
       budgets: {...budgets, account: [{limit: 1000, perMs: hours}], registeredDomain: []},
       unheardAfterMs: 30 * minutes,
       tenantOf: (hostname) => {
@@ -285,9 +285,9 @@ describe('The account', () => {
           minLength: 1,
           maxLength: 25,
         }),
-        async (wishes) => {
+        async (orderRequests) => {
           book.stop();
-          book = new OrderBook({
+          book = new OrderQueue({
             budgets: {...budgets, registeredDomain: [{limit: 1000, perMs: minutes}]},
             unheardAfterMs: 30 * minutes,
             tenantOf: () => undefined,
@@ -306,14 +306,14 @@ describe('The account', () => {
               book.keep(name, 'acme', []);
             }, delays.get(name));
           };
-          for (const [i, {pause, delay}] of wishes.entries()) {
+          for (const [i, {pause, delay}] of orderRequests.entries()) {
             await pass(pause);
             delays.set(`w${i}`, delay);
             want(`w${i}`);
             granted(`w${i}`);
           }
           await pass(2 * hours);
-          expect(seen).toHaveLength(wishes.length);
+          expect(seen).toHaveLength(orderRequests.length);
           for (const t of seen) expect(seen.filter((u) => u >= t && u < t + minutes).length).toBeLessThanOrEqual(2);
         },
       ),

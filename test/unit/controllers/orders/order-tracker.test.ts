@@ -2,9 +2,9 @@
 import {beforeEach, describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../../../../operator/api/foreign.ts';
-import {BookKeeper} from '../../../../operator/controllers/orders/order-tracker.ts';
+import {OrderTracker} from '../../../../operator/controllers/orders/order-tracker.ts';
 import {type Caches, makeCaches} from '../../../../operator/controllers/state/caches.ts';
-import {OrderBook} from '../../../../operator/controllers/orders/order-queue.ts';
+import {OrderQueue} from '../../../../operator/controllers/orders/order-queue.ts';
 import {ingresses} from '../../../../operator/resources/resources.ts';
 import type {Tenants} from '../../../../operator/controllers/state/tenants.ts';
 import {objectNameOf} from '../../../../operator/domain/hostnames/hostname.ts';
@@ -12,19 +12,19 @@ import type {Client} from '../../../../operator/kube/client/client.ts';
 import {policy, t0} from '../../../support/world.ts';
 
 let caches: Caches;
-let book: OrderBook;
+let book: OrderQueue;
 let version: number;
 beforeEach(() => {
   version = 0;
   caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
   const {budgets} = policy;
   const tenantOf = (hostname: string) => caches.claims.get(hostname)?.spec.tenant.account;
-  book = new OrderBook({budgets, unheardAfterMs: 60_000, tenantOf, now: () => t0});
+  book = new OrderQueue({budgets, unheardAfterMs: 60_000, tenantOf, now: () => t0});
 });
 
-function keepBook(): BookKeeper {
+function keepBook(): OrderTracker {
   const tenants = {of: (namespace: string) => ({namespaceUID: namespace})} as Tenants;
-  return new BookKeeper({book, caches, tenants, namespace: 'doorplate-system'});
+  return new OrderTracker({book, caches, tenants, namespace: 'doorplate-system'});
 }
 
 const meta = (name: string) => ({

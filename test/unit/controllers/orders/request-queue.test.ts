@@ -2,12 +2,12 @@ import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {CountedOrders} from '../../../../operator/controllers/orders/counted-orders.ts';
 import {CutSum} from '../../../../operator/kube/collections/cut-sum.ts';
-import {type InLine, OrderLine} from '../../../../operator/controllers/orders/request-queue.ts';
+import {type QueuedRequest, RequestQueue} from '../../../../operator/controllers/orders/request-queue.ts';
 import {SortedList} from '../../../../operator/kube/collections/sorted-list.ts';
 import {orderTimes} from '../../../../operator/domain/certificates/budget.ts';
 
 /** One who waits, and how often its arrival is read: each comparison reads it. */
-class Counting implements InLine {
+class Counting implements QueuedRequest {
   static reads = 0;
   readonly tenant: string;
   readonly entered: number;
@@ -36,7 +36,7 @@ describe.each([
 ])('A line of 8,000 of %s', (_, tenants) => {
   test('is entered, told and served without a look at all of it for each', () => {
     let asked = 0;
-    const line = new OrderLine<Counting>(() => {
+    const line = new RequestQueue<Counting>(() => {
       asked++;
       return {left: 3, until: Infinity};
     });
@@ -71,7 +71,7 @@ describe('A line', () => {
       fc.property(fc.array(stepArbitrary, {maxLength: 60}), (steps) => {
         let now = 0;
         const left = new Map(tenants.map((t) => [t, 1]));
-        const line = new OrderLine<InLine>((tenant) => ({left: left.get(tenant)!, until: now + 7}));
+        const line = new RequestQueue<QueuedRequest>((tenant) => ({left: left.get(tenant)!, until: now + 7}));
         const model = new Model(left);
         for (const [i, step] of steps.entries()) {
           if (step.do === 'enter') {
@@ -124,7 +124,7 @@ describe('A line', () => {
 class Model {
   readonly #left: ReadonlyMap<string, number>;
   readonly #turns = new Map<string, number>();
-  all: InLine[] = [];
+  all: QueuedRequest[] = [];
   /** Tenants that wait, in the order in which they came. */
   #tenants: string[] = [];
   #turn = 0;
@@ -133,12 +133,12 @@ class Model {
     this.#left = left;
   }
 
-  enter(one: InLine): void {
+  enter(one: QueuedRequest): void {
     this.all = [...this.all, one].toSorted((a, b) => a.arrival - b.arrival || a.entered - b.entered);
     if (!this.#tenants.includes(one.tenant)) this.#tenants.push(one.tenant);
   }
 
-  leave(one: InLine): void {
+  leave(one: QueuedRequest): void {
     this.all = this.all.filter((other) => other !== one);
     // Who comes again comes after those who wait.
     if (!this.all.some(({tenant}) => tenant === one.tenant))
@@ -150,19 +150,19 @@ class Model {
     if (this.all.length > 0) this.#turns.set(tenant, ++this.#turn);
   }
 
-  next(): InLine | undefined {
+  next(): QueuedRequest | undefined {
     const firsts = [...new Set(this.all.map((one) => one.tenant))].map((t) =>
       this.all.find((one) => one.tenant === t)!,
     );
-    const later = ({tenant}: InLine) => (this.#left.get(tenant) === 0 ? 1 : 0);
-    const turn = ({tenant}: InLine) => this.#turns.get(tenant) ?? 0;
-    const known = ({tenant}: InLine) => this.#tenants.indexOf(tenant);
+    const later = ({tenant}: QueuedRequest) => (this.#left.get(tenant) === 0 ? 1 : 0);
+    const turn = ({tenant}: QueuedRequest) => this.#turns.get(tenant) ?? 0;
+    const known = ({tenant}: QueuedRequest) => this.#tenants.indexOf(tenant);
     return firsts.toSorted(
       (a, b) => later(a) - later(b) || turn(a) - turn(b) || a.arrival - b.arrival || known(a) - known(b),
     )[0];
   }
 
-  place(one: InLine): number {
+  place(one: QueuedRequest): number {
     const of = (tenant: string) => this.all.filter((other) => other.tenant === tenant);
     const left = (tenant: string) => this.#left.get(tenant)!;
     const own = of(one.tenant).indexOf(one) + 1;

@@ -1,11 +1,18 @@
 import {afterEach, beforeEach, expect, jest, test} from '@jest/globals';
-import {dnsKey, edgeKey, forget, issuanceKey, type Looks, schedule} from '../../../../operator/controllers/probes/observations.ts';
+import {
+  dnsKey,
+  edgeKey,
+  forget,
+  issuanceKey,
+  type Observations,
+  schedule,
+} from '../../../../operator/controllers/probes/observations.ts';
 import {Observer} from '../../../../operator/controllers/probes/observer.ts';
 import type {Look} from '../../../../operator/domain/world.ts';
 import {domain, seconds, t0, target} from '../../../support/world.ts';
 
 let begun: string[];
-let looks: Looks;
+let looks: Observations;
 const hostname = 'docs.example.com';
 const question = {hostname, target, token: 'token'};
 const attempt = {id: 'attempt-1', namespace: 'acme', request: 'uid-request'};

@@ -2,7 +2,7 @@ import {beforeEach, describe, expect, test} from '@jest/globals';
 import type {HostStatus} from '../../../../operator/api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim} from '../../../../operator/api/foreign.ts';
 import {Census, timeHostnames} from '../../../../operator/controllers/state/census.ts';
-import {restingLabel} from '../../../../operator/domain/certificates/certificate.ts';
+import {retainedLabel} from '../../../../operator/domain/certificates/certificate.ts';
 
 /** Tells what it is told. */
 class Told<T> {
@@ -164,7 +164,7 @@ describe('Certificates are counted', () => {
     ['Expiring', certificate(['Ready'], {ends: -1, renewed: -31})],
     ['Issuing', certificate(['Issuing'])],
     ['NotReady', certificate([])],
-    ['Resting', certificate(['Ready'], {ends: 1, renewed: -29, labels: {[restingLabel]: ''}})],
+    ['Resting', certificate(['Ready'], {ends: 1, renewed: -29, labels: {[retainedLabel]: ''}})],
   ])('as %s', (state, one) => {
     certificates.tell(one);
     expect(states()).toEqual({[state]: 1});
@@ -182,7 +182,7 @@ describe('Certificates are counted', () => {
     const first = certificate(['Ready'], {ends: 10});
     certificates.tell(first);
     certificates.tell(certificate(['Ready'], {ends: 20}));
-    certificates.tell(certificate(['Ready'], {ends: 1, labels: {[restingLabel]: ''}}));
+    certificates.tell(certificate(['Ready'], {ends: 1, labels: {[retainedLabel]: ''}}));
     expect(census.firstEnd()).toBe(Date.parse(inDays(10)));
     certificates.tell(undefined, first);
     expect(census.firstEnd()).toBe(Date.parse(inDays(20)));
@@ -193,7 +193,7 @@ describe('Certificates are counted', () => {
     certificates.tell(before);
     certificates.tell(certificate(['Ready'], {ends: 10}));
     certificates.tell(certificate(['Issuing'], {issuer: 'staging'}));
-    certificates.tell(certificate(['Ready'], {ends: 10, issuer: 'staging', labels: {[restingLabel]: ''}}));
+    certificates.tell(certificate(['Ready'], {ends: 10, issuer: 'staging', labels: {[retainedLabel]: ''}}));
     expect(census.toMove()).toBe(1);
     certificates.tell(certificate(['Ready'], {ends: 10}), before);
     expect(census.toMove()).toBe(0);

@@ -3,7 +3,7 @@ import {beforeEach, describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {Plan, Project} from '../../../../operator/api/foreign.ts';
 import {type Caches, makeCaches} from '../../../../operator/controllers/state/caches.ts';
-import {ProjectPlaces} from '../../../../operator/controllers/state/project-slots.ts';
+import {ProjectSlots} from '../../../../operator/controllers/state/project-slots.ts';
 import {ingresses} from '../../../../operator/resources/resources.ts';
 import {Tenants} from '../../../../operator/controllers/state/tenants.ts';
 import type {Client} from '../../../../operator/kube/client/client.ts';
@@ -11,7 +11,7 @@ import {timestamp} from '../../../../operator/domain/times.ts';
 import {days, plan, project, seconds, t0} from '../../../support/world.ts';
 
 let caches: Caches;
-let places: ProjectPlaces;
+let places: ProjectSlots;
 let version: number;
 
 const next = () => String(++version);
@@ -49,7 +49,7 @@ const limited = (name: string, maxProjects: number): Plan => {
 beforeEach(() => {
   version = 0;
   caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
-  places = new ProjectPlaces(caches, new Tenants(caches, 'free'));
+  places = new ProjectSlots(caches, new Tenants(caches, 'free'));
   caches.plans.observe(limited('two', 2));
   caches.plans.observe(limited('free', 1));
   caches.plans.observe({...plan('any', 10), metadata: {name: 'any', resourceVersion: next()}});

@@ -3,10 +3,10 @@ import {describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {Certificate, CertificateRequest} from '../../../../operator/api/foreign.ts';
 import {makeCaches} from '../../../../operator/controllers/state/caches.ts';
-import {Children, Writes, writesPerTurn} from '../../../../operator/controllers/writers/owned-objects.ts';
+import {OwnedObjects, Writes, writesPerTurn} from '../../../../operator/controllers/writers/owned-objects.ts';
 import {ownerLabel} from '../../../../operator/resources/labels.ts';
 import {ingresses} from '../../../../operator/resources/resources.ts';
-import type {Resting} from '../../../../operator/controllers/writers/retained-certificates.ts';
+import type {RetainedCertificates} from '../../../../operator/controllers/writers/retained-certificates.ts';
 import {makeCertificate} from '../../../../operator/domain/certificates/certificate.ts';
 import {Applier} from '../../../../operator/kube/writes/apply.ts';
 import type {Client} from '../../../../operator/kube/client/client.ts';
@@ -23,7 +23,7 @@ const cacheOf = (...objects: object[]) =>
 const goes = () => undefined;
 
 /** What writing these routes has come to. Throws what is not of one route alone. */
-async function applied(children: Children, routes: readonly object[]) {
+async function applied(children: OwnedObjects, routes: readonly object[]) {
   const writes = new Writes();
   const changed = await children.applyRoutes(owner, routes as never, writes);
   return {changed, ...writes, failed: writes.failure()};
@@ -49,14 +49,14 @@ test('a route whose deletion a tenant holds up is deleted all the same when its 
     },
   };
   const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
-  await new Children({
+  await new OwnedObjects({
     client,
     applier,
     certificates: cacheOf(),
     routes: cacheOf(held),
     requests: cacheOf(),
-    resting: {} as Resting,
-    beforeCertificatesGo: async () => {},
+    resting: {} as RetainedCertificates,
+    beforeCertificatesAreRemoved: async () => {},
   }).remove(owner);
   expect(sent).toEqual([['acme/x', {uid: 'route', propagation: 'Background'}]]);
 });
@@ -85,12 +85,12 @@ test('a write that fails holds up no removal: deletions come before it', async (
     routes: cacheOf(going),
     requests: cacheOf(),
   };
-  const children = new Children({
+  const children = new OwnedObjects({
     client,
     applier,
     ...caches,
-    resting: {} as Resting,
-    beforeCertificatesGo: async () => {},
+    resting: {} as RetainedCertificates,
+    beforeCertificatesAreRemoved: async () => {},
   });
   const wanted = ['one', 'two'].map((name) => ({...going, metadata: {name, namespace: 'acme'}, spec: {rules: []}}));
   await expect(applied(children, wanted)).rejects.toThrow('no answer');
@@ -120,8 +120,15 @@ test('the facts about each of many Certificates are found by its own requests, n
       return found;
     },
   } as never;
-  const [applier, resting, beforeCertificatesGo] = [{} as Applier, {} as Resting, async () => {}];
-  const children = new Children({...caches, requests, client: {} as Client, applier, resting, beforeCertificatesGo});
+  const [applier, resting, beforeCertificatesAreRemoved] = [{} as Applier, {} as RetainedCertificates, async () => {}];
+  const children = new OwnedObjects({
+    ...caches,
+    requests,
+    client: {} as Client,
+    applier,
+    resting,
+    beforeCertificatesAreRemoved,
+  });
   const at = {owner, namespace: 'acme', tenant: undefined, now: 0};
   const attemptOf = (name: string) => children.certificate({...at, hostname: `${name}.example`})?.attemptAt;
   expect(names.map(attemptOf)).toEqual(names);
@@ -154,8 +161,14 @@ describe('An owner of many objects', () => {
     } as never;
     const applier = new Applier(client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
     const caches = {certificates: cacheOf(), routes: cache, requests: cacheOf()};
-    const resting = {} as Resting;
-    const children = new Children({client, applier, resting, ...caches, beforeCertificatesGo: async () => {}});
+    const resting = {} as RetainedCertificates;
+    const children = new OwnedObjects({
+      client,
+      applier,
+      resting,
+      ...caches,
+      beforeCertificatesAreRemoved: async () => {},
+    });
     const apply = () => applied(children, routes);
     return {apply, standing, sent: () => sent};
   }
@@ -175,14 +188,14 @@ describe('An owner of many objects', () => {
   test('has all tried that are refused, and others are written in the same turn', async () => {
     const refused = new Set(routes.slice(0, 2 * writesPerTurn).map(({metadata}) => metadata.name));
     const {apply, standing, sent} = childrenOf(refused);
-    const {unfinished, obstacles} = await apply();
-    expect([sent(), standing.size, obstacles.size, unfinished]).toEqual([300, 100, 200, false]);
+    const {unfinished, writeErrors} = await apply();
+    expect([sent(), standing.size, writeErrors.size, unfinished]).toEqual([300, 100, 200, false]);
   });
 
   test('hears of the one that the API server fails at when the others are written', async () => {
     const {apply, standing} = childrenOf(new Set(['r0']), {status: 500, body: 'the webhook is away'});
-    const {failed, changed, obstacles} = await apply();
-    expect([failed?.says, changed, obstacles.size]).toEqual(['the webhook is away', true, 0]);
+    const {failed, changed, writeErrors} = await apply();
+    expect([failed?.says, changed, writeErrors.size]).toEqual(['the webhook is away', true, 0]);
     expect(standing.has('acme/r1')).toBe(true);
   });
 
@@ -198,12 +211,12 @@ describe('An owner of many objects', () => {
 test('a Certificate that is to come back and is gone is not made anew: the reconcile starts over', async () => {
   const applier = new Applier({} as Client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'});
   const caches = {certificates: cacheOf(), routes: cacheOf(), requests: cacheOf()};
-  const children = new Children({
+  const children = new OwnedObjects({
     client: {} as Client,
     applier,
     ...caches,
-    resting: {} as Resting,
-    beforeCertificatesGo: async () => {},
+    resting: {} as RetainedCertificates,
+    beforeCertificatesAreRemoved: async () => {},
   });
   const issuerRef = {name: 'ca', kind: 'ClusterIssuer', group: 'cert-manager.io'};
   const wanted = makeCertificate({name: 'docs', namespace: 'acme', hostname: 'docs.example.com', issuerRef});

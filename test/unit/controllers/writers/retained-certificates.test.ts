@@ -1,9 +1,9 @@
 /** What the API server answers to it is shown in test/operator/resting.test.ts; here are faults that it seldom has. */
 import {expect, test} from '@jest/globals';
 import type {Certificate} from '../../../../operator/api/foreign.ts';
-import {Resting} from '../../../../operator/controllers/writers/retained-certificates.ts';
+import {RetainedCertificates} from '../../../../operator/controllers/writers/retained-certificates.ts';
 import {makeCertificate} from '../../../../operator/domain/certificates/certificate.ts';
-import {restingCertificate} from '../../../../operator/domain/certificates/retained.ts';
+import {retainedCertificate} from '../../../../operator/domain/certificates/retained.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import {Applier} from '../../../../operator/kube/writes/apply.ts';
 import type {Client} from '../../../../operator/kube/client/client.ts';
@@ -19,17 +19,17 @@ function made(name: string): Certificate {
   return {...certificate, metadata: {...certificate.metadata, uid: `uid-${name}`}, status: {conditions: [ready]}};
 }
 const rested = (name: string, until: number): Certificate => ({
-  ...restingCertificate(made(name), {...rest, until: timestamp(until)}),
+  ...retainedCertificate(made(name), {...rest, until: timestamp(until)}),
   status: made(name).status,
 });
 
 /** `client`: what is asked of the API server. */
-function restingOf(standing: readonly Certificate[], client: Partial<Client> = {}): Resting {
-  return new Resting({
+function restingOf(standing: readonly Certificate[], client: Partial<Client> = {}): RetainedCertificates {
+  return new RetainedCertificates({
     applier: new Applier(client as Client, {fieldManager: 'doorplate', hashAnnotation: 'doorplate.dev/intent'}),
     certificates: {by: () => standing, observe: () => {}} as never,
     requests: {by: () => []} as never,
-    beforeCertificatesGo: async () => {},
+    beforeCertificatesAreRemoved: async () => {},
   });
 }
 

@@ -1,7 +1,11 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Certificate} from '../../../../operator/api/foreign.ts';
 import type {IssuedRequest} from '../../../../operator/domain/certificates/certificate.ts';
-import {certificateFacts, makeCertificate, privateKeyAnnotation} from '../../../../operator/domain/certificates/certificate.ts';
+import {
+  certificateFacts,
+  makeCertificate,
+  privateKeyAnnotation,
+} from '../../../../operator/domain/certificates/certificate.ts';
 
 const issuerRef = {name: 'le', kind: 'ClusterIssuer', group: 'cert-manager.io'};
 

@@ -98,11 +98,16 @@ describe('The line', () => {
 
   test("a host's place in line is the time at which it began to wait, after a restart too", () => {
     const waiting = world({facts: {[docs]: queued}});
-    const wish = {hostname: docs, certificate: 'acme/docs-example-com-8pqw5vs250215', state: 'Wanted', since: t0};
-    expect(decide(waiting).wishes).toEqual([wish]);
-    expect(decide(later(waiting, {now: t0 + hours, facts: {[docs]: {...proven(), grant: undefined}}})).wishes).toEqual([
-      wish,
-    ]);
+    const orderRequest = {
+      hostname: docs,
+      certificate: 'acme/docs-example-com-8pqw5vs250215',
+      state: 'Wanted',
+      since: t0,
+    };
+    expect(decide(waiting).orderRequests).toEqual([orderRequest]);
+    expect(
+      decide(later(waiting, {now: t0 + hours, facts: {[docs]: {...proven(), grant: undefined}}})).orderRequests,
+    ).toEqual([orderRequest]);
   });
 
   test('a host keeps its place and its message while CAA has not been read again: after a restart, or when DNS could not be asked', () => {
@@ -114,25 +119,25 @@ describe('The line', () => {
       {grant: {kind: 'Granted'} as const},
     ]) {
       const d = decide(later(waiting, {now: t0 + minutes, facts: {[docs]: facts}}));
-      expect([d.status, d.wishes, d.certificates]).toEqual([said.status, said.wishes, []]);
+      expect([d.status, d.orderRequests, d.certificates]).toEqual([said.status, said.orderRequests, []]);
       expect(d.looks).toEqual([expect.objectContaining({what: 'dns', caa: true})]);
     }
   });
 
   test('a host that is granted an order gets its Certificate, and keeps its place until cert-manager has the order', () => {
-    const wish = (facts: HostFacts) =>
-      decide(world({facts: {[docs]: facts}, now: t0 + seconds})).wishes.map((w) => w.state);
+    const orderRequest = (facts: HostFacts) =>
+      decide(world({facts: {[docs]: facts}, now: t0 + seconds})).orderRequests.map((w) => w.state);
     expect(decide(world({facts: {[docs]: proven()}})).certificates).toHaveLength(1);
-    expect(wish(proven())).toEqual(['Wanted']);
-    expect(wish({...proven(), certificate: ordered({request: undefined})})).toEqual(['Ordered']);
-    expect(wish({...proven(), certificate: ordered()})).toEqual(['UnderWay']);
-    expect(wish(served())).toEqual([]);
+    expect(orderRequest(proven())).toEqual(['Wanted']);
+    expect(orderRequest({...proven(), certificate: ordered({request: undefined})})).toEqual(['Ordered']);
+    expect(orderRequest({...proven(), certificate: ordered()})).toEqual(['UnderWay']);
+    expect(orderRequest(served())).toEqual([]);
   });
 
   test('an order that was granted counts until cert-manager has it, whatever is said of its host meanwhile', () => {
     const [notAsked, asked] = [ordered({request: undefined}), ordered()];
     const verified = world({facts: {[docs]: {...proven(), certificate: notAsked}}});
-    const obstacle = {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'no'} as const;
+    const writeError = {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'no'} as const;
     const live = settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: served()}}));
     const spec = {...live.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]};
     const standing = {serves: {since: t0 - hours, isWhole: true}};
@@ -140,17 +145,17 @@ describe('The line', () => {
       const facts = {...proven(), certificate: known};
       return [
         decide(later(verified, {tenant: tenantOn(plan('free', 0)), facts: {[docs]: facts}})),
-        decide(later(verified, {facts: {[docs]: {...facts, obstacle}}})),
+        decide(later(verified, {facts: {[docs]: {...facts, writeError}}})),
         decide(later(live, {domain: {...live.domain, spec}, facts: {[old]: served(), [docs]: {...facts, standing}}})),
       ];
     };
-    expect(said(notAsked).map((d) => [entryOf(d, docs)?.reason, d.wishes])).toEqual(
+    expect(said(notAsked).map((d) => [entryOf(d, docs)?.reason, d.orderRequests])).toEqual(
       ['PlanUpgradeRequired', 'WriteRefused', 'Serving'].map((reason) => [
         reason,
         [expect.objectContaining({hostname: docs, state: 'Ordered', since: t0})],
       ]),
     );
-    expect(said(asked).map((d) => d.wishes.filter((w) => w.state === 'Ordered'))).toEqual([[], [], []]);
+    expect(said(asked).map((d) => d.orderRequests.filter((w) => w.state === 'Ordered'))).toEqual([[], [], []]);
   });
 
   test('a host that moves to another issuer stands behind all who have no certificate, by when its own ends', () => {
@@ -158,7 +163,7 @@ describe('The line', () => {
     const ends = (notAfter: string) =>
       decide(world({facts: {[docs]: served({...queued, certificate: certificate({issuerRef, notAfter})})}}));
     const [sooner, last] = [timestamp(t0 + 10 * days), timestamp(t0 + 80 * days)];
-    expect([ends(last), ends(sooner)].flatMap((d) => d.wishes)).toMatchObject([
+    expect([ends(last), ends(sooner)].flatMap((d) => d.orderRequests)).toMatchObject([
       {state: 'Wanted', since: Date.parse(last)},
       {state: 'Wanted', since: Date.parse(sooner)},
     ]);
@@ -166,9 +171,11 @@ describe('The line', () => {
   });
 
   test('a host that is not proven, or that CAA holds back, is not in line', () => {
-    expect(decide(world()).wishes).toEqual([]);
+    expect(decide(world()).orderRequests).toEqual([]);
     const blocked = {...proven(), verdict: blockedBy('CAA.')};
-    expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: blocked}})).wishes).toEqual([]);
+    expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: blocked}})).orderRequests).toEqual(
+      [],
+    );
   });
 
   test('DNS and CAA are checked while a host waits, so that it still verifies when its order is made', () => {
@@ -189,7 +196,7 @@ describe('The line', () => {
 describe('A budget that is spent', () => {
   test('of the hostname: nothing is ordered before the time in the message, and then it is decided again', () => {
     const d = decide(world({facts: {[docs]: {...proven(), orders: failures(40 * minutes, minutes)}}}));
-    expect([hostLines(d), objectLines(d), d.wishes, d.wakeAt]).toEqual([
+    expect([hostLines(d), objectLines(d), d.orderRequests, d.wakeAt]).toEqual([
       [`${docs} Verified IssuanceBudgetExhausted Platform`],
       [],
       [],
@@ -531,11 +538,9 @@ describe('A certificate that is due for renewal', () => {
         request: {value: 'now', seenAt: due},
       });
     const waits = asked(undefined);
-    expect([waits.freshAttempts, waits.wishes.map((w) => w.state), waits.status.lastHandledReconcileAt]).toEqual([
-      [],
-      ['Wanted'],
-      undefined,
-    ]);
+    expect([waits.freshAttempts, waits.orderRequests.map((w) => w.state), waits.status.lastHandledReconcileAt]).toEqual(
+      [[], ['Wanted'], undefined],
+    );
     const granted = asked({kind: 'Granted'});
     expect([granted.freshAttempts.map((f) => f.request), granted.status.lastHandledReconcileAt]).toEqual([
       [request],

@@ -3,11 +3,11 @@ import type {Certificate, DomainClaim} from '../../../../operator/api/foreign.ts
 import {makeCertificate, privateKeyOf} from '../../../../operator/domain/certificates/certificate.ts';
 import {
   type Beside,
-  mayRest,
+  mayBeRetained,
   mayReturn,
-  restEnds,
-  restingCertificate,
-  restOf,
+  retentionEnds,
+  retainedCertificate,
+  retentionOf,
 } from '../../../../operator/domain/certificates/retained.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import {days, enterprise, heldClaim, hours, minutes, policy, t0, tenantOn} from '../../../support/world.ts';
@@ -36,9 +36,9 @@ const own = heldClaim(hostname);
 const released: DomainClaim = {...own, status: {generation: 1, quarantinedUntil: timestamp(t0 + 30 * days)}};
 const anothers: DomainClaim = {...own, spec: {tenant: {account: 'another'}, proof: 'DNS'}};
 const restFrom = (certificate: Certificate, claim: DomainClaim | undefined, tenant = acme) =>
-  restOf(certificate, {now: t0, tenant, claim, quarantineTimeMs});
+  retentionOf(certificate, {now: t0, tenant, claim, quarantineTimeMs});
 const rested = (certificate = issued(), claim = own): Certificate => ({
-  ...restingCertificate(certificate, restFrom(certificate, claim)!),
+  ...retainedCertificate(certificate, restFrom(certificate, claim)!),
   status: certificate.status,
 });
 
@@ -47,7 +47,7 @@ const {namespaceUID, plan} = acme;
 const alone = {namespaceUID, plan};
 const ofNamespace: DomainClaim = {...own, spec: {tenant: {namespaceUID}, proof: 'DNS'}};
 const restedAlone: Certificate = {
-  ...restingCertificate(issued(), restFrom(issued(), ofNamespace, alone)!),
+  ...retainedCertificate(issued(), restFrom(issued(), ofNamespace, alone)!),
   status: issued().status,
 };
 const elsewhere = {...acme, namespaceUID: 'uid-another'};
@@ -148,11 +148,11 @@ describe('A Certificate that rests', () => {
   ])('%s', (_, goesOn, world) => {
     const {reordered = false, at = t0, of = rested()} = world;
     const beside = {claim: own, tenant: acme, ...world};
-    expect(mayRest(of, {...beside, now: at, reordered})).toBe(goesOn);
+    expect(mayBeRetained(of, {...beside, now: at, reordered})).toBe(goesOn);
   });
 
   test('that says no time has none left', () => {
     const {metadata, ...rest} = rested();
-    expect(restEnds({...rest, metadata: {...metadata, annotations: {}}})).toBe(0);
+    expect(retentionEnds({...rest, metadata: {...metadata, annotations: {}}})).toBe(0);
   });
 });

@@ -1,13 +1,13 @@
 import {describe, expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../../../operator/api/foreign.ts';
-import type {ClaimInput, ClaimStanding} from '../../../../operator/domain/claims/claim.ts';
+import type {ClaimInput, ClaimState} from '../../../../operator/domain/claims/claim.ts';
 import {
   belongsTo,
   defaultHostClaim,
   keptForMs,
   nextRivalLook,
   release,
-  standingOf,
+  claimStateOf,
   tokenFor,
 } from '../../../../operator/domain/claims/claim.ts';
 import {driftOf} from '../../../../operator/domain/claims/drift.ts';
@@ -99,7 +99,7 @@ const ofProject = (host: string): DomainClaim => ({
   ...heldClaim(host),
   status: {holder: {kind: 'Project', namespace: 'acme', name: 'docs', uid: 'uid-project'}, generation: 0},
 });
-const writeOf = (s: ClaimStanding) => (s.kind === 'Winning' ? s.write : undefined);
+const writeOf = (s: ClaimState) => (s.kind === 'Winning' ? s.write : undefined);
 const looks = (...seen: [Verdict, number][]) => seen.map(([verdict, afterMs]) => ({verdict, at: t0 + afterMs}));
 
 /** What is said, and when who is looked at. */
@@ -109,7 +109,7 @@ const watchLines = (w: World) => [
 ];
 
 const atEnd = {claim: others(), now: t0 + 10 * seconds, checkedAt: t0 + 10 * seconds};
-const contest = (...seen: [Verdict, number][]) => standingOf(input({...atEnd, rival: looks(...seen)})).kind;
+const contest = (...seen: [Verdict, number][]) => claimStateOf(input({...atEnd, rival: looks(...seen)})).kind;
 
 const confirmed: [Verdict, number][] = [
   [no, 0],
@@ -122,7 +122,7 @@ describe('Rule 4, proof decides, not speed', () => {
   test('without a proof nothing is held, and nothing is said about who holds the hostname', () => {
     for (const claim of [undefined, others(), quarantined('rival')]) {
       for (const verdict of [undefined, no, silence, spreading])
-        expect(standingOf(input({claim, verdict}))).toEqual({kind: 'Unproven'});
+        expect(claimStateOf(input({claim, verdict}))).toEqual({kind: 'Unproven'});
     }
     const w = world({claims: {[docs]: others()}, facts: {[docs]: refuted()}});
     expect(JSON.stringify(decide(w).status)).not.toMatch(/rival|claim|theirs/i);
@@ -164,22 +164,22 @@ describe('Rule 4, proof decides, not speed', () => {
 
   test('a proof from before the last confirmation wins nothing: DNS is asked once more, and that answer counts', () => {
     const rivals = looks(...confirmed);
-    expect(standingOf(input({...atEnd, rival: rivals, checkedAt: t0 + 9 * seconds}))).toEqual({
+    expect(claimStateOf(input({...atEnd, rival: rivals, checkedAt: t0 + 9 * seconds}))).toEqual({
       kind: 'Claimed',
       contest: true,
       lookAt: t0 + 10 * seconds,
     });
-    expect(standingOf(input({...atEnd, rival: rivals, verdict: no}))).toEqual({kind: 'Unproven'});
-    expect(standingOf(input({...atEnd, rival: rivals})).kind).toBe('Winning');
+    expect(claimStateOf(input({...atEnd, rival: rivals, verdict: no}))).toEqual({kind: 'Unproven'});
+    expect(claimStateOf(input({...atEnd, rival: rivals})).kind).toBe('Winning');
     // What is heard of the holder afterwards takes nothing back from the proof.
     expect(
-      standingOf(input({...atEnd, now: t0 + 11 * seconds, rival: looks(...confirmed, [no, 11 * seconds])})).kind,
+      claimStateOf(input({...atEnd, now: t0 + 11 * seconds, rival: looks(...confirmed, [no, 11 * seconds])})).kind,
     ).toBe('Winning');
   });
 
   test('a takeover is written against the claim that was read, with a new generation and the token that was published', () => {
     const claim = others({generation: 3});
-    const w = writeOf(standingOf(input({...atEnd, claim, rival: looks(...confirmed)})));
+    const w = writeOf(claimStateOf(input({...atEnd, claim, rival: looks(...confirmed)})));
     expect(w).toEqual({
       hostname: docs,
       before: claim,
@@ -207,9 +207,12 @@ describe('Rule 4, proof decides, not speed', () => {
 
   test('a proof from before the last change of holder, or an old one, wins nothing: a new one is looked for at once', () => {
     const passedOn = quarantined('rival', {since: timestamp(t0 - 5 * seconds)});
-    expect(standingOf(input({claim: passedOn, checkedAt: t0 - 10 * seconds}))).toEqual({kind: 'Unproven', lookAt: t0});
-    expect(standingOf(input({checkedAt: t0 - 2 * minutes}))).toEqual({kind: 'Unproven', lookAt: t0});
-    expect(standingOf(input({claim: passedOn})).kind).toBe('Winning');
+    expect(claimStateOf(input({claim: passedOn, checkedAt: t0 - 10 * seconds}))).toEqual({
+      kind: 'Unproven',
+      lookAt: t0,
+    });
+    expect(claimStateOf(input({checkedAt: t0 - 2 * minutes}))).toEqual({kind: 'Unproven', lookAt: t0});
+    expect(claimStateOf(input({claim: passedOn})).kind).toBe('Winning');
     const d = decide(world({claims: {[docs]: passedOn}, facts: {[docs]: proven(t0 - 10 * seconds)}}));
     expect([d.claims, d.looks.map((l) => l.at)]).toEqual([[], [t0]]);
   });
@@ -320,9 +323,9 @@ describe('Rule 4, proof decides, not speed', () => {
   test('a claim that the platform wrote counts as a proof, and no other proof takes it over', () => {
     const word = {...heldClaim(docs), spec: {tenant: {account: 'acme'}, proof: 'Platform' as const}};
     const given = {...word, status: undefined};
-    expect(standingOf(input({claim: given, verdict: no})).kind).toBe('Winning');
-    expect(standingOf(input({claim: word, verdict: no}))).toEqual({kind: 'Held', byPlatform: true});
-    expect(standingOf(input({claim: given, tenant: rival}))).toEqual({kind: 'Claimed', contest: false});
+    expect(claimStateOf(input({claim: given, verdict: no})).kind).toBe('Winning');
+    expect(claimStateOf(input({claim: word, verdict: no}))).toEqual({kind: 'Held', byPlatform: true});
+    expect(claimStateOf(input({claim: given, tenant: rival}))).toEqual({kind: 'Claimed', contest: false});
     expect(hostLines(decide(settled(world({claims: {[docs]: word}, facts: {[docs]: served(refuted())}}))))).toEqual([
       `${docs} Live Serving Nobody`,
     ]);
@@ -351,25 +354,23 @@ describe('Rule 5, a removed name is not free at once', () => {
   });
 
   test('the same tenant gets it back at once, by the record that it had published', () => {
-    const w = writeOf(standingOf(input({claim: quarantined('acme'), verdict: by('TXT')})));
+    const w = writeOf(claimStateOf(input({claim: quarantined('acme'), verdict: by('TXT')})));
     expect(w?.status).toMatchObject({token: 'published', generation: 1, holder: {uid: 'uid-domain'}});
     expect(w?.status).not.toHaveProperty('quarantinedUntil');
   });
 
   test('another tenant needs a new proof: a CNAME to its own host or the new token, never addresses alone', () => {
     const claim = quarantined('rival');
-    expect(['CNAME', 'TXT', 'Addresses'].map((p) => standingOf(input({claim, verdict: by(p as Proof)})).kind)).toEqual([
-      'Winning',
-      'Winning',
-      'Claimed',
-    ]);
     expect(
-      standingOf(input({claim: quarantined('rival', {quarantinedUntil: timestamp(t0)}), verdict: by('Addresses')}))
+      ['CNAME', 'TXT', 'Addresses'].map((p) => claimStateOf(input({claim, verdict: by(p as Proof)})).kind),
+    ).toEqual(['Winning', 'Winning', 'Claimed']);
+    expect(
+      claimStateOf(input({claim: quarantined('rival', {quarantinedUntil: timestamp(t0)}), verdict: by('Addresses')}))
         .kind,
     ).toBe('Winning');
   });
 
-  const nothing = {orders: [], restEnds: Infinity, certifiedAt: t0 - days, now: t0};
+  const nothing = {orders: [], retentionEnds: Infinity, certifiedAt: t0 - days, now: t0};
   const young = {since: timestamp(t0 - hours)};
   const issued = {at: timestamp(t0 - minutes), outcome: 'Issued' as const, endedAt: timestamp(t0 - minutes)};
   test.each<[string, number, {status?: object; known?: object; rules?: object}]>([
@@ -377,7 +378,7 @@ describe('Rule 5, a removed name is not free at once', () => {
     ['is not where it had one since it was attached', 30, {known: {certifiedAt: t0 - minutes}}],
     ['is not where it had one within that second', 30, {known: {certifiedAt: t0 - hours}}],
     ['is not where it had one before, the order of which counts', 30, {known: {orders: [issued]}}],
-    ['is not while its Certificate rests', 30, {known: {restEnds: t0 + days}}],
+    ['is not while its Certificate rests', 30, {known: {retentionEnds: t0 + days}}],
     ['is not where it was another’s before', 30, {status: {...young, generation: 1}}],
     ['is not where nobody knows since when it was attached', 30, {status: {}}],
     ['is not where addresses alone prove an apex', 30, {rules: {addressOnly: true}}],
@@ -400,8 +401,8 @@ describe('Rule 5, a removed name is not free at once', () => {
     expect(keptForMs(claim, policy, nothing)).toBe(0);
     const order = {at: timestamp(t0 - 2 * days), outcome: 'Issued' as const, endedAt: timestamp(t0 - days)};
     expect(keptForMs(claim, policy, {...nothing, orders: [order]})).toBe(6 * days);
-    expect(keptForMs(claim, policy, {...nothing, orders: [order], restEnds: t0 + 9 * days})).toBe(9 * days);
-    expect(keptForMs(claim, policy, {...nothing, restEnds: t0 + 9 * days})).toBe(9 * days);
+    expect(keptForMs(claim, policy, {...nothing, orders: [order], retentionEnds: t0 + 9 * days})).toBe(9 * days);
+    expect(keptForMs(claim, policy, {...nothing, retentionEnds: t0 + 9 * days})).toBe(9 * days);
     const kept = release(claim, t0, 6 * days, [order]);
     expect(kept.status).toMatchObject({quarantinedUntil: timestamp(t0 + 6 * days), orders: [order]});
     const again = defaultHostClaim(claim.metadata.name, project(), acme, {...claim, status: kept.status});
@@ -430,7 +431,7 @@ describe('A tenant', () => {
       belongsTo(own, {namespaceUID: 'uid-namespace', plan: enterprise}),
       belongsTo(own, rival),
     ]).toEqual([true, true, false]);
-    const moved = standingOf(
+    const moved = claimStateOf(
       input({claim: heldClaim(docs, 'uid-domain', {token: 'published'}), tenant: {...acme, account: 'umbrella'}}),
     );
     expect(writeOf(moved)).toMatchObject({
@@ -439,7 +440,7 @@ describe('A tenant', () => {
     });
     // A namespace of the same name that came later is another.
     expect(
-      standingOf(
+      claimStateOf(
         input({
           claim: own,
           holder: domain({uid: 'uid-new'}),
@@ -469,7 +470,7 @@ describe('A tenant', () => {
   test.each([
     [
       'a write for it is refused',
-      {obstacle: {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'Quota.'} as const},
+      {writeError: {kind: 'WriteRefused', object: 'Ingress acme/docs', says: 'Quota.'} as const},
     ],
     ['its Certificate is deleted', {certificate: undefined}],
   ])('keeps the routes of a former primary where %s', (_, change) => {

@@ -3,7 +3,13 @@ import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {isApexByName, shown} from '../../../../operator/domain/hostnames/hostname.ts';
 import {messageAt, sameBesidesTime} from '../../../../operator/domain/verification/message.ts';
-import type {Finding, Observation, Refuted, VerificationRules, Verdict} from '../../../../operator/domain/verification/method.ts';
+import type {
+  Finding,
+  Observation,
+  Refuted,
+  VerificationRules,
+  Verdict,
+} from '../../../../operator/domain/verification/method.ts';
 import {denies} from '../../../../operator/domain/verification/method.ts';
 import {isOutdated} from '../../../../operator/domain/verification/addresses.ts';
 import {instruction, recordsFor} from '../../../../operator/domain/verification/methods.ts';
@@ -16,7 +22,7 @@ import {
   needsChallenge,
 } from '../../../../operator/domain/verification/verdict.ts';
 import type {Question} from '../../../../operator/domain/verification/records.ts';
-import {canProveByTxt, challengeName} from '../../../../operator/domain/verification/records.ts';
+import {canVerifyByTxt, challengeName} from '../../../../operator/domain/verification/records.ts';
 
 const target = 'docs-acme-p0emfyp6ay01j.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
@@ -384,7 +390,7 @@ describe('The TXT is asked for', () => {
   });
   test('never below a name that leaves no room for it', () => {
     const hostname = `${`${'a'.repeat(60)}.`.repeat(4)}example`;
-    expect(canProveByTxt({hostname, target, token})).toBe(false);
+    expect(canVerifyByTxt({hostname, target, token})).toBe(false);
     expect(challengeName(hostname).length).toBeGreaterThan(253);
   });
 });

@@ -67,7 +67,7 @@ describe('A Project beyond the limit of its plan', () => {
   ] as const)('gets no default host, claim, route or order: %s, %s', (tls, defaultHost) => {
     const asked = {...made, spec: {...made.spec, defaultHost}};
     const d = decideProject(worldOf({project: asked, policy: {...policy, tls}}));
-    expect([d.claims, objectLines(d), d.wishes, d.status.host, d.status.url]).toEqual([
+    expect([d.claims, objectLines(d), d.orderRequests, d.status.host, d.status.url]).toEqual([
       [],
       [],
       [],

@@ -25,7 +25,7 @@ import {host, primaryLive, primaryVerified, projectWorld, ready, web} from '../.
 
 const waitsInLine: Input = {tls: 'PerProject', grant: {kind: 'Queued', place: 3, expectedAt: t0 + hours}};
 const wishLines = (d: ProjectDecision) =>
-  d.wishes.map((w) => `${w.certificate.split('/')[0]} ${w.hostname} ${w.state}`);
+  d.orderRequests.map((w) => `${w.certificate.split('/')[0]} ${w.hostname} ${w.state}`);
 const names = (input: Input) => {
   const d = decideProject(projectWorld({tls: 'PerProject', ...input}));
   return [...d.certificates.map((c) => c.metadata.name), ...d.routes.map((r) => r.name)];
@@ -120,19 +120,19 @@ describe('A Project', () => {
     ],
     [
       "leaves somebody else's object alone",
-      {routed: false, obstacle: {kind: 'NameTaken', object: 'Ingress acme/x'}},
+      {routed: false, writeError: {kind: 'NameTaken', object: 'Ingress acme/x'}},
       ['Deployed=True/Deployed', 'RoutesReady=False/NameTaken', 'Ready=False/NameTaken', 'Stalled=True/NameTaken'],
       serving,
     ],
     [
       'says why its certificate can not be written, while its routes stand',
-      {tls: 'PerProject', obstacle: certificateRefused},
+      {tls: 'PerProject', writeError: certificateRefused},
       ['Deployed=True/Deployed', 'RoutesReady=True/Routed', 'Ready=False/WriteRefused', 'Stalled=True/WriteRefused'],
       [`acme Certificate ${host}`, ...serving],
     ],
     [
       'is ready while its certificate is good, although a change of it is refused',
-      {tls: 'PerProject', certified: ['serves'], obstacle: certificateRefused},
+      {tls: 'PerProject', certified: ['serves'], writeError: certificateRefused},
       good,
       [`acme Certificate ${host}`, ...serving],
     ],
@@ -210,11 +210,11 @@ describe('A Project', () => {
   });
 
   test('tries a minute later what could not be written, although nothing has happened', () => {
-    const obstacles: Input[] = [
-      {routed: false, obstacle: {kind: 'NameTaken', object: 'Ingress acme/x'}},
-      {tls: 'PerProject', obstacle: certificateRefused},
+    const writeErrors: Input[] = [
+      {routed: false, writeError: {kind: 'NameTaken', object: 'Ingress acme/x'}},
+      {tls: 'PerProject', writeError: certificateRefused},
     ];
-    const wakes = obstacles.map((input) => decideProject(projectWorld(input)).wakeAt);
+    const wakes = writeErrors.map((input) => decideProject(projectWorld(input)).wakeAt);
     expect(wakes).toEqual([t0 + minutes, t0 + minutes]);
     expect(decideProject(projectWorld()).wakeAt).toBeUndefined();
   });
@@ -331,7 +331,7 @@ describe('A Project', () => {
           orders: manyOrders,
         }),
       );
-      expect([d.wishes, objectLines(d).filter((l) => l.includes('Certificate'))]).toEqual([
+      expect([d.orderRequests, objectLines(d).filter((l) => l.includes('Certificate'))]).toEqual([
         [],
         [`acme Certificate ${host}`],
       ]);
@@ -340,8 +340,8 @@ describe('A Project', () => {
     test('stays with its issuer until another one may be asked', () => {
       expect([issuerWith(waitsInLine), issuerWith({tls: 'PerProject'})]).toEqual(['before', policy.issuerRef.name]);
       // Behind all who have no certificate; whose ends first is the first.
-      const {wishes} = decideProject(projectWorld({...waitsInLine, certificate: ofAnotherIssuer()}));
-      expect(wishes).toMatchObject([{state: 'Wanted', since: Date.parse(ofAnotherIssuer().notAfter!)}]);
+      const {orderRequests} = decideProject(projectWorld({...waitsInLine, certificate: ofAnotherIssuer()}));
+      expect(orderRequests).toMatchObject([{state: 'Wanted', since: Date.parse(ofAnotherIssuer().notAfter!)}]);
     });
 
     test('has its wish until cert-manager has asked', () => {

@@ -2,11 +2,16 @@
 import {isIP} from 'node:net';
 import {describe, expect, test} from '@jest/globals';
 import {cdnAt, cdnsWith, knownCdns} from '../../../../operator/domain/verification/cdns.ts';
-import {standingOf} from '../../../../operator/domain/claims/claim.ts';
+import {claimStateOf} from '../../../../operator/domain/claims/claim.ts';
 import {driftOf, isHidden} from '../../../../operator/domain/claims/drift.ts';
 import {decide} from '../../../../operator/domain/lifecycle.ts';
-import type {Finding, Observation, VerificationRules, Verdict} from '../../../../operator/domain/verification/method.ts';
-import {denies, mayBeProven} from '../../../../operator/domain/verification/method.ts';
+import type {
+  Finding,
+  Observation,
+  VerificationRules,
+  Verdict,
+} from '../../../../operator/domain/verification/method.ts';
+import {denies, mayBeVerified} from '../../../../operator/domain/verification/method.ts';
 import {
   isWildcard,
   judgeAuthoritative,
@@ -230,8 +235,8 @@ describe('A hostname behind a CDN', () => {
 
   test('may be proven, and counts as a "no" all the same', () => {
     const verdict = judgeAuthoritative(subdomain, rules, seen(proxied, []));
-    expect([mayBeProven(verdict), denies(verdict)]).toEqual([true, true]);
-    expect(mayBeProven(judgeAuthoritative(subdomain, rules, seen(finding())))).toBe(false);
+    expect([mayBeVerified(verdict), denies(verdict)]).toEqual([true, true]);
+    expect(mayBeVerified(judgeAuthoritative(subdomain, rules, seen(finding())))).toBe(false);
   });
 });
 
@@ -398,7 +403,7 @@ const look = (verdict: Verdict, ms: number) => ({verdict, at: t0 - ms});
 const proof: Verdict = {kind: 'Proven', by: 'TXT', apex: false};
 /** How another tenant's claim stands to one with this verdict, after these looks at the holder's right. */
 const contest = (verdict: Verdict, rival: readonly {verdict: Verdict; at: number}[]) =>
-  standingOf({
+  claimStateOf({
     now: t0,
     installation: 'i',
     hostname: docs,

@@ -256,5 +256,7 @@ describe('Help', () => {
 });
 
 test('docs/openapi.json is this description', () => {
-  expect(JSON.parse(readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'))).toEqual(described);
+  expect(JSON.parse(readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'))).toEqual(
+    described,
+  );
 });
