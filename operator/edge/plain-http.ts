@@ -1,4 +1,4 @@
-/** Observations whether plain HTTP of a name that nobody has is answered by our redirector: the Ingress without a host serves then. */
+/** Probes whether the redirector answers plain HTTP of a name that no route has: then the Ingress without a host is in effect. */
 import {request} from 'node:http';
 import type {Socket} from 'node:net';
 import {answeredBy} from '../redirector/table.ts';

@@ -1,4 +1,4 @@
-/** Observations at an edge as a browser would, and says which certificate it presents. "Live means seen" (rule 6). */
+/** Connects to an edge as a browser does, and reports which certificate it presents. "Live means seen" (rule 6). */
 import {hash} from 'node:crypto';
 import {isIP, type Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';

@@ -199,7 +199,7 @@ const verdictOf = (n: number): Verdict =>
 
 const answer = ({hostname}: DnsQuestion) => Promise.resolve(sent(verdictOf(Number(/\d+/.exec(hostname)![0]))));
 
-/** Observations at DNS that are answered at once. */
+/** DNS checks that are answered at once. */
 const makeObservations = (): Observations => {
   const none = {look: () => [], onError: () => {}, subject: () => '', queue: {seats: 64, share: 16, spare: 64}};
   return {

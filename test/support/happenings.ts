@@ -189,7 +189,7 @@ export const movedTo = (where: 'Here' | 'Elsewhere'): Verdict => ({
   apex: false,
 });
 
-/** Observations at the right of who has a claim, as they would be remembered. */
+/** Checks of the claim owner's records, as the operator remembers them. */
 export function rivalLooks(kind: Step['rival'], now: number): NonNullable<HostFacts['rival']>['looks'] {
   const no = {
     kind: 'Refuted',

@@ -244,7 +244,7 @@ export class Town {
   now = t0;
   /** What the name's own servers say; `fails`: nothing; `cdn`: addresses of a CDN in place of what there was, and the TXT. */
   dns = {cname: undefined as string | undefined, edge: false, cdn: false, txt: new Set<string>(), fails: false};
-  /** Observations of the operator's copy at claims that are yet to come: a stale read. */
+  /** How many reads of a claim still get the operator's stale copy. */
   stale = 0;
   /** Tokens that were published before the hostname was released or passed on: they prove nothing any more. */
   readonly #void = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * Observations at the outside world for the controllers: DNS checks, probes of the edge. A reconcile never waits for one: it
- * says when the next look is due, reads the newest result, and is called again when there is one. So a dead DNS server
- * delays nothing but its own name (rule 2), and a removal is never queued behind a time-out.
+ * Runs the controllers' observations of the outside world: DNS checks and edge probes. A reconcile never waits for an observation: it
+ * schedules the next one, reads the newest result, and is called again when there is a new result. So a dead DNS server delays only its
+ * own name (rule 2), and a removal is never queued behind a time-out.
  *
  *   due() --its time, rate--> in line, by tenant (fair-queue.ts) --a seat--> under way, with all others at the same subject --> a result
  *

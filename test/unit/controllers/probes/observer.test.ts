@@ -476,7 +476,7 @@ test('Thousands of looks that are due some time have one timer', async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-/** Observations at one thing, one after the other, with these results. */
+/** Observations of one subject in succession, with these results. */
 async function lookedAt(answers: string[][], remembers?: () => boolean) {
   const looks = [...answers];
   const every = new Observer<string, string[]>({
