@@ -54,7 +54,7 @@ export function decide(gathered: World): Decision {
     phase: primary.entry.phase,
     hostsLive: `${attached.filter((h) => h.phase === 'Live').length}/${attached.length}`,
     ...(target !== undefined && {
-      // Includes the records of a former primary, because its verification method is read from them.
+      // Includes the records of a former primary: they must stay until the new primary is Live.
       dnsRecords: decisions.flatMap((d) => (d.entry.phase === 'NotAccepted' ? [] : d.records)),
     }),
     hosts,
