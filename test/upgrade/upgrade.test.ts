@@ -132,7 +132,7 @@ async function untouchable(): Promise<Record<string, unknown>> {
           },
         ]) => [
           key,
-          {uid, generation, spec, data, ...(!key.startsWith('Certificate ') && {status: withoutZones(status)})},
+          {uid, generation, spec, data, ...(!key.startsWith('Certificate ') && {status: withoutNewFields(status)})},
         ],
       ),
   );
@@ -140,10 +140,12 @@ async function untouchable(): Promise<Record<string, unknown>> {
 
 const isForPlainHttp = (key: string): boolean => /^Ingress .*-http$/.test(key);
 
-/** A status without what this release tells and that of before did not: the zones of its hostnames. */
-function withoutZones(status: unknown): unknown {
+/** A status without the fields that the release before did not have: the zone of each hostname, and the method that verified it. */
+function withoutNewFields(status: unknown): unknown {
   const {hosts} = (status ?? {}) as {hosts?: object[]};
-  return hosts ? {...(status as object), hosts: hosts.map((host) => ({...host, zone: undefined}))} : status;
+  return hosts
+    ? {...(status as object), hosts: hosts.map((host) => ({...host, zone: undefined, verifiedBy: undefined}))}
+    : status;
 }
 
 /** Orders for these hostnames at the CA, as cert-manager made them. */
