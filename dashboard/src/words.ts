@@ -9,7 +9,7 @@ export const spaced = (word: string): string =>
     .map((part, i) => (i === 0 || (part.length > 1 && part === part.toUpperCase()) ? part : part.toLowerCase()))
     .join(' ');
 
-/** The customer's texts about the reason of a status. A reason of another release has no texts of its own: the message explains it. */
+/** The customer's texts about the reason of a status. The table lacks reasons of other releases: their status message serves as text. */
 export function textsOf({reason, message: said}: {reason: string; message: string}): CustomerTexts & {body: string} {
   const texts = reasonOf(reason)?.customer ?? {title: spaced(reason), body: message, next: '', howLong: ''};
   return {...texts, body: texts.body === message ? said : texts.body};

@@ -65,8 +65,8 @@ export type WindowLimits = Readonly<
 type StandingField<N extends WindowName> = `${N}Limit` | `${N}Remaining` | `${N}End`;
 
 /**
- * What a pool has of each window: its limit, the requests that would still be admitted if no other request came, and its end (Unix seconds
- * by the trusted clock). Undefined for a window that does not count. The object is flat, because every request creates one.
+ * A pool's limit for each window, the remaining requests (admitted if no other request came), and the window's end (Unix seconds by the
+ * trusted clock). Undefined for a window that does not count. The object is flat, because every request creates one.
  */
 export type WindowStandings = Record<StandingField<ShortestWindow>, number> &
   Record<StandingField<LongerWindow>, number | undefined>;

@@ -241,7 +241,7 @@ export class Bans {
     return refused;
   }
 
-  /** A ban for the day's quota does not reach into the next day: it ends when other clients are told to come back. */
+  /** A ban for the day's quota does not reach into the next day: it ends at the time that Retry-After reports to other clients. */
   #ban(user: KeyUser, windowOverSeconds = Infinity): void {
     const {firstBanMs, longestBanMs, forgottenAfterMs} = this.#rules;
     const nowMs = this.#clock.nowMs();

@@ -48,8 +48,8 @@ async function standing(kinds: readonly Resource[] = [...ours, certificates, cer
 }
 
 /**
- * The same without the fields of status that this release has and that of BASE did not: the zone of a hostname, and the method that
- * verified it. They come with the next check, and go with the older release.
+ * Removes the status fields that BASE does not know: `zone` and `verifiedBy` of each hostname. The next check adds these fields, and a
+ * rollback removes them.
  */
 function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<string, object> {
   return Object.fromEntries(

@@ -137,7 +137,7 @@ export function domain({
   };
 }
 
-/** The verification in a claim, by the method of these facts, and else by a CNAME. */
+/** Verification fields for a claim: the method of the facts' verdict, or CNAME without one. */
 const verifiedAs = ({verdict}: HostFacts = {}): Partial<DomainClaim['status']> => ({
   verifiedBy: verdict?.kind === 'Proven' ? verdict.by : 'CNAME',
   verifiedAt: timestamp(t0 - days),

@@ -1,4 +1,4 @@
-/** The rooms of operator/: which of them may import which, and which files of a folder the other folders may import. */
+/** Checks the imports between the rooms of operator/, and the private files of folders. */
 import {globSync, readFileSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path/posix';
 import {describe, expect, test} from '@jest/globals';
@@ -20,8 +20,8 @@ const levels = [
 ];
 
 /**
- * The front doors: the files of a folder that files outside of it import. All its other files are private to the folder and the
- * folders in it. A folder that is not listed has no private files.
+ * The front doors of folders: files outside a folder import only its front doors. Other files are private to the folder and its
+ * subfolders. Folders that are not listed have no private files.
  */
 const doors: Readonly<Record<string, readonly string[]>> = {
   authorize: ['authorizer', 'envoy', 'http'],

@@ -140,7 +140,7 @@ async function untouchable(): Promise<Record<string, unknown>> {
 
 const isForPlainHttp = (key: string): boolean => /^Ingress .*-http$/.test(key);
 
-/** A status without the fields that the release before did not have: the zone of each hostname, and the method that verified it. */
+/** Removes the status fields that the previous release does not know: `zone` and `verifiedBy` of each hostname. */
 function withoutNewFields(status: unknown): unknown {
   const {hosts} = (status ?? {}) as {hosts?: object[]};
   return hosts

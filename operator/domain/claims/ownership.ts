@@ -112,7 +112,7 @@ export function ownershipOf(
   };
 }
 
-/** All orders of the hostname: those of its claim, and those that its objects show. */
+/** Merges the orders that the hostname's claim records with the orders that its objects show. */
 function knownOrders(
   {now, policy}: World,
   {orders = [], certificate, diagnosis}: HostFacts,

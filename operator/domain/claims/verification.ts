@@ -25,8 +25,8 @@ export function verificationOf(
 
 /**
  * The write that records a check's verification in the claim of an owned hostname. Undefined if the claim has the method already: a check
- * with the same answer changes nothing. `write`: another write to the claim, which then has the verification too. `reportedAt`: the time of
- * the verification in status; without one, the end of a drift (`write`) begins a new verification.
+ * with the same answer changes nothing. `write`: another write to the claim; the verification is added to this write. `reportedAt`: time
+ * of the verification in status; without one, the end of a drift (`write`) begins a new verification.
  */
 export function recordVerification(
   claim: DomainClaim,

@@ -10,7 +10,7 @@ import type {DnsRecord, RecordPlace, Proof, Question} from '../verification/reco
 import type {DecisionWorld} from '../world.ts';
 
 /**
- * The records that the customer must create, and what was seen of them: the newest verdict, or what was said before it. `verifiedBy`: the
+ * The records that the customer must create, each with its observed state: from the newest verdict, or else from status. `verifiedBy`: the
  * method that verified the hostname. Without a verdict its records are needed.
  */
 export function recordsOf(

@@ -13,9 +13,9 @@ export const ownStep =
 export const foundSoon = 'Saved records are usually found within a few minutes.';
 export const takesEffectSoon = 'The change usually takes effect within a minute.';
 
-/** Texts about a reason for the customer, who is not an engineer: whole sentences, besides the title. */
+/** Texts about a reason for a customer without technical knowledge. All but the title are whole sentences. */
 export interface CustomerTexts {
-  /** The state of the hostname, in a few words. No other reason has the same title. */
+  /** The state of the hostname, in a few words. Titles are unique among reasons. */
   title: string;
   /** The meaning of the state for the customer or the visitors. */
   body: string | typeof message;

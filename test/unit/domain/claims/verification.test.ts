@@ -38,7 +38,7 @@ function recorded({at, decision}: {at: World; decision: ReturnType<typeof decide
   return {claim: [verifiedBy, verifiedAt], status: [entry?.verifiedBy, entry?.verifiedAt]};
 }
 
-/** A world in which nobody owns docs.example.com, and a check has verified it. */
+/** A world in which docs.example.com has no owner, and a check has verified it. */
 const unclaimed = (method: Proof, change: Parameters<typeof world>[0] = {}) =>
   world({claims: {[docs]: undefined}, facts: {[docs]: byAt(method, t0 - 5 * seconds)}, ...change});
 
