@@ -54,7 +54,7 @@ export const hostnameRules: readonly Rule<string>[] = [
   },
 ];
 
-/** CEL for the form in which hostnames are compared: no trailing dot, lower case. `domain/hostnames/hostname.ts` then converts to A-labels. */
+/** CEL for the compared form of hostnames: no trailing dot, lower case. `domain/hostnames/hostname.ts` then converts to A-labels. */
 export const celFold = (expression: string) =>
   `(${expression}.endsWith('.') ? ${expression}.substring(0, ${expression}.size() - 1) : ${expression}).lowerAscii()`;
 
