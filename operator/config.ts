@@ -52,6 +52,8 @@ const schema = z
         probe: z.array(endpointOrService(443)).default([]),
         // The header by which each address takes connections, those of plainHttp.probe too.
         proxyProtocol: z.enum(['None', 'V1', 'V2']).default('None'),
+        // Times after the first failed probe of a Live hostname.
+        faultConfirmations: z.array(span('1m')).min(1).prefault(['1m', '5m', '15m']),
       })
       .refine(
         ({addresses: listed, hostname: name, service}) =>
@@ -264,6 +266,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     waitSchedule: s.dns.waitSchedule.map((step) => ({everyMs: step.every, forMs: step.for})),
     recheckIntervalMs: s.dns.recheckInterval,
     driftConfirmationsMs: s.dns.driftConfirmations,
+    edgeConfirmationsMs: s.edge.faultConfirmations,
     takeoverConfirmationsMs: s.dns.takeoverConfirmations,
     propagationTimeMs: s.propagationTime,
     verificationExpiresAfterMs: s.verificationExpiresAfter,

@@ -311,6 +311,7 @@ const suites: Suite[] = [
     run: () =>
       all(
         installed(edgeByService, jest(['test/faults/edge-service'])),
+        installed(edgeByService, jest(['test/faults/edge-drift'])),
         installed(twoEdges, jest(['test/faults/two-edges'])),
         installed(causes, jest(['test/faults/alerts'])),
         installed(() => usual, jest(['test/faults/expiry', 'test/faults/restart'])),

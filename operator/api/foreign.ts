@@ -57,7 +57,7 @@ export interface Certificate extends KubeObject {
     /** A duration as Go writes it; undefined: by percentage of the lifetime. */
     renewBefore?: string;
   };
-  status?: {conditions?: Condition[]; revision?: number; notAfter?: string; renewalTime?: string};
+  status?: {conditions?: Condition[]; revision?: number; notBefore?: string; notAfter?: string; renewalTime?: string};
 }
 export interface CertificateRequest extends KubeObject {
   spec?: {issuerRef?: IssuerRef};

@@ -25,6 +25,7 @@ import type {Caches} from './state/caches.ts';
 import type {Claims} from './writers/claims.ts';
 import {DomainReconciliation, domainStages} from './domain-stages.ts';
 import type {EdgeAddresses} from './state/edge-addresses.ts';
+import type {EdgeHealth} from './probes/edge-health.ts';
 import type {FirstDomains} from './state/first-domains.ts';
 import {gather} from './gather.ts';
 import {finalizer, longestRequest} from '../resources/projections.ts';
@@ -45,6 +46,7 @@ export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' |
   plainHttp: EdgeSources['plainHttp'];
   issuer: {readonly identities: readonly Hostname[]};
   edgeAddresses: Pick<EdgeAddresses, 'edge' | 'endpoints'>;
+  edgeHealth: Pick<EdgeHealth, 'state'>;
   tenants: Tenants;
   claims: Claims;
   ownedObjects: OwnedObjects;
@@ -61,7 +63,7 @@ export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' |
 /** The changes that wake CustomDomains. */
 export const wakeDomains = (
   c: Caches,
-  {tenants, issuer, looks, orders, firsts, plainHttp, edgeAddresses}: DomainSources,
+  {tenants, issuer, looks, orders, firsts, plainHttp, edgeAddresses, edgeHealth}: DomainSources,
 ): Wake[] => [
   onItself(c.domains),
   on(firsts, by(c.domains, 'project', asIs)),
@@ -75,6 +77,7 @@ export const wakeDomains = (
   on(plainHttp, by(c.domains, 'uid', asIs)),
   on(issuer, all(c.domains)),
   on(edgeAddresses, all(c.domains)),
+  on(edgeHealth, all(c.domains)),
   on(looks.dns, asIs),
   on(looks.edge, asIs),
   on(looks.issuance, asIs),
@@ -86,6 +89,7 @@ interface DomainSources {
   tenants: ChangeSource<[string]>;
   issuer: ChangeSource<[]>;
   edgeAddresses: ChangeSource<[]>;
+  edgeHealth: ChangeSource<[]>;
   looks: Record<keyof Observations, ChangeSource<[string]>>;
   orders: ChangeSource<[string]>;
   firsts: ChangeSource<[string]>;

@@ -12,7 +12,7 @@ import {attemptOf} from '../domain/certificates/issuance.ts';
 import {questionOf} from '../domain/claims/ownership.ts';
 import type {Question} from '../domain/verification/records.ts';
 import type {Use} from '../domain/routes/routes.ts';
-import {homeOf, objectNames, routesOfHost, useOf} from '../domain/routes/routes.ts';
+import {homeOf, objectNames, otherUse, routesOfHost, useOf} from '../domain/routes/routes.ts';
 import {type Tenant, tenantKey} from '../domain/tenant.ts';
 import type {EdgeFinding, HostFacts, Policy, World} from '../domain/world.ts';
 import {type EdgeSources, render} from './state/rendering.ts';
@@ -24,6 +24,7 @@ import type {CheckTimes} from './state/check-times.ts';
 import type {OwnedObjects, Writes} from './writers/owned-objects.ts';
 import type {Claims} from './writers/claims.ts';
 import type {EdgeAddresses} from './state/edge-addresses.ts';
+import type {EdgeHealth} from './probes/edge-health.ts';
 import type {FirstDomains} from './state/first-domains.ts';
 import {dnsKey, edgeKey, issuanceKey, type Observations} from './probes/observations.ts';
 import type {Looked} from './probes/observer.ts';
@@ -43,7 +44,8 @@ export interface GatherSources extends EdgeSources {
   claims: Pick<Claims, 'of'>;
   ownedObjects: Pick<OwnedObjects, 'certificate' | 'routes' | 'since' | 'stands'>;
   dns: Pick<Observations['dns'], 'latest' | 'recent'>;
-  edge: Pick<Observations['edge'], 'latest'>;
+  edge: Pick<Observations['edge'], 'recent'>;
+  edgeHealth: Pick<EdgeHealth, 'state'>;
   issuance: Pick<Observations['issuance'], 'latest'>;
   orders: Pick<OrderQueue, 'orders' | 'grant'>;
   checks: Pick<CheckTimes, 'of'>;
@@ -62,7 +64,7 @@ export interface Moment {
 }
 
 export function gather(sources: GatherSources, {now, domain, tenant, request, writes}: Moment): World {
-  const {policy, issuer, edgeAddresses, firsts, projects, claims, startedAt} = sources;
+  const {policy, issuer, edgeAddresses, edgeHealth, firsts, projects, claims, startedAt} = sources;
   const project = projects.get(projectKey(domain));
   const known = {
     now,
@@ -73,6 +75,7 @@ export function gather(sources: GatherSources, {now, domain, tenant, request, wr
     tenant,
     policy: {...policy, ...edgeAddresses.edge, caaIdentities: issuer.identities},
     startedAt: startedAt(),
+    ...(edgeHealth.state && {edge: edgeHealth.state}),
     request,
   };
   const former = formerPrimary(domain);
@@ -109,7 +112,6 @@ function factsOf(
       ? undefined
       : dns.latest(key, dnsKey(questionOf(known, hostname, target, claims.of(hostname))));
   const earlier = checks.of(tenantKey(tenant), hostname, now);
-  const looked = atEachOf(edgeAddresses.endpoints, edge.latest(key, edgeKey(hostname)));
   const owner = isHeldBy(claims.of(hostname), domain) ? tenant : undefined;
   const certificateOf = (use: Use) =>
     ownedObjects.certificate({owner: domain, hostname, namespace: home(use), tenant: owner, now});
@@ -118,6 +120,7 @@ function factsOf(
   const privateKeys = takenOver(certificates);
   const nameOf = (use: Use) => certificateNames?.[use] ?? name;
   const certificate = certificates[useOf(role)];
+  const formerCertificate = certificates[otherUse(useOf(role))];
   const read = certificate && issuance.latest(key, issuanceKey(hostname, attemptOf(certificate)));
   const grant = orders.grant(`${home(useOf(role))}/${nameOf(useOf(role))}`);
   const [writeError] = [...objectNames(name), nameOf(useOf(role))].flatMap((object) => writeErrors.get(object) ?? []);
@@ -132,8 +135,9 @@ function factsOf(
   return {
     ...(checked && {verdict: checked.result, checkedAt: checked.at}),
     ...(earlier && {earlier}),
-    ...(looked && {edge: looked.result, edgeLookedAt: looked.at}),
+    ...edgeFacts(edgeAddresses.endpoints, edge.recent(key, edgeKey(hostname))),
     certificate,
+    ...(formerCertificate && {formerCertificate}),
     ...(certificateNames && {certificateNames}),
     ...(privateKeys && {privateKeys}),
     orders: orders.orders(hostname),
@@ -154,16 +158,30 @@ const looksAt = (
 ): NonNullable<HostFacts['rival']>['looks'] =>
   dns.recent(key, dnsKey(rival)).map(({result, at}) => ({verdict: result, at}));
 
-/** The result of the edge probe if it covered every current address of the edge: a newer address was not probed (rule 6). */
-function atEachOf(
+/** The edge probes, for the current addresses of the edge. A newer address was not probed (rule 6). */
+function edgeFacts(
   endpoints: GatherSources['edgeAddresses']['endpoints'],
-  looked: Looked<EdgeFinding[]> | undefined,
-): Looked<EdgeFinding[]> | undefined {
-  if (!looked) return undefined;
-  const result = endpoints.flatMap(
-    ({address, port}) => looked.result.find((f) => f.edge.address === address && f.edge.port === port) ?? [],
-  );
-  return result.length === endpoints.length ? {...looked, result} : undefined;
+  probes: readonly Looked<EdgeFinding[]>[],
+): Pick<HostFacts, 'edge' | 'edgeLookedAt' | 'edgeIncomplete' | 'edgeEarlier'> {
+  const current = ({result, at}: Looked<EdgeFinding[]>) => ({
+    at,
+    findings: endpoints.flatMap(
+      ({address, port}) => result.find((f) => f.edge.address === address && f.edge.port === port) ?? [],
+    ),
+  });
+  const newest = probes.at(-1);
+  if (!newest) return {};
+  const {findings, at} = current(newest);
+  const edgeEarlier = probes
+    .slice(0, -1)
+    .map(current)
+    .filter((probe) => probe.findings.length > 0);
+  return {
+    // No finding for any current address is no probe. Without any address, there is nothing to find.
+    ...((findings.length > 0 || endpoints.length === 0) && {edge: findings, edgeLookedAt: at}),
+    ...(findings.length < endpoints.length && {edgeIncomplete: true}),
+    ...(edgeEarlier.length > 0 && {edgeEarlier}),
+  };
 }
 
 /** The names that Certificates of a hostname have, where they are not `name`. */

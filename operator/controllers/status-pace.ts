@@ -1,6 +1,7 @@
 /** Debounces the status of a CustomDomain, so that hundreds of hostnames cause few writes. */
 import type {CustomDomain} from '../api/foreign.ts';
-import {isMomentary} from '../domain/status/publishing.ts';
+import {isAboutEdge, isMomentary} from '../domain/status/publishing.ts';
+import {Rate} from '../dns/rate.ts';
 import type {Decision} from '../domain/world.ts';
 import {isDeepEqual} from '../kube/equality.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
@@ -13,9 +14,11 @@ export interface Pace {
    * statuses of 300 KiB in half a minute.
    */
   retentionMs: number;
+  /** Statuses a second of all objects together whose only news is about the edge. */
+  edgePerSecond: number;
 }
 
-const usual: Pace = {patienceMs: 1000, retentionMs: 4};
+const usual: Pace = {patienceMs: 1000, retentionMs: 4, edgePerSecond: 10};
 
 export class StatusPace {
   readonly #pace: Pace;
@@ -24,8 +27,13 @@ export class StatusPace {
   /** End of the minimum time after a published status, by object, in the time of `performance.now()`. */
   readonly #resting = new Map<Key, number>();
 
+  /** Turns of statuses whose only news is about the edge, by object, in the time of `performance.now()`. */
+  readonly #turns = new Map<Key, number>();
+  readonly #edgeRate: Rate;
+
   constructor(pace: Partial<Pace> = {}) {
     this.#pace = {...usual, ...pace};
+    this.#edgeRate = new Rate({perSecond: this.#pace.edgePerSecond, burst: 1});
   }
 
   /** Remaining time until a status is published, ms; 0: publish it now. `now`: ms since the epoch. */
@@ -41,16 +49,30 @@ export class StatusPace {
       if (left > 0 && !isDeepEqual(domain.status, plan.status)) return left;
     }
     this.#momentary.delete(key);
-    return 0;
+    return this.#untilTurn(key, domain, plan);
+  }
+
+  /** Remaining time until the turn of a status whose only news is about the edge, ms; 0 for all others. */
+  #untilTurn(key: Key, domain: CustomDomain, plan: Pick<Decision, 'status' | 'passing'>): number {
+    if (isDeepEqual(domain.status, plan.status) || !isAboutEdge(domain, plan)) {
+      this.#turns.delete(key);
+      return 0;
+    }
+    const now = performance.now();
+    const turn = this.#turns.get(key) ?? this.#edgeRate.next('edge', now);
+    this.#turns.set(key, turn);
+    return Math.max(0, Math.ceil(turn - now));
   }
 
   /** Notes that a status was published now. */
   published(domain: CustomDomain): void {
+    this.#turns.delete(keyOf(domain));
     this.#resting.set(keyOf(domain), performance.now() + this.#pace.retentionMs * (domain.status?.hosts?.length ?? 0));
   }
 
   forget(key: Key): void {
     this.#momentary.delete(key);
     this.#resting.delete(key);
+    this.#turns.delete(key);
   }
 }

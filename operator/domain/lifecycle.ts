@@ -45,7 +45,7 @@ export function decide(gathered: World): Decision {
 
   const hosts = decisions.map((d) => d.entry);
   const attached = hosts.filter((h) => h.role !== 'FormerPrimary');
-  const conditions = makeConditions(world, hosts, primary, domain.status?.conditions ?? []);
+  const conditions = makeConditions(world, decisions, domain.status?.conditions ?? []);
   const target = project?.status?.host;
   const answered = world.request !== undefined && !decisions.some((d) => d.asked);
   const handled = answered ? world.request?.value : domain.status?.lastHandledReconcileAt;

@@ -40,10 +40,14 @@ export const soonest = (scheduled: number, isAsked: boolean, lastCheck: number |
  * The assumed last check of a verified hostname after a start, or after a standby has taken over. The times are spread over the interval
  * before the start, so that re-checks do not all run at once.
  */
-export function lastCheckBefore(world: World, hostname: Hostname): number {
+export const lastCheckBefore = (world: World, hostname: Hostname): number =>
+  world.startedAt - Math.floor(spreadOf(hostname) * world.policy.recheckIntervalMs);
+
+/** The position of a hostname in a span of time, from 0 to 1. It spreads checks of many hostnames over the span. */
+export function spreadOf(hostname: Hostname): number {
   let hash = 0;
   for (let i = 0; i < hostname.length; i++) hash = (hash * 31 + hostname.charCodeAt(i)) % 1_000_003;
-  return world.startedAt - Math.floor((hash / 1_000_003) * world.policy.recheckIntervalMs);
+  return hash / 1_000_003;
 }
 
 const hour = 3_600_000;

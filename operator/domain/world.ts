@@ -40,6 +40,8 @@ export interface Policy extends Edge {
   issuanceStalledAfterMs: number;
   budgets: Budgets;
   graceTimeMs: number;
+  /** Rule 6: times after the first failed edge probe of a Live hostname at which the fault must be confirmed. */
+  edgeConfirmationsMs: readonly number[];
   defaultPlan: string;
 }
 
@@ -53,6 +55,20 @@ export interface EdgeFinding {
   unreachable?: string;
   /** Our redirector answered; set only if the probe asked for it. */
   redirector?: boolean;
+}
+
+/** An edge probe of one hostname: a finding for each address. `at`: its start, ms since the epoch. */
+export interface EdgeProbe {
+  findings: readonly EdgeFinding[];
+  at: number;
+}
+
+/** The state of the edge's addresses, established by a sample of Live hostnames (controllers/probes/edge-health.ts). */
+export interface EdgeState {
+  /** Every Live hostname is probed once between `since` (ms since the epoch) and `since + withinMs`. */
+  sweep: {since: number; withinMs: number};
+  /** Addresses with a confirmed fault, as `address:port`. */
+  faulty: ReadonlySet<string>;
 }
 
 /** Recent checks of a hostname for its tenant, in any object. */
@@ -73,6 +89,8 @@ export interface HostFacts {
   /** Recent DNS checks of the hostname for this tenant, in any object. */
   earlier?: EarlierChecks;
   certificate?: CertificateFacts;
+  /** The certificate of the role that the hostname is leaving. */
+  formerCertificate?: CertificateFacts;
   /** Names of its Certificates that were retained and have kept the names from a former owner. */
   certificateNames?: Partial<Record<Use, string>>;
   /** Kinds of the keys with which its Certificates were taken over. */
@@ -95,9 +113,13 @@ export interface HostFacts {
   writeError?: WriteError;
   /** Why its claim could not be written. */
   claimError?: WriteError;
-  /** Results of the newest edge probe. */
+  /** Results of the newest edge probe, for the current addresses of the edge. */
   edge?: EdgeFinding[];
   edgeLookedAt?: number;
+  /** The newest edge probe is older than a current address of the edge. */
+  edgeIncomplete?: true;
+  /** The edge probes before the newest one, newest last, while they are to confirm a fault. */
+  edgeEarlier?: readonly EdgeProbe[];
 }
 
 /** The complete input of a decision. */
@@ -112,6 +134,8 @@ export interface World {
   facts: ReadonlyMap<Hostname, HostFacts>;
   /** The existing claims, of any owner. */
   claims: ReadonlyMap<Hostname, DomainClaim>;
+  /** The state of the edge's addresses; undefined before the first sample. */
+  edge?: EdgeState;
   /** When this process began to decide, ms since the epoch. For a standby: when it became the leader. */
   startedAt: number;
   /** A requested check (Verify, Re-verify) without an answer so far: the annotation's value, and the time when it was first seen. */
@@ -123,6 +147,11 @@ export interface DecisionWorld extends World {
   published: PublishedHosts;
 }
 
+/** Of an edge probe of a Live hostname. `confirms`: earlier results are kept, because together they confirm a fault. */
+export interface WatchedLeaf extends Pick<CertificateFacts, 'leafSha256' | 'notAfter'> {
+  confirms: boolean;
+}
+
 /**
  * An observation that is due: a DNS check (of our records, or of the current owner's), an edge probe, or a read of cert-manager's
  * messages about an attempt. At Infinity, known results are kept and nothing is queried.
@@ -132,7 +161,7 @@ export type Look = {hostname: Hostname; at: number} &
   (
     | {what: 'dns'; question: Question; caa?: boolean; rival?: true}
     /** `whoAnswers`: the probe also finds out whether our redirector answers. */
-    | {what: 'edge'; whoAnswers: boolean; question?: undefined; caa?: undefined}
+    | {what: 'edge'; whoAnswers: boolean; watches?: WatchedLeaf; question?: undefined; caa?: undefined}
     | {
         what: 'issuance';
         attempt: {id: string; namespace: string; request: string};

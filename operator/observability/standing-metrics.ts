@@ -9,6 +9,10 @@ export interface LeaderFacts {
   phases: () => Iterable<readonly [phase: string, count: number]>;
   /** `oldest`: ms since the epoch; Infinity where `count` is 0. */
   waiting: () => Iterable<{waitingFor: string; reason: string; count: number; oldest: number}>;
+  /** Live hostnames that do not work, by reason. */
+  degraded: () => Iterable<readonly [reason: string, count: number]>;
+  /** Whether the sampled Live hostnames are served at each address of the edge. */
+  edgeAddresses: () => Iterable<readonly [edge: string, serves: boolean]>;
   certificates: () => Iterable<readonly [state: string, count: number]>;
   /** ms since the epoch; Infinity where there is none. */
   firstEnd: () => number;
@@ -65,10 +69,26 @@ const definitions: readonly Definition[] = [
     values: (s) => waiting(s, 'oldest'),
   },
   {
+    name: 'doorplate_hostnames_degraded',
+    help:
+      'Hostnames in the phase Live that do not work now, by reason as in status: EdgeNotServing, EdgeUnreachable or CertificateLost. ' +
+      'doorplate_hostnames{phase="Live"} counts them, too.',
+    labelNames: ['reason'],
+    values: (s) => counted('reason', s.degraded()),
+  },
+  {
+    name: 'doorplate_edge_address_serving',
+    help:
+      'Whether an address of the edge serves a sample of three Live hostnames, probed every minute: 1 or 0 by address. 0 counts before ' +
+      'the fault is confirmed.',
+    labelNames: ['edge'],
+    values: (s) => [...s.edgeAddresses()].map(([edge, serves]) => [{edge}, Number(serves)]),
+  },
+  {
     name: 'doorplate_certificates',
     help:
       'Certificates that Doorplate has made, by state: Ready; Issuing (none yet, cert-manager is at it); NotReady; Expiring (should ' +
-      'have been renewed, ends within 7 days or has ended); Resting (of a removed hostname).',
+      'have been renewed, has less than a third of its life left or has ended); Resting (of a removed hostname).',
     labelNames: ['state'],
     values: (s) => counted('state', s.certificates()),
   },

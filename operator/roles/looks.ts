@@ -5,6 +5,7 @@ import type {CheckTimes} from '../controllers/state/check-times.ts';
 import {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
 import {IssuanceReader} from '../controllers/probes/issuance-reader.ts';
 import type {Issuer} from '../controllers/state/issuer.ts';
+import {EdgeHealth, type EdgeNews} from '../controllers/probes/edge-health.ts';
 import type {DnsQuestion, EdgeQuestion, Observations} from '../controllers/probes/observations.ts';
 import {Observer} from '../controllers/probes/observer.ts';
 import {resolveAddresses} from '../dns/addresses.ts';
@@ -14,6 +15,7 @@ import {Rate} from '../dns/rate.ts';
 import {systemResolvers} from '../dns/resolvers.ts';
 import {registrableName} from '../domain/hostnames/hostname.ts';
 import type {Verdict} from '../domain/verification/method.ts';
+import {at as placeOf} from '../domain/routes/edge.ts';
 import type {EdgeFinding} from '../domain/world.ts';
 import {redirectorAnswers} from '../edge/plain-http.ts';
 import {probeEdge} from '../edge/probe.ts';
@@ -36,12 +38,13 @@ interface CheckDeps {
   issuer: Issuer;
   checks: CheckTimes;
   edgeAddresses: EdgeAddresses;
+  edgeHealth: Pick<EdgeHealth, 'note'>;
 }
 
 export function makeObservations(
   parts: Pick<RoleParts, 'config' | 'client' | 'log'>,
   counters: Counters,
-  {issuer, checks, edgeAddresses}: CheckDeps,
+  {issuer, checks, edgeAddresses, edgeHealth}: CheckDeps,
 ): Observations {
   const reader = new IssuanceReader(parts.client);
   const onError = (error: unknown) => {
@@ -63,7 +66,13 @@ export function makeObservations(
       remembers: ({rival}) => rival === true,
       queue,
     }),
-    edge: new Observer({look: each(lookAtEdge(parts, counters, edgeAddresses)), onError, subject: ofHostname, queue}),
+    edge: new Observer({
+      look: each(lookAtEdge(parts, counters, {edgeAddresses, edgeHealth})),
+      onError,
+      subject: ({hostname}: EdgeQuestion) => hostname,
+      remembers: ({watches}) => watches?.confirms === true,
+      queue,
+    }),
     issuance: new Observer({
       look: each((question, signal) => reader.read(question, signal)),
       onError,
@@ -127,9 +136,10 @@ function lookAtDns(
 function lookAtEdge(
   {config}: Pick<RoleParts, 'config'>,
   {edgeProbes}: Counters,
-  edgeAddresses: EdgeAddresses,
+  {edgeAddresses, edgeHealth}: Pick<CheckDeps, 'edgeAddresses' | 'edgeHealth'>,
 ): (question: EdgeQuestion, signal: AbortSignal) => Promise<EdgeFinding[]> {
-  return async ({hostname, whoAnswers}, signal) => {
+  return async ({hostname, whoAnswers, watches}, signal) => {
+    const at = Date.now();
     const findings = await probeEdge(hostname, [...edgeAddresses.endpoints], {
       timeoutMs: edgeTimeoutMs,
       signal,
@@ -137,6 +147,7 @@ function lookAtEdge(
       proxyProtocol: config.settings.edge.proxyProtocol,
     });
     for (const f of findings) edgeProbes.inc({result: 'unreachable' in f ? 'unreachable' : 'presented'});
+    if (watches && !signal.aborted) edgeHealth.note({hostname, ...watches}, findings, at);
     return findings;
   };
 }
@@ -157,6 +168,20 @@ export function edgeAddressesOf(
     resolve: (hostname, signal) => resolveAddresses(resolvers, hostname, {signal}),
     log,
     count: (result) => edgeSearches.inc({result}),
+  });
+}
+
+/** The health of the edge's addresses, by a sample of the Live hostnames that `edge` probes. */
+export function edgeHealthOf(
+  {config: {policy}}: Pick<RoleParts, 'config'>,
+  edgeAddresses: EdgeAddresses,
+  {edge, report}: {edge: () => Observations['edge']; report: (news: EdgeNews) => void},
+): EdgeHealth {
+  return new EdgeHealth({
+    addresses: () => edgeAddresses.endpoints.map((endpoint) => placeOf({edge: endpoint})),
+    sample: (count) => edge().sample(count, ({watches}) => watches !== undefined),
+    confirmationsMs: policy.edgeConfirmationsMs,
+    report,
   });
 }
 

@@ -5,6 +5,7 @@ import type {Caches} from '../controllers/state/caches.ts';
 import {Census, timeHostnames} from '../controllers/state/census.ts';
 import type {OrderQueue} from '../controllers/orders/order-queue.ts';
 import type {PlainHttp} from '../controllers/writers/plain-http.ts';
+import type {EdgeHealth} from '../controllers/probes/edge-health.ts';
 import type {Tenants} from '../controllers/state/tenants.ts';
 import type {Preflight} from '../preflight/preflight.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
@@ -17,6 +18,7 @@ interface MeasureSources {
   orders: OrderQueue;
   plainHttp: Pick<PlainHttp, 'rivals'>;
   preflight: Pick<Preflight, 'known'>;
+  edgeHealth: Pick<EdgeHealth, 'serving'>;
   issuerRef: IssuerRef;
   leads: () => boolean;
 }
@@ -25,7 +27,7 @@ interface MeasureSources {
 export function measure(
   registry: Registry,
   {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, plainHttp, preflight, issuerRef, leads}: MeasureSources,
+  {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuerRef, leads}: MeasureSources,
 ): void {
   const census = new Census(caches, issuerRef);
   timeHostnames(caches.domains, leads, {
@@ -35,6 +37,8 @@ export function measure(
   const standing: LeaderFacts = {
     phases: () => census.phases.sizes(),
     waiting: () => census.waiting(),
+    degraded: () => census.degraded(),
+    edgeAddresses: () => edgeHealth.serving(),
     certificates: () => census.certificates(Date.now()),
     firstEnd: () => census.firstEnd(),
     certificatesToMove: () => census.toMove(),

@@ -12,6 +12,7 @@ import {FirstDomains} from '../controllers/state/first-domains.ts';
 import {Issuer} from '../controllers/state/issuer.ts';
 import {intentAnnotation} from '../resources/labels.ts';
 import {removeFinalizers} from '../controllers/writers/remove-finalizers.ts';
+import type {Observations} from '../controllers/probes/observations.ts';
 import {OrderQueue} from '../controllers/orders/order-queue.ts';
 import {otherIngresses, PlainHttp} from '../controllers/writers/plain-http.ts';
 import {ProjectSlots} from '../controllers/state/project-slots.ts';
@@ -38,8 +39,9 @@ import type {Wake} from '../kube/controller/wake.ts';
 import {eventOfAnswer, Preflight} from '../preflight/preflight.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
+import {eventOfEdge} from '../observability/edge.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
-import {edgeAddressesOf, makeObservations, plainHttpServes} from './looks.ts';
+import {edgeAddressesOf, edgeHealthOf, makeObservations, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
 import type {RoleParts} from './parts.ts';
 import {worldOf} from './preflight.ts';
@@ -57,7 +59,12 @@ export function operator(parts: RoleParts): Manager {
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
   const {claims, ownedObjects, resting} = writers(client, caches, ordersOf);
   const [checks, edgeAddresses] = [new CheckTimes(), edgeAddressesOf(parts, caches, counters)];
-  const [known, looks] = [[issuer, edgeAddresses], makeObservations(parts, counters, {issuer, checks, edgeAddresses})];
+  const edgeHealth = edgeHealthOf(parts, edgeAddresses, {
+    edge: () => looks.edge,
+    report: (news) => reportPlatform(parts, events, eventOfEdge(news)),
+  });
+  const looks: Observations = makeObservations(parts, counters, {issuer, checks, edgeAddresses, edgeHealth});
+  const known = [issuer, edgeAddresses];
   const orders: OrderQueue = orderQueue(policy, (hostname) => claims.of(hostname)?.spec.tenant);
   const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
   const preflight = preflightOf(parts, edgeAddresses, events);
@@ -65,11 +72,24 @@ export function operator(parts: RoleParts): Manager {
   const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
-  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, issuerRef: policy.issuerRef, leads});
+  const measured = {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuerRef: policy.issuerRef, leads};
+  measure(registry, counters, measured);
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
   const certified = new CertificateTimes(caches.certificates);
-  const sources = {tenants, issuer, edgeAddresses, looks, orders, checks, firsts, places, plainHttp, certified};
+  const sources = {
+    tenants,
+    issuer,
+    edgeAddresses,
+    edgeHealth,
+    looks,
+    orders,
+    checks,
+    firsts,
+    places,
+    plainHttp,
+    certified,
+  };
   const writes = {claims, ownedObjects, resting, events};
   let startedAt = Infinity;
   const deps = {...caches, ...looks, ...sources, ...writes, client, policy, pace, startedAt: () => startedAt};
@@ -86,6 +106,7 @@ export function operator(parts: RoleParts): Manager {
       .whenSynced(() => refuseUnfitClass(caches, policy))
       .whenLeading(() => {
         startedAt = Date.now();
+        edgeHealth.begin();
         book.begin();
         plainHttp.begin();
         reportWhatIsOpen(parts, events);
@@ -96,7 +117,7 @@ export function operator(parts: RoleParts): Manager {
       .addServer({
         start: async () => known.forEach((part) => part.start()),
         stop: async () =>
-          [...Object.values(looks), orders, ...known, plainHttp, preflight].forEach((part) => part.stop()),
+          [...Object.values(looks), edgeHealth, orders, ...known, plainHttp, preflight].forEach((part) => part.stop()),
       })
   );
 }

@@ -19,6 +19,9 @@ const errors = 'controller_runtime_reconcile_errors_total{SELECTOR,role="operato
 const stalled = 'doorplate_hostnames_waiting{SELECTOR,waiting_for="Platform",reason="IssuanceStalled"}';
 const used = 'doorplate_order_budget_used{SELECTOR,window_seconds="10800"}';
 const expiring = 'doorplate_certificates{SELECTOR,state="Expiring"}';
+const addressServes = (edge: string): string =>
+  `doorplate_edge_address_serving{SELECTOR,role="operator",edge="${edge}"}`;
+const lost = 'doorplate_hostnames_degraded{SELECTOR,reason="CertificateLost"}';
 const unreadable = 'cache_unreadable_objects{SELECTOR,role="operator",resource="services"}';
 const denies = 'doorplate_admission_policy_denies{SELECTOR,namespaces="account"}';
 const rivals = 'doorplate_plain_http_rivals{SELECTOR}';
@@ -37,6 +40,9 @@ export const healthy: Record<string, string> = {
   [used]: '150x240',
   'doorplate_order_budget_limit{SELECTOR,window_seconds="10800"}': '300x240',
   [expiring]: '0x240',
+  [addressServes('192.0.2.1:443')]: '1x240',
+  [addressServes('192.0.2.2:443')]: '1x240',
+  [lost]: '0x240',
   [checks('Proven')]: '0+10x240',
   [checks('ResolverFailure')]: '0+1x240',
   [unreadable]: '0x240',
@@ -75,6 +81,22 @@ export const cases: readonly Case[] = [
     fires: '20m',
     labels: {controller: 'customdomain'},
     says: 'Reconciles of customdomain have been failing for 15 minutes',
+  },
+  {
+    alert: 'DoorplateEdgeAddressFails',
+    series: {[addressServes('192.0.2.2:443')]: '1x10 0x230'},
+    quiet: '15m',
+    fires: '17m',
+    labels: {edge: '192.0.2.2:443'},
+    says: 'The edge at 192.0.2.2:443 has not served a sample of Live hostnames for 5 minutes',
+  },
+  {
+    alert: 'DoorplateCertificateLost',
+    series: {[lost]: '0x10 2x230'},
+    quiet: '25m',
+    fires: '27m',
+    labels: {},
+    says: '2 Live hostnames have had no valid certificate for 15 minutes',
   },
   {
     alert: 'DoorplateEdgeNotServing',

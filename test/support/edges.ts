@@ -23,8 +23,13 @@ export const twoEdges = () => [
   `budgets.account[0].per=${orderBudget.windowMs / 1000}s`,
 ];
 
-/** An edge that its Service alone tells. The tests of test/faults/edge-service make the Service. */
-export const edgeByService = () => ['edge.addresses=null', 'edge.service.namespace=traefik', 'edge.service.name=edge'];
+/** An edge that its Service alone tells, watched in a hurry. test/faults/edge-service and test/faults/edge-drift create the Service. */
+export const edgeByService = () => [
+  'edge.addresses=null',
+  'edge.service.namespace=traefik',
+  'edge.service.name=edge',
+  'edge.faultConfirmations={2s,4s,8s}',
+];
 
 /** Throws where Doorplate is installed otherwise. */
 export const withTwoEdges = (): Promise<void> =>

@@ -45,6 +45,7 @@ export const policy: Policy = {
   ],
   recheckIntervalMs: 6 * hours,
   driftConfirmationsMs: [minutes, 5 * minutes, 15 * minutes, 60 * minutes],
+  edgeConfirmationsMs: [minutes, 5 * minutes, 15 * minutes],
   takeoverConfirmationsMs: [2 * seconds, 5 * seconds, 10 * seconds],
   quarantineTimeMs: 30 * days,
   addressOnly: false,

@@ -111,7 +111,8 @@ export class Foresight {
           return looked ? confirmed.map((ms) => ({result: looked.result, at: this.#startedAt - ms})) : [];
         },
       },
-      edge: {latest: () => undefined},
+      edge: {recent: () => []},
+      edgeHealth: {state: undefined},
       issuance: {latest: () => undefined},
       orders: {orders: () => [], grant: () => undefined},
       checks: {of: () => undefined},

@@ -4,7 +4,7 @@ import type {Diagnosis} from '../../domain/certificates/diagnosis.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import type {Verdict} from '../../domain/verification/method.ts';
 import type {Question} from '../../domain/verification/records.ts';
-import type {EdgeFinding, Look} from '../../domain/world.ts';
+import type {EdgeFinding, Look, WatchedLeaf} from '../../domain/world.ts';
 import {type Key, keyOf} from '../../kube/objects.ts';
 import type {IssuanceQuestion} from './issuance-reader.ts';
 import type {Observer} from './observer.ts';
@@ -20,6 +20,8 @@ export interface DnsQuestion extends Question {
 export interface EdgeQuestion {
   hostname: Hostname;
   whoAnswers: boolean;
+  /** Set for a Live hostname: the leaf that the edge must present. */
+  watches?: WatchedLeaf;
 }
 
 /** Key for the results of a check. The kind keeps the keys of DNS checks, edge probes and reads apart. */
@@ -61,7 +63,8 @@ export function schedule(
     } else if (look.what === 'edge') {
       const key = edgeKey(look.hostname);
       kept.edge.add(key);
-      if (isDue) edge.due(owner, key, {hostname: look.hostname, whoAnswers: look.whoAnswers}, look.at);
+      const {hostname, whoAnswers, watches} = look;
+      if (isDue) edge.due(owner, key, {hostname, whoAnswers, ...(watches && {watches})}, look.at);
       else edge.keep(owner.key, key);
     } else {
       const key = issuanceKey(look.hostname, look.attempt.id);

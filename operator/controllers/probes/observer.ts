@@ -121,6 +121,22 @@ export class Observer<Q, R, K extends string = string> {
     this.#appointments.set(entry, delay * (1 - jitter * Math.random()));
   }
 
+  /** Makes checks of this number of questions due now, chosen at random among those that match. Returns the number of matches. */
+  sample(count: number, matches: (question: Q) => boolean): number {
+    const chosen: [owner: ProbeOwner, key: K, question: Q][] = [];
+    let found = 0;
+    for (const keys of this.#owners.values())
+      for (const [key, {owner, question}] of keys) {
+        if (!matches(question)) continue;
+        // Algorithm R (Vitter 1985): every match has the same chance.
+        const place = found < count ? found : Math.floor(Math.random() * (found + 1));
+        if (place < count) chosen[place] = [owner, key, question];
+        found++;
+      }
+    for (const [owner, key, question] of chosen) this.due(owner, key, question, this.#now());
+    return found;
+  }
+
   /** Keeps the results of a key without scheduling a check. A running check continues. */
   keep(owner: string, key: K): void {
     const entry = this.#owners.get(owner)?.get(key);

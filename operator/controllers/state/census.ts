@@ -5,7 +5,7 @@
 import {type HostStatus, phases} from '../../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef} from '../../api/foreign.ts';
 import {hasCondition, isRetained, isSameIssuer} from '../../domain/certificates/certificate.ts';
-import {reasonOf} from '../../domain/reasons/reasons.ts';
+import {type ReasonName, reasonOf} from '../../domain/reasons/reasons.ts';
 import type {Change} from '../../kube/cache/cache.ts';
 import type {ChangeSource} from '../../kube/controller/wake.ts';
 import {Tally} from '../../kube/collections/tally.ts';
@@ -33,12 +33,18 @@ export interface WaitingHostnames {
 export const certificateStates = ['Ready', 'Issuing', 'NotReady', 'Resting'] as const;
 export const claimStates = ['Held', 'Quarantined'] as const;
 
-/** A certificate that ends within this time counts as expiring, once it should have been renewed, ms. */
-const expiringMs = 7 * 86_400_000;
+/** A certificate with less than this share of its life left counts as expiring. Lives differ: 90 days, 45 days, 6 days. */
+const expiringShare = 1 / 3;
+
+/** The reasons of Live hostnames that do not work. */
+export const degradedReasons = ['EdgeNotServing', 'EdgeUnreachable', 'CertificateLost'] as const satisfies ReasonName[];
+const isDegraded = (reason: string): boolean => (degradedReasons as readonly string[]).includes(reason);
 
 export class Census {
   /** Hostnames by phase. */
   readonly phases = new Tally(phases);
+  /** Live hostnames that do not work, by reason. */
+  readonly #degraded = new Tally(degradedReasons);
   /** Claims by whether they have a holder. */
   readonly claims = new Tally(claimStates);
   /** Certificates by state; Ready ones with the time from which they count as expiring. */
@@ -60,6 +66,10 @@ export class Census {
     );
   }
 
+  degraded(): Iterable<readonly [reason: string, count: number]> {
+    return this.#degraded.sizes();
+  }
+
   *waiting(): Iterable<WaitingHostnames> {
     for (const [group, count] of this.#waiting.sizes()) {
       const [waitingFor = '', reason = ''] = group.split(' ');
@@ -68,7 +78,7 @@ export class Census {
   }
 
   /**
-   * Counts Certificates, each in one state. `Expiring`: past its renewal time, and at most a week before its end. cert-manager reports an
+   * Counts Certificates, each in one state. `Expiring`: past its renewal time, with less than a third of its life left. cert-manager reports an
    * expired Certificate as not Ready (cert-manager: policies.CurrentCertificateHasExpired).
    */
   *certificates(now: number): Iterable<[state: string, count: number]> {
@@ -93,6 +103,7 @@ export class Census {
 
   #countHost({phase, waitingFor, reason, since}: HostStatus, by: 1 | -1): void {
     this.phases.change(phase, by);
+    if (phase === 'Live' && isDegraded(reason)) this.#degraded.change(reason, by);
     const row = reasonOf(reason);
     // Another release of Doorplate may have written a reason that this one does not know.
     if (row?.health !== 'done') this.#waiting.change(`${waitingFor} ${row ? reason : 'Other'}`, by, Date.parse(since));
@@ -102,7 +113,8 @@ export class Census {
     const state = stateOf(certificate);
     const end = Date.parse(certificate.status?.notAfter ?? '');
     const renewal = Date.parse(certificate.status?.renewalTime ?? '');
-    const expiring = Math.max(end - expiringMs, renewal || 0);
+    const begin = Date.parse(certificate.status?.notBefore ?? '');
+    const expiring = Math.max(begin > 0 ? end - (end - begin) * expiringShare : 0, renewal || 0);
     this.#certificates.change(state, by, expiring > 0 ? expiring : Infinity);
     if (state === 'Resting' || !(end > 0)) return;
     this.#ends.change('Used', by, end);

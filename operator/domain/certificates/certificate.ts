@@ -36,6 +36,8 @@ export interface CertificateFacts {
   /** The issuer that the newest request names. */
   askedOf?: IssuerRef;
   ready: boolean;
+  /** Since when it is not ready (RFC 3339), with cert-manager's reason and message. */
+  unready?: {since?: string; reason: string; message: string};
   /** The Certificate is retained: it has no use for now. */
   resting?: true;
   /** RFC 3339. */
@@ -45,6 +47,8 @@ export interface CertificateFacts {
   renewalTime?: string;
   /** SHA-256 of the leaf that was issued last. The edge must present this leaf. */
   leafSha256?: string;
+  /** When that leaf was issued, RFC 3339. */
+  issuedAt?: string;
   /** Error of the newest attempt. */
   failure?: string;
   /** cert-manager is issuing: the condition Issuing is True. */
@@ -103,6 +107,14 @@ export const isRetained = ({metadata: {labels}}: Pick<Certificate, 'metadata'>):
 
 const trueCondition = ({status}: Certificate, type: string) =>
   status?.conditions?.find((c) => c.type === type && c.status === 'True');
+
+/** cert-manager's reason and message about a Certificate that is not ready. */
+function unreadyOf({status}: Certificate): CertificateFacts['unready'] {
+  const condition = status?.conditions?.find((c) => c.type === 'Ready' && c.status !== 'True');
+  if (!condition) return undefined;
+  const {lastTransitionTime: since, reason, message} = condition;
+  return {...(since !== undefined && {since}), reason, message};
+}
 export const hasCondition = (certificate: Certificate, type: string): boolean =>
   trueCondition(certificate, type) !== undefined;
 
@@ -136,12 +148,14 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
   const {namespace = '', uid = '', name = ''} = newest?.metadata ?? {};
   const privateKey = privateKeyOf(certificate);
   const issuing = trueCondition(certificate, 'Issuing');
+  const unready = unreadyOf(certificate);
   return {
     name: certificate.metadata.name,
     ...(privateKey && {privateKey}),
     issuerRef: certificate.spec.issuerRef,
     ...(newest?.issuerRef && {askedOf: newest.issuerRef}),
     ready: hasCondition(certificate, 'Ready'),
+    ...(unready && {unready}),
     issuing: issuing !== undefined,
     ...(issuing?.lastTransitionTime !== undefined && {issuingSince: issuing.lastTransitionTime}),
     ...(isRetained(certificate) && {resting: true as const}),
@@ -149,6 +163,7 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
     notAfter: certificate.status?.notAfter,
     ...(certificate.status?.renewalTime !== undefined && {renewalTime: certificate.status.renewalTime}),
     leafSha256: current?.leafSha256,
+    ...(current?.endedAt !== undefined && {issuedAt: current.endedAt}),
     // A process may have deleted the request to start another attempt, and ended before the attempt began.
     failure: newest ? newest.failure : failedWith(certificate),
     attemptAt: newest?.metadata.creationTimestamp,

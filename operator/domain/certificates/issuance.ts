@@ -150,11 +150,13 @@ function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
  * When the attempt began, ms since the epoch. For a moment between two attempts no request exists. Then the latest of three times counts:
  * creation of the Certificate, start of its condition Issuing, and the published start of the attempt.
  */
-function begunAt({now, certificate, before}: Attempted): number {
-  const {attemptAt, createdAt = timestamp(now), issuingSince} = certificate;
-  if (attemptAt !== undefined) return Date.parse(attemptAt);
+function begunAt({now, certificate, before, wasLive}: Attempted): number {
+  const {attemptAt, createdAt = timestamp(now), issuingSince, unready} = certificate;
+  // An attempt from before the certificate was lost has ended.
+  const lostAt = wasLive ? Date.parse(unready?.since ?? createdAt) : -Infinity;
+  if (attemptAt !== undefined) return Math.max(Date.parse(attemptAt), lostAt);
   const said = before?.reason === 'Issuing' ? before.since : undefined;
-  return Math.max(...[createdAt, issuingSince ?? [], said ?? []].flat().map((at) => Date.parse(at)));
+  return Math.max(lostAt, ...[createdAt, issuingSince ?? [], said ?? []].flat().map((at) => Date.parse(at)));
 }
 
 /** The step after an order that has not led to a certificate yet. */
@@ -218,8 +220,10 @@ function attempted(
   if (unread) return notYetRead(w, orderRequest);
   if (spent && gives.withhold) return {...exhausted(w, spent), ...gives};
 
+  // A lost certificate that cert-manager does not replace.
+  const idle = w.wasLive && !certificate.ready && !certificate.issuing;
   // Re-verify: the hostname was just checked again, is still verified, and no CAA record forbids it.
-  const again = w.asked && checked.proven && caa?.kind !== 'Unknown' && (stalled || failed);
+  const again = w.asked && checked.proven && caa?.kind !== 'Unknown' && (stalled || failed || idle);
   if (again && !spent) {
     const waits = inLine(w);
     return waits

@@ -15,6 +15,7 @@ import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
 import type {Budgets, Order} from '../certificates/budget.ts';
 import {memoryMs, toRemember} from '../certificates/budget.ts';
 import type {ClaimWrite} from './claim-write.ts';
+import {confirmationsIn} from '../confirmations.ts';
 import {doubtMs} from './drift.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import {projectHost} from '../hostnames/hostname.ts';
@@ -178,21 +179,8 @@ function negatives(rival: ClaimInput['rival']): readonly {at: number}[] {
   return asked.slice(asked.findLastIndex(({verdict}) => !denies(verdict)) + 1);
 }
 
-/** When the owner's verification was first denied, the number of confirmations since, and the time of the last confirmation. */
-function confirmations(
-  rival: ClaimInput['rival'],
-  afterMs: readonly number[],
-): {since: number; confirmed: number; lastAt: number} | undefined {
-  const [first, ...others] = negatives(rival);
-  if (!first) return undefined;
-  const counted = {since: first.at, confirmed: 0, lastAt: first.at};
-  for (const {at} of others)
-    if (counted.confirmed < afterMs.length && at >= first.at + afterMs[counted.confirmed]!) {
-      counted.confirmed++;
-      counted.lastAt = at;
-    }
-  return counted;
-}
+const confirmations = (rival: ClaimInput['rival'], afterMs: readonly number[]) =>
+  confirmationsIn(negatives(rival), afterMs);
 
 /**
  * Time at which the owner's negative was confirmed: seen first, then seen again after each time of `afterMs`, with no other answer

@@ -3,6 +3,8 @@ import type {DnsRecordStatus, HostStatus, Party, ZoneStatus} from '../../api/cus
 import {cut} from '../../api/rules.ts';
 import type {ClaimWrite} from '../claims/claim-write.ts';
 import type {Routing} from '../routes/hand-over.ts';
+import {edgeGraceMs} from '../routes/edge.ts';
+import type {EdgeFault} from '../routes/edge-watch.ts';
 import {isAlike} from './dns-records.ts';
 import type {HostReport, Outcome} from './outcome.ts';
 import type {Host, RetainedStatus} from './stages.ts';
@@ -22,6 +24,8 @@ export interface HostDecision extends Routing {
   refusal?: Refusal;
   /** It is served on although DNS proves it no longer. */
   drifted: boolean;
+  /** A Live hostname that an address of the edge does not serve. */
+  edgeFault?: EdgeFault;
   /** Whether a requested check is still to be made. */
   asked: boolean;
   /** Whether the entry is transient, because the next state is expected soon. */
@@ -31,12 +35,13 @@ export interface HostDecision extends Routing {
   wakeAt?: number;
 }
 
-/** `routing`: the objects that it needs, unless a step has said otherwise. */
+/** `routing`: the objects that it needs, unless a step has said otherwise. `edgeFault`: the confirmed fault of a Live hostname. */
 export function finish(
   host: Host,
   kept: RetainedStatus,
   {answer, outcomes}: {answer: HostReport; outcomes: readonly Outcome[]},
   routing: Routing,
+  edgeFault?: EdgeFault,
 ): HostDecision {
   const {world} = host;
   const last = <K extends keyof Outcome>(what: K) => outcomes.findLast((o) => o[what] !== undefined)?.[what];
@@ -52,6 +57,7 @@ export function finish(
     ...(freshAttempt && {freshAttempt}),
     ...(orderRequest && {orderRequest}),
     ...(kept.refusal && {refusal: kept.refusal}),
+    ...(edgeFault && answer.phase === 'Live' && {edgeFault}),
     records: kept.records,
     asked: asked && answer.phase !== 'NotAccepted',
     passing: outcomes.some((o) => o.passing),
@@ -95,6 +101,12 @@ function entryOf(
 /** An edge that is now unreachable and now serves another certificate has been missing all the time. */
 const isSameReason = (before: string, now: ReasonName) =>
   before === now || (reasonOf(before)?.stalledAfter === 'edgeGrace' && reasons[now].stalledAfter === 'edgeGrace');
+
+/** When a Live hostname with a reason that stalls after the edge's grace period becomes Stalled, ms since the epoch. */
+export function stalledAt(reason: ReasonName, {world, before}: Pick<Host, 'world' | 'before'>): number {
+  const since = before?.phase === 'Live' && isSameReason(before.reason, reason) ? Date.parse(before.since) : world.now;
+  return since + edgeGraceMs;
+}
 
 /** The zone in its former words, where there is nothing else to tell. */
 const sameZone = (before: ZoneStatus | undefined, now: ZoneStatus | undefined) =>

@@ -5,6 +5,10 @@ import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {phaseOf} from './routing.ts';
 import type {PlannedHost} from './stages.ts';
+import {stalledAt} from './finish.ts';
+import type {Party} from '../../api/custom-domain.ts';
+import {reasons} from '../reasons/reasons.ts';
+import {quote} from '../text.ts';
 import type {IssuanceStep} from '../certificates/issuance.ts';
 import {afterOrder, expiryOf} from '../certificates/issuance.ts';
 import {writeErrorRetryMs, tell} from '../status/write-error.ts';
@@ -46,6 +50,38 @@ export function watchRenewal(host: PlannedHost): Outcome {
     ...asks,
     wakeAt: [...wakeAt, ...(asks.wakeAt ?? [])],
     ...(step?.reason === 'CertificateExpired' && say(phaseOf(host), step)),
+  };
+}
+
+/** cert-manager's reasons for a Certificate that does not match its spec any more, while its leaf may still be served. */
+const changingSpec: ReadonlySet<string> = new Set(['IncorrectIssuer', 'SecretMismatch', 'RequestChanged']);
+
+/** A Live hostname whose certificate is missing or not valid. cert-manager orders another one by itself. */
+export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
+  const {hostname, wasLive, servesStill, facts, issuance, edge, before} = host;
+  const {certificate} = facts;
+  if (!certificate || certificate.ready || !wasLive || servesStill) return undefined;
+  const {reason = '', message = ''} = certificate.unready ?? {};
+  // Only the issuer or the spec changes.
+  if (changingSpec.has(reason) && !edge?.fault) return undefined;
+  const step = afterOrder({...issuance, certificate});
+  const isOnItsWay = step.reason === 'Issuing' && certificate.failure === undefined;
+  // After a restart the report stays until cert-manager's messages and the DNS are read again.
+  const isUnread =
+    (step.read && !issuance.diagnosis) || (step.reason === 'IssuanceStalled' && !issuance.checked.proven);
+  const cause = message === '' ? '' : ` cert-manager says: ${quote(message).replace(/\.?$/, '.')}`;
+  const asks = asksOf(step, host);
+  return {
+    ...asks,
+    wakeAt: [...(asks.wakeAt ?? []), stalledAt('CertificateLost', host)],
+    ...(isOnItsWay && {passing: true}),
+    ...(before?.reason === 'CertificateLost' && isUnread
+      ? sayAgain(before)
+      : say('Live', {
+          reason: 'CertificateLost',
+          message: `The certificate of ${hostname} is missing or not valid.${cause} ${step.message}`,
+          waitingFor: step.waitingFor ?? (reasons[step.reason].waitingFor as Party),
+        })),
   };
 }
 

@@ -5,6 +5,7 @@ import type {HostReport, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {isAnsweredElsewhere, redirectReadAt} from './routing.ts';
 import type {PlannedHost} from './stages.ts';
+import {stalledAt} from './finish.ts';
 import {reasonOf} from '../reasons/reasons.ts';
 import {canVerifyByTxt, sayRecords, txtRecord} from '../verification/records.ts';
 import {nextEdgeLook} from '../schedule.ts';
@@ -38,8 +39,8 @@ export function awaitEdge({world, hostname, role, redirect, facts, before}: Plan
   const whoAnswers = role === 'Primary' && redirect !== undefined;
   // A fault that was told was seen late enough: its own time does not begin another delay.
   const countsFrom = whoAnswers && !faulty ? since + edgeDelayMs : 0;
-  const {edgeLookedAt} = facts;
-  const seen = (edgeLookedAt ?? 0) < countsFrom ? undefined : seenOnEdge(hostname, facts.certificate, facts.edge);
+  const {edge: found, edgeLookedAt} = facts.edgeIncomplete ? {} : facts;
+  const seen = (edgeLookedAt ?? 0) < countsFrom ? undefined : seenOnEdge(hostname, facts.certificate, found);
   if (seen?.kind === 'Seen') return undefined;
   const watch = (said: Outcome, again: number): Outcome => ({
     looks: [{hostname, what: 'edge', whoAnswers, at: Math.max(countsFrom, nextEdgeLook(since, edgeLookedAt, now))}],
@@ -49,7 +50,7 @@ export function awaitEdge({world, hostname, role, redirect, facts, before}: Plan
   if (seen && seen.kind !== 'Pending' && waits && (faulty || now - since >= edgeDelayMs))
     return watch(say('Verified', {reason: seen.kind, message: seen.message}), edgeGraceMs);
   // After a restart the last finding stands.
-  if (facts.edge === undefined && faulty) return watch(sayAgain(before), edgeGraceMs);
+  if (found === undefined && faulty) return watch(sayAgain(before), edgeGraceMs);
   const message = `${hostname} has its certificate; the edge is being watched for it.`;
   return watch(
     // When what it becomes counts as seen is told by the time of this entry.
@@ -71,6 +72,21 @@ function sayPublished(host: PlannedHost): Outcome {
   const message = `${hostname} is ready; its redirect to ${primary.hostname} is being published.`;
   return {...(readAt < Infinity && {wakeAt: [readAt]}), ...say('Verified', {reason: 'RoutesPending', message})};
 }
+
+/** The edge probes of a Live hostname (rule 6). Verify is answered after a probe. */
+export function probeEdge({hostname, edge, facts, servesStill}: PlannedHost): Outcome | undefined {
+  if (!edge) return undefined;
+  const {leafSha256, notAfter} = (servesStill ? facts.formerCertificate : facts.certificate) ?? {};
+  const watches = {leafSha256, notAfter, confirms: edge.confirms};
+  return {
+    looks: [{hostname, what: 'edge', whoAnswers: false, watches, at: edge.nextProbe}],
+    ...(edge.awaited && {unanswered: true}),
+  };
+}
+
+/** The edge does not present the issued certificate. Phase and routes stay. */
+export const reportEdgeFault = (host: PlannedHost): Outcome | undefined =>
+  host.edge?.fault && {wakeAt: [stalledAt(host.edge.fault.reason, host)], ...say('Live', host.edge.fault)};
 
 /** It is served although it is no longer acceptable (rule 8). */
 export const reportGraceOfDowngrade = ({refusal}: PlannedHost): Outcome | undefined => refusal && say('Live', refusal);

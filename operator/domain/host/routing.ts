@@ -2,10 +2,13 @@
 
 import type {Phase} from '../../api/custom-domain.ts';
 import type {IssuerRef} from '../../api/foreign.ts';
+import type {CertificateFacts} from '../certificates/certificate.ts';
 import {makeCertificate} from '../certificates/certificate.ts';
 import type {Routing} from '../routes/hand-over.ts';
 import {handOver, none} from '../routes/hand-over.ts';
 import {edgeSettlesMs} from '../routes/edge.ts';
+import type {EdgeFault, EdgeWatch} from '../routes/edge-watch.ts';
+import {isEdgeFault, watchEdge} from '../routes/edge-watch.ts';
 import type {Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
 import type {PlannedHost, Proven} from './stages.ts';
@@ -36,6 +39,7 @@ export function plan(host: Proven): PlannedHost {
   const former = changing ? objectsOf(host, {use: otherUse(useOf(role))}) : none;
   const {wakeAt: settlesAt, ...routing} = changing ? changeOver(host, former, next) : {...next, wakeAt: undefined};
   const servesStill = changing && role === 'RedirectSource' && !routing.routed && before?.phase === 'Live';
+  const edge = edgeWatchOf(host, servesStill ? facts.formerCertificate : facts.certificate);
   return {
     ...host,
     // The routes of its former holder go first.
@@ -44,7 +48,22 @@ export function plan(host: Proven): PlannedHost {
     former,
     ...(settlesAt !== undefined && {settlesAt}),
     servesStill,
+    ...(edge && {edge}),
   };
+}
+
+/** `certificate`: the one that the edge must present. */
+function edgeWatchOf(
+  {world, hostname, role, facts, before, wasLive}: Proven,
+  certificate: CertificateFacts | undefined,
+): EdgeWatch | undefined {
+  if (!wasLive || !certificate) return undefined;
+  const {edge: findings, edgeLookedAt: at, edgeEarlier = []} = facts;
+  const probes = findings && at !== undefined ? [...edgeEarlier, {findings, at}] : edgeEarlier;
+  // A drift or a downgrade takes the place of the fault in the entry, but not in the conditions of the primary.
+  const said = role === 'Primary' ? world.domain.status?.conditions?.find((c) => c.type === 'Live') : undefined;
+  const published = [before, said].find((s) => s !== undefined && isEdgeFault(s.reason));
+  return watchEdge({world, hostname, certificate, probes, published: published as EdgeFault | undefined});
 }
 
 /**

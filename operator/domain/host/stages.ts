@@ -8,6 +8,7 @@
 import type {DnsRecordStatus, HostStatus, ZoneStatus} from '../../api/custom-domain.ts';
 import type {IssuerRef, Project} from '../../api/foreign.ts';
 import type {ClaimWrite} from '../claims/claim-write.ts';
+import type {EdgeWatch} from '../routes/edge-watch.ts';
 import type {Routing} from '../routes/hand-over.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import type {WantedHost} from '../hostnames/hosts.ts';
@@ -107,4 +108,6 @@ export interface PlannedHost extends Proven {
   settlesAt?: number;
   /** A redirect source that was the primary: it serves until its redirect stands. */
   servesStill: boolean;
+  /** The edge probes of a Live hostname, and the fault that they have confirmed. */
+  edge?: EdgeWatch;
 }

@@ -16,14 +16,16 @@ import {
 } from './awaiting.ts';
 import type {HostDecision} from './finish.ts';
 import {finish} from './finish.ts';
-import {awaitCertificate, keepOnHold, reportWriteError, watchRenewal} from './issuing.ts';
+import {awaitCertificate, keepOnHold, reportLostCertificate, reportWriteError, watchRenewal} from './issuing.ts';
 import {
   answerInPlaceOfAnother,
   awaitEdge,
   beginWaitingForPrimary,
   goOnWaitingForPrimary,
+  probeEdge,
   publishRedirect,
   reportCdn,
+  reportEdgeFault,
   reportGraceOfDowngrade,
   reportGraceOfDrift,
   reportLateRenewal,
@@ -53,6 +55,7 @@ const untilVerified: readonly Step<Owned>[] = [
 
 /** Verified, until there is a certificate. */
 const untilCertified: readonly Step<PlannedHost>[] = [
+  probeEdge,
   holdOrderBack,
   recheckDns,
   moveToIssuer,
@@ -61,11 +64,12 @@ const untilCertified: readonly Step<PlannedHost>[] = [
   keepOnHold,
   reportWriteError,
   watchRenewal,
+  reportLostCertificate,
   awaitCertificate,
   serveUntilRedirected,
 ];
 
-/** Verified, until it is seen on the edge (rule 6). Once seen it stays Live: a renewal swaps the leaf while it is served. */
+/** Verified, until it is seen on the edge (rule 6). From then on it stays Live, and `probeEdge` watches it. */
 const untilSeen: readonly Step<PlannedHost>[] = [
   replaceRoutes,
   answerInPlaceOfAnother,
@@ -79,6 +83,7 @@ const untilSeen: readonly Step<PlannedHost>[] = [
 const whileLive: readonly Step<PlannedHost>[] = [
   reportGraceOfDowngrade,
   reportGraceOfDrift,
+  reportEdgeFault,
   reportLateRenewal,
   reportCdn,
   reportServed,
@@ -95,7 +100,8 @@ export function decideHost(world: DecisionWorld, want: WantedHost, primary: Host
   if (!proven) return finish(owned, owned, run(untilVerified, owned), none);
   const planned = plan(proven);
   const decided = run([...untilCertified, ...(planned.wasLive ? [] : untilSeen), ...whileLive], planned);
-  return finish(planned, decided.answer.phase === 'Live' ? onceLive(planned) : planned, decided, planned.routing);
+  const kept = decided.answer.phase === 'Live' ? onceLive(planned) : planned;
+  return finish(planned, kept, decided, planned.routing, planned.edge?.fault);
 }
 
 function hostOf(world: DecisionWorld, want: WantedHost, primary: Host['primary']): Host {

@@ -114,30 +114,33 @@ export const certificateReasons = {
     },
   },
   EdgeUnreachable: {
-    means: 'An address of the edge does not answer, or the edge has none.',
-    remedy: 'The platform: bring the edge back, or correct what the settings say of it (edge).',
+    means:
+      'An address of the edge does not answer, or the edge has none. A hostname that was Live before stays in the phase Live; ' +
+      'its condition Live is False until every address answers again.',
+    remedy: 'The platform: bring the edge back, or correct its settings (edge).',
     waitingFor: 'Platform',
     health: 'pending',
     about: 'Edge',
     stalledAfter: 'edgeGrace',
     customer: {
       title: 'Platform does not answer',
-      body: 'The certificate is ready, but this platform does not answer at all of its addresses yet.',
+      body: 'The certificate is ready, but this platform does not answer at all of its addresses.',
       next: contactSupport,
       howLong: '',
     },
   },
   EdgeNotServing: {
     means:
-      'An address of the edge presents another certificate than the one that was issued, or still redirects what is to serve.',
-    remedy: 'Wait; after two minutes the platform must look at its ingress controller.',
+      'An address of the edge presents another certificate than the issued one, or still redirects a hostname that must serve. ' +
+      'A hostname that was Live before stays in the phase Live; its condition Live is False until every address presents the certificate.',
+    remedy: 'Wait; after two minutes the platform must check its ingress controller.',
     waitingFor: 'Platform',
     health: 'pending',
     about: 'Edge',
     stalledAfter: 'edgeGrace',
     customer: {
-      title: 'Domain does not work yet',
-      body: 'The certificate is ready, but the domain does not work with it yet.',
+      title: 'Domain does not work everywhere',
+      body: 'The certificate is ready, but this platform does not use it for the domain at all of its addresses.',
       next: contactSupport,
       howLong: 'This usually takes less than two minutes.',
     },

@@ -35,7 +35,6 @@ export const servingReasons = {
     remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).',
     waitingFor: 'Platform',
     health: 'stalled',
-    conditions: {CertificateReady: 'False'},
     customer: {title: 'Certificate renewal is late', body: message, next: ownStep, howLong: '', tone: 'wait'},
   },
   CertificateExpired: {
@@ -45,6 +44,24 @@ export const servingReasons = {
     health: 'stalled',
     conditions: {CertificateReady: 'False'},
     customer: {title: 'Certificate has expired', body: message, next: ownStep, howLong: '', tone: 'bad'},
+  },
+  CertificateLost: {
+    means:
+      'It was Live, and its certificate is missing or not valid: somebody deleted its Secret, for example. ' +
+      'cert-manager orders another one. The routes stay.',
+    remedy:
+      'The message has the words of cert-manager, and who must act. If no new certificate is issued, ask for a fresh attempt (Re-verify).',
+    waitingFor: 'Platform',
+    health: 'pending',
+    stalledAfter: 'edgeGrace',
+    conditions: {CertificateReady: 'False'},
+    customer: {
+      title: 'Certificate is being replaced',
+      body: 'The certificate of this domain was lost. This platform is getting another one. Until then, visitors can get a warning.',
+      next: ownStep,
+      howLong: 'This usually takes a few minutes.',
+      tone: 'bad',
+    },
   },
   ServedUntilReplaced: {
     means: 'It was the primary; it is served as before until the new primary is Live.',

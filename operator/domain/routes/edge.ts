@@ -12,7 +12,11 @@ export const edgeSettlesMs = edgeDelayMs + 1000;
 /** How long an address of the edge may be missing or wrong before the hostname is Stalled, ms. */
 export const edgeGraceMs = 120_000;
 
-export type Seen = {kind: 'Seen'} | {kind: 'Pending'} | {kind: 'EdgeNotServing' | 'EdgeUnreachable'; message: string};
+export type Seen =
+  | {kind: 'Seen'}
+  | {kind: 'Pending'}
+  /** `edge`: the faulty address, as {@link at} writes it; undefined if no address is known. */
+  | {kind: 'EdgeNotServing' | 'EdgeUnreachable'; message: string; edge?: string};
 
 /** The address and port as in a URL (RFC 3986, 3.2.2). */
 export const at = ({edge: {address, port}}: Pick<EdgeFinding, 'edge'>) =>
@@ -24,6 +28,27 @@ const noAddress = (hostname: Hostname): Seen => ({
     `Nobody knows an address of the edge yet, so ${hostname} cannot be seen there. The certificate is there; the ` +
     'platform must see that the Service in edge.service or edge.probe has an address, or that edge.hostname resolves.',
 });
+
+/** The leaf that an edge probe expects. */
+export interface ExpectedLeaf {
+  hostname: Hostname;
+  /** Lower-case hex over the DER. */
+  leafSha256?: string | undefined;
+  /** RFC 3339, whole seconds. */
+  notAfter?: string | undefined;
+}
+
+/**
+ * Whether an address presented the issued leaf. No request shows the leaf of a Secret that cert-manager found and kept, or whose request is
+ * deleted; then the names and the end of the presented leaf decide.
+ */
+export const presentsIssued = (
+  finding: Pick<EdgeFinding, 'leafSha256' | 'notAfter' | 'subjectAltNames'>,
+  {hostname, leafSha256, notAfter}: ExpectedLeaf,
+): boolean =>
+  leafSha256 !== undefined
+    ? finding.leafSha256 === leafSha256
+    : finding.notAfter === notAfter && finding.subjectAltNames === `DNS:${hostname}`;
 
 /**
  * Rule 6: every address of the edge presented, for this SNI, exactly the leaf that was issued. A hostname that redirected before no
@@ -37,14 +62,12 @@ export function seenOnEdge(
   const {leafSha256: leaf, notAfter} = certificate ?? {};
   if ((leaf ?? notAfter) === undefined || edge === undefined) return {kind: 'Pending'};
   if (edge.length === 0) return noAddress(hostname);
-  // No request shows the leaf of a Secret that cert-manager found and kept, or whose request is deleted. Status shows when that leaf
-  // ends.
-  const issued = (f: EdgeFinding) =>
-    leaf !== undefined ? f.leafSha256 === leaf : f.notAfter === notAfter && f.subjectAltNames === `DNS:${hostname}`;
+  const issued = (f: EdgeFinding) => presentsIssued(f, {hostname, leafSha256: leaf, notAfter});
   const dead = edge.find((f) => f.unreachable !== undefined);
   if (dead)
     return {
       kind: 'EdgeUnreachable',
+      edge: at(dead),
       message:
         `The edge at ${at(dead)} does not answer for ${hostname} (${dead.unreachable}). The certificate is there; ` +
         'the platform must bring the edge back.',
@@ -53,6 +76,7 @@ export function seenOnEdge(
   if (other) {
     return {
       kind: 'EdgeNotServing',
+      edge: at(other),
       message:
         `The edge at ${at(other)} presents another certificate for ` +
         `${hostname}${other.subjectAltNames ? ` (of ${other.subjectAltNames})` : ''} than the one that was issued. ` +
@@ -63,6 +87,7 @@ export function seenOnEdge(
   return former
     ? {
         kind: 'EdgeNotServing',
+        edge: at(former),
         message:
           `The edge at ${at(former)} still redirects ${hostname}, which is to serve now. ` +
           'If that lasts, the platform must look at its ingress controller.',

@@ -1,6 +1,7 @@
 import type {HostStatus} from '../../api/custom-domain.ts';
 import type {Condition} from '../../api/rules.ts';
 import {edgeGraceMs} from '../routes/edge.ts';
+import type {EdgeFault} from '../routes/edge-watch.ts';
 import type {ReasonHealth} from './health.ts';
 import {notReady} from './health.ts';
 import {phaseRows} from './phases.ts';
@@ -19,25 +20,32 @@ function healthOf(host: HostStatus, world: World): ReasonHealth {
   return health;
 }
 
+/** One hostname of a CustomDomain as conditions describe it. */
+export interface DescribedHost {
+  entry: HostStatus;
+  /** Its routes exist. */
+  routed: boolean;
+  /** The refusal of a hostname that is still served. */
+  refusal?: Refusal;
+  /** It is served although DNS does not verify it any more. */
+  drifted: boolean;
+  /** It is Live, and an address of the edge does not serve it. */
+  edgeFault?: EdgeFault;
+}
+
 /**
- * All conditions of a CustomDomain. Accepted to Live describe the primary, so that `kubectl wait --for=condition=Live` agrees with the
- * page. `refusal`: the refusal of a primary that is still served. Ready describes all hostnames.
+ * All conditions of a CustomDomain. Accepted to Live describe the primary, which is the first of `described`, so that
+ * `kubectl wait --for=condition=Live` agrees with the page. Ready describes all hostnames.
  */
 export function makeConditions(
   world: World,
-  hosts: readonly HostStatus[],
-  {routed: primaryRouted, refusal, drifted}: {routed: boolean; refusal?: Refusal; drifted: boolean},
+  described: readonly DescribedHost[],
   previous: readonly Condition[],
 ): Condition[] {
-  const primary = hosts[0]!;
+  const {entry: primary, routed: primaryRouted, refusal, drifted, edgeFault} = described[0]!;
   const {phase, reason, message} = primary;
   const says = reasonOf(reason)?.conditions;
   const {isAccepted, isVerified: proven, isLive} = phaseRows[phase];
-  // A refusal replaces the reason of a primary that stays Verified, so the reason does not show the certificate's progress.
-  const stands = refusal !== undefined && phase === 'Verified' && reason === refusal.reason;
-  const certified =
-    proven &&
-    (stands ? world.facts.get(primary.hostname)?.certificate?.ready === true : says?.CertificateReady === undefined);
   const routed = proven && primaryRouted;
   const claim = (
     type: string,
@@ -53,7 +61,7 @@ export function makeConditions(
   const claims: TimelessCondition[] = [
     claim('Accepted', isAccepted && !refusal, 'Accepted', `${primary.hostname} may be attached.`, refusal),
     claim('Verified', proven && !drifted, 'Proven', `${primary.hostname} is proven to be this tenant's.`),
-    claim('CertificateReady', certified, 'Issued', `${primary.hostname} has its certificate.`),
+    claim('CertificateReady', isCertified(world, primary), 'Issued', `${primary.hostname} has its certificate.`),
     claim(
       'RoutesReady',
       routed,
@@ -63,16 +71,42 @@ export function makeConditions(
         ? {reason: 'RoutesPending', message: 'The ingress rules are being written.'}
         : {reason, message},
     ),
-    claim('Live', isLive, 'Serving', `${primary.hostname} is served over TLS.`),
+    claim('Live', isLive && !edgeFault, 'Serving', `${primary.hostname} is served over TLS.`, edgeFault),
   ];
   if (phase === 'AwaitingVerification' && says?.Verified === 'Unknown') claims[1]!.status = 'Unknown';
 
-  return withTimes([...claims, ...readiness(world, hosts)], previous, world.domain.metadata.generation ?? 0, world.now);
+  return withTimes(
+    [...claims, ...readiness(world, described)],
+    previous,
+    world.domain.metadata.generation ?? 0,
+    world.now,
+  );
+}
+
+/**
+ * CertificateReady is the Ready condition of the Certificate. While only the issuer or the spec of the Certificate changes, a Live hostname
+ * keeps it: its leaf is still served.
+ */
+function isCertified(world: World, {hostname, phase, reason}: HostStatus): boolean {
+  const {isVerified, isLive} = phaseRows[phase];
+  const ready = world.facts.get(hostname)?.certificate?.ready === true;
+  return isVerified && (ready || (isLive && reasonOf(reason)?.conditions?.CertificateReady === undefined));
+}
+
+/** The reason why a hostname does not work now; undefined if it works. */
+function whyNotWorking({entry, edgeFault}: DescribedHost): Pick<HostStatus, 'reason' | 'message'> | undefined {
+  const {phase, reason} = entry;
+  if (!phaseRows[phase].isLive || reasonOf(reason)?.stalledAfter === 'edgeGrace') return entry;
+  return edgeFault;
 }
 
 /** Ready and, while it is not True, exactly one of Reconciling and Stalled. Stalled wins (kstatus reads both before Ready). */
-function readiness(world: World, hosts: readonly HostStatus[]): TimelessCondition[] {
-  const waiting = hosts.filter((h) => !phaseRows[h.phase].isLive);
+function readiness(world: World, described: readonly DescribedHost[]): TimelessCondition[] {
+  const waiting = described.flatMap((host) => {
+    const why = whyNotWorking(host);
+    return why ? {...host.entry, reason: why.reason, message: why.message} : [];
+  });
+  const hosts = described.map(({entry}) => entry);
   const worst = waiting.find((h) => healthOf(h, world) === 'stalled') ?? waiting[0];
   if (!worst) return [{type: 'Ready', status: 'True', ...whyReady(hosts)}];
   const others = waiting.length - 1;

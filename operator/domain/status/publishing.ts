@@ -2,6 +2,7 @@
 import {phases, type CustomDomainStatus, type HostStatus} from '../../api/custom-domain.ts';
 import type {CustomDomain} from '../../api/foreign.ts';
 import {publishedHosts} from '../hostnames/published.ts';
+import {isEdgeFault} from '../routes/edge-watch.ts';
 import type {Decision} from '../world.ts';
 
 type PlannedStatus = Pick<Decision, 'status' | 'passing'>;
@@ -32,6 +33,28 @@ export function isMomentary(domain: CustomDomain, {status, passing}: PlannedStat
   const news = all.filter(({entry, before}) => !saysTheSame(entry, before));
   return (
     news.length > 0 && news.every(({entry, before}) => passing.includes(entry.hostname) && !fallsBack(entry, before))
+  );
+}
+
+/**
+ * Whether every change of a status is about the edge: a fault of one address affects every hostname, so these statuses are written at a
+ * limited rate.
+ */
+export function isAboutEdge(domain: CustomDomain, {status}: PlannedStatus): boolean {
+  const published = domain.status;
+  if (status.lastHandledReconcileAt !== published?.lastHandledReconcileAt) return false;
+  if (status.observedGeneration !== published?.observedGeneration) return false;
+  const all = entries(domain, status);
+  if (all.length !== (published?.hosts ?? []).length) return false;
+  const news = all.filter(({entry, before}) => !saysTheSame(entry, before));
+  // Without news, a fault has lasted so long that the hostname is Stalled.
+  const faulty = news.length > 0 ? news : all.filter(({entry}) => isEdgeFault(entry.reason));
+  return (
+    faulty.length > 0 &&
+    faulty.every(
+      ({entry, before}) =>
+        entry.phase === 'Live' && before?.phase === 'Live' && (isEdgeFault(entry.reason) || isEdgeFault(before.reason)),
+    )
   );
 }
 

@@ -42,7 +42,8 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
       stands: (_, route) => stands(route),
     },
     dns: {latest: () => undefined, recent: () => []},
-    edge: {latest: () => undefined},
+    edge: {recent: () => []},
+    edgeHealth: {state: undefined},
     issuance: {latest: () => undefined},
     orders: {orders: () => [], grant: () => undefined},
     checks: {of: () => undefined},
@@ -106,7 +107,7 @@ describe('What was seen of the edge', () => {
   const seen = (...endpoints: (typeof one)[]) => {
     const known = sources(() => true);
     const edgeAddresses = {edge: {edgeAddresses: endpoints.map(({address}) => address)}, endpoints};
-    return gather({...known, edgeAddresses, edge: {latest: () => looked}}, moment).facts.get('docs.example.com');
+    return gather({...known, edgeAddresses, edge: {recent: () => [looked]}}, moment).facts.get('docs.example.com');
   };
 
   test('counts for the addresses that the edge has now', () => {
@@ -114,8 +115,14 @@ describe('What was seen of the edge', () => {
     expect(seen(two)?.edge).toEqual([looked.result[1]]);
   });
 
-  test('does not count where the edge has got an address since', () => {
+  test('is incomplete if the edge has got an address since', () => {
     const known = seen(one, {address: '192.0.2.3', port: 443});
+    expect(known).toMatchObject({edge: [looked.result[0]], edgeIncomplete: true});
+    expect(seen(one, two)).not.toHaveProperty('edgeIncomplete');
+  });
+
+  test('does not count if the edge has none of its addresses any more', () => {
+    const known = seen({address: '192.0.2.3', port: 443});
     expect([known?.edge, known?.edgeLookedAt]).toEqual([undefined, undefined]);
   });
 });

@@ -86,10 +86,11 @@ beforeEach(() => {
   const caches = filled();
   const [tenants, issuer, edgeAddresses] = [source('tenants'), source('issuer'), source('edgeAddresses')];
   const [orders, firsts, plainHttp] = [source('orders'), source('firsts'), source('plainHttp')];
+  const edgeHealth = source('edgeHealth');
   const places = {movedBy: () => ['acme/moved'], movedByNamespace: () => ['acme/moved']};
   const looks = {dns: source('dns'), edge: source('edge'), issuance: source('issuance')};
   const tables = {
-    domain: wakeDomains(caches, {tenants, issuer, edgeAddresses, looks, orders, firsts, plainHttp}),
+    domain: wakeDomains(caches, {tenants, issuer, edgeAddresses, edgeHealth, looks, orders, firsts, plainHttp}),
     project: wakeProjects(caches, {tenants, orders, places, plainHttp}),
     claim: wakeClaims(caches),
     account: wakeAccounts(caches),

@@ -21,7 +21,6 @@ import {
   later,
   minutes,
   objectLines,
-  otherLeaf,
   policy,
   project,
   proven,
@@ -292,7 +291,7 @@ describe('The life of one hostname, the primary', () => {
         conditions: [
           'Accepted=True/Accepted',
           'Verified=True/Proven',
-          'CertificateReady=False/WriteRefused',
+          'CertificateReady=True/Issued',
           'RoutesReady=False/WriteRefused',
           'Live=False/WriteRefused',
           'Ready=False/WriteRefused',
@@ -396,7 +395,7 @@ describe('The life of one hostname, the primary', () => {
   test('stays Live while its certificate is being renewed', () => {
     const liveWorld = settled(world({facts: {[docs]: served()}}));
     const renewing = later(liveWorld, {
-      facts: {[docs]: served({certificate: certificate({ready: false, leafSha256: otherLeaf})})},
+      facts: {[docs]: served({certificate: certificate({issuing: true})})},
     });
     expect(hostLines(decide(renewing))).toEqual([`${docs} Live Serving Nobody`]);
   });

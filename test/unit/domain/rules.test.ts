@@ -496,10 +496,10 @@ describe('Rule 9, quiet when nothing changes', () => {
     );
   });
 
-  test('a Live domain is waited for by nothing but its next checks: no timer of its own, no look at the edge', () => {
+  test('a Live domain is waited for by nothing but its next DNS check and its next edge probe: no timer of its own', () => {
     const d = decide(settled(world({redirects: [{from: old}], facts: {[docs]: served(), [old]: served()}})));
     expect(d.wakeAt).toBeUndefined();
-    expect(lookLines(d)).toEqual([`dns ${docs} +21600s`, `dns ${old} +21600s`]);
+    expect(lookLines(d)).toEqual([docs, old].flatMap((name) => [`edge ${name} +21600s`, `dns ${name} +21600s`]));
   });
 
   describe('of the zone', () => {

@@ -130,9 +130,10 @@ describe('Certificates are counted', () => {
     {
       ends,
       renewed = 0,
+      life = 90,
       labels,
       issuer = 'acme',
-    }: {ends?: number; renewed?: number; labels?: Record<string, string>; issuer?: string} = {},
+    }: {ends?: number; renewed?: number; life?: number; labels?: Record<string, string>; issuer?: string} = {},
   ): Certificate => ({
     apiVersion: 'cert-manager.io/v1',
     kind: 'Certificate',
@@ -151,16 +152,18 @@ describe('Certificates are counted', () => {
         message: '',
         lastTransitionTime: inDays(0),
       })),
-      ...(ends !== undefined && {notAfter: inDays(ends), renewalTime: inDays(renewed)}),
+      ...(ends !== undefined && {notBefore: inDays(ends - life), notAfter: inDays(ends), renewalTime: inDays(renewed)}),
     },
   });
   const states = () => Object.fromEntries([...census.certificates(now)].filter(([, count]) => count > 0));
 
   test.each([
     ['Ready', certificate(['Ready'], {ends: 60, renewed: 30})],
-    ['Ready', certificate(['Ready', 'Issuing'], {ends: 20, renewed: -10})],
+    ['Ready', certificate(['Ready', 'Issuing'], {ends: 31, renewed: -1})],
+    ['Ready', certificate(['Ready'], {ends: 2.1, renewed: -0.1, life: 6})],
     ['Ready', certificate(['Ready'], {ends: 5, renewed: 1})],
-    ['Expiring', certificate(['Ready'], {ends: 6, renewed: -24})],
+    ['Expiring', certificate(['Ready'], {ends: 29, renewed: -1})],
+    ['Expiring', certificate(['Ready'], {ends: 1.9, renewed: -0.1, life: 6})],
     ['Expiring', certificate(['Ready'], {ends: -1, renewed: -31})],
     ['Issuing', certificate(['Issuing'])],
     ['NotReady', certificate([])],
@@ -227,4 +230,16 @@ test('10,000 domains that wait since as many times are read when they change, an
   for (let scrape = 0; scrape < 5; scrape++) expect([...census.waiting()]).toMatchObject([{count: 10_000}]);
   expect([...census.phases.sizes()]).toContainEqual(['AwaitingVerification', 10_000]);
   expect(reads).toBe(10_000);
+});
+
+test('Live hostnames that do not work are counted by reason, and among the Live ones', () => {
+  domains.tell(
+    domain([
+      host('a.example', {phase: 'Live', reason: 'EdgeNotServing'}),
+      host('b.example', {phase: 'Live', reason: 'Serving'}),
+      host('c.example', {phase: 'Verified', reason: 'EdgeNotServing'}),
+    ]),
+  );
+  expect(Object.fromEntries(census.degraded())).toEqual({EdgeNotServing: 1, EdgeUnreachable: 0, CertificateLost: 0});
+  expect([...census.phases.sizes()]).toContainEqual(['Live', 2]);
 });

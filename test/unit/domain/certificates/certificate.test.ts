@@ -82,6 +82,8 @@ const newest = (requests: readonly IssuedRequest[]) => {
 describe('What is known of a certificate', () => {
   const about = {name: 'docs-1', issuerRef, createdAt: '2026-03-01T12:00:00Z', notAfter: '2026-05-30T12:00:00Z'};
 
+  const unready = {since: '', reason: '', message: ''};
+
   const rows: [string, Certificate, IssuedRequest[], object][] = [
     [
       'is the leaf of the request of its current revision',
@@ -99,7 +101,7 @@ describe('What is known of a certificate', () => {
       'is no leaf before the first revision',
       certificate(undefined, 'False'),
       [request(1, {leafSha256: 'a'})],
-      {ready: false, leafSha256: undefined},
+      {ready: false, unready, leafSha256: undefined},
     ],
     [
       'is no leaf when the request of the revision is gone',
@@ -135,7 +137,7 @@ describe('What is known of a certificate', () => {
       'is no failure once a newer request has begun',
       certificate(undefined, 'False'),
       [request(1, {failure: 'first'}), request(2)],
-      {ready: false, failure: undefined},
+      {ready: false, unready, failure: undefined},
     ],
     [
       'is the request that is under way, and what cert-manager says of it',
@@ -150,7 +152,7 @@ describe('What is known of a certificate', () => {
       {ready: true, askedOf: {name: 'new'}},
     ],
     ['is not ready while nothing is said of it', certificate(undefined, 'unsaid'), [], {ready: false}],
-    ['is not ready while it is unknown', certificate(1, 'Unknown'), [], {ready: false}],
+    ['is not ready while it is unknown', certificate(1, 'Unknown'), [], {ready: false, unready}],
   ];
   test.each(rows)('%s', (_, of, requests, expected) => {
     expect(certificateFacts(of, requests)).toEqual({

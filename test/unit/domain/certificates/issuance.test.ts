@@ -270,7 +270,7 @@ describe('A budget that is spent', () => {
         facts: {[docs]: {...renewing, certificate: {...renewing.certificate, renewalTime: timestamp(live.now)}}},
       }),
     );
-    expect([hostLines(d), d.certificates.length]).toEqual([[`${docs} Live Serving Nobody`], 1]);
+    expect([hostLines(d), d.certificates.length]).toEqual([[`${docs} Live CertificateLost Platform`], 1]);
   });
 
   test('answers a Re-verify; a place in line does not yet', () => {
@@ -507,7 +507,7 @@ describe('A certificate that is due for renewal', () => {
     expect([condition(d, 'Ready')?.status, condition(d, 'Live')?.status, condition(d, 'CertificateReady')]).toEqual([
       'True',
       'True',
-      expect.objectContaining({status: 'False', reason: 'RenewalOverdue'}),
+      expect.objectContaining({status: 'True', reason: 'Issued'}),
     ]);
     expect(d.certificates).toHaveLength(1);
     expect(aged(due + 9 * days, {failure: 'order is invalid', request}, refused).status.hosts?.[0]?.message).toBe(
@@ -522,7 +522,7 @@ describe('A certificate that is due for renewal', () => {
           now: due + 8 * days,
           facts: {
             [docs]: {
-              ...served(),
+              ...served({edgeLookedAt: due + 8 * days}),
               grant,
               checkedAt: due + 8 * days,
               diagnosis: refused,

@@ -564,7 +564,7 @@ describe('Rule 3, drift', () => {
           claims: claimsBy(() => doubted(1, t0)),
           facts: {[docs]: served({verdict: undefined, checkedAt: undefined})},
         }),
-      ).looks[0]?.at,
+      ).looks.find((look) => look.what === 'dns')?.at,
     ).toBe(t0 + 5 * minutes);
   });
 

@@ -84,6 +84,7 @@ describe('The page', () => {
     expect(toned.map(({name, customer}) => [name, customer.tone])).toEqual([
       ['RenewalOverdue', 'wait'],
       ['CertificateExpired', 'bad'],
+      ['CertificateLost', 'bad'],
     ]);
   });
 });
