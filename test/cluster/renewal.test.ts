@@ -1,7 +1,8 @@
 /** Renewals while the hostnames serve: what redirects lets the challenge through, and nobody notices. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {certificates} from '../../operator/resources/resources.ts';
-import {acmeRoot, eventually, issuedLeaf, kubectl, patienceMs, presented} from '../../cluster/cluster.ts';
+import {acmeRoot, api, eventually, issuedLeaf, patienceMs, presented} from '../../cluster/cluster.ts';
+import {renew} from '../support/issuances.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
 
@@ -14,42 +15,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await tenant?.remove();
 });
-
-interface Certificate {
-  metadata: {generation: number};
-  status: {revision?: number; conditions: {type: string}[]};
-}
-const read = async (key: string): Promise<Certificate> => {
-  const [namespace = '', name = ''] = key.split('/');
-  return JSON.parse(await kubectl(['get', 'certificate', '-n', namespace, name, '-o', 'json'])) as Certificate;
-};
-/** As cmctl renew does. */
-async function renew(key: string): Promise<void> {
-  const [namespace = '', name = ''] = key.split('/');
-  const {
-    metadata: {generation},
-    status: {conditions},
-  } = await read(key);
-  const issuing = {
-    type: 'Issuing',
-    status: 'True',
-    reason: 'ManuallyTriggered',
-    message: 'renewed by the test',
-    lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`,
-    observedGeneration: generation,
-  };
-  await kubectl([
-    'patch',
-    'certificate',
-    '-n',
-    namespace,
-    name,
-    '--subresource=status',
-    '--type=merge',
-    '-p',
-    JSON.stringify({status: {conditions: [...conditions.filter((c) => c.type !== 'Issuing'), issuing]}}),
-  ]);
-}
 
 test('the primary and a redirect source are renewed while both serve: the solver is reached, and no request fails', async () => {
   const [www, old] = [tenant.host('www'), tenant.host('old')];
@@ -68,7 +33,9 @@ test('the primary and a redirect source are renewed while both serve: the solver
     async () => {
       const leaves = await Promise.all(keys.map((key) => issuedLeaf(...(key.split('/') as [string, string]))));
       const shown = await Promise.all([www, old].map(async (h) => (await presented(h, ca)).sha256));
-      const revisions = await Promise.all(keys.map(async (key) => (await read(key)).status.revision));
+      const revisions = await Promise.all(
+        keys.map(async (key) => (await api().get(certificates, key))?.status?.revision),
+      );
       return revisions.every((r = 0) => r >= 2) && shown.every((s) => leaves.includes(s) && !before.includes(s));
     },
     patienceMs,

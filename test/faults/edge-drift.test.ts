@@ -20,6 +20,7 @@ import {
 import type {CustomDomain} from '../../operator/api/foreign.ts';
 import {certificates, ingresses, services} from '../../operator/resources/resources.ts';
 import {withEdgeByService} from '../support/edges.ts';
+import {renew} from '../support/issuances.ts';
 import {operatorMetrics} from '../support/release.ts';
 import {Tenant} from '../support/tenant.ts';
 
@@ -35,12 +36,12 @@ const loadBalancer = {
   spec: {type: 'LoadBalancer', selector: {app: 'traefik'}, ports: [{name: 'https', port: 443}]},
 };
 
-/** The addresses of the edge, as the cloud's controller writes them. */
+/** The addresses of the edge, as the cloud's controller writes them. kube-proxy leaves them alone (ipMode, KEP-1860). */
 const give = (...ips: string[]): Promise<unknown> =>
   api().patch(
     services,
     'traefik/edge',
-    {status: {loadBalancer: {ingress: ips.map((ip) => ({ip}))}}},
+    {status: {loadBalancer: {ingress: ips.map((ip) => ({ip, ipMode: 'Proxy'}))}}},
     {type: 'merge', subresource: 'status'},
   );
 
@@ -71,7 +72,7 @@ afterAll(async () => {
   await kubectl(['delete', 'service', 'edge', '-n', 'traefik', '--ignore-not-found']);
 });
 
-const isServing = () => tenant.hosts('site', [`${www} Live Serving`]);
+const isServing = () => tenant.hosts('site', [`${www} Live Serving`], soonMs);
 const lines = ({status}: CustomDomain) => [
   ...(status?.hosts ?? []).map((h) => `${h.phase} ${h.reason} ${h.waitingFor}`),
   ...(status?.conditions ?? []).map((c) => `${c.type}=${c.status}/${c.reason}`),
@@ -82,7 +83,7 @@ async function reports(reason: string, cause: () => Promise<unknown>): Promise<C
   const routes = await tenant.children((await tenant.get('site'))?.metadata.uid ?? '', ingresses);
   const began = Date.now();
   await cause();
-  const domain = await tenant.reason('site', reason);
+  const domain = await tenant.reason('site', reason, soonMs);
   const took = Date.now() - began;
   console.log(
     `${reason} after ${(took / 1000).toFixed(1)} s\n${lines(domain).join('\n')}\n${domain.status?.hosts?.[0]?.message}`,
@@ -126,12 +127,13 @@ async function eventsSince(began: Date): Promise<string[]> {
     .map(({reason}) => reason);
 }
 
+async function scale(replicas: number): Promise<void> {
+  await kubectl(['scale', 'deployment/traefik', '-n', 'traefik', `--replicas=${replicas}`]);
+  if (replicas > 0) await kubectl(['rollout', 'status', 'deployment/traefik', '-n', 'traefik']);
+}
+
 test('an edge that is stopped is reported on every hostname and once for its address, and all heals by itself', async () => {
   const began = new Date();
-  const scale = async (replicas: number) => {
-    await kubectl(['scale', 'deployment/traefik', '-n', 'traefik', `--replicas=${replicas}`]);
-    if (replicas > 0) await kubectl(['rollout', 'status', 'deployment/traefik', '-n', 'traefik']);
-  };
   const domain = await reports('EdgeUnreachable', () => scale(0));
   expect(lines(domain)).toEqual([
     'Live EdgeUnreachable Platform',
@@ -172,7 +174,7 @@ test('an edge that presents an old leaf after a renewal is reported (a fake edge
     await tenant.verify('site');
     await isServing();
     const before = await issuedLeaf(namespace, name);
-    const domain = await reports('EdgeNotServing', () => kubectl(['delete', 'secret', '-n', namespace, name]));
+    const domain = await reports('EdgeNotServing', () => renew(certificate.join('/')));
     expect(await issuedLeaf(namespace, name)).not.toBe(before);
     expect(domain.status?.hosts?.[0]?.message).toContain(
       `The edge at ${staleAddress}:443 presents another certificate for ${www}`,

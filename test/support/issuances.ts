@@ -79,3 +79,18 @@ async function issuancesOf(names: readonly string[], since: Date): Promise<strin
     })
     .join('\n');
 }
+
+/** Has a Certificate (`namespace/name`) issued again, as cmctl renew does. */
+export async function renew(key: string): Promise<void> {
+  const {metadata, status} = (await api().get(certificates, key))!;
+  const issuing = {
+    type: 'Issuing',
+    status: 'True',
+    reason: 'ManuallyTriggered',
+    message: 'renewed by the test',
+    lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`,
+    observedGeneration: metadata.generation,
+  };
+  const conditions = [...(status?.conditions ?? []).filter((c) => c.type !== 'Issuing'), issuing];
+  await api().patch(certificates, key, {status: {conditions}}, {type: 'merge', subresource: 'status'});
+}
