@@ -2,13 +2,12 @@
  * DNS observations of a hostname, from the zone's own servers and from the recursive resolvers in public use. This client only
  * reports. `domain/verification/verdict.ts` decides whether an observation verifies anything.
  */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {type CaaObservation, climb, decisive} from './caa.ts';
 import {canonicalName, isAskable, isAtOrBelow} from './names.ts';
 import {isMade} from './dns64.ts';
 import {type DnsFinding, merge, nearestCut, negativeTtl, read, zoneSeen} from './finding.ts';
 import {Inquiry} from './inquiry.ts';
-import {Rate, type RateOptions} from './rate.ts';
+import {perResolver, perServer, Rate, type RateOptions, turn} from './rate.ts';
 import {ask, type DnsAnswer, type DnsServer, type Reply, type WireQuestion} from './wire.ts';
 import {type AskResolvers, askServers, isReached, type Trouble, type Zone, Zones} from './zones.ts';
 
@@ -41,8 +40,10 @@ export interface DnsClientOptions {
   totalTimeoutMs?: number;
   /** Authoritative servers asked for one name. If all are unreachable, up to as many IPv6 servers are asked. Default 4. */
   maxServers?: number;
-  /** Rate of questions to one authoritative server, from all callers. Default 500 a second, 1,000 at once. */
+  /** Rate of questions to one authoritative server, from all callers. Default {@link perServer}. */
   perServer?: RateOptions;
+  /** Rate of questions to one recursive resolver, from all callers. Default {@link perResolver}. */
+  perResolver?: RateOptions;
   /** Port of authoritative servers. Default 53. */
   port?: number;
 }
@@ -64,13 +65,15 @@ export class DnsClient {
   readonly #totalTimeoutMs: number;
   readonly #zones: Zones;
   readonly #perServer: Rate;
+  readonly #perResolver: Rate;
 
   constructor(opts: DnsClientOptions) {
     this.#recursive = opts.recursive;
     this.#tryTimeoutMs = opts.tryTimeoutMs ?? 2000;
     this.#tries = opts.tries ?? 2;
     this.#totalTimeoutMs = opts.totalTimeoutMs ?? 10_000;
-    this.#perServer = new Rate(opts.perServer ?? {perSecond: 500, burst: 1000});
+    this.#perServer = new Rate(opts.perServer ?? perServer);
+    this.#perResolver = new Rate(opts.perResolver ?? perResolver);
     this.#zones = new Zones({
       allowPrivateAddresses: opts.allowPrivateAddresses,
       maxServers: opts.maxServers ?? 4,
@@ -291,7 +294,6 @@ export class DnsClient {
       const detail = `has answered nothing: not asked for ${question.type} of ${question.name}`;
       return {kind: 'Failure', server, failure: 'Timeout', detail};
     }
-    if (!recursionDesired) await this.#turnAt(server, limit.signal);
     const reply = await this.#ask(server, question, {recursionDesired, checkingDisabled, signal: limit.signal});
     if (!limit.signal.aborted) limit.hear(reply);
     return reply;
@@ -301,14 +303,7 @@ export class DnsClient {
     return askServers(zone, (server) => this.#askUnlessSilent(server, question, false, limit), isReached);
   }
 
-  /** Resolves when the rate limit allows one more question to the server, or when the signal fires. */
-  async #turnAt({address}: DnsServer, signal: AbortSignal): Promise<void> {
-    const now = performance.now();
-    const wait = this.#perServer.next(address, now) - now;
-    if (wait > 0) await sleep(wait, undefined, {signal}).catch(() => {});
-  }
-
-  /** Repeats a question only after silence: a second try would return the same answer or refusal. */
+  /** Waits for the server's rate. Repeats a question only after silence: a second try would return the same answer or refusal. */
   async #ask(
     server: DnsServer,
     question: WireQuestion,
@@ -317,6 +312,7 @@ export class DnsClient {
     let reply: Reply;
     let left = this.#tries;
     do {
+      await turn(opts.recursionDesired ? this.#perResolver : this.#perServer, server.address, opts.signal);
       reply = await ask(server, question, {...opts, timeoutMs: this.#tryTimeoutMs});
       left--;
     } while (left > 0 && !opts.signal.aborted && reply.kind === 'Failure' && reply.failure === 'Timeout');

@@ -157,3 +157,19 @@ test('A server is asked no faster than its rate, whoever asks; what is not asked
   expect(server.asked).toHaveLength(2);
   expect((await dns.askAuthoritative('c.example.com', 'Host', inquire())).failure).toBeUndefined();
 });
+
+test('A resolver is asked no faster than its rate, whoever asks; what is not asked in time is a timeout', async () => {
+  const {dns, resolver} = await world(() => nothing, silent);
+  const slowly = new DnsClient({
+    recursive: [resolver],
+    allowPrivateAddresses: true,
+    port: resolver.port,
+    perResolver: {perSecond: 0.001, burst: 2},
+  });
+  const names = ['a', 'b', 'c'].map((label) => `${label}.example.com`);
+  const seen = await Promise.all(names.map((name) => slowly.askRecursive(name, 'TXT', inquire({totalMs: 3000}))));
+  expect(seen.filter(({failure}) => failure?.failure === 'Timeout')).toHaveLength(1);
+  expect(resolver.asked).toHaveLength(2);
+  await dns.askRecursive('c.example.com', 'TXT', inquire());
+  expect(resolver.asked).toHaveLength(3);
+});
