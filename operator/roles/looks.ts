@@ -1,5 +1,6 @@
 /** How the operator looks at the outside: who is asked, how many at once, and what is counted. */
 import type {Caches} from '../controllers/state/caches.ts';
+import {CheckRates} from '../controllers/probes/check-rates.ts';
 import {check, type CheckOptions} from '../controllers/probes/dns-check.ts';
 import type {CheckTimes} from '../controllers/state/check-times.ts';
 import {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
@@ -11,9 +12,7 @@ import {Observer} from '../controllers/probes/observer.ts';
 import {resolveAddresses} from '../dns/addresses.ts';
 import {DnsClient} from '../dns/client.ts';
 import {Inquiry} from '../dns/inquiry.ts';
-import {Rate} from '../dns/rate.ts';
 import {systemResolvers} from '../dns/resolvers.ts';
-import {registrableName} from '../domain/hostnames/hostname.ts';
 import type {Verdict} from '../domain/verification/method.ts';
 import {at as placeOf} from '../domain/routes/edge.ts';
 import type {EdgeFinding} from '../domain/world.ts';
@@ -27,9 +26,6 @@ const edgeTimeoutMs = 3000;
 
 /** The queue for each kind of check. A single tenant may use every slot; while another tenant waits, at most a quarter of them. */
 const queue = {seats: 64, share: 16, spare: 64};
-
-/** Checks of one tenant below one registrable domain, a customer's zones on a customer's servers: a Project of 50 hostnames at once. */
-const checksOfDomain = {perSecond: 10, burst: 50};
 
 type Counters = ReturnType<typeof domainMetrics>;
 
@@ -51,7 +47,7 @@ export function makeObservations(
     counters.lookErrors.inc();
     parts.log.error({err: error}, 'a look at the outside failed');
   };
-  const rate = new Rate(checksOfDomain);
+  const rates = new CheckRates();
   return {
     dns: new Observer({
       look: lookAtDns(parts, counters, {issuer, edgeAddresses}),
@@ -60,7 +56,7 @@ export function makeObservations(
       mayBegin: (tenant, {hostname}, now) => {
         // Not by the clock of the machine, which may be set back.
         const elapsed = performance.now();
-        return now + rate.next(`${tenant} ${registrableName(hostname)}`, elapsed) - elapsed;
+        return now + rates.next(tenant, hostname, elapsed) - elapsed;
       },
       subject: ofHostname,
       remembers: ({rival}) => rival === true,

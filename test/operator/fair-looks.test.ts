@@ -61,6 +61,21 @@ describe('Three tenants with five hundred hostnames each, whose servers answer n
   });
 });
 
+describe('A tenant with three hundred hostnames, each below a domain of its own', () => {
+  test('has a hundred checks at once, and twenty a second from then on', async () => {
+    const customer = await Customer.deployed(platform);
+    const zones = Array.from({length: 300}, (_, i) => `${customer.namespace}-own${i}.test`);
+    const [primary = '', ...sources] = zones.map((zone) => `www.${zone}`);
+    const asked = () => zones.filter((zone) => platform.dns.questions(`www.${zone}`).length > 0).length;
+    const began = performance.now();
+    await customer.attach('web', primary, sources);
+    await eventually(async () => asked() === zones.length);
+    const seconds = (performance.now() - began) / 1000;
+    console.log(`${zones.length} checks of one tenant began within ${seconds.toFixed(1)} s`);
+    expect(seconds).toBeGreaterThanOrEqual((zones.length - 100) / 20);
+  });
+});
+
 describe('A hostname that is removed and added again and again', () => {
   test('is checked at once a few times, then as the schedule says', async () => {
     const customer = await Customer.deployed(platform);

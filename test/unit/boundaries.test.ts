@@ -32,7 +32,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'cli/platform/policy': ['command'],
   controllers: ['account', 'api-key', 'custom-domain', 'gather', 'project'],
   'controllers/orders': ['order-queue', 'order-tracker'],
-  'controllers/probes': ['dns-check', 'issuance-reader', 'observations', 'observer'],
+  'controllers/probes': ['check-rates', 'dns-check', 'issuance-reader', 'observations', 'observer'],
   'controllers/state': [
     'caches',
     'census',
