@@ -118,6 +118,8 @@ const schema = z
       .prefault({}),
     graceTime: span('7d'),
     quarantineTime: span('30d'),
+    // Of a tenant. Its other new hostnames are refused until hostnames that wait are verified or removed.
+    maxWaitingHostnames: z.int().min(1).max(1_000_000).default(1000),
     defaultPlan: z.string().min(1).max(253).default('free'),
     caaIdentities: z.array(hostname).default([]),
     deniedNames: z.array(hostname).default([]),

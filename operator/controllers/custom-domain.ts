@@ -39,6 +39,7 @@ import {carryOut} from './stages.ts';
 import {eventOfDomain, statusTooLarge} from './status-events.ts';
 import {type Pace, StatusPace} from './status-pace.ts';
 import type {Tenants} from './state/tenants.ts';
+import type {VerificationSlots} from './state/verification-slots.ts';
 
 export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' | 'projects' | 'ingressClasses'> {
   client: Client;
@@ -53,6 +54,7 @@ export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' |
   orders: OrderQueue;
   firsts: FirstDomains;
   checks: CheckTimes;
+  waiting: VerificationSlots;
   events: EventRecorder;
   /** {@link World.startedAt}. */
   startedAt(): number;
@@ -63,10 +65,11 @@ export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' |
 /** The changes that wake CustomDomains. */
 export const wakeDomains = (
   c: Caches,
-  {tenants, issuer, looks, orders, firsts, plainHttp, edgeAddresses, edgeHealth}: DomainSources,
+  {tenants, issuer, looks, orders, firsts, waiting, plainHttp, edgeAddresses, edgeHealth}: DomainSources,
 ): Wake[] => [
   onItself(c.domains),
   on(firsts, by(c.domains, 'project', asIs)),
+  on(waiting, asIs),
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),
   on(tenants, by(c.domains, 'namespace', asIs)),
   on(c.claims, by(c.domains, 'hostname', nameOf), by(c.domains, 'uid', holderOf)),
@@ -93,6 +96,7 @@ interface DomainSources {
   looks: Record<keyof Observations, ChangeSource<[string]>>;
   orders: ChangeSource<[string]>;
   firsts: ChangeSource<[string]>;
+  waiting: ChangeSource<[string]>;
   plainHttp: ChangeSource<[string]>;
 }
 
@@ -149,7 +153,9 @@ class CustomDomainReconciliation extends DomainReconciliation {
 
   protected decide(now: number): Decision {
     const {object: domain, tenant, writes} = this;
-    return decide(gather(this.deps, {now, domain, tenant, request: this.#memory.request(domain, now), writes}));
+    const plan = decide(gather(this.deps, {now, domain, tenant, request: this.#memory.request(domain, now), writes}));
+    this.deps.waiting.note(keyOf(domain), tenant, plan.status.hosts ?? []);
+    return plan;
   }
 
   debounceMs(): number {
@@ -220,6 +226,7 @@ export class CustomDomainReconciler {
   #forget(key: Key): void {
     this.#memory.forget(key);
     forget(this.#deps, key);
+    this.#deps.waiting.forget(key);
     this.#deps.orders.keep(key, '', []);
   }
 

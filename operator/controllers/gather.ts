@@ -29,6 +29,7 @@ import type {FirstDomains} from './state/first-domains.ts';
 import {dnsKey, edgeKey, issuanceKey, type Observations} from './probes/observations.ts';
 import type {Looked} from './probes/observer.ts';
 import type {OrderQueue} from './orders/order-queue.ts';
+import type {VerificationSlots} from './state/verification-slots.ts';
 import {projectKey} from '../resources/relations.ts';
 
 /** Where it is known. */
@@ -49,6 +50,8 @@ export interface GatherSources extends EdgeSources {
   issuance: Pick<Observations['issuance'], 'latest'>;
   orders: Pick<OrderQueue, 'orders' | 'grant'>;
   checks: Pick<CheckTimes, 'of'>;
+  /** Without it there is no limit. */
+  waiting?: Pick<VerificationSlots, 'of'>;
   /** {@link World.startedAt}. */
   startedAt(): number;
 }
@@ -64,7 +67,7 @@ export interface Moment {
 }
 
 export function gather(sources: GatherSources, {now, domain, tenant, request, writes}: Moment): World {
-  const {policy, issuer, edgeAddresses, edgeHealth, firsts, projects, claims, startedAt} = sources;
+  const {policy, issuer, edgeAddresses, edgeHealth, firsts, projects, claims, waiting, startedAt} = sources;
   const project = projects.get(projectKey(domain));
   const known = {
     now,
@@ -74,6 +77,7 @@ export function gather(sources: GatherSources, {now, domain, tenant, request, wr
     first: firsts.of(projectKey(domain)) ?? domain,
     tenant,
     policy: {...policy, ...edgeAddresses.edge, caaIdentities: issuer.identities},
+    waiting: waiting?.of(keyOf(domain), tenant),
     startedAt: startedAt(),
     ...(edgeHealth.state && {edge: edgeHealth.state}),
     request,

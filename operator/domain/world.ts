@@ -7,6 +7,7 @@ import type {CertificateFacts, PrivateKey} from './certificates/certificate.ts';
 import type {ClaimWrite} from './claims/claim-write.ts';
 import type {Diagnosis} from './certificates/diagnosis.ts';
 import type {Hostname} from './hostnames/hostname.ts';
+import type {WaitingRoom} from './hostnames/waiting.ts';
 import type {OrderRequest} from './certificates/issuance.ts';
 import type {WriteError} from './status/write-error.ts';
 import type {Edge, Verdict} from './verification/method.ts';
@@ -136,6 +137,8 @@ export interface World {
   claims: ReadonlyMap<Hostname, DomainClaim>;
   /** The state of the edge's addresses; undefined before the first sample. */
   edge?: EdgeState;
+  /** Room for the CustomDomain's hostnames that wait for verification. Without it there is no limit. */
+  waiting?: WaitingRoom | undefined;
   /** When this process began to decide, ms since the epoch. For a standby: when it became the leader. */
   startedAt: number;
   /** A requested check (Verify, Re-verify) without an answer so far: the annotation's value, and the time when it was first seen. */

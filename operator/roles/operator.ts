@@ -20,6 +20,7 @@ import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
 import {ingresses, namespaces} from '../resources/resources.ts';
 import {RetainedCertificates} from '../controllers/writers/retained-certificates.ts';
 import {Tenants} from '../controllers/state/tenants.ts';
+import {VerificationSlots} from '../controllers/state/verification-slots.ts';
 import type {Certificate, DomainClaim} from '../api/foreign.ts';
 import {ConfigError} from '../config.ts';
 import type {Order} from '../domain/certificates/budget.ts';
@@ -75,21 +76,11 @@ export function operator(parts: RoleParts): Manager {
   const measured = {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuerRef: policy.issuerRef, leads};
   measure(registry, counters, measured);
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
-  const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
+  const waiting = new VerificationSlots(config.settings.maxWaitingHostnames);
+  const state = {firsts: new FirstDomains(caches.domains), places: new ProjectSlots(caches, tenants), waiting};
   const certified = new CertificateTimes(caches.certificates);
-  const sources = {
-    tenants,
-    issuer,
-    edgeAddresses,
-    edgeHealth,
-    looks,
-    orders,
-    checks,
-    firsts,
-    places,
-    plainHttp,
-    certified,
-  };
+  const edges = {edgeAddresses, edgeHealth};
+  const sources = {tenants, issuer, ...edges, looks, orders, checks, ...state, plainHttp, certified};
   const writes = {claims, ownedObjects, resting, events};
   let startedAt = Infinity;
   const deps = {...caches, ...looks, ...sources, ...writes, client, policy, pace, startedAt: () => startedAt};
@@ -107,6 +98,7 @@ export function operator(parts: RoleParts): Manager {
       .whenLeading(() => {
         startedAt = Date.now();
         edgeHealth.begin();
+        waiting.begin(caches.domains.list(), (name) => tenants.of(name));
         book.begin();
         plainHttp.begin();
         reportWhatIsOpen(parts, events);

@@ -73,6 +73,59 @@ describe('dns.allowPrivateAddresses', () => {
   });
 });
 
+const limitedTo = (maxWaitingHostnames: number) => ({
+  ...settings({recursive: [platform.dns.address], allowPrivateAddresses: true}),
+  maxWaitingHostnames,
+});
+/** The hostnames of two CustomDomains with their phase and reason. */
+const hostsOfBoth = async (customer: Customer) => ({
+  ...(await customer.hosts('web')),
+  ...(await customer.hosts('docs')),
+});
+
+describe('maxWaitingHostnames', () => {
+  const [waits, refused] = ['AwaitingVerification RecordMissing', 'NotAccepted TooManyWaiting'];
+
+  test('so many hostnames of an Account wait, whichever is decided first; another follows when one is verified', async () => {
+    await start(limitedTo(3));
+    const customer = await Customer.deployed(platform);
+    await customer.deploy('docs');
+    await customer.target('docs');
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((label) => customer.host(label)) as [string, string, string, string];
+    await Promise.all([customer.attach('web', a, [b]), customer.attach('docs', c, [d], 'docs')]);
+    const reasons = async () => Object.values(await hostsOfBoth(customer)).toSorted();
+    await expectSoon(reasons, [waits, waits, waits, refused]);
+
+    const first = Object.entries(await hostsOfBoth(customer)).find(([, reason]) => reason === waits)![0];
+    const object = [a, b].includes(first) ? 'web' : 'docs';
+    await customer.point([first], object);
+    await customer.change(customDomains, object, {metadata: {annotations: {'doorplate.dev/requestedAt': 'now'}}});
+    const others = async () => {
+      const {[first]: _, ...rest} = await hostsOfBoth(customer);
+      return Object.values(rest);
+    };
+    expect(await operator!.comesTo(others, [waits, waits, waits], {atLeastMs: 20_000})).toEqual([waits, waits, waits]);
+    expect((await hostsOfBoth(customer))[first]).toMatch(/^(Verified|Live) /);
+  });
+
+  test('a smaller one refuses new hostnames alone, and those follow, the oldest first, when others are removed', async () => {
+    await start(limitedTo(3));
+    const customer = await Customer.deployed(platform);
+    await customer.deploy('docs');
+    await customer.target('docs');
+    const [a, b, c] = ['a', 'b', 'c'].map((label) => customer.host(label)) as [string, string, string];
+    await customer.attach('web', a, [b]);
+    await expectSoon(() => hostsOfBoth(customer), {[a]: waits, [b]: waits});
+    await start(limitedTo(1));
+    await customer.attach('docs', c, [], 'docs');
+    await expectSoon(() => hostsOfBoth(customer), {[a]: waits, [b]: waits, [c]: refused});
+    await customer.change(customDomains, 'web', {spec: {redirects: null}});
+    await expectSoon(() => hostsOfBoth(customer), {[a]: waits, [c]: refused});
+    await customer.remove(customDomains, 'web');
+    await expectSoon(() => hostsOfBoth(customer), {[c]: waits});
+  });
+});
+
 /** What the operator says of the admission policy: by Events, and by its metric, for namespaces of an Account and for all others. */
 async function saidOfPolicy() {
   const told = (await platform.client.list(events, {namespace: home})).items

@@ -69,6 +69,8 @@ export const step = fc.record({
     {weight: 9, arbitrary: fc.constant('AsBefore' as const)},
     seldom<Plan | null>(1, enterprise, free, plan('one', 1), plan('two', 2), null),
   ),
+  /** Free places for hostnames that wait for verification; undefined: without a limit. */
+  places: seldom<number | undefined>(6, undefined, 0, 1),
   sibling: seldom<'None' | 'Older' | 'SameSecond'>(20, 'None', 'Older', 'SameSecond'),
   routed: seldom(8, true, false),
   /** What is of a moment is over before it is told. */

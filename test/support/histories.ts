@@ -272,6 +272,7 @@ function befall(life: Life, s: Step): World {
     tenant: tenantOn(life.plan, life.setup),
     project: projectIn(s, life),
     first: [own, ...siblingIn(s, own)].toSorted(older)[0]!,
+    waiting: s.places === undefined ? undefined : {limit: 1, held: new Set(), refused: new Map(), free: s.places},
     startedAt: s.restart ? now : life.at.startedAt,
     request: s.asked ? {value: String(now), seenAt: now} : undefined,
   };

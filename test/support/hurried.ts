@@ -4,6 +4,8 @@ import {mustBeInstalled} from './release.ts';
 const grace = '30s';
 /** Where a fake of a content delivery network is, which test/hurried/cdn brings up. */
 export const cdnAddress = '10.96.0.17';
+/** How many hostnames of a tenant may wait for verification. No test but test/hurried/waiting has as many. */
+export const mostWaiting = 20;
 
 /** What a platform sets that cannot wait. The tests of test/hurried share this one installation and run side by side; `test/run.ts hurried` installs it. */
 export const hurry = [
@@ -15,6 +17,7 @@ export const hurry = [
   `dns.cdns[0].networks={${cdnAddress}/32}`,
   `graceTime=${grace}`,
   'issuanceStalledAfter=30s',
+  `maxWaitingHostnames=${mostWaiting}`,
   'log.level=debug', // tells each check of DNS
   'budgets.failures[0].limit=2',
   'budgets.failures[0].per=3m',

@@ -44,6 +44,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'project-slots',
     'rendering',
     'tenants',
+    'verification-slots',
   ],
   dns: ['addresses', 'client', 'inquiry', 'names', 'outward', 'rate', 'resolvers', 'wire'],
   domain: ['api-key', 'csv', 'lifecycle', 'networks', 'tenant', 'text', 'times', 'world'],

@@ -78,6 +78,7 @@ describe('A good configuration', () => {
       issuanceStalledAfter: 30 * minute,
       graceTime: 7 * day,
       quarantineTime: 30 * day,
+      maxWaitingHostnames: 1000,
       apexOwnership: 'TXT',
       singleTenant: false,
       defaultPlan: 'free',

@@ -40,6 +40,7 @@ redirector: {service: {{ .Release.Name }}-redirector, port: 80}
 {{ include "doorplate.public" . }}
 plainHttp: {{ .Values.plainHttp | toJson }}
 budgets: {{ .Values.budgets | toJson }}
+maxWaitingHostnames: {{ .Values.maxWaitingHostnames | int }}
 api:
   {{- with .Values.api }}
   enabled: {{ .enabled }}

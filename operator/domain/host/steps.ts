@@ -96,6 +96,7 @@ export function decideHost(world: DecisionWorld, want: WantedHost, primary: Host
   const owned = own(accepted);
   // Only what is proven is spared: what another has taken over meanwhile, or DNS proves no longer, has nothing left to keep.
   if (want.refusals.length > 0 && !owned.ownership.verified) return refuse(host, owned.claims);
+  if (want.waitingRefusal && !belongsHere(owned)) return refuse(host, [], want.waitingRefusal);
   const proven = prove(owned);
   if (!proven) return finish(owned, owned, run(untilVerified, owned), none);
   const planned = plan(proven);
@@ -112,8 +113,11 @@ function hostOf(world: DecisionWorld, want: WantedHost, primary: Host['primary']
   return {world, want, hostname, role, facts, before, primary, asked};
 }
 
-function refuse(host: Host, claims: ClaimWrite[] = []): HostDecision {
-  const refusal = refusalOf(host);
+/** Whether the hostname's claim is, or is about to be, this CustomDomain's. */
+const belongsHere = ({ownership: {standing}}: Owned): boolean =>
+  standing.kind === 'Held' || standing.kind === 'Winning';
+
+function refuse(host: Host, claims: ClaimWrite[] = [], refusal = refusalOf(host)): HostDecision {
   // Hostnames that wait for room come after all hostnames that have room.
   const waits = refusal.reason === 'HostnameLimitReached';
   const addedAt = host.before?.addedAt ?? timestamp(host.world.now);

@@ -6,6 +6,7 @@ import {fold} from '../../api/hostname-rules.ts';
 import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
 import type {Hostname} from './hostname.ts';
 import {normalise} from './hostname.ts';
+import {strikeWaiting} from './waiting.ts';
 import type {Refusal} from '../reasons/reasons.ts';
 import {byText} from '../text.ts';
 import type {DecisionWorld, Policy} from '../world.ts';
@@ -18,9 +19,11 @@ export interface NamedHost {
   refusal?: Refusal;
 }
 
-/** `refusals`: all refusals of the hostname; the first one counts. */
 export interface WantedHost extends NamedHost {
+  /** All refusals of the hostname; the first one counts. */
   refusals: Refusal[];
+  /** Why it may not wait for verification, if it is not verified. */
+  waitingRefusal?: Refusal | undefined;
 }
 
 /**
@@ -88,19 +91,23 @@ export function formerPrimary({
 
 /** The hostnames of the spec and the former primary, with all their refusals in order of precedence. */
 export function wanted(world: Omit<DecisionWorld, 'now' | 'facts' | 'claims' | 'startedAt'>): WantedHost[] {
-  const {domain, project, first, tenant, policy, published} = world;
+  const {domain, project, first, tenant, policy, published, waiting} = world;
   const input = {domain, project, first, tenant};
   const [whole, rest] = [acceptWhole(input), acceptRest(input)];
   const names = named(domain, policy);
-  const struck = strikeNewest(
-    names
-      .filter((n) => !n.refusal)
-      .map(({hostname, role}) => ({hostname, role, before: published.get(hostname)?.entry})),
-    tenant,
-  );
+  const counted = names
+    .filter((n) => !n.refusal)
+    .map(({hostname, role}) => ({hostname, role, before: published.get(hostname)?.entry}));
+  const struck = strikeNewest(counted, tenant);
+  const accepted = whole.length + rest.length > 0 ? [] : counted.filter(({hostname}) => !struck.has(hostname));
+  const beyond = waiting && strikeWaiting(accepted, tenant, waiting);
   const former = formerPrimary(domain);
   return [
-    ...names.map((n) => ({...n, refusals: [...whole, n.refusal ?? [], rest, struck.get(n.hostname) ?? []].flat()})),
+    ...names.map((n) => ({
+      ...n,
+      refusals: [...whole, n.refusal ?? [], rest, struck.get(n.hostname) ?? []].flat(),
+      waitingRefusal: beyond?.get(n.hostname),
+    })),
     ...(former === undefined
       ? []
       : [

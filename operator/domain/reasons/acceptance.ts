@@ -124,4 +124,18 @@ export const acceptanceReasons = {
       howLong: takesEffectSoon,
     },
   },
+  TooManyWaiting: {
+    means:
+      'As many hostnames of the account, or of a namespace without one, wait for verification as may at a time ' +
+      '(maxWaitingHostnames). The newest are refused. Verified hostnames are not affected.',
+    remedy: 'Verify or remove hostnames that wait. This one follows by itself, the oldest first.',
+    waitingFor: 'Customer',
+    health: 'stalled',
+    customer: {
+      title: 'Too many domains wait',
+      body: message,
+      next: 'Create the DNS records of your other domains that wait, or remove those domains.',
+      howLong: takesEffectSoon,
+    },
+  },
 } as const satisfies Record<string, Reason>;

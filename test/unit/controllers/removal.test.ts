@@ -40,6 +40,7 @@ async function requestsOf(
       },
     },
     orders: forgets,
+    waiting: forgets,
     dns: forgets,
     edge: forgets,
     issuance: forgets,

@@ -86,11 +86,12 @@ beforeEach(() => {
   const caches = filled();
   const [tenants, issuer, edgeAddresses] = [source('tenants'), source('issuer'), source('edgeAddresses')];
   const [orders, firsts, plainHttp] = [source('orders'), source('firsts'), source('plainHttp')];
-  const edgeHealth = source('edgeHealth');
+  const [edgeHealth, waiting] = [source('edgeHealth'), source('waiting')];
   const places = {movedBy: () => ['acme/moved'], movedByNamespace: () => ['acme/moved']};
   const looks = {dns: source('dns'), edge: source('edge'), issuance: source('issuance')};
+  const edges = {edgeAddresses, edgeHealth};
   const tables = {
-    domain: wakeDomains(caches, {tenants, issuer, edgeAddresses, edgeHealth, looks, orders, firsts, plainHttp}),
+    domain: wakeDomains(caches, {tenants, issuer, ...edges, looks, orders, firsts, waiting, plainHttp}),
     project: wakeProjects(caches, {tenants, orders, places, plainHttp}),
     claim: wakeClaims(caches),
     account: wakeAccounts(caches),
@@ -147,6 +148,7 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
     [...ofDomain, 'claim docs.example.com'],
   ],
   ['a CustomDomain goes', 'domains', [gone, docs], [...ofDomain, 'claim docs.example.com']],
+  ['there is a free place for a hostname that was refused', 'waiting', ['acme/docs'], ['domain acme/docs']],
   ['another CustomDomain of a Project is the first', 'firsts', ['acme/docs'], both],
   ['a Project changes', 'projects', [project(), project()], [...both, 'project acme/docs', 'project acme/moved']],
   ['a Project goes', 'projects', [gone, site], ['project acme/site', 'project acme/moved']],
@@ -230,6 +232,7 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
   ['a Plan goes', 'plans', [gone, enterprise], ['account acme']],
   ['the CA gives itself another name', 'issuer', [], both],
   ['the edge has another address', 'edgeAddresses', [], both],
+  ['every Live hostname must be probed', 'edgeHealth', [], both],
   ['DNS answers', 'dns', ['acme/docs'], ['domain acme/docs']],
   ['the edge answers', 'edge', ['acme/docs'], ['domain acme/docs']],
   ['an attempt at a certificate was read about', 'issuance', ['acme/docs'], ['domain acme/docs']],

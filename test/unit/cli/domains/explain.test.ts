@@ -51,6 +51,7 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   PlanNotFound: [platform, 'The platform: create it'],
   NoSuccessfulDeploy: [customer, 'Deploy the project'],
   HostnameLimitReached: [customer, 'Remove a hostname, or upgrade the plan'],
+  TooManyWaiting: [customer, 'Verify or remove hostnames that wait'],
   CheckPending: [waiting, 'Nothing: the first check follows'],
   RecordMissing: [customer, 'Create the CNAME record'],
   TargetMismatch: [customer, 'Correct its value'],
