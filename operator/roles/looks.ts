@@ -34,21 +34,29 @@ interface CheckDeps {
   issuer: Issuer;
   checks: CheckTimes;
   edgeAddresses: EdgeAddresses;
-  edgeHealth: Pick<EdgeHealth, 'note'>;
+  /** Reports an address of the edge that has become faulty, or serves again. */
+  report: (news: EdgeNews) => void;
 }
 
+/** All checks and probes of the operator, and the health of the edge that the edge probes establish. */
 export function makeObservations(
   parts: Pick<RoleParts, 'config' | 'client' | 'log'>,
   counters: Counters,
-  {issuer, checks, edgeAddresses, edgeHealth}: CheckDeps,
-): Observations {
+  {issuer, checks, edgeAddresses, report}: CheckDeps,
+): {looks: Observations; edgeHealth: EdgeHealth} {
   const reader = new IssuanceReader(parts.client);
   const onError = (error: unknown) => {
     counters.lookErrors.inc();
     parts.log.error({err: error}, 'a look at the outside failed');
   };
   const rates = new CheckRates();
-  return {
+  const edgeHealth = new EdgeHealth({
+    addresses: () => edgeAddresses.endpoints.map((edge) => placeOf({edge})),
+    sample: (count) => looks.edge.sample(count, ({watches}) => watches !== undefined),
+    confirmationsMs: parts.config.policy.edgeConfirmationsMs,
+    report,
+  });
+  const looks: Observations = {
     dns: new Observer({
       look: lookAtDns(parts, counters, {issuer, edgeAddresses}),
       onError,
@@ -76,6 +84,7 @@ export function makeObservations(
       queue,
     }),
   };
+  return {looks, edgeHealth};
 }
 
 const ofHostname = ({hostname}: {hostname: string}) => hostname;
@@ -132,7 +141,7 @@ function lookAtDns(
 function lookAtEdge(
   {config}: Pick<RoleParts, 'config'>,
   {edgeProbes}: Counters,
-  {edgeAddresses, edgeHealth}: Pick<CheckDeps, 'edgeAddresses' | 'edgeHealth'>,
+  {edgeAddresses, edgeHealth}: Pick<CheckDeps, 'edgeAddresses'> & {edgeHealth: Pick<EdgeHealth, 'note'>},
 ): (question: EdgeQuestion, signal: AbortSignal) => Promise<EdgeFinding[]> {
   return async ({hostname, whoAnswers, watches}, signal) => {
     const at = Date.now();
@@ -164,20 +173,6 @@ export function edgeAddressesOf(
     resolve: (hostname, signal) => resolveAddresses(resolvers, hostname, {signal}),
     log,
     count: (result) => edgeSearches.inc({result}),
-  });
-}
-
-/** The health of the edge's addresses, by a sample of the Live hostnames that `edge` probes. */
-export function edgeHealthOf(
-  {config: {policy}}: Pick<RoleParts, 'config'>,
-  edgeAddresses: EdgeAddresses,
-  {edge, report}: {edge: () => Observations['edge']; report: (news: EdgeNews) => void},
-): EdgeHealth {
-  return new EdgeHealth({
-    addresses: () => edgeAddresses.endpoints.map((endpoint) => placeOf({edge: endpoint})),
-    sample: (count) => edge().sample(count, ({watches}) => watches !== undefined),
-    confirmationsMs: policy.edgeConfirmationsMs,
-    report,
   });
 }
 

@@ -12,7 +12,7 @@ import {FirstDomains} from '../controllers/state/first-domains.ts';
 import {Issuer} from '../controllers/state/issuer.ts';
 import {intentAnnotation} from '../resources/labels.ts';
 import {removeFinalizers} from '../controllers/writers/remove-finalizers.ts';
-import type {Observations} from '../controllers/probes/observations.ts';
+import type {EdgeNews} from '../controllers/probes/edge-health.ts';
 import {OrderQueue} from '../controllers/orders/order-queue.ts';
 import {otherIngresses, PlainHttp} from '../controllers/writers/plain-http.ts';
 import {ProjectSlots} from '../controllers/state/project-slots.ts';
@@ -42,7 +42,7 @@ import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfEdge} from '../observability/edge.ts';
 import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
-import {edgeAddressesOf, edgeHealthOf, makeObservations, plainHttpServes} from './looks.ts';
+import {edgeAddressesOf, makeObservations, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
 import type {RoleParts} from './parts.ts';
 import {worldOf} from './preflight.ts';
@@ -58,32 +58,26 @@ export function operator(parts: RoleParts): Manager {
   const events = eventRecorder(parts, tenants);
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
-  const {claims, ownedObjects, resting} = writers(client, caches, ordersOf);
+  const writes = writers(client, caches, ordersOf);
   const [checks, edgeAddresses] = [new CheckTimes(), edgeAddressesOf(parts, caches, counters)];
-  const edgeHealth = edgeHealthOf(parts, edgeAddresses, {
-    edge: () => looks.edge,
-    report: (news) => reportPlatform(parts, events, eventOfEdge(news)),
-  });
-  const looks: Observations = makeObservations(parts, counters, {issuer, checks, edgeAddresses, edgeHealth});
+  const report = (news: EdgeNews) => reportPlatform(parts, events, eventOfEdge(news));
+  const {looks, edgeHealth} = makeObservations(parts, counters, {issuer, checks, edgeAddresses, report});
   const known = [issuer, edgeAddresses];
-  const orders: OrderQueue = orderQueue(policy, (hostname) => claims.of(hostname)?.spec.tenant);
+  const orders: OrderQueue = orderQueue(policy, (hostname) => writes.claims.of(hostname)?.spec.tenant);
   const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
   const preflight = preflightOf(parts, edgeAddresses, events);
   const all = [...Object.values(caches), ...others];
   const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
-  const measured = {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuerRef: policy.issuerRef, leads};
-  measure(registry, counters, measured);
+  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuerRef, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const waiting = new VerificationSlots(config.settings.maxWaitingHostnames);
-  const state = {firsts: new FirstDomains(caches.domains), places: new ProjectSlots(caches, tenants), waiting};
-  const certified = new CertificateTimes(caches.certificates);
-  const edges = {edgeAddresses, edgeHealth};
-  const sources = {tenants, issuer, ...edges, looks, orders, checks, ...state, plainHttp, certified};
-  const writes = {claims, ownedObjects, resting, events};
+  const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
+  const state = {firsts, places, waiting, certified: new CertificateTimes(caches.certificates)};
+  const sources = {tenants, issuer, edgeAddresses, edgeHealth, looks, orders, checks, ...state, plainHttp};
   let startedAt = Infinity;
-  const deps = {...caches, ...looks, ...sources, ...writes, client, policy, pace, startedAt: () => startedAt};
+  const deps = {...caches, ...looks, ...sources, ...writes, events, client, policy, pace, startedAt: () => startedAt};
   const controller = controllers(parts, all);
   return (
     new Manager({client, log, events, elector})

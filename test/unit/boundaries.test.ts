@@ -32,7 +32,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'cli/platform/policy': ['command'],
   controllers: ['account', 'api-key', 'custom-domain', 'gather', 'project'],
   'controllers/orders': ['order-queue', 'order-tracker'],
-  'controllers/probes': ['check-rates', 'dns-check', 'issuance-reader', 'observations', 'observer'],
+  'controllers/probes': ['check-rates', 'dns-check', 'edge-health', 'issuance-reader', 'observations', 'observer'],
   'controllers/state': [
     'caches',
     'census',
@@ -47,7 +47,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'verification-slots',
   ],
   dns: ['addresses', 'client', 'inquiry', 'names', 'outward', 'rate', 'resolvers', 'wire'],
-  domain: ['api-key', 'csv', 'lifecycle', 'networks', 'tenant', 'text', 'times', 'world'],
+  domain: ['api-key', 'confirmations', 'csv', 'lifecycle', 'networks', 'tenant', 'text', 'times', 'world'],
   'domain/claims': ['claim', 'claim-write', 'ownership'],
   'domain/host': ['steps'],
   'domain/project': ['default-hostname', 'limit', 'project', 'world'],

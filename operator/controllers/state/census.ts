@@ -78,8 +78,8 @@ export class Census {
   }
 
   /**
-   * Counts Certificates, each in one state. `Expiring`: past its renewal time, with less than a third of its life left. cert-manager reports an
-   * expired Certificate as not Ready (cert-manager: policies.CurrentCertificateHasExpired).
+   * Counts Certificates, each in one state. `Expiring`: past its renewal time, with less than a third of its life left. An
+   * expired Certificate is not Ready any more (cert-manager: policies.CurrentCertificateHasExpired).
    */
   *certificates(now: number): Iterable<[state: string, count: number]> {
     let all = 0;

@@ -1,5 +1,6 @@
 import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals';
 import type {CustomDomainStatus} from '../../../operator/api/custom-domain.ts';
+import {isAboutEdge} from '../../../operator/domain/status/publishing.ts';
 import {StatusPace} from '../../../operator/controllers/status-pace.ts';
 import {domain, t0} from '../../support/world.ts';
 
@@ -38,4 +39,33 @@ test('a status that was published is replaced after a pause for each of its host
   expect(pace.waits(web, plan, t0)).toBe(200);
   jest.advanceTimersByTime(200);
   expect(pace.waits(web, plan, t0)).toBe(0);
+});
+
+describe('A fault of the edge', () => {
+  const live = (reason: string, name = docs): CustomDomainStatus =>
+    ({observedGeneration: 1, hosts: [{hostname: name, role: 'Primary', phase: 'Live', reason, since: ''}]}) as never;
+  const domains = Array.from({length: 5}, (_, i) => ({
+    ...domain({name: `site-${i}`}),
+    status: live('Serving', `h${i}.example.com`),
+  }));
+  const faulty = (i: number) => ({status: live('EdgeUnreachable', `h${i}.example.com`), passing: []});
+
+  test('is published for one object after the other, all other news at once', () => {
+    const pace = new StatusPace({edgePerSecond: 10, retentionMs: 0});
+    const waits = () => domains.map((one, i) => pace.waits(one, faulty(i), Date.now()));
+    expect(waits()).toEqual([0, 100, 200, 300, 400]);
+    expect(pace.waits(web, {status: status('Retrying'), passing: []}, Date.now())).toBe(0);
+    jest.advanceTimersByTime(200);
+    // A turn is kept until its status is published.
+    expect(waits()).toEqual([0, 0, 0, 100, 200]);
+  });
+
+  test('and its end are news about the edge, a change of anything else beside it is not', () => {
+    const one = {...domain(), status: live('EdgeUnreachable')};
+    expect(isAboutEdge(one, {status: live('Serving'), passing: []})).toBe(true);
+    expect(isAboutEdge(one, {status: live('EdgeUnreachable'), passing: []})).toBe(true);
+    expect(isAboutEdge(one, {status: live('DNSDrifted'), passing: []})).toBe(true);
+    expect(isAboutEdge(web, {status: live('Serving'), passing: []})).toBe(false);
+    expect(isAboutEdge(one, {status: {...live('Serving'), lastHandledReconcileAt: 'now'}, passing: []})).toBe(false);
+  });
 });

@@ -510,3 +510,15 @@ test('A result that equals the one before is kept once, with a time of its own',
   expect(second?.result).toBe(first?.result);
   every.stop();
 });
+
+test('a sample of the questions that match is asked at once, each of them with the same chance', async () => {
+  make();
+  const names = Array.from({length: 20}, (_, i) => `h${i}`);
+  for (const name of names) due('owner', name, name, start + 3_600_000);
+  due('owner', 'other', 'other', start + 3_600_000);
+  expect(observer.sample(3, (question) => question.startsWith('h'))).toBe(20);
+  await settle();
+  expect(open()).toHaveLength(3);
+  expect(open().filter((question) => !names.includes(question))).toEqual([]);
+  expect(observer.sample(3, () => false)).toBe(0);
+});
