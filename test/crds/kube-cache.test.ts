@@ -359,8 +359,8 @@ describe('a fault', () => {
     await eventually(() => at('stays') === '2');
   });
 
-  test('(a half-open connection) is found out by the watchdog', async () => {
-    make({silenceMs: 2000});
+  test('(a half-open connection) is found out by the end that does not come', async () => {
+    make({timeoutSeconds: 1});
     await started();
     proxy.holdWatches();
     await create('comes', '1');
@@ -470,5 +470,51 @@ describe('a fault', () => {
     const since = performance.now();
     await cache.stopped();
     expect(performance.now() - since).toBeLessThan(10_000); // It would wait for 30 s at least.
+  });
+});
+
+/** Nothing of these changes reaches the watch that is open: a half-open connection. */
+async function missed(): Promise<void> {
+  await create('changes', '1');
+  await create('goes', '1');
+  make();
+  await started();
+  proxy.holdWatches();
+  await change('changes', '2');
+  await destroy('goes');
+  await create('comes', '1');
+  expect(content()).toBe('changes=1 goes=1');
+}
+
+describe('a copy whose watch has brought nothing since', () => {
+  test('catches up with all that was written before, by a watch of 1 to 2 s and without a list', async () => {
+    await missed();
+    const from = performance.now();
+    await cache.catchUp();
+    console.log(`caught up after ${(performance.now() - from).toFixed(0)} ms`);
+    expect(content()).toBe('changes=2 comes=1');
+    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(later()).toEqual(['check', 'watch']);
+  });
+
+  test('catches up also if only other kinds were written, so that no event shows the version', async () => {
+    await create('stays', '1');
+    make();
+    await started();
+    for (let i = 0; i < 3; i++) await makeNamespace(direct);
+    await cache.catchUp();
+    expect(content()).toBe('stays=1');
+    expect(later()).toEqual(['check', 'watch']);
+  });
+
+  test.each<[string, Fate]>([
+    ['ends its watch without a bookmark', {status: 200}],
+    ['never answers the watch', {delayMs: Infinity}],
+  ])('lists if it reaches an API server that is behind, which %s', async (_, fate) => {
+    await missed();
+    proxy.fate = ({isWatch}) => (isWatch ? fate : 'forward');
+    await cache.catchUp();
+    expect(content()).toBe('changes=2 comes=1');
+    expect(later().slice(0, 3)).toEqual(['check', 'watch', 'list']);
   });
 });

@@ -11,6 +11,7 @@ import {fromKubeConfig} from '../../operator/kube/client/credentials.ts';
 import {NoAnswerError} from '../../operator/kube/errors.ts';
 import {type ConfigMap, configMaps, eventually} from '../support/kube-api.ts';
 import {ApiServer} from '../support/kube-server.ts';
+import {SwallowingProxy} from '../support/swallowing-proxy.ts';
 
 let api: ApiServer;
 let client: Client;
@@ -29,6 +30,54 @@ function configured(text: string, env: NodeJS.ProcessEnv, options?: ClientOption
   config.loadFromString(text);
   return new Client(fromKubeConfig(config, env), options);
 }
+
+describe('connections that bring nothing more, while TCP keepalives are still answered', () => {
+  let network: SwallowingProxy;
+  let cache: Cache<ConfigMap, ConfigMap>;
+  let stop: AbortController;
+  let direct: Client;
+  const put = (name: string): Promise<ConfigMap> =>
+    direct.create(configMaps, {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name, namespace: 'default'}});
+
+  beforeEach(async () => {
+    network = await SwallowingProxy.start(Number(new URL(api.url).port));
+    direct = api.client();
+    client = new Client({...api.credentials, server: `https://127.0.0.1:${network.port}`});
+    stop = new AbortController();
+    cache = new Cache<ConfigMap, ConfigMap>(client, configMaps, {namespace: 'default'});
+    cache.start(stop.signal);
+    await cache.synced;
+    const name = `first-${network.port}`;
+    await put(name);
+    await eventually(() => cache.get(`default/${name}`) !== undefined);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await cache.stopped();
+    await direct.close();
+    await network.stop();
+  });
+
+  test('are noticed within 45 s, and the copy misses nothing', async () => {
+    network.swallow();
+    const from = performance.now();
+    await put('missed');
+    await eventually(() => cache.get('default/missed') !== undefined, 200_000);
+    const tookMs = performance.now() - from;
+    console.log(`noticed after ${(tookMs / 1000).toFixed(1)} s`);
+    // 45 s, and the time of a busy machine.
+    expect(tookMs).toBeLessThan(55_000);
+  }, 300_000);
+
+  test('delay nobody who asks the copy to catch up', async () => {
+    network.swallow();
+    await put('before');
+    const from = performance.now();
+    await cache.catchUp();
+    expect(cache.get('default/before')).toBeDefined();
+    expect(performance.now() - from).toBeLessThan(15_000);
+  });
+});
 
 describe('a proxy', () => {
   /** Only the proxy knows where that is. */

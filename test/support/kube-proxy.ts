@@ -34,7 +34,8 @@ export class FaultProxy {
   readonly #credentials: Credentials;
   readonly #sockets = new Set<Socket>();
   readonly #watches = new Map<ServerResponse, Seen>();
-  readonly #held = new Map<ServerResponse, Buffer[]>();
+  /** What is held back of a watch: bytes, and its end. */
+  readonly #held = new Map<ServerResponse, (Buffer | 'end')[]>();
   readonly #writes = new Set<Promise<void>>();
   #server: Server | undefined;
   #port = 0;
@@ -91,7 +92,12 @@ export class FaultProxy {
 
   /** What was held back comes after all. */
   releaseWatches(): void {
-    for (const [watch, chunks] of this.#held) for (const chunk of chunks) watch.write(chunk);
+    for (const [watch, parts] of this.#held) {
+      for (const part of parts) {
+        if (part === 'end') watch.end();
+        else watch.write(part);
+      }
+    }
     this.#held.clear();
   }
 
@@ -170,7 +176,11 @@ export class FaultProxy {
       if (held) held.push(chunk);
       else outgoing.write(chunk);
     });
-    answer.on('end', () => outgoing.end());
+    answer.on('end', () => {
+      const held = this.#held.get(outgoing);
+      if (held) held.push('end');
+      else outgoing.end();
+    });
     answer.on('error', () => outgoing.destroy());
   }
 }

@@ -50,7 +50,8 @@ export interface Syncable {
  * - If `project` or an index throws, the object is logged, counted (`unreadable`) and skipped. Its last readable copy stays, and
  *   other objects are unaffected.
  *
- * Caveat: between a change and its event the copy is stale. `observe` closes that gap for our own writes.
+ * Caveat: between a change and its event the copy is stale, for up to 45 s if the connection is dead without notice. `observe`
+ * closes that gap for our own writes, and `catchUp` closes it when it matters.
  */
 export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObject> implements Syncable {
   readonly resource: Resource<T>;
@@ -74,6 +75,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #setBack = false;
   /** Keys seen so far in the current list. */
   #listed = new Set<Key>();
+  #watcher: Watcher<T> | undefined;
   #running: Promise<void> | undefined;
   #state: WatchState | undefined;
 
@@ -96,9 +98,17 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
       bookmark: (resourceVersion) => this.#advance(resourceVersion),
     };
     const onState = (state: WatchState): void => this.#entered(state);
-    this.#running = new Watcher(this.#client, this.resource, sink, {...watcher, labelSelector, namespace, onState}).run(
-      signal,
-    );
+    const options = {...watcher, labelSelector, namespace, onState};
+    this.#watcher = new Watcher(this.#client, this.resource, sink, options);
+    this.#running = this.#watcher.run(signal);
+  }
+
+  /**
+   * Resolves when the copy contains every change that the API server had stored before the call, even if the watch has been dead
+   * without notice. See `Watcher.catchUp`. Never resolves after the signal of `start` has aborted.
+   */
+  async catchUp(): Promise<void> {
+    await this.#watcher?.catchUp();
   }
 
   /** Resolves when the watch has ended after its signal; immediately for a cache that was never started. */

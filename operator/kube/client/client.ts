@@ -148,12 +148,15 @@ export class Client {
     }
   }
 
-  /** The current resourceVersion of a collection. The request reads one object. */
+  /**
+   * The current resourceVersion of a collection. The request reads one object. It uses a connection of the watches: idle connections
+   * of other requests may be dead without notice. A watch that follows then usually reaches the same API server.
+   */
   async version(
     resource: Resource,
     {namespace, signal}: {namespace?: string; signal?: AbortSignal} = {},
   ): Promise<string> {
-    return (await this.#page(resource, {namespace, signal, limit: 1})).resourceVersion;
+    return (await this.#page(resource, {namespace, signal, limit: 1, pool: 'watches'})).resourceVersion;
   }
 
   /**
@@ -288,8 +291,12 @@ export class Client {
     return {items, resourceVersion};
   }
 
-  async #page<T extends KubeObject>(resource: Resource<T>, options: ListOptions, from?: string): Promise<ListPage<T>> {
-    const {namespace, labelSelector, fieldSelector, limit = 500, metadataOnly = false, signal} = options;
+  async #page<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions & Pick<Request, 'pool'>,
+    from?: string,
+  ): Promise<ListPage<T>> {
+    const {namespace, labelSelector, fieldSelector, limit = 500, metadataOnly = false, signal, pool} = options;
     const query = {labelSelector, fieldSelector, limit: limit === 0 ? undefined : limit, continue: from};
     const path = pathOf(resource, {namespace});
     const list = await this.#json<{items: T[] | null; metadata: {resourceVersion: string; continue?: string}}>({
@@ -298,6 +305,7 @@ export class Client {
       query,
       ...(metadataOnly && {accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'}),
       signal,
+      pool,
     });
     const items = list.items ?? [];
     const apiVersion = apiVersionOf(resource);

@@ -17,6 +17,8 @@ export interface Request {
   /** application/json by default. */
   accept?: string;
   signal?: AbortSignal;
+  /** Overrides the pool that the method decides. */
+  pool?: 'watches';
 }
 
 export interface TransportOptions {
@@ -111,7 +113,7 @@ export class Transport {
    * size limit.
    */
   async request(request: Request): Promise<{status: number; body: string; retryAfter: string | undefined}> {
-    const answer = await this.#send(request, request.method === 'DELETE' ? 'deletions' : 'requests');
+    const answer = await this.#send(request, request.pool ?? (request.method === 'DELETE' ? 'deletions' : 'requests'));
     const body = await answer.body.text().catch((error: unknown) => {
       throw noAnswer(request, error);
     });

@@ -42,6 +42,8 @@ let sync: () => void;
 let manager: Manager;
 let controller: Controller;
 let mayWrite: () => void;
+/** Resolves when the cache has caught up. */
+let behind: Promise<void>;
 /** With what the process refuses to start. */
 let refusal: Error | undefined;
 
@@ -69,6 +71,10 @@ function make(reconcile: Reconcile, graceMs = 1000, elector?: FakeElector): void
     start(signal: AbortSignal) {
       story.push('cache starts');
       signal.addEventListener('abort', () => story.push('cache stops'));
+    },
+    catchUp: () => {
+      story.push('cache catches up');
+      return behind;
     },
     stopped: () => Promise.resolve(),
   };
@@ -99,6 +105,7 @@ beforeEach(() => {
   story = [];
   logged = [];
   refusal = undefined;
+  behind = Promise.resolve();
 });
 
 test('a process starts and stops in order, and what has begun is finished', async () => {
@@ -212,6 +219,7 @@ describe('with an election', () => {
     write.resolve();
     await stopping;
     expect(story.slice(5)).toEqual([
+      'cache catches up',
       'leads',
       'a begins',
       'a is finished',
@@ -223,6 +231,42 @@ describe('with an election', () => {
       'client closes',
     ]);
     expect(mayWrite).toThrow('not now');
+  });
+
+  test('a new leader reconciles nothing before its caches have caught up', async () => {
+    const elector = new FakeElector();
+    const {promise, resolve} = Promise.withResolvers<void>();
+    behind = promise;
+    make(async (key) => (story.push(key), 'awaitChange'), 1000, elector);
+    controller.enqueue('a');
+    const starting = manager.start();
+    sync();
+    await settled();
+    elector.win(true);
+    await wait(10);
+    expect(story.at(-1)).toBe('cache catches up');
+    resolve();
+    await starting;
+    await settled();
+    expect(story.slice(-2)).toEqual(['leads', 'a']);
+    await manager.stop();
+  });
+
+  test('a new leader that is told to stop while its caches catch up ends its start, and releases the lease', async () => {
+    const elector = new FakeElector();
+    behind = new Promise(() => {});
+    make(async (key) => (story.push(key), 'awaitChange'), 1000, elector);
+    controller.enqueue('a');
+    const starting = manager.start();
+    sync();
+    await settled();
+    elector.win(true);
+    await settled();
+    await manager.stop();
+    await starting;
+    expect(story).not.toContain('leads');
+    expect(story).not.toContain('a');
+    expect(story).toContain('released');
   });
 
   test('a process that refuses what its caches hold ends its start: it is never ready, and no candidate', async () => {

@@ -44,8 +44,11 @@ const client = {
       yield {items: items.slice(at, at + size), resourceVersion: String(version), next};
     }
   },
-  async *watch(_: unknown, {resourceVersion, signal}: {resourceVersion: string; signal: AbortSignal}) {
-    requests.push(`watch ${resourceVersion}`);
+  async *watch(
+    _: unknown,
+    {resourceVersion, timeoutSeconds, signal}: {resourceVersion: string; timeoutSeconds: number; signal: AbortSignal},
+  ) {
+    requests.push(`watch ${resourceVersion}${timeoutSeconds < 10 ? ' briefly' : ''}`);
     // A storm must end, or the test could not say that there was one.
     if (requests.length > 500) stop.abort();
     const refused = refuse?.();
@@ -154,6 +157,104 @@ test('a quiet watch that is cut after it has lived for a while is followed by th
     await clock.advance(100);
   }
   expect(requests).toEqual(Array.from({length: 20}, () => ['check', 'watch 10']).flat());
+});
+
+test('a watch that the server does not end is dead: within 45 s it is followed by another', async () => {
+  await clock.advance(43_000);
+  expect(requests).toEqual([]);
+  await clock.advance(2_000);
+  expect(requests).toEqual(['check', 'watch 10']);
+});
+
+test('a history that was set back is noticed also if each watch ends in order, and brings nothing', async () => {
+  held = [object('a', 1, 'from the backup')];
+  version = 5;
+  await clock.advance(40_000);
+  tell('end');
+  await settled();
+  await clock.advance(1_000);
+  expect(requests).toEqual(['check', 'list', 'watch 5']);
+});
+
+describe('a copy that is to catch up', () => {
+  let isCurrent: boolean;
+  const catchUp = async (): Promise<void> => {
+    isCurrent = false;
+    void cache.catchUp().then(() => (isCurrent = true));
+    await settled();
+  };
+
+  test('is current at once where nothing has changed since its last event', async () => {
+    await catchUp();
+    expect(isCurrent).toBe(true);
+    expect(requests).toEqual(['check', 'watch 10']);
+  });
+
+  test.each<[string, () => WatchEvent<ConfigMap>]>([
+    ['a bookmark', () => ({type: 'BOOKMARK', object: {metadata: {resourceVersion: '12'}}})],
+    ['an event', () => ({type: 'ADDED', object: object('c', 12)})],
+  ])('waits until %s shows that version, and does not wait for the end of the watch', async (_, shows) => {
+    version = 12;
+    await catchUp();
+    expect(requests).toEqual(['check', 'watch 10 briefly']);
+    tell({type: 'MODIFIED', object: object('a', 11)});
+    await settled();
+    expect([isCurrent, told]).toEqual([false, ['a 1 11']]);
+    tell(shows());
+    await settled();
+    expect(isCurrent).toBe(true);
+    tell('end');
+    await settled();
+    expect(requests.slice(2)).toEqual(['watch 12']);
+  });
+
+  test.each<[string, () => Promise<void>]>([
+    ['ends before it shows that version', async () => tell('end')],
+    ['is silent', () => clock.advance(8_000)],
+    ['says that its history is gone', async () => tell(gone)],
+  ])('lists if the watch %s', async (_, strike) => {
+    version = 12;
+    held = [object('a', 11), object('b', 2)];
+    await catchUp();
+    await strike();
+    await settled();
+    await clock.advance(500);
+    expect(isCurrent).toBe(true);
+    expect(told).toEqual(['a 1 11']);
+    expect(requests).toEqual(['check', 'watch 10 briefly', 'list', 'watch 12']);
+  });
+
+  test('does not wait for a back-off, and waits as long as a busy server requests', async () => {
+    refuse = () => new Error('refused');
+    tell(new Error('cut'));
+    await settled();
+    await clock.advance(3_000);
+    refuse = undefined;
+    requests = [];
+    await catchUp();
+    expect([isCurrent, requests]).toEqual([true, ['check', 'watch 10']]);
+    tell(new ApiError({status: 429, body: '', retryAfter: '7'}));
+    await settled();
+    await catchUp();
+    await clock.advance(6_900);
+    expect(isCurrent).toBe(false);
+    await clock.advance(200);
+    expect(isCurrent).toBe(true);
+  });
+
+  test('is asked twice, and is current for each call', async () => {
+    version = 12;
+    await catchUp();
+    version = 14;
+    let isAgain = false;
+    void cache.catchUp().then(() => (isAgain = true));
+    tell({type: 'BOOKMARK', object: {metadata: {resourceVersion: '12'}}});
+    await settled();
+    expect([isCurrent, isAgain]).toEqual([true, false]);
+    tell({type: 'BOOKMARK', object: {metadata: {resourceVersion: '14'}}});
+    await settled();
+    expect(isAgain).toBe(true);
+  });
 });
 
 const broken = (name: string, resourceVersion: number): ConfigMap => ({...object(name, resourceVersion), data: {}});
