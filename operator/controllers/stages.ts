@@ -43,7 +43,7 @@ export abstract class Reconciliation<T extends Holder = Holder, P extends Reconc
   abstract readonly cache: Pick<Cache<never, T>, 'observe'>;
   readonly tenant: Tenant;
   /** The outcomes of the stages' writes so far. */
-  readonly writes = new Writes();
+  readonly writes = new Writes((hostname) => this.#isOwned(hostname));
   readonly #now: () => number;
   #object: T;
   #plan: P | undefined;
@@ -107,6 +107,11 @@ export abstract class Reconciliation<T extends Holder = Holder, P extends Reconc
   isLost(hostname: string): boolean {
     const claim = this.deps.claims.of(hostname);
     return claim?.status?.holder !== undefined && !isHeldBy(claim, this.#object);
+  }
+
+  /** Whether this object owns a hostname, according to the claim in the API server. Brings the cached claim up to date. */
+  async #isOwned(hostname: string): Promise<boolean> {
+    return isHeldBy(await this.deps.claims.read(hostname), this.#object);
   }
 
   /** Decides for each Certificate that left the plan whether it is retained or deleted. */

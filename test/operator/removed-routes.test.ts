@@ -1,9 +1,9 @@
 /** The routes of a hostname that is removed, or passes to another tenant, while requests of the operator fail. */
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
-import type {DomainClaim, Ingress} from '../../operator/api/foreign.ts';
+import type {Certificate, DomainClaim, Ingress} from '../../operator/api/foreign.ts';
 import {hostsOf} from '../../operator/controllers/state/rendering.ts';
-import {customDomains, domainClaims, ingresses} from '../../operator/resources/resources.ts';
-import type {KubeObject} from '../../operator/kube/objects.ts';
+import {certificates, customDomains, domainClaims, ingresses} from '../../operator/resources/resources.ts';
+import {keyOf, type KubeObject} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import type {Fate, Seen} from '../support/kube-proxy.ts';
@@ -64,6 +64,16 @@ const noLeader = answer(500, 'InternalError', 'etcd has no leader');
 
 const isClaimWrite = (seen: Seen): boolean => isWrite(seen) && seen.url.pathname.includes('/domainclaims');
 const isStatusWrite = (seen: Seen): boolean => isWrite(seen) && seen.url.pathname.endsWith('/customdomains/web/status');
+/** An operator with a copy of the claims that is not up to date: from a replica of the API server that is behind, and that nothing reaches. */
+function startedWith(stale: {items: readonly KubeObject[]; resourceVersion: string}): Promise<RunningOperator> {
+  const behind = {status: 200, body: JSON.stringify(listOf(stale))};
+  const fate = ({method, url, isWatch}: Seen): Fate => {
+    if (method !== 'GET' || !url.pathname.endsWith('/domainclaims')) return 'forward';
+    return isWatch ? {delayMs: Infinity} : behind;
+  };
+  return RunningOperator.start(platform, {}, {fate});
+}
+
 /** The platform's word that a hostname is another's from now on. */
 const giveAway = (host: string): Promise<DomainClaim> =>
   platform.client.patch<DomainClaim>(
@@ -151,7 +161,43 @@ describe('While a claim cannot be written', () => {
   });
 });
 
+const certificatesOf = async (host: string): Promise<string[]> =>
+  (await platform.client.list<Certificate>(certificates)).items
+    .filter((c) => c.spec.dnsNames.includes(host))
+    .map(keyOf);
+
 describe('A copy of a claim that is not up to date', () => {
+  test('creates neither a route nor a Certificate for a hostname that has passed to another', async () => {
+    const {customer, www, old} = await served();
+    await operator.stop();
+    const stale = await platform.client.list<DomainClaim>(domainClaims);
+    await giveAway(old);
+    for (const route of await routesOf(old)) await platform.client.delete(ingresses, keyOf(route));
+    for (const key of await certificatesOf(old)) await platform.client.delete(certificates, key);
+
+    operator = await startedWith(stale);
+    const lost = 'AwaitingVerification HostnameClaimed';
+    expect(await operator.comesTo(async () => (await customer.hosts('web'))[old], lost)).toBe(lost);
+    await operator.rest();
+    const created = operator.proxy.seen.filter(
+      (seen) => isWrite(seen) && /\/(ingresses|certificates)\//.test(seen.url.pathname),
+    );
+    expect(created.map(({method, url}) => `${method} ${url.pathname}`)).toEqual([]);
+    expect(await routesOf(old)).toEqual([]);
+    expect(await certificatesOf(old)).toEqual([]);
+    expect(await isRouted(www)).toBe(true);
+  });
+
+  test('costs one read for each new hostname, and none for one that is served', async () => {
+    const {customer, www, old} = await served();
+    const reads = (host: string) => operator.proxy.seen.filter((seen) => isOfClaim(host, seen)).length;
+    expect([reads(www), reads(old)]).toEqual([1, 1]);
+    // They are reconciled again, and nothing is created.
+    await customer.change(customDomains, 'web', {metadata: {annotations: {'reconcile.fluxcd.io/requestedAt': 'now'}}});
+    await operator.rest();
+    expect([reads(www), reads(old)]).toEqual([1, 1]);
+  });
+
   test('does not take the routes of its holder', async () => {
     const {customer, old} = await served();
     await operator.stop();
@@ -161,18 +207,7 @@ describe('A copy of a claim that is not up to date', () => {
     await platform.client.patch<DomainClaim>(domainClaims, old, {spec, status}, {type: 'merge'});
     const before = (await routesOf(old)).map(({metadata: {uid}}) => uid);
 
-    // From a replica of the API server that is behind, and that nothing reaches.
-    const behind = {status: 200, body: JSON.stringify(listOf(stale))};
-    operator = await RunningOperator.start(
-      platform,
-      {},
-      {
-        fate: ({method, url, isWatch}) => {
-          if (method !== 'GET' || !url.pathname.endsWith('/domainclaims')) return 'forward';
-          return isWatch ? {delayMs: Infinity} : behind;
-        },
-      },
-    );
+    operator = await startedWith(stale);
     await eventually(() => operator.proxy.seen.some((seen) => isOfClaim(old, seen)));
     await operator.rest();
     expect((await routesOf(old)).map(({metadata: {uid}}) => uid)).toEqual(before);

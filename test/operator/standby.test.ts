@@ -1,6 +1,6 @@
 /** An operator that stands by while another leads, and takes over. */
 import {afterAll, afterEach, beforeAll, describe, expect, jest, test} from '@jest/globals';
-import {ingressClasses} from '../../operator/resources/resources.ts';
+import {customDomains, ingressClasses} from '../../operator/resources/resources.ts';
 import {leases, type Lease} from '../../operator/kube/leader/lease.ts';
 import {microTime} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
@@ -93,6 +93,30 @@ describe('A standby', () => {
     const anew = hostnames.filter((name) => platform.dns.questions(name).length > known.get(name)!);
     // Each has its moment of the hour by its name, and for some name that is now.
     expect(anew.length).toBeLessThan(hostnames.length / 2);
+  });
+
+  test('whose watches are dead without notice knows what has happened when it takes over, and takes over within seconds', async () => {
+    const first = noted(await RunningOperator.start(platform));
+    const customer = await Customer.served(platform);
+    await first.stop();
+    const {giveBack} = await somebodyLeads();
+    const standby = noted(await RunningOperator.standBy(platform, elected));
+    await eventually(() => standby.proxy.openWatches >= 12);
+    // A fake half-open network: its watches bring nothing more, and none of them ends.
+    standby.proxy.holdWatches();
+    const next = customer.host('next');
+    await customer.point([next]);
+    await customer.change(customDomains, 'web', {spec: {redirects: [{from: next, status: 301}]}});
+
+    await giveBack();
+    const from = performance.now();
+    await standby.leads;
+    console.log(`works ${((performance.now() - from) / 1000).toFixed(1)} s after the lease was free`);
+    expect(performance.now() - from).toBeLessThan(20_000);
+    // Within a time in which a dead watch is not noticed yet.
+    const phase = async () => (await customer.hosts('web'))[next];
+    await eventually(async () => (await phase()) === 'Live Redirecting', 30_000).catch(() => {});
+    expect(await phase()).toBe('Live Redirecting');
   });
 
   test('whose class cannot be the edge refuses to stand by: a rolling upgrade stops there, and who leads goes on', async () => {

@@ -26,7 +26,7 @@ import {hostsOf} from '../../operator/controllers/state/rendering.ts';
 import {customDomains} from '../../operator/resources/resources.ts';
 import {leavingFor} from '../../operator/controllers/writers/retention.ts';
 import {carryOut, type StageDeps} from '../../operator/controllers/stages.ts';
-import {Writes} from '../../operator/controllers/writers/owned-objects.ts';
+import type {Writes} from '../../operator/controllers/writers/owned-objects.ts';
 import type {Client} from '../../operator/kube/client/client.ts';
 import {ApiError, StaleReadError} from '../../operator/kube/errors.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
@@ -48,6 +48,8 @@ import {
   served,
   t0,
 } from './world.ts';
+
+const noErrors: Pick<Writes, 'writeErrors' | 'claimErrors'> = {writeErrors: new Map(), claimErrors: new Map()};
 
 interface TownDeps {
   now: () => number;
@@ -472,7 +474,7 @@ export class Town {
     t.request = undefined;
   }
 
-  #world(t: Tenant, domain: CustomDomain, writes = new Writes()): World {
+  #world(t: Tenant, domain: CustomDomain, writes = noErrors): World {
     return gather(this.#sources(t, domain), {
       now: this.now,
       domain,

@@ -4,7 +4,6 @@
  */
 import type {CustomDomainStatus} from '../../api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
-import {Writes} from '../../controllers/writers/owned-objects.ts';
 import {type GatherSources, gather} from '../../controllers/gather.ts';
 import {dnsKey} from '../../controllers/probes/observations.ts';
 import {projectKey} from '../../resources/relations.ts';
@@ -61,7 +60,13 @@ export class Foresight {
       const now = this.#now();
       // DNS is asked about what is proven already, too.
       const request = {value: 'check', seenAt: this.#startedAt};
-      const moment = {now, domain, tenant: known.tenant, request, writes: new Writes()};
+      const moment = {
+        now,
+        domain,
+        tenant: known.tenant,
+        request,
+        writes: {writeErrors: new Map(), claimErrors: new Map()},
+      };
       const decision = decide(gather(sources, moment));
       const due = decision.looks.filter(
         (look) => isDnsLook(look) && look.at <= now && !this.#looked.has(dnsKey(look.question)),

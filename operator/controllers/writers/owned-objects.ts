@@ -16,8 +16,8 @@ import type {HasMeta, Key, KubeObject, ObjectMeta, Resource} from '../../kube/ob
 import {keyOf, ownerReference} from '../../kube/objects.ts';
 import {doAll, failureOf, settleAll} from '../../kube/writes/side-by-side.ts';
 import {forAnnotation, managedBy, ownerLabel} from '../../resources/labels.ts';
-import {ownerOf} from '../../resources/relations.ts';
-import type {CachedRoute, RouteObject} from '../state/rendering.ts';
+import {namesOf, ownerOf} from '../../resources/relations.ts';
+import {type CachedRoute, hostsOf, type RouteObject} from '../state/rendering.ts';
 import type {RetainedCertificates} from './retained-certificates.ts';
 import {certificateRequests, certificates} from '../../resources/resources.ts';
 
@@ -51,7 +51,7 @@ export interface CertificatePlace {
 /** Most objects of one owner that one reconcile writes. A default hostname has five. */
 export const writesPerTurn = 100;
 
-/** The outcomes of one reconcile's writes. */
+/** The outcomes of one reconcile's writes, and the answers on which they depend. */
 export class Writes {
   /** Write errors of routes and Certificates, by object name. */
   readonly writeErrors = new Map<string, WriteError>();
@@ -60,9 +60,31 @@ export class Writes {
   /** Hostnames that another object owns according to the cache, while the claim itself could not be read. Their routes stay unchanged. */
   readonly unconfirmed = new Set<string>();
   readonly #outcomes: PromiseSettledResult<unknown>[] = [];
+  readonly #isOwned: (hostname: string) => Promise<boolean>;
+  readonly #owned = new Map<string, Promise<boolean>>();
   written = 0;
+  /** Number of objects that were not created, because the owner does not own their hostname any longer. */
+  withheld = 0;
   /** Whether writes are left for another reconcile. */
   unfinished = false;
+
+  /** `isOwned`: whether the owner owns a hostname, according to the claim in the API server. */
+  constructor(isOwned: (hostname: string) => Promise<boolean>) {
+    this.#isOwned = isOwned;
+  }
+
+  /**
+   * Whether the owner owns these hostnames, according to the claims in the API server. Reads each claim once. Throws errors of the API
+   * server.
+   */
+  async owns(hostnames: readonly string[]): Promise<boolean> {
+    const answers = hostnames.map((hostname) => {
+      const answer = this.#owned.get(hostname) ?? this.#isOwned(hostname);
+      this.#owned.set(hostname, answer);
+      return answer;
+    });
+    return (await Promise.all(answers)).every((owned) => owned);
+  }
 
   add(outcomes: readonly PromiseSettledResult<unknown>[]): void {
     this.#outcomes.push(...outcomes);
@@ -143,7 +165,8 @@ export class OwnedObjects {
 
   /**
    * Removes the routes of an owner that are no longer desired, then writes those that differ. No write that fails keeps another from being
-   * tried, unless each would fail alike; failures are in `writes`. Writes beyond {@link writesPerTurn} are left for another turn. Returns
+   * tried, unless each would fail alike; failures are in `writes`. A route is created only if the claim in the API server names the owner,
+   * because the cached claim may be stale. Writes beyond {@link writesPerTurn} are left for another turn. Returns
    * whether anything has changed. Throws what kept a route from being deleted.
    */
   async applyRoutes(owner: Owner, desired: readonly RouteObject[], writes: Writes): Promise<boolean> {
@@ -151,7 +174,7 @@ export class OwnedObjects {
     const removed = await this.#removeRoutes(
       undesired.filter(({hosts}) => !hosts.some((h) => writes.unconfirmed.has(h))),
     );
-    const written = await this.#applyAll(owner, this.#routes, desired, writes);
+    const written = await this.#applyAll(owner, {cache: this.#routes, hostnamesOf: hostsOf}, desired, writes);
     return removed || written;
   }
 
@@ -164,7 +187,13 @@ export class OwnedObjects {
   ): Promise<boolean> {
     const left = await this.#leave(this.#undesired(owner, this.#certificates, desired), leaving);
     writes.add(left);
-    const written = await this.#applyAll(owner, this.#certificates, desired, writes, returning);
+    const written = await this.#applyAll(
+      owner,
+      {cache: this.#certificates, hostnamesOf: namesOf},
+      desired,
+      writes,
+      returning,
+    );
     return written || left.some((o) => o.status === 'fulfilled' && o.value);
   }
 
@@ -252,13 +281,14 @@ export class OwnedObjects {
 
   async #applyAll<T extends KubeObject, P extends HasMeta>(
     owner: Owner,
-    cache: Cache<P, T>,
+    {cache, hostnamesOf}: {cache: Cache<P, T>; hostnamesOf: (object: T) => string[]},
     desired: readonly T[],
     writes: Writes,
     returning: readonly string[] = [],
   ): Promise<boolean> {
     const {resource} = cache;
-    const [writtenBefore, refusedBefore] = [writes.written, writes.writeErrors.size];
+    const changes = () => writes.written + writes.writeErrors.size + writes.withheld;
+    const before = changes();
     const outcomes = await settleAll(desired, async (intent) => {
       const {name} = intent.metadata;
       const object = `${resource.kind} ${keyOf(intent)}`;
@@ -276,9 +306,11 @@ export class OwnedObjects {
           existing,
           isOurs: returns ? (o) => o.metadata.uid === existing?.metadata.uid : this.#isOurs(owner),
           onlyExisting: returns,
+          mayCreate: () => writes.owns(hostnamesOf(intent)),
           cache,
         });
         if (outcome === 'NotOurs') writes.writeErrors.set(name, {kind: 'NameTaken', object});
+        if (outcome === 'Withheld') writes.withheld++;
         if (outcome === 'Created' || outcome === 'Applied') writes.written++;
       } catch (error) {
         if (!isRefusal(error)) throw error;
@@ -286,7 +318,7 @@ export class OwnedObjects {
       }
     });
     writes.add(outcomes);
-    return writes.written > writtenBefore || writes.writeErrors.size > refusedBefore;
+    return changes() > before;
   }
 
   #undesired<T extends KubeObject, P extends HasMeta>(

@@ -17,7 +17,9 @@ export type Applied<T, P> =
   /** The object was written. `conflicts` lists the fields taken from other managers. */
   | {outcome: 'Created' | 'Applied'; object: T; conflicts: FieldConflict[]}
   /** Another owner's object has that name: nothing was written. */
-  | {outcome: 'NotOurs'; object: KubeObject; conflicts: FieldConflict[]};
+  | {outcome: 'NotOurs'; object: KubeObject; conflicts: FieldConflict[]}
+  /** The object does not exist, and `mayCreate` has refused to create it: nothing was written. */
+  | {outcome: 'Withheld'; object: T; conflicts: FieldConflict[]};
 
 export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
   /** The cache's copy under the intent's key. */
@@ -26,6 +28,8 @@ export interface ApplyOptions<T extends KubeObject, P extends HasMeta> {
   isOurs(object: KubeObject): boolean;
   /** Throws a conflict when the object was deleted since it was read, instead of creating it again. */
   onlyExisting?: boolean;
+  /** Asked right before each attempt to create the object, and for no other write. Its errors are thrown. */
+  mayCreate?(): Promise<boolean>;
   /** Records the written object (`Cache.observe`), and returns its projection (`Cache.kept`) to compare with `existing`. */
   cache?: Keeper<T> & {observe(written: T): void};
 }
@@ -97,7 +101,7 @@ export class Applier {
     intent: T,
     options: ApplyOptions<T, P>,
   ): Promise<Applied<T, P>> {
-    const {existing, isOurs, onlyExisting = false, cache} = options;
+    const {existing, isOurs, onlyExisting = false, mayCreate, cache} = options;
     const asObject = (known: HasMeta): KubeObject => ({
       apiVersion: apiVersionOf(resource),
       kind: resource.kind,
@@ -113,6 +117,8 @@ export class Applier {
     const write = async () =>
       uid === undefined ? await this.#create(resource, body) : await this.#applyTo(uid, resource, body);
     for (let attempt = 0; attempt < attempts; attempt++) {
+      if (uid === undefined && (await mayCreate?.()) === false)
+        return {outcome: 'Withheld', object: intent, conflicts: []};
       try {
         const written = await this.#breaker.run(resource, write);
         cache?.observe(written.object);

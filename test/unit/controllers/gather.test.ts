@@ -1,6 +1,5 @@
 import {describe, expect, test} from '@jest/globals';
 import type {CertificatePlace} from '../../../operator/controllers/writers/owned-objects.ts';
-import {Writes} from '../../../operator/controllers/writers/owned-objects.ts';
 import {gather, type GatherSources} from '../../../operator/controllers/gather.ts';
 import type {RouteObject} from '../../../operator/controllers/state/rendering.ts';
 import {
@@ -50,7 +49,13 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
   };
 }
 
-const moment = {now: t0, domain: domain(), tenant: tenantOn(enterprise), request: undefined, writes: new Writes()};
+const moment = {
+  now: t0,
+  domain: domain(),
+  tenant: tenantOn(enterprise),
+  request: undefined,
+  writes: {writeErrors: new Map(), claimErrors: new Map()},
+};
 const standing = (stands: (route: RouteObject) => boolean) =>
   gather(sources(stands), moment).facts.get('docs.example.com')?.standing;
 

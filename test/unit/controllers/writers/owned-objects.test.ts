@@ -24,7 +24,7 @@ const goes = () => undefined;
 
 /** What writing these routes has come to. Throws what is not of one route alone. */
 async function applied(children: OwnedObjects, routes: readonly object[]) {
-  const writes = new Writes();
+  const writes = new Writes(async () => true);
   const changed = await children.applyRoutes(owner, routes as never, writes);
   return {changed, ...writes, failed: writes.failure()};
 }
@@ -222,7 +222,7 @@ test('a Certificate that is to come back and is gone is not made anew: the recon
   const wanted = makeCertificate({name: 'docs', namespace: 'acme', hostname: 'docs.example.com', issuerRef});
   await expect(
     (async () => {
-      const writes = new Writes();
+      const writes = new Writes(async () => true);
       await children.applyCertificates(owner, {certificates: [wanted], returning: ['acme/docs']}, goes, writes);
       writes.failure();
     })(),

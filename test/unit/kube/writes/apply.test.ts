@@ -135,6 +135,27 @@ test('what must exist is not created anew: its writer is told, and starts over',
   expect(stored).toBeUndefined();
 });
 
+/** Writes an object that may be created only if nothing has been sent yet. */
+function ask(existing: HasMeta | undefined, may: boolean) {
+  const asked: string[] = [];
+  const mayCreate = async () => (asked.push('asked'), sent.length === 0 && may);
+  return {asked, done: applier.apply(configMaps, intent('b'), {existing, isOurs, mayCreate})};
+}
+
+describe('an object that may not be created', () => {
+  test('is not created, also if it turns out to be gone, and is asked about for no other write', async () => {
+    const {asked, done} = ask(undefined, false);
+    expect([(await done).outcome, sent, asked]).toEqual(['Withheld', [], ['asked']]);
+    const gone = ask({metadata: {name: 'x', namespace: 'ns', uid: 'gone', labels: {owner: 'us'}}}, true);
+    expect([(await gone.done).outcome, sent, gone.asked]).toEqual(['Withheld', ['apply'], ['asked']]);
+    sent = [];
+    await applier.apply(configMaps, intent('a'), {existing: undefined, isOurs});
+    sent = [];
+    const stands = ask(structuredClone(stored), false);
+    expect([(await stands.done).outcome, sent, stands.asked]).toEqual(['Applied', ['apply'], []]);
+  });
+});
+
 describe('a removal', () => {
   test.each(['foregroundDeletion', 'orphan'])('ends a deletion that waits for dependents (%s)', async (finalizer) => {
     stored = ours([finalizer], '2026-01-01T00:00:00Z');
