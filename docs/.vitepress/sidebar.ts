@@ -19,6 +19,7 @@ export const sections: readonly Section[] = [
       ['docs/moving.md', 'Coming from something else'],
       ['docs/quotas.md', 'How much a tenant may have'],
       ['docs/security.md', 'Threats, and what stops them'],
+      ['docs/live.md', 'Live hostnames'],
       ['docs/observability.md', 'Watch it'],
       ['docs/runbooks.md', 'Runbooks'],
       ['docs/metrics.md', 'Metrics'],

@@ -25,6 +25,7 @@ export const rows: Readonly<Record<string, RowEntry>> = {
   })),
   P2: onFixture('writes of a domain from apply to Ready', async () => (await import('./live.ts')).writesUntilReady),
   P3: onFixture('writes in quiet minutes, with DNS re-checks', async () => (await import('./live.ts')).quietWhenLive),
+  P3e: onFixture('writes while the edge is away', async () => (await import('./live.ts')).edgeAway),
   P4: onFixture('heap of a domain', async () => (await import('./live.ts')).heapOfDomains),
   heap: alone('heap of a domain in the copies and of looks, in process', () => import('./heap.ts')),
   P5: onFixture('removals while a plan changes', async () => (await import('./live.ts')).removals),

@@ -36,6 +36,8 @@ export class StandInEdge {
   plainLooks = 0;
   /** It has taken in no Ingress without a host yet. */
   isBehind = false;
+  /** Every connection is closed at once, as by an edge that is stopped. */
+  isAway = false;
   /** How many have looked so far. */
   looks = 0;
   readonly #ingresses: Cache<Ingress, Ingress>;
@@ -106,6 +108,7 @@ export class StandInEdge {
           .end();
       },
     );
+    server.on('connection', (socket) => this.isAway && socket.destroy());
     await new Promise<void>((resolve) => server.listen(port, address, resolve));
     this.port = (server.address() as AddressInfo).port;
     this.#close = () =>
