@@ -1,6 +1,7 @@
 /** Times of the next DNS checks and edge probes. All times in ms since the epoch. */
 import type {Hostname} from './hostnames/hostname.ts';
 import type {EarlierChecks, Policy, World} from './world.ts';
+import {jitter} from './world.ts';
 
 /** Shortest time between a check and a requested next check, ms. */
 const shortestCheckMs = 10_000;
@@ -36,18 +37,34 @@ export function nextWaitingCheck(
 export const soonest = (scheduled: number, isAsked: boolean, lastCheck: number | undefined, now: number): number =>
   isAsked ? Math.min(scheduled, Math.max(now, (lastCheck ?? -Infinity) + shortestCheckMs)) : scheduled;
 
-/**
- * The assumed last check of a verified hostname after a start, or after a standby has taken over. The times are spread over the interval
- * before the start, so that re-checks do not all run at once.
- */
-export const lastCheckBefore = (world: World, hostname: Hostname): number =>
-  world.startedAt - Math.floor(spreadOf(hostname) * world.policy.recheckIntervalMs);
-
-/** The position of a hostname in a span of time, from 0 to 1. It spreads checks of many hostnames over the span. */
+/** The position of a hostname in a span of time, from 0 to 1: by a hash of its name. It spreads checks of many hostnames over the span. */
 export function spreadOf(hostname: Hostname): number {
   let hash = 0;
   for (let i = 0; i < hostname.length; i++) hash = (hash * 31 + hostname.charCodeAt(i)) % 1_000_003;
   return hash / 1_000_003;
+}
+
+/**
+ * The next regular check of a verified hostname, ms since the epoch. `last`: its last check by this process; undefined: none so far.
+ *
+ * Each hostname has a fixed time in every period, which no start moves. A check that is early by {@link jitter} counts for the time that
+ * follows. The period is shorter than the interval by the jitter, so no gap between two checks is longer than the interval.
+ *
+ * A check that was due up to half a period before a start may be missed, or may be made: it is due again as long after the start as it was
+ * due before. So a start at most doubles the rate of checks for half a period, and catches up without a burst.
+ */
+export function nextRecheck(
+  {startedAt, policy}: Pick<World, 'startedAt' | 'policy'>,
+  hostname: Hostname,
+  last?: number,
+): number {
+  const interval = policy.recheckIntervalMs;
+  const period = interval * (1 - jitter);
+  const from = last ?? startedAt;
+  const since = (from - Math.floor(spreadOf(hostname) * period)) % period;
+  const left = period - since;
+  if (last === undefined) return from + Math.min(since, left);
+  return from + (left > interval * jitter ? left : left + period);
 }
 
 const hour = 3_600_000;

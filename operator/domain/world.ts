@@ -155,6 +155,9 @@ export interface WatchedLeaf extends Pick<CertificateFacts, 'leafSha256' | 'notA
   confirms: boolean;
 }
 
+/** The largest share of its delay by which an observation may be early, so that many hostnames do not stay in step. None is late. */
+export const jitter = 0.2;
+
 /**
  * An observation that is due: a DNS check (of our records, or of the current owner's), an edge probe, or a read of cert-manager's
  * messages about an attempt. At Infinity, known results are kept and nothing is queried.

@@ -13,6 +13,7 @@ import type {Route} from '../../operator/domain/routes/routes.ts';
 import {useOf} from '../../operator/domain/routes/routes.ts';
 import type {Tenant} from '../../operator/domain/tenant.ts';
 import {tenantOf} from '../../operator/domain/tenant.ts';
+import {nextRecheck} from '../../operator/domain/schedule.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/world.ts';
 import type {CustomDomainStatus, HostStatus, RedirectStatus} from '../../operator/api/custom-domain.ts';
@@ -185,6 +186,9 @@ export const claimsBy = (claimOf: (hostname: string) => DomainClaim | undefined)
   new (class extends Map<string, DomainClaim> {
     override get = claimOf;
   })();
+
+/** Seconds from a check at `t0` until the next regular check of a verified hostname. */
+export const recheckAfter = (hostname: string): number => (nextRecheck(world(), hostname, t0) - t0) / seconds;
 
 /** Since when routes stand of which a test says nothing. */
 const longAgo = t0 - 9 * days;

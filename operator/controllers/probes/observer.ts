@@ -7,6 +7,7 @@
  *
  * Whatever is forgotten leaves wherever it is. A look that is under way is aborted when nobody waits for it any more.
  */
+import {jitter} from '../../domain/world.ts';
 import {Appointments} from '../../kube/controller/appointments.ts';
 import {isDeepEqual} from '../../kube/equality.ts';
 import {FairQueue, type FairQueueOptions, type Ticket} from './fair-queue.ts';
@@ -48,8 +49,6 @@ interface Turn<E> {
 
 /** How many results of a key are remembered where it matters how they came one after the other. */
 const mostRemembered = 16;
-/** How far looks may be moved, so that many names do not stay in step. */
-const jitter = 0.2;
 const pauseAfterErrorMs = 5_000;
 
 export interface ObserverOptions<Q, R> {

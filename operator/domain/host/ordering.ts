@@ -14,7 +14,7 @@ import {attemptOf, beforeOrder} from '../certificates/issuance.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
 import {reasonOf} from '../reasons/reasons.ts';
 import {homeOf, useOf} from '../routes/routes.ts';
-import {lastCheckBefore, nextReading, nextWaitingCheck, soonest} from '../schedule.ts';
+import {nextReading, nextRecheck, nextWaitingCheck, soonest} from '../schedule.ts';
 import {timestamp} from '../times.ts';
 import type {FreshAttempt, Look} from '../world.ts';
 
@@ -117,7 +117,7 @@ export function recheckDns(host: PlannedHost): Outcome {
   const {world, hostname, facts, move, onHold} = host;
   const {certificate, checkedAt} = facts;
   const {now, policy} = world;
-  const regular = (checkedAt ?? lastCheckBefore(world, hostname)) + policy.recheckIntervalMs;
+  const regular = nextRecheck(world, hostname, checkedAt);
   const caa = policy.caaIdentities.length > 0 && !onHold && (move !== undefined || !certificate?.ready);
   return {looks: [lookAgain(host, move?.readsCaa ? now : regular, caa)]};
 }

@@ -11,7 +11,7 @@
 import type {CertificateFacts} from '../certificates/certificate.ts';
 import {confirmationsIn, isConfirmed} from '../confirmations.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
-import {soonest, spreadOf} from '../schedule.ts';
+import {nextRecheck, soonest, spreadOf} from '../schedule.ts';
 import {edgeSettlesMs, seenOnEdge} from './edge.ts';
 import type {EdgeProbe, World} from '../world.ts';
 
@@ -96,10 +96,10 @@ function firstProbe({world, hostname, published, probes}: WatchedHost, issuedAt:
   return Math.max(now, since + spreadOf(hostname) * within);
 }
 
-/** The next probe of a hostname without a confirmed or possible fault: within the interval of DNS checks, or sooner after an event. */
+/** The next probe of a hostname without a confirmed or possible fault: with its next DNS re-check, or sooner after an event. */
 function nextRegular(host: WatchedHost, last: number): number {
-  const {world, certificate} = host;
-  const regular = last + world.policy.recheckIntervalMs;
+  const {world, hostname, certificate} = host;
+  const regular = nextRecheck(world, hostname, last);
   const unreadySince = timeOf(certificate.unready?.since);
   const unready = last < unreadySince ? Math.max(unreadySince, last + shortestProbeMs) : Infinity;
   return Math.min(regular, unready, nextSweep(host, last));

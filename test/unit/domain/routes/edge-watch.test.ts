@@ -2,6 +2,7 @@
 import {describe, expect, test} from '@jest/globals';
 import type {CertificateFacts} from '../../../../operator/domain/certificates/certificate.ts';
 import {decide} from '../../../../operator/domain/lifecycle.ts';
+import {nextRecheck} from '../../../../operator/domain/schedule.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import type {EdgeFinding, EdgeProbe, EdgeState, HostFacts, World} from '../../../../operator/domain/world.ts';
 import {
@@ -57,8 +58,9 @@ const series = (from: number, findings = stale) =>
   [0, 1, 5, 15].map((after): [number, typeof stale] => [from + after * minutes, findings]);
 
 describe('The edge probe of a Live hostname', () => {
-  test('is repeated with the interval of DNS checks', () => {
-    expect(nextProbe(live)).toBe(t0 + 6 * hours);
+  test('is repeated with the DNS checks', () => {
+    expect(nextProbe(live)).toBe(nextRecheck(live, docs, t0));
+    expect(nextProbe(live)).toBe(decide(live).looks.find((look) => look.what === 'dns')?.at);
   });
 
   test('is made within half an hour after a start, spread over the hostnames', () => {
@@ -72,7 +74,9 @@ describe('The edge probe of a Live hostname', () => {
     const due = nextProbe(at(t0 + hours, served(), live, {edge}))!;
     expect(due).toBeGreaterThan(t0 + hours);
     expect(due).toBeLessThan(t0 + 90 * minutes);
-    expect(nextProbe(at(t0 + 2 * hours, probed([t0 + 2 * hours, right]), live, {edge}))).toBe(t0 + 8 * hours);
+    expect(nextProbe(at(t0 + 2 * hours, probed([t0 + 2 * hours, right]), live, {edge}))).toBe(
+      nextRecheck(live, docs, t0 + 2 * hours),
+    );
   });
 
   test('is made at once when another leaf is issued, after the usual delay of the edge', () => {
@@ -82,7 +86,7 @@ describe('The edge probe of a Live hostname', () => {
     // The findings from before the renewal confirm nothing.
     expect(hostLines(decide(at(t0 + 2 * hours, facts)))).toEqual(works);
     const swapped = {...probed([t0 + hours + 4 * seconds, stale]), certificate: renewed};
-    expect(nextProbe(at(t0 + hours + 5 * seconds, swapped))).toBe(t0 + 7 * hours + 4 * seconds);
+    expect(nextProbe(at(t0 + hours + 5 * seconds, swapped))).toBe(nextRecheck(live, docs, t0 + hours + 4 * seconds));
   });
 
   test('is made at once when the certificate stops being Ready, and not over and over', () => {
