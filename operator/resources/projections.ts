@@ -16,6 +16,13 @@ import {forAnnotation, intentAnnotation, managedBy, ownerLabel} from './labels.t
 /** On a Project or a CustomDomain while Doorplate has something to take down when it goes. */
 export const finalizer = 'doorplate.dev/routes';
 
+/**
+ * Whether an object is being deleted and Doorplate has cleaned up after it. Only other finalizers keep it, for as long as they want, so it
+ * no longer owns anything.
+ */
+export const isCleanedUp = ({metadata: {deletionTimestamp, finalizers = []}}: HasMeta): boolean =>
+  deletionTimestamp !== undefined && !finalizers.includes(finalizer);
+
 /** Characters of the value by which somebody asks for a check. */
 export const longestRequest = 256;
 /** Characters of the value that lifts a ban. */

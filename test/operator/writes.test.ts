@@ -133,6 +133,22 @@ describe('A CustomDomain that is removed', () => {
     expect(await platform.children(uid)).toEqual([]);
   });
 
+  test("and is kept by somebody else's finalizer passes its Project, hostnames and certificates on to the next one", async () => {
+    const {customer, www} = await served();
+    const before = platform.certManager.orders.get(www);
+    await setFinalizers(customer, [...((await customer.domain('web'))?.metadata.finalizers ?? []), foreign]);
+    await customer.attach('younger', www);
+    await expectSoon(() => customer.hosts('younger'), {[www]: 'NotAccepted ProjectHasDomains'});
+    await customer.remove(customDomains, 'web');
+    await expectSoon(() => customer.hosts('younger'), {[www]: 'Live Serving'});
+    expect(await customer.holder(www)).toBe('CustomDomain younger');
+    expect(platform.certManager.orders.get(www)).toBe(before);
+    expect((await customer.domain('web'))?.metadata.finalizers).toEqual([foreign]);
+    await setFinalizers(customer, []);
+    await operator.rest();
+    expect(await customer.hosts('younger')).toEqual({[www]: 'Live Serving'});
+  });
+
   test('with its finalizer taken off by force still loses its routes and certificates, and its hostname goes into quarantine', async () => {
     const {customer, www, uid} = await served();
     operator.proxy.fate = (seen) => (isWrite(seen) ? {status: 503} : 'forward');

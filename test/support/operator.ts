@@ -26,7 +26,7 @@ const busyForEverMs = patience(60_000);
 /** Name of the Account by which the operator is asked for a sign of life. */
 const pulse = 'pulse';
 
-/** What looks again without being told is set to an hour: a wake-up that is lost stays lost. */
+/** What looks again without being told is set to an hour at least: a wake-up that is lost stays lost. */
 export const settingsFor = ({dns, edge}: Platform) => ({
   platform: {zone},
   edge: {addresses: ['127.0.0.1'], probe: [`127.0.0.1:${edge.port}`]},
@@ -35,7 +35,7 @@ export const settingsFor = ({dns, edge}: Platform) => ({
   dns: {
     recursive: [dns.address],
     allowPrivateAddresses: true,
-    recheckInterval: '1h',
+    recheckInterval: '24h',
     waitSchedule: [{every: '1h', for: '24h'}],
     driftConfirmations: ['1h'],
     takeoverConfirmations: ['1ms'],

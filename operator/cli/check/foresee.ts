@@ -6,6 +6,7 @@ import type {CustomDomainStatus} from '../../api/custom-domain.ts';
 import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
 import {type GatherSources, gather} from '../../controllers/gather.ts';
 import {dnsKey} from '../../controllers/probes/observations.ts';
+import {isCleanedUp} from '../../resources/projections.ts';
 import {projectKey} from '../../resources/relations.ts';
 import type {ClaimWrite} from '../../domain/claims/claim-write.ts';
 import {older} from '../../domain/hostnames/acceptance.ts';
@@ -98,7 +99,12 @@ export class Foresight {
       issuer: {identities: policy.caaIdentities},
       edgeAddresses: {edge, endpoints: []},
       domains: {by},
-      firsts: {of: (project) => by('project', project).toSorted(older)[0]},
+      firsts: {
+        of: (project) =>
+          by('project', project)
+            .filter((d) => !isCleanedUp(d))
+            .toSorted(older)[0],
+      },
       projects: {get: (key) => projects.get(key)},
       ingressClasses: {get: () => undefined},
       plainHttp: {isOfItsOwn: () => false},

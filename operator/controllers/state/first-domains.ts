@@ -3,6 +3,7 @@ import type {CustomDomain} from '../../api/foreign.ts';
 import type {Key} from '../../kube/objects.ts';
 import type {ChangeSource} from '../../kube/controller/wake.ts';
 import type {Caches} from './caches.ts';
+import {isCleanedUp} from '../../resources/projections.ts';
 import {projectKey} from '../../resources/relations.ts';
 import {SortedList} from '../../kube/collections/sorted-list.ts';
 
@@ -10,15 +11,17 @@ import {SortedList} from '../../kube/collections/sorted-list.ts';
 type First = Pick<CustomDomain, 'metadata'>;
 
 /**
- * The first CustomDomain of each Project: the one that counts. Thousands may name the same Project; each change of one costs
- * O(log n), and the others are told only where the first is another.
+ * The first CustomDomain of each Project: the one that counts. A deleted CustomDomain counts until Doorplate has cleaned up after it,
+ * however long other finalizers keep it. Thousands may name the same Project; each change of one costs O(log n), and the others are told
+ * only where the first is another.
  */
 export class FirstDomains implements ChangeSource<[Key]> {
   readonly #lines = new Map<Key, SortedList<First>>();
   readonly #handlers: ((project: Key) => void)[] = [];
 
   constructor(domains: Pick<Caches['domains'], 'onChange'>) {
-    domains.onChange((now, before) => {
+    domains.onChange((...change) => {
+      const [now, before] = change.map((domain) => (domain && isCleanedUp(domain) ? undefined : domain));
       if (now && before && now.metadata.uid === before.metadata.uid && projectKey(now) === projectKey(before)) return;
       if (before) this.#change(projectKey(before), (line) => void line.remove(before));
       if (now) this.#change(projectKey(now), (line) => line.add(identityOf(now)));

@@ -19,6 +19,7 @@ import type {CertificateTimes} from '../state/certificate-times.ts';
 import type {OwnedObjects} from './owned-objects.ts';
 import {forAnnotation} from '../../resources/labels.ts';
 import type {OrderQueue} from '../orders/order-queue.ts';
+import {isCleanedUp} from '../../resources/projections.ts';
 import {certificateOf, hostnamesOf, namesOf, uidOf} from '../../resources/relations.ts';
 import {cachedHostnames} from '../state/rendering.ts';
 import {customDomains, domainClaims, projects} from '../../resources/resources.ts';
@@ -138,6 +139,12 @@ const namedBy = (domain: CustomDomain): string[] => [
   ...(domain.status?.hosts ?? []).map((h) => h.hostname),
 ];
 
+/** Only when Doorplate has cleaned up after a deleted object that other finalizers keep. */
+const whenCleanedUp =
+  (keysOf: KeysOf<Change<CustomDomain>>): KeysOf<Change<CustomDomain>> =>
+  (now, before) =>
+    now && isCleanedUp(now) && !(before && isCleanedUp(before)) ? keysOf(now, before) : [];
+
 /** The hostnames that a CustomDomain owns and no longer names. No other change of it concerns a claim. */
 const droppedBy =
   (claims: Caches['claims']): KeysOf<Change<CustomDomain>> =>
@@ -151,11 +158,16 @@ const droppedBy =
 /**
  * The changes that wake a claim. The claim, a Certificate retained for it or the CertificateRequest changes; the owner appears, disappears
  * or drops the hostname; a route or Certificate of the hostname appears or disappears. The key is the hostname, whether or not a claim
- * exists.
+ * exists. An owner that is deleted disappears when Doorplate has cleaned up after it.
  */
 export const wakeClaims = (c: Caches): Wake[] => [
   on(c.claims, itself),
-  on(c.domains, whenNewOrGone(by(c.claims, 'holder', uidOf)), droppedBy(c.claims)),
+  on(
+    c.domains,
+    whenNewOrGone(by(c.claims, 'holder', uidOf)),
+    whenCleanedUp(by(c.claims, 'holder', uidOf)),
+    droppedBy(c.claims),
+  ),
   on(c.projects, whenNewOrGone(by(c.claims, 'holder', uidOf))),
   on(c.routes, whenNewOrGone(each(cachedHostnames))),
   on(c.certificates, each(retainedNames), whenNewOrGone<Certificate>(each(namesOf))),
@@ -196,12 +208,14 @@ export class ClaimReconciler {
   async #endStrays(hostname: string): Promise<void> {
     const {domains, projects: projectCache, ownedObjects, client} = this.#deps;
     for (const [uid, {resource, key}] of ownedObjects.ownersOf(hostname)) {
-      if ([domains, projectCache].some((cache) => cache.by('uid', uid).length > 0)) continue;
+      const owners: HasMeta[] = [domains, projectCache].flatMap((cache): HasMeta[] => cache.by('uid', uid));
+      if (owners.some((one) => !isCleanedUp(one))) continue;
       // The copies may be behind.
       const standing = await client.get(resource, key);
       const [kind, owner = ''] = standing?.metadata.annotations?.[forAnnotation]?.split(' ') ?? [];
       const of: Resource | undefined = [customDomains, projects].find((r) => r.kind === kind);
-      if (of && (await client.get(of, owner))?.metadata.uid !== uid) await ownedObjects.remove({metadata: {uid}});
+      const live = of && (await client.get(of, owner));
+      if (of && (live?.metadata.uid !== uid || isCleanedUp(live))) await ownedObjects.remove({metadata: {uid}});
     }
   }
 
@@ -232,8 +246,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * Whether the owner exists and still names the hostname, or one of its routes or unretained Certificates for it exists. Removes the
-   * objects that a deleted owner has left.
+   * Whether the owner exists, is not cleaned up, and still names the hostname, or one of its routes or unretained Certificates for it
+   * exists. Removes the objects that a deleted owner has left.
    */
   async #stands(
     hostname: string,
@@ -241,7 +255,7 @@ export class ClaimReconciler {
   ): Promise<boolean> {
     const {domains, projects: projectCache, ownedObjects, client} = this.#deps;
     const [domain] = kind === 'CustomDomain' ? domains.by('uid', uid) : [];
-    if (domain) {
+    if (domain && !isCleanedUp(domain)) {
       return (
         hostnamesOf(domain).includes(hostname) ||
         (domain.status?.hosts ?? []).some((h) => h.hostname === hostname) ||
@@ -253,7 +267,7 @@ export class ClaimReconciler {
     const live: HasMeta | undefined = await (kind === 'CustomDomain'
       ? client.get(customDomains, `${namespace}/${name}`)
       : client.get(projects, `${namespace}/${name}`));
-    if (live?.metadata.uid === uid) return true;
+    if (live?.metadata.uid === uid && !isCleanedUp(live)) return true;
     // Even if no object of this hostname is left, the objects of the owner's other hostnames are removed before its claims.
     await ownedObjects.remove({metadata: {uid}});
     return false;

@@ -102,7 +102,8 @@ export const servingReasons = {
     },
   },
   Removing: {
-    means: 'It is being removed; its routes are gone.',
+    means:
+      'It is being removed, and its routes are gone. Its Project and its hostnames are free for the next CustomDomain.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'removing',

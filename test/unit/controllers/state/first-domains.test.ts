@@ -43,6 +43,25 @@ describe('The first CustomDomain of a Project', () => {
     expect(told).toEqual([]);
   });
 
+  test('is the next one when Doorplate has cleaned up after a deleted one, however long another finalizer keeps it', () => {
+    const [a, b] = [made('a', 1), made('b', 2)];
+    const deleted = (finalizers: string[]) => ({
+      ...a,
+      metadata: {...a.metadata, deletionTimestamp: '2026-11-23T00:00:00Z', finalizers},
+    });
+    const [going, kept] = [deleted(['doorplate.dev/routes', 'test/held']), deleted(['test/held'])];
+    tell(a, undefined);
+    tell(b, undefined);
+    told = [];
+    tell(going, a);
+    expect([first(), told]).toEqual(['a', []]);
+    tell(kept, going);
+    expect([first(), told]).toEqual(['b', ['acme/docs']]);
+    tell(kept, kept);
+    tell(undefined, kept);
+    expect([first(), told]).toEqual(['b', ['acme/docs']]);
+  });
+
   test('is another where one of its name was made anew while nobody watched', () => {
     tell(made('a', 1), undefined);
     tell(made('b', 2), undefined);
