@@ -28,7 +28,7 @@ import type {Decision, World} from './world.ts';
 
 /** Decides everything: desired objects, status, and the next DNS checks and edge probes. Pure; equal worlds give equal decisions. */
 export function decide(gathered: World): Decision {
-  const world = {...gathered, published: publishedHosts(gathered.domain.status)};
+  const world = {...gathered, published: publishedHosts(gathered.domain.status, gathered.now)};
   const {domain, project} = world;
   const [first, ...others] = wanted(world) as [WantedHost, ...WantedHost[]];
   const primary = decideHost(world, first, {hostname: first.hostname, live: false});

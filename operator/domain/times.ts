@@ -5,6 +5,16 @@ import {cut} from '../api/rules.ts';
 /** RFC 3339 without fractions, as Kubernetes writes times. */
 export const timestamp = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
+/** Greatest difference between the clocks of two processes that is tolerated, ms. */
+export const skewMs = 60_000;
+
+/**
+ * The time of a past event, as stored (RFC 3339). A time in the future counts as now: the process that stored it had a clock that ran
+ * ahead, and everything that counts from the event would wait for as long.
+ */
+export const pastTime = <T extends string | undefined>(time: T, now: number): T | string =>
+  time !== undefined && Date.parse(time) > now + skewMs ? timestamp(now) : time;
+
 /** An RFC 3339 time for people: `2026-03-08 13:00 UTC`. */
 export const minuteOf = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
 
@@ -45,7 +55,7 @@ export function withTimes(
       ...claim,
       message: cut(claim.message, longestMessage),
       observedGeneration: generation,
-      lastTransitionTime: before?.status === claim.status ? before.lastTransitionTime : timestamp(now),
+      lastTransitionTime: before?.status === claim.status ? pastTime(before.lastTransitionTime, now) : timestamp(now),
     };
   });
 }

@@ -1,5 +1,5 @@
 /** What is left of claims when Projects and hostnames go. */
-import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test} from '@jest/globals';
 import {
   customDomains,
   domainClaims,
@@ -125,5 +125,26 @@ describe('A default host with a certificate of its own', () => {
     await customer.publish('web');
     expect(await operator.comesTo(() => customer.holder(host), 'Project web')).toBe('Project web');
     expect(await ordersOf()).toBe(1);
+  });
+});
+
+describe('A tenant that comes back after a leader whose clock was a day ahead', () => {
+  test('has its hostname at once, with the certificate that it had', async () => {
+    const {now} = Date;
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + 86_400_000);
+    operator = await RunningOperator.start(platform);
+    const customer = await Customer.served(platform);
+    const www = customer.host('www');
+    await operator.rest();
+    await customer.remove(customDomains, 'web');
+    expect(await operator.comesTo(() => customer.holder(www), 'nobody')).toBe('nobody');
+    await operator.stop();
+    jest.restoreAllMocks();
+    operator = await RunningOperator.start(platform);
+    await customer.attach('again', www);
+    const live = {[www]: 'Live Serving'};
+    expect(await operator.comesTo(() => customer.hosts('again'), live)).toEqual(live);
+    expect(platform.certManager.orders.get(www)).toBe(1);
+    await operator.stop();
   });
 });

@@ -7,6 +7,7 @@
  *
  * Whatever is forgotten leaves wherever it is. A look that is under way is aborted when nobody waits for it any more.
  */
+import {skewMs} from '../../domain/times.ts';
 import {jitter} from '../../domain/world.ts';
 import {Appointments} from '../../kube/controller/appointments.ts';
 import {isDeepEqual} from '../../kube/equality.ts';
@@ -99,9 +100,14 @@ export class Observer<Q, R, K extends string = string> {
     return this.recent(owner, key).at(-1);
   }
 
-  /** The last results for a key, the newest last: of what {@link ObserverOptions.remembers}, else the newest alone. */
+  /**
+   * The last results for a key, the newest last: of what {@link ObserverOptions.remembers}, else the newest alone. Results from before the
+   * machine's clock was set back are unknown: what follows a check would wait for as long as the clock had run ahead.
+   */
   recent(owner: string, key: K): readonly Looked<R>[] {
-    return this.#owners.get(owner)?.get(key)?.looked ?? [];
+    const looked = this.#owners.get(owner)?.get(key)?.looked ?? [];
+    const latest = this.#now() + skewMs;
+    return looked.some(({at}) => at > latest) ? looked.filter(({at}) => at <= latest) : looked;
   }
 
   /**

@@ -4,6 +4,7 @@ import type {Order} from '../../domain/certificates/budget.ts';
 import {mergeOrders} from '../../domain/certificates/budget.ts';
 import {isRetained} from '../../domain/certificates/certificate.ts';
 import type {ClaimWrite} from '../../domain/claims/claim-write.ts';
+import {correctTimes} from '../../domain/claims/claim-write.ts';
 import {gives, keptForMs, release, remember} from '../../domain/claims/claim.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import type {Policy} from '../../domain/world.ts';
@@ -223,6 +224,11 @@ export class ClaimReconciler {
     const {claims, client, policy, orders, resting, certified} = this.#deps;
     const claim = claims.of(hostname);
     if (!claim || claim.metadata.deletionTimestamp) return 'awaitChange';
+    const correction = correctTimes(claim, now, policy);
+    if (correction) {
+      await claims.write(correction);
+      return 'awaitChange';
+    }
     const drop = async (): Promise<Result> => {
       await resting.end(hostname);
       const {uid, resourceVersion} = claim.metadata;

@@ -5,6 +5,7 @@ import type {Order} from '../certificates/budget.ts';
 import {mergeOrders, toRemember} from '../certificates/budget.ts';
 import type {CertificateFacts} from '../certificates/certificate.ts';
 import type {ClaimWrite} from './claim-write.ts';
+import {correctTimes} from './claim-write.ts';
 import type {ClaimState} from './claim.ts';
 import {claimStateOf, tokenFor} from './claim.ts';
 import type {Drift} from './drift.ts';
@@ -63,7 +64,7 @@ export function ownershipOf(
   let {verifiedAt} = reported;
   const {verdict, checkedAt} = facts;
   const claims: ClaimWrite[] = [];
-  const claim = world.claims.get(hostname);
+  const {claim, correction} = claimOf(world, hostname);
   const orders = knownOrders(world, facts, claim);
   // Verification wins no hostname before the claim is written. A hostname that another owner has taken over is lost at once.
   const standing = claimStateOf({
@@ -99,7 +100,7 @@ export function ownershipOf(
   const lost = ends !== undefined && now >= ends;
   return {
     claim,
-    claims,
+    claims: correction && claims.length === 0 ? [correction] : claims,
     standing,
     byPlatform,
     orders,
@@ -110,6 +111,14 @@ export function ownershipOf(
     hidden: hides && drift?.confirmed === false,
     ...(ends !== undefined && !lost && {servedUntil: ends}),
   };
+}
+
+/** The claim of a hostname with possible times, and the write that corrects it. Every other write of the claim includes the correction. */
+function claimOf({claims, now, policy}: World, hostname: Hostname): {claim?: DomainClaim; correction?: ClaimWrite} {
+  const claim = claims.get(hostname);
+  const correction = correctTimes(claim, now, policy);
+  if (!claim || !correction) return claim ? {claim} : {};
+  return {claim: {...claim, status: correction.status}, correction};
 }
 
 /** Merges the orders that the hostname's claim records with the orders that its objects show. */

@@ -522,3 +522,14 @@ test('a sample of the questions that match is asked at once, each of them with t
   expect(open().filter((question) => !names.includes(question))).toEqual([]);
   expect(observer.sample(3, () => false)).toBe(0);
 });
+
+test('A result from before the clock was set back is unknown, and the next look is made at once', async () => {
+  due('a', 'k', 'q', start);
+  await settle();
+  await answer('q');
+  jest.setSystemTime(start - 3_600_000);
+  expect(observer.latest('a', 'k')).toBeUndefined();
+  due('a', 'k', 'q', start - 3_600_000);
+  await settle();
+  expect(begun()).toEqual(['q +0', 'q +-3600000']);
+});
