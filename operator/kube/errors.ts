@@ -128,6 +128,11 @@ export function isNotFound(error: unknown): error is ApiError {
   return isStatus(error, 404);
 }
 
+/** The API server has no such kind: its CustomResourceDefinition is missing. Excludes an object or a namespace that does not exist. */
+export function isKindMissing(error: unknown): error is ApiError {
+  return isNotFound(error) && error.details.name === undefined;
+}
+
 /** A stale resourceVersion, a wrong uid, or a field manager conflict. Excludes AlreadyExists, which is 409 too. */
 export function isConflict(error: unknown): error is ApiError {
   return isStatus(error, 409) && error.reason !== 'AlreadyExists';

@@ -23,7 +23,10 @@ interface Runnable extends Syncable {
 export interface ProcessHealth {
   /** The event loop is running. If false, the process must be restarted. */
   live: boolean;
-  /** All caches have synced, every `whenSynced` check has passed, and the process is not stopping. */
+  /**
+   * All caches have synced, every `whenSynced` check has passed, and the process is not stopping. The cache of a kind that may be absent
+   * has synced without the kind, too.
+   */
   ready: boolean;
   /** Resources whose caches have not synced yet. */
   waitingFor: string[];

@@ -6,10 +6,16 @@ export const issuer: PreflightQuestion = {
   name: 'issuer',
   asks: ({issuerRef: {kind, name}, ingressClassName}) =>
     `Is the ${kind} ${name} ready, with a solver of the class ${ingressClassName}?`,
-  ask: async ({settings, readIssuer}, signal) => {
+  ask: async ({settings, hasCertManager, readIssuer}, signal) => {
     const {issuerRef} = settings;
     if (issuerRef.group !== 'cert-manager.io')
       return {outcome: 'unknown', seen: `Issuers of ${issuerRef.group} are not looked at.`};
+    if (!(await hasCertManager()))
+      return {
+        outcome: 'failed',
+        seen: 'cert-manager is not installed: the cluster has no kind Certificate.',
+        remedy: 'Install it (docs/install.md). Until then no hostname gets a certificate; removals work.',
+      };
     const found = await readIssuer(signal);
     const its = `${issuerRef.kind} ${issuerRef.name}`;
     if (!found)

@@ -11,6 +11,8 @@ export interface PreflightWorld {
   /** As it is known now; `endpoints`: where the operator looks. */
   edgeAddresses: {edge: Edge; endpoints: readonly EdgeAddress[]};
   resolvers: readonly DnsServer[];
+  /** Whether the cluster has the kinds of cert-manager. */
+  hasCertManager: () => Promise<boolean>;
   /** The issuer that the settings name; undefined: there is none. */
   readIssuer: (signal: AbortSignal) => Promise<AcmeIssuer | undefined>;
 }

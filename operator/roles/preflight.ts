@@ -1,7 +1,7 @@
 /** The inputs of the preflight, from the settings and the cluster, and the command that runs it once. */
 import {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
 import {readIssuer} from '../controllers/state/issuer.ts';
-import {services} from '../resources/resources.ts';
+import {certificates, services} from '../resources/resources.ts';
 import {resolveAddresses} from '../dns/addresses.ts';
 import type {PreflightWorld} from '../preflight/question.ts';
 import {askAll, report} from '../preflight/questions.ts';
@@ -14,6 +14,7 @@ export const worldOf = ({config, client}: Asking, edgeAddresses: PreflightWorld[
   settings: config.settings,
   edgeAddresses,
   resolvers: resolversOf(config.settings),
+  hasCertManager: () => client.serves(certificates),
   readIssuer: (signal) => {
     const {settings, namespace} = config;
     return readIssuer({client, issuerRef: settings.issuerRef, namespace}, signal);

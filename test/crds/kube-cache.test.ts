@@ -5,8 +5,9 @@ import {Registry} from 'prom-client';
 import {Cache, type CacheOptions} from '../../operator/kube/cache/cache.ts';
 import {Client} from '../../operator/kube/client/client.ts';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
+import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import type {WatchState} from '../../operator/kube/cache/watch.ts';
-import {type ConfigMap, configMaps, eventually, makeNamespace} from '../support/kube-api.ts';
+import {type ConfigMap, configMaps, eventually, makeNamespace, makeWidgets} from '../support/kube-api.ts';
 import {FaultProxy, type Fate, type Seen} from '../support/kube-proxy.ts';
 import type {ApiServer} from '../support/kube-server.ts';
 import {Platform} from '../support/platform.ts';
@@ -517,4 +518,30 @@ describe('a copy whose watch has brought nothing since', () => {
     expect(content()).toBe('changes=2 comes=1');
     expect(later().slice(0, 3)).toEqual(['check', 'watch', 'list']);
   });
+});
+
+test('A cache of a kind that does not exist has synced and is empty, and has the objects once the kind exists', async () => {
+  make();
+  const group = `absent-${namespace}.test`;
+  const widgets = defineResource<KubeObject>({
+    group,
+    version: 'v1',
+    plural: 'widgets',
+    kind: 'Widget',
+    namespaced: true,
+  });
+  const log = pino({}, {write: (line: string) => void logged.push(line)});
+  const watcher = {backoff: {baseMs: 50, capMs: 400}};
+  const absent = new Cache<KubeObject>(client, widgets, {namespace, mayBeAbsent: true, log, watcher});
+  absent.start(stop.signal);
+  const since = performance.now();
+  while (!absent.isSynced && performance.now() - since < 5_000) await wait(20);
+  expect([absent.isSynced, absent.size]).toEqual([true, 0]);
+  await wait(1_000);
+  expect(logged.filter((line) => line.includes('the kind does not exist'))).toHaveLength(1);
+  await makeWidgets(direct, group);
+  await direct.create(widgets, {apiVersion: `${group}/v1`, kind: 'Widget', metadata: {name: 'one', namespace}});
+  await eventually(() => absent.size === 1, 10_000);
+  stop.abort();
+  await absent.stopped();
 });

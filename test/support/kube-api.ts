@@ -42,8 +42,10 @@ export async function makeNamespace(client: Client): Promise<string> {
 }
 
 /** A kind with a status subresource that no controller of Kubernetes touches. */
-export async function makeWidgets(client: Client): Promise<Resource<Widget>> {
-  const group = `kit-${randomBytes(4).toString('hex')}.test`;
+export async function makeWidgets(
+  client: Client,
+  group = `kit-${randomBytes(4).toString('hex')}.test`,
+): Promise<Resource<Widget>> {
   const widgets = defineResource<Widget>({group, version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true});
   const open = {type: 'object', 'x-kubernetes-preserve-unknown-fields': true};
   await client.create(crds, {

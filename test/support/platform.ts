@@ -174,7 +174,7 @@ const applyKinds = (client: Client, kinds: readonly Kind[]): Promise<unknown> =>
   Promise.all(kinds.map((kind) => client.applyPatch(crds, kind, {fieldManager: 'helm', force: false})));
 
 /** Kinds without a schema in place of cert-manager's. */
-const standIns = (): Kind[] =>
+export const standIns = (): Kind[] =>
   [...certificateKinds, {apiVersion: 'cert-manager.io/v1', kind: 'ClusterIssuer'}].map((kind) => {
     const crd = standIn(kind) as unknown as Kind;
     return kind.kind === 'ClusterIssuer' ? {...crd, spec: {...crd.spec, scope: 'Cluster'}} : crd;

@@ -96,6 +96,8 @@ const controllerOf = ({apiVersion, kind, metadata, spec: {controller}}: IngressC
 export function makeCaches(client: Client, log: Logger, routeObjects: Resource<RouteObject>) {
   const ofOurs = {log, labelSelector: ownedSelector};
   const byOwner = {owner: ownerOf};
+  // Without cert-manager, routes and hostnames can still be removed.
+  const ofCertManager = {...ofOurs, mayBeAbsent: true};
   return {
     claims: new Cache<DomainClaim, DomainClaim>(client, domainClaims, {
       log,
@@ -132,12 +134,12 @@ export function makeCaches(client: Client, log: Logger, routeObjects: Resource<R
       indexes: {...byOwner, host: cachedHostnames},
     }),
     certificates: new Cache<Certificate, Certificate>(client, certificates, {
-      ...ofOurs,
+      ...ofCertManager,
       project: withNames,
       indexes: {...byOwner, hostname: namesOf},
     }),
     requests: new Cache<IssuedRequest, CertificateRequest>(client, certificateRequests, {
-      ...ofOurs,
+      ...ofCertManager,
       project: issuedRequest,
       indexes: {certificate: certificateOf},
     }),

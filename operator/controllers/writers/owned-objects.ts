@@ -11,7 +11,7 @@ import type {FreshAttempt} from '../../domain/world.ts';
 import type {Applier} from '../../kube/writes/apply.ts';
 import type {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
-import {type ApiError, isRefusal, StaleReadError} from '../../kube/errors.ts';
+import {type ApiError, isKindMissing, isRefusal, StaleReadError} from '../../kube/errors.ts';
 import type {HasMeta, Key, KubeObject, ObjectMeta, Resource} from '../../kube/objects.ts';
 import {keyOf, ownerReference} from '../../kube/objects.ts';
 import {doAll, failureOf, settleAll} from '../../kube/writes/side-by-side.ts';
@@ -47,6 +47,11 @@ export interface CertificatePlace {
   /** ms since the epoch. */
   now: number;
 }
+
+const missing = ({group, kind}: Resource): string =>
+  group === certificates.group
+    ? `cert-manager is not installed: the cluster has no kind ${kind}. Install it; the certificate follows within a minute.`
+    : `the cluster has no kind ${kind}.`;
 
 /** Most objects of one owner that one reconcile writes. A default hostname has five. */
 export const writesPerTurn = 100;
@@ -313,8 +318,9 @@ export class OwnedObjects {
         if (outcome === 'Withheld') writes.withheld++;
         if (outcome === 'Created' || outcome === 'Applied') writes.written++;
       } catch (error) {
-        if (!isRefusal(error)) throw error;
-        writes.writeErrors.set(name, {kind: 'WriteRefused', object, says: error.says});
+        const says = isKindMissing(error) ? missing(resource) : isRefusal(error) ? error.says : undefined;
+        if (says === undefined) throw error;
+        writes.writeErrors.set(name, {kind: 'WriteRefused', object, says});
       }
     });
     writes.add(outcomes);

@@ -1,5 +1,6 @@
 import type {Logger} from 'pino';
 import type {Client} from '../client/client.ts';
+import {isKindMissing} from '../errors.ts';
 import {KeyIndex} from './key-index.ts';
 import {
   compareResourceVersions,
@@ -28,6 +29,11 @@ export interface CacheOptions<P extends HasMeta, T extends KubeObject> {
   /** By index name: the values under which the index lists a projection. */
   indexes?: Record<string, (projection: P) => string[]>;
   log?: Logger;
+  /**
+   * The kind may not exist, because other software installs it. If so, the cache has synced and is empty. It lists again with back-off, and
+   * reports the objects once the kind exists.
+   */
+  mayBeAbsent?: boolean;
   /** For tests and tuning: times, page size, clock. */
   watcher?: Omit<WatcherOptions, 'labelSelector' | 'namespace' | 'onState'>;
 }
@@ -42,7 +48,7 @@ export interface Syncable {
  * A local copy of one resource, kept current by list and watch. Returned objects are shared: read them, never change them.
  *
  * Promises:
- * - `synced` resolves when the first list is complete.
+ * - `synced` resolves when the first list is complete, or when the kind does not exist and `mayBeAbsent` is set.
  * - Handlers are called once for each change, in order for each object, after the store and the indexes are updated.
  * - An object is never replaced by an older version, unless history was set back.
  * - Objects missing from a relist are reported as deleted.
@@ -105,10 +111,12 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
 
   /**
    * Resolves when the copy contains every change that the API server had stored before the call, even if the watch has been dead
-   * without notice. See `Watcher.catchUp`. Never resolves after the signal of `start` has aborted.
+   * without notice. See `Watcher.catchUp`. A kind that does not exist has nothing to catch up with. Never resolves after the signal of
+   * `start` has aborted.
    */
   async catchUp(): Promise<void> {
-    await this.#watcher?.catchUp();
+    const isAbsent = this.#options.mayBeAbsent && !(await this.#client.serves(this.resource).catch(() => true));
+    if (!isAbsent) await this.#watcher?.catchUp();
   }
 
   /** Resolves when the watch has ended after its signal; immediately for a cache that was never started. */
@@ -196,9 +204,23 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     this.#listed = new Set();
     this.#setBack = false;
     this.#advance(resourceVersion);
-    if (this.#isSynced) return;
+    this.#sync();
+  }
+
+  #sync(): void {
     this.#isSynced = true;
     this.#resolveSynced();
+  }
+
+  /** Only discovery decides that a kind does not exist. A cache that has synced keeps its objects, whatever follows. */
+  async #lookForKind(): Promise<void> {
+    const isServed = await this.#client.serves(this.resource).catch(() => true);
+    if (isServed || this.#isSynced) return;
+    this.#options.log?.warn(
+      {resource: this.resource.plural},
+      'the kind does not exist: it counts as empty until it does',
+    );
+    this.#sync();
   }
 
   #event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
@@ -290,6 +312,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   #entered(state: WatchState): void {
     this.#state = state;
     if (state.at !== 'Waiting') return;
+    if (this.#options.mayBeAbsent && isKindMissing(state.because)) return void this.#lookForKind();
     this.#options.log?.warn(
       {resource: this.resource.plural, err: state.because, waitMs: Math.round(state.ms), next: state.next.at},
       'watch interrupted',

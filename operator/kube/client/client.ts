@@ -268,6 +268,18 @@ export class Client {
     }
   }
 
+  /** Whether the API server has a resource, by its discovery. */
+  async serves({group, version, plural}: Resource): Promise<boolean> {
+    try {
+      const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+      const {resources} = await this.raw<{resources: {name: string}[]}>(path);
+      return resources.some(({name}) => name === plural);
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
   /** GET of any path that returns JSON, such as '/version'. */
   async raw<T>(path: string): Promise<T> {
     return this.#json<T>({method: 'GET', path});

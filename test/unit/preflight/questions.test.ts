@@ -86,7 +86,7 @@ function issuerOf({
 
 interface Change {
   settings?: {platform?: object; edge?: object; dns?: object; issuerRef?: object; caaIdentities?: string[]};
-  issuer?: AcmeIssuer | 'None' | 'NotAllowed';
+  issuer?: AcmeIssuer | 'None' | 'NoCertManager' | 'NotAllowed';
   edge?: PreflightWorld['edgeAddresses'];
 }
 
@@ -109,9 +109,10 @@ function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(
       endpoints: [{address: '127.0.0.1', port}],
     },
     resolvers: all.dns.recursive.length > 0 ? all.dns.recursive : [{address, port: 53}],
+    hasCertManager: async () => issuer !== 'NoCertManager',
     readIssuer: async () => {
       if (issuer === 'NotAllowed') throw new Error('forbidden');
-      return issuer === 'None' ? undefined : issuer;
+      return issuer === 'None' || issuer === 'NoCertManager' ? undefined : issuer;
     },
   };
 }
@@ -303,6 +304,7 @@ describe('The issuer', () => {
   const elsewhere = [solver({ingressClassName: 'nginx'})];
   test.each<Row>([
     ['is not there', () => ({issuer: 'None'}), 'failed', 'There is no ClusterIssuer acme', 'issuerRef'],
+    ['has no cert-manager', () => ({issuer: 'NoCertManager'}), 'failed', 'cert-manager is not installed', 'Install it'],
     [
       'is not ready',
       () => ({

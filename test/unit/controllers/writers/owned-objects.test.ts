@@ -199,6 +199,14 @@ describe('An owner of many objects', () => {
     expect(standing.has('acme/r1')).toBe(true);
   });
 
+  test('hears of a kind that the cluster does not have, as a refusal, and needs no retry of its own', async () => {
+    const {failed, writeErrors} = await childrenOf(new Set(['r0']), {status: 404, body: '404 page not found'}).apply();
+    expect([failed, [...writeErrors.values()]]).toEqual([
+      undefined,
+      [{kind: 'WriteRefused', object: 'Ingress acme/r0', says: 'the cluster has no kind Ingress.'}],
+    ]);
+  });
+
   test.each([
     ['asks everybody to wait', 429],
     ['cannot serve', 503],
