@@ -104,7 +104,7 @@ export const cases: readonly Case[] = [
     quiet: '10m',
     fires: '13m',
     labels: {reason: 'EdgeNotServing'},
-    says: 'The edge has not served a hostname that is ready for more than 10 minutes (EdgeNotServing)',
+    says: 'The edge has not served a hostname for more than 10 minutes (EdgeNotServing)',
   },
   {
     alert: 'DoorplateIssuanceStalled',

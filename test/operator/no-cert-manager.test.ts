@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test('Without cert-manager the operator starts, says so, and removes hostnames; it issues once cert-manager is installed', async () => {
-  operator = await RunningOperator.start(platform);
+  operator = await RunningOperator.start(platform, {leaderElection: {enabled: true}});
   const notes = async () =>
     (await platform.client.list(events, {namespace: home})).items.map(({reason, note}) => `${reason}: ${note}`);
   await eventually(async () =>
