@@ -18,6 +18,7 @@ import {
 } from '../../operator/resources/resources.ts';
 import {acmeRoot, api, audit, eventually, fetchEdge, install, kubectl, root, sh} from '../../cluster/cluster.ts';
 import {Base} from '../support/base.ts';
+import {stopCertManager} from '../support/cert-manager.ts';
 import {issuanceIsOver} from '../support/issuances.ts';
 import {operator, succeeded} from '../support/requests.ts';
 import {Tenant} from '../support/tenant.ts';
@@ -43,6 +44,8 @@ let ca: string;
 let served: Tenant;
 let early: Tenant;
 let gone: Tenant;
+/** Its hostname is Live, and its certificate is lost: a state that the previous release does not know. */
+let lost: Tenant | undefined;
 let hostnames: string[];
 
 const tagOf = (folder: string) => readFileSync(`${folder}/dist/image.tag`, 'utf8').trim();
@@ -148,6 +151,9 @@ function withoutNewFields(status: unknown): unknown {
     : status;
 }
 
+const scaleCertManager = (replicas: number) =>
+  kubectl(['scale', 'deploy/cert-manager', '-n', 'cert-manager', `--replicas=${replicas}`]);
+
 /** Orders for these hostnames at the CA, as cert-manager made them. */
 async function ordersSince(since: Date): Promise<string[]> {
   const made = await audit(since, (e) => e.verb === 'create' && e.objectRef?.resource === 'orders' && succeeded(e));
@@ -251,8 +257,9 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
+  await scaleCertManager(1);
   await install();
-  await Promise.all([served?.remove(), early?.remove(), gone?.remove()]);
+  await Promise.all([served?.remove(), early?.remove(), gone?.remove(), lost?.remove()]);
   await base?.remove();
 });
 
@@ -291,6 +298,22 @@ describe('an installation of the release before', () => {
     expect((await api().get(domainClaims, gone.host('www')))?.status).toMatchObject({holder: {name: 'site'}});
   });
 
+  test('reports a lost certificate of a Live hostname, which the release before did not', async () => {
+    lost = await Tenant.create('lost');
+    await lost.record('www', lost.proof);
+    await lost.attach('site', lost.host('www'));
+    const {metadata} = await lost.wait('site', 'Ready').then(async () => (await lost!.get('site'))!);
+    const [key = ''] = await lost.children(metadata.uid ?? '', certificates);
+    // cert-manager is away, so it does not correct the condition.
+    await stopCertManager();
+    const {status} = (await api().get(certificates, key))!;
+    const conditions = (status?.conditions ?? []).map((c) =>
+      c.type === 'Ready' ? {...c, status: 'False', reason: 'DoesNotExist', message: 'Secret does not exist'} : c,
+    );
+    await api().patch(certificates, key, {status: {conditions}}, {type: 'merge', subresource: 'status'});
+    expect((await lost.reason('site', 'CertificateLost')).status?.phase).toBe('Live');
+  });
+
   test('is rolled back, the kinds stay: the same holds, and what is removed then is removed', async () => {
     await expectNothingOf(async () => {
       await sh('helm', ['rollback', ...release, ...waiting]);
@@ -301,5 +324,8 @@ describe('an installation of the release before', () => {
       async () => (await api().get(domainClaims, early.host('www')))?.status?.quarantinedUntil !== undefined,
     );
     expect((await gone.get('site'))?.status?.phase).toBe('Live');
+    // The previous release does not know the reason of the lost certificate, and writes its own.
+    expect((await lost!.reason('site', 'Serving')).status?.phase).toBe('Live');
+    expect((await fetchEdge(`https://${lost!.host('www')}/`, {ca})).status).toBe(200);
   });
 });
