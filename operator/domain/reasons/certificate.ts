@@ -127,6 +127,7 @@ export const certificateReasons = {
       body: 'The certificate is ready, but this platform does not answer at all of its addresses.',
       next: contactSupport,
       howLong: '',
+      tone: 'wait',
     },
   },
   EdgeNotServing: {
@@ -143,6 +144,7 @@ export const certificateReasons = {
       body: 'The certificate is ready, but this platform does not use it for the domain at all of its addresses.',
       next: contactSupport,
       howLong: 'This usually takes less than two minutes.',
+      tone: 'wait',
     },
   },
   EdgePending: {

@@ -79,9 +79,11 @@ describe('The page', () => {
     expect(textsOf({reason: 'FromAnotherRelease', message: said}).title).toBe('From another release');
   });
 
-  test('marks an expired certificate as bad and a late renewal as a warning, which no phase shows', () => {
+  test('marks a lost or expired certificate as bad, and an edge fault or a late renewal as a warning, which no phase shows', () => {
     const toned = rows.filter(({customer}) => customer.tone !== undefined);
     expect(toned.map(({name, customer}) => [name, customer.tone])).toEqual([
+      ['EdgeUnreachable', 'wait'],
+      ['EdgeNotServing', 'wait'],
       ['RenewalOverdue', 'wait'],
       ['CertificateExpired', 'bad'],
       ['CertificateLost', 'bad'],
