@@ -18,7 +18,7 @@ import {removeFinalizer} from '../kube/writes/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import {doAll} from '../kube/writes/side-by-side.ts';
 import {writeStatus} from '../kube/writes/status.ts';
-import {all, asIs, by, on, onItself, type ChangeSource, type Wake, whenGone} from '../kube/controller/wake.ts';
+import {all, asIs, by, on, onItself, type ChangeSource, type Wake, whenNewOrGone} from '../kube/controller/wake.ts';
 import type {CheckTimes} from './state/check-times.ts';
 import type {OwnedObjects} from './writers/owned-objects.ts';
 import type {Caches} from './state/caches.ts';
@@ -73,7 +73,7 @@ export const wakeDomains = (
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),
   on(tenants, by(c.domains, 'namespace', asIs)),
   on(c.claims, by(c.domains, 'hostname', nameOf), by(c.domains, 'uid', holderOf)),
-  on(c.routes, by(c.domains, 'uid', ownerOf), whenGone(by(c.domains, 'hostname', cachedHostnames))),
+  on(c.routes, by(c.domains, 'uid', ownerOf), whenNewOrGone(by(c.domains, 'hostname', cachedHostnames))),
   on(c.certificates, by(c.domains, 'uid', ownerOf)),
   on(c.requests, by(c.domains, 'uid', ownerOf)),
   on(c.ingressClasses, all(c.domains)),

@@ -14,14 +14,15 @@ import type {Question} from '../domain/verification/records.ts';
 import type {Use} from '../domain/routes/routes.ts';
 import {homeOf, objectNames, otherUse, routesOfHost, useOf} from '../domain/routes/routes.ts';
 import {type Tenant, tenantKey} from '../domain/tenant.ts';
-import type {EdgeFinding, HostFacts, Policy, World} from '../domain/world.ts';
+import type {EdgeFinding, HostFacts, Policy, Successor, World} from '../domain/world.ts';
 import {type EdgeSources, render} from './state/rendering.ts';
 import type {HostStatus} from '../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../api/foreign.ts';
 import type {Cache} from '../kube/cache/cache.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import type {CheckTimes} from './state/check-times.ts';
-import type {OwnedObjects, Writes} from './writers/owned-objects.ts';
+import type {OwnedObjects} from './writers/owned-objects.ts';
+import type {Writes} from './writers/writes.ts';
 import type {Claims} from './writers/claims.ts';
 import type {EdgeAddresses} from './state/edge-addresses.ts';
 import type {EdgeHealth} from './probes/edge-health.ts';
@@ -29,6 +30,7 @@ import type {FirstDomains} from './state/first-domains.ts';
 import {dnsKey, edgeKey, issuanceKey, type Observations} from './probes/observations.ts';
 import type {Looked} from './probes/observer.ts';
 import type {OrderQueue} from './orders/order-queue.ts';
+import type {Tenants} from './state/tenants.ts';
 import type {VerificationSlots} from './state/verification-slots.ts';
 import {projectKey} from '../resources/relations.ts';
 
@@ -43,7 +45,9 @@ export interface GatherSources extends EdgeSources {
   firsts: Pick<FirstDomains, 'of'>;
   projects: Pick<Cache<Project, Project>, 'get'>;
   claims: Pick<Claims, 'of'>;
-  ownedObjects: Pick<OwnedObjects, 'certificate' | 'routes' | 'since' | 'stands'>;
+  ownedObjects: Pick<OwnedObjects, 'certificate' | 'routedSince' | 'since' | 'stands'>;
+  /** Without it, no CustomDomain hands a hostname over. */
+  tenants?: Pick<Tenants, 'of'>;
   dns: Pick<Observations['dns'], 'latest' | 'recent'>;
   edge: Pick<Observations['edge'], 'recent'>;
   edgeHealth: Pick<EdgeHealth, 'state'>;
@@ -117,8 +121,9 @@ function factsOf(
       : dns.latest(key, dnsKey(questionOf(known, hostname, target, claims.of(hostname))));
   const earlier = checks.of(tenantKey(tenant), hostname, now);
   const owner = isHeldBy(claims.of(hostname), domain) ? tenant : undefined;
+  const siblings = siblingsOf(sources, known, hostname);
   const certificateOf = (use: Use) =>
-    ownedObjects.certificate({owner: domain, hostname, namespace: home(use), tenant: owner, now});
+    ownedObjects.certificate({owner: domain, hostname, namespace: home(use), tenant: owner, siblings, now});
   const certificates = {serves: certificateOf('serves'), redirects: certificateOf('redirects')};
   const certificateNames = renamed(certificates, name);
   const privateKeys = takenOver(certificates);
@@ -148,10 +153,46 @@ function factsOf(
     ...(grant && {grant}),
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
     standing: {...standing('serves'), ...standing('redirects')},
-    ...(ownedObjects.routes(uid, hostname, {others: true}) && {occupied: true}),
+    ...successionFacts(sources, known, hostname, siblings),
     ...(rival && {rival: {question: rival, looks: looksAt(sources, key, rival)}}),
     ...(writeError && {writeError}),
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
+  };
+}
+
+/** The UIDs of the tenant's other CustomDomains that name a hostname. */
+const siblingsOf = (
+  {domains, tenants}: Pick<GatherSources, 'domains' | 'tenants'>,
+  {domain, tenant}: Pick<World, 'domain' | 'tenant'>,
+  hostname: Hostname,
+): ReadonlySet<string> =>
+  new Set(
+    domains.by('hostname', hostname).flatMap(({metadata: {uid, namespace = ''}}) => {
+      const other = uid === domain.metadata.uid ? undefined : tenants?.of(namespace);
+      return other && uid !== undefined && tenantKey(other) === tenantKey(tenant) ? uid : [];
+    }),
+  );
+
+/** A hostname that passes between CustomDomains: the routes of others, and the CustomDomain of the tenant that owns it now. */
+function successionFacts(
+  {ownedObjects, claims, domains}: Pick<GatherSources, 'ownedObjects' | 'claims' | 'domains'>,
+  {domain}: Pick<World, 'domain'>,
+  hostname: Hostname,
+  siblings: ReadonlySet<string>,
+): Pick<HostFacts, 'occupied' | 'succeeds' | 'successor'> {
+  const routes = ownedObjects.routedSince(hostname);
+  const others = [...routes.keys()].filter((uid) => uid !== domain.metadata.uid);
+  const {uid = ''} = claims.of(hostname)?.status?.holder ?? {};
+  const entry = domains.by('uid', uid)[0]?.status?.hosts?.find((host) => host.hostname === hostname);
+  const routedSince = routes.get(uid);
+  const successor: Successor = {
+    ...(routedSince !== undefined && {routedSince}),
+    isBlocked: entry?.reason === 'WriteRefused' || entry?.reason === 'NameTaken',
+  };
+  return {
+    ...(others.length > 0 && {occupied: true}),
+    ...(others.length > 0 && others.every((other) => siblings.has(other)) && {succeeds: true}),
+    ...(siblings.has(uid) && {successor}),
   };
 }
 

@@ -14,7 +14,7 @@ import {isOfOne} from '../kube/errors.ts';
 import type {Key, Resource} from '../kube/objects.ts';
 import {settleAll} from '../kube/writes/side-by-side.ts';
 import type {OwnedObjects, Leaving} from './writers/owned-objects.ts';
-import {Writes} from './writers/owned-objects.ts';
+import {Writes} from './writers/writes.ts';
 import type {Claims} from './writers/claims.ts';
 import {finalizer} from '../resources/projections.ts';
 import {leavingFor} from './writers/retention.ts';
@@ -26,7 +26,8 @@ import {confirmTenant} from './state/tenants.ts';
 export type ReconcilePlan = Pick<
   Decision,
   'claims' | 'certificates' | 'returning' | 'forfeited' | 'routes' | 'orderRequests' | 'wakeAt'
->;
+> &
+  Partial<Pick<Decision, 'handingOver'>>;
 
 export interface StageDeps extends EdgeSources {
   client: Client;
@@ -204,7 +205,7 @@ export async function requestOrders(r: Any): Promise<void> {
 
 export async function applyRoutes(r: Any): Promise<'Unfinished' | void> {
   const {deps, writes, plan} = r;
-  if (await deps.ownedObjects.applyRoutes(r.object, render(plan.routes, deps), writes)) r.replan();
+  if (await deps.ownedObjects.applyRoutes(r.object, render(plan.routes, deps), writes, plan.handingOver)) r.replan();
   return writes.unfinished ? 'Unfinished' : undefined;
 }
 

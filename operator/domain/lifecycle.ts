@@ -69,7 +69,9 @@ export function decide(gathered: World): Decision {
     claims: decisions.flatMap((d) => d.claims),
     certificates,
     returning: returningOf(certificates, (hostname) => world.facts.get(hostname)?.certificate),
-    forfeited: hosts.filter(isForfeited).map((h) => h.hostname),
+    // A successor of the tenant, or its predecessor when it comes back, uses the certificate again.
+    forfeited: decisions.flatMap(({entry, succession}) => (isForfeited(entry) && !succession ? entry.hostname : [])),
+    handingOver: decisions.flatMap(({entry, succession}) => (succession === 'UnderWay' ? entry.hostname : [])),
     routes: decisions.flatMap((d) => d.routes),
     freshAttempts: decisions.flatMap((d) => d.freshAttempt ?? []),
     orderRequests: decisions.flatMap((d) => d.orderRequest ?? []),

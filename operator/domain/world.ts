@@ -81,6 +81,14 @@ export interface EarlierChecks {
   anew: number;
 }
 
+/** A CustomDomain of the same tenant that has become the owner of a hostname. */
+export interface Successor {
+  /** Creation time of its newest route for the hostname, ms since the epoch; undefined: it has none so far. */
+  routedSince?: number;
+  /** It cannot write its routes: no ingress controller may serve both. */
+  isBlocked: boolean;
+}
+
 /** The gathered facts about one hostname. */
 export interface HostFacts {
   /** The newest verdict of this process; undefined before the first check. */
@@ -110,6 +118,10 @@ export interface HostFacts {
   standing?: Partial<Record<Use, ExistingRoutes>>;
   /** A route of another owner still exists for the hostname. */
   occupied?: boolean;
+  /** All these routes belong to other CustomDomains of the tenant, which hand the hostname over. */
+  succeeds?: boolean;
+  /** The CustomDomain of the same tenant that owns the hostname now. */
+  successor?: Successor;
   /** Why its routes or its certificate could not be written. */
   writeError?: WriteError;
   /** Why its claim could not be written. */
@@ -203,6 +215,8 @@ export interface Decision {
   returning: string[];
   /** Hostnames whose verification or acceptance has ended: their Certificates are deleted, not retained. */
   forfeited: Hostname[];
+  /** Hostnames that belong to another CustomDomain of the tenant, which does not serve them yet: their objects stay as they are. */
+  handingOver: Hostname[];
   routes: Route[];
   freshAttempts: FreshAttempt[];
   /** Order requests, including those under way. */

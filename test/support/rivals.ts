@@ -26,7 +26,7 @@ import {hostsOf} from '../../operator/controllers/state/rendering.ts';
 import {customDomains} from '../../operator/resources/resources.ts';
 import {leavingFor} from '../../operator/controllers/writers/retention.ts';
 import {carryOut, type StageDeps} from '../../operator/controllers/stages.ts';
-import type {Writes} from '../../operator/controllers/writers/owned-objects.ts';
+import type {Writes} from '../../operator/controllers/writers/writes.ts';
 import type {Client} from '../../operator/kube/client/client.ts';
 import {ApiError, StaleReadError} from '../../operator/kube/errors.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
@@ -505,7 +505,8 @@ export class Town {
       ownedObjects: {
         certificate: (place) =>
           place.hostname === this.hostname ? this.certificates.ownedObjects.certificate(place) : certificate(),
-        routes: (_, hostname) => this.#all().some((other) => other !== t && other.isRouted(hostname)),
+        routedSince: (hostname) =>
+          new Map(this.#all().flatMap((other) => (other !== t && other.isRouted(hostname) ? [[other.name, 0]] : []))),
         since: (_, key) => t.since(key),
         stands: (_, ingress) => t.routes.has(JSON.stringify(ingress)),
       },

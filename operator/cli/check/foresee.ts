@@ -111,7 +111,7 @@ export class Foresight {
       claims: {of: (hostname) => claims.get(hostname)},
       ownedObjects: {
         certificate: ({hostname}) => certificateTold(domain, hostname),
-        routes: () => false,
+        routedSince: () => new Map(),
         since: () => undefined,
         stands: () => false,
       },

@@ -3,15 +3,15 @@ import type {CertificateFacts, IssuedRequest} from '../../domain/certificates/ce
 import {certificateFacts, isRetained} from '../../domain/certificates/certificate.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {objectNameOf} from '../../domain/hostnames/hostname.ts';
-import type {WriteError} from '../../domain/status/write-error.ts';
 import type {Retention} from '../../domain/certificates/retained.ts';
+import {hostnameOf, isGood} from '../../domain/certificates/retained.ts';
 import type {Tenant} from '../../domain/tenant.ts';
 import {timestamp} from '../../domain/times.ts';
 import type {FreshAttempt} from '../../domain/world.ts';
 import type {Applier} from '../../kube/writes/apply.ts';
 import type {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
-import {type ApiError, isKindMissing, isRefusal, StaleReadError} from '../../kube/errors.ts';
+import {isKindMissing, isRefusal, StaleReadError} from '../../kube/errors.ts';
 import type {HasMeta, Key, KubeObject, ObjectMeta, Resource} from '../../kube/objects.ts';
 import {keyOf, ownerReference} from '../../kube/objects.ts';
 import {doAll, failureOf, settleAll} from '../../kube/writes/side-by-side.ts';
@@ -19,6 +19,7 @@ import {forAnnotation, managedBy, ownerLabel} from '../../resources/labels.ts';
 import {namesOf, ownerOf} from '../../resources/relations.ts';
 import {type CachedRoute, hostsOf, type RouteObject} from '../state/rendering.ts';
 import type {RetainedCertificates} from './retained-certificates.ts';
+import {type Writes, writesPerTurn} from './writes.ts';
 import {certificateRequests, certificates} from '../../resources/resources.ts';
 
 export interface Owner {
@@ -32,6 +33,8 @@ interface WantedCertificates {
   certificates: readonly Certificate[];
   /** Retained Certificates (`namespace/name`) that are used again. */
   returning: readonly string[];
+  /** Hostnames whose Certificates stay for the successor. */
+  handingOver?: readonly Hostname[];
 }
 
 /** Decides about a Certificate that is no longer desired: how it is retained, or undefined if it is deleted. */
@@ -44,6 +47,8 @@ export interface CertificatePlace {
   namespace: string;
   /** Undefined if the owner does not own the hostname. Then no retained Certificate may be used. */
   tenant: Tenant | undefined;
+  /** UIDs of the tenant's other CustomDomains that name the hostname: their Certificate there is used, too. */
+  siblings?: ReadonlySet<string>;
   /** ms since the epoch. */
   now: number;
 }
@@ -52,54 +57,6 @@ const missing = ({group, kind}: Resource): string =>
   group === certificates.group
     ? `cert-manager is not installed: the cluster has no kind ${kind}. Install it; the certificate follows within a minute.`
     : `the cluster has no kind ${kind}.`;
-
-/** Most objects of one owner that one reconcile writes. A default hostname has five. */
-export const writesPerTurn = 100;
-
-/** The outcomes of one reconcile's writes, and the answers on which they depend. */
-export class Writes {
-  /** Write errors of routes and Certificates, by object name. */
-  readonly writeErrors = new Map<string, WriteError>();
-  /** Write errors of claims, by hostname. */
-  readonly claimErrors = new Map<string, WriteError>();
-  /** Hostnames that another object owns according to the cache, while the claim itself could not be read. Their routes stay unchanged. */
-  readonly unconfirmed = new Set<string>();
-  readonly #outcomes: PromiseSettledResult<unknown>[] = [];
-  readonly #isOwned: (hostname: string) => Promise<boolean>;
-  readonly #owned = new Map<string, Promise<boolean>>();
-  written = 0;
-  /** Number of objects that were not created, because the owner does not own their hostname any longer. */
-  withheld = 0;
-  /** Whether writes are left for another reconcile. */
-  unfinished = false;
-
-  /** `isOwned`: whether the owner owns a hostname, according to the claim in the API server. */
-  constructor(isOwned: (hostname: string) => Promise<boolean>) {
-    this.#isOwned = isOwned;
-  }
-
-  /**
-   * Whether the owner owns these hostnames, according to the claims in the API server. Reads each claim once. Throws errors of the API
-   * server.
-   */
-  async owns(hostnames: readonly string[]): Promise<boolean> {
-    const answers = hostnames.map((hostname) => {
-      const answer = this.#owned.get(hostname) ?? this.#isOwned(hostname);
-      this.#owned.set(hostname, answer);
-      return answer;
-    });
-    return (await Promise.all(answers)).every((owned) => owned);
-  }
-
-  add(outcomes: readonly PromiseSettledResult<unknown>[]): void {
-    this.#outcomes.push(...outcomes);
-  }
-
-  /** The first failure that concerns a single object. Throws a failure that concerns more. */
-  failure(): ApiError | undefined {
-    return failureOf(this.#outcomes);
-  }
-}
 
 export interface OwnedObjectsDeps {
   client: Client;
@@ -137,18 +94,22 @@ export class OwnedObjects {
 
   /**
    * The facts about the Certificate of an owner's hostname: the owner's Certificate, else a Certificate that is retained there for the
-   * tenant.
+   * tenant, else the Certificate of a sibling, which hands the hostname over.
    */
-  certificate({owner, hostname, namespace, tenant, now}: CertificatePlace): CertificateFacts | undefined {
-    const own = this.#certificates
+  certificate({owner, hostname, namespace, tenant, siblings, now}: CertificatePlace): CertificateFacts | undefined {
+    const there = this.#certificates
       .by('hostname', hostname)
-      .filter((c) => c.metadata.namespace === namespace && !isRetained(c) && this.#isOurs(owner)(c));
+      .filter((c) => c.metadata.namespace === namespace && !isRetained(c));
+    const own = there.filter(this.#isOurs(owner));
     const name = objectNameOf(owner.metadata.uid ?? '', hostname);
-    const certificate =
-      own.find((c) => c.metadata.name === name) ??
-      own[0] ??
-      (tenant && this.#resting.find(hostname, namespace, tenant, now));
-    return certificate && certificateFacts(certificate, this.#requests.by('certificate', keyOf(certificate)));
+    const certificate = own.find((c) => c.metadata.name === name) ?? own[0];
+    const factsOf = (c: Certificate) => certificateFacts(c, this.#requests.by('certificate', keyOf(c)));
+    if (certificate) return factsOf(certificate);
+    const other =
+      tenant &&
+      (this.#resting.find(hostname, namespace, tenant, now) ??
+        there.find((c) => isGood(c) && ownerOf(c).some((uid) => siblings?.has(uid))));
+    return other && {...factsOf(other), resting: true};
   }
 
   /** Whether a route exists in the cluster exactly as desired. */
@@ -170,15 +131,19 @@ export class OwnedObjects {
 
   /**
    * Removes the routes of an owner that are no longer desired, then writes those that differ. No write that fails keeps another from being
-   * tried, unless each would fail alike; failures are in `writes`. A route is created only if the claim in the API server names the owner,
-   * because the cached claim may be stale. Writes beyond {@link writesPerTurn} are left for another turn. Returns
-   * whether anything has changed. Throws what kept a route from being deleted.
+   * tried, unless each would fail alike; failures are in `writes`. Routes of hostnames in `handingOver` stay. A route is created only if
+   * the claim in the API server names the owner, because the cached claim may be stale. Writes beyond {@link writesPerTurn} are left for
+   * another turn. Returns whether anything has changed. Throws what kept a route from being deleted.
    */
-  async applyRoutes(owner: Owner, desired: readonly RouteObject[], writes: Writes): Promise<boolean> {
+  async applyRoutes(
+    owner: Owner,
+    desired: readonly RouteObject[],
+    writes: Writes,
+    handingOver: readonly Hostname[] = [],
+  ): Promise<boolean> {
     const undesired = this.#undesired(owner, this.#routes, desired);
-    const removed = await this.#removeRoutes(
-      undesired.filter(({hosts}) => !hosts.some((h) => writes.unconfirmed.has(h))),
-    );
+    const stays = (hostname: string) => writes.unconfirmed.has(hostname) || handingOver.includes(hostname);
+    const removed = await this.#removeRoutes(undesired.filter(({hosts}) => !hosts.some(stays)));
     const written = await this.#applyAll(owner, {cache: this.#routes, hostnamesOf: hostsOf}, desired, writes);
     return removed || written;
   }
@@ -186,11 +151,15 @@ export class OwnedObjects {
   /** The same for Certificates; those that are no longer desired rest, or are deleted. */
   async applyCertificates(
     owner: Owner,
-    {certificates: desired, returning}: WantedCertificates,
+    {certificates: desired, returning, handingOver = []}: WantedCertificates,
     leaving: Leaving,
     writes: Writes,
   ): Promise<boolean> {
-    const left = await this.#leave(this.#undesired(owner, this.#certificates, desired), leaving);
+    const undesired = this.#undesired(owner, this.#certificates, desired);
+    const left = await this.#leave(
+      undesired.filter((certificate) => !handingOver.includes(hostnameOf(certificate))),
+      leaving,
+    );
     writes.add(left);
     const written = await this.#applyAll(
       owner,
@@ -233,9 +202,14 @@ export class OwnedObjects {
     );
   }
 
-  /** Whether this owner has a route for a hostname. With `others`: whether another owner has a route. */
-  routes(uid: string, hostname: string, {others = false} = {}): boolean {
-    return this.#routes.by('host', hostname).some((r) => (r.metadata.labels?.[ownerLabel] === uid) !== others);
+  /** The owners of a hostname's routes by UID, each with the creation time of its newest route, ms since the epoch. */
+  routedSince(hostname: string): ReadonlyMap<string, number> {
+    const since = new Map<string, number>();
+    for (const {metadata} of this.#routes.by('host', hostname)) {
+      const uid = metadata.labels?.[ownerLabel] ?? '';
+      since.set(uid, Math.max(since.get(uid) ?? 0, Date.parse(metadata.creationTimestamp ?? '') || 0));
+    }
+    return since;
   }
 
   /** The owners of a hostname's routes and Certificates, by UID, each with one of the objects. Retained Certificates have no owner. */

@@ -47,7 +47,7 @@ export const retainedName = ({account, namespaceUID}: TenantIdentity): string =>
 export const hostnameOf = ({spec}: Certificate): Hostname => spec.dnsNames[0] ?? '';
 
 /** Whether a Certificate can serve as it is, and cert-manager is not about to request another. */
-const isGood = (certificate: Certificate): boolean =>
+export const isGood = (certificate: Certificate): boolean =>
   certificate.metadata.deletionTimestamp === undefined &&
   hasCondition(certificate, 'Ready') &&
   !hasCondition(certificate, 'Issuing');

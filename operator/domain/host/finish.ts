@@ -26,6 +26,8 @@ export interface HostDecision extends Routing {
   drifted: boolean;
   /** A Live hostname that an address of the edge does not serve. */
   edgeFault?: EdgeFault;
+  /** Another CustomDomain of the tenant owns the hostname. `UnderWay`: it does not serve the hostname yet, so the existing objects stay. */
+  succession?: 'UnderWay' | 'Over';
   /** Whether a requested check is still to be made. */
   asked: boolean;
   /** Whether the entry is transient, because the next state is expected soon. */

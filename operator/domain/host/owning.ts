@@ -4,6 +4,7 @@ import {recordsOf, zoneOf} from './dns-records.ts';
 import type {Accepted, Owned} from './stages.ts';
 import {ownershipOf, questionOf} from '../claims/ownership.ts';
 import type {Refusal} from '../reasons/reasons.ts';
+import {edgeSettlesMs} from '../routes/edge.ts';
 import {minuteOf, timestamp} from '../times.ts';
 
 export function own(host: Accepted): Owned {
@@ -46,7 +47,23 @@ export function own(host: Accepted): Owned {
     drifted,
     claims,
     ends: [driftEnds ?? [], spared?.ends ?? []].flat(),
+    ...successionOf(host),
   };
+}
+
+/** How often a hostname that is handed over is decided again, ms: no event reports that the successor cannot write its routes. */
+const handOverMs = 60_000;
+
+/**
+ * A hostname that has passed to another CustomDomain of the tenant is served as before until the successor's routes are applied: no request
+ * fails, however long its certificate takes.
+ */
+function successionOf({world: {now}, facts: {successor}}: Accepted): Pick<Owned, 'succession'> {
+  if (!successor) return {};
+  const {routedSince = Infinity, isBlocked} = successor;
+  const settled = routedSince + edgeSettlesMs;
+  const isOver = isBlocked || now >= settled;
+  return {succession: isOver ? {isOver} : {isOver, wakeAt: Math.min(settled, now + handOverMs)}};
 }
 
 /** The refusal of a hostname that is still served, with the end of its grace period. A drift of its DNS may end that sooner. */

@@ -13,6 +13,7 @@ import type {Outcome} from './outcome.ts';
 import {say} from './outcome.ts';
 import type {PlannedHost, Proven} from './stages.ts';
 import {objectNameOf} from '../hostnames/hostname.ts';
+import type {HostFacts} from '../world.ts';
 import type {Use} from '../routes/routes.ts';
 import {homeOf, otherUse, routesOfHost, useOf} from '../routes/routes.ts';
 
@@ -42,15 +43,24 @@ export function plan(host: Proven): PlannedHost {
   const edge = edgeWatchOf(host, servesStill ? facts.formerCertificate : facts.certificate);
   return {
     ...host,
-    // The routes of its former holder go first.
+    // The routes of its former owner go first.
     routing:
-      (facts.occupied && !servesStill) || isAnsweredElsewhere(host) ? {...routing, routes: [], routed: false} : routing,
+      (isOccupied(facts) && !servesStill) || isAnsweredElsewhere(host)
+        ? {...routing, routes: [], routed: false}
+        : routing,
     former,
     ...(settlesAt !== undefined && {settlesAt}),
     servesStill,
     ...(edge && {edge}),
   };
 }
+
+/**
+ * Whether the routes of another owner must go first. Those of the same tenant stay until the routes here exist, which need their
+ * certificate.
+ */
+const isOccupied = ({occupied, succeeds, certificate}: HostFacts): boolean =>
+  occupied === true && !(succeeds && certificate?.ready);
 
 /** `certificate`: the one that the edge must present. */
 function edgeWatchOf(

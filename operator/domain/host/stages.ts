@@ -78,6 +78,8 @@ export interface Owned extends Accepted, RetainedStatus {
   isVerified: boolean;
   /** The newest check, where it proves the hostname, or where a CDN hides what proved it. */
   upheld?: ProvenBy | Refuted;
+  /** Set if another CustomDomain of the tenant owns the hostname. Until it is over, the existing objects stay. */
+  succession?: {isOver: true} | {isOver: false; wakeAt: number};
 }
 
 /** The platform has set another issuer; `from` is the one that a Certificate stays with for now, `step` what it waits for. */

@@ -98,7 +98,7 @@ export function decideHost(world: DecisionWorld, want: WantedHost, primary: Host
   if (want.refusals.length > 0 && !owned.ownership.verified) return refuse(host, owned.claims);
   if (want.waitingRefusal && !belongsHere(owned)) return refuse(host, [], want.waitingRefusal);
   const proven = prove(owned);
-  if (!proven) return finish(owned, owned, run(untilVerified, owned), none);
+  if (!proven) return handOver(owned, finish(owned, owned, run(untilVerified, owned), none));
   const planned = plan(proven);
   const decided = run([...untilCertified, ...(planned.wasLive ? [] : untilSeen), ...whileLive], planned);
   const kept = decided.answer.phase === 'Live' ? onceLive(planned) : planned;
@@ -116,6 +116,13 @@ function hostOf(world: DecisionWorld, want: WantedHost, primary: Host['primary']
 /** Whether the hostname's claim is, or is about to be, this CustomDomain's. */
 const belongsHere = ({ownership: {standing}}: Owned): boolean =>
   standing.kind === 'Held' || standing.kind === 'Winning';
+
+/** The decision about a hostname that another CustomDomain of the tenant owns. */
+function handOver({succession}: Owned, decision: HostDecision): HostDecision {
+  if (!succession) return decision;
+  if (succession.isOver) return {...decision, succession: 'Over'};
+  return {...decision, succession: 'UnderWay', wakeAt: Math.min(succession.wakeAt, decision.wakeAt ?? Infinity)};
+}
 
 function refuse(host: Host, claims: ClaimWrite[] = [], refusal = refusalOf(host)): HostDecision {
   // Hostnames that wait for room come after all hostnames that have room.

@@ -93,7 +93,7 @@ function firstProbe({world, hostname, published, probes}: WatchedHost, issuedAt:
   const {since, withinMs} = sweepOf(world);
   // A published fault may be over.
   const within = published ? Math.min(withinMs, policy.edgeConfirmationsMs.at(-1)! * healShare) : withinMs;
-  return Math.max(now, since + spreadOf(hostname) * within);
+  return Math.max(now, Math.min(since + spreadOf(hostname) * within, nextRecheck(world, hostname)));
 }
 
 /** The next probe of a hostname without a confirmed or possible fault: with its next DNS re-check, or sooner after an event. */

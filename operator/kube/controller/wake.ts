@@ -70,9 +70,3 @@ export const whenNewOrGone =
   <P extends HasMeta>(keysOf: KeysOf<Change<P>>): KeysOf<Change<P>> =>
   (now, before) =>
     now && before && now.metadata.uid === before.metadata.uid ? [] : keysOf(now, before);
-
-/** Only for deleted objects. */
-export const whenGone =
-  <P>(keysOf: KeysOf<Change<P>>): KeysOf<Change<P>> =>
-  (now, before) =>
-    now ? [] : keysOf(now, before);

@@ -36,7 +36,7 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
     claims: {of: () => undefined},
     ownedObjects: {
       certificate: () => undefined,
-      routes: () => false,
+      routedSince: () => new Map(),
       since: (_, key) => (key.startsWith('acme/') ? t0 - seconds : undefined),
       stands: (_, route) => stands(route),
     },
@@ -144,4 +144,54 @@ test("a decision is given the CA's names as they are known now", () => {
       moment,
     ).policy.caaIdentities,
   ).toEqual(['ca.example']);
+});
+
+describe('A hostname that passes to another CustomDomain', () => {
+  const successor = domain({name: 'second', uid: 'uid-second'});
+  const facts = (account: string) => {
+    const known = sources(() => true);
+    const asked: CertificatePlace[] = [];
+    gather(
+      {
+        ...known,
+        domains: {by: (index) => (index === 'hostname' ? [domain(), successor] : [successor])},
+        tenants: {of: () => tenantOn(enterprise, {account})},
+        claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
+        ownedObjects: {
+          ...known.ownedObjects,
+          routedSince: () => new Map([['uid-second', t0]]),
+          certificate: (place) => void asked.push(place),
+        },
+      },
+      moment,
+    );
+    return {asked};
+  };
+  const gathered = (account: string) =>
+    gather(
+      {
+        ...sources(() => true),
+        domains: {by: (index) => (index === 'hostname' ? [domain(), successor] : [successor])},
+        tenants: {of: () => tenantOn(enterprise, {account})},
+        claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
+        ownedObjects: {...sources(() => true).ownedObjects, routedSince: () => new Map([['uid-second', t0]])},
+      },
+      moment,
+    ).facts.get('docs.example.com');
+
+  test('is handed over within a tenant alone', () => {
+    expect(gathered('acme')).toMatchObject({
+      occupied: true,
+      succeeds: true,
+      successor: {routedSince: t0, isBlocked: false},
+    });
+    expect(gathered('other')).toMatchObject({occupied: true});
+    expect(gathered('other')).not.toHaveProperty('succeeds');
+    expect(gathered('other')).not.toHaveProperty('successor');
+  });
+
+  test('may use the Certificate of its siblings there', () => {
+    expect(facts('acme').asked[0]?.siblings).toEqual(new Set(['uid-second']));
+    expect(facts('other').asked[0]?.siblings).toEqual(new Set());
+  });
 });

@@ -19,6 +19,7 @@ const none: Decision = {
   certificates: [],
   returning: [],
   forfeited: [],
+  handingOver: [],
   routes: [],
   freshAttempts: [],
   orderRequests: [],

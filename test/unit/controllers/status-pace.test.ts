@@ -41,9 +41,10 @@ test('a status that was published is replaced after a pause for each of its host
   expect(pace.waits(web, plan, t0)).toBe(0);
 });
 
+const live = (reason: string, name = docs): CustomDomainStatus =>
+  ({observedGeneration: 1, hosts: [{hostname: name, role: 'Primary', phase: 'Live', reason, since: ''}]}) as never;
+
 describe('A fault of the edge', () => {
-  const live = (reason: string, name = docs): CustomDomainStatus =>
-    ({observedGeneration: 1, hosts: [{hostname: name, role: 'Primary', phase: 'Live', reason, since: ''}]}) as never;
   const domains = Array.from({length: 5}, (_, i) => ({
     ...domain({name: `site-${i}`}),
     status: live('Serving', `h${i}.example.com`),

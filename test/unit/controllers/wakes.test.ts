@@ -10,6 +10,7 @@ import {wakeProjects} from '../../../operator/controllers/project.ts';
 import {orderOwner} from '../../../operator/resources/relations.ts';
 import {cachedRoute} from '../../../operator/controllers/state/rendering.ts';
 import {ingresses} from '../../../operator/resources/resources.ts';
+import {finalizer} from '../../../operator/resources/projections.ts';
 import type {Client} from '../../../operator/kube/client/client.ts';
 import type {ObjectMeta} from '../../../operator/kube/objects.ts';
 import type {ChangeSource} from '../../../operator/kube/controller/wake.ts';
@@ -137,8 +138,17 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
   [
     'a CustomDomain is being deleted',
     'domains',
-    [changed(docs, {deletionTimestamp: '2026-11-22T00:00:00Z'}), docs],
+    [changed(docs, {deletionTimestamp: '2026-11-22T00:00:00Z', finalizers: [finalizer]}), docs],
     ['urgent domain acme/docs', 'project acme/docs'],
+  ],
+  [
+    'Doorplate has cleaned up after a deleted CustomDomain that others keep',
+    'domains',
+    [
+      changed(docs, {deletionTimestamp: '2026-11-22T00:00:00Z', finalizers: ['example.com/keep']}),
+      changed(docs, {deletionTimestamp: '2026-11-22T00:00:00Z', finalizers: [finalizer, 'example.com/keep']}),
+    ],
+    ['domain acme/docs', 'project acme/docs', 'claim docs.example.com'],
   ],
   ['the status of a CustomDomain changes', 'domains', [{...docs, status: {}}, docs], ofDomain],
   [
@@ -177,7 +187,8 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
     ['domain acme/docs', 'project acme/site'],
   ],
   ['an Ingress of nobody goes', 'routes', [gone, ingress({})], ['domain acme/docs', 'claim old.example.com']],
-  ['an Ingress of nobody comes', 'routes', [ingress({}), gone], ['claim old.example.com']],
+  // A hostname that is handed over waits for the routes of its successor.
+  ['an Ingress of nobody comes', 'routes', [ingress({}), gone], ['domain acme/docs', 'claim old.example.com']],
   [
     'a Certificate of a CustomDomain changes',
     'certificates',
