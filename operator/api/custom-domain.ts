@@ -183,6 +183,11 @@ const host = z
 /** Annotations whose new value asks for a check at once. */
 export const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
 
+/** Annotation with hostnames, separated by commas, whose service ends at once when the spec no longer names them. */
+export const stopAnnotation = 'doorplate.dev/stop';
+/** Characters of its value. */
+export const longestStop = 1024;
+
 const status = z
   .object({
     observedGeneration,

@@ -4,7 +4,7 @@
  * in size.
  */
 import {liftBanAnnotation} from '../api/api-key.ts';
-import {requestAnnotations} from '../api/custom-domain.ts';
+import {longestStop, requestAnnotations, stopAnnotation} from '../api/custom-domain.ts';
 import {cut} from '../api/rules.ts';
 import {privateKeyAnnotation, retainedLabel} from '../domain/certificates/certificate.ts';
 import {entryPointsAnnotation} from '../domain/routes/ingress.ts';
@@ -65,7 +65,14 @@ const members = (labels: Record<string, string> | undefined, annotations: Record
 /** An object without what nobody here reads of its metadata. */
 export const bare = <T extends HasMeta>(object: T): T => ({...object, metadata: withAge(object.metadata)});
 
-/** The same for a Project or a CustomDomain, with its finalizers and the annotations that ask for a check. */
+/** The annotations that users write for Doorplate. A value of `doorplate.dev/stop` that is too long stays too long. */
+function written(annotations: Texts): Record<string, string> | undefined {
+  const requests = only(annotations, requestAnnotations, longestRequest);
+  const stop = only(annotations, [stopAnnotation], longestStop + 1);
+  return requests || stop ? {...requests, ...stop} : undefined;
+}
+
+/** The same for a Project or a CustomDomain, with its finalizers and the annotations that users write for Doorplate. */
 export function bareOwner<T extends HasMeta>(object: T): T {
   const {annotations, finalizers} = object.metadata;
   const kept = keptFinalizers(finalizers, finalizer);
@@ -73,7 +80,7 @@ export function bareOwner<T extends HasMeta>(object: T): T {
     ...object,
     metadata: {
       ...withAge(object.metadata),
-      ...members(undefined, only(annotations, requestAnnotations, longestRequest)),
+      ...members(undefined, written(annotations)),
       ...(kept && {finalizers: kept}),
     },
   };

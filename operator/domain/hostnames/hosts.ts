@@ -6,6 +6,7 @@ import {fold} from '../../api/hostname-rules.ts';
 import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';
 import type {Hostname} from './hostname.ts';
 import {normalise} from './hostname.ts';
+import {isStopped} from './stop.ts';
 import {strikeWaiting} from './waiting.ts';
 import type {Refusal} from '../reasons/reasons.ts';
 import {byText} from '../text.ts';
@@ -67,26 +68,32 @@ export function named(domain: CustomDomain, policy: Policy): NamedHost[] {
   return [...out.values()];
 }
 
+/** Whether a published hostname is served as a primary. The redirect of a source is published when the new primary is Live. */
+const servesAsPrimary = ({role, phase, liveAt, redirect}: HostStatus): boolean =>
+  liveAt !== undefined && redirect === undefined && (role !== 'RedirectSource' || phase === 'Live');
+
 /**
- * The former primary: the spec no longer names it, and it is served until the new primary is Live. A hostname that still redirects was
- * never the primary.
+ * The former primary: the hostname that was served last as primary, whatever its role is now, if the spec no longer names it. It is served
+ * until the new primary is Live, unless the annotation `doorplate.dev/stop` names it. A hostname that still redirects was never the
+ * primary. Without `metadata`, the annotation does not count.
  */
 export function formerPrimary({
+  metadata,
   spec,
   status,
 }: {
+  metadata?: CustomDomain['metadata'];
   spec: Pick<CustomDomain['spec'], 'primary' | 'redirects'>;
   status?: CustomDomain['status'];
 }): Hostname | undefined {
-  return status?.hosts?.find(
+  const former = status?.hosts?.find(
     (h) =>
-      (h.role === 'Primary' || h.role === 'FormerPrimary') &&
-      h.liveAt !== undefined &&
-      h.redirect === undefined &&
+      servesAsPrimary(h) &&
       ![spec.primary, ...(spec.redirects ?? []).map((r) => r.from)].some(
         (written) => normalise(written) === h.hostname,
       ),
   )?.hostname;
+  return former !== undefined && metadata && isStopped({metadata}, former) ? undefined : former;
 }
 
 /** The hostnames of the spec and the former primary, with all their refusals in order of precedence. */

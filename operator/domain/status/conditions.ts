@@ -4,6 +4,7 @@ import {edgeGraceMs} from '../routes/edge.ts';
 import type {EdgeFault} from '../routes/edge-watch.ts';
 import type {ReasonHealth} from './health.ts';
 import {notReady} from './health.ts';
+import {stopFault} from '../hostnames/stop.ts';
 import {phaseRows} from './phases.ts';
 import type {ReasonName, Refusal} from '../reasons/reasons.ts';
 import {reasonOf, reasons} from '../reasons/reasons.ts';
@@ -73,6 +74,9 @@ export function makeConditions(
     ),
     claim('Live', isLive && !edgeFault, 'Serving', `${primary.hostname} is served over TLS.`, edgeFault),
   ];
+  const attached = described.flatMap(({entry}) => (entry.role === 'FormerPrimary' ? [] : entry.hostname));
+  const fault = stopFault(world.domain, attached);
+  if (fault !== undefined) claims[0]!.message += ` ${fault}`;
   if (phase === 'AwaitingVerification' && says?.Verified === 'Unknown') claims[1]!.status = 'Unknown';
 
   return withTimes(
