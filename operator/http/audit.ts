@@ -6,8 +6,9 @@ import {isIP} from 'node:net';
 import type {FastifyRequest} from 'fastify';
 import type {Logger} from 'pino';
 import type {z} from 'zod';
-import type {ApiKey} from '../api/foreign.ts';
+import type {ApiKey, CustomDomain} from '../api/foreign.ts';
 import type {Hostname} from '../domain/hostnames/hostname.ts';
+import {formerPrimary} from '../domain/hostnames/hosts.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import {visible} from '../domain/text.ts';
 import type {BackgroundJournal, JournalRecord} from '../limits/journal.ts';
@@ -16,7 +17,6 @@ import type {BackendCaller, KeyCaller, SessionCaller} from './gate/caller.ts';
 import type * as schemas from './schemas.ts';
 import type {SessionGrant} from './session/sessions.ts';
 import {keyView, nameOf} from './views.ts';
-import type {DomainsOf} from './store/writer.ts';
 
 /** As `GET /v1/audit` shows it. */
 export type AuditRecord = z.output<typeof schemas.auditRecord>;
@@ -61,13 +61,15 @@ function addressOf({kind}: Who, ip: string): string | null {
   return kind !== 'backend' && isIP(address) > 0 ? address : null;
 }
 
-/** The state of a hostname among a project's domains; null if it is not listed there. */
-export function hostState(domains: DomainsOf | undefined, hostname: Hostname): State {
-  if (!domains) return null;
-  const to = nameOf(domains.primary);
+/** The state of a hostname of a CustomDomain; null if the spec does not name it and it is not the former primary. */
+export function hostState(domain: CustomDomain | undefined, hostname: Hostname): State {
+  if (!domain) return null;
+  const {primary, redirects = []} = domain.spec;
+  const to = nameOf(primary);
   if (to === hostname) return {role: 'Primary'};
-  const found = domains.redirects?.find(({from}) => nameOf(from) === hostname);
-  return found ? {role: 'RedirectSource', redirect: {to, status: found.status}} : null;
+  const found = redirects.find(({from}) => nameOf(from) === hostname);
+  if (found) return {role: 'RedirectSource', redirect: {to, status: found.status}};
+  return formerPrimary(domain) === hostname ? {role: 'FormerPrimary'} : null;
 }
 
 /** The permissions of a key, without its token or hash. `now`: Unix ms. */

@@ -135,8 +135,9 @@ const table = {
   'primary-has-redirects': {
     status: 409,
     title: 'The primary still has redirects',
-    means: 'Other hostnames of the project redirect to this one.',
-    remedy: 'Make another hostname the primary, or remove the redirects first.',
+    means:
+      'Other hostnames of the project redirect to this one, or the former primary is served until this one is Live.',
+    remedy: 'Make another hostname the primary, or remove the other hostnames first.',
   },
   'managed-elsewhere': {
     status: 409,

@@ -259,7 +259,7 @@ export const newDomain = z
 
 const state = z
   .object({
-    role: z.enum(['Primary', 'RedirectSource']).optional().describe('Of a hostname: what it is for.'),
+    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).optional().describe('Of a hostname: what it is for.'),
     redirect: hostnameRedirect.optional().describe('Of a hostname that redirects.'),
     scopes: z.array(z.string()).optional().describe('Of a key, a link or a session: what it may do.'),
     expires: time('Of a key: when it expires; null: never.').nullable().optional(),

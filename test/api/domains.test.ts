@@ -20,6 +20,12 @@ afterAll(async () => {
 const ask = (path: string, options: Ask = {}): Promise<Answer> => world.ask(`/v1/projects${path}`, {key, ...options});
 const read = (name: string): Promise<CustomDomain | undefined> => world.client.get(customDomains, `acme/${name}`);
 
+/** The hostnames whose traffic stops at once. */
+const stopOf = async (name: string): Promise<string | undefined> =>
+  (await read(name))!.metadata.annotations?.['doorplate.dev/stop'];
+const addTo = (name: string, hostname: string): Promise<Answer> =>
+  ask(`/${name}/domains`, {method: 'POST', body: {hostname}});
+
 /** A project that the API knows. */
 async function project(name: string): Promise<void> {
   await world.project('acme', name, {
@@ -275,18 +281,51 @@ describe('Domains', () => {
       });
     });
 
-    test('go on until the operator has taken it up: only then one can be removed whose traffic must stop at once', async () => {
+    const removed = async (name: string): Promise<number> =>
+      (await ask(`/${name}/domains/${was}`, {method: 'DELETE'})).status;
+
+    test('leave the former primary removable: one write takes it out of the spec and stops its traffic', async () => {
       await served('late');
       expect((await swap('late')).status).toBe(200);
-      expect(await ask(`/late/domains/${was}`, {method: 'DELETE'})).toMatchObject({
-        status: 503,
-        headers: {'retry-after': '2'},
-        body: {type: 'https://doorplate.dev/problems/unavailable', detail: expect.stringContaining(was)},
+      expect(await removed('late')).toBe(204);
+      const {metadata, spec} = (await read('late'))!;
+      expect([spec, metadata.annotations]).toEqual([
+        {projectRef: {name: 'late'}, primary: is},
+        {'doorplate.dev/stop': was},
+      ]);
+      // A later change keeps the annotation until the operator has stopped the hostname.
+      expect((await addTo('late', 'one.swap.example.com')).status).toBe(201);
+      expect(await stopOf('late')).toBe(was);
+      await say('late', [{hostname: is}]);
+      expect((await addTo('late', 'two.swap.example.com')).status).toBe(201);
+      expect(await stopOf('late')).toBeUndefined();
+      expect(await removed('late')).toBe(404);
+    });
+
+    test('stop the former primary, too, when the spec no longer names it', async () => {
+      await served('left');
+      await world.client.patch(
+        customDomains,
+        'acme/left',
+        {spec: {primary: is, redirects: null}},
+        {type: 'merge', fieldManager: 'kubectl-doorplate'},
+      );
+      await say('left', [{hostname: is}, {hostname: was, ...live, role: 'FormerPrimary'}]);
+      await eventually('the API knows it', async () => (await ask('/left/domains')).body.domains.primary === is);
+      expect(await ask(`/left/domains/${is}`, {method: 'DELETE'})).toMatchObject({
+        status: 409,
+        body: {type: 'https://doorplate.dev/problems/primary-has-redirects', detail: expect.stringContaining(was)},
       });
-      expect((await read('late'))!.spec).toMatchObject({primary: is, redirects: [{from: was}]});
-      await say('late', after);
-      expect((await ask(`/late/domains/${was}`, {method: 'DELETE'})).status).toBe(204);
-      expect((await read('late'))!.spec).toEqual({projectRef: {name: 'late'}, primary: is});
+      expect(await removed('left')).toBe(204);
+      expect([await stopOf('left'), (await read('left'))!.spec.primary]).toEqual([was, is]);
+    });
+
+    test('drop the annotation when the hostname is added again', async () => {
+      await served('back');
+      expect((await swap('back')).status).toBe(200);
+      expect(await removed('back')).toBe(204);
+      expect((await addTo('back', was)).status).toBe(201);
+      expect(await stopOf('back')).toBeUndefined();
     });
   });
 

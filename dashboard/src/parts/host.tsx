@@ -172,7 +172,7 @@ function Actions({
             Make primary<span className="hidden"> {hostname}</span>
           </Button>
         )}
-        {!readOnly && role !== 'FormerPrimary' && (
+        {!readOnly && (
           <button
             type="button"
             className="quiet danger-text"

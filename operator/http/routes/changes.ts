@@ -1,5 +1,6 @@
 /** Changes of a project's domains, as pure functions. Hostnames are in normal form. */
 import type {RedirectStatus} from '../../api/custom-domain.ts';
+import type {CustomDomain} from '../../api/foreign.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {formerPrimary} from '../../domain/hostnames/hosts.ts';
 import {Problem} from '../problems.ts';
@@ -28,31 +29,37 @@ export const put =
     return {...now, redirects: redirectsOf(now).map((r) => (nameOf(r.from) === hostname ? {...r, status} : r))};
   };
 
+/** Its traffic stops at once, also if it is the former primary. */
 export const remove =
   (hostname: Hostname): DomainsChange =>
   (now, status) => {
-    if (!now || !has(now, hostname)) throw missing();
+    if (!now) throw missing();
+    if (nameOf(now.primary) === hostname) return removePrimary(hostname, now, status);
     const after = {...now, redirects: redirectsOf(now).filter((r) => nameOf(r.from) !== hostname)};
-    // The operator would continue to serve the hostname until the new primary is Live, because it does not know yet that the hostname only
-    // redirects.
-    if (formerPrimary({spec: after, status}) === hostname) {
-      throw new Problem(
-        'unavailable',
-        `${hostname} was the primary until just now, and the operator has not taken up the new one yet. Nothing was removed: try again.`,
-        {headers: {'retry-after': '2'}},
-      );
-    }
-    const {redirects} = after;
-    if (nameOf(now.primary) !== hostname) return after;
-    if (redirects.length > 0) {
-      throw new Problem(
-        'primary-has-redirects',
-        `${redirects.length === 1 ? 'A hostname redirects' : `${redirects.length} hostnames redirect`} to ${hostname}. ` +
-          'Make one of them the primary, or remove them first.',
-      );
-    }
-    return undefined;
+    if (formerPrimary({spec: after, status}) === hostname) return {...after, stop: hostname};
+    if (!has(now, hostname)) throw missing();
+    return after;
   };
+
+/** The last hostname. Throws while other hostnames depend on it. */
+function removePrimary(hostname: Hostname, now: DomainsOf, status: CustomDomain['status']): undefined {
+  const redirects = redirectsOf(now);
+  if (redirects.length > 0) {
+    throw new Problem(
+      'primary-has-redirects',
+      `${redirects.length === 1 ? 'A hostname redirects' : `${redirects.length} hostnames redirect`} to ${hostname}. ` +
+        'Make one of them the primary, or remove them first.',
+    );
+  }
+  const former = formerPrimary({spec: now, status});
+  if (former !== undefined) {
+    throw new Problem(
+      'primary-has-redirects',
+      `${former} was the primary and is served until ${hostname} is Live. Its traffic would stop, too. Remove ${former} first.`,
+    );
+  }
+  return undefined;
+}
 
 /** The two change places: the primary of before redirects from now on. */
 export const makePrimary =

@@ -98,7 +98,7 @@ async function carryOut(
   {action, name, change}: RequestedChange,
 ): Promise<DomainsChanged> {
   const done = await writer.change(project, request.headers['if-match'], change);
-  const [before, after] = [hostState(done.before, name), hostState(done.domain?.spec, name)];
+  const [before, after] = [hostState(done.before, name), hostState(done.domain, name)];
   if (!isDeepEqual(before, after))
     audit.record(request, {action, project: project.metadata.name, hostname: name, before, after});
   return done;
@@ -221,7 +221,7 @@ function removeHostname(app: App, deps: WriteDeps): void {
         headers: ifMatch,
         description:
           'The primary can be removed last: while others redirect to it, make another one the primary first. ' +
-          'Until the operator has taken that up, the answer for the primary of before is 503: nothing was removed then.',
+          'A former primary, which is served until the new primary is Live, can be removed as well.',
         response: answers({204: z.null()}, errors),
       },
     },

@@ -2,8 +2,10 @@
  * Writes a project's CustomDomain through server-side apply under the API's own name, never forced. Fields of other managers are only read:
  * a write would undo their change, or they would undo it.
  */
-import type {CustomDomainSpec} from '../../api/custom-domain.ts';
+import {type CustomDomainSpec, stopAnnotation} from '../../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
+import type {Hostname} from '../../domain/hostnames/hostname.ts';
+import {formerPrimary} from '../../domain/hostnames/hosts.ts';
 import {customDomains} from '../../resources/resources.ts';
 import type {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
@@ -20,15 +22,20 @@ const requestedAt = 'doorplate.dev/requestedAt';
 
 export type DomainsOf = Pick<CustomDomainSpec, 'primary' | 'redirects'>;
 
+/** The desired domains. `stop`: a hostname that they no longer name and whose traffic stops at once, although it was the primary. */
+export interface DesiredDomains extends DomainsOf {
+  stop?: Hostname;
+}
+
 /**
  * A change of a project's domains: returns the desired domains, or undefined for none. `status`: the operator's current status. Throws the
  * {@link Problem} that forbids the change.
  */
-export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DomainsOf | undefined;
+export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DesiredDomains | undefined;
 
-/** `before`: the spec that was changed, undefined if there was none. */
+/** `before`: the CustomDomain that was changed, undefined if there was none. */
 export interface DomainsChanged {
-  before: DomainsOf | undefined;
+  before: CustomDomain | undefined;
   domain: CustomDomain | undefined;
 }
 
@@ -59,7 +66,7 @@ export class DomainWriter {
       checkIfMatch(ifMatch, domain);
       const wanted = change(domain?.spec, domain?.status);
       try {
-        const before = domain?.spec;
+        const before = domain;
         if (domain && !wanted) return {before, domain: await this.#remove(domain)};
         if (wanted) return {before, domain: await this.#apply(project, domain, wanted, dryRun)};
         return {before, domain: undefined};
@@ -108,10 +115,12 @@ export class DomainWriter {
   async #apply(
     project: Project,
     domain: CustomDomain | undefined,
-    {primary, redirects = []}: DomainsOf,
+    desired: DesiredDomains,
     dryRun: boolean,
   ): Promise<CustomDomain> {
     const {namespace, name} = project.metadata;
+    const {primary, redirects = []} = desired;
+    const stop = stopValue(domain, desired);
     // An apply with a version that no object has creates the object or fails (operator/kube/README.md, never adopt).
     const metadata = domain
       ? {
@@ -124,7 +133,7 @@ export class DomainWriter {
     const intent: CustomDomain = {
       apiVersion: 'doorplate.dev/v1alpha1',
       kind: 'CustomDomain',
-      metadata,
+      metadata: {...metadata, ...(stop !== undefined && {annotations: {[stopAnnotation]: stop}})},
       spec: {
         projectRef: {name},
         primary,
@@ -139,6 +148,18 @@ export class DomainWriter {
     if (!dryRun) this.#cache.observe(written);
     return written;
   }
+}
+
+/**
+ * The value of the annotation `doorplate.dev/stop`; undefined if none is needed. A present value stays as it is while it stops a hostname,
+ * because another manager may own it. It is removed when the operator has stopped the hostname.
+ */
+function stopValue(domain: CustomDomain | undefined, {stop, ...spec}: DesiredDomains): string | undefined {
+  const status = domain?.status;
+  const former = formerPrimary({spec, status});
+  if (!domain || former === undefined) return undefined;
+  const isStopped = formerPrimary({metadata: domain.metadata, spec, status}) === undefined;
+  return isStopped ? domain.metadata.annotations?.[stopAnnotation] : stop;
 }
 
 const managedElsewhere = (manager: string): Problem =>

@@ -6,6 +6,8 @@ import {pino} from 'pino';
 import {Audit, type Audited, type AuditRecord, grantState, hostState} from '../../../operator/http/audit.ts';
 import type {Tenant} from '../../../operator/domain/tenant.ts';
 import type {JournalRecord} from '../../../operator/limits/journal.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import {domain, t0} from '../../support/world.ts';
 
 const tenant: Tenant = {
   account: 'acme',
@@ -101,11 +103,32 @@ describe('A record', () => {
 });
 
 test('A hostname is compared in any spelling', () => {
-  const domains = {primary: 'WWW.Example.com.', redirects: [{from: 'Old.example.com', status: 301 as const}]};
+  const domains = domain({
+    primary: 'WWW.Example.com.',
+    redirects: [{from: 'Old.example.com', status: 301}],
+    status: {
+      observedGeneration: 1,
+      hosts: [
+        {
+          hostname: 'former.example.com',
+          role: 'FormerPrimary',
+          phase: 'Live',
+          reason: 'ServedUntilReplaced',
+          message: '',
+          since: timestamp(t0),
+          liveAt: timestamp(t0),
+          waitingFor: 'Nobody',
+        },
+      ],
+    },
+  });
   expect(hostState(domains, 'www.example.com')).toEqual({role: 'Primary'});
   expect(hostState(domains, 'old.example.com')).toEqual({
     role: 'RedirectSource',
     redirect: {to: 'www.example.com', status: 301},
   });
+  expect(hostState(domains, 'former.example.com')).toEqual({role: 'FormerPrimary'});
+  const annotations = {'doorplate.dev/stop': 'former.example.com'};
+  expect(hostState({...domains, metadata: {...domains.metadata, annotations}}, 'former.example.com')).toBeNull();
   expect([hostState(domains, 'x.example.com'), hostState(undefined, 'x.example.com')]).toEqual([null, null]);
 });

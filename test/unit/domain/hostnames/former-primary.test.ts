@@ -42,6 +42,7 @@ const become = (
 const start = (): World => settled(world({primary: a, facts: {[a]: serves}}));
 const isServed = (d: Decision, hostname: string): boolean =>
   objectLines(d).includes(`acme Ingress ${hostname} websecure -> web:80`);
+const accepted = (at: World) => condition(decide(at), 'Accepted');
 const kept = `${a} Live ServedUntilReplaced Nobody`;
 
 type Spec = readonly [primary: string, ...redirects: string[]];
@@ -87,8 +88,8 @@ describe('A former primary is served until the new primary is Live', () => {
   test('which a redirect source never was that waits for its proof again', () => {
     const live = settled(become(start(), b, [a], {facts: {[b]: serves}}));
     const status = live.domain.status!;
-    const hosts = status.hosts!.map(({redirect: _, ...h}) =>
-      h.hostname === a ? {...h, phase: 'AwaitingVerification' as const} : h,
+    const hosts = status.hosts!.map(({redirect, ...h}) =>
+      h.hostname === a ? {...h, phase: 'AwaitingVerification' as const} : {...h, redirect},
     );
     const spec = {...live.domain.spec, redirects: []};
     expect(formerPrimary({spec, status: {...status, hosts}})).toBeUndefined();
@@ -96,8 +97,6 @@ describe('A former primary is served until the new primary is Live', () => {
 });
 
 describe('The annotation doorplate.dev/stop', () => {
-  const accepted = (at: World) => condition(decide(at), 'Accepted');
-
   test.each<[string, string, Spec[]]>([
     ['a primary', a, [[b]]],
     ['a redirect source that serves still', a, [[b, a], [b]]],

@@ -1,5 +1,9 @@
 import {describe, expect, test} from '@jest/globals';
 import {add, makePrimary, put, remove} from '../../../../operator/http/routes/changes.ts';
+import type {HostStatus} from '../../../../operator/api/custom-domain.ts';
+import type {CustomDomain} from '../../../../operator/api/foreign.ts';
+import {timestamp} from '../../../../operator/domain/times.ts';
+import {t0} from '../../../support/world.ts';
 import {Problem} from '../../../../operator/http/problems.ts';
 import type {DomainsOf} from '../../../../operator/http/store/writer.ts';
 
@@ -47,6 +51,41 @@ describe('Domains', () => {
       redirects: [{from: 'www.example.com', status: 302}],
     });
     expect(makePrimary('www.example.com')(two)).toEqual(two);
+  });
+
+  describe('whose former primary is served still', () => {
+    const [was, is] = ['was.example.com', 'is.example.com'];
+    const statusOf = (role: HostStatus['role'], phase: HostStatus['phase'] = 'Live'): CustomDomain['status'] => {
+      const at = timestamp(t0);
+      return {
+        observedGeneration: 1,
+        hosts: [{hostname: was, role, phase, reason: '', message: '', since: at, liveAt: at, waitingFor: 'Nobody'}],
+      };
+    };
+
+    test.each<[string, DomainsOf, HostStatus['role']]>([
+      [
+        'which redirects from now on, before the operator knows',
+        {primary: is, redirects: [{from: was, status: 301}]},
+        'Primary',
+      ],
+      [
+        'which redirects when the new one is Live',
+        {primary: is, redirects: [{from: was, status: 301}]},
+        'RedirectSource',
+      ],
+      ['which the spec no longer names', {primary: is}, 'FormerPrimary'],
+    ])('stop its traffic when it is removed, %s', (_, now, role) => {
+      expect(remove(was)(now, statusOf(role))).toEqual({primary: is, redirects: [], stop: was});
+    });
+
+    test('keep the new primary until the former one is removed', () => {
+      expect(problemOf(() => remove(is)({primary: is}, statusOf('FormerPrimary')))).toBe('primary-has-redirects');
+    });
+
+    test('add it like any hostname that the spec does not name', () => {
+      expect(add(was, 301)({primary: is})).toEqual({primary: is, redirects: [{from: was, status: 301}]});
+    });
   });
 
   test.each([
