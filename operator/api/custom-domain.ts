@@ -141,7 +141,7 @@ const host = z
       .enum(['Primary', 'RedirectSource', 'FormerPrimary'])
       .describe(
         'Primary serves the project, RedirectSource redirects to the primary, FormerPrimary (no longer in ' +
-          'spec) is served until the new primary is Live.',
+          'spec) is served until the new primary is Live, unless the annotation doorplate.dev/stop names it.',
       ),
     phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
     reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),

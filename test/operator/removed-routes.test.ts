@@ -241,3 +241,34 @@ const listOf = ({items, resourceVersion}: {items: readonly KubeObject[]; resourc
   metadata: {resourceVersion},
   items,
 });
+
+describe('The hostname that served last as primary', () => {
+  const become = (customer: Customer, primary: string, redirects: string[] = []) =>
+    customer.change(customDomains, 'web', {
+      spec: {primary, redirects: redirects.map((from) => ({from, status: 301}))},
+    });
+
+  test('is served on after it was a redirect source, by a new process, too; the annotation doorplate.dev/stop ends it', async () => {
+    const customer = await Customer.served(platform);
+    const [www, next] = [customer.host('www'), customer.host('next')];
+    const waiting = 'AwaitingVerification RecordMissing';
+    await operator.rest();
+    await become(customer, next, [www]);
+    const both = {[next]: waiting, [www]: 'Live Serving'};
+    expect(await operator.comesTo(() => customer.hosts('web'), both)).toEqual(both);
+
+    await become(customer, next);
+    const left = {[next]: waiting, [www]: 'Live ServedUntilReplaced'};
+    expect(await operator.comesTo(() => customer.hosts('web'), left)).toEqual(left);
+    await operator.rest();
+    await operator.stop();
+    operator = await RunningOperator.start(platform);
+    await operator.rest();
+    expect([await customer.hosts('web'), await isRouted(www)]).toEqual([left, true]);
+
+    const annotations = {'doorplate.dev/stop': www};
+    const tookMs = await routedFor(www, () => customer.change(customDomains, 'web', {metadata: {annotations}}));
+    expect(tookMs).toBeLessThan(promisedMs * 10);
+    expect(await operator.comesTo(() => customer.hosts('web'), {[next]: waiting})).toEqual({[next]: waiting});
+  });
+});

@@ -3,7 +3,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
-import {requestAnnotations} from '../../../operator/api/custom-domain.ts';
+import {longestStop, requestAnnotations, stopAnnotation} from '../../../operator/api/custom-domain.ts';
 import {makeCaches} from '../../../operator/controllers/state/caches.ts';
 import {managedBy, ownerLabel} from '../../../operator/resources/labels.ts';
 import {bareOwnedObject, bareOwner, finalizer} from '../../../operator/resources/projections.ts';
@@ -37,6 +37,7 @@ const padding = JSON.stringify({
   annotations: {
     pad: 'a'.repeat(64 * 1024),
     'doorplate.dev/lift-ban': 'b'.repeat(64 * 1024),
+    [stopAnnotation]: 'd'.repeat(64 * 1024),
     ...Object.fromEntries(requestAnnotations.map((name) => [name, 'c'.repeat(64 * 1024)])),
   },
   finalizers: [...repeated(400, 200), finalizer],
@@ -92,6 +93,12 @@ describe('Of an object that its owner has filled to the brim', () => {
     expect([cache.size, cache.unreadable]).toEqual([rounds * objects, 0]);
     expect(each.toSorted((a, b) => a - b)[1]).toBeLessThan(mostEach);
   });
+});
+
+test('Of a value of doorplate.dev/stop that is too long, a copy keeps so much that it is too long', () => {
+  const value = 'www.example.com,'.repeat(99);
+  const {annotations} = bareOwner({metadata: {name: 'docs', annotations: {[stopAnnotation]: value}}}).metadata;
+  expect(annotations![stopAnnotation]!.length).toBe(longestStop + 1);
 });
 
 describe('Of many finalizers', () => {
