@@ -33,6 +33,11 @@ const isRouted = async (host: string): Promise<boolean> => (await routesOf(host)
 const redirectFrom = (customer: Customer, ...sources: string[]) =>
   customer.change(customDomains, 'web', {spec: {redirects: sources.map((from) => ({from, status: 301}))}});
 
+const become = (customer: Customer, primary: string, redirects: string[] = []) =>
+  customer.change(customDomains, 'web', {
+    spec: {primary, redirects: redirects.map((from) => ({from, status: 301}))},
+  });
+
 /** A customer with `www` Live and a redirect from `old` that is Live. */
 async function served(): Promise<{customer: Customer; www: string; old: string}> {
   const customer = await Customer.deployed(platform);
@@ -243,11 +248,6 @@ const listOf = ({items, resourceVersion}: {items: readonly KubeObject[]; resourc
 });
 
 describe('The hostname that served last as primary', () => {
-  const become = (customer: Customer, primary: string, redirects: string[] = []) =>
-    customer.change(customDomains, 'web', {
-      spec: {primary, redirects: redirects.map((from) => ({from, status: 301}))},
-    });
-
   test('is served on after it was a redirect source, by a new process, too; the annotation doorplate.dev/stop ends it', async () => {
     const customer = await Customer.served(platform);
     const [www, next] = [customer.host('www'), customer.host('next')];
