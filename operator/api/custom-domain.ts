@@ -187,6 +187,8 @@ export const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxc
 export const stopAnnotation = 'doorplate.dev/stop';
 /** Characters of its value. */
 export const longestStop = 1024;
+/** Annotation with the time of a requested reissue, RFC 3339: certificates that were ordered before it are replaced. */
+export const reissueAnnotation = 'doorplate.dev/reissueRequestedAt';
 
 const status = z
   .object({
@@ -206,6 +208,11 @@ const status = z
     lastHandledReconcileAt: text(
       256,
       'The value of the annotation doorplate.dev/requestedAt (or reconcile.fluxcd.io/requestedAt) that was last acted on.',
+    ).optional(),
+    lastHandledReissueAt: text(
+      256,
+      'The value of the annotation doorplate.dev/reissueRequestedAt that was last carried out: no hostname uses a ' +
+        'certificate any more that was ordered before that time.',
     ).optional(),
     conditions: conditions(
       [...customDomainConditions, 'Reconciling', 'Stalled'],

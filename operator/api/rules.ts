@@ -37,6 +37,10 @@ export const serviceName = (description: string) =>
 /** A time in status, RFC 3339 in UTC. */
 export const time = (description: string) => z.string().max(32).meta({format: 'date-time'}).describe(description);
 
+const dateTime = z.iso.datetime({offset: true});
+/** Whether a text is a time with a date and an offset (RFC 3339). */
+export const isTime = (written: string): boolean => dateTime.safeParse(written).success;
+
 /** A bounded text in status. */
 export const text = (max: number, description: string) => z.string().max(max).describe(description);
 

@@ -13,7 +13,7 @@
  * docs/rules.md names the code that enforces each inviolable rule. host/steps.ts decides one hostname.
  */
 
-import type {CustomDomainStatus, HostStatus, Party} from '../api/custom-domain.ts';
+import {reissueAnnotation, type CustomDomainStatus, type HostStatus, type Party} from '../api/custom-domain.ts';
 import {makeConditions} from './status/conditions.ts';
 import {fit} from './status/status-size.ts';
 import {decideHost} from './host/steps.ts';
@@ -49,6 +49,7 @@ export function decide(gathered: World): Decision {
   const target = project?.status?.host;
   const answered = world.request !== undefined && !decisions.some((d) => d.asked);
   const handled = answered ? world.request?.value : domain.status?.lastHandledReconcileAt;
+  const reissued = handledReissue(world, decisions);
   const status: CustomDomainStatus = {
     observedGeneration: domain.metadata.generation ?? 0,
     phase: primary.entry.phase,
@@ -59,6 +60,7 @@ export function decide(gathered: World): Decision {
     }),
     hosts,
     ...(handled !== undefined && {lastHandledReconcileAt: handled}),
+    ...(reissued !== undefined && {lastHandledReissueAt: reissued}),
     conditions,
   };
   const wakes = decisions.flatMap((d) => d.wakeAt ?? []);
@@ -79,6 +81,11 @@ export function decide(gathered: World): Decision {
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),
   };
 }
+
+/** The requested reissue that is carried out for all hostnames; else the one that was published. */
+const handledReissue = ({domain}: World, decisions: readonly {reissuing: boolean}[]): string | undefined =>
+  (decisions.some((d) => d.reissuing) ? undefined : domain.metadata.annotations?.[reissueAnnotation]) ??
+  domain.status?.lastHandledReissueAt;
 
 /** A deleted Project may return, or be created again without a deploy so far. */
 const comesBack: ReadonlySet<string> = new Set<ReasonName>(['ProjectNotFound', 'NoSuccessfulDeploy']);

@@ -189,10 +189,10 @@ export type Look = {hostname: Hostname; at: number} &
   );
 
 /**
- * Another attempt at a certificate, because a user requested it (Re-verify) while the last attempt is stalled or has failed. The newest
- * CertificateRequest is deleted, and with it Order and Challenge. If cert-manager is no longer issuing, the Certificate is marked for
- * issuance, as with `cmctl renew`. The mark alone is not enough: a request that failed in the same second counts as the answer
- * (cert-manager: requestmanager, deleteCurrentFailedRequests).
+ * Another attempt at a certificate, because a user requested it: Re-verify while the last attempt is stalled or has failed, or a reissue.
+ * The newest CertificateRequest is deleted, and with it Order and Challenge; a reissue keeps one that was issued. If cert-manager is no
+ * longer issuing, the Certificate is marked for issuance, as with `cmctl renew`. The mark alone is not enough: a request that failed in the
+ * same second counts as the answer (cert-manager: requestmanager, deleteCurrentFailedRequests).
  */
 export interface FreshAttempt {
   certificate: {namespace: string; name: string};

@@ -4,7 +4,7 @@
  * in size.
  */
 import {liftBanAnnotation} from '../api/api-key.ts';
-import {longestStop, requestAnnotations, stopAnnotation} from '../api/custom-domain.ts';
+import {longestStop, reissueAnnotation, requestAnnotations, stopAnnotation} from '../api/custom-domain.ts';
 import {cut} from '../api/rules.ts';
 import {privateKeyAnnotation, retainedLabel} from '../domain/certificates/certificate.ts';
 import {entryPointsAnnotation} from '../domain/routes/ingress.ts';
@@ -67,7 +67,7 @@ export const bare = <T extends HasMeta>(object: T): T => ({...object, metadata: 
 
 /** The annotations that users write for Doorplate. A value of `doorplate.dev/stop` that is too long stays too long. */
 function written(annotations: Texts): Record<string, string> | undefined {
-  const requests = only(annotations, requestAnnotations, longestRequest);
+  const requests = only(annotations, [...requestAnnotations, reissueAnnotation], longestRequest);
   const stop = only(annotations, [stopAnnotation], longestStop + 1);
   return requests || stop ? {...requests, ...stop} : undefined;
 }

@@ -47,6 +47,8 @@ export interface CertificateFacts {
   renewalTime?: string;
   /** SHA-256 of the leaf that was issued last. The edge must present this leaf. */
   leafSha256?: string;
+  /** When that leaf was ordered, RFC 3339: creation of its request. cert-manager creates its private key shortly before. */
+  orderedAt?: string;
   /** When that leaf was issued, RFC 3339. */
   issuedAt?: string;
   /** Error of the newest attempt. */
@@ -163,6 +165,7 @@ export function certificateFacts(certificate: Certificate, requests: readonly Is
     notAfter: certificate.status?.notAfter,
     ...(certificate.status?.renewalTime !== undefined && {renewalTime: certificate.status.renewalTime}),
     leafSha256: current?.leafSha256,
+    ...(current?.metadata.creationTimestamp !== undefined && {orderedAt: current.metadata.creationTimestamp}),
     ...(current?.endedAt !== undefined && {issuedAt: current.endedAt}),
     // A process may have deleted the request to start another attempt, and ended before the attempt began.
     failure: newest ? newest.failure : failedWith(certificate),

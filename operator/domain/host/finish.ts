@@ -30,6 +30,8 @@ export interface HostDecision extends Routing {
   succession?: 'UnderWay' | 'Over';
   /** Whether a requested check is still to be made. */
   asked: boolean;
+  /** Whether a requested reissue is still to be carried out. */
+  reissuing: boolean;
   /** Whether the entry is transient, because the next state is expected soon. */
   passing: boolean;
   looks: Look[];
@@ -62,6 +64,7 @@ export function finish(
     ...(edgeFault && answer.phase === 'Live' && {edgeFault}),
     records: kept.records,
     asked: asked && answer.phase !== 'NotAccepted',
+    reissuing: outcomes.some((o) => o.reissuing),
     passing: outcomes.some((o) => o.passing),
     looks: outcomes.flatMap((o) => o.looks ?? []),
     ...(wakes.length > 0 && {wakeAt: Math.min(...wakes)}),

@@ -138,4 +138,7 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
   return say('Live', {reason: 'ServedBehindCDN', message});
 }
 
-export const reportServed = (host: PlannedHost): Outcome => say('Live', sayServed(host));
+export function reportServed(host: PlannedHost): Outcome {
+  const {reason, message} = sayServed(host);
+  return say('Live', {reason, message: host.reissue ? `${message} ${host.reissue.said}` : message});
+}

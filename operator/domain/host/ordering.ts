@@ -27,7 +27,14 @@ const about = (reason: string) => reasonOf(reason)?.about;
  * CAA records that forbid the order, could not be read, or are not read yet. For hostnames that the platform verified, the CA checks CAA
  * alone.
  */
-function caaGate({world: {now, policy}, hostname, facts, before, ownership, upheld}: Owned): OrderGate | undefined {
+export function caaGate({
+  world: {now, policy},
+  hostname,
+  facts,
+  before,
+  ownership,
+  upheld,
+}: Owned): OrderGate | undefined {
   const {checkedAt} = facts;
   const caa = upheld?.caa;
   if (ownership.byPlatform || policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
@@ -114,12 +121,13 @@ export function holdOrderBack(host: PlannedHost): Outcome | undefined {
 
 /** The regular check of what proves it; with its CAA records where an order may follow. */
 export function recheckDns(host: PlannedHost): Outcome {
-  const {world, hostname, facts, move, onHold} = host;
+  const {world, hostname, facts, move, reissue, onHold} = host;
   const {certificate, checkedAt} = facts;
   const {now, policy} = world;
+  const another = move ?? reissue;
   const regular = nextRecheck(world, hostname, checkedAt);
-  const caa = policy.caaIdentities.length > 0 && !onHold && (move !== undefined || !certificate?.ready);
-  return {looks: [lookAgain(host, move?.readsCaa ? now : regular, caa)]};
+  const caa = policy.caaIdentities.length > 0 && !onHold && (another !== undefined || !certificate?.ready);
+  return {looks: [lookAgain(host, another?.readsCaa ? now : regular, caa)]};
 }
 
 /** It moves to another issuer, when its turn has come. */
@@ -153,14 +161,14 @@ export function orderRequestOf(host: PlannedHost, state: OrderRequest['state'], 
 }
 
 /** The order request, reads and checks that an issuance step asks for. */
-export function asksOf(step: IssuanceStep, host: PlannedHost): Asks {
-  const {world, hostname, facts, before, move} = host;
+export function asksOf(step: Omit<IssuanceStep, 'reason' | 'message'>, host: PlannedHost): Asks {
+  const {world, hostname, facts, before, move, reissue} = host;
   const {certificate, diagnosis} = facts;
   const {wakeAt, orderRequest, unanswered, read, again} = step;
   const queuedAt = before?.reason === 'IssuanceQueued' ? before.since : undefined;
-  // Hostnames that move to another issuer come after all hostnames without a certificate. Among them, the certificate that ends first comes
-  // first.
-  const arrival = move ? certificate?.notAfter : queuedAt;
+  // Hostnames that move to another issuer, or replace their certificate, come after all hostnames without a certificate. Among them, the
+  // certificate that ends first comes first.
+  const arrival = move || reissue ? certificate?.notAfter : queuedAt;
   const since = (orderRequest === 'Ordered' ? certificate?.createdAt : arrival) ?? timestamp(world.now);
   const freshAttempt = again && certificate && attemptAgain(host.routing.certificates, certificate);
   const request = read && certificate?.request;
@@ -189,7 +197,10 @@ const readAgainAt = ({failure, issuing, attemptAt, createdAt}: CertificateFacts,
     : nextReading(Date.parse(attemptAt ?? createdAt ?? timestamp(lastRead)), lastRead);
 
 /** Its newest request goes; where cert-manager is not at it any more, the Certificate is marked. */
-function attemptAgain([made]: readonly Certificate[], {request, issuing}: CertificateFacts): FreshAttempt | undefined {
+export function attemptAgain(
+  [made]: readonly Certificate[],
+  {request, issuing}: CertificateFacts,
+): FreshAttempt | undefined {
   if (!made) return undefined;
   const {namespace = '', name} = made.metadata;
   return {certificate: {namespace, name}, ...(request && {request}), mark: !issuing};

@@ -26,6 +26,8 @@ export interface Asks {
   freshAttempt?: FreshAttempt;
   /** Whether the requested check is answered later. */
   unanswered?: true;
+  /** The hostname still uses a certificate that a requested reissue replaces. */
+  reissuing?: true;
   /** Its answer is of a moment: what follows is on its way. */
   passing?: true;
 }

@@ -2,6 +2,7 @@
 
 import type {HostStatus} from '../../api/custom-domain.ts';
 import {moveOf} from './ordering.ts';
+import {reissueOf} from './reissuing.ts';
 import type {Owned, Proven} from './stages.ts';
 import type {IssuanceWorld} from '../certificates/issuance.ts';
 import {otherUse, useOf} from '../routes/routes.ts';
@@ -15,15 +16,18 @@ export function prove(host: Owned): Proven | undefined {
   const onHold = host.spared !== undefined && liveAt === undefined;
   const issuance = issuanceOf(host, wasLive);
   const move = moveOf(host, issuance, onHold);
+  const changing = facts.standing?.[otherUse(useOf(role))] !== undefined && !onHold;
+  const reissue = move || changing ? undefined : reissueOf(host, issuance);
   return {
     ...host,
     verifiedAt: host.verifiedAt ?? verifiedAtOf(host),
     wasLive,
     onHold,
-    changing: facts.standing?.[otherUse(useOf(role))] !== undefined && !onHold,
+    changing,
     redirect: redirectOf(host, wasLive),
     issuance,
     ...(move && {move}),
+    ...(reissue && {reissue}),
   };
 }
 

@@ -89,6 +89,16 @@ export interface Move {
   readsCaa: boolean;
 }
 
+/** A requested new certificate. `said`: what a Live hostname's message adds about it. */
+export interface Reissue {
+  said: string;
+  /** The obstacle or the order request. */
+  step?: Pick<IssuanceStep, 'orderRequest' | 'wakeAt'>;
+  /** The attempt begins now. */
+  begins?: true;
+  readsCaa: boolean;
+}
+
 /** The hostname is verified for this tenant. From here on it may have a Certificate, an order and routes. */
 export interface Proven extends Owned {
   verifiedAt: string;
@@ -99,6 +109,7 @@ export interface Proven extends Owned {
   changing: boolean;
   issuance: IssuanceWorld;
   move?: Move;
+  reissue?: Reissue;
 }
 
 /** With the objects that it needs. */

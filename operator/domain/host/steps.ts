@@ -32,6 +32,7 @@ import {
   reportServed,
 } from './live.ts';
 import {countOrder, holdOrderBack, moveToIssuer, recheckDns} from './ordering.ts';
+import {reissue} from './reissuing.ts';
 import type {Step} from './outcome.ts';
 import {run, say} from './outcome.ts';
 import {own} from './owning.ts';
@@ -59,6 +60,7 @@ const untilCertified: readonly Step<PlannedHost>[] = [
   holdOrderBack,
   recheckDns,
   moveToIssuer,
+  reissue,
   countOrder,
   awaitHandOver,
   keepOnHold,
