@@ -105,6 +105,10 @@ export const domains = z
     domains: requestedDomains,
     hosts: z.array(host).describe('Where each hostname stands: the primary first, then by name.'),
     checkedFor: z.string().nullable().describe('`requestedAt` of the last Verify that was carried out.'),
+    reissuedFor: z
+      .string()
+      .nullable()
+      .describe('`requestedAt` of the last Reissue that is complete: every hostname uses a newer certificate.'),
     managedBy: z
       .string()
       .nullable()
@@ -283,6 +287,7 @@ export const auditRecord = z
         'hostname.remove',
         'hostname.make-primary',
         'hostname.verify',
+        'hostname.reissue',
         'key.create',
         'key.rotate',
         'key.revoke',

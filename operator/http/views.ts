@@ -111,6 +111,7 @@ export function domainsView(
     },
     hosts: domain ? hostsOf(domain) : [],
     checkedFor: domain?.status?.lastHandledReconcileAt ?? null,
+    reissuedFor: domain?.status?.lastHandledReissueAt ?? null,
     managedBy: managedBy ?? null,
     version: versionOf(domain),
   };

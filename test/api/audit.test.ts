@@ -79,10 +79,11 @@ describe('Each change of hostnames', () => {
       await change('PUT', `${domains}/second.example`, {status: 302}),
       await change('POST', `${domains}/second.example/make-primary`),
       await change('POST', `${domains}/www.first.example/verify`),
+      await change('POST', `${domains}/www.first.example/reissue`),
       await change('DELETE', `${domains}/www.first.example`),
       await change('DELETE', `${domains}/second.example`),
     ];
-    expect(answers.map(({status}) => status)).toEqual([201, 201, 200, 200, 202, 204, 204]);
+    expect(answers.map(({status}) => status)).toEqual([201, 201, 200, 200, 202, 202, 204, 204]);
     const [first, second] = ['www.first.example', 'second.example'];
     const expected = [
       {action: 'hostname.add', hostname: first, before: null, after: {role: 'Primary'}},
@@ -90,6 +91,7 @@ describe('Each change of hostnames', () => {
       {action: 'hostname.put', hostname: second, before: redirect(first, 301), after: redirect(first, 302)},
       {action: 'hostname.make-primary', hostname: second, before: redirect(first, 302), after: {role: 'Primary'}},
       {action: 'hostname.verify', hostname: first, before: null, after: null},
+      {action: 'hostname.reissue', hostname: first, before: null, after: null},
       {action: 'hostname.remove', hostname: first, before: redirect(second, 302), after: null},
       {action: 'hostname.remove', hostname: second, before: {role: 'Primary'}, after: null},
     ].map((each, i) => ({...ofDocs, ...each, requestId: answers[i]!.headers['x-request-id']}));

@@ -365,6 +365,28 @@ describe('Domains', () => {
     expect((await ask('/checked/domains/other.example.com/verify', {method: 'POST'})).status).toBe(404);
   });
 
+  test('Reissue requests new certificates, and is complete when the status says so', async () => {
+    await project('leaked');
+    await world.domain('acme', 'leaked', {primary: 'leaked.example.com'});
+    await eventually('the API knows it', async () => (await ask('/leaked/domains')).body.domains.primary !== null);
+    const {status, body} = await ask('/leaked/domains/leaked.example.com/reissue', {method: 'POST'});
+    expect(status).toBe(202);
+    const {metadata} = (await read('leaked'))!;
+    expect(metadata.annotations?.['doorplate.dev/reissueRequestedAt']).toBe(body.requestedAt);
+    expect((await ask('/leaked/domains')).body.reissuedFor).toBeNull();
+    await world.client.patch(
+      customDomains,
+      `acme/${metadata.name}`,
+      {status: {observedGeneration: 1, lastHandledReissueAt: body.requestedAt}},
+      {type: 'merge', subresource: 'status'},
+    );
+    await eventually(
+      'the API shows it',
+      async () => (await ask('/leaked/domains')).body.reissuedFor === body.requestedAt,
+    );
+    expect((await ask('/leaked/domains/other.example.com/reissue', {method: 'POST'})).status).toBe(404);
+  });
+
   test.each([
     ['kubectl apply', 'kubectl-client-side-apply'],
     ['server-side apply of another', 'flux'],

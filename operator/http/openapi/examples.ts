@@ -34,6 +34,7 @@ const domains: z.output<typeof schemas.domains> = {
   },
   hosts: [host],
   checkedFor: null,
+  reissuedFor: null,
   managedBy: null,
   version: '6b1f0d52-5a0e-4a55-9b0c-2f8f3f0c1c8a.48211',
 };

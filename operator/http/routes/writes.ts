@@ -66,6 +66,11 @@ const requestedCheck = z
   .describe('A check that was asked for.')
   .meta({id: 'RequestedCheck'});
 
+const requestedReissue = z
+  .object({requestedAt: z.string().describe('When it was requested.')})
+  .describe('Requested new certificates.')
+  .meta({id: 'RequestedReissue'});
+
 export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
   const app = typed(server);
   addHostname(app, deps);
@@ -73,6 +78,7 @@ export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
   removeHostname(app, deps);
   makeItPrimary(app, deps);
   verify(app, deps);
+  reissue(app, deps);
 }
 
 const projectOf = (store: ObjectStore, request: FastifyRequest<{Params: {project: string}}>): Project =>
@@ -265,6 +271,18 @@ function makeItPrimary(app: App, deps: WriteDeps): void {
   );
 }
 
+/** The CustomDomain of a project that has a hostname. Throws `not-found`. */
+function domainWith(
+  store: ObjectStore,
+  request: FastifyRequest<{Params: {project: string}}>,
+  name: Hostname,
+): CustomDomain {
+  const domain = store.domainOf(projectOf(store, request));
+  if (!domain || !hostsOf(domain).some((h) => h.hostname === name))
+    throw new Problem('not-found', 'The project has no such hostname.');
+  return domain;
+}
+
 function verify(app: App, {store, writer, now, audit}: WriteDeps): void {
   app.post(
     '/v1/projects/:project/domains/:hostname/verify',
@@ -282,12 +300,35 @@ function verify(app: App, {store, writer, now, audit}: WriteDeps): void {
       },
     },
     async (request, reply) => {
-      const domain = store.domainOf(projectOf(store, request));
       const name = nameOf(request.params.hostname);
-      if (!domain || !hostsOf(domain).some((h) => h.hostname === name))
-        throw new Problem('not-found', 'The project has no such hostname.');
-      const requestedAt = await writer.verify(domain, now());
+      const requestedAt = await writer.verify(domainWith(store, request, name), now());
       audit.record(request, {action: 'hostname.verify', project: request.params.project, hostname: name});
+      return reply.status(202).send({requestedAt});
+    },
+  );
+}
+
+function reissue(app: App, {store, writer, now, audit}: WriteDeps): void {
+  app.post(
+    '/v1/projects/:project/domains/:hostname/reissue',
+    {
+      config: {...config, right: {verb: 'update'}},
+      schema: {
+        operationId: 'reissueCertificates',
+        summary: 'Get new certificates with new keys',
+        tags,
+        params: hostParams,
+        description:
+          "New certificates with new private keys for all hostnames of the project, within the certificate authority's limits. " +
+          'The present certificates are served until the new ones are there. The certificate authority does not revoke the ' +
+          'former ones. Read the domains until `reissuedFor` is `requestedAt`; the message of a hostname says what it waits for.',
+        response: answers({202: requestedReissue}, ['not-found', 'kubernetes-failed']),
+      },
+    },
+    async (request, reply) => {
+      const name = nameOf(request.params.hostname);
+      const requestedAt = await writer.reissue(domainWith(store, request, name), now());
+      audit.record(request, {action: 'hostname.reissue', project: request.params.project, hostname: name});
       return reply.status(202).send({requestedAt});
     },
   );

@@ -2,7 +2,7 @@
  * Writes a project's CustomDomain through server-side apply under the API's own name, never forced. Fields of other managers are only read:
  * a write would undo their change, or they would undo it.
  */
-import {type CustomDomainSpec, stopAnnotation} from '../../api/custom-domain.ts';
+import {type CustomDomainSpec, reissueAnnotation, stopAnnotation} from '../../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {formerPrimary} from '../../domain/hostnames/hosts.ts';
@@ -80,12 +80,21 @@ export class DomainWriter {
   }
 
   /** Verify and Re-verify: one immediate check. Possible whoever owns the spec. Returns the value that the status will echo. */
-  async verify(domain: CustomDomain, now: Date): Promise<string> {
+  verify(domain: CustomDomain, now: Date): Promise<string> {
+    return this.#request(domain, requestedAt, now);
+  }
+
+  /** Requests new certificates with new keys. Possible whoever owns the spec. Returns the value that the status will echo. */
+  reissue(domain: CustomDomain, now: Date): Promise<string> {
+    return this.#request(domain, reissueAnnotation, now);
+  }
+
+  async #request(domain: CustomDomain, annotation: string, now: Date): Promise<string> {
     const value = now.toISOString();
     const written = await this.#client.patch(
       customDomains,
       keyOf(domain),
-      {metadata: {uid: domain.metadata.uid, annotations: {[requestedAt]: value}}},
+      {metadata: {uid: domain.metadata.uid, annotations: {[annotation]: value}}},
       {type: 'merge', fieldManager: apiFieldManager},
     );
     this.#cache.observe(written);

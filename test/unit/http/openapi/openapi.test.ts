@@ -60,6 +60,7 @@ describe("The names in customers' code", () => {
       'listProjects: get /v1/projects',
       'listSessions: get /v1/sessions',
       'makePrimary: post /v1/projects/{project}/domains/{hostname}/make-primary',
+      'reissueCertificates: post /v1/projects/{project}/domains/{hostname}/reissue',
       'removeHostname: delete /v1/projects/{project}/domains/{hostname}',
       'revokeKey: delete /v1/keys/{name}',
       'rotateKey: post /v1/keys/{name}/rotate',
@@ -73,7 +74,7 @@ describe("The names in customers' code", () => {
       `Account AccountKey ApiKey ApiKeyPage ApiKeyWithToken AuditActor AuditPage AuditRecord AuditState DnsRecord
       DnsZone Domains DomainsSummary EndedSessions FieldError Hostname HostnameRedirect HostnameSettings KeyRotation
       KeyUsage NamespaceUsage NewApiKey NewHostname NewRateLimit NewSignInLink Plan PlanDomains Problem Project
-      ProjectPage RateLimit RateLimitUsage Redirect RequestedCheck RequestedDomains Session SessionOwner SessionPage
+      ProjectPage RateLimit RateLimitUsage Redirect RequestedCheck RequestedDomains RequestedReissue Session SessionOwner SessionPage
       SignInLink Usage UsagePage WindowUsage`.split(/\s+/),
     );
   });
