@@ -20,6 +20,7 @@ const operands: Readonly<Record<string, Resource>> = {
   status: customDomains,
   records: customDomains,
   verify: customDomains,
+  reissue: customDomains,
   why: customDomains,
   'key revoke': apiKeys,
 };

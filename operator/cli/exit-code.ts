@@ -7,7 +7,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** As --help says them. */
 export const exitCodesHelp = `Exit codes:
-  0  done; with why, verify --wait and check: nothing is left to do
+  0  done; with why, verify --wait, reissue --wait and check: nothing is left to do
   1  refused, or not reached
   2  wrong usage
   3  it is on its way, and nobody has to act

@@ -11,6 +11,7 @@ import {addKeyList} from './keys/key-list.ts';
 import {addKeyRevoke} from './keys/key-revoke.ts';
 import {addPolicy} from './platform/policy/command.ts';
 import {addRecords} from './domains/records.ts';
+import {addReissue} from './domains/reissue.ts';
 import {addStatus} from './domains/status.ts';
 import type {Surroundings} from './surroundings.ts';
 import {addUsage} from './platform/usage.ts';
@@ -35,6 +36,7 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
   addStatus(program, act);
   addRecords(program, act);
   addVerify(program, act);
+  addReissue(program, act);
   addWhy(program, act);
   addCheck(program, act);
   const key = program.command('key').description('API keys').helpCommand(false);

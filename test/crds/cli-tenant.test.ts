@@ -242,6 +242,9 @@ const cname = {
 } as const;
 const live = host({phase: 'Live', reason: 'Serving', message: 'docs.example.com is served.', waitingFor: 'Nobody'});
 
+const requestedReissue = async () =>
+  (await client.get(customDomains, 'acme/docs'))?.metadata.annotations?.['doorplate.dev/reissueRequestedAt'];
+
 describe('A tenant', () => {
   beforeAll(async () => {
     await attach({hosts: [host({})], dnsRecords: [cname]});
@@ -356,6 +359,25 @@ Project docs: Pending
     await attach({hosts: [live]});
     const {code, stderr} = await cli(tenant, 'verify', 'docs', '--wait', '--timeout', '1s');
     expect([code, stderr]).toEqual([3, expect.stringContaining('the check is not answered yet')]);
+  });
+
+  test('requests new certificates, and waits until all are replaced', async () => {
+    const domain = await attach({hosts: [live]});
+    const late = await cli(tenant, 'reissue', 'docs.example.com', '--wait', '--timeout', '1s');
+    expect([late.code, late.stderr]).toEqual([3, expect.stringContaining('not all certificates are replaced yet')]);
+    const former = await requestedReissue();
+    const waited = cli(tenant, 'reissue', 'docs', '--wait');
+    const lastHandledReissueAt = await eventually(async () => {
+      const value = await requestedReissue();
+      return value !== former && value;
+    });
+    await say({hosts: [live], lastHandledReissueAt: String(lastHandledReissueAt)}, domain);
+    expect(await waited).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(
+        'New certificates for the CustomDomain docs in the namespace acme were requested.',
+      ),
+    });
   });
 
   test('lists keys and revokes one', async () => {

@@ -1,0 +1,43 @@
+/** `kubectl doorplate reissue`: requests new certificates with new keys, and waits until they are served. */
+import type {Command} from 'commander';
+import {reissueAnnotation} from '../../api/custom-domain.ts';
+import type {CustomDomain} from '../../api/foreign.ts';
+import {customDomains} from '../../resources/resources.ts';
+import {keyOf} from '../../kube/objects.ts';
+import {type Act, describe} from '../command.ts';
+import {awaited, timeoutOf, type WaitOptions} from './awaiting.ts';
+import {domainsNamed} from './domains.ts';
+import {exitCodes} from '../exit-code.ts';
+import {fieldManager} from '../field-manager.ts';
+import {connected} from '../surroundings.ts';
+
+export function addReissue(program: Command, act: Act): void {
+  const command = describe(program, 'reissue', {
+    summary: 'request new certificates with new keys for all hostnames of a CustomDomain',
+    examples: ['kubectl doorplate reissue docs', 'kubectl doorplate reissue docs.example.com --wait --timeout 2h'],
+  })
+    .argument('<name>', 'of a CustomDomain, or one of its hostnames')
+    .option('--wait', 'until the edge presents the new certificates, telling what changes')
+    .option('--timeout <time>', 'how long: 90s, 30m, 2h', '10m');
+  act<WaitOptions>(command, async (call) => {
+    const timeoutMs = timeoutOf(call.options.timeout);
+    return connected(call.options, call, async (connection) => {
+      const [word = ''] = call.operands;
+      const [domain] = (await domainsNamed(connection, word)) as [CustomDomain];
+      const value = new Date(call.now()).toISOString();
+      const patch = {metadata: {uid: domain.metadata.uid, annotations: {[reissueAnnotation]: value}}};
+      await connection.client.patch(customDomains, keyOf(domain), patch, {type: 'merge', fieldManager});
+      const {name, namespace} = domain.metadata;
+      call.tell(
+        `New certificates for the CustomDomain ${name} in the namespace ${namespace} were requested. ` +
+          'The present ones are served until then.\n',
+      );
+      if (!call.options.wait) return exitCodes.Done;
+      const answer = {
+        unanswered: 'not all certificates are replaced yet',
+        codeOf: ({status}: CustomDomain) => (status?.lastHandledReissueAt === value ? exitCodes.Done : undefined),
+      };
+      return awaited(connection, domain, answer, {...call, timeoutMs});
+    });
+  });
+}
