@@ -155,6 +155,8 @@ export const api = {
     ask('POST', inProject(project, 'domains', hostname, 'make-primary'), {ifMatch}),
   verify: async (project: string, hostname: string) =>
     (await ask<{requestedAt: string}>('POST', inProject(project, 'domains', hostname, 'verify'))).value,
+  reissue: async (project: string, hostname: string) =>
+    (await ask<{requestedAt: string}>('POST', inProject(project, 'domains', hostname, 'reissue'))).value,
   keys: (signal?: AbortSignal) => all<ApiKey>('/v1/keys', signal),
   makeKey: async (wanted: {name: string; scopes: string[]; expires?: string}) =>
     (await ask<ApiKey & {token: string | null}>('POST', '/v1/keys', {body: wanted})).value,

@@ -490,16 +490,36 @@ const shared = (name: string): Promise<Page> => {
 };
 
 describe('The offered actions', () => {
-  test('are Verify alone where Git owns the domains, and the page says which tool owns them', async () => {
+  test('are Verify and a new certificate where Git owns the domains, and the page says which tool owns them', async () => {
     const page = await open('git');
     await world.api.domain('acme', 'git', {primary: 'git.example.com'}, 'argocd-controller');
     await world.say('acme', 'git', [{hostname: 'git.example.com', ...live}]);
     await page.getByText('These domains are managed by argocd-controller').waitFor();
     // What is said of it may come after it.
     await card(page, 'git.example.com').getByRole('button', {name: 'Re-verify git.example.com'}).waitFor();
-    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Re-verify git.example.com']);
+    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual([
+      'Re-verify git.example.com',
+      'Get a new certificate git.example.com',
+    ]);
     expect(await typed(page).count()).toBe(0);
     await expectAccessible(page, 'managed-elsewhere');
+  });
+
+  test('include a new certificate, after a question that says what happens, and it is on its way until the edge presents it', async () => {
+    const page = await open('leaked');
+    await world.api.domain('acme', 'leaked', {primary: 'leaked.example.com'});
+    await world.say('acme', 'leaked', [{hostname: 'leaked.example.com', ...live}]);
+    const leaked = card(page, 'leaked.example.com');
+    await leaked.getByRole('button', {name: 'Get a new certificate leaked.example.com'}).click();
+    const dialog = page.getByRole('dialog', {name: 'Get new certificates?'});
+    await dialog.getByText('Visitors notice nothing.').waitFor();
+    await expectAccessible(page, 'reissue');
+    await dialog.getByRole('button', {name: 'Get new certificates'}).click();
+    await leaked.getByRole('button', {name: 'Getting new certificates … leaked.example.com'}).waitFor();
+    const {metadata} = (await world.read('acme', 'leaked'))!;
+    expect(metadata.annotations?.['doorplate.dev/reissueRequestedAt']).toMatch(/^\d{4}-/);
+    await world.say('acme', 'leaked', [{hostname: 'leaked.example.com', ...live}]);
+    await leaked.getByRole('button', {name: 'Get a new certificate leaked.example.com'}).waitFor();
   });
 
   test('are none without the scope', async () => {

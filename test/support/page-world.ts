@@ -211,10 +211,12 @@ export class PageWorld {
       spec,
     } = (await this.read(namespace, name))!;
     const lastHandledReconcileAt = annotations?.['doorplate.dev/requestedAt'];
+    const lastHandledReissueAt = annotations?.['doorplate.dev/reissueRequestedAt'];
     const target = `${name}-${namespace}-k3v9x2m4q7w1z.apps.platform.test`;
     const status: CustomDomain['status'] = {
       observedGeneration: generation,
       ...(lastHandledReconcileAt !== undefined && {lastHandledReconcileAt}),
+      ...(lastHandledReissueAt !== undefined && {lastHandledReissueAt}),
       dnsRecords: hosts.flatMap(({hostname, observed = [], state = 'Missing', records = [{}]}) => {
         const zone = hostname.split('.').slice(-2).join('.');
         return records.map((record) => ({

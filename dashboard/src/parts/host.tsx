@@ -25,6 +25,8 @@ export interface HostProps {
   mayVerify: boolean;
   /** The last Verify that was acted on. */
   checkedFor: string | null;
+  /** The last request for new certificates that is complete. */
+  reissuedFor: string | null;
   /** Says to who does not see the page what has become of their own action. */
   say: (outcome: string) => void;
 }
@@ -114,6 +116,7 @@ function Actions({
   readOnly,
   mayVerify,
   checkedFor,
+  reissuedFor,
   say,
   heading,
 }: HostProps & {heading: RefObject<HTMLHeadingElement | null>}) {
@@ -143,8 +146,7 @@ function Actions({
       say(`${hostname} was removed.`);
     },
   });
-  const checking =
-    verify.isPending || (verify.data !== undefined && (checkedFor === null || checkedFor < verify.data.requestedAt));
+  const checking = verify.isPending || isOpen(verify.data, checkedFor);
   useEffect(() => {
     if (checking || !waits.current) return;
     waits.current = false;
@@ -166,6 +168,9 @@ function Actions({
                 : 'Re-verify'}
             <span className="hidden"> {hostname}</span>
           </Button>
+        )}
+        {mayVerify && phase === 'Live' && (
+          <Reissue project={project} hostname={hostname} reissuedFor={reissuedFor} say={say} />
         )}
         {!readOnly && role === 'RedirectSource' && (
           <Button busy={primary.isPending} onClick={() => primary.mutate()}>
@@ -197,6 +202,64 @@ function Actions({
             onClose={() => setAsking(false)}
           >
             <Removed host={host} />
+          </Confirm>
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+/** Whether a request is still without its answer. `answered`: the time of the last request that has one. */
+const isOpen = (request: {requestedAt: string} | undefined, answered: string | null): boolean =>
+  request !== undefined && (answered === null || answered < request.requestedAt);
+
+/** The button that requests new certificates, and its question. */
+function Reissue({
+  project,
+  hostname,
+  reissuedFor,
+  say,
+}: Pick<HostProps, 'project' | 'reissuedFor' | 'say'> & {hostname: string}) {
+  const [asking, setAsking] = useState(false);
+  const reissue = useMutation({
+    mutationFn: () => api.reissue(project, hostname),
+    onSuccess: () => {
+      setAsking(false);
+      say('New certificates are on their way.');
+    },
+  });
+  const running = isOpen(reissue.data, reissuedFor);
+  return (
+    <>
+      <Button
+        className="quiet"
+        busy={running}
+        onClick={() => {
+          reissue.reset();
+          setAsking(true);
+        }}
+      >
+        {running ? 'Getting new certificates …' : 'Get a new certificate'}
+        <span className="hidden"> {hostname}</span>
+      </Button>
+      {asking && (
+        <Suspense>
+          <Confirm
+            title="Get new certificates?"
+            does="Get new certificates"
+            busy={reissue.isPending}
+            error={reissue.error}
+            onConfirm={() => reissue.mutate()}
+            onClose={() => setAsking(false)}
+          >
+            <p>
+              All domains of this project get a new certificate with a new key. Do this if a key has leaked, or support
+              has asked you to.
+            </p>
+            <p className="note">
+              Visitors notice nothing. It usually takes a few minutes. It counts against the limits of the certificate
+              authority: a domain gets only a few certificates a week.
+            </p>
           </Confirm>
         </Suspense>
       )}

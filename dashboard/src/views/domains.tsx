@@ -129,6 +129,7 @@ function Body({
                 readOnly,
                 mayVerify: mayWrite,
                 checkedFor: view.checkedFor,
+                reissuedFor: view.reissuedFor,
                 say,
               }}
             />
