@@ -44,12 +44,13 @@ test('a status that was published is replaced after a pause for each of its host
 const live = (reason: string, name = docs): CustomDomainStatus =>
   ({observedGeneration: 1, hosts: [{hostname: name, role: 'Primary', phase: 'Live', reason, since: ''}]}) as never;
 
+const faulty = (i: number) => ({status: live('EdgeUnreachable', `h${i}.example.com`), passing: []});
+
 describe('A fault of the edge', () => {
   const domains = Array.from({length: 5}, (_, i) => ({
     ...domain({name: `site-${i}`}),
     status: live('Serving', `h${i}.example.com`),
   }));
-  const faulty = (i: number) => ({status: live('EdgeUnreachable', `h${i}.example.com`), passing: []});
 
   test('is published for one object after the other, all other news at once', () => {
     const pace = new StatusPace({edgePerSecond: 10, retentionMs: 0});

@@ -63,9 +63,9 @@ describe('A hostname that another CustomDomain of the tenant has won', () => {
 const wins = (facts: HostFacts) =>
   decide(settled(world({facts: {[docs]: {...proven(), occupied: true, standing: {}, ...facts}}})));
 
-describe('The successor', () => {
-  const routes = (facts: HostFacts) => objectLines(wins(facts)).filter((line) => line.includes('Ingress'));
+const routes = (facts: HostFacts) => objectLines(wins(facts)).filter((line) => line.includes('Ingress'));
 
+describe('The successor', () => {
   test('writes its routes beside those of the tenant when its certificate is ready, and not before', () => {
     expect(routes({succeeds: true, certificate: certificate({ready: false})})).toEqual([]);
     expect(routes({succeeds: true, certificate: certificate()})).toHaveLength(2);
