@@ -472,6 +472,10 @@ describe('Rule 9, quiet when nothing changes', () => {
             // What changes by time alone changes when the decision said it would.
             if (now >= wakeAt) return;
             const {claims} = moment.at;
+            // Only what is looked at again has an answer of now.
+            const {looks} = moment.decision;
+            const isLooked = (name: string, what: 'dns' | 'edge') =>
+              looks.some((look) => look.hostname === name && look.what === what);
             const facts = new Map(
               [...moment.at.facts].map(([name, f]) =>
                 // Whatever time the old answer has left at each look. One more look at a proof that is in doubt would be a confirmation.
@@ -482,8 +486,8 @@ describe('Rule 9, quiet when nothing changes', () => {
                     : {
                         ...f,
                         ...(f.verdict?.kind === 'Refuted' && {verdict: {...f.verdict, oldAnswerSeconds: step}}),
-                        ...(f.checkedAt !== undefined && {checkedAt: now}),
-                        ...(f.edgeLookedAt !== undefined && {edgeLookedAt: now}),
+                        ...(f.checkedAt !== undefined && isLooked(name, 'dns') && {checkedAt: now}),
+                        ...(f.edgeLookedAt !== undefined && isLooked(name, 'edge') && {edgeLookedAt: now}),
                       },
                 ],
               ),
