@@ -30,6 +30,8 @@ export class StatusPace {
   /** Turns of statuses whose only news is about the edge, by object, in the time of `performance.now()`. */
   readonly #turns = new Map<Key, number>();
   readonly #edgeRate: Rate;
+  /** Time of the last turn that was used. */
+  #lastTurn = -Infinity;
 
   constructor(pace: Partial<Pace> = {}) {
     this.#pace = {...usual, ...pace};
@@ -59,9 +61,13 @@ export class StatusPace {
       return 0;
     }
     const now = performance.now();
-    const turn = this.#turns.get(key) ?? this.#edgeRate.next('edge', now);
+    let turn = this.#turns.get(key) ?? this.#edgeRate.next('edge', now);
+    // A process that was busy meets many turns at once: all but one get another turn.
+    if (turn <= now && now < this.#lastTurn + 1000 / this.#pace.edgePerSecond) turn = this.#edgeRate.next('edge', now);
     this.#turns.set(key, turn);
-    return Math.max(0, Math.ceil(turn - now));
+    if (turn > now) return Math.ceil(turn - now);
+    this.#lastTurn = now;
+    return 0;
   }
 
   /** Notes that a status was published now. */

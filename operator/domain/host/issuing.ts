@@ -76,7 +76,7 @@ export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
     wakeAt: [...(asks.wakeAt ?? []), stalledAt('CertificateLost', host)],
     ...(isOnItsWay && {passing: true}),
     ...(before?.reason === 'CertificateLost' && isUnread
-      ? sayAgain(before)
+      ? say('Live', {reason: 'CertificateLost', message: before.message, waitingFor: before.waitingFor})
       : say('Live', {
           reason: 'CertificateLost',
           message: `The certificate of ${hostname} is missing or not valid.${cause} ${step.message}`,

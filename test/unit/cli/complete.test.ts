@@ -37,7 +37,7 @@ async function offered(line: string, world = standing): Promise<string[]> {
 
 describe('The tab key', () => {
   test.each<[string, string[]]>([
-    ['', ['status', 'records', 'verify', 'why', 'check', 'key', 'policy', 'adopt', 'claims', 'usage', ':4']],
+    ['', ['status', 'records', 'verify', 'reissue', 'why', 'check', 'key', 'policy', 'adopt', 'claims', 'usage', ':4']],
     ['st', ['status', ':4']],
     ['key ', ['create', 'list', 'revoke', ':4']],
     ['key re', ['revoke', ':4']],
@@ -57,7 +57,10 @@ describe('The tab key', () => {
     ['check -f ', [':0']],
     ['policy audit ', [':0']],
     ['policy audit -o ', ['table', 'json', ':4']],
-    ['nonsense ', ['status', 'records', 'verify', 'why', 'check', 'key', 'policy', 'adopt', 'claims', 'usage', ':4']],
+    [
+      'nonsense ',
+      ['status', 'records', 'verify', 'reissue', 'why', 'check', 'key', 'policy', 'adopt', 'claims', 'usage', ':4'],
+    ],
   ])('behind "%s" offers %j', async (line, expected) => {
     expect(await offered(line)).toEqual(expected);
   });

@@ -55,6 +55,7 @@ describe('kubectl doorplate', () => {
       'status',
       'records',
       'verify',
+      'reissue',
       'why',
       'check',
       'key',
