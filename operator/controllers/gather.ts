@@ -7,6 +7,7 @@ import type {CertificateFacts} from '../domain/certificates/certificate.ts';
 import {isHeldBy} from '../domain/claims/claim.ts';
 import type {Hostname} from '../domain/hostnames/hostname.ts';
 import {objectNameOf} from '../domain/hostnames/hostname.ts';
+import {isHostRouted} from '../redirector/rules.ts';
 import {formerPrimary, named} from '../domain/hostnames/hosts.ts';
 import {attemptOf} from '../domain/certificates/issuance.ts';
 import {questionOf} from '../domain/claims/ownership.ts';
@@ -187,6 +188,7 @@ function successionFacts(
   const routedSince = routes.get(uid);
   const successor: Successor = {
     ...(routedSince !== undefined && {routedSince}),
+    isAnnounced: entry !== undefined && isHostRouted(entry),
     isBlocked: entry?.reason === 'WriteRefused' || entry?.reason === 'NameTaken',
   };
   return {

@@ -85,6 +85,8 @@ export interface EarlierChecks {
 export interface Successor {
   /** Creation time of its newest route for the hostname, ms since the epoch; undefined: it has none so far. */
   routedSince?: number;
+  /** Its status shows that its routes are applied, so the redirector answers plain HTTP by it. */
+  isAnnounced: boolean;
   /** It cannot write its routes: no ingress controller may serve both. */
   isBlocked: boolean;
 }

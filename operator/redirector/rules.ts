@@ -21,7 +21,7 @@ const isProjectRouted = ({status: said}: Project): boolean =>
   said?.conditions?.some((c) => c.type === 'RoutesReady' && withRoutes.some((reason) => reason === c.reason)) ?? false;
 
 /** It is Live or has been, or the edge is watched for the routes that were written. */
-const isHostRouted = ({phase, reason, liveAt}: HostStatus): boolean => {
+export const isHostRouted = ({phase, reason, liveAt}: HostStatus): boolean => {
   const {isVerified, isLive} = phaseRows[phase];
   const written = reason === 'RoutesPending' || reasonOf(reason)?.about === 'Edge';
   return isLive || (isVerified && (liveAt !== undefined || written));

@@ -58,12 +58,13 @@ const handOverMs = 60_000;
  * A hostname that has passed to another CustomDomain of the tenant is served as before until the successor's routes are applied: no request
  * fails, however long its certificate takes.
  */
-function successionOf({world: {now}, facts: {successor}}: Accepted): Pick<Owned, 'succession'> {
+function successionOf({world: {now}, before, facts: {successor}}: Accepted): Pick<Owned, 'succession'> {
   if (!successor) return {};
-  const {routedSince = Infinity, isBlocked} = successor;
+  const {routedSince = Infinity, isAnnounced, isBlocked} = successor;
   const settled = routedSince + edgeSettlesMs;
-  const isOver = isBlocked || now >= settled;
-  return {succession: isOver ? {isOver} : {isOver, wakeAt: Math.min(settled, now + handOverMs)}};
+  if (before?.phase !== 'Live' || isBlocked || (isAnnounced && now >= settled)) return {succession: {isOver: true}};
+  const next = now >= settled ? now + 1000 : settled;
+  return {succession: {isOver: false, wakeAt: Math.min(next, now + handOverMs)}};
 }
 
 /** The refusal of a hostname that is still served, with the end of its grace period. A drift of its DNS may end that sooner. */

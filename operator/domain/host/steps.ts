@@ -2,6 +2,8 @@
  * How one hostname is decided, by its own facts alone (rule 2): it is accepted or refused; then one list of steps is asked while it is
  * not proven, and another from the proof on (see outcome.ts).
  */
+import type {HostStatus, Party} from '../../api/custom-domain.ts';
+import {type ReasonName, reasons} from '../reasons/reasons.ts';
 import type {ClaimWrite} from '../claims/claim-write.ts';
 import {none} from '../routes/hand-over.ts';
 import {accept, refusalOf} from './accepting.ts';
@@ -120,10 +122,19 @@ const belongsHere = ({ownership: {standing}}: Owned): boolean =>
   standing.kind === 'Held' || standing.kind === 'Winning';
 
 /** The decision about a hostname that another CustomDomain of the tenant owns. */
-function handOver({succession}: Owned, decision: HostDecision): HostDecision {
-  if (!succession) return decision;
+function handOver({world, hostname, before, succession}: Owned, decision: HostDecision): HostDecision {
+  if (!succession || !before) return decision;
   if (succession.isOver) return {...decision, succession: 'Over'};
-  return {...decision, succession: 'UnderWay', wakeAt: Math.min(succession.wakeAt, decision.wakeAt ?? Infinity)};
+  const reason = 'ServedUntilReplaced' satisfies ReasonName;
+  const entry: HostStatus = {
+    ...before,
+    reason,
+    message: `${hostname} is served as before until another CustomDomain of the same account, which owns it now, serves it.`,
+    since: before.reason === reason ? before.since : timestamp(world.now),
+    waitingFor: reasons[reason].waitingFor as Party,
+  };
+  const wakeAt = Math.min(succession.wakeAt, decision.wakeAt ?? Infinity);
+  return {...decision, entry, drifted: true, succession: 'UnderWay', wakeAt};
 }
 
 function refuse(host: Host, claims: ClaimWrite[] = [], refusal = refusalOf(host)): HostDecision {

@@ -64,8 +64,10 @@ export const servingReasons = {
     },
   },
   ServedUntilReplaced: {
-    means: 'It was the primary; it is served as before until the new primary is Live.',
-    remedy: 'See the primary.',
+    means:
+      'It was the primary, and is served as before until the new primary is Live; or another CustomDomain of the same account owns it ' +
+      'now, and it is served as before until that one serves it.',
+    remedy: 'See the primary, or the other CustomDomain.',
     waitingFor: 'Nobody',
     health: 'done',
     customer: {

@@ -183,7 +183,7 @@ describe('A hostname that passes to another CustomDomain', () => {
     expect(gathered('acme')).toMatchObject({
       occupied: true,
       succeeds: true,
-      successor: {routedSince: t0, isBlocked: false},
+      successor: {routedSince: t0, isAnnounced: false, isBlocked: false},
     });
     expect(gathered('other')).toMatchObject({occupied: true});
     expect(gathered('other')).not.toHaveProperty('succeeds');

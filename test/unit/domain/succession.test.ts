@@ -5,6 +5,7 @@ import type {HostFacts} from '../../../operator/domain/world.ts';
 import {
   certificate,
   claimsBy,
+  condition,
   heldClaim,
   hostLines,
   later,
@@ -36,21 +37,25 @@ const leaving = (successor: HostFacts['successor']) =>
 
 describe('A hostname that another CustomDomain of the tenant has won', () => {
   test('keeps its objects as they are until the successor serves it, and its certificate for the successor', () => {
-    const d = leaving({isBlocked: false});
-    expect(hostLines(d)).toEqual([`${docs} AwaitingVerification TargetMismatch Customer`]);
+    const d = leaving({isAnnounced: false, isBlocked: false});
+    expect(hostLines(d)).toEqual([`${docs} Live ServedUntilReplaced Nobody`]);
+    expect(condition(d, 'Verified')).toMatchObject({status: 'False', reason: 'ServedUntilReplaced'});
     expect([d.handingOver, d.forfeited, objectLines(d)]).toEqual([[docs], [], []]);
     expect(d.wakeAt).toBeLessThanOrEqual(now + minutes);
   });
 
   test('gives them up when the routes of the successor have been applied by the edge', () => {
-    const fresh = leaving({isBlocked: false, routedSince: now - 3 * seconds});
+    const fresh = leaving({isAnnounced: true, isBlocked: false, routedSince: now - 3 * seconds});
     expect([fresh.handingOver, fresh.wakeAt]).toEqual([[docs], now + seconds]);
-    const settledRoutes = leaving({isBlocked: false, routedSince: now - 4 * seconds});
+    const unannounced = leaving({isAnnounced: false, isBlocked: false, routedSince: now - 4 * seconds});
+    expect([unannounced.handingOver, unannounced.wakeAt]).toEqual([[docs], now + seconds]);
+    const settledRoutes = leaving({isAnnounced: true, isBlocked: false, routedSince: now - 4 * seconds});
     expect([settledRoutes.handingOver, settledRoutes.forfeited]).toEqual([[], []]);
+    expect(hostLines(settledRoutes)).toEqual([`${docs} AwaitingVerification TargetMismatch Customer`]);
   });
 
   test('gives them up if the successor cannot write its routes, so that no two wait for each other', () => {
-    expect(leaving({isBlocked: true}).handingOver).toEqual([]);
+    expect(leaving({isAnnounced: false, isBlocked: true}).handingOver).toEqual([]);
   });
 
   test('loses them at once to another tenant', () => {
