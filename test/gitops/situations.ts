@@ -49,9 +49,15 @@ function healthOfHost({reason, addedAt, since}: HostStatus, now: number): Health
   return stalledAfter === 'edgeGrace' && lasted(since, edgeGraceMs) ? 'stalled' : health;
 }
 
-/** How a CustomDomain is to be taken: by the worst of its hostnames that are not served, or else by one that will not be for ever. */
-function healthOfHosts(hosts: readonly HostStatus[], now: number): HealthName {
-  const waiting = hosts.filter((h) => h.phase !== 'Live').map((h) => healthOfHost(h, now));
+/** Reasons of Live hostnames that do not work now. */
+const stops = new Set<string>(['EdgeNotServing', 'EdgeUnreachable', 'CertificateLost'] satisfies ReasonName[]);
+
+/** The health of a CustomDomain: of its worst hostname that does not work, or else of a hostname whose service ends. */
+function healthOfHosts({hosts = [], conditions = []}: CustomDomainStatus, now: number): HealthName {
+  const waiting = hosts.filter((h) => h.phase !== 'Live' || stops.has(h.reason)).map((h) => healthOfHost(h, now));
+  // The reason of a drift or a downgrade can hide a fault of the edge from the entry. Ready shows it.
+  const isHidden = conditions.some((c) => c.type === 'Ready' && stops.has(c.reason));
+  if (waiting.length === 0 && isHidden) return conditions.some((c) => c.type === 'Stalled') ? 'stalled' : 'pending';
   if (waiting.length === 0)
     return hosts.some((h) => reasons[h.reason as ReasonName].health === 'stalled') ? 'ending' : 'done';
   return waiting.includes('stalled') ? 'stalled' : waiting[0]!;
@@ -61,7 +67,7 @@ const domainOf = (domain: CustomDomain, status: CustomDomainStatus): CustomDomai
 
 export function decidedDomain(at: World): Situation {
   const {status} = decide(at);
-  return {object: domainOf(at.domain, status), expected: healthOfHosts(status.hosts ?? [], at.now)};
+  return {object: domainOf(at.domain, status), expected: healthOfHosts(status, at.now)};
 }
 
 export function decidedProject(input: Input): Situation {

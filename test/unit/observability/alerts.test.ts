@@ -66,7 +66,8 @@ describe('An alert', () => {
         says: [...text.matchAll(/^\*\*(.+?)\*\*/gm)].map(([, word]) => word),
       }));
     const says = ['What it means.', 'What customers see.', 'Where to look.', 'What to do.'];
-    expect(sections).toEqual(alerts().map(({alert}) => ({name: alert, says})));
+    const byAlert = sections.filter(({name}) => name?.startsWith('Doorplate'));
+    expect(byAlert).toEqual(alerts().map(({alert}) => ({name: alert, says})));
   });
 });
 

@@ -24,9 +24,9 @@ if ready.status == "True" then
 elseif stalled ~= nil then
   health.status = "Degraded"
 else
-  -- Of the first hostname that is not Live, Ready speaks. A DNS record that somebody still has to create is no fault.
+  -- Ready has the reason of the hostname that it describes. A DNS record that somebody still has to create is no fault.
   for _, host in ipairs(obj.status.hosts or {}) do
-    if host.phase ~= "Live" then
+    if host.reason == ready.reason then
       if host.phase == "AwaitingVerification" then
         health.status = "Suspended"
       end
