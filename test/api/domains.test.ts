@@ -99,6 +99,7 @@ describe('Domains', () => {
       domains: {primary: null, redirects: []},
       hosts: [],
       checkedFor: null,
+      reissuedFor: null,
       managedBy: null,
       version: 'none',
     });

@@ -128,7 +128,7 @@ export const cases: readonly Case[] = [
     quiet: '119m',
     fires: '121m',
     labels: {},
-    says: '2 certificates end within 7 days, or have ended, and were not renewed in time',
+    says: '2 certificates have less than a third of their life left, or have ended, and were not renewed in time',
   },
   {
     alert: 'DoorplateDNSUnreachable',

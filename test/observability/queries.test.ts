@@ -94,6 +94,11 @@ test('The alerts that are about what this process tells are due, and no others',
   await eventually(async () => {
     const due: string[] = [];
     for (const {alert, expr} of alerts()) if ((await prometheus.query(expr)).length > 0) due.push(alert);
-    expect(due.toSorted()).toEqual(['DoorplateEdgeNotServing', 'DoorplateOrderBudgetNearlyUsed']);
+    expect(due.toSorted()).toEqual([
+      'DoorplateCertificateLost',
+      'DoorplateEdgeAddressFails',
+      'DoorplateEdgeNotServing',
+      'DoorplateOrderBudgetNearlyUsed',
+    ]);
   }, aMomentMs);
 });
