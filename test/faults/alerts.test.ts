@@ -94,6 +94,10 @@ test('DoorplateAdmissionPolicyOpen: the policy only warns', () => expectDue('Doo
 test('DoorplatePreflightFailed: nobody listens where the edge is looked at', () =>
   expectDue('DoorplatePreflightFailed'));
 
+// The hostnames of the demo are Live.
+test('DoorplateEdgeAddressFails: nobody listens where the edge is looked at', () =>
+  expectDue('DoorplateEdgeAddressFails'));
+
 test('DoorplateLimitsStoreDown: there is no Valkey', () => expectDue('DoorplateLimitsStoreDown'));
 
 test('DoorplatePlainHttpContested: somebody has an Ingress without a host', async () => {
@@ -153,13 +157,25 @@ test('DoorplateEdgeNotServing: nobody listens where the edge is looked at; then,
   const [name] = (await kubectl(['get', 'certificates', '-n', served.namespace, '-o', 'name'])).trim().split('\n');
   const [day, now] = [86_400_000, Date.now()];
   const at = (ms: number) => new Date(now + ms).toISOString().replace(/\.\d+/, '');
-  const status = {notAfter: at(day), renewalTime: at(-day)};
+  const status = {notBefore: at(-60 * day), notAfter: at(day), renewalTime: at(-day)};
   const patch = ['--subresource=status', '--type=merge', '-p', JSON.stringify({status})];
   await kubectl(['patch', '-n', served.namespace, name ?? '', ...patch]);
   await expectDue('DoorplateCertificatesExpiring');
+  await loseCertificateOfDemo(at(0));
+  await expectDue('DoorplateCertificateLost');
   await late.reason('site', 'IssuanceStalled');
   await expectDue('DoorplateIssuanceStalled');
 });
+
+/** Has the Certificate of a Live hostname not Ready. cert-manager corrects that when it is back. */
+async function loseCertificateOfDemo(lastTransitionTime: string): Promise<void> {
+  const names = (await kubectl(['get', 'certificates', '-n', 'acme', '-o', 'name'])).trim().split('\n');
+  const name = names.find((each) => each.includes('/docs-customer-test-')) ?? '';
+  const ready = {type: 'Ready', status: 'False', reason: 'DoesNotExist', message: 'Secret does not exist'};
+  const status = {conditions: [{...ready, lastTransitionTime}]};
+  const patch = ['--subresource=status', '--type=merge', '-p', JSON.stringify({status})];
+  await kubectl(['patch', '-n', 'acme', name, ...patch]);
+}
 
 test('DoorplateOrderBudgetNearlyUsed: the account may make one order a day, and has', async () => {
   await install([...causes(), 'budgets.account[0].limit=1', 'budgets.account[0].per=24h']);
