@@ -55,7 +55,7 @@ export interface GatherSources extends EdgeSources {
   issuance: Pick<Observations['issuance'], 'latest'>;
   orders: Pick<OrderQueue, 'orders' | 'grant'>;
   checks: Pick<CheckTimes, 'of'>;
-  /** Without it there is no limit. */
+  /** Undefined: no limit on waiting hostnames. */
   waiting?: Pick<VerificationSlots, 'of'>;
   /** {@link World.startedAt}. */
   startedAt(): number;

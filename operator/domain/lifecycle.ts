@@ -82,7 +82,7 @@ export function decide(gathered: World): Decision {
   };
 }
 
-/** The requested reissue that is carried out for all hostnames; else the one that was published. */
+/** The requested reissue if all hostnames have their new certificates; otherwise the published value. */
 const handledReissue = ({domain}: World, decisions: readonly {reissuing: boolean}[]): string | undefined =>
   (decisions.some((d) => d.reissuing) ? undefined : domain.metadata.annotations?.[reissueAnnotation]) ??
   domain.status?.lastHandledReissueAt;

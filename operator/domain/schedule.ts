@@ -50,8 +50,8 @@ export function spreadOf(hostname: Hostname): number {
  * Each hostname has a fixed time in every period, which no start moves. A check that is early by {@link jitter} counts for the time that
  * follows. The period is shorter than the interval by the jitter, so no gap between two checks is longer than the interval.
  *
- * A check that was due up to half a period before a start may be missed, or may be made: it is due again as long after the start as it was
- * due before. So a start at most doubles the rate of checks for half a period, and catches up without a burst.
+ * A check that was due up to half a period before a start may be missed. Its second due time mirrors the first one: 10 minutes before the
+ * start become 10 minutes after it. So a start at most doubles the rate of checks for half a period, and catches up without a burst.
  */
 export function nextRecheck(
   {startedAt, policy}: Pick<World, 'startedAt' | 'policy'>,

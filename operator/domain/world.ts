@@ -151,7 +151,7 @@ export interface World {
   claims: ReadonlyMap<Hostname, DomainClaim>;
   /** The state of the edge's addresses; undefined before the first sample. */
   edge?: EdgeState;
-  /** Room for the CustomDomain's hostnames that wait for verification. Without it there is no limit. */
+  /** Room for the CustomDomain's hostnames that wait for verification. Undefined: no limit. */
   waiting?: WaitingRoom | undefined;
   /** When this process began to decide, ms since the epoch. For a standby: when it became the leader. */
   startedAt: number;

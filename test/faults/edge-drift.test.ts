@@ -94,7 +94,7 @@ async function reports(reason: string, cause: () => Promise<unknown>): Promise<C
   return domain;
 }
 
-/** Waits until all is as it was, and prints the time that it took. */
+/** Waits for the original status, and prints the time until then. */
 async function heals(cause: () => Promise<unknown>): Promise<void> {
   const began = Date.now();
   await cause();

@@ -69,7 +69,7 @@ const noLeader = answer(500, 'InternalError', 'etcd has no leader');
 
 const isClaimWrite = (seen: Seen): boolean => isWrite(seen) && seen.url.pathname.includes('/domainclaims');
 const isStatusWrite = (seen: Seen): boolean => isWrite(seen) && seen.url.pathname.endsWith('/customdomains/web/status');
-/** An operator with a copy of the claims that is not up to date: from a replica of the API server that is behind, and that nothing reaches. */
+/** Starts an operator with a stale copy of the claims, from a fake API server replica that receives no updates. */
 function startedWith(stale: {items: readonly KubeObject[]; resourceVersion: string}): Promise<RunningOperator> {
   const behind = {status: 200, body: JSON.stringify(listOf(stale))};
   const fate = ({method, url, isWatch}: Seen): Fate => {

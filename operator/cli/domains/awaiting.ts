@@ -1,11 +1,13 @@
-/** `--wait`: reports what changes until a request is answered. */
+/** A request by an annotation, and `--wait`: reports what changes until the request is answered. */
 import type {CustomDomain} from '../../api/foreign.ts';
 import {customDomains} from '../../resources/resources.ts';
 import {hostsOf} from '../../http/views.ts';
 import {keyOf} from '../../kube/objects.ts';
 import type {Call} from '../command.ts';
 import {CommandError, UsageError} from '../errors.ts';
+import {domainsNamed} from './domains.ts';
 import {type ExitCode, exitCodes} from '../exit-code.ts';
+import {fieldManager} from '../field-manager.ts';
 import {sayExplanation} from './explain.ts';
 import {span} from '../output.ts';
 import type {Connection} from '../surroundings.ts';
@@ -32,6 +34,19 @@ export function timeoutOf(text: string): number {
   const [, number, unit] = /^([1-9][0-9]{0,5})([smh])$/.exec(text) ?? [];
   if (number === undefined) throw new UsageError(`--timeout ${text} must be a number and a unit: 90s, 30m, 2h`);
   return Number(number) * units[unit as keyof typeof units];
+}
+
+/** Writes the present time into an annotation of the CustomDomain that the first operand names. Returns both. */
+export async function requestNow(
+  connection: Connection,
+  {operands: [word = ''], now}: Call<WaitOptions>,
+  annotation: string,
+): Promise<{domain: CustomDomain; value: string}> {
+  const [domain] = (await domainsNamed(connection, word)) as [CustomDomain];
+  const value = new Date(now()).toISOString();
+  const patch = {metadata: {uid: domain.metadata.uid, annotations: {[annotation]: value}}};
+  await connection.client.patch(customDomains, keyOf(domain), patch, {type: 'merge', fieldManager});
+  return {domain, value};
 }
 
 /** Reports each change until the request is answered and nothing is left to do, or the time is over. */

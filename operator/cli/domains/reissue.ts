@@ -2,13 +2,9 @@
 import type {Command} from 'commander';
 import {reissueAnnotation} from '../../api/custom-domain.ts';
 import type {CustomDomain} from '../../api/foreign.ts';
-import {customDomains} from '../../resources/resources.ts';
-import {keyOf} from '../../kube/objects.ts';
 import {type Act, describe} from '../command.ts';
-import {awaited, timeoutOf, type WaitOptions} from './awaiting.ts';
-import {domainsNamed} from './domains.ts';
+import {awaited, requestNow, timeoutOf, type WaitOptions} from './awaiting.ts';
 import {exitCodes} from '../exit-code.ts';
-import {fieldManager} from '../field-manager.ts';
 import {connected} from '../surroundings.ts';
 
 export function addReissue(program: Command, act: Act): void {
@@ -22,11 +18,7 @@ export function addReissue(program: Command, act: Act): void {
   act<WaitOptions>(command, async (call) => {
     const timeoutMs = timeoutOf(call.options.timeout);
     return connected(call.options, call, async (connection) => {
-      const [word = ''] = call.operands;
-      const [domain] = (await domainsNamed(connection, word)) as [CustomDomain];
-      const value = new Date(call.now()).toISOString();
-      const patch = {metadata: {uid: domain.metadata.uid, annotations: {[reissueAnnotation]: value}}};
-      await connection.client.patch(customDomains, keyOf(domain), patch, {type: 'merge', fieldManager});
+      const {domain, value} = await requestNow(connection, call, reissueAnnotation);
       const {name, namespace} = domain.metadata;
       call.tell(
         `New certificates for the CustomDomain ${name} in the namespace ${namespace} were requested. ` +

@@ -1,14 +1,9 @@
 /** `kubectl doorplate verify`: asks for a check now, and waits for what comes of it. */
 import type {Command} from 'commander';
-import type {CustomDomain} from '../../api/foreign.ts';
-import {customDomains} from '../../resources/resources.ts';
 import {hostsOf} from '../../http/views.ts';
-import {keyOf} from '../../kube/objects.ts';
 import {type Act, describe} from '../command.ts';
-import {type Answer, awaited, timeoutOf, type WaitOptions} from './awaiting.ts';
-import {domainsNamed} from './domains.ts';
+import {type Answer, awaited, requestNow, timeoutOf, type WaitOptions} from './awaiting.ts';
 import {exitCodeOfAll, exitCodes} from '../exit-code.ts';
-import {fieldManager} from '../field-manager.ts';
 import {connected} from '../surroundings.ts';
 
 const requestedAt = 'doorplate.dev/requestedAt';
@@ -24,11 +19,7 @@ export function addVerify(program: Command, act: Act): void {
   act<WaitOptions>(command, async (call) => {
     const timeoutMs = timeoutOf(call.options.timeout);
     return connected(call.options, call, async (connection) => {
-      const [word = ''] = call.operands;
-      const [domain] = (await domainsNamed(connection, word)) as [CustomDomain];
-      const value = new Date(call.now()).toISOString();
-      const patch = {metadata: {uid: domain.metadata.uid, annotations: {[requestedAt]: value}}};
-      await connection.client.patch(customDomains, keyOf(domain), patch, {type: 'merge', fieldManager});
+      const {domain, value} = await requestNow(connection, call, requestedAt);
       const {name, namespace} = domain.metadata;
       call.tell(`A check of the CustomDomain ${name} in the namespace ${namespace} was asked for.\n`);
       if (!call.options.wait) return exitCodes.Done;

@@ -5,7 +5,7 @@
 import {type HostStatus, phases} from '../../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef} from '../../api/foreign.ts';
 import {hasCondition, isRetained, isSameIssuer} from '../../domain/certificates/certificate.ts';
-import {type ReasonName, reasonOf} from '../../domain/reasons/reasons.ts';
+import {type ReasonName, reasonOf, reasons} from '../../domain/reasons/reasons.ts';
 import type {Change} from '../../kube/cache/cache.ts';
 import type {ChangeSource} from '../../kube/controller/wake.ts';
 import {Tally} from '../../kube/collections/tally.ts';
@@ -37,8 +37,7 @@ export const claimStates = ['Held', 'Quarantined'] as const;
 const expiringShare = 1 / 3;
 
 /** The reasons of Live hostnames that do not work. */
-export const degradedReasons = ['EdgeNotServing', 'EdgeUnreachable', 'CertificateLost'] as const satisfies ReasonName[];
-const isDegraded = (reason: string): boolean => (degradedReasons as readonly string[]).includes(reason);
+const degradedReasons = Object.keys(reasons).filter((name) => reasons[name as ReasonName].stalledAfter === 'edgeGrace');
 
 export class Census {
   /** Hostnames by phase. */
@@ -103,7 +102,7 @@ export class Census {
 
   #countHost({phase, waitingFor, reason, since}: HostStatus, by: 1 | -1): void {
     this.phases.change(phase, by);
-    if (phase === 'Live' && isDegraded(reason)) this.#degraded.change(reason, by);
+    if (phase === 'Live' && degradedReasons.includes(reason)) this.#degraded.change(reason, by);
     const row = reasonOf(reason);
     // Another release of Doorplate may have written a reason that this one does not know.
     if (row?.health !== 'done') this.#waiting.change(`${waitingFor} ${row ? reason : 'Other'}`, by, Date.parse(since));

@@ -12,7 +12,7 @@ type First = Pick<CustomDomain, 'metadata'>;
 
 /**
  * The first CustomDomain of each Project: the one that counts. A deleted CustomDomain counts until Doorplate has cleaned up after it,
- * however long other finalizers keep it. Thousands may name the same Project; each change of one costs O(log n), and the others are told
+ * however long other finalizers keep it. Thousands may name the same Project; each change of one costs O(log n), and the others learn it
  * only where the first is another.
  */
 export class FirstDomains implements ChangeSource<[Key]> {

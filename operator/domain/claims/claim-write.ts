@@ -15,7 +15,7 @@ export interface ClaimWrite {
 }
 
 /**
- * The write that corrects a claim's times; undefined if all of them are possible. Impossible times come from a process whose clock ran
+ * The write that corrects a claim's times; undefined if no time is impossible. Impossible times come from a process whose clock ran
  * ahead. A past event counts from now at the latest, and a quarantine ends at the latest when one that begins now would. A claim without a
  * former owner dates from its creation.
  *

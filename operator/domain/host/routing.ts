@@ -62,7 +62,7 @@ export function plan(host: Proven): PlannedHost {
 const isOccupied = ({occupied, succeeds, certificate}: HostFacts): boolean =>
   occupied === true && !(succeeds && certificate?.ready);
 
-/** `certificate`: the one that the edge must present. */
+/** `certificate`: the expected certificate at the edge. */
 function edgeWatchOf(
   {world, hostname, role, facts, before, wasLive}: Proven,
   certificate: CertificateFacts | undefined,

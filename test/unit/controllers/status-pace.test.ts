@@ -58,7 +58,7 @@ describe('A fault of the edge', () => {
     expect(waits()).toEqual([0, 100, 200, 300, 400]);
     expect(pace.waits(web, {status: status('Retrying'), passing: []}, Date.now())).toBe(0);
     jest.advanceTimersByTime(200);
-    // A turn is kept until it is used. The process was busy meanwhile: those that are late do not come all at once.
+    // A status keeps its turn. After a stall of the process, only one late status is published at once.
     expect(waits()).toEqual([0, 300, 400, 100, 200]);
   });
 

@@ -472,7 +472,7 @@ describe('Rule 9, quiet when nothing changes', () => {
             // What changes by time alone changes when the decision said it would.
             if (now >= wakeAt) return;
             const {claims} = moment.at;
-            // Only what is looked at again has an answer of now.
+            // Only planned checks and probes return new answers.
             const {looks} = moment.decision;
             const isLooked = (name: string, what: 'dns' | 'edge') =>
               looks.some((look) => look.hostname === name && look.what === what);
