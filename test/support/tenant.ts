@@ -197,6 +197,17 @@ export class Tenant {
     );
   }
 
+  /** The CustomDomain once this one of its hosts reads so, whatever its others read: `AwaitingVerification BehindCDN`. */
+  async hostReads(name: string, hostname: string, expected: string): Promise<CustomDomain> {
+    return eventually(`${hostname} of ${this.namespace}/${name} reads ${expected}`, async () => {
+      const domain = await this.get(name);
+      const host = domain?.status?.hosts?.find((h) => h.hostname === hostname);
+      const line = `${host?.phase} ${host?.reason}`;
+      if (line !== expected) throw new Error(`it reads ${line}`);
+      return domain;
+    });
+  }
+
   /** The CustomDomain once its primary has this reason. */
   async reason(name: string, reason: string, timeoutMs?: number): Promise<CustomDomain> {
     return eventually(
