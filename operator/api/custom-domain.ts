@@ -177,6 +177,9 @@ const host = z
       .optional()
       .describe('The redirect that is in effect; absent until the primary is Live.'),
     servedUntil: time('Until when it is still served although it no longer qualifies.').optional(),
+    refusedFrom: time(
+      'End of the grace period of a refusal, such as a downgrade; a drift of DNS may end the service sooner.',
+    ).optional(),
   })
   .describe('Where one hostname stands.');
 

@@ -18,7 +18,17 @@ import {removeFinalizer} from '../kube/writes/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import {doAll} from '../kube/writes/side-by-side.ts';
 import {writeStatus} from '../kube/writes/status.ts';
-import {all, asIs, by, on, onItself, type ChangeSource, type Wake, whenNewOrGone} from '../kube/controller/wake.ts';
+import {
+  all,
+  asIs,
+  by,
+  on,
+  onItself,
+  type ChangeSource,
+  type Wake,
+  whenNewOrGone,
+  whenSpecChanges,
+} from '../kube/controller/wake.ts';
 import type {CheckTimes} from './state/check-times.ts';
 import type {OwnedObjects} from './writers/owned-objects.ts';
 import type {Caches} from './state/caches.ts';
@@ -33,7 +43,14 @@ import {leavingFor} from './writers/retention.ts';
 import {type EdgeSources, cachedHostnames} from './state/rendering.ts';
 import {forget, type Observations, schedule} from './probes/observations.ts';
 import type {OrderQueue} from './orders/order-queue.ts';
-import {holderOf, nameOf, namespacedNameOf, ownerOf, projectIsQueued} from '../resources/relations.ts';
+import {
+  holderOf,
+  nameOf,
+  namespacedNameOf,
+  ownerOf,
+  projectIsQueued,
+  servedHostnamesOf,
+} from '../resources/relations.ts';
 import {customDomains} from '../resources/resources.ts';
 import {carryOut} from './stages.ts';
 import {eventOfDomain, statusTooLarge} from './status-events.ts';
@@ -68,6 +85,7 @@ export const wakeDomains = (
   {tenants, issuer, looks, orders, firsts, waiting, plainHttp, edgeAddresses, edgeHealth}: DomainSources,
 ): Wake[] => [
   onItself(c.domains),
+  on(c.domains, whenSpecChanges(by(c.domains, 'hostname', servedHostnamesOf))),
   on(firsts, by(c.domains, 'project', asIs)),
   on(waiting, asIs),
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),

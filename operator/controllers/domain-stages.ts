@@ -1,10 +1,9 @@
 /** The stages of a CustomDomain's reconcile: the stages of all kinds (stages.ts), and the points at which status is published. */
 import type {CustomDomain} from '../api/foreign.ts';
-import {formerPrimary} from '../domain/hostnames/hosts.ts';
 import {becomesVerified, goesLive} from '../domain/status/publishing.ts';
 import type {Decision, FreshAttempt} from '../domain/world.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
-import {hostnamesOf} from '../resources/relations.ts';
+import {servedHostnamesOf} from '../resources/relations.ts';
 import {customDomains} from '../resources/resources.ts';
 import {
   applyCertificates,
@@ -32,8 +31,7 @@ export abstract class DomainReconciliation extends Reconciliation<CustomDomain, 
   }
 
   names(): ReadonlySet<string> {
-    const former = formerPrimary(this.object);
-    return new Set([...hostnamesOf(this.object), ...(former === undefined ? [] : [former])]);
+    return new Set(servedHostnamesOf(this.object));
   }
 
   /** Time for which the plan's status is debounced, ms; 0: publish it now. */

@@ -11,6 +11,7 @@ import {isHostRouted} from '../redirector/rules.ts';
 import {formerPrimary, named} from '../domain/hostnames/hosts.ts';
 import {attemptOf} from '../domain/certificates/issuance.ts';
 import {questionOf} from '../domain/claims/ownership.ts';
+import type {ReasonName} from '../domain/reasons/reasons.ts';
 import type {Question} from '../domain/verification/records.ts';
 import type {Use} from '../domain/routes/routes.ts';
 import {homeOf, objectNames, otherUse, routesOfHost, useOf} from '../domain/routes/routes.ts';
@@ -33,7 +34,7 @@ import type {Looked} from './probes/observer.ts';
 import type {OrderQueue} from './orders/order-queue.ts';
 import type {Tenants} from './state/tenants.ts';
 import type {VerificationSlots} from './state/verification-slots.ts';
-import {projectKey} from '../resources/relations.ts';
+import {hostnamesOf, projectKey, uidOf} from '../resources/relations.ts';
 
 /** Where it is known. */
 export interface GatherSources extends EdgeSources {
@@ -122,7 +123,8 @@ function factsOf(
       : dns.latest(key, dnsKey(questionOf(known, hostname, target, claims.of(hostname))));
   const earlier = checks.of(tenantKey(tenant), hostname, now);
   const owner = isHeldBy(claims.of(hostname), domain) ? tenant : undefined;
-  const siblings = siblingsOf(sources, known, hostname);
+  const siblingDomains = siblingsOf(sources, known, hostname);
+  const siblings = new Set(siblingDomains.flatMap(uidOf));
   const certificateOf = (use: Use) =>
     ownedObjects.certificate({owner: domain, hostname, namespace: home(use), tenant: owner, siblings, now});
   const certificates = {serves: certificateOf('serves'), redirects: certificateOf('redirects')};
@@ -141,7 +143,7 @@ function factsOf(
     const isWhole = routes !== undefined && render(routes, sources).every((i) => ownedObjects.stands(domain, i));
     return {[use]: {since, isWhole}};
   };
-  const rival = rivalQuestion(sources, hostname, domain);
+  const rival = rivalOf(sources, known, hostname);
   return {
     ...(checked && {verdict: checked.result, checkedAt: checked.at}),
     ...(earlier && {earlier}),
@@ -155,24 +157,36 @@ function factsOf(
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
     standing: {...standing('serves'), ...standing('redirects')},
     ...successionFacts(sources, known, hostname, siblings),
-    ...(rival && {rival: {question: rival, looks: looksAt(sources, key, rival)}}),
+    ...(role === 'FormerPrimary' && siblingDomains.some((sibling) => isToOwn(sibling, hostname)) && {isAwaited: true}),
+    ...(rival && {rival: {...rival, looks: looksAt(sources, key, rival.question)}}),
     ...(writeError && {writeError}),
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
   };
 }
 
-/** The UIDs of the tenant's other CustomDomains that name a hostname. */
+/** The tenant's other CustomDomains that name a hostname, or serve it as their former primary. */
 const siblingsOf = (
   {domains, tenants}: Pick<GatherSources, 'domains' | 'tenants'>,
   {domain, tenant}: Pick<World, 'domain' | 'tenant'>,
   hostname: Hostname,
-): ReadonlySet<string> =>
-  new Set(
-    domains.by('hostname', hostname).flatMap(({metadata: {uid, namespace = ''}}) => {
-      const other = uid === domain.metadata.uid ? undefined : tenants?.of(namespace);
-      return other && uid !== undefined && tenantKey(other) === tenantKey(tenant) ? uid : [];
-    }),
-  );
+): CustomDomain[] =>
+  domains
+    .by('hostname', hostname)
+    .filter((other) => other.metadata.uid !== domain.metadata.uid && isOfTenant(tenants, other, tenant));
+
+function isOfTenant(tenants: GatherSources['tenants'], {metadata}: CustomDomain, tenant: Tenant): boolean {
+  const other = tenants?.of(metadata.namespace ?? '');
+  return other !== undefined && tenantKey(other) === tenantKey(tenant);
+}
+
+/** Whether a CustomDomain names a hostname, and its newest decision about the hostname is neither a refusal nor the end of its checks. */
+function isToOwn(domain: CustomDomain, hostname: Hostname): boolean {
+  if (!hostnamesOf(domain).includes(hostname)) return false;
+  const {metadata, status} = domain;
+  const entry = status?.hosts?.find((host) => host.hostname === hostname);
+  if (!entry) return status?.observedGeneration !== metadata.generation;
+  return entry.phase !== 'NotAccepted' && entry.reason !== ('VerificationExpired' satisfies ReasonName);
+}
 
 /** A hostname that passes between CustomDomains: the routes of others, and the CustomDomain of the tenant that owns it now. */
 function successionFacts(
@@ -243,17 +257,23 @@ function takenOver(certificates: Record<Use, CertificateFacts | undefined>): Hos
   return keys.length === 0 ? undefined : (Object.fromEntries(keys) as HostFacts['privateKeys']);
 }
 
-/** The records that would verify the hostname for its present owner; undefined if it has no owner or this object owns it. */
-function rivalQuestion(
-  {claims, domains, projects}: Pick<GatherSources, 'claims' | 'domains' | 'projects'>,
+/**
+ * The present owner of a hostname: the records that would verify it, and whether it has let the hostname go to the tenant's other
+ * CustomDomains. Undefined if the hostname has no owner or this object owns it.
+ */
+function rivalOf(
+  {claims, domains, projects, tenants}: Pick<GatherSources, 'claims' | 'domains' | 'projects' | 'tenants'>,
+  {domain, tenant}: Pick<World, 'domain' | 'tenant'>,
   hostname: Hostname,
-  domain: CustomDomain,
-): Question | undefined {
+): {question: Question; isLetGo: boolean} | undefined {
   const claim = claims.of(hostname);
   if (claim?.status?.holder === undefined || isHeldBy(claim, domain)) return undefined;
   const [holder] = domains.by('uid', claim.status.holder.uid);
   const target = holder && projects.get(projectKey(holder))?.status?.host;
   // Without a Project there is no host that a CNAME could name.
   const {token} = claim.status;
-  return {hostname, target: target ?? 'none.invalid', ...(token !== undefined && {token})};
+  return {
+    question: {hostname, target: target ?? 'none.invalid', ...(token !== undefined && {token})},
+    isLetGo: holder !== undefined && !hostnamesOf(holder).includes(hostname) && isOfTenant(tenants, holder, tenant),
+  };
 }

@@ -37,8 +37,10 @@ export function decide(gathered: World): Decision {
     primary,
     ...others.flatMap((w) => {
       const decision = decideHost(world, w, live);
-      // A former primary is dropped when its verification ends or the new primary is Live. A write error is no reason to drop it.
-      const over = live.live || decision.entry.verifiedAt === undefined;
+      // A former primary is dropped when its verification ends, or the new primary is Live and no other CustomDomain is to take the former
+      // one over. A write error is no reason to drop it.
+      const isTakenOver = world.facts.get(w.hostname)?.isAwaited || decision.succession === 'UnderWay';
+      const over = (live.live && !isTakenOver) || decision.entry.verifiedAt === undefined;
       return w.role === 'FormerPrimary' && over ? [] : decision;
     }),
   ];

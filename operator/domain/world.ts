@@ -114,8 +114,11 @@ export interface HostFacts {
   diagnosis?: Diagnosis;
   /** Time at which they were read, ms since the epoch. */
   diagnosedAt?: number;
-  /** Set if another owner has the claim: the records that verify that owner, and the DNS verdicts about them, newest last. */
-  rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]};
+  /**
+   * Set if another owner has the claim: the records that verify that owner, and the DNS verdicts about them, newest last. `isLetGo`: the
+   * owner is of the same tenant, and its spec does not name the hostname any more.
+   */
+  rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]; isLetGo?: boolean};
   /** Its existing routes. */
   standing?: Partial<Record<Use, ExistingRoutes>>;
   /** A route of another owner still exists for the hostname. */
@@ -124,6 +127,8 @@ export interface HostFacts {
   succeeds?: boolean;
   /** The CustomDomain of the same tenant that owns the hostname now. */
   successor?: Successor;
+  /** Another CustomDomain of the tenant names the hostname, and may still become its owner. */
+  isAwaited?: boolean;
   /** Why its routes or its certificate could not be written. */
   writeError?: WriteError;
   /** Why its claim could not be written. */

@@ -4,6 +4,7 @@
  */
 import type {Certificate, CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
 import {isRetained} from '../domain/certificates/certificate.ts';
+import {formerPrimary} from '../domain/hostnames/hosts.ts';
 import {normalise} from '../domain/hostnames/hostname.ts';
 import {type HasMeta, type Key, keyOf} from '../kube/objects.ts';
 import {ownerLabel} from './labels.ts';
@@ -31,6 +32,12 @@ export const holderOf = ({status}: DomainClaim): string[] => [status?.holder?.ui
 /** The hostnames that the spec of a CustomDomain names, normalised. */
 export const hostnamesOf = ({spec: {primary, redirects = []}}: CustomDomain): string[] =>
   [primary, ...redirects.map((r) => r.from)].flatMap((h) => normalise(h) ?? []);
+
+/** These hostnames, and a former primary that is still served. */
+export const servedHostnamesOf = (domain: CustomDomain): string[] => [
+  ...hostnamesOf(domain),
+  ...[formerPrimary(domain) ?? []].flat(),
+];
 
 /** The Project of a CustomDomain. */
 export const projectKey = ({metadata, spec}: CustomDomain): Key => `${metadata.namespace}/${spec.projectRef.name}`;

@@ -1,4 +1,4 @@
-/** A hostname that moves between two Projects of one Account while a client asks: no order, no failed request. */
+/** Hostnames that move between Projects of one Account while a client asks: no failed request, and an order only for another Namespace. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {acmeRoot, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {ordersFor} from '../support/issuances.ts';
@@ -8,13 +8,18 @@ import {constantClient} from '../support/visitor.ts';
 /** Each takes some 15 s, as the former owner's negative is confirmed. */
 const moves = Number(process.env.MOVES ?? 4);
 
-let tenant: Tenant;
 let ca: string;
-/** What the DNS of the hostname names, by Project. */
-let targets: Record<'web' | 'other', string>;
+const tenants: Tenant[] = [];
 
-beforeAll(async () => {
-  [tenant, ca] = [await Tenant.create('moves'), await acmeRoot()];
+async function newTenant(purpose: string): Promise<Tenant> {
+  const tenant = await Tenant.create(purpose);
+  tenants.push(tenant);
+  return tenant;
+}
+
+/** A tenant with the Projects `web` and `other`, and what the DNS of a hostname must name for each. */
+async function twoProjects(purpose: string): Promise<{tenant: Tenant; targets: Record<'web' | 'other', string>}> {
+  const tenant = await newTenant(purpose);
   await apply([
     ...tenant.backend('other'),
     tenant.project('other', {serviceRef: {name: 'other', port: 80}, defaultHost: 'Disabled'}),
@@ -23,13 +28,23 @@ beforeAll(async () => {
     const project = await tenant.getProject('other');
     return project?.status?.firstDeployTime !== undefined && project.status.host;
   });
-  targets = {web: tenant.target, other};
+  return {tenant, targets: {web: tenant.target, other}};
+}
+
+const answers = (hostname: string, {namespace}: Tenant, project: string) =>
+  eventually(`${namespace}/${project} answers`, async () =>
+    (await fetchEdge(`https://${hostname}/`, {ca})).body.includes(`${namespace}/${project}`),
+  );
+
+beforeAll(async () => {
+  ca = await acmeRoot();
 });
 afterAll(async () => {
-  await tenant?.remove();
+  for (const tenant of tenants) await tenant.remove();
 });
 
 test('a hostname moves back and forth: its certificate is handed over, and the former Project serves until the other one does', async () => {
+  const {tenant, targets} = await twoProjects('moves');
   const [www, began] = [tenant.host('www'), new Date()];
   await tenant.record('www', tenant.proof);
   await tenant.attach('site', www);
@@ -43,12 +58,10 @@ test('a hostname moves back and forth: its certificate is handed over, and the f
     await tenant.record('www', `IN CNAME ${targets[to]}.`);
     await Promise.all([tenant.verify('site'), tenant.verify('second')]);
     await tenant.hosts(winner, [`${www} Live Serving`]);
-    await eventually(`${to} answers`, async () =>
-      (await fetchEdge(`https://${www}/`, {ca})).body.includes(`${tenant.namespace}/${to}`),
-    );
+    await answers(www, tenant, to);
     await eventually(
       'the routes of the former Project are gone',
-      async () => (await ingressesOf(loser)) === '' && (await ingressesOf(winner)) !== '',
+      async () => (await ingressesOf(tenant, loser)) === '' && (await ingressesOf(tenant, winner)) !== '',
     );
   }
   const {requests, failed} = await client.stop();
@@ -57,7 +70,56 @@ test('a hostname moves back and forth: its certificate is handed over, and the f
   expect((await ordersFor([www], began)).caused).toEqual([www]);
 });
 
-async function ingressesOf(name: string): Promise<string> {
+test('an apex passes to another Project as soon as its Project has another primary, without an order', async () => {
+  const {tenant} = await twoProjects('apex');
+  const [apex, blog] = [tenant.zone, tenant.host('blog')];
+  await tenant.records({
+    '@': 'IN A 10.244.0.1',
+    '_doorplate-challenge': `IN TXT "${tenant.token(apex)}"`,
+    blog: tenant.proof,
+  });
+  await tenant.attach('site', apex, [{from: blog}]);
+  await tenant.hosts('site', [`${apex} Live Serving`, `${blog} Live Redirecting`]);
+  const began = new Date();
+  const client = await constantClient([apex], ca);
+  const spec = {primary: blog, redirects: []};
+  await Promise.all([
+    kubectl(['patch', 'customdomain', '-n', tenant.namespace, 'site', '--type', 'merge', '-p', JSON.stringify({spec})]),
+    tenant.attach('second', apex, [], 'other'),
+  ]);
+  await tenant.hosts('second', [`${apex} Live Serving`]);
+  console.log(`another Project serves the apex after ${Date.now() - began.getTime()} ms`);
+  await answers(apex, tenant, 'other');
+  await tenant.hosts('site', [`${blog} Live Serving`]);
+  const {requests, failed} = await client.stop();
+  console.log(`${requests} requests, ${failed.length} failed`);
+  expect(failed).toEqual([]);
+  expect((await ordersFor([apex], began)).caused).toEqual([]);
+});
+
+test('a hostname moves to another Namespace of the Account: it is served as before until the one new certificate is issued', async () => {
+  const [from, to] = [await newTenant('from'), await newTenant('to')];
+  await to.belongsTo(from.namespace);
+  const www = from.host('www');
+  await from.record('www', from.proof);
+  await from.attach('site', www);
+  await from.hosts('site', [`${www} Live Serving`]);
+  await to.attach('site', www);
+  await to.reason('site', 'TargetMismatch');
+  const began = new Date();
+  const client = await constantClient([www], ca);
+  await from.record('www', to.proof);
+  await Promise.all([from.verify('site'), to.verify('site')]);
+  await to.hosts('site', [`${www} Live Serving`]);
+  await answers(www, to, 'web');
+  await eventually('the former routes are gone', async () => (await ingressesOf(from, 'site')) === '');
+  const {requests, failed} = await client.stop();
+  console.log(`${requests} requests, ${failed.length} failed`);
+  expect(failed).toEqual([]);
+  expect((await ordersFor([www], began)).caused).toEqual([www]);
+});
+
+async function ingressesOf(tenant: Tenant, name: string): Promise<string> {
   const uid = (await tenant.get(name))?.metadata.uid ?? '';
   return kubectl(['get', 'ingresses', '-n', tenant.namespace, '-l', `doorplate.dev/owner-uid=${uid}`, '-o', 'name']);
 }

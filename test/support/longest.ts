@@ -51,6 +51,7 @@ export function longestStatusOf(phase: 'AwaitingVerification' | 'Live'): CustomD
       certificate: {name: 'n'.repeat(63), notAfter: at},
       redirect: {to: primary, status: 301},
       servedUntil: at,
+      refusedFrom: at,
     })),
     conditions: ['Accepted', 'Verified', 'CertificateReady', 'RoutesReady', 'Live', 'Ready', 'Stalled'].map((type) => ({
       type,

@@ -21,7 +21,7 @@ import {cachedHostnames, type CachedRoute, cachedRoute, type RouteObject} from '
 import {
   certificateOf,
   holderOf,
-  hostnamesOf,
+  servedHostnamesOf,
   namesOf,
   namespaceOf,
   ownerOf,
@@ -113,7 +113,7 @@ export function makeCaches(client: Client, log: Logger, routeObjects: Resource<R
         servedProject: servedProjectOf,
         namespace: namespaceOf,
         uid: uidOf,
-        hostname: hostnamesOf,
+        hostname: servedHostnamesOf,
       },
     }),
     projects: new Cache<Project, Project>(client, projects, {

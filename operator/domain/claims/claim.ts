@@ -101,6 +101,8 @@ export interface ClaimInput {
   verified: boolean;
   /** The verification that status reports for this CustomDomain. */
   reported?: Verification;
+  /** The owner is another CustomDomain of the tenant, whose spec does not name the hostname any more. */
+  isLetGo?: boolean;
   /** DNS verdicts about the current owner's records, newest last. */
   rival: readonly {verdict: Verdict; at: number}[];
   takeoverConfirmationsMs: readonly number[];
@@ -158,7 +160,8 @@ export function claimStateOf(p: ClaimInput): ClaimState {
           },
         };
   }
-  if (claim.status?.holder === undefined && own && (byPlatform || p.verified || proof !== undefined)) return win();
+  const isFree = claim.status?.holder === undefined || p.isLetGo === true;
+  if (isFree && own && (byPlatform || p.verified || proof !== undefined)) return win();
   if (proof === undefined) return {kind: 'Unproven'};
   if (byPlatform) return {kind: 'Claimed', contest: false};
   const raised = {generation: (claim.status?.generation ?? 0) + 1};

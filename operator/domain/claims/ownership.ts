@@ -79,6 +79,7 @@ export function ownershipOf(
     orders,
     verified: verifiedAt !== undefined,
     reported,
+    isLetGo: facts.rival?.isLetGo ?? false,
     rival: facts.rival?.looks ?? [],
     takeoverConfirmationsMs: policy.takeoverConfirmationsMs,
   });

@@ -38,15 +38,15 @@ function acceptance(
   const [first] = refusals;
   if (!first) return 'Accepted';
   if (before?.verifiedAt === undefined || refusals.some((r) => sparing(r) === undefined)) return 'Refused';
-  // The grace period of a drift is not the grace period of a downgrade.
-  const until = before.reason === 'DNSDrifted' ? undefined : before.servedUntil;
+  // Earlier releases published the end of this grace period as servedUntil, like the end of a drift's grace period.
+  const published = before.refusedFrom ?? (sparing(before) === undefined ? undefined : before.servedUntil);
   if (sparing(first) === 'Always') {
-    if (until === undefined) return 'Accepted';
+    if (published === undefined) return 'Accepted';
     const {reason, message} = sparing(before) === 'ForGraceTime' ? before : first;
-    return {refusal: {reason: reason as ReasonName, message}, servedUntil: until};
+    return {refusal: {reason: reason as ReasonName, message}, refusedFrom: published};
   }
-  const servedUntil = until ?? timestamp(world.now + world.policy.graceTimeMs);
-  const ends = Date.parse(servedUntil);
+  const refusedFrom = published ?? timestamp(world.now + world.policy.graceTimeMs);
+  const ends = Date.parse(refusedFrom);
   if (world.now >= ends) return 'Refused';
-  return {refusal: first, servedUntil, ends};
+  return {refusal: first, refusedFrom, ends};
 }

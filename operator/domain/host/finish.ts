@@ -78,7 +78,7 @@ function entryOf(
   {certificates: [wanted]}: Routing,
 ): HostStatus {
   const {phase, reason, message} = answer;
-  const {addedAt, verifiedAt, verifiedBy, liveAt, servedUntil, redirect} = kept;
+  const {addedAt, verifiedAt, verifiedBy, liveAt, servedUntil, refusedFrom, redirect} = kept;
   const unchanged = before?.phase === phase && isSameReason(before.reason, reason);
   const zone = unchanged ? sameZone(before.zone, kept.zone) : kept.zone;
   // A retained Certificate is not reported before verification. A Certificate that is about to be created is reported together with the
@@ -100,6 +100,7 @@ function entryOf(
     ...(name !== undefined && {certificate: {name, ...(notAfter && {notAfter})}}),
     ...(redirect && {redirect}),
     ...(servedUntil !== undefined && {servedUntil}),
+    ...(refusedFrom !== undefined && {refusedFrom}),
   };
 }
 

@@ -1,6 +1,8 @@
 /** From the routes to Live, and what is said of what is Live. */
 import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../routes/edge.ts';
 import {renewalOf} from './issuing.ts';
+import {countOrder, recheckDns} from './ordering.ts';
+import {handOverMs} from './owning.ts';
 import type {HostReport, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {isAnsweredElsewhere, redirectReadAt} from './routing.ts';
@@ -106,13 +108,38 @@ export function reportLateRenewal(host: PlannedHost): Outcome | undefined {
   return step && say('Live', step);
 }
 
+/**
+ * The service of a former primary ends before it is a redirect source. Nothing is ordered for its redirect, and what the redirect waits for
+ * is not reported.
+ */
+export function reportGraceOfFormerRole(host: PlannedHost): Outcome | undefined {
+  if (!host.servesStill) return undefined;
+  const grace = reportGraceOfDowngrade(host) ?? reportGraceOfDrift(host);
+  return (
+    grace && {
+      ...recheckDns(host),
+      ...countOrder(host),
+      ...(!host.facts.certificate && {routing: {...host.former, routed: false}}),
+      ...grace,
+    }
+  );
+}
+
 /** The reason and message of a Live hostname, by its role. */
-function sayServed({hostname, role, primary, redirect}: PlannedHost): Pick<HostReport, 'reason' | 'message'> {
+function sayServed(host: PlannedHost): Pick<HostReport, 'reason' | 'message'> {
+  const {hostname, role, primary, redirect, servesStill, facts} = host;
+  if (servesStill)
+    return {
+      reason: 'Serving',
+      message: `${hostname} is served as before until ${primary.hostname} is Live and its own redirect exists.`,
+    };
   switch (role) {
     case 'FormerPrimary':
       return {
         reason: 'ServedUntilReplaced',
-        message: `${hostname} is served as before until ${primary.hostname} is Live.`,
+        message: facts.isAwaited
+          ? `${hostname} is served as before until another CustomDomain of the same account, which names it now, serves it.`
+          : `${hostname} is served as before until ${primary.hostname} is Live.`,
       };
     case 'Primary':
       return {reason: 'Serving', message: `${hostname} is served over TLS.`};
@@ -140,5 +167,9 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
 
 export function reportServed(host: PlannedHost): Outcome {
   const {reason, message} = sayServed(host);
-  return say('Live', {reason, message: host.reissue ? `${message} ${host.reissue.said}` : message});
+  const {facts, reissue, world} = host;
+  return {
+    ...(facts.isAwaited && {wakeAt: [world.now + handOverMs]}),
+    ...say('Live', {reason, message: reissue ? `${message} ${reissue.said}` : message}),
+  };
 }

@@ -18,7 +18,7 @@ export function own(host: Accepted): Owned {
   const verifiedAt = verified ? before?.verifiedAt : undefined;
   const liveAt = verified ? before?.liveAt : undefined;
   const drifted = !spared && driftEnds !== undefined;
-  const servedUntil = spared?.servedUntil ?? (driftEnds === undefined ? undefined : timestamp(driftEnds));
+  const graceEnds = [driftEnds ?? [], spared ? Date.parse(spared.refusedFrom) : []].flat();
   const {verdict} = facts;
   const isVerified =
     standing.kind === 'Held' &&
@@ -40,7 +40,8 @@ export function own(host: Accepted): Owned {
     ...(verifiedAt !== undefined && {verifiedAt}),
     ...(verifiedBy !== undefined && {verifiedBy}),
     ...(liveAt !== undefined && {liveAt}),
-    ...(servedUntil !== undefined && {servedUntil}),
+    ...(graceEnds.length > 0 && {servedUntil: timestamp(Math.min(...graceEnds))}),
+    ...(spared && {refusedFrom: spared.refusedFrom}),
     ...(zone && {zone}),
     records: recordsOf(world, question, counts, drifted ? undefined : verifiedBy),
     ...(spared && {refusal: refusalWhileSpared(host, liveAt !== undefined, driftEnds)}),
@@ -51,8 +52,10 @@ export function own(host: Accepted): Owned {
   };
 }
 
-/** How often a hostname that is handed over is decided again, ms: no event reports that the successor cannot write its routes. */
-const handOverMs = 60_000;
+/**
+ * How often a hostname that is handed over is decided again, ms: no event reports that the successor is refused or cannot write its routes.
+ */
+export const handOverMs = 60_000;
 
 /**
  * A hostname that has passed to another CustomDomain of the tenant is served as before until the successor's routes are applied: no request

@@ -37,7 +37,7 @@ function verifiedAtOf({world, addedAt, ownership}: Owned): string {
   return verifiedAt !== undefined && verifiedAt >= addedAt ? verifiedAt : timestamp(world.now);
 }
 
-/** A source that was the primary serves until its own redirect stands. */
+/** A source that was the primary serves until its own redirect exists. */
 const redirected = ({role, redirect}: HostStatus): boolean => role === 'RedirectSource' && redirect !== undefined;
 
 /**

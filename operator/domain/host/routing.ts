@@ -112,12 +112,6 @@ export const awaitHandOver = ({settlesAt}: PlannedHost): Outcome | undefined =>
 /** The phase while its certificate and routes are on their way. */
 export const phaseOf = ({servesStill}: PlannedHost): Phase => (servesStill ? 'Live' : 'Verified');
 
-/** The change of role is on its way, and no obstacle delays it. */
-export function serveUntilRedirected({hostname, primary, servesStill}: PlannedHost): Outcome | undefined {
-  const message = `${hostname} is served as before until ${primary.hostname} is Live and its own redirect stands.`;
-  return servesStill ? say('Live', {reason: 'Serving', message}) : undefined;
-}
-
 /**
  * Its routes take the place of those of its former role: another reason than what follows, so that the wait for the
  * edge begins when they are gone.

@@ -38,7 +38,8 @@ export interface Host {
  */
 export interface Spared {
   refusal: Refusal;
-  servedUntil: string;
+  /** RFC 3339. */
+  refusedFrom: string;
   ends?: number;
 }
 
@@ -58,6 +59,7 @@ export interface RetainedStatus {
   verifiedBy?: Proof;
   liveAt?: string;
   servedUntil?: string;
+  refusedFrom?: string;
   zone?: ZoneStatus;
   redirect?: HostStatus['redirect'];
   records: DnsRecordStatus[];

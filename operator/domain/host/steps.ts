@@ -30,6 +30,7 @@ import {
   reportEdgeFault,
   reportGraceOfDowngrade,
   reportGraceOfDrift,
+  reportGraceOfFormerRole,
   reportLateRenewal,
   reportServed,
 } from './live.ts';
@@ -39,7 +40,7 @@ import type {Step} from './outcome.ts';
 import {run, say} from './outcome.ts';
 import {own} from './owning.ts';
 import {prove} from './proving.ts';
-import {awaitHandOver, plan, replaceRoutes, serveUntilRedirected, writeRoutes} from './routing.ts';
+import {awaitHandOver, plan, replaceRoutes, writeRoutes} from './routing.ts';
 import type {Host, Owned, PlannedHost} from './stages.ts';
 import type {WantedHost} from '../hostnames/hosts.ts';
 import {timestamp} from '../times.ts';
@@ -59,6 +60,7 @@ const untilVerified: readonly Step<Owned>[] = [
 /** Verified, until there is a certificate. */
 const untilCertified: readonly Step<PlannedHost>[] = [
   probeEdge,
+  reportGraceOfFormerRole,
   holdOrderBack,
   recheckDns,
   moveToIssuer,
@@ -70,7 +72,6 @@ const untilCertified: readonly Step<PlannedHost>[] = [
   watchRenewal,
   reportLostCertificate,
   awaitCertificate,
-  serveUntilRedirected,
 ];
 
 /** Verified, until it is seen on the edge (rule 6). From then on it stays Live, and `probeEdge` watches it. */

@@ -86,13 +86,10 @@ export function formerPrimary({
   spec: Pick<CustomDomain['spec'], 'primary' | 'redirects'>;
   status?: CustomDomain['status'];
 }): Hostname | undefined {
-  const former = status?.hosts?.find(
-    (h) =>
-      servesAsPrimary(h) &&
-      ![spec.primary, ...(spec.redirects ?? []).map((r) => r.from)].some(
-        (written) => normalise(written) === h.hostname,
-      ),
-  )?.hostname;
+  const served = status?.hosts?.filter(servesAsPrimary) ?? [];
+  if (served.length === 0) return undefined;
+  const names = new Set([spec.primary, ...(spec.redirects ?? []).map((r) => r.from)].map(normalise));
+  const former = served.find(({hostname}) => !names.has(hostname))?.hostname;
   return former !== undefined && metadata && isStopped({metadata}, former) ? undefined : former;
 }
 

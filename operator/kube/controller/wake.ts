@@ -70,3 +70,11 @@ export const whenNewOrGone =
   <P extends HasMeta>(keysOf: KeysOf<Change<P>>): KeysOf<Change<P>> =>
   (now, before) =>
     now && before && now.metadata.uid === before.metadata.uid ? [] : keysOf(now, before);
+
+/** Only for new objects, deleted objects, and changes of the spec. */
+export const whenSpecChanges =
+  <P extends HasMeta>(keysOf: KeysOf<Change<P>>): KeysOf<Change<P>> =>
+  (now, before) =>
+    now && before && now.metadata.uid === before.metadata.uid && now.metadata.generation === before.metadata.generation
+      ? []
+      : keysOf(now, before);

@@ -1,5 +1,8 @@
 import {describe, expect, test} from '@jest/globals';
 import type {CertificatePlace} from '../../../operator/controllers/writers/owned-objects.ts';
+import type {HostStatus} from '../../../operator/api/custom-domain.ts';
+import type {CustomDomain} from '../../../operator/api/foreign.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
 import {gather, type GatherSources} from '../../../operator/controllers/gather.ts';
 import type {RouteObject} from '../../../operator/controllers/state/rendering.ts';
 import {
@@ -182,5 +185,55 @@ describe('A hostname that passes to another CustomDomain', () => {
   test('may use the Certificate of its siblings there', () => {
     expect(gathered('acme').siblings).toEqual(new Set(['uid-second']));
     expect(gathered('other').siblings).toEqual(new Set());
+  });
+});
+
+describe('A hostname that its owner does not name any more', () => {
+  const named = domain({name: 'second', uid: 'uid-second'});
+  const another = domain({name: 'second', uid: 'uid-second', primary: 'another.example.com'});
+  const gathered = (owner: CustomDomain, account = 'acme') =>
+    gather(
+      {
+        ...sources(() => true),
+        domains: {by: () => [owner]},
+        tenants: {of: () => tenantOn(enterprise, {account})},
+        claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
+      },
+      moment,
+    ).facts.get('docs.example.com')?.rival?.isLetGo;
+
+  test('is let go to the other CustomDomains of the tenant alone', () => {
+    expect([gathered(another), gathered(named), gathered(another, 'other')]).toEqual([true, false, false]);
+  });
+
+  test('is awaited by a CustomDomain that names it, until that is refused or its checks have ended', () => {
+    const live = {hostname: 'former.example.com', role: 'Primary', phase: 'Live', liveAt: timestamp(t0)} as HostStatus;
+    const former = domain();
+    former.status = {observedGeneration: 1, hosts: [live], conditions: []};
+    const awaited = (entry: Partial<HostStatus> | undefined, primary = 'former.example.com') => {
+      const sibling = domain({name: 'second', uid: 'uid-second', primary});
+      sibling.metadata.generation = 1;
+      const hosts = entry ? [{hostname: 'former.example.com', ...entry} as HostStatus] : [];
+      sibling.status = {observedGeneration: entry ? 1 : 0, hosts, conditions: []};
+      const {facts} = gather(
+        {
+          ...sources(() => true),
+          domains: {by: () => [sibling]},
+          tenants: {of: () => tenantOn(enterprise)},
+          claims: {of: (hostname) => heldClaim(hostname)},
+        },
+        {...moment, domain: former},
+      );
+      return facts.get('former.example.com')?.isAwaited ?? false;
+    };
+    expect(
+      [
+        undefined,
+        {phase: 'AwaitingVerification', reason: 'TargetMismatch'} as const,
+        {phase: 'AwaitingVerification', reason: 'VerificationExpired'} as const,
+        {phase: 'NotAccepted', reason: 'TooManyWaiting'} as const,
+      ].map((entry) => awaited(entry)),
+    ).toEqual([true, true, false, false]);
+    expect(awaited(undefined, 'another.example.com')).toBe(false);
   });
 });

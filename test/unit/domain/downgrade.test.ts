@@ -1,6 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {decide} from '../../../operator/domain/lifecycle.ts';
+import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import type {HostFacts, World} from '../../../operator/domain/world.ts';
 import {atRest, historyArbitrary, live, next} from '../../support/histories.ts';
@@ -144,6 +145,41 @@ describe('Rule 8, a downgrade never frees a name', () => {
       expect([now, entryOf(decide(at), old)?.servedUntil]).toEqual([now, timestamp(t1 + 7 * days)]);
     }
     expect(hostLines(decide({...at, now: t1 + 7 * days}))[1]).toBe(`${old} NotAccepted PlanUpgradeRequired Customer`);
+  });
+
+  test('ends sooner by a drift of DNS, and keeps its own end if DNS is corrected', () => {
+    const [drifts, t2] = [timestamp(t1 - days), t1 + hours];
+    const drifted = heldClaim(docs, 'uid-domain', {negativeSince: drifts, negativeAt: drifts, negatives: 4});
+    const facts = {[docs]: served(refuted('RecordMissing', 'Missing', [], t2)), [old]: served()};
+    const claims = claimsBy((hostname) => (hostname === docs ? drifted : heldClaim(hostname)));
+    const both = later(downgraded(bothLive(), tenantOn(free), t1), {now: t2, facts, claims});
+    const ends = ({servedUntil, refusedFrom}: Partial<HostStatus> = {}) => [servedUntil, refusedFrom];
+    expect(ends(entryOf(decide(both), docs))).toEqual([timestamp(t1 + 6 * days), timestamp(t1 + 7 * days)]);
+    expect(entryOf(decide(both), docs)?.message).toContain('is served until 2026-03-07 13:00 UTC.');
+    const corrected = later(both, {now: t2 + days, facts: all, claims: claimsBy((hostname) => heldClaim(hostname))});
+    expect(ends(entryOf(decide(corrected), docs))).toEqual([timestamp(t1 + 7 * days), timestamp(t1 + 7 * days)]);
+  });
+
+  test('begins at the downgrade, although the service was to end by a drift, whatever reason was published', () => {
+    const drifts = timestamp(t1 - days);
+    const drifted = heldClaim(docs, 'uid-domain', {negativeSince: drifts, negativeAt: drifts, negatives: 4});
+    const facts = {
+      [docs]: served({...refuted('RecordMissing', 'Missing', [], t1), certificate: certificate({ready: false})}),
+      [old]: served(),
+    };
+    const claims = claimsBy((hostname) => (hostname === docs ? drifted : heldClaim(hostname)));
+    const lostToo = later(bothLive(), {now: t1, facts, claims});
+    expect(hostLines(decide(lostToo))[0]).toContain('CertificateLost');
+    expect(entryOf(decide(lostToo), docs)?.servedUntil).toBe(timestamp(t1 + 6 * days));
+    expect(entryOf(decide(downgraded(later(lostToo))), docs)?.refusedFrom).toBe(timestamp(t1 + 7 * days));
+  });
+
+  test('keeps the end that an earlier release published', () => {
+    const before = later(downgraded(bothLive(), tenantOn(free), t1), {now: t1 + days});
+    const {status} = before.domain;
+    const hosts = status!.hosts!.map(({refusedFrom: _, ...host}) => host);
+    const upgraded = {...before, domain: {...before.domain, status: {...status!, hosts}}};
+    expect(entryOf(decide(upgraded), docs)?.servedUntil).toBe(timestamp(t1 + 7 * days));
   });
 
   test('put right within the grace time it is as if nothing had been', () => {

@@ -10,6 +10,7 @@ import {
   edgeAt,
   leaf,
   certificate,
+  claimsBy,
   conditionLines,
   days,
   domain,
@@ -580,6 +581,46 @@ describe('A redirect source', () => {
       });
       const d = replaced({certificate: absent(failed), diagnosis, orders});
       expect(linesOf(d)).toEqual([`${docs} Live IssuanceBudgetExhausted Platform`, true, ['acme']]);
+    });
+
+    test('says until when it is served once a drift is confirmed, and orders nothing', () => {
+      const at = timestamp(t0 + hours);
+      const drift = heldClaim(docs, 'uid-domain', {negativeSince: at, negativeAt: at, negatives: 4});
+      const claims = claimsBy((hostname) => (hostname === docs ? drift : heldClaim(hostname)));
+      for (const change of [{}, {certificate: absent()}, {certificate: absent(failed), diagnosis}]) {
+        const d = replaced(
+          {...change, ...refuted('RecordMissing', 'Missing', [], t0 + hours)},
+          {claims, now: t0 + hours},
+        );
+        expect(linesOf(d).slice(0, 2)).toEqual([`${docs} Live DNSDrifted Customer`, true]);
+        expect(entryOf(d, docs)?.message).toMatch(/is served until 2026-03-08 13:00 UTC\.$/);
+        const asked = d.looks.some(({hostname, what}) => hostname === docs && what === 'dns');
+        expect([asked, d.orderRequests.some(({state}) => state === 'Wanted')]).toEqual([true, false]);
+        expect(linesOf(d)[2]).toEqual(change.certificate ? both : ['acme']);
+      }
+    });
+
+    test.each([
+      ['while its certificate is on its way', {certificate: absent()}, both],
+      ['without a Certificate', {}, ['acme']],
+    ])('says until when it is served after a downgrade, %s', (_, change, namespaces) => {
+      const d = replaced(change, {tenant: tenantOn(free)});
+      expect(linesOf(d)).toEqual([`${docs} Live PlanUpgradeRequired Customer`, true, namespaces]);
+      expect(entryOf(d, docs)?.servedUntil).toMatch(/^2026-03-08T12:00:/);
+    });
+
+    test('says that the edge does not serve it any more', () => {
+      const closed = [edgeAt('192.0.2.1', {unreachable: 'connection refused'})];
+      const probes = {
+        edge: closed,
+        edgeLookedAt: t0 + 16 * minutes,
+        edgeEarlier: [0, 1, 6].map((after) => ({findings: closed, at: t0 + after * minutes})),
+      };
+      const d = replaced(
+        {certificate: absent(), formerCertificate: certificate(), ...probes},
+        {now: t0 + 16 * minutes},
+      );
+      expect(linesOf(d).slice(0, 2)).toEqual([`${docs} Live EdgeUnreachable Platform`, true]);
     });
 
     test('says what could not be written, tries it again a minute later, and serves', () => {

@@ -6,6 +6,7 @@ import {
   certificate,
   claimsBy,
   condition,
+  entryOf,
   heldClaim,
   hostLines,
   later,
@@ -21,6 +22,7 @@ import {
 } from '../../support/world.ts';
 
 const docs = 'docs.example.com';
+const www = 'www.example.com';
 const live = settled(world({facts: {[docs]: served()}}));
 const passedOn = claimsBy(() => heldClaim(docs, 'uid-successor'));
 const now = t0 + minutes;
@@ -78,5 +80,38 @@ describe('The successor', () => {
 
   test('writes none beside those of another tenant', () => {
     expect(routes({certificate: certificate()})).toEqual([]);
+  });
+});
+
+/** `docs` was the primary until `www` took its place; both are Live. */
+const replaced = (facts: HostFacts, claims = claimsBy((hostname) => heldClaim(hostname))) => {
+  const before = settled(world({redirects: [{from: www}], facts: {[docs]: served(), [www]: served()}}));
+  // The edge is probed again, because www redirected until now.
+  const probed = served({edgeLookedAt: t0 + minutes});
+  const domain = {...before.domain, spec: {...before.domain.spec, primary: www, redirects: []}};
+  const taken = later(before, {domain, claims, facts: {[docs]: {...served(), ...facts}, [www]: probed}});
+  return decide(later(settled(taken), {now: t0 + 2 * minutes}));
+};
+
+describe('A former primary', () => {
+  test('is given up when the new primary is Live', () => {
+    expect(hostLines(replaced({}))).toEqual([`${www} Live Serving Nobody`]);
+  });
+
+  test('is served on while another CustomDomain of the tenant is to take it over', () => {
+    const d = replaced({isAwaited: true});
+    expect(hostLines(d)).toEqual([`${www} Live Serving Nobody`, `${docs} Live ServedUntilReplaced Nobody`]);
+    expect(entryOf(d, docs)?.message).toContain('until another CustomDomain of the same account');
+    expect(objectLines(d).filter((line) => line.includes(docs))).not.toEqual([]);
+    expect(d.wakeAt).toBeLessThanOrEqual(t0 + 3 * minutes);
+  });
+
+  test('that has passed to another CustomDomain keeps its objects until that one serves it', () => {
+    const passed = claimsBy((hostname) => heldClaim(hostname, hostname === docs ? 'uid-successor' : undefined));
+    const of = (successor: NonNullable<HostFacts['successor']>) => replaced({successor}, passed);
+    const waiting = of({isAnnounced: false, isBlocked: false});
+    expect([hostLines(waiting)[1], waiting.handingOver]).toEqual([`${docs} Live ServedUntilReplaced Nobody`, [docs]]);
+    const over = of({isAnnounced: true, isBlocked: false, routedSince: t0 - minutes});
+    expect([hostLines(over), over.handingOver, over.forfeited]).toEqual([[`${www} Live Serving Nobody`], [], []]);
   });
 });

@@ -1,5 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../../../operator/api/foreign.ts';
+import type {ClaimWrite} from '../../../../operator/domain/claims/claim-write.ts';
 import type {ClaimInput, ClaimState} from '../../../../operator/domain/claims/claim.ts';
 import {
   belongsTo,
@@ -351,6 +352,20 @@ describe('Rule 5, a removed name is not free at once', () => {
     const released = {...claim, status};
     expect(tokenFor('i', acme, docs, released)).toBe('published');
     expect(tokenFor('i', rival, docs, released)).not.toBe(tokenFor('i', rival, docs, claim));
+  });
+
+  test('passes at once to the same tenant when its owner does not name it any more, and is verified there', () => {
+    const theirs = input({
+      claim: heldClaim(docs, 'uid-first'),
+      holder: domain({uid: 'uid-second'}),
+      checkedAt: t0,
+      isLetGo: true,
+    });
+    const {write} = claimStateOf(theirs) as {write: ClaimWrite};
+    expect([write.status.holder?.uid, write.status.generation]).toEqual(['uid-second', 0]);
+    expect(claimStateOf({...theirs, isLetGo: false})).toEqual({kind: 'Claimed', contest: true});
+    expect(claimStateOf({...theirs, verdict: no})).toEqual({kind: 'Unproven'});
+    expect(claimStateOf({...theirs, tenant: rival})).toEqual({kind: 'Claimed', contest: true});
   });
 
   test('the same tenant gets it back at once, by the record that it had published', () => {
