@@ -16,7 +16,6 @@ import type {Result} from '../kube/controller/controller.ts';
 import type {EventRecorder} from '../kube/writes/events.ts';
 import {removeFinalizer} from '../kube/writes/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
-import {doAll} from '../kube/writes/side-by-side.ts';
 import {writeStatus} from '../kube/writes/status.ts';
 import {
   all,
@@ -194,8 +193,8 @@ class CustomDomainReconciliation extends DomainReconciliation {
     this.#memory.answered(keyOf(this.object), this.plan.status.lastHandledReconcileAt);
   }
 
-  async startAttempts(attempts: readonly FreshAttempt[]): Promise<void> {
-    await doAll(attempts, (attempt) => this.deps.ownedObjects.attempt(attempt, this.decidedAt));
+  async startAttempts(attempts: readonly FreshAttempt[]): Promise<boolean> {
+    return this.deps.ownedObjects.startAttempts(attempts, this.decidedAt, this.writes);
   }
 
   scheduleProbes(looks: Decision['looks']): void {

@@ -40,7 +40,8 @@ export abstract class DomainReconciliation extends Reconciliation<CustomDomain, 
   abstract publish(): Promise<void>;
   /** Forgets the requested check that the published status answers. */
   abstract answer(): void;
-  abstract startAttempts(attempts: readonly FreshAttempt[]): Promise<void>;
+  /** Starts fresh attempts. Failures that concern a single Certificate are in `writes`. Returns whether there was such a failure. */
+  abstract startAttempts(attempts: readonly FreshAttempt[]): Promise<boolean>;
   /** Schedules DNS checks and edge probes without waiting for their results. */
   abstract scheduleProbes(looks: Decision['looks']): void;
 }
@@ -57,7 +58,9 @@ const publishVerification: DomainStage = async (r) => {
   if (becomesVerified(r.object, r.plan)) await r.publish();
 };
 
-const startAttempts: DomainStage = async (r) => r.startAttempts(r.plan.freshAttempts);
+const startAttempts: DomainStage = async (r) => {
+  if (await r.startAttempts(r.plan.freshAttempts)) r.replan();
+};
 
 const scheduleProbes: DomainStage = async (r) => r.scheduleProbes(r.plan.looks);
 

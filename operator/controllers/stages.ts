@@ -14,7 +14,7 @@ import {isOfOne} from '../kube/errors.ts';
 import type {Key, Resource} from '../kube/objects.ts';
 import {settleAll} from '../kube/writes/side-by-side.ts';
 import type {OwnedObjects, Leaving} from './writers/owned-objects.ts';
-import {Writes} from './writers/writes.ts';
+import {writeErrorOf, Writes} from './writers/writes.ts';
 import type {Claims} from './writers/claims.ts';
 import {finalizer} from '../resources/projections.ts';
 import {leavingFor} from './writers/retention.ts';
@@ -174,7 +174,7 @@ export async function ensureFinalizer<T extends Holder>(
 const rounds = 4;
 
 /**
- * Writes claims until the plan asks for none: the API server decides the owner of a hostname before anything is done for it. A refused
+ * Writes claims until the plan asks for none: the API server decides the owner of a hostname before anything is done for it. A failed
  * write is a write error of its hostname, and all other hostnames continue. Throws errors that concern more than one claim.
  */
 export async function writeClaims(r: Any): Promise<void> {
@@ -187,11 +187,7 @@ export async function writeClaims(r: Any): Promise<void> {
       if (outcome.status === 'fulfilled') return;
       if (!isOfOne(outcome.reason)) throw outcome.reason;
       const {hostname} = claims[i]!;
-      r.writes.claimErrors.set(hostname, {
-        kind: 'WriteRefused',
-        object: `DomainClaim ${hostname}`,
-        says: outcome.reason.says,
-      });
+      r.writes.claimErrors.set(hostname, writeErrorOf(`DomainClaim ${hostname}`, outcome.reason));
     });
     r.replan();
   }

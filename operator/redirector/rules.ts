@@ -14,8 +14,11 @@ const status = (code: number): RedirectRule['status'] => (code === 302 || code =
  * tells nothing. Plain HTTP of every name leads here, so a name of which no route over HTTPS stands is not told of: it gets 404.
  */
 
-/** While a write is refused, what was written before stands. Of one that is pending the redirector must know before it is asked. */
-const withRoutes: readonly ReasonName[] = ['Routed', 'RoutesPending', 'WriteRefused'];
+/**
+ * While a write is refused or fails, the routes that were written before exist. The redirector must know pending routes before a request
+ * comes.
+ */
+const withRoutes: readonly ReasonName[] = ['Routed', 'RoutesPending', 'WriteRefused', 'WriteFailed'];
 
 const isProjectRouted = ({status: said}: Project): boolean =>
   said?.conditions?.some((c) => c.type === 'RoutesReady' && withRoutes.some((reason) => reason === c.reason)) ?? false;

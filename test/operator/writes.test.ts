@@ -222,8 +222,11 @@ describe('While the API server fails at every write of a Certificate', () => {
     expect(await routes(old)).toEqual([]);
 
     await redirectFrom(next, last);
-    const waiting = {[www]: 'Live Serving', [next]: 'Verified Issuing', [last]: missing};
+    const waiting = {[www]: 'Live Serving', [next]: 'Verified WriteFailed', [last]: missing};
     await expectSoon(() => customer.hosts('web'), waiting);
+    expect((await customer.domain('web'))?.status?.hosts?.find(({hostname}) => hostname === next)?.message).toMatch(
+      /^Certificate .* could not be written; Doorplate tries again. The API server reports: Internal error occurred: failed calling webhook/,
+    );
     expect(await customer.holder(old)).toBe('CustomDomain web');
     // It is tried again with each change, and by itself after a pause that has grown.
     const wake = (value: string) =>
@@ -359,7 +362,7 @@ describe('A Project', () => {
       const {conditions = []} = (await customer.project('web'))?.status ?? {};
       return conditions.find((c) => c.type === type);
     };
-    await expectSoon(async () => (await stands('Ready'))?.reason, 'RoutesPending');
+    await expectSoon(async () => (await stands('Ready'))?.reason, 'WriteFailed');
     expect((await customer.project('web'))?.status?.host).toMatch(/^web-/);
     operator.spare();
     const isReady = async () => (await stands('Ready'))?.status;

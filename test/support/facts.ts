@@ -305,7 +305,7 @@ const any = fc.record({
   edge: fc.option(edge, {nil: undefined}),
   grant: mostly(2, ['Granted'], ['Queued', 'Exhausted', 'None'] as const),
   diagnosis: mostly<Diagnosis | undefined>(1, [undefined], diagnoses),
-  writeError: mostly<WriteError['kind'] | undefined>(20, [undefined], ['NameTaken', 'WriteRefused']),
+  writeError: mostly<WriteError['kind'] | undefined>(20, [undefined], ['NameTaken', 'WriteRefused', 'WriteFailed']),
   occupied: mostly(20, [false], [true]),
 });
 /** What is chosen about one hostname; {@link factsAt} makes facts of it. */

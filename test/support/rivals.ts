@@ -81,7 +81,9 @@ class TownReconciliation extends DomainReconciliation {
     this.wrote(this.#town.publish(this.object, this.plan.status));
   }
   answer(): void {}
-  async startAttempts(): Promise<void> {}
+  async startAttempts(): Promise<boolean> {
+    return false;
+  }
   scheduleProbes(looks: Decision['looks']): void {
     this.#town.schedule(looks);
   }

@@ -11,7 +11,7 @@ import type {FreshAttempt} from '../../domain/world.ts';
 import type {Applier} from '../../kube/writes/apply.ts';
 import type {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
-import {isKindMissing, isRefusal, StaleReadError} from '../../kube/errors.ts';
+import {isKindMissing, StaleReadError} from '../../kube/errors.ts';
 import type {HasMeta, Key, KubeObject, ObjectMeta, Resource} from '../../kube/objects.ts';
 import {keyOf, ownerReference} from '../../kube/objects.ts';
 import {doAll, failureOf, settleAll} from '../../kube/writes/side-by-side.ts';
@@ -171,8 +171,25 @@ export class OwnedObjects {
     return written || left.some((o) => o.status === 'fulfilled' && o.value);
   }
 
-  /** Starts a fresh attempt. Throws a conflict if the Certificate has changed since it was read. */
-  async attempt({certificate, request, mark}: FreshAttempt, now: number): Promise<void> {
+  /**
+   * Starts fresh attempts. All are tried, and failures that concern a single Certificate are in `writes`. Returns whether there was such a
+   * failure. Throws any other failure, such as a conflict because the Certificate has changed since it was read.
+   */
+  async startAttempts(attempts: readonly FreshAttempt[], now: number, writes: Writes): Promise<boolean> {
+    const known = writes.writeErrors.size;
+    const outcomes = await settleAll(attempts, async (attempt) => {
+      const {namespace, name} = attempt.certificate;
+      try {
+        await this.#start(attempt, now);
+      } catch (error) {
+        writes.failed(name, `${certificates.kind} ${namespace}/${name}`, error);
+      }
+    });
+    writes.add(outcomes);
+    return failureOf(outcomes) !== undefined || writes.writeErrors.size > known;
+  }
+
+  async #start({certificate, request, mark}: FreshAttempt, now: number): Promise<void> {
     if (request)
       await this.#client.delete(certificateRequests, `${request.namespace}/${request.name}`, {uid: request.uid});
     if (!mark) return;
@@ -292,9 +309,8 @@ export class OwnedObjects {
         if (outcome === 'Withheld') writes.withheld++;
         if (outcome === 'Created' || outcome === 'Applied') writes.written++;
       } catch (error) {
-        const says = isKindMissing(error) ? missing(resource) : isRefusal(error) ? error.says : undefined;
-        if (says === undefined) throw error;
-        writes.writeErrors.set(name, {kind: 'WriteRefused', object, says});
+        if (isKindMissing(error)) writes.writeErrors.set(name, {kind: 'WriteRefused', object, says: missing(resource)});
+        else writes.failed(name, object, error);
       }
     });
     writes.add(outcomes);

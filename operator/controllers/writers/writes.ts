@@ -1,6 +1,13 @@
 import type {WriteError} from '../../domain/status/write-error.ts';
-import type {ApiError} from '../../kube/errors.ts';
+import {type ApiError, isOfOne, isRefusal} from '../../kube/errors.ts';
 import {failureOf} from '../../kube/writes/side-by-side.ts';
+
+/** The failed write of an object, for status. `object`: its kind and its key. */
+export const writeErrorOf = (object: string, error: ApiError): WriteError => ({
+  kind: isRefusal(error) ? 'WriteRefused' : 'WriteFailed',
+  object,
+  says: error.says,
+});
 
 /** Most objects of one owner that one reconcile writes. A default hostname has five. */
 export const writesPerTurn = 100;
@@ -38,6 +45,15 @@ export class Writes {
       return answer;
     });
     return (await Promise.all(answers)).every((owned) => owned);
+  }
+
+  /**
+   * Records the write error of a route or Certificate. Throws the error again, unless the API server refused the object: a refused write is
+   * retried each minute, any other write with the backoff of the queue.
+   */
+  failed(name: string, object: string, error: unknown): void {
+    if (isOfOne(error)) this.writeErrors.set(name, writeErrorOf(object, error));
+    if (!isRefusal(error)) throw error;
   }
 
   add(outcomes: readonly PromiseSettledResult<unknown>[]): void {

@@ -1,4 +1,5 @@
 /** From the order to the certificate, and its renewals. */
+import type {CertificateFacts} from '../certificates/certificate.ts';
 import {none} from '../routes/hand-over.ts';
 import {asksOf, orderRequestOf} from './ordering.ts';
 import type {Outcome} from './outcome.ts';
@@ -11,7 +12,7 @@ import {reasons} from '../reasons/reasons.ts';
 import {quote} from '../text.ts';
 import type {IssuanceStep} from '../certificates/issuance.ts';
 import {afterOrder, expiryOf} from '../certificates/issuance.ts';
-import {writeErrorRetryMs, tell} from '../status/write-error.ts';
+import {type WriteError, writeErrorRetryMs, tell} from '../status/write-error.ts';
 import {timestamp} from '../times.ts';
 
 /** A refused hostname that was never Live keeps its objects and gets no new ones. */
@@ -21,7 +22,7 @@ export function keepOnHold({onHold, refusal, facts}: PlannedHost): Outcome | und
   return {...(!has && {routing: none}), ...say('Verified', refusal)};
 }
 
-/** Its objects could not be written. */
+/** Its objects could not be written. A requested fresh attempt that is due is answered when it has begun. */
 export function reportWriteError(host: PlannedHost): Outcome | undefined {
   const {world, facts} = host;
   const {now} = world;
@@ -30,9 +31,26 @@ export function reportWriteError(host: PlannedHost): Outcome | undefined {
   return {
     wakeAt: [now + writeErrorRetryMs],
     ...(!certificate && {orderRequest: orderRequestOf(host, 'Wanted', timestamp(now))}),
-    ...say(phaseOf(host), tell(writeError)),
+    ...(isAttemptDue(host) && {unanswered: true}),
+    ...say(servedDespite(writeError, host) ? 'Live' : phaseOf(host), tell(writeError)),
   };
 }
+
+/** Whether a requested fresh attempt begins now, or waits for its order. */
+function isAttemptDue(host: PlannedHost): boolean {
+  const {certificate} = host.facts;
+  const missing = certificate && !certificate.ready ? afterOrder(missingOf(host, certificate)) : undefined;
+  return [renewalOf(host).step, missing].some((step) => step?.again || step?.unanswered);
+}
+
+/**
+ * Whether a Live hostname is served as before despite a write error. A route that the API server refuses may never be as it should be. A
+ * failed write changes nothing, and the next one may succeed.
+ */
+const servedDespite = ({kind}: WriteError, host: PlannedHost): boolean =>
+  host.wasLive &&
+  (kind === 'WriteFailed' || host.routing.routed) &&
+  renewalOf(host).step?.reason !== 'CertificateExpired';
 
 /** The report about the renewal of a certificate. `next`: time of the next report. */
 export const renewalOf = ({issuance, facts: {certificate}}: PlannedHost) =>
@@ -85,16 +103,21 @@ export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
   };
 }
 
+/** A hostname that still serves was Live with another certificate than the one that is missing. */
+const missingOf = ({issuance, wasLive, servesStill}: PlannedHost, certificate: CertificateFacts) => ({
+  ...issuance,
+  wasLive: wasLive && !servesStill,
+  certificate,
+});
+
 /** Passes if the hostname has a certificate, or was Live with one. */
 export function awaitCertificate(host: PlannedHost): Outcome | undefined {
-  const {world, hostname, facts, issuance, changing, former, servesStill} = host;
+  const {world, hostname, facts, changing, former, servesStill} = host;
   const {now, policy} = world;
   const {certificate} = facts;
-  // A hostname that still serves was Live with another certificate.
-  const wasLive = host.wasLive && !servesStill;
-  if (certificate && (certificate.ready || wasLive)) return undefined;
+  if (certificate && (certificate.ready || (host.wasLive && !servesStill))) return undefined;
   const step: IssuanceStep = certificate
-    ? afterOrder({...issuance, wasLive, certificate})
+    ? afterOrder(missingOf(host, certificate))
     : {
         // Its Certificate has just been written.
         reason: 'Issuing',

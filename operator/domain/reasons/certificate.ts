@@ -113,6 +113,22 @@ export const certificateReasons = {
       howLong: 'A new attempt follows every minute.',
     },
   },
+  WriteFailed: {
+    means:
+      'The API server failed to write an object, and the next attempt may succeed: an admission webhook does not answer. ' +
+      'A Live hostname stays Live.',
+    remedy:
+      'The platform: the message has the words of the API server; correct what they name. Doorplate tries again by itself.',
+    waitingFor: 'Platform',
+    health: 'pending',
+    conditions: {CertificateReady: 'False', RoutesReady: 'False'},
+    customer: {
+      title: 'Setup is delayed',
+      body: 'This platform could not save the settings of the domain. Settings that were saved before stay.',
+      next: contactSupport,
+      howLong: 'New attempts follow by themselves.',
+    },
+  },
   EdgeUnreachable: {
     means:
       'An address of the edge does not answer, or the edge has none. A hostname that was Live before stays in the phase Live; ' +

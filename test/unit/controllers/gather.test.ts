@@ -1,4 +1,5 @@
 import {describe, expect, test} from '@jest/globals';
+import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import type {CertificatePlace} from '../../../operator/controllers/writers/owned-objects.ts';
 import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import type {CustomDomain} from '../../../operator/api/foreign.ts';
@@ -149,28 +150,30 @@ test("a decision is given the CA's names as they are known now", () => {
   ).toEqual(['ca.example']);
 });
 
-describe('A hostname that passes to another CustomDomain', () => {
-  const successor = domain({name: 'second', uid: 'uid-second'});
-  const gathered = (account: string) => {
-    const known = sources(() => true);
-    const asked: CertificatePlace[] = [];
-    const {facts} = gather(
-      {
-        ...known,
-        domains: {by: (index) => (index === 'hostname' ? [domain(), successor] : [successor])},
-        tenants: {of: () => tenantOn(enterprise, {account})},
-        claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
-        ownedObjects: {
-          ...known.ownedObjects,
-          routedSince: () => new Map([['uid-second', t0]]),
-          certificate: (place) => void asked.push(place),
-        },
+/** The facts about a hostname that passes to a CustomDomain of this account. `reason`: of the hostname in the status of its successor. */
+const gathered = (account: string, reason = 'Issuing') => {
+  const known = sources(() => true);
+  const entry = {hostname: 'docs.example.com', phase: 'Verified', reason} as HostStatus;
+  const successor = domain({name: 'second', uid: 'uid-second', status: {observedGeneration: 1, hosts: [entry]}});
+  const asked: CertificatePlace[] = [];
+  const {facts} = gather(
+    {
+      ...known,
+      domains: {by: (index) => (index === 'hostname' ? [domain(), successor] : [successor])},
+      tenants: {of: () => tenantOn(enterprise, {account})},
+      claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
+      ownedObjects: {
+        ...known.ownedObjects,
+        routedSince: () => new Map([['uid-second', t0]]),
+        certificate: (place) => void asked.push(place),
       },
-      moment,
-    );
-    return {facts: facts.get('docs.example.com'), siblings: asked[0]?.siblings};
-  };
+    },
+    moment,
+  );
+  return {facts: facts.get('docs.example.com'), siblings: asked[0]?.siblings};
+};
 
+describe('A hostname that passes to another CustomDomain', () => {
   test('is handed over within a tenant alone', () => {
     expect(gathered('acme').facts).toMatchObject({
       occupied: true,
@@ -180,6 +183,15 @@ describe('A hostname that passes to another CustomDomain', () => {
     expect(gathered('other').facts).toMatchObject({occupied: true});
     expect(gathered('other').facts).not.toHaveProperty('succeeds');
     expect(gathered('other').facts).not.toHaveProperty('successor');
+  });
+
+  test.each<[HostStatus['reason'], boolean]>([
+    ['WriteRefused', true],
+    ['NameTaken', true],
+    ['WriteFailed', false],
+    ['Issuing', false],
+  ])('is served as before unless its successor can never write its routes: %s', (reason, isBlocked) => {
+    expect(gathered('acme', reason).facts?.successor).toMatchObject({isBlocked});
   });
 
   test('may use the Certificate of its siblings there', () => {

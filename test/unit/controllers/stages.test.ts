@@ -45,6 +45,8 @@ interface Fakes {
   refused: Map<string, Error>;
   /** What the API server answers to the write of a Certificate. */
   certificateError?: Error;
+  /** What the API server answers to the first write of a fresh attempt. */
+  attemptError?: Error;
   /** The Namespace that the API server has. */
   namespace: HasMeta;
   /** What stages have changed, by the name under which they record it. */
@@ -143,8 +145,11 @@ class FakeReconciliation extends DomainReconciliation {
     this.wrote({...this.object, status: this.plan.status});
   }
   answer(): void {}
-  async startAttempts(): Promise<void> {
+  async startAttempts(): Promise<boolean> {
     this.done.push('attempts');
+    const {attemptError} = this.#fakes;
+    if (attemptError) this.writes.add([{status: 'rejected', reason: attemptError}]);
+    return attemptError !== undefined;
   }
   scheduleProbes(): void {
     this.done.push('probes');
@@ -171,7 +176,7 @@ describe('A claim that cannot be written', () => {
     await expect(carryOut(domainStages, r)).rejects.toBe(failing);
     expect(r.done).toEqual([`claim ${docs}`, `claim ${old} refused`, ...usual]);
     expect([...r.writes.claimErrors]).toEqual([
-      [old, {kind: 'WriteRefused', object: `DomainClaim ${old}`, says: 'the webhook is away'}],
+      [old, {kind: 'WriteFailed', object: `DomainClaim ${old}`, says: 'the webhook is away'}],
     ]);
   });
 
@@ -187,6 +192,12 @@ test('a Certificate that cannot be written holds up no later stage: status is pu
   const r = new FakeReconciliation({certificateError: failing});
   await expect(carryOut(domainStages, r)).rejects.toBe(failing);
   expect(r.done).toEqual(usual);
+});
+
+test('a fresh attempt that fails holds up no later stage: status is decided again with the failure, and the queue tries again', async () => {
+  const r = new FakeReconciliation({attemptError: failing});
+  await expect(carryOut(domainStages, r)).rejects.toBe(failing);
+  expect([r.done, r.plans]).toEqual([usual, 2]);
 });
 
 describe('The Namespace', () => {

@@ -43,6 +43,15 @@ const stalled = absent({
 });
 const failed = absent({attemptAt: timestamp(t0 - minutes), failure: 'order is invalid', request: pending});
 
+const lateRenewal = certificate({
+  renewalTime: timestamp(t0 - 20 * 24 * 60 * minutes),
+  notAfter: timestamp(t0 + 24 * 60 * minutes),
+  attemptAt: timestamp(t0 - minutes),
+  waiting: 'order is pending',
+  request: pending,
+});
+const writeError = {kind: 'WriteFailed', object: 'Certificate acme/docs', says: 'the webhook is away'} as const;
+
 describe('A fresh attempt', () => {
   test('deletes the CertificateRequest of a stalled issuance, by its UID, and answers the Re-verify', () => {
     const d = asked({...proven(t0), certificate: stalled}, {});
@@ -55,6 +64,23 @@ describe('A fresh attempt', () => {
     ]);
     expect(d.status.lastHandledReconcileAt).toBe('now');
     expect(d.status.hosts?.[0]).toMatchObject({phase: 'Verified', reason: 'Issuing'});
+  });
+
+  test.each([
+    ['in place of a stalled one', stalled],
+    ['in place of a failed one', failed],
+    ['of a renewal that is late', lateRenewal],
+  ])('%s that could not be written leaves the request unanswered, and its Certificate is named', (_, known) => {
+    const d = asked({...proven(t0), certificate: known, writeError}, {});
+    expect([d.status.lastHandledReconcileAt, d.status.hosts?.[0]?.reason]).toEqual([undefined, 'WriteFailed']);
+    expect(d.status.hosts?.[0]?.message).toBe(
+      'Certificate acme/docs could not be written; Doorplate tries again. The API server reports: the webhook is away',
+    );
+  });
+
+  test('that is not due leaves no request unanswered, whatever could not be written', () => {
+    const d = asked({...proven(t0), certificate: certificate(), writeError}, {});
+    expect([d.status.lastHandledReconcileAt, d.status.hosts?.[0]?.reason]).toEqual(['now', 'WriteFailed']);
   });
 
   test('marks the Certificate of a failed issuance for another attempt', () => {

@@ -711,6 +711,33 @@ describe('A redirect source', () => {
   });
 });
 
+const stands = (isWhole: boolean) => ({serves: {since: t0 - hours, isWhole}});
+
+describe('A Live hostname whose objects cannot be written', () => {
+  const refused = {kind: 'WriteRefused', object: 'Certificate acme/docs', says: 'no'} as const;
+  const failed = {kind: 'WriteFailed', object: 'Ingress acme/docs', says: 'the webhook is away'} as const;
+  const routeRefused = {...refused, object: 'Ingress acme/docs'} as const;
+  const expired = certificate({renewalTime: timestamp(t0 - 30 * days), notAfter: timestamp(t0 - seconds)});
+  test.each<[string, HostFacts, string]>([
+    ['stays Live if its Certificate is refused', {writeError: refused}, 'Live WriteRefused'],
+    ['stays Live if the write of a route fails', {writeError: failed, standing: stands(false)}, 'Live WriteFailed'],
+    [
+      'is Verified if its route is refused, and is not as it should be',
+      {writeError: routeRefused, standing: stands(false)},
+      'Verified WriteRefused',
+    ],
+    [
+      'is Verified if its certificate has expired',
+      {writeError: refused, certificate: expired},
+      'Verified WriteRefused',
+    ],
+  ])('%s', (_, facts, state) => {
+    const live = settled(world({facts: {[docs]: served()}}));
+    const d = decide(later(live, {facts: {[docs]: served(facts)}}));
+    expect(hostLines(d)).toEqual([`${docs} ${state} Platform`]);
+  });
+});
+
 describe('Waiting for DNS', () => {
   const rows: [string, number | undefined, number, number | undefined][] = [
     ['at once when nobody has asked yet', undefined, 0, 0],

@@ -57,6 +57,11 @@ function live(
   });
 }
 const asked = (...of: Parameters<typeof live>) => decide(live(...of));
+
+test('a reissue whose attempt could not be written stays requested, and the hostname stays Live', () => {
+  const d = asked({writeError: {kind: 'WriteFailed', object: 'Certificate acme/docs', says: 'the webhook is away'}});
+  expect([hostLines(d), d.status.lastHandledReissueAt]).toEqual([[`${docs} Live WriteFailed Platform`], undefined]);
+});
 const onItsWay =
   'docs.example.com is served over TLS. A new certificate with a new key was requested and is on its way.';
 const attempts = (change: Partial<CertificateFacts>) =>

@@ -116,7 +116,7 @@ const routed = (reason: string, status: Partial<ProjectStatus> = {}): Project =>
 test.each<[string, Project, object[]]>([
   ['nothing before it has a host', routed('Routed', {host: undefined}), []],
   ['nothing before it has conditions', projectOf({conditions: undefined}), []],
-  ...['Routed', 'RoutesPending', 'WriteRefused'].map((reason): [string, Project, object[]] => [
+  ...['Routed', 'RoutesPending', 'WriteRefused', 'WriteFailed'].map((reason): [string, Project, object[]] => [
     `that its default host goes to HTTPS, 308, while its routes stand: ${reason}`,
     routed(reason),
     [{host: target, to: target, status: 308}],

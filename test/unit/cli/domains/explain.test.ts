@@ -79,6 +79,7 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   IssuanceStalled: [platform, `ask for a fresh attempt (${again})`],
   NameTaken: [platform, 'Delete or rename that object'],
   WriteRefused: [platform, 'Correct what they name'],
+  WriteFailed: [platform, 'correct what they name'],
   EdgeUnreachable: [platform, 'bring the edge back'],
   EdgeNotServing: [platform, 'must check its ingress controller'],
   EdgePending: [waiting, 'Nothing.'],

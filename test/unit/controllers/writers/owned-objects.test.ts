@@ -193,10 +193,14 @@ describe('An owner of many objects', () => {
     expect([sent(), standing.size, writeErrors.size, unfinished]).toEqual([300, 100, 200, false]);
   });
 
-  test('hears of the one that the API server fails at when the others are written', async () => {
+  test('has the failure of one write named, and thrown for a retry, when the others are written', async () => {
     const {apply, standing} = childrenOf(new Set(['r0']), {status: 500, body: 'the webhook is away'});
     const {failed, changed, writeErrors} = await apply();
-    expect([failed?.says, changed, writeErrors.size]).toEqual(['the webhook is away', true, 0]);
+    expect([failed?.says, changed, [...writeErrors.values()]]).toEqual([
+      'the webhook is away',
+      true,
+      [{kind: 'WriteFailed', object: 'Ingress acme/r0', says: 'the webhook is away'}],
+    ]);
     expect(standing.has('acme/r1')).toBe(true);
   });
 
@@ -214,6 +218,64 @@ describe('An owner of many objects', () => {
     ['knows nobody', 401],
   ])('is not brought further while the API server %s', async (_, status) => {
     await expect(childrenOf(new Set(['r0']), {status, body: ''}).apply()).rejects.toThrow(ApiError);
+  });
+});
+
+/** Three attempts whose CertificateRequests are deleted, while the API server answers so to the deletion of the first. */
+async function started(answer: {status: number; body: string}) {
+  const sent: string[] = [];
+  const client = {
+    delete: async (_: unknown, key: string) => {
+      sent.push(key);
+      if (key === 'acme/r0') throw new ApiError(answer);
+      return 'Deleted';
+    },
+  } as unknown as Client;
+  const caches = {certificates: cacheOf(), routes: cacheOf(), requests: cacheOf()};
+  const [applier, resting] = [{} as Applier, {} as RetainedCertificates];
+  const children = new OwnedObjects({
+    client,
+    applier,
+    resting,
+    ...caches,
+    beforeCertificatesAreRemoved: async () => {},
+  });
+  const writes = new Writes(async () => true);
+  const attempts = ['r0', 'r1', 'r2'].map((name) => ({
+    certificate: {namespace: 'acme', name: `of-${name}`},
+    request: {namespace: 'acme', name, uid: `uid-${name}`},
+    mark: false,
+  }));
+  const outcome = await children.startAttempts(attempts, 0, writes).catch((error: unknown) => error);
+  return {sent, outcome, writes};
+}
+
+describe('Fresh attempts', () => {
+  const all = ['acme/r0', 'acme/r1', 'acme/r2'];
+
+  test('are all tried when one fails: the failure is named by its Certificate, and thrown for a retry', async () => {
+    const {sent, outcome, writes} = await started({status: 500, body: 'the webhook is away'});
+    expect([sent, outcome, [...writes.writeErrors], writes.failure()?.says]).toEqual([
+      all,
+      true,
+      [['of-r0', {kind: 'WriteFailed', object: 'Certificate acme/of-r0', says: 'the webhook is away'}]],
+      'the webhook is away',
+    ]);
+  });
+
+  test('that the API server refuses are named, and retried each minute', async () => {
+    const {sent, outcome, writes} = await started({status: 403, body: 'no'});
+    expect([sent, outcome, [...writes.writeErrors.values()], writes.failure()]).toEqual([
+      all,
+      true,
+      [{kind: 'WriteRefused', object: 'Certificate acme/of-r0', says: 'no'}],
+      undefined,
+    ]);
+  });
+
+  test('whose copies are old throw the conflict after all were tried, so that the reconcile starts over', async () => {
+    const {sent, outcome, writes} = await started({status: 409, body: ''});
+    expect([sent, outcome, writes.writeErrors.size]).toEqual([all, expect.any(ApiError), 0]);
   });
 });
 
