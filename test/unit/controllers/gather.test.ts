@@ -1,7 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import type {CertificatePlace} from '../../../operator/controllers/writers/owned-objects.ts';
-import type {HostStatus} from '../../../operator/api/custom-domain.ts';
 import type {CustomDomain} from '../../../operator/api/foreign.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import {gather, type GatherSources} from '../../../operator/controllers/gather.ts';

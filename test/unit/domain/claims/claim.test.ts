@@ -1,6 +1,5 @@
 import {describe, expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../../../operator/api/foreign.ts';
-import type {ClaimWrite} from '../../../../operator/domain/claims/claim-write.ts';
 import type {ClaimInput, ClaimState} from '../../../../operator/domain/claims/claim.ts';
 import {
   belongsTo,
@@ -361,8 +360,10 @@ describe('Rule 5, a removed name is not free at once', () => {
       checkedAt: t0,
       isLetGo: true,
     });
-    const {write} = claimStateOf(theirs) as {write: ClaimWrite};
-    expect([write.status.holder?.uid, write.status.generation]).toEqual(['uid-second', 0]);
+    expect(claimStateOf(theirs)).toMatchObject({
+      kind: 'Winning',
+      write: {status: {holder: {uid: 'uid-second'}, generation: 0}},
+    });
     expect(claimStateOf({...theirs, isLetGo: false})).toEqual({kind: 'Claimed', contest: true});
     expect(claimStateOf({...theirs, verdict: no})).toEqual({kind: 'Unproven'});
     expect(claimStateOf({...theirs, tenant: rival})).toEqual({kind: 'Claimed', contest: true});
