@@ -156,6 +156,27 @@ describe('cert-manager', () => {
     expect(refused).toBe(2);
   });
 
+  test('has failed a request, and a fresh attempt cannot be written: status names that, and the request is answered when it has begun', async () => {
+    const {customer, www} = await issuing();
+    await platform.certManager.fail(www, 'the order is invalid');
+    await operator.rest();
+    const message = 'failed calling webhook "requests.example.com": connection refused';
+    const body = JSON.stringify({kind: 'Status', status: 'Failure', reason: 'InternalError', message});
+    operator.proxy.fate = ({method, url}) =>
+      method === 'DELETE' && url.pathname.includes('/certificaterequests/') ? {status: 500, body} : 'forward';
+    const value = new Date().toISOString();
+    await customer.change(customDomains, 'web', {metadata: {annotations: {'doorplate.dev/requestedAt': value}}});
+    await expectHost(customer, www, 'Verified WriteFailed');
+    const {hosts, lastHandledReconcileAt} = (await customer.domain('web'))!.status!;
+    expect(hosts?.[0]?.message).toContain(message);
+    expect(lastHandledReconcileAt).not.toBe(value);
+    operator.spare();
+    await expectSoon(async () => (await customer.domain('web'))?.status?.lastHandledReconcileAt, value, {
+      atLeastMs: 60_000,
+    });
+    expect(platform.certManager.orders.get(www)).toBe(2);
+  });
+
   test('reports a failed request, and the reason in its Challenge: status quotes the reason', async () => {
     const {customer, www} = await issuing();
     const uid = await uidOf(customer);

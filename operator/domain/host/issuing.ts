@@ -2,7 +2,7 @@
 import type {CertificateFacts} from '../certificates/certificate.ts';
 import {none} from '../routes/hand-over.ts';
 import {asksOf, orderRequestOf} from './ordering.ts';
-import type {Outcome} from './outcome.ts';
+import type {Asks, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {phaseOf} from './routing.ts';
 import type {PlannedHost} from './stages.ts';
@@ -31,16 +31,23 @@ export function reportWriteError(host: PlannedHost): Outcome | undefined {
   return {
     wakeAt: [now + writeErrorRetryMs],
     ...(!certificate && {orderRequest: orderRequestOf(host, 'Wanted', timestamp(now))}),
-    ...(isAttemptDue(host) && {unanswered: true}),
+    ...attemptDespite(host),
     ...say(servedDespite(writeError, host) ? 'Live' : phaseOf(host), tell(writeError)),
   };
 }
 
-/** Whether a requested fresh attempt begins now, or waits for its order. */
-function isAttemptDue(host: PlannedHost): boolean {
+/**
+ * During a write error, no attempt begins. The request for an attempt that is due stays unanswered, and cert-manager's messages about the
+ * last attempt stay known, so that the next decision without a write error begins it.
+ */
+function attemptDespite(host: PlannedHost): Pick<Asks, 'looks' | 'unanswered'> {
   const {certificate} = host.facts;
   const missing = certificate && !certificate.ready ? afterOrder(missingOf(host, certificate)) : undefined;
-  return [renewalOf(host).step, missing].some((step) => step?.again || step?.unanswered);
+  const asks = [renewalOf(host).step, missing].flatMap((step) => (step ? asksOf(step, host) : []));
+  return {
+    looks: asks.flatMap(({looks = []}) => looks),
+    ...(asks.some(({freshAttempt, unanswered}) => freshAttempt || unanswered) && {unanswered: true}),
+  };
 }
 
 /**

@@ -73,6 +73,8 @@ describe('A fresh attempt', () => {
   ])('%s that could not be written leaves the request unanswered, and its Certificate is named', (_, known) => {
     const d = asked({...proven(t0), certificate: known, writeError}, {});
     expect([d.status.lastHandledReconcileAt, d.status.hosts?.[0]?.reason]).toEqual([undefined, 'WriteFailed']);
+    // The messages that were read stay known: the next decision begins the attempt again.
+    expect(d.looks.map(({what}) => what)).toContain('issuance');
     expect(d.status.hosts?.[0]?.message).toBe(
       'Certificate acme/docs could not be written; Doorplate tries again. The API server reports: the webhook is away',
     );
