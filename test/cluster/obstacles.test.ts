@@ -11,7 +11,7 @@ import {redirected} from '../support/visitor.ts';
 
 let tenant: Tenant;
 let ca: string;
-const names = ['lost', 'held', 'taken', 'kept', 'refused'];
+const names = ['lost', 'held', 'taken', 'kept', 'refused', 'failing'];
 const targets = new Map<string, string>();
 /** The record that proves a hostname of the CustomDomain of this name. */
 const proof = (name: string) => `IN CNAME ${targets.get(name)}.`;
@@ -32,7 +32,8 @@ beforeAll(async () => {
     refused: proof('refused'),
   });
   await tenant.attach('lost', tenant.host('lost'), [{from: tenant.host('old-lost')}], 'lost');
-  for (const name of ['held', 'taken', 'kept', 'refused']) await tenant.attach(name, tenant.host(name), [], name);
+  for (const name of ['held', 'taken', 'kept', 'refused', 'failing'])
+    await tenant.attach(name, tenant.host(name), [], name);
 });
 afterAll(async () => {
   await tenant?.remove();
@@ -187,6 +188,41 @@ test('a route that the API server refuses to change is reported in its words, an
   await api().patch(ingresses, key, {metadata: {ownerReferences: [ours]}}, {type: 'merge'});
   await tenant.wait('refused', 'Ready');
   await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'refused']);
+});
+
+test('a hostname whose Certificate cannot be written while a webhook is away says so, and goes Live when the webhook is gone', async () => {
+  const name = `away-${tenant.namespace}`;
+  const webhook = {
+    name: 'away.example.com',
+    // Nothing listens there.
+    clientConfig: {url: 'https://127.0.0.1:9/'},
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    timeoutSeconds: 1,
+    admissionReviewVersions: ['v1'],
+    namespaceSelector: {matchLabels: {'kubernetes.io/metadata.name': tenant.namespace}},
+    rules: [
+      {
+        apiGroups: ['cert-manager.io'],
+        apiVersions: ['*'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: ['certificates'],
+      },
+    ],
+  };
+  const kind = 'ValidatingWebhookConfiguration';
+  await apply([{apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: {name}, webhooks: [webhook]}]);
+  try {
+    await tenant.record('failing', proof('failing'));
+    const domain = await tenant.reason('failing', 'WriteFailed');
+    expect(domain.status?.hosts?.[0]).toMatchObject({phase: 'Verified', waitingFor: 'Platform'});
+    expect(domain.status?.hosts?.[0]?.message).toContain('failed calling webhook "away.example.com"');
+  } finally {
+    await kubectl(['delete', 'validatingwebhookconfiguration', name]);
+  }
+  await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'failing', 'doorplate.dev/requestedAt=again']);
+  await tenant.wait('failing', 'Ready');
+  await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'failing']);
 });
 
 test('a CustomDomain whose labels leave no room for its status says so, and what to do', async () => {
