@@ -11,6 +11,7 @@ import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import type {Decision, FreshAttempt, Policy, World} from '../domain/world.ts';
 import {cut} from '../api/rules.ts';
+import type {Change} from '../kube/cache/cache.ts';
 import type {Client} from '../kube/client/client.ts';
 import type {Result} from '../kube/controller/controller.ts';
 import type {EventRecorder} from '../kube/writes/events.ts';
@@ -24,6 +25,7 @@ import {
   on,
   onItself,
   type ChangeSource,
+  type KeysOf,
   type Wake,
   whenNewOrGone,
   whenSpecChanges,
@@ -78,13 +80,21 @@ export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' |
   now?: () => number;
 }
 
+/** Without the changed CustomDomain itself. */
+const others =
+  (keysOf: KeysOf<Change<CustomDomain>>): KeysOf<Change<CustomDomain>> =>
+  (now, before) => {
+    const changed = new Set([now, before].flatMap((domain) => (domain ? keyOf(domain) : [])));
+    return keysOf(now, before).filter((key) => !changed.has(key));
+  };
+
 /** The changes that wake CustomDomains. */
 export const wakeDomains = (
   c: Caches,
   {tenants, issuer, looks, orders, firsts, waiting, plainHttp, edgeAddresses, edgeHealth}: DomainSources,
 ): Wake[] => [
   onItself(c.domains),
-  on(c.domains, whenSpecChanges(by(c.domains, 'hostname', servedHostnamesOf))),
+  on(c.domains, whenSpecChanges(others(by(c.domains, 'hostname', servedHostnamesOf)))),
   on(firsts, by(c.domains, 'project', asIs)),
   on(waiting, asIs),
   on(c.projects, by(c.domains, 'project', namespacedNameOf)),

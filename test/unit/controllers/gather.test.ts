@@ -199,22 +199,23 @@ describe('A hostname that passes to another CustomDomain', () => {
   });
 });
 
+/** Whether the owner of a hostname, who is of this account, has let it go. */
+const isLetGo = (owner: CustomDomain, account = 'acme') =>
+  gather(
+    {
+      ...sources(() => true),
+      domains: {by: () => [owner]},
+      tenants: {of: () => tenantOn(enterprise, {account})},
+      claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
+    },
+    moment,
+  ).facts.get('docs.example.com')?.rival?.isLetGo;
+
 describe('A hostname that its owner does not name any more', () => {
   const named = domain({name: 'second', uid: 'uid-second'});
   const another = domain({name: 'second', uid: 'uid-second', primary: 'another.example.com'});
-  const gathered = (owner: CustomDomain, account = 'acme') =>
-    gather(
-      {
-        ...sources(() => true),
-        domains: {by: () => [owner]},
-        tenants: {of: () => tenantOn(enterprise, {account})},
-        claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
-      },
-      moment,
-    ).facts.get('docs.example.com')?.rival?.isLetGo;
-
   test('is let go to the other CustomDomains of the tenant alone', () => {
-    expect([gathered(another), gathered(named), gathered(another, 'other')]).toEqual([true, false, false]);
+    expect([isLetGo(another), isLetGo(named), isLetGo(another, 'other')]).toEqual([true, false, false]);
   });
 
   test('is awaited by a CustomDomain that names it, until that is refused or its checks have ended', () => {

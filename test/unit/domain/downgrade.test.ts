@@ -56,6 +56,8 @@ const spec = (at: World, primary: string, sources: readonly string[]): World => 
 const start = (limit: number, primary: string, sources: readonly string[]) =>
   world({plan: plan(`of-${limit}`, limit), primary, redirects: sources.map((from) => ({from}))});
 
+const ends = ({servedUntil, refusedFrom}: Partial<HostStatus> = {}) => [servedUntil, refusedFrom];
+
 describe('Rule 8, a downgrade never frees a name', () => {
   const t1 = t0 + hours;
 
@@ -153,7 +155,6 @@ describe('Rule 8, a downgrade never frees a name', () => {
     const facts = {[docs]: served(refuted('RecordMissing', 'Missing', [], t2)), [old]: served()};
     const claims = claimsBy((hostname) => (hostname === docs ? drifted : heldClaim(hostname)));
     const both = later(downgraded(bothLive(), tenantOn(free), t1), {now: t2, facts, claims});
-    const ends = ({servedUntil, refusedFrom}: Partial<HostStatus> = {}) => [servedUntil, refusedFrom];
     expect(ends(entryOf(decide(both), docs))).toEqual([timestamp(t1 + 6 * days), timestamp(t1 + 7 * days)]);
     expect(entryOf(decide(both), docs)?.message).toContain('is served until 2026-03-07 13:00 UTC.');
     const corrected = later(both, {now: t2 + days, facts: all, claims: claimsBy((hostname) => heldClaim(hostname))});
@@ -177,7 +178,7 @@ describe('Rule 8, a downgrade never frees a name', () => {
   test('keeps the end that an earlier release published', () => {
     const before = later(downgraded(bothLive(), tenantOn(free), t1), {now: t1 + days});
     const {status} = before.domain;
-    const hosts = status!.hosts!.map(({refusedFrom: _, ...host}) => host);
+    const hosts = status!.hosts!.map((host) => ({...host, refusedFrom: undefined}) as unknown as HostStatus);
     const upgraded = {...before, domain: {...before.domain, status: {...status!, hosts}}};
     expect(entryOf(decide(upgraded), docs)?.servedUntil).toBe(timestamp(t1 + 7 * days));
   });
