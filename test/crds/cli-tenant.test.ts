@@ -486,6 +486,102 @@ describe('A tenant that checks hostnames before they are applied', () => {
   });
 });
 
+/** A hostname that was Live before something happened, and is served until then. */
+const servedUntil = new Date(Date.now() + 48 * 3_600_000).toISOString().replace(/\.\d+/, '.000');
+const endsSoon = (reason: string, message: string): Partial<Host> => ({
+  ...live,
+  reason,
+  message: `${message} docs.example.com is served until then.`,
+  waitingFor: 'Customer',
+  verifiedAt: '2026-01-01T00:00:00Z',
+  liveAt: '2026-01-01T00:00:00Z',
+  certificate: {name: 'docs', notAfter: '2030-01-01T00:00:00Z'},
+  servedUntil,
+});
+const works = {...endsSoon('Serving', ''), waitingFor: 'Nobody', servedUntil: undefined} as const;
+
+/** The phases and reasons that a check foresees for the CustomDomain `docs` and further hostnames, and its exit code. */
+async function checked(...hostnames: string[]) {
+  const {code, stdout} = await cli(tenant, 'check', ...hostnames, '-o', 'json');
+  const {hosts} = JSON.parse(stdout) as {hosts: (Host & {clear: boolean})[]};
+  return {code, hosts: hosts.map((h) => `${h.clear} ${h.phase} ${h.reason} ${h.servedUntil ?? '-'}`), read: hosts};
+}
+
+describe('A tenant that checks what status says already', () => {
+  beforeAll(() => {
+    for (const name of ['docs', 'new', 'old']) dns.point(`${name}.example.com`, target);
+  });
+  afterAll(() => client.delete(customDomains, 'acme/docs'));
+
+  test('learns that a hostname is served until a time, because the plan has no custom domains any more', async () => {
+    const refused = 'The account acme is on the plan tiny, which does not allow custom domains. Upgrade the plan.';
+    await attach({hosts: [host(endsSoon('PlanUpgradeRequired', refused))]});
+    const {code, hosts, read} = await checked('docs.example.com', 'new.example.com');
+    expect([code, hosts]).toEqual([
+      4,
+      [`false Live PlanUpgradeRequired ${servedUntil}`, 'false NotAccepted PlanUpgradeRequired -'],
+    ]);
+    expect(read.map(({message}) => message)).toEqual([`${refused} docs.example.com is served until then.`, refused]);
+    const {stdout} = await cli(tenant, 'check', 'docs.example.com');
+    expect(stdout).toMatch(/Until .*: until then it is served/);
+  });
+
+  test('learns that the plan refuses it after that', async () => {
+    await attach({hosts: [host({phase: 'NotAccepted', reason: 'PlanUpgradeRequired'})]});
+    expect(await checked('docs.example.com')).toMatchObject({
+      code: 4,
+      hosts: ['false NotAccepted PlanUpgradeRequired -'],
+    });
+  });
+
+  test('learns how many hostnames the plan allows by those that it refuses', async () => {
+    const domain = await attach({});
+    const spec = {redirects: [{from: 'old.example.com'}]};
+    const changed = await client.patch<CustomDomain>(customDomains, 'acme/docs', {spec}, {type: 'merge'});
+    expect(changed.metadata.uid).toBe(domain.metadata.uid);
+    const old = {...endsSoon('HostnameLimitReached', 'The plan allows 1.'), hostname: 'old.example.com'};
+    await say({hosts: [host(works), host({...old, role: 'RedirectSource', addedAt: '2026-01-02T00:00:00Z'})]}, changed);
+    const {code, hosts} = await checked('docs.example.com', 'new.example.com');
+    expect([code, hosts]).toEqual([
+      4,
+      [
+        'true Live Serving -',
+        'false NotAccepted HostnameLimitReached -',
+        `false Live HostnameLimitReached ${servedUntil}`,
+      ],
+    ]);
+  });
+
+  test('learns until when a hostname is served whose record is gone', async () => {
+    dns.point('docs.example.com', 'elsewhere.example');
+    await attach({hosts: [host(endsSoon('DNSDrifted', 'It is gone.'))]});
+    const {code, hosts} = await checked('docs.example.com');
+    dns.point('docs.example.com', target);
+    expect([code, hosts]).toEqual([4, [`false Live DNSDrifted ${servedUntil}`]]);
+  });
+
+  // All reasons: test/unit/cli/check/published.test.ts.
+  test.each<[code: number, says: string, change: Partial<Host>]>([
+    [5, 'Live EdgeUnreachable', works],
+    [4, 'AwaitingVerification HostnameClaimed', {}],
+    [4, 'AwaitingVerification VerificationExpired', {}],
+  ])('ends with %i if status says %s, which the check does not see', async (code, says, change) => {
+    const [phase, reason] = says.split(' ') as [Host['phase'], string];
+    await attach({hosts: [host({...change, phase, reason, waitingFor: code === 5 ? 'Platform' : 'Customer'})]});
+    expect(await checked('docs.example.com')).toMatchObject({code, hosts: [`false ${says} -`]});
+  });
+
+  test('ends with 0 if status says that it is served, or on its way', async () => {
+    for (const change of [
+      works,
+      {...works, phase: 'Verified', reason: 'Issuing', waitingFor: 'CertificateAuthority'},
+    ]) {
+      await attach({hosts: [host(change as Partial<Host>)]});
+      expect(await checked('docs.example.com')).toMatchObject({code: 0, hosts: [expect.stringMatching(/^true /)]});
+    }
+  });
+});
+
 describe('Any kubeconfig', () => {
   test('with a credential plugin works', async () => {
     const plugin = join(folder, 'credentials.sh');

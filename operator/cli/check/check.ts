@@ -11,7 +11,7 @@ import {keyOf} from '../../kube/objects.ts';
 import type {Call} from '../command.ts';
 import type {Attached} from '../domains/domains.ts';
 import {UsageError} from '../errors.ts';
-import {type ExitCode, exitCodeOf, exitCodeOfAll, exitCodes} from '../exit-code.ts';
+import {type ExitCode, exitCodeOfAll} from '../exit-code.ts';
 import {explainHost, sayExplanation} from '../domains/explain.ts';
 import {json, table} from '../output.ts';
 import {requiredSettings} from '../settings.ts';
@@ -19,6 +19,7 @@ import type {Connection} from '../surroundings.ts';
 import type {CheckCommandOptions} from './options.ts';
 import {Foresight} from './foresee.ts';
 import {type CheckFacts, knownOf} from './known.ts';
+import {isClear} from './published.ts';
 import {askedOf, type Resolver} from './resolvers.ts';
 import {type Subject, subjectsIn, textsOf, withHostnames} from './subjects.ts';
 
@@ -109,13 +110,6 @@ const attached = ({metadata: {namespace = '', name}}: CustomDomain, host: HostVi
 function nextOf(host: HostView, nexts: readonly HostView[]): Pick<Foreseen, 'next'> {
   const next = nexts.find(({hostname}) => hostname === host.hostname);
   return host.phase !== 'NotAccepted' || !next || next.reason === host.reason || isClear(next) ? {} : {next};
-}
-
-/** Whether a hostname is served with no end in sight, or verified with no action needed: a certificate would be ordered, or exists. */
-function isClear(host: HostView): boolean {
-  const code = exitCodeOf(host);
-  if (host.phase === 'Live') return code === exitCodes.Done;
-  return host.phase === 'Verified' && (code === exitCodes.Waiting || code === exitCodes.Done);
 }
 
 function tell(foreseen: readonly Foreseen[], notChecked: readonly string[], call: Call<CheckCommandOptions>): void {

@@ -19,7 +19,8 @@ import type {Verdict} from '../../domain/verification/method.ts';
 import type {Question} from '../../domain/verification/records.ts';
 import {timestamp} from '../../domain/times.ts';
 import type {Look} from '../../domain/world.ts';
-import {anyPlan, type CheckFacts} from './known.ts';
+import type {CheckFacts} from './known.ts';
+import {anyPlan, withPublished} from './published.ts';
 
 /** A DNS check with CAA records. */
 export type AskDns = (question: Question) => Promise<Verdict>;
@@ -44,9 +45,10 @@ export class Foresight {
     this.#startedAt = this.#now();
   }
 
-  /** The status that a CustomDomain of `known.domains` would get. */
-  of(domain: CustomDomain): Promise<CustomDomainStatus> {
-    return this.#decide(domain, this.#known);
+  /** The status that a CustomDomain of `known.domains` would get. Status itself says what no check can find. */
+  async of(domain: CustomDomain): Promise<CustomDomainStatus> {
+    const {hosts, ...status} = await this.#decide(domain, this.#known);
+    return {...status, ...(hosts && {hosts: withPublished(hosts, domain.status?.hosts ?? [], this.#known)})};
   }
 
   /** The same as if everything but its hostnames were accepted: the next state after a refusal. */

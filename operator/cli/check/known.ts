@@ -3,7 +3,7 @@
  * checked. Users who may not read other tenants' claims learn nothing about them.
  */
 import {pino} from 'pino';
-import type {Account, CustomDomain, DomainClaim, EndpointSlice, Plan, Project, Service} from '../../api/foreign.ts';
+import type {Account, CustomDomain, DomainClaim, EndpointSlice, Project, Service} from '../../api/foreign.ts';
 import {toPolicy} from '../../config.ts';
 import type {Settings} from '../../config.ts';
 import {EdgeAddresses} from '../../controllers/state/edge-addresses.ts';
@@ -32,6 +32,7 @@ import type {Policy} from '../../domain/world.ts';
 import type {Client} from '../../kube/client/client.ts';
 import {type Key, keyOf} from '../../kube/objects.ts';
 import {CommandError, isForbidden} from '../errors.ts';
+import {anyPlan, publishedPlan} from './published.ts';
 import type {Subject} from './subjects.ts';
 
 export interface CheckFacts {
@@ -44,6 +45,8 @@ export interface CheckFacts {
   projects: Map<Key, Project>;
   domains: CustomDomain[];
   claims: Map<Hostname, DomainClaim>;
+  /** Whether the user may read DomainClaims. */
+  areClaimsRead: boolean;
   /** Facts that could not be checked, as sentences without a full stop. */
   notChecked: string[];
 }
@@ -51,16 +54,7 @@ export interface CheckFacts {
 /** UID of a Project or a CustomDomain that does not exist yet. */
 const uidToBe = 'not-made-yet';
 
-/** A plan that stands in nobody's way. */
-export const anyPlan: Plan = {
-  apiVersion: 'doorplate.dev/v1alpha1',
-  kind: 'Plan',
-  metadata: {name: 'any'},
-  spec: {
-    rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000},
-    customDomains: {allowed: true, maxHostnamesPerProject: 500},
-  },
-};
+const unreadClaims = 'whether somebody else has a hostname, as you may not read DomainClaims';
 
 /** Asks for all of it. Throws CommandError, and what the API server says of what nothing can be checked without. */
 export async function knownOf(
@@ -70,13 +64,14 @@ export async function knownOf(
 ): Promise<CheckFacts> {
   const asker = new Asker(client);
   const {namespace} = subject;
-  const [tenant, standing, ca, claims, edge] = await Promise.all([
+  const [read, standing, ca, claims, edge] = await Promise.all([
     asker.tenant(namespace, settings.defaultPlan),
     client.list(customDomains, {namespace}),
     asker.certificateAuthority(settings, home),
     asker.claims(subject),
     asker.edge(settings),
   ]);
+  const tenant = read.plan === anyPlan ? {...read, plan: publishedPlan(read, standing.items)} : read;
   const domains = overlaid(standing.items, subject.domains, now);
   const known: CheckFacts = {
     policy: {...toPolicy(settings, home), ...edge, caaIdentities: ca.identities},
@@ -86,6 +81,7 @@ export async function knownOf(
     projects: new Map(),
     domains,
     claims,
+    areClaimsRead: !asker.notChecked.includes(unreadClaims),
     notChecked: asker.notChecked,
   };
   for (const name of new Set(subject.domains.map(({spec}) => spec.projectRef.name))) {
@@ -204,8 +200,7 @@ class Asker {
   async #claimsOf(hostnames: readonly Hostname[]): Promise<Map<Hostname, DomainClaim>> {
     const claims = new Map<Hostname, DomainClaim>();
     for (const hostname of new Set(hostnames)) {
-      const note = 'whether somebody else has a hostname, as you may not read DomainClaims';
-      const claim = await this.#allowed(this.#client.get(domainClaims, hostname), note);
+      const claim = await this.#allowed(this.#client.get(domainClaims, hostname), unreadClaims);
       if (claim === 'forbidden') return new Map();
       if (claim) claims.set(hostname, claim);
     }
