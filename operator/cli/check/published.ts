@@ -61,6 +61,8 @@ const unseen: ReadonlySet<string> = new Set<ReasonName>([
   'IssuanceStalled',
   'NameTaken',
   'WriteRefused',
+  'WriteFailed',
+  'TooManyWaiting',
   'EdgeUnreachable',
   'EdgeNotServing',
   'RenewalOverdue',
