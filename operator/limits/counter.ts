@@ -55,8 +55,10 @@ export interface Counter {
 }
 
 export function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {
+  // Where requests are granted singly, what is kept belongs to a request that waits: without an answer the news of others may be late.
+  const hasLeft = counter.left > 0 && (asked || !counter.low);
   // An invalid limit admits nothing.
-  if (counter.taken - counter.left < limit) return counter.left === 0 ? 'MustAsk' : 'HasRoom';
+  if (counter.taken - counter.left < limit) return hasLeft ? 'HasRoom' : 'MustAsk';
   return counter.provisional && !asked ? 'MustAsk' : 'Spent';
 }
 

@@ -102,7 +102,10 @@ export class Limiter {
   undo(pools: readonly Pool[], {nowSeconds}: CallerQuota): void {
     for (const {id} of pools) {
       for (const counter of this.#pools.get(id)?.counters ?? [])
-        if (counter && counter.endSeconds - lengthSeconds[counter.name] <= nowSeconds) counter.left++;
+        if (counter && counter.endSeconds - lengthSeconds[counter.name] <= nowSeconds) {
+          counter.left++;
+          this.#know(counter, counter.limit, {window: counter.key, taken: counter.taken, returned: 0}, 0);
+        }
     }
   }
 

@@ -5,7 +5,7 @@ import {Limiter} from '../../../operator/limits/limiter.ts';
 import type {Pool, Quota, CallerQuota, QuotaVerdict} from '../../../operator/limits/verdict.ts';
 import {FallbackStore} from '../../../operator/limits/fallback.ts';
 import {MemoryStore, type WindowStore} from '../../../operator/limits/store.ts';
-import {minutePhase} from '../../../operator/limits/window.ts';
+import {minutePhase, windowEnd} from '../../../operator/limits/window.ts';
 import {VirtualClock} from '../../support/kube-clock.ts';
 import {FailingBackend, SlowStore} from '../../support/limits-stores.ts';
 import {noonMs, VirtualTime} from '../../support/limits-time.ts';
@@ -32,6 +32,47 @@ function admitted(limiter: Limiter, tries: number, ...pools: Pool[]): number {
 }
 
 const remaining = ({minuteRemaining, dayRemaining}: CallerQuota) => [minuteRemaining, dayRemaining];
+
+/** One of ten replicas. `isLow` tells it that little of its window is left. */
+function replica(): {store: SlowStore; limiter: Limiter; pool: Pool; isLow: () => void} {
+  const store = Object.assign(new SlowStore(), {replicas: 10});
+  const {limiter, time} = make(store);
+  const pool: Pool = {id: 'tenant:acme', quota: {requestsPerMinute: 300, requestsPerDay: 10_000}};
+  const end = windowEnd(60, minutePhase(pool.id), time.wallMs());
+  const isLow = () => limiter.hear({window: `minute:${end}:${pool.id}`, taken: 262, returned: 0});
+  return {store, limiter, pool, isLow};
+}
+
+describe('one of ten replicas, of which another has begun what is granted singly', () => {
+  test('asks for each request, even while a block is on its way', async () => {
+    const {store, limiter, pool, isLow} = replica();
+    // Until a block is asked for ahead, while there is a request of the minute's block.
+    const isAhead = () => store.asked.some(({claims}) => claims.every(({least}) => least === 0));
+    for (let i = 0; i < 100 && !isAhead(); i++) {
+      const verdict = limiter.take([pool]);
+      if (!isAhead()) await store.answerAll();
+      await verdict;
+    }
+    expect(isAhead()).toBe(true);
+    isLow();
+    const waits = limiter.take([pool]);
+    expect(waits).toBeInstanceOf(Promise);
+    await store.answerAll();
+    await waits;
+  });
+
+  test('keeps nothing of a request that was taken back', async () => {
+    const {store, limiter, pool, isLow} = replica();
+    const verdict = limiter.take([pool]);
+    await store.answerAll();
+    const charge = await verdict;
+    isLow();
+    limiter.undo([pool], charge);
+    await store.answerAll();
+    expect(limiter.take([pool])).toBeInstanceOf(Promise);
+    await store.answerAll();
+  });
+});
 
 describe('one pool', () => {
   test('admits as many as the limit in a minute, and as many again in the next', () => {
