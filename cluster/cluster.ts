@@ -234,16 +234,20 @@ export function fetchEdge(
 }
 
 /** The certificate that the edge presents for a name: whether it chains to `ca`, and its SHA-256. */
-export function presented(hostname: string, ca: string): Promise<{trusted: boolean; sha256: string; subject: string}> {
+export function presented(
+  hostname: string,
+  ca: string,
+): Promise<{trusted: boolean; sha256: string; subject: string; publicKey: string}> {
   return new Promise((resolve, reject) => {
     const socket = tlsConnect(
       {...endpoint(env().edgeHttps), servername: hostname, ca, rejectUnauthorized: false},
       () => {
-        const {raw, subjectaltname = ''} = socket.getPeerCertificate();
+        const {raw, subjectaltname = '', pubkey} = socket.getPeerCertificate();
         resolve({
           trusted: socket.authorized,
           sha256: createHash('sha256').update(raw).digest('hex'),
           subject: subjectaltname,
+          publicKey: pubkey?.toString('base64') ?? '',
         });
         socket.destroy();
       },

@@ -1,8 +1,9 @@
-/** Renewals while the hostnames serve: what redirects lets the challenge through, and nobody notices. */
+/** Renewals and reissues while the hostnames serve: what redirects lets the challenge through, and nobody notices. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {reissueAnnotation} from '../../operator/api/custom-domain.ts';
 import {certificates} from '../../operator/resources/resources.ts';
-import {acmeRoot, api, eventually, issuedLeaf, patienceMs, presented} from '../../cluster/cluster.ts';
-import {renew} from '../support/issuances.ts';
+import {acmeRoot, api, eventually, issuedLeaf, kubectl, patienceMs, presented} from '../../cluster/cluster.ts';
+import {ordersFor, renew} from '../support/issuances.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
 
@@ -49,4 +50,29 @@ test('the primary and a redirect source are renewed while both serve: the solver
   expect((await tenant.get('site'))?.status?.hosts?.map((h) => h.liveAt)).toEqual(
     live.status?.hosts?.map((h) => h.liveAt),
   );
+});
+
+test('a reissue replaces the private key by one order, and no request fails', async () => {
+  const www = tenant.host('key');
+  await tenant.record('key', tenant.proof);
+  await tenant.attach('key', www);
+  await tenant.hosts('key', [`${www} Live Serving`]);
+  const {publicKey: former} = await presented(www, ca);
+
+  const visitor = await constantClient([www], ca);
+  const began = new Date();
+  const requestedAt = began.toISOString();
+  await kubectl(['annotate', 'customdomain', '-n', tenant.namespace, 'key', `${reissueAnnotation}=${requestedAt}`]);
+  await eventually('the reissue is done', async () => {
+    const {status} = (await tenant.get('key'))!;
+    const [host] = status?.hosts ?? [];
+    expect(host).toMatchObject({phase: 'Live', reason: 'Serving'});
+    return status?.lastHandledReissueAt === requestedAt;
+  });
+  console.log(`another key after ${Date.now() - began.getTime()} ms`);
+  expect((await presented(www, ca)).publicKey).not.toBe(former);
+  const {requests, failed} = await visitor.stop();
+  console.log(`reissued under ${requests} requests, ${failed.length} failed`);
+  expect(failed).toEqual([]);
+  expect((await ordersFor([www], began)).caused).toEqual([www]);
 });

@@ -45,8 +45,8 @@ export const say = (phase: Phase, {reason, message, waitingFor}: Omit<HostReport
 });
 
 /** Repeats the published report in the same words. After a restart it stays until more is known, so that status does not flap. */
-export const sayAgain = ({phase, reason, message}: HostStatus): {answer: HostReport} =>
-  say(phase, {reason: reason as ReasonName, message});
+export const sayAgain = ({phase, reason, message, waitingFor}: HostStatus): {answer: HostReport} =>
+  say(phase, {reason: reason as ReasonName, message, waitingFor});
 
 /** The outcomes of the steps up to the first that answers. Throws where none does. */
 export function run<H>(steps: readonly Step<H>[], host: H): {answer: HostReport; outcomes: Outcome[]} {
