@@ -48,15 +48,20 @@ async function standing(kinds: readonly Resource[] = [...ours, certificates, cer
 }
 
 /**
- * Removes the status fields that BASE does not know: `zone` and `verifiedBy` of each hostname. The next check adds these fields, and a
- * rollback removes them.
+ * Removes the status fields that BASE does not know: `zone`, `verifiedBy` and `refusedFrom` of each hostname. The next check or decision
+ * adds these fields, and a rollback removes them.
  */
 function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<string, object> {
   return Object.fromEntries(
     Object.entries(all).map(([key, object]) => {
       if (object.kind !== 'CustomDomain') return [key, object];
       const {metadata, status} = object as CustomDomain;
-      const hosts = status?.hosts?.map((host) => ({...host, zone: undefined, verifiedBy: undefined}));
+      const hosts = status?.hosts?.map((host) => ({
+        ...host,
+        zone: undefined,
+        verifiedBy: undefined,
+        refusedFrom: undefined,
+      }));
       return [key, {...object, metadata: {...metadata, resourceVersion: undefined}, status: {...status, hosts}}];
     }),
   );
