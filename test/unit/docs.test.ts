@@ -1,4 +1,4 @@
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {globSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -22,6 +22,20 @@ describe('docs/security.md', () => {
     expect(namedIn(page).length).toBeGreaterThan(50);
     expect(page.match(/test\/[\w/-]+\.test\.ts: /g)?.length).toBe(namedIn(page).length);
   });
+});
+
+test('A name that a page gives with the file that declares it is in that file', () => {
+  const pages = [...globSync('docs/*.md', {cwd: root}), 'README.md', 'CONTRIBUTING.md'];
+  const named = /((?:`[\w.]+`(?:, | and )?)+) \(\[[^\]]+\]\((?:\.\.\/)?(operator\/[^)]+\.ts)\)\)/g;
+  const told = pages.flatMap((page) =>
+    [...readFileSync(join(root, page), 'utf8').matchAll(named)].flatMap(([, names = '', file = '']) =>
+      [...names.matchAll(/\w+/g)].flatMap(([name]) => (name === 'and' ? [] : [{page, name, file}])),
+    ),
+  );
+  expect(told.length).toBeGreaterThan(20);
+  const has = ({file, name}: {file: string; name: string}) =>
+    new RegExp(`\\b${name}\\b`).test(readFileSync(join(root, file), 'utf8'));
+  expect(told.filter((each) => !has(each))).toEqual([]);
 });
 
 describe('What a page names as evidence', () => {
