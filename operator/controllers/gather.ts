@@ -179,14 +179,18 @@ function isOfTenant(tenants: GatherSources['tenants'], {metadata}: CustomDomain,
   return other !== undefined && tenantKey(other) === tenantKey(tenant);
 }
 
-/** Whether a CustomDomain names a hostname, and its newest decision about the hostname is neither a refusal nor the end of its checks. */
+/** Whether a CustomDomain names a hostname, and no decision about its present spec rules out that it serves the hostname. */
 function isToOwn(domain: CustomDomain, hostname: Hostname): boolean {
-  if (!hostnamesOf(domain).includes(hostname)) return false;
   const {metadata, status} = domain;
+  if (metadata.deletionTimestamp !== undefined || !hostnamesOf(domain).includes(hostname)) return false;
+  if (status?.observedGeneration !== metadata.generation) return true;
   const entry = status?.hosts?.find((host) => host.hostname === hostname);
-  if (!entry) return status?.observedGeneration !== metadata.generation;
-  return entry.phase !== 'NotAccepted' && entry.reason !== ('VerificationExpired' satisfies ReasonName);
+  return entry !== undefined && !hasGivenUp(entry);
 }
+
+/** Whether a CustomDomain will not serve a hostname by itself: the hostname is refused, its checks have ended, or it is being removed. */
+const hasGivenUp = ({phase, reason}: HostStatus): boolean =>
+  phase === 'NotAccepted' || phase === 'Removing' || reason === ('VerificationExpired' satisfies ReasonName);
 
 /** A hostname that passes between CustomDomains: the routes of others, and the CustomDomain of the tenant that owns it now. */
 function successionFacts(
@@ -203,7 +207,8 @@ function successionFacts(
   const successor: Successor = {
     ...(routedSince !== undefined && {routedSince}),
     isAnnounced: entry !== undefined && isHostRouted(entry),
-    isBlocked: entry?.reason === 'WriteRefused' || entry?.reason === 'NameTaken',
+    isBlocked:
+      entry !== undefined && (hasGivenUp(entry) || entry.reason === 'WriteRefused' || entry.reason === 'NameTaken'),
   };
   return {
     ...(others.length > 0 && {occupied: true}),
@@ -274,6 +279,10 @@ function rivalOf(
   const {token} = claim.status;
   return {
     question: {hostname, target: target ?? 'none.invalid', ...(token !== undefined && {token})},
-    isLetGo: holder !== undefined && !hostnamesOf(holder).includes(hostname) && isOfTenant(tenants, holder, tenant),
+    isLetGo:
+      holder !== undefined &&
+      hostnamesOf(domain).includes(hostname) &&
+      !hostnamesOf(holder).includes(hostname) &&
+      isOfTenant(tenants, holder, tenant),
   };
 }

@@ -270,6 +270,18 @@ const situations: Record<string, Situation> = {
     },
     says: ['NotAccepted ProjectHasDomains'],
   },
+  'another CustomDomain of the account has another primary now': {
+    arrange: async (c) => {
+      setApex(c.zone, await token(c, c.zone));
+      await c.attach('web', c.zone);
+      await eventually(async () => (await decided(c))[c.zone] === 'Live');
+      await c.deploy('other');
+      await eventually(async () => (await c.project('other'))?.status?.firstDeployTime !== undefined);
+      await c.change(customDomains, 'web', {spec: {primary: c.host('www')}});
+      return {name: 'second', project: 'other', hostnames: [c.zone]};
+    },
+    says: ['Live'],
+  },
   'another has it, and both are proven': {
     arrange: async (c) => {
       const {hostname, token: theirs} = await heldByAnother();

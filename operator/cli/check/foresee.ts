@@ -7,7 +7,7 @@ import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
 import {type GatherSources, gather} from '../../controllers/gather.ts';
 import {dnsKey} from '../../controllers/probes/observations.ts';
 import {isCleanedUp} from '../../resources/projections.ts';
-import {projectKey} from '../../resources/relations.ts';
+import {projectKey, projectOf, servedHostnamesOf} from '../../resources/relations.ts';
 import type {ClaimWrite} from '../../domain/claims/claim-write.ts';
 import {older} from '../../domain/hostnames/acceptance.ts';
 import type {CertificateFacts} from '../../domain/certificates/certificate.ts';
@@ -92,8 +92,13 @@ export class Foresight {
     const {edge, domains, projects} = known;
     // A record that is gone counts as gone for good at once, so that who serves by it is told before it is dark.
     const policy = {...known.policy, driftConfirmationsMs: []};
+    const indices: Record<string, (domain: CustomDomain) => readonly string[]> = {
+      uid: ({metadata: {uid = ''}}) => [uid],
+      project: projectOf,
+      hostname: servedHostnamesOf,
+    };
     const by = (index: string, value: string): CustomDomain[] =>
-      domains.filter((other) => (index === 'uid' ? other.metadata.uid : projectKey(other)) === value);
+      domains.filter((other) => indices[index]!(other).includes(value));
     // A look at a present holder's right counts as confirmed at once: nothing else is known that would take it back.
     const confirmed = [0, ...policy.takeoverConfirmationsMs].toReversed();
     return {
@@ -101,6 +106,8 @@ export class Foresight {
       issuer: {identities: policy.caaIdentities},
       edgeAddresses: {edge, endpoints: []},
       domains: {by},
+      // All CustomDomains that are known are of one Namespace.
+      tenants: {of: () => known.tenant},
       firsts: {
         of: (project) =>
           by('project', project)

@@ -22,6 +22,10 @@ export const anyPlan: Plan = {
 /** Refusals of hostnames that do not count toward the plan's limit. */
 const uncounted: ReadonlySet<string> = new Set<ReasonName>(['HostnameNotAllowed', 'DuplicateHostname']);
 
+/** A hostname that a grace period spares can have another reason. */
+const isUncounted = (host: HostStatus): boolean =>
+  host.role === 'FormerPrimary' || host.refusedFrom !== undefined || isBeyond(host) || uncounted.has(host.reason);
+
 const isBeyond = ({reason}: HostStatus): boolean => reason === ('HostnameLimitReached' satisfies ReasonName);
 
 /**
@@ -38,7 +42,7 @@ export function publishedPlan({account}: Pick<Tenant, 'account'>, domains: reado
   }
   const full = all.find((hosts) => hosts.some(isBeyond));
   if (!full) return anyPlan;
-  const within = full.filter((host) => host.role !== 'FormerPrimary' && !isBeyond(host) && !uncounted.has(host.reason));
+  const within = full.filter((host) => !isUncounted(host));
   const name = account === undefined ? 'of this namespace' : `of the account ${account}`;
   const customDomains = {allowed: true, maxHostnamesPerProject: within.length};
   return {...anyPlan, metadata: {name}, spec: {...anyPlan.spec, customDomains}};

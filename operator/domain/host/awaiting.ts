@@ -1,6 +1,6 @@
 /** A hostname that is not proven: what its DNS says, or why that is not enough. */
 
-import {belongsTo, nextRivalLook} from '../claims/claim.ts';
+import {belongsTo, isHeldBy, nextRivalLook} from '../claims/claim.ts';
 import {placeOf} from './dns-records.ts';
 import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
@@ -32,9 +32,16 @@ function nextCheck(host: Owned): number {
   return Math.min(needed, soonest(scheduled, asked, checkedAt ?? earlier?.last, now));
 }
 
-/** A verified hostname that another object owns is checked after the schedule, too: its owner may lose it at any time. */
-function nextWatch({world: {now, policy}, before, facts: {verdict, checkedAt}, ownership: {standing}}: Owned): number {
-  const isWatched = standing.kind === 'Claimed' || (verdict === undefined && before?.reason === 'HostnameClaimed');
+/**
+ * A verified hostname that another object owns is checked after the schedule, too: its owner may lose it at any time. If the owner is of
+ * the same tenant, the verdict does not matter, because a failed query must not end the wait.
+ */
+function nextWatch(host: Owned): number {
+  const {world, before, facts, ownership} = host;
+  const {now, policy} = world;
+  const {verdict, checkedAt} = facts;
+  const isUnknown = verdict === undefined && before?.reason === 'HostnameClaimed';
+  const isWatched = ownership.standing.kind === 'Claimed' || isUnknown || siblingOf(host) !== undefined;
   if (!isWatched) return Infinity;
   return checkedAt === undefined ? now : checkedAt + policy.recheckIntervalMs;
 }
@@ -85,9 +92,11 @@ function claimedMessage(host: Owned, contest: boolean): string {
 }
 
 /** The other object or Namespace of the same tenant that owns the hostname already. */
-function siblingOf({world: {tenant}, ownership: {claim}}: Owned): string | undefined {
+function siblingOf({world: {domain, tenant}, ownership: {claim}}: Owned): string | undefined {
   const holder = claim?.status?.holder;
-  return holder && belongsTo(claim, tenant) ? `${holder.kind} ${holder.namespace}/${holder.name}` : undefined;
+  return holder && !isHeldBy(claim, domain) && belongsTo(claim, tenant)
+    ? `${holder.kind} ${holder.namespace}/${holder.name}`
+    : undefined;
 }
 
 /** It is proven, and the API server has refused the claim that makes it the tenant's. */

@@ -56,6 +56,7 @@ function attemptDespite(host: PlannedHost): Pick<Asks, 'looks' | 'unanswered'> {
  */
 const servedDespite = ({kind}: WriteError, host: PlannedHost): boolean =>
   host.wasLive &&
+  host.facts.certificate !== undefined &&
   (kind === 'WriteFailed' || host.routing.routed) &&
   renewalOf(host).step?.reason !== 'CertificateExpired';
 

@@ -2,15 +2,16 @@
 import {edgeDelayMs, edgeGraceMs, seenOnEdge} from '../routes/edge.ts';
 import {renewalOf} from './issuing.ts';
 import {countOrder, recheckDns} from './ordering.ts';
-import {handOverMs} from './owning.ts';
 import type {HostReport, Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import {isAnsweredElsewhere, redirectReadAt} from './routing.ts';
+import {reissue} from './reissuing.ts';
 import type {PlannedHost} from './stages.ts';
 import {stalledAt} from './finish.ts';
 import {reasonOf} from '../reasons/reasons.ts';
 import {canVerifyByTxt, sayRecords, txtRecord} from '../verification/records.ts';
 import {nextEdgeLook} from '../schedule.ts';
+import {tell, writeErrorRetryMs} from '../status/write-error.ts';
 import {minuteOf} from '../times.ts';
 
 /** Its redirect is published before its routes are written. */
@@ -110,19 +111,20 @@ export function reportLateRenewal(host: PlannedHost): Outcome | undefined {
 
 /**
  * The service of a former primary ends before it is a redirect source. Nothing is ordered for its redirect, and what the redirect waits for
- * is not reported.
+ * is not reported, except a write error.
  */
 export function reportGraceOfFormerRole(host: PlannedHost): Outcome | undefined {
-  if (!host.servesStill) return undefined;
-  const grace = reportGraceOfDowngrade(host) ?? reportGraceOfDrift(host);
-  return (
-    grace && {
-      ...recheckDns(host),
-      ...countOrder(host),
-      ...(!host.facts.certificate && {routing: {...host.former, routed: false}}),
-      ...grace,
-    }
-  );
+  const {servesStill, facts, former, world} = host;
+  const grace = servesStill && (reportGraceOfDowngrade(host) ?? reportGraceOfDrift(host));
+  if (!grace) return undefined;
+  const {certificate, writeError} = facts;
+  return {
+    ...recheckDns(host),
+    ...countOrder(host),
+    ...(reissue(host)?.reissuing && {reissuing: true}),
+    ...(!certificate && {routing: {...former, routed: false}}),
+    ...(writeError ? {wakeAt: [world.now + writeErrorRetryMs], ...say('Live', tell(writeError))} : grace),
+  };
 }
 
 /** The reason and message of a Live hostname, by its role. */
@@ -167,9 +169,6 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
 
 export function reportServed(host: PlannedHost): Outcome {
   const {reason, message} = sayServed(host);
-  const {facts, reissue, world} = host;
-  return {
-    ...(facts.isAwaited && {wakeAt: [world.now + handOverMs]}),
-    ...say('Live', {reason, message: reissue ? `${message} ${reissue.said}` : message}),
-  };
+  const {reissue: requested} = host;
+  return say('Live', {reason, message: requested ? `${message} ${requested.said}` : message});
 }

@@ -38,7 +38,7 @@ import {countOrder, holdOrderBack, moveToIssuer, recheckDns} from './ordering.ts
 import {reissue} from './reissuing.ts';
 import type {Step} from './outcome.ts';
 import {run, say} from './outcome.ts';
-import {own} from './owning.ts';
+import {handOverMs, own} from './owning.ts';
 import {prove} from './proving.ts';
 import {awaitHandOver, plan, replaceRoutes, writeRoutes} from './routing.ts';
 import type {Host, Owned, PlannedHost} from './stages.ts';
@@ -107,8 +107,12 @@ export function decideHost(world: DecisionWorld, want: WantedHost, primary: Host
   const planned = plan(proven);
   const decided = run([...untilCertified, ...(planned.wasLive ? [] : untilSeen), ...whileLive], planned);
   const kept = decided.answer.phase === 'Live' ? onceLive(planned) : planned;
-  return finish(planned, kept, decided, planned.routing, planned.edge?.fault);
+  return whileAwaited(planned, finish(planned, kept, decided, planned.routing, planned.edge?.fault));
 }
+
+/** No event reports that the CustomDomain which is to take a hostname over is refused, or that its checks have ended. */
+const whileAwaited = ({world, facts}: Host, decision: HostDecision): HostDecision =>
+  facts.isAwaited ? {...decision, wakeAt: Math.min(decision.wakeAt ?? Infinity, world.now + handOverMs)} : decision;
 
 function hostOf(world: DecisionWorld, want: WantedHost, primary: Host['primary']): Host {
   const {hostname, role} = want;
@@ -123,12 +127,13 @@ const belongsHere = ({ownership: {standing}}: Owned): boolean =>
   standing.kind === 'Held' || standing.kind === 'Winning';
 
 /** The decision about a hostname that another CustomDomain of the tenant owns. */
-function handOver({world, hostname, before, succession}: Owned, decision: HostDecision): HostDecision {
+function handOver({world, hostname, role, before, succession}: Owned, decision: HostDecision): HostDecision {
   if (!succession || !before) return decision;
   if (succession.isOver) return {...decision, succession: 'Over'};
   const reason = 'ServedUntilReplaced' satisfies ReasonName;
   const entry: HostStatus = {
     ...before,
+    role,
     reason,
     message: `${hostname} is served as before until another CustomDomain of the same account, which owns it now, serves it.`,
     since: before.reason === reason ? before.since : timestamp(world.now),

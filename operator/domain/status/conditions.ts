@@ -10,6 +10,7 @@ import type {ReasonName, Refusal} from '../reasons/reasons.ts';
 import {reasonOf, reasons} from '../reasons/reasons.ts';
 import type {TimelessCondition} from '../times.ts';
 import {withTimes} from '../times.ts';
+import type {WriteError} from './write-error.ts';
 import type {World} from '../world.ts';
 
 /** The current health of a hostname. A state that is pending or awaited at first becomes stalled if it lasts. */
@@ -97,17 +98,24 @@ function isCertified(world: World, {hostname, phase, reason}: HostStatus): boole
   return isVerified && (ready || (isLive && reasonOf(reason)?.conditions?.CertificateReady === undefined));
 }
 
+/** Reasons of write errors. A Live hostname with such a reason works if its certificate is valid. */
+const writeErrors: ReadonlySet<string> = new Set<WriteError['kind']>(['NameTaken', 'WriteRefused', 'WriteFailed']);
+
 /** The reason why a hostname does not work now; undefined if it works. */
-function whyNotWorking({entry, edgeFault}: DescribedHost): Pick<HostStatus, 'reason' | 'message'> | undefined {
+function whyNotWorking(
+  world: World,
+  {entry, edgeFault}: DescribedHost,
+): Pick<HostStatus, 'reason' | 'message'> | undefined {
   const {phase, reason} = entry;
-  if (!phaseRows[phase].isLive || reasonOf(reason)?.stalledAfter === 'edgeGrace') return entry;
+  const isLost = writeErrors.has(reason) && !isCertified(world, entry);
+  if (!phaseRows[phase].isLive || isLost || reasonOf(reason)?.stalledAfter === 'edgeGrace') return entry;
   return edgeFault;
 }
 
 /** Ready and, while it is not True, exactly one of Reconciling and Stalled. Stalled wins (kstatus reads both before Ready). */
 function readiness(world: World, described: readonly DescribedHost[]): TimelessCondition[] {
   const waiting = described.flatMap((host) => {
-    const why = whyNotWorking(host);
+    const why = whyNotWorking(world, host);
     return why ? {...host.entry, reason: why.reason, message: why.message} : [];
   });
   const hosts = described.map(({entry}) => entry);

@@ -150,9 +150,9 @@ test("a decision is given the CA's names as they are known now", () => {
 });
 
 /** The facts about a hostname that passes to a CustomDomain of this account. `reason`: of the hostname in the status of its successor. */
-const gathered = (account: string, reason = 'Issuing') => {
+const gathered = (account: string, reason = 'Issuing', phase: HostStatus['phase'] = 'Verified') => {
   const known = sources(() => true);
-  const entry = {hostname: 'docs.example.com', phase: 'Verified', reason} as HostStatus;
+  const entry = {hostname: 'docs.example.com', phase, reason} as HostStatus;
   const successor = domain({name: 'second', uid: 'uid-second', status: {observedGeneration: 1, hosts: [entry]}});
   const asked: CertificatePlace[] = [];
   const {facts} = gather(
@@ -184,13 +184,17 @@ describe('A hostname that passes to another CustomDomain', () => {
     expect(gathered('other').facts).not.toHaveProperty('successor');
   });
 
-  test.each<[HostStatus['reason'], boolean]>([
-    ['WriteRefused', true],
-    ['NameTaken', true],
-    ['WriteFailed', false],
-    ['Issuing', false],
-  ])('is served as before unless its successor can never write its routes: %s', (reason, isBlocked) => {
-    expect(gathered('acme', reason).facts?.successor).toMatchObject({isBlocked});
+  test.each<[HostStatus['phase'], HostStatus['reason'], boolean]>([
+    ['Verified', 'WriteRefused', true],
+    ['Verified', 'NameTaken', true],
+    ['NotAccepted', 'HostnameLimitReached', true],
+    ['AwaitingVerification', 'VerificationExpired', true],
+    ['Removing', 'Removing', true],
+    ['AwaitingVerification', 'RecordMissing', false],
+    ['Verified', 'WriteFailed', false],
+    ['Verified', 'Issuing', false],
+  ])('is served as before unless its successor can never write its routes: %s %s', (phase, reason, isBlocked) => {
+    expect(gathered('acme', reason, phase).facts?.successor).toMatchObject({isBlocked});
   });
 
   test('may use the Certificate of its siblings there', () => {
@@ -222,9 +226,12 @@ describe('A hostname that its owner does not name any more', () => {
     const live = {hostname: 'former.example.com', role: 'Primary', phase: 'Live', liveAt: timestamp(t0)} as HostStatus;
     const former = domain();
     former.status = {observedGeneration: 1, hosts: [live], conditions: []};
-    const awaited = (entry: Partial<HostStatus> | undefined, primary = 'former.example.com') => {
+    const awaited = (
+      entry: Partial<HostStatus> | undefined,
+      {primary = 'former.example.com', ...metadata}: Partial<CustomDomain['metadata']> & {primary?: string} = {},
+    ) => {
       const sibling = domain({name: 'second', uid: 'uid-second', primary});
-      sibling.metadata.generation = 1;
+      Object.assign(sibling.metadata, {generation: 1, ...metadata});
       const hosts = entry ? [{hostname: 'former.example.com', ...entry} as HostStatus] : [];
       sibling.status = {observedGeneration: entry ? 1 : 0, hosts, conditions: []};
       const {facts} = gather(
@@ -246,6 +253,9 @@ describe('A hostname that its owner does not name any more', () => {
         {phase: 'NotAccepted', reason: 'TooManyWaiting'} as const,
       ].map((entry) => awaited(entry)),
     ).toEqual([true, true, false, false]);
-    expect(awaited(undefined, 'another.example.com')).toBe(false);
+    expect(awaited(undefined, {primary: 'another.example.com'})).toBe(false);
+    // What a former spec came to says nothing about the present one.
+    expect(awaited({phase: 'NotAccepted', reason: 'HostnameNotAllowed'}, {generation: 2})).toBe(true);
+    expect(awaited(undefined, {deletionTimestamp: timestamp(t0)})).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import {describe, expect, test} from '@jest/globals';
+import {reissueAnnotation} from '../../../operator/api/custom-domain.ts';
 import type {CertificateFacts} from '../../../operator/domain/certificates/certificate.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {nextWaitingCheck} from '../../../operator/domain/schedule.ts';
@@ -522,14 +523,19 @@ describe('A redirect source', () => {
     const failed = {issuing: false, waiting: undefined, failure: 'order is in "invalid" state:'};
     const diagnosis = {said: []};
     /** `old` is Live in its place. What is given is known of `docs` since then. */
-    const replaced = (change: Partial<HostFacts>, at: Partial<Omit<World, 'facts'>> = {}): Decision => {
+    const replaced = (
+      change: Partial<HostFacts>,
+      {annotations, ...at}: Partial<Omit<World, 'facts'>> & {annotations?: Record<string, string>} = {},
+    ): Decision => {
       const before = settled(world({...input, facts: {[docs]: served(), [old]: served()}}));
       const spec = {...before.domain.spec, primary: old, redirects: [{from: docs, status: 301 as const}]};
       const factsOf = (known: Partial<HostFacts>) => ({
         [old]: served({edgeLookedAt: t0 + minutes}),
         [docs]: {...proven(), standing: {serves: {since: t0 - hours, isWhole: true}}, ...known},
       });
-      const ordered = later(before, {domain: {...before.domain, spec}, facts: factsOf({certificate: absent()})});
+      const metadata = {...before.domain.metadata, ...(annotations && {annotations})};
+      const changed = {...before.domain, metadata, spec};
+      const ordered = later(before, {domain: changed, facts: factsOf({certificate: absent()})});
       return decide(later(settled(ordered), {...at, facts: factsOf(change)}));
     };
     /** What is said of it, whether it is served, and what is ordered for it. */
@@ -607,6 +613,21 @@ describe('A redirect source', () => {
       const d = replaced(change, {tenant: tenantOn(free)});
       expect(linesOf(d)).toEqual([`${docs} Live PlanUpgradeRequired Customer`, true, namespaces]);
       expect(entryOf(d, docs)?.servedUntil).toMatch(/^2026-03-08T12:00:/);
+    });
+
+    test('says after a downgrade that its redirect cannot be written, and tries again', () => {
+      const writeError = {kind: 'WriteRefused', object: 'Ingress doorplate-system/docs', says: 'no'} as const;
+      const d = replaced({certificate: absent(), writeError}, {tenant: tenantOn(free)});
+      expect(linesOf(d).slice(0, 2)).toEqual([`${docs} Live WriteRefused Platform`, true]);
+      expect(entryOf(d, docs)?.servedUntil).toMatch(/^2026-03-08T12:00:/);
+      expect(d.wakeAt).toBeLessThan(t0 + 2 * minutes);
+    });
+
+    test('does not answer a reissue while it is served after a downgrade', () => {
+      const annotations = {[reissueAnnotation]: timestamp(t0 - minutes)};
+      const d = replaced({certificate: certificate()}, {tenant: tenantOn(free), annotations});
+      expect(hostLines(d)[1]).toBe(`${docs} Live PlanUpgradeRequired Customer`);
+      expect(d.status.lastHandledReissueAt).toBeUndefined();
     });
 
     test('says that the edge does not serve it any more', () => {
@@ -736,6 +757,21 @@ describe('A Live hostname whose objects cannot be written', () => {
     const d = decide(later(live, {facts: {[docs]: served(facts)}}));
     expect(hostLines(d)).toEqual([`${docs} ${state} Platform`]);
   });
+
+  test('is not Ready while its certificate is not valid, and Verified without one', () => {
+    const live = settled(world({facts: {[docs]: served()}}));
+    const lost = decide(
+      later(live, {facts: {[docs]: served({writeError: failed, certificate: certificate({ready: false})})}}),
+    );
+    expect(hostLines(lost)).toEqual([`${docs} Live WriteFailed Platform`]);
+    expect(conditionLines(lost)).toEqual(
+      expect.arrayContaining(['CertificateReady=False/WriteFailed', 'Live=True/Serving', 'Ready=False/WriteFailed']),
+    );
+    const {certificate: _, ...without} = served({writeError: failed});
+    expect(hostLines(decide(later(live, {facts: {[docs]: without}})))).toEqual([
+      `${docs} Verified WriteFailed Platform`,
+    ]);
+  });
 });
 
 describe('Waiting for DNS', () => {
@@ -789,6 +825,15 @@ describe('Waiting for DNS', () => {
       `${docs} was not verified within 168 hours; automatic checks have ended. Create CNAME docs -> ${target} (TTL 3600) in the zone example.com, then ask for a check (Verify).`,
     );
     expect(conditionLines(over).at(-1)).toBe('Stalled=True/VerificationExpired');
+  });
+
+  test('has no end while another CustomDomain of the tenant owns the hostname: a failed query does not end it either', () => {
+    const claims = claimsBy(() => heldClaim(docs, 'uid-second'));
+    const waiting = later(later(world({facts: {[docs]: proven()}}), {claims}));
+    expect(hostLines(decide(waiting))).toEqual([`${docs} AwaitingVerification HostnameClaimed Customer`]);
+    const at = t0 + 8 * days;
+    const d = decide(later(waiting, {now: at, facts: {[docs]: unknown('ResolverFailure', at)}}));
+    expect(lookLines(d)).toEqual([expect.stringMatching(/^dns docs\.example\.com \+\d+s$/)]);
   });
 
   test('after its end a proof that somebody asked for still counts', () => {

@@ -111,6 +111,7 @@ describe('A former primary', () => {
     const of = (successor: NonNullable<HostFacts['successor']>) => replaced({successor}, passed);
     const waiting = of({isAnnounced: false, isBlocked: false});
     expect([hostLines(waiting)[1], waiting.handingOver]).toEqual([`${docs} Live ServedUntilReplaced Nobody`, [docs]]);
+    expect(entryOf(waiting, docs)?.role).toBe('FormerPrimary');
     const over = of({isAnnounced: true, isBlocked: false, routedSince: t0 - minutes});
     expect([hostLines(over), over.handingOver, over.forfeited]).toEqual([[`${www} Live Serving Nobody`], [], []]);
   });

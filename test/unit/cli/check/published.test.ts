@@ -114,6 +114,12 @@ describe('A published state, for which a check finds nothing wrong', () => {
   });
 });
 
+test('A plan that refuses hostnames by its limit does not allow those that its grace period spares', () => {
+  const hosts = [serving, host('HostnameLimitReached'), host('WriteFailed', {refusedFrom: '2026-03-08T12:00:00Z'})];
+  const {plan} = {plan: publishedPlan({account: 'acme'}, [{status: {hosts}} as CustomDomain])};
+  expect(plan).toMatchObject({spec: {customDomains: {maxHostnamesPerProject: 1}}});
+});
+
 describe('A check', () => {
   test('says what it finds, whatever status says', () => {
     const found = host('RecordMissing', {phase: 'AwaitingVerification'});
