@@ -55,7 +55,7 @@ export interface Counter {
 }
 
 export function standing(counter: Counter, limit: number, asked: boolean): 'HasRoom' | 'MustAsk' | 'Spent' {
-  // Where requests are granted singly, what is kept belongs to a request that waits: without an answer the news of others may be late.
+  // While requests are granted singly, a kept request belongs to a caller that waits. Other callers ask: messages of replicas can be late.
   const hasLeft = counter.left > 0 && (asked || !counter.low);
   // An invalid limit admits nothing.
   if (counter.taken - counter.left < limit) return hasLeft ? 'HasRoom' : 'MustAsk';

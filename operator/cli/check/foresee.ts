@@ -106,7 +106,7 @@ export class Foresight {
       issuer: {identities: policy.caaIdentities},
       edgeAddresses: {edge, endpoints: []},
       domains: {by},
-      // All CustomDomains that are known are of one Namespace.
+      // `known` has the CustomDomains of one Namespace alone.
       tenants: {of: () => known.tenant},
       firsts: {
         of: (project) =>

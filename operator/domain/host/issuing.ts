@@ -111,7 +111,7 @@ export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
   };
 }
 
-/** A hostname that still serves was Live with another certificate than the one that is missing. */
+/** A former primary that still serves was Live with its former certificate. The certificate of its redirect is missing. */
 const missingOf = ({issuance, wasLive, servesStill}: PlannedHost, certificate: CertificateFacts) => ({
   ...issuance,
   wasLive: wasLive && !servesStill,
