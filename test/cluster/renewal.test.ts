@@ -1,4 +1,4 @@
-/** Renewals and reissues while the hostnames serve: what redirects lets the challenge through, and nobody notices. */
+/** Renewals and reissues while the hostnames serve: the redirector lets the challenge through, and no request fails. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {reissueAnnotation} from '../../operator/api/custom-domain.ts';
 import {certificates} from '../../operator/resources/resources.ts';
