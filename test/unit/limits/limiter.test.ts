@@ -34,13 +34,13 @@ function admitted(limiter: Limiter, tries: number, ...pools: Pool[]): number {
 const remaining = ({minuteRemaining, dayRemaining}: CallerQuota) => [minuteRemaining, dayRemaining];
 
 /** One of ten replicas. `isLow` tells it that little of its window is left. */
-function replica(): {store: SlowStore; limiter: Limiter; pool: Pool; isLow: () => void} {
+function replica(): {store: SlowStore; limiter: Limiter; pool: Pool; window: string; isLow: () => void} {
   const store = Object.assign(new SlowStore(), {replicas: 10});
   const {limiter, time} = make(store);
   const pool: Pool = {id: 'tenant:acme', quota: {requestsPerMinute: 300, requestsPerDay: 10_000}};
-  const end = windowEnd(60, minutePhase(pool.id), time.wallMs());
-  const isLow = () => limiter.hear({window: `minute:${end}:${pool.id}`, taken: 262, returned: 0});
-  return {store, limiter, pool, isLow};
+  const window = `minute:${windowEnd(60, minutePhase(pool.id), time.wallMs())}:${pool.id}`;
+  const isLow = () => limiter.hear({window, taken: 262, returned: 0});
+  return {store, limiter, pool, window, isLow};
 }
 
 describe('one of ten replicas, of which another has begun what is granted singly', () => {
@@ -59,6 +59,20 @@ describe('one of ten replicas, of which another has begun what is granted singly
     expect(waits).toBeInstanceOf(Promise);
     await store.answerAll();
     await waits;
+  });
+
+  test('gives back the rest of its block', async () => {
+    const {store, limiter, pool, window, isLow} = replica();
+    const used = 2;
+    for (let i = 0; i < used; i++) {
+      const verdict = limiter.take([pool]);
+      await store.answerAll();
+      await verdict;
+    }
+    expect(store.taken(window)).toBeGreaterThan(used);
+    isLow();
+    await store.answerAll();
+    expect(store.taken(window)).toBe(used);
   });
 
   test('keeps nothing of a request that was taken back', async () => {
