@@ -115,8 +115,8 @@ export interface HostFacts {
   /** Time at which they were read, ms since the epoch. */
   diagnosedAt?: number;
   /**
-   * Set if another owner has the claim: the records that verify that owner, and the DNS verdicts about them, newest last. `isLetGo`: the
-   * owner is of the same tenant, and its spec does not name the hostname any more.
+   * Set if another owner has the claim: the records that verify that owner, and the DNS verdicts about them, newest last. `isLetGo`:
+   * that CustomDomain belongs to the same tenant, and its spec no longer names the hostname.
    */
   rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]; isLetGo?: boolean};
   /** Its existing routes. */

@@ -17,7 +17,7 @@ async function newTenant(purpose: string): Promise<Tenant> {
   return tenant;
 }
 
-/** A tenant with the Projects `web` and `other`, and what the DNS of a hostname must name for each. */
+/** A tenant with the Projects `web` and `other`, and the CNAME target of each Project. */
 async function twoProjects(purpose: string): Promise<{tenant: Tenant; targets: Record<'web' | 'other', string>}> {
   const tenant = await newTenant(purpose);
   await apply([

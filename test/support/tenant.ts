@@ -197,7 +197,7 @@ export class Tenant {
     );
   }
 
-  /** The CustomDomain once this one of its hosts reads so, whatever its others read: `AwaitingVerification BehindCDN`. */
+  /** Waits for the phase and reason of one hostname, such as `AwaitingVerification BehindCDN`, and ignores the other hostnames. */
   async hostReads(name: string, hostname: string, expected: string): Promise<CustomDomain> {
     return eventually(`${hostname} of ${this.namespace}/${name} reads ${expected}`, async () => {
       const domain = await this.get(name);

@@ -101,7 +101,7 @@ export interface ClaimInput {
   verified: boolean;
   /** The verification that status reports for this CustomDomain. */
   reported?: Verification;
-  /** The owner is another CustomDomain of the tenant, whose spec does not name the hostname any more. */
+  /** Another CustomDomain of the tenant owns the claim, and its spec no longer names the hostname. */
   isLetGo?: boolean;
   /** DNS verdicts about the current owner's records, newest last. */
   rival: readonly {verdict: Verdict; at: number}[];

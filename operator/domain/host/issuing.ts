@@ -22,7 +22,7 @@ export function keepOnHold({onHold, refusal, facts}: PlannedHost): Outcome | und
   return {...(!has && {routing: none}), ...say('Verified', refusal)};
 }
 
-/** Its objects could not be written. A requested fresh attempt that is due is answered when it has begun. */
+/** Reports that a write of the hostname's objects failed. A requested fresh attempt that is due is answered when it has begun. */
 export function reportWriteError(host: PlannedHost): Outcome | undefined {
   const {world, facts} = host;
   const {now} = world;
@@ -51,7 +51,7 @@ function attemptDespite(host: PlannedHost): Pick<Asks, 'looks' | 'unanswered'> {
 }
 
 /**
- * Whether a Live hostname is served as before despite a write error. A route that the API server refuses may never be as it should be. A
+ * Whether a Live hostname is served as before despite a write error. A refused route can stay wrong forever. A
  * failed write changes nothing, and the next one may succeed.
  */
 const servedDespite = ({kind}: WriteError, host: PlannedHost): boolean =>

@@ -149,7 +149,7 @@ test("a decision is given the CA's names as they are known now", () => {
   ).toEqual(['ca.example']);
 });
 
-/** The facts about a hostname that passes to a CustomDomain of this account. `reason`: of the hostname in the status of its successor. */
+/** The facts about a hostname that passes to a CustomDomain of this account. `reason` and `phase`: the successor's published state. */
 const gathered = (account: string, reason = 'Issuing', phase: HostStatus['phase'] = 'Verified') => {
   const known = sources(() => true);
   const entry = {hostname: 'docs.example.com', phase, reason} as HostStatus;
@@ -203,7 +203,7 @@ describe('A hostname that passes to another CustomDomain', () => {
   });
 });
 
-/** Whether the owner of a hostname, who is of this account, has let it go. */
+/** Whether `owner`, a CustomDomain of this account, has let the hostname go. */
 const isLetGo = (owner: CustomDomain, account = 'acme') =>
   gather(
     {
