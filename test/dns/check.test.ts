@@ -1,6 +1,6 @@
 /**
- * Whole checks against real servers: CoreDNS for the zones, three unbounds as the recursive resolvers, two of which validate. A
- * fake stands only for a server that lies, and is named as one.
+ * Whole checks against real servers: NSD for the zones (coredns.test.ts: CoreDNS), three unbounds as the recursive resolvers, two of
+ * which validate. A fake replaces only a server that lies, and is named as one.
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {CheckOptions} from '../../operator/controllers/probes/dns-check.ts';
@@ -23,6 +23,7 @@ const resolvers = [
   {address: '127.0.0.62', validates: true},
   {address: '127.0.0.63', validates: false},
 ];
+const authoritative = process.env['DOORPLATE_TEST_DNS'] === 'CoreDNS' ? 'CoreDNS' : 'NSD';
 const target = 'docs-acme-k3v9x2m4q7w1z.apps.platform.test';
 const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const cdn = {name: 'Example CDN', networks: ['198.51.100.128/25', '2001:db8:cd::/48'], hosts: ['cdn.example']};
@@ -217,7 +218,7 @@ let options: CheckOptions;
 const fakes: FakeServer[] = [];
 
 beforeAll(async () => {
-  servers = await Servers.start(zones, 'test', resolvers);
+  servers = await Servers.start(zones, 'test', resolvers, authoritative);
   options = {
     dns: client(resolvers.map(({address}) => address)),
     rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false, cdns: [cdn]},

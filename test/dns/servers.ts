@@ -1,5 +1,5 @@
 /**
- * Real DNS servers on loopback: CoreDNS for zones, Debian's unbound as recursive resolvers, zones signed by BIND's tools. Each
+ * Real DNS servers on loopback: NSD or CoreDNS for zones, Debian's unbound as recursive resolvers, zones signed by BIND's tools. Each
  * has an address of its own; all share one port, since a referral carries none.
  */
 import {execFile, spawn} from 'node:child_process';
@@ -15,6 +15,12 @@ import type {DnsServer} from '../../operator/dns/wire.ts';
 
 const run = promisify(execFile);
 const coredns = join(process.env['DOORPLATE_CACHE'] ?? join(homedir(), '.cache', 'doorplate'), 'bin', 'coredns');
+
+/**
+ * The authoritative server. NSD implements RFC 1034 and RFC 4592 in full. CoreDNS answers by a wildcard record although names exist
+ * between the wildcard and the name that is asked for.
+ */
+export type Authoritative = 'NSD' | 'CoreDNS';
 
 /** A zone as an authoritative server has it. */
 export interface ZoneInput {
@@ -41,6 +47,8 @@ export class Servers {
   readonly port: number;
   readonly #processes: ChildProcess[] = [];
   readonly #zones: Readonly<Record<string, ZoneInput>>;
+  /** NSD's process at each address. It reads changed zone files after a SIGHUP. */
+  readonly #nsds = new Map<string, ChildProcess>();
   #serial = 1;
 
   private constructor(folder: string, port: number, zones: Readonly<Record<string, ZoneInput>>) {
@@ -57,17 +65,15 @@ export class Servers {
     zones: Readonly<Record<string, ZoneInput>>,
     anchor: string,
     resolvers: readonly ResolverInput[],
+    authoritative: Authoritative,
   ): Promise<Servers> {
-    await access(coredns).catch(() => {
-      throw new Error(`${coredns} is missing: run \`make tools\``);
-    });
     await run(fileURLToPath(new URL('install.sh', import.meta.url)));
     const servers = new Servers(await mkdtemp(join(tmpdir(), 'doorplate-dns-')), await freePort(), zones);
     try {
       // The deepest first: a parent takes up what its children hand it (dsset files).
       for (const key of Object.keys(zones).toSorted((a, b) => depth(b) - depth(a)))
         await servers.write(key, zones[key]!.records);
-      await servers.#startCoredns();
+      await (authoritative === 'NSD' ? servers.#startNsd() : servers.#startCoredns());
       const anchors = (await readdir(servers.folder)).filter((name) => name === `K${anchor}.ksk`);
       const keys = await Promise.all(anchors.map((name) => readFile(join(servers.folder, name), 'utf8')));
       await Promise.all(resolvers.map((resolver) => servers.#startUnbound(resolver, keys)));
@@ -110,6 +116,7 @@ export class Servers {
     await writeFile(`${file}.new`, text);
     if (signed) await this.#sign(zone, `${file}.new`, signed);
     await rename(`${file}.new`, file);
+    for (const address of this.#zones[key]!.at) this.#nsds.get(address)?.kill('SIGHUP');
     return serial;
   }
 
@@ -159,7 +166,44 @@ export class Servers {
     );
   }
 
+  async #startNsd(): Promise<void> {
+    const addresses = new Set(Object.values(this.#zones).flatMap(({at}) => at));
+    await Promise.all([...addresses].map((address) => this.#startNsdAt(address)));
+  }
+
+  async #startNsdAt(address: string): Promise<void> {
+    const keys = Object.keys(this.#zones).filter((key) => this.#zones[key]!.at.includes(address));
+    const own = join(this.folder, `nsd.${address}`);
+    await mkdir(own);
+    await writeFile(
+      `${own}.conf`,
+      [
+        'server:',
+        `  ip-address: ${address}@${this.port}`,
+        '  server-count: 1',
+        '  username: ""',
+        '  chroot: ""',
+        '  pidfile: ""',
+        '  database: ""',
+        `  zonesdir: "${this.folder}"`,
+        `  zonelistfile: "${own}/zone.list"`,
+        `  xfrdfile: "${own}/xfrd.state"`,
+        `  xfrdir: "${own}"`,
+        '  rrl-ratelimit: 0',
+        'remote-control:',
+        '  control-enable: no',
+        ...keys.flatMap((key) => ['zone:', `  name: "${key.split('@')[0]}"`, `  zonefile: "db.${key}"`]),
+        '',
+      ].join('\n'),
+    );
+    this.#nsds.set(address, this.#spawn('/usr/sbin/nsd', ['-d', '-c', `${own}.conf`]));
+    await Promise.all(keys.map((key) => this.#answers(address, key.split('@')[0]!, false)));
+  }
+
   async #startCoredns(): Promise<void> {
+    await access(coredns).catch(() => {
+      throw new Error(`${coredns} is missing: run \`make tools\``);
+    });
     const blocks = Object.entries(this.#zones).flatMap(([key, {at}]) =>
       at.map(
         (address) =>
@@ -222,8 +266,10 @@ export class Servers {
     await this.#answers(address, 'test', true);
   }
 
-  #spawn(command: string, args: string[]): void {
-    this.#processes.push(spawn(command, args, {stdio: process.env['DNS_LOG'] ? 'inherit' : 'ignore'}));
+  #spawn(command: string, args: string[]): ChildProcess {
+    const child = spawn(command, args, {stdio: process.env['DNS_LOG'] ? 'inherit' : 'ignore'});
+    this.#processes.push(child);
+    return child;
   }
 
   #answers(address: string, zone: string, recursionDesired: boolean): Promise<void> {
