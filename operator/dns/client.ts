@@ -5,11 +5,11 @@
 import {type CaaObservation, climb, decisive} from './caa.ts';
 import {canonicalName, isAskable, isAtOrBelow} from './names.ts';
 import {isMade} from './dns64.ts';
-import {type DnsFinding, merge, nearestCut, negativeTtl, read, zoneSeen} from './finding.ts';
+import {type DnsFinding, merge, nearestCut, negativeTtl, OTHER_TYPES, read, zoneSeen} from './finding.ts';
 import {Inquiry} from './inquiry.ts';
 import {perResolver, perServer, Rate, type RateOptions, turn} from './rate.ts';
 import {ask, type DnsAnswer, type DnsServer, type Reply, type WireQuestion} from './wire.ts';
-import {type AskResolvers, askServers, isReached, type Trouble, type Zone, Zones} from './zones.ts';
+import {type AskResolvers, askServers, isAnswered, type Trouble, type Zone, Zones} from './zones.ts';
 
 export type {DnsFinding} from './finding.ts';
 export type {Failure, DnsServer} from './wire.ts';
@@ -38,7 +38,7 @@ export interface DnsClientOptions {
   tries?: number;
   /** Time limit of a call without an {@link Inquiry}. Default 10,000. */
   totalTimeoutMs?: number;
-  /** Authoritative servers asked for one name. If all are unreachable, up to as many IPv6 servers are asked. Default 4. */
+  /** Authoritative servers asked for one name. If none answers, up to as many further servers of each family are asked. Default 4. */
   maxServers?: number;
   /** Rate of questions to one authoritative server, from all callers. Default {@link perServer}. */
   perServer?: RateOptions;
@@ -48,12 +48,12 @@ export interface DnsClientOptions {
   port?: number;
 }
 
-/** The records to ask for: CNAME and addresses ('Host'), or TXT. */
-export type DnsWanted = 'Host' | 'TXT';
+/** The records to ask for: CNAME and addresses ('Host'), TXT, or which of {@link OTHER_TYPES} exist. */
+export type DnsWanted = 'Host' | 'TXT' | 'OtherTypes';
 
 const isServerFailure = (reply: Reply) => reply.kind === 'Failure' && reply.failure === 'ServerFailure';
 
-const firstType = (wanted: DnsWanted) => (wanted === 'TXT' ? 'TXT' : 'CNAME');
+const firstTypes = {Host: 'CNAME', TXT: 'TXT', OtherTypes: OTHER_TYPES[0]} as const;
 
 /** Maximum number of delegations followed from the first zone found down to the name's own zone. */
 const MOST_REFERRALS = 8;
@@ -83,7 +83,7 @@ export class DnsClient {
 
   /**
    * Finds the servers of the zone that contains `name`. Asks each (RD=0) for CNAME and, if none exists, for A and AAAA; or only for
-   * TXT. Only the zone cut is cached (60 s at most). Never rejects; ends with the inquiry.
+   * TXT, or for {@link OTHER_TYPES}. Only the zone cut is cached (60 s at most). Never rejects; ends with the inquiry.
    */
   async askAuthoritative(name: string, wanted: DnsWanted, inquiry?: Inquiry): Promise<DnsObservation> {
     const hostname = canonicalName(name);
@@ -105,7 +105,7 @@ export class DnsClient {
       return {name: hostname, findings: [], failure: {failure: 'Other', detail: 'not a DNS name'}};
     return this.#within(inquiry, `recursive ${wanted} ${hostname}`, async (limit) => {
       const replies = await Promise.all(
-        this.#recursive.map((server) => this.#askResolver(server, {name: hostname, type: firstType(wanted)}, limit)),
+        this.#recursive.map((server) => this.#askResolver(server, {name: hostname, type: firstTypes[wanted]}, limit)),
       );
       const findings = await Promise.all(
         replies.map((reply) =>
@@ -155,7 +155,7 @@ export class DnsClient {
     for (let hops = 0; hops <= MOST_REFERRALS; hops++) {
       if ('failure' in zone) return {name, findings: [], failure: zone};
       const current: Zone = zone;
-      const replies = await this.#askZone(current, {name, type: firstType(wanted)}, limit);
+      const replies = await this.#askZone(current, {name, type: firstTypes[wanted]}, limit);
       const referrals = replies.flatMap((reply) => {
         const delegation = this.#zones.referral(reply, current, name);
         return delegation && reply.kind === 'Answer' ? [{delegation, reply}] : [];
@@ -222,11 +222,13 @@ export class DnsClient {
     limit: Inquiry,
   ): Promise<DnsFinding> {
     const authoritative = !opts.recursionDesired;
-    const first = read(name, reply, {authoritative, txt: opts.wanted === 'TXT'});
-    if (first.failure || !first.exists || opts.wanted === 'TXT') return first;
+    const {wanted} = opts;
+    const first = read(name, reply, {authoritative, wanted});
     const [target] = first.cname;
+    if (first.failure || !first.exists || wanted === 'TXT') return first;
     if (target !== undefined && !isAtOrBelow(target, opts.chainWithin)) return first;
-    const types = target === undefined || !authoritative ? (['A', 'AAAA'] as const) : (['A'] as const);
+    const types: readonly WireQuestion['type'][] =
+      wanted === 'OtherTypes' ? OTHER_TYPES.slice(1) : target === undefined || !authoritative ? ['A', 'AAAA'] : ['A'];
     const further = await Promise.all(
       types.map((type) =>
         authoritative
@@ -236,7 +238,7 @@ export class DnsClient {
     );
     const found = merge(
       first,
-      further.map((answer) => read(name, answer, {authoritative})),
+      further.map((answer) => read(name, answer, {authoritative, wanted})),
     );
     return authoritative ? found : {...found, aaaa: found.aaaa.filter((address) => !isMade(address, found.a))};
   }
@@ -300,7 +302,7 @@ export class DnsClient {
   }
 
   #askZone(zone: Zone, question: WireQuestion, limit: Inquiry): Promise<Reply[]> {
-    return askServers(zone, (server) => this.#askUnlessSilent(server, question, false, limit), isReached);
+    return askServers(zone, (server) => this.#askUnlessSilent(server, question, false, limit), isAnswered);
   }
 
   /** Waits for the server's rate. Repeats a question only after silence: a second try would return the same answer or refusal. */

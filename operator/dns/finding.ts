@@ -16,6 +16,10 @@ export interface DnsFinding {
   aaaa: string[];
   /** Values of TXT records at the name itself, if TXT was asked for. Sorted. */
   txt?: string[] | undefined;
+  /** Types of records at the name itself, if those beside addresses were asked for ({@link OTHER_TYPES}). Sorted. */
+  types?: string[] | undefined;
+  /** The DNAME above the name from which the server made the CNAME (RFC 6672). */
+  dname?: {name: string; target: string} | undefined;
   /** Further CNAME targets from the same server, in the chain's order. */
   chain: string[];
   /** Seconds for which a resolver may repeat "no such record": min(SOA's TTL, SOA's MINIMUM) (RFC 2308, 5). */
@@ -23,6 +27,9 @@ export interface DnsFinding {
   /** TTL of the CNAME at the name, or the shortest TTL of its addresses. */
   ttlSeconds?: number | undefined;
 }
+
+/** Types beside which a CNAME cannot exist (RFC 1034, 3.6.2), other than addresses. */
+export const OTHER_TYPES = ['MX', 'TXT', 'SRV', 'CAA', 'HTTPS', 'DNAME'] as const;
 
 /** Maximum number of CNAMEs followed within one answer. */
 const MOST_HOPS = 8;
@@ -32,7 +39,11 @@ const MOST_HOPS = 8;
  * reply without AA is the failure `NotAuthoritative`. Otherwise a referral is a failure: its resolver does not recurse, and its
  * answer does not mean "no such record" (RFC 2308, 2.2).
  */
-export function read(name: string, reply: Reply, opts: {authoritative: boolean; txt?: boolean}): DnsFinding {
+export function read(
+  name: string,
+  reply: Reply,
+  opts: {authoritative: boolean; wanted?: 'Host' | 'TXT' | 'OtherTypes'},
+): DnsFinding {
   const nothing = {server: reply.server, exists: undefined, cname: [], a: [], aaaa: [], chain: []};
   if (reply.kind === 'Failure') return {...nothing, failure: reply.failure, detail: reply.detail};
   if (opts.authoritative && !reply.aa)
@@ -42,15 +53,21 @@ export function read(name: string, reply: Reply, opts: {authoritative: boolean; 
 
   const at = (type: string) => reply.answers.filter((record) => record.type === type && record.name === name);
   const [cname, a, aaaa, txt] = [at('CNAME'), at('A'), at('AAAA'), at('TXT')];
+  const types = opts.wanted === 'OtherTypes' ? unique(OTHER_TYPES.filter((type) => at(type).length > 0)) : undefined;
   const found = [...cname, ...a, ...aaaa, ...txt];
+  const dname = reply.answers.find(
+    (record) => record.type === 'DNAME' && record.name !== name && isAtOrBelow(name, record.name),
+  );
   const soa = reply.authority.find((record) => record.type === 'SOA' && isAtOrBelow(name, record.name));
   return {
     server: reply.server,
     exists: found.length > 0 || reply.rcode === 'NOERROR',
+    ...(dname && {dname: {name: dname.name, target: dname.data}}),
+    ...(types && {types}),
     cname: texts(cname),
     a: texts(a),
     aaaa: texts(aaaa),
-    ...(opts.txt && {txt: texts(txt)}),
+    ...(opts.wanted === 'TXT' && {txt: texts(txt)}),
     chain: chainAfter(cname[0]?.data, reply.answers),
     negativeTtlSeconds: found.length === 0 && soa ? negativeTtl(soa) : undefined,
     ttlSeconds: shortestTtl(found),
@@ -69,8 +86,11 @@ export function merge(first: DnsFinding, further: DnsFinding[]): DnsFinding {
   const failed = further.find((finding) => finding.failure);
   // If nothing was found and a question failed, records may still exist. A failed question is no negative answer.
   if (failed && cname.length + a.length + aaaa.length === 0) return failed;
+  const dname = all.find((finding) => finding.dname)?.dname;
   return {
     server: first.server,
+    ...(dname && {dname}),
+    ...(first.types && {types: unique(all.flatMap(({types}) => types ?? []))}),
     exists: all.some((finding) => finding.exists),
     cname,
     a,

@@ -11,7 +11,7 @@ import {canonicalName, isAskable, lowerCase, printableOctets} from './names.ts';
 
 export interface WireQuestion {
   name: string;
-  type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
+  type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DNAME' | 'HTTPS' | 'MX' | 'NS' | 'SOA' | 'SRV' | 'TXT';
 }
 
 /**
@@ -21,6 +21,7 @@ export interface WireQuestion {
  * - SOA has its seven fields.
  * - CAA has flags, tag (lower case, as {@link printableOctets}) and value.
  * - TXT has its character-strings joined (as RFC 7208, 3.3 does).
+ * - Other types have no data.
  */
 export interface Record_ {
   name: string;
@@ -81,7 +82,7 @@ export function encodeQuestion(
     flags:
       (opts.recursionDesired ? packet.RECURSION_DESIRED | packet.AUTHENTIC_DATA : 0) |
       (opts.checkingDisabled ? packet.CHECKING_DISABLED : 0),
-    questions: [{name: name === '' ? '.' : name, type: question.type, class: 'IN'}],
+    questions: [{name: name === '' ? '.' : name, type: codecType(question.type), class: 'IN'}],
     additionals: opts.edns
       ? [
           {
@@ -99,6 +100,11 @@ export function encodeQuestion(
   });
 }
 
+/** HTTPS (RFC 9460) is newer than the codec. */
+const HTTPS = 65;
+const codecType = (type: WireQuestion['type']) =>
+  type === 'HTTPS' ? (`UNKNOWN_${HTTPS}` as unknown as packet.RecordType) : type;
+
 /** The id in a packet, read before anything else is trusted. Undefined if the packet is not a response. */
 export function responseId(bytes: Buffer): number | undefined {
   if (bytes.length < HEADER_SIZE || !(bytes.readUInt8(2) & RESPONSE_BIT)) return undefined;
@@ -110,18 +116,18 @@ export function decodeMessage(bytes: Buffer): Message {
   const id = responseId(bytes);
   if (id === undefined) throw new Error('not a DNS response');
   if (bytes.readUInt16BE(4) > 1) throw new Error('more than one question');
-  const {packet: few, answerData, extendedRcode} = bounded(bytes);
+  const {packet: few, answerData, answerTypes, extendedRcode} = bounded(bytes);
   const decoded = packet.decode(few);
   const question = decoded.questions?.[0];
   return {
     id,
-    question: question && {name: canonicalName(question.name), type: String(question.type)},
+    question: question && {name: canonicalName(question.name), type: typeOf(question)},
     rcode: (bytes.readUInt8(3) & 0x0f) | (extendedRcode << 4),
     aa: decoded.flag_aa,
     truncated: decoded.flag_tc,
     ad: decoded.flag_ad,
     cut: bytes.readUInt16BE(ANSWER_COUNT) > MOST_RECORDS,
-    answers: records(decoded.answers, answerData),
+    answers: records(decoded.answers, {data: answerData, types: answerTypes}),
     authority: records(decoded.authorities),
     additional: records(decoded.additionals),
   };
@@ -138,6 +144,8 @@ const READ: Readonly<Record<number, {names: number; strings?: true}>> = {
   39: {names: 1}, // DNAME
   257: {names: 0}, // CAA
 };
+/** Types whose data is not read: only their presence matters. */
+const PRESENCE: Readonly<Record<number, string>> = {15: 'MX', 33: 'SRV', [HTTPS]: 'HTTPS'};
 const OPT = 41;
 /** A type for private use (RFC 6895, 3.1): the codec leaves its data undecoded. */
 const UNREAD = 65_535;
@@ -150,6 +158,8 @@ interface Bounded {
   packet: Buffer;
   /** The answers' RDATA, in order. */
   answerData: Buffer[];
+  /** The answers' type numbers, in order. */
+  answerTypes: number[];
   /** EDNS's upper bits of the rcode (RFC 6891, 6.1.3). */
   extendedRcode: number;
 }
@@ -166,19 +176,24 @@ function bounded(bytes: Buffer): Bounded {
     left -= count;
   }
   const answerData: Buffer[] = [];
+  const answerTypes: number[] = [];
   let extendedRcode = 0;
   let offset = bytes.readUInt16BE(4) === 1 ? steps.name(HEADER_SIZE) + 4 : HEADER_SIZE;
   for (let i = 0; i < most - left; i++) {
     const type = steps.name(offset);
-    const [read, data] = [READ[bytes.readUInt16BE(type)], type + 10];
-    if (bytes.readUInt16BE(type) === OPT) extendedRcode ||= bytes.readUInt8(type + 4);
+    const number = bytes.readUInt16BE(type);
+    const [read, data] = [READ[number], type + 10];
+    if (number === OPT) extendedRcode ||= bytes.readUInt8(type + 4);
     if (!read) few.writeUInt16BE(UNREAD, type);
     offset = data + bytes.readUInt16BE(type + 8);
     for (let n = 0, at = data; n < (read?.names ?? 0); n++) at = steps.name(at);
     if (read?.strings) steps.strings(data, offset);
-    if (i < few.readUInt16BE(ANSWER_COUNT)) answerData.push(bytes.subarray(data, offset));
+    if (i < few.readUInt16BE(ANSWER_COUNT)) {
+      answerData.push(bytes.subarray(data, offset));
+      answerTypes.push(number);
+    }
   }
-  return {packet: few, answerData, extendedRcode};
+  return {packet: few, answerData, answerTypes, extendedRcode};
 }
 
 /** Walks through a packet as the codec will, and throws after MOST_STEPS steps. */
@@ -213,12 +228,13 @@ class Steps {
   }
 }
 
-/** `data`: the RDATA of each record. Without it CAA records are not read: only the answer section needs them. */
-function records(answers: packet.Answer[] | undefined, data?: Buffer[]): Record_[] {
+/** `raw`: RDATA and type number of each record, of the answer section. Only there CAA records and {@link PRESENCE} are read. */
+function records(answers: packet.Answer[] | undefined, raw?: {data: Buffer[]; types: number[]}): Record_[] {
   return (answers ?? []).flatMap((answer, i) => {
     if (answer.type === 'OPT' || answer.class !== 'IN' || answer.flush) return [];
-    const text = answer.type === 'CAA' && data ? caaText(data[i]!) : canonicalData(answer);
-    return [{name: canonicalName(answer.name), type: typeOf(answer), ttlSeconds: ttl(answer.ttl), data: text}];
+    const text = answer.type === 'CAA' && raw ? caaText(raw.data[i]!) : canonicalData(answer);
+    const type = PRESENCE[raw?.types[i] ?? 0] ?? typeOf(answer);
+    return [{name: canonicalName(answer.name), type, ttlSeconds: ttl(answer.ttl), data: text}];
   });
 }
 
@@ -233,7 +249,8 @@ function caaText(data: Buffer): string {
   return `${flags} ${printableOctets(lowerCase(data.toString('utf8', 2, 2 + length)))} ${data.toString('utf8', 2 + length)}`;
 }
 
-const typeOf = ({type}: packet.Answer) => (type.startsWith('UNKNOWN_') ? 'UNKNOWN' : type);
+const typeOf = ({type = ''}: {type?: string}) =>
+  type === `UNKNOWN_${HTTPS}` ? 'HTTPS' : type.startsWith('UNKNOWN_') ? 'UNKNOWN' : type;
 
 /** A TTL with the top bit set counts as 0 (RFC 2181, 8). */
 function ttl(seconds: number | undefined): number {

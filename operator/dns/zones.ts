@@ -21,7 +21,7 @@ export interface Zone {
   names: string[];
   /** At least one server. */
   servers: DnsServer[];
-  /** Additional IPv6 servers, at most as many as the limit of `servers`. Asked if all of `servers` are unreachable. */
+  /** Additional servers of each address family, at most as many as the limit of `servers`. Asked if none of `servers` answers. */
   further: DnsServer[];
 }
 
@@ -39,20 +39,22 @@ export type AskResolvers = (
 ) => Promise<DnsAnswer | Reply[]>;
 
 export const isReached = (reply: Reply): boolean => reply.kind === 'Answer' || reply.failure !== 'Unreachable';
+/** A server of the zone has answered, or refers to the zone below. */
+export const isAnswered = (reply: Reply): boolean => reply.kind === 'Answer' && (reply.aa || isReferral(reply));
 
 /**
- * The results of `ask` for each server of a zone. From a network with IPv6 only, a zone with many IPv4 addresses is asked through
- * its `further` servers. If none of these is reached either, the first results are returned.
+ * The results of `ask` for each server of a zone. If none of them is `enough`, the `further` servers are asked: the first ones may
+ * be switched off, or have IPv4 addresses in a network with IPv6 only. If these give nothing either, the first results are returned.
  */
 export async function askServers<T>(
   {servers, further}: Zone,
   ask: (server: DnsServer) => Promise<T>,
-  reached: (told: T) => boolean,
+  enough: (told: T) => boolean,
 ): Promise<T[]> {
   const told = await Promise.all(servers.map(ask));
-  if (told.some(reached)) return told;
+  if (told.some(enough)) return told;
   const more = await Promise.all(further.map(ask));
-  return more.some(reached) ? more : told;
+  return more.some(enough) ? more : told;
 }
 
 const LONGEST_CACHED_SECONDS = 60;
@@ -175,12 +177,15 @@ export class Zones {
             detail: `the name servers of ${shown(zone)} have no address: ${names.slice(0, 4).join(', ')}`,
           };
     }
-    const further = servers.slice(this.#maxServers).filter(({address}) => isIPv6(address));
+    const rest = servers.slice(this.#maxServers);
+    const further = [false, true].flatMap((v6) =>
+      rest.filter(({address}) => isIPv6(address) === v6).slice(0, this.#maxServers),
+    );
     const found = {
       name: zone,
       names: few,
       servers: servers.slice(0, this.#maxServers),
-      further: further.slice(0, this.#maxServers),
+      further,
     };
     this.#remember(found, ttlSeconds);
     return found;

@@ -3,6 +3,8 @@
 /** Sorts by code units, independent of the machine's language. */
 export const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** DNS data is attacker input: bytes other than printable ASCII are written as \DDD (RFC 1035, 5.1), and long data is cut. */
 export function printable(data: string): string {
   const safe = [...Buffer.from(data.slice(0, 254), 'utf8')]

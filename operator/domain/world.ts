@@ -182,16 +182,27 @@ export const jitter = 0.2;
  * messages about an attempt. At Infinity, known results are kept and nothing is queried.
  */
 export type Look = {hostname: Hostname; at: number} &
-  /** `caa`: includes the CAA records, because an order would follow. `rival`: checks the current owner's records. */
+  /**
+   * `caa`: includes the CAA records, because an order would follow. `rival`: checks the current owner's records. `owned`: the tenant owns
+   * the hostname.
+   */
   (
-    | {what: 'dns'; question: Question; caa?: boolean; rival?: true}
+    | {what: 'dns'; question: Question; caa?: boolean; rival?: true; owned?: true}
     /** `whoAnswers`: the probe also finds out whether our redirector answers. */
-    | {what: 'edge'; whoAnswers: boolean; watches?: WatchedLeaf; question?: undefined; caa?: undefined}
+    | {
+        what: 'edge';
+        whoAnswers: boolean;
+        watches?: WatchedLeaf;
+        question?: undefined;
+        caa?: undefined;
+        owned?: undefined;
+      }
     | {
         what: 'issuance';
         attempt: {id: string; namespace: string; request: string};
         question?: undefined;
         caa?: undefined;
+        owned?: undefined;
       }
   );
 

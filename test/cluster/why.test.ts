@@ -61,7 +61,7 @@ const situations: Situation[] = [
     hostname: '@',
     records: {'@': 'IN A 10.244.0.1'},
     reason: 'TXTMissing',
-    says: ['Record  TXT _doorplate-challenge -> "'],
+    says: ['Record  TXT _doorplate-challenge -> '],
     code: customer,
   },
   {

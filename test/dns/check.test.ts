@@ -10,6 +10,7 @@ import {ask} from '../../operator/dns/wire.ts';
 import {judgeCaa} from '../../operator/domain/certificates/caa.ts';
 import {decide} from '../../operator/domain/lifecycle.ts';
 import {messageAt} from '../../operator/domain/verification/message.ts';
+import {denies} from '../../operator/domain/verification/method.ts';
 import type {Verdict} from '../../operator/domain/verification/method.ts';
 import type {Question} from '../../operator/domain/verification/records.ts';
 import {later, served, settled, t0, world} from '../support/world.ts';
@@ -86,6 +87,8 @@ const zones = {
         'split',
         'rfc8659',
         'climb',
+        'white',
+        'black',
       ].map((zone) => `${zone} IN NS ns1`),
       'split IN NS ns2',
       'six IN NS ns6',
@@ -138,6 +141,20 @@ const zones = {
       'cdnwrong IN A 198.51.100.129',
       '_doorplate-challenge.cdnwrong IN TXT "theirs"',
       '*.wildcdn IN A 198.51.100.129',
+      'mail IN MX 10 mx.example.net.',
+      'mail IN TXT "v=spf1 -all"',
+      'mailold IN MX 10 mx.example.net.',
+      'mailold IN A 198.51.100.7',
+      'mailours IN MX 10 mx.example.net.',
+      'mailours IN A 203.0.113.2',
+      'mailproven IN MX 10 mx.example.net.',
+      'mailproven IN A 203.0.113.2',
+      `_doorplate-challenge.mailproven IN TXT "${token}"`,
+      '*.wildmail IN MX 10 mx.example.net.',
+      'https IN TYPE65 \\# 3 000100',
+      'below.empty IN A 198.51.100.9',
+      'tree IN DNAME elsewhere.example.',
+      'tree IN A 203.0.113.2',
       'mixed IN A 203.0.113.1',
       'mixed IN A 198.51.100.7',
       'loop IN CNAME loop2',
@@ -147,6 +164,9 @@ const zones = {
       `hop20 IN CNAME ${target}.`,
     ],
   },
+  // Names below lead to the platform, or elsewhere.
+  'white.test': {at: [first], records: [ns1, '@ IN DNAME apps.platform.test.']},
+  'black.test': {at: [first], records: [ns1, '@ IN DNAME example.net.']},
   'shop.customer.test': {at: [first], records: [ns1, '@ IN A 203.0.113.3', `_doorplate-challenge IN TXT "${token}"`]},
   'apex.test': {
     at: [first],
@@ -255,6 +275,12 @@ const ends = (verdict: Verdict) => (verdict.kind === 'Proven' ? `by ${verdict.by
 const messageOf = (verdict: Verdict) => (verdict.kind === 'Proven' ? '' : verdict.message);
 const create = (name: string, zone = 'customer.test') => `CNAME ${name} -> ${target} (TTL 3600) in the zone ${zone}`;
 
+/** A CNAME for every name below made.test. */
+const made = ({name, type}: {name: string; type: string}) =>
+  type === 'CNAME' && name.endsWith('.made.test')
+    ? [record(name, 'CNAME', `${name.split('.')[0]}.apps.platform.test`)]
+    : [];
+
 describe('A check of', () => {
   test.each<[string, string, object]>([
     ['a CNAME to the host', 'docs.customer.test', {kind: 'Proven', by: 'CNAME', apex: false}],
@@ -335,7 +361,7 @@ describe('A check of', () => {
         state: 'Conflicting',
         observed: ['A 198.51.100.7'],
         oldAnswerSeconds: 900,
-        message: `old.customer.test has A 198.51.100.7 and no CNAME. Delete it and create ${create('old')}.`,
+        message: `old.customer.test has A 198.51.100.7 and no CNAME. Delete it and create ${create('old')}; visitors then reach this platform in place of A 198.51.100.7.`,
       },
     ],
     ['an IPv6 address alone', 'old6.customer.test', {reason: 'ConflictingRecord', observed: ['AAAA 2001:db8:bad::7']}],
@@ -345,7 +371,7 @@ describe('A check of', () => {
       'any.wild.customer.test',
       {
         reason: 'ConflictingRecord',
-        message: `any.wild.customer.test has A 198.51.100.9 by a wildcard record and no CNAME. Create ${create('any.wild')}; it counts before the wildcard.`,
+        message: `any.wild.customer.test has A 198.51.100.9 by the wildcard record *.wild.customer.test and no CNAME. Create ${create('any.wild')}; the wildcard record then no longer answers for any.wild.customer.test and the names below it; visitors then reach this platform in place of A 198.51.100.9.`,
       },
     ],
     [
@@ -353,7 +379,7 @@ describe('A check of', () => {
       'own.wild.customer.test',
       {
         reason: 'ConflictingRecord',
-        message: `own.wild.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('own.wild')}.`,
+        message: `own.wild.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('own.wild')}; visitors then reach this platform in place of A 198.51.100.9.`,
       },
     ],
     [
@@ -361,7 +387,7 @@ describe('A check of', () => {
       'above.customer.test',
       {
         reason: 'ConflictingRecord',
-        message: `above.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('above')}.`,
+        message: `above.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('above')}; visitors then reach this platform in place of A 198.51.100.9.`,
       },
     ],
     [
@@ -369,7 +395,7 @@ describe('A check of', () => {
       'any.wildcname.customer.test',
       {
         reason: 'TargetMismatch',
-        message: `any.wildcname.customer.test is a CNAME to www.example.net by a wildcard record. Create ${create('any.wildcname')}; it counts before the wildcard.`,
+        message: `any.wildcname.customer.test is a CNAME to www.example.net by the wildcard record *.wildcname.customer.test. Create ${create('any.wildcname')}; the wildcard record then no longer answers for any.wildcname.customer.test and the names below it; visitors then reach this platform in place of www.example.net.`,
       },
     ],
     [
@@ -424,7 +450,12 @@ describe('A check of', () => {
     [
       'a wildcard of a CDN',
       'any.wildcdn.customer.test',
-      {reason: 'BehindCDN', message: expect.stringContaining(' is behind Example CDN by a wildcard record, ')},
+      {
+        reason: 'BehindCDN',
+        message: expect.stringContaining(
+          ' is behind Example CDN by the wildcard record *.wildcdn.customer.test, which hides what would prove it. First create a record for any.wildcdn itself, with the same addresses as the wildcard, or the TXT would end the wildcard for it; then create TXT ',
+        ),
+      },
     ],
     [
       'the CNAME with the zone twice in its name',
@@ -460,7 +491,78 @@ describe('A check of', () => {
       },
     ],
     ['an apex without an address', 'signed.test', {reason: 'RecordMissing', apex: true}],
-    ['a zone whose servers disagree: any may be asked next', 'docs.split.test', {reason: 'RecordMissing'}],
+    [
+      'a zone whose servers disagree: any may be asked next',
+      'docs.split.test',
+      {
+        reason: 'NameServersDisagree',
+        message: expect.stringContaining(
+          'docs.split.test has the right record at ns1.test (127.0.0.51), and not at ns2.test (127.0.0.52): the name servers of split.test have different versions',
+        ),
+      },
+    ],
+    [
+      'an address by a wildcard two labels above',
+      'any.deep.wild.customer.test',
+      {
+        reason: 'ConflictingRecord',
+        message: expect.stringContaining('*.wild.customer.test and no CNAME. Create CNAME any.deep.wild -> '),
+      },
+    ],
+    [
+      'mail, and no address',
+      'mail.customer.test',
+      {
+        reason: 'CNAMENotPossible',
+        noCname: true,
+        observed: ['MX', 'TXT'],
+        message: `mail.customer.test has no address. It also has MX and TXT records, beside which no CNAME can exist. Leave these as it is, and create ALIAS or ANAME mail -> ${target} and TXT _doorplate-challenge.mail -> ${token} (TTL 3600) in the zone customer.test.`,
+      },
+    ],
+    [
+      'mail, and an address of another',
+      'mailold.customer.test',
+      {reason: 'CNAMENotPossible', state: 'Conflicting', observed: ['A 198.51.100.7']},
+    ],
+    [
+      "mail, and the edge's address",
+      'mailours.customer.test',
+      {reason: 'CNAMENotPossible', txt: {state: 'Missing', observed: []}},
+    ],
+    ["mail, the edge's address and the TXT", 'mailproven.customer.test', {kind: 'Proven', by: 'TXT', apex: false}],
+    [
+      'mail, by a wildcard',
+      'any.wildmail.customer.test',
+      {
+        reason: 'RecordMissing',
+        message: expect.stringContaining(
+          'has no CNAME and no address; the wildcard record *.wildmail.customer.test gives it MX records. Create CNAME any.wildmail -> ',
+        ),
+      },
+    ],
+    ['HTTPS alone', 'https.customer.test', {reason: 'CNAMENotPossible', observed: ['HTTPS']}],
+    ['nothing, above a name that exists', 'empty.customer.test', {reason: 'RecordMissing', observed: []}],
+    [
+      'a DNAME above that leads to the platform',
+      'docs-acme-k3v9x2m4q7w1z.white.test',
+      {
+        reason: 'SynthesizedCNAME',
+        message: expect.stringContaining(
+          `is a CNAME to ${target} that the DNAME record at white.test makes for every name below it`,
+        ),
+      },
+    ],
+    ['a DNAME above that leads elsewhere', 'any.black.test', {reason: 'SynthesizedCNAME'}],
+    [
+      'a TXT below a DNAME',
+      'tree.customer.test',
+      {
+        reason: 'SynthesizedCNAME',
+        message: expect.stringContaining(
+          '_doorplate-challenge.tree.customer.test is below the DNAME record at tree.customer.test',
+        ),
+      },
+    ],
     ['a zone whose server refuses', 'docs.lame.test', {kind: 'Unknown', reason: 'AuthoritativeFailure'}],
     ['a zone whose server is dead', 'docs.dead.test', {kind: 'Unknown', reason: 'AuthoritativeUnreachable'}],
     [
@@ -496,6 +598,30 @@ describe('A check of', () => {
     });
     expect((await check(options, about('docs.unregistered.test'), false)).zone).toBeUndefined();
     expect((await check({...options, mode: 'RecursiveOnly'}, about('docs.customer.test'), false)).zone).toBeUndefined();
+  });
+
+  test('a zone whose servers disagree about a hostname of this tenant is no negative while most resolvers confirm it', async () => {
+    const owned = {...about('docs.split.test'), owned: true as const};
+    const dns = client([resolvers[0]!.address]);
+    // The resolver may have asked either server.
+    const verdict = await check({...options, dns}, owned, false);
+    const seen = await dns.askRecursive('docs.split.test', 'Host');
+    expect(verdict).toMatchObject({reason: 'NameServersDisagree'});
+    expect(denies(verdict)).toBe(seen.findings[0]?.cname[0] !== target);
+    expect(denies(await check(options, about('docs.split.test'), false))).toBe(true);
+  });
+
+  test('a server that makes CNAMEs up proves nothing (a fake)', async () => {
+    fakes.push(
+      await fakeServer((query) => [reply(query, {answers: made(query)})], {address: '127.0.0.54', port: servers.port}),
+    );
+    await servers.change('test', [...zones.test.records, 'made IN NS ns4', 'ns4 IN A 127.0.0.54']);
+    expect(await check(options, about(`${target.split('.')[0]}.made.test`), false)).toMatchObject({
+      kind: 'Refuted',
+      reason: 'SynthesizedCNAME',
+      message: expect.stringContaining('that the server of made.test makes for every name below it'),
+    });
+    await servers.change('test', zones.test.records);
   });
 
   test("another tenant's token is no proof", async () => {
@@ -620,7 +746,7 @@ describe('Resolvers alone (RecursiveOnly)', () => {
   test('say so where the answer comes from a wildcard', async () => {
     expect(
       messageOf(await check({...options, mode: 'RecursiveOnly'}, about('any.wild.customer.test'), false)),
-    ).toContain('by a wildcard record');
+    ).toContain('by the wildcard record *.wild.customer.test');
   });
   test('are not enough when only one of them answers', async () => {
     expect(
@@ -690,7 +816,7 @@ describe('A server that lies (a fake)', () => {
     );
     expect(await check(options, about('forged.lying.test'), false)).toMatchObject({
       kind: 'Refuted',
-      reason: 'RecordMissing',
+      reason: 'NameServersDisagree',
     });
     expect(await check(options, about('docs.lying.test'), false)).toMatchObject({kind: 'Proven'});
   });
@@ -803,15 +929,18 @@ describe('The verdicts of DNS', () => {
     'CAALookupFailed',
     'ConflictingA',
     'ConflictingAAAA',
+    'CNAMENotPossible',
     'ConflictingRecord',
     'DNSSECBroken',
     'IndirectCNAME',
+    'NameServersDisagree',
     'NoEdgeAddress',
     'PropagationPending',
     'ProxiedOrFlattened',
     'RecordMissing',
     'ResolverFailure',
     'ServedBehindCDN',
+    'SynthesizedCNAME',
     'TXTMismatch',
     'TXTMissing',
     'TargetMismatch',

@@ -114,7 +114,7 @@ function faultOf(
     const server = {address: '192.0.2.53', port: 53};
     const name = message.question?.name ?? 'docs.example.com';
     for (const authoritative of [true, false]) {
-      const found = read(name, {...message, kind: 'Answer', server, rcode: 'NOERROR'}, {authoritative, txt: true});
+      const found = read(name, {...message, kind: 'Answer', server, rcode: 'NOERROR'}, {authoritative, wanted: 'TXT'});
       if (found.chain.length > 8) return `gave a chain of ${found.chain.length}`;
     }
   } catch (error) {

@@ -218,7 +218,7 @@ describe('dns.cdns', () => {
     await verifyAnew(customer);
     await expectHost(customer, www, 'Live ServedBehindCDN');
     const {hosts, conditions} = (await customer.domain('web'))?.status ?? {};
-    expect(hosts?.[0]?.message).toContain('Create TXT _doorplate-challenge.www -> "');
+    expect(hosts?.[0]?.message).toContain('Create TXT _doorplate-challenge.www -> ');
     expect(conditions?.find((c) => c.type === 'Verified')?.status).toBe('True');
     expect((await platform.client.get(domainClaims, www))?.status).not.toHaveProperty('negativeSince');
     expect([await platform.children(uid), platform.certManager.orders.get(www)]).toEqual([children, orders]);

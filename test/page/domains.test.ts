@@ -181,7 +181,7 @@ describe('A domain', () => {
         hostname: 'example.org',
         reason: 'TXTMissing',
         message:
-          'example.org has the edge\'s addresses, which prove no tenant. Create TXT _doorplate-challenge -> "5f0c8a9be1d24c77" (TTL 3600) in the zone example.org.',
+          "example.org has the edge's addresses, which prove no tenant. Create TXT _doorplate-challenge -> 5f0c8a9be1d24c77 (TTL 3600) in the zone example.org.",
         records: [
           {type: 'ALIAS', name: '@', state: 'Found'},
           {type: 'TXT', name: '_doorplate-challenge', value: '5f0c8a9be1d24c77', state: 'Missing'},

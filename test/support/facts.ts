@@ -33,6 +33,9 @@ const refusals: [ReasonName, RecordState, string[]?][] = [
   ['TXTMissing', 'Found', ['A 192.0.2.1']],
   ['TXTMismatch', 'Found', ['A 192.0.2.1']],
   ['PropagationPending', 'Found'],
+  ['CNAMENotPossible', 'Missing', ['MX']],
+  ['SynthesizedCNAME', 'Wrong', ['CNAME docs.platform.test']],
+  ['NameServersDisagree', 'Found'],
 ];
 const ofApex: ReadonlySet<ReasonName> = new Set<ReasonName>([
   'ConflictingA',

@@ -61,6 +61,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'misplaced-record',
     'providers',
     'records',
+    'surroundings',
     'verdict',
   ],
   edge: ['plain-http', 'probe'],

@@ -2,7 +2,8 @@
  * A check of one name: the zone's own servers are asked, then the resolvers, then what only matters then.
  *
  *   authoritative: CNAME, A, AAAA -> TXT where addresses of the edge or a CDN leave it open
- *                  -> names below and beside it where a wildcard may be behind -> where a missing record often stands by mistake
+ *                  -> names below and beside it where a wildcard may be behind -> other types where a CNAME would be created
+ *                  -> where a missing record often stands by mistake
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
  *   proven by both, or as it was for all that can be seen, and an order would follow: CAA
  */
@@ -13,14 +14,14 @@ import {judgeCaa} from '../../domain/certificates/caa.ts';
 import type {Observation, VerificationRules, Verdict} from '../../domain/verification/method.ts';
 import {mayBeVerified} from '../../domain/verification/method.ts';
 import {
-  isWildcard,
   judgeAuthoritative,
   judgeBoth,
   judgeRecursive,
-  mayBeWildcard,
   needsChallenge,
+  weighDisagreement,
 } from '../../domain/verification/verdict.ts';
-import type {Question} from '../../domain/verification/records.ts';
+import {areAlike, mayBeWildcard, mayHaveOtherTypes, typesIn} from '../../domain/verification/surroundings.ts';
+import type {CheckedQuestion, Question} from '../../domain/verification/records.ts';
 import {challengeName} from '../../domain/verification/records.ts';
 import {misplacedRecordsOf, withMisplacedRecord} from '../../domain/verification/misplaced-record.ts';
 
@@ -40,7 +41,7 @@ export interface CheckOptions {
  */
 export async function check(
   {dns, rules, mode, ca}: CheckOptions,
-  question: Question,
+  {owned, ...question}: CheckedQuestion,
   caa: boolean,
   inquiry = new Inquiry(),
 ): Promise<Verdict> {
@@ -55,10 +56,17 @@ export async function check(
   } else {
     const authoritative = await look(authoritatively, (seen) => judgeAuthoritative(question, rules, seen), about);
     verdict = authoritative.verdict;
-    if (verdict.kind === 'Proven') {
+    const asResolversSee = async (): Promise<Observation> => {
       const atHost = await recursively(hostname, 'Host');
-      const recursive: Observation =
-        verdict.by === 'TXT' ? {...atHost, challenge: await recursively(challengeName(hostname), 'TXT')} : atHost;
+      return authoritative.seen.challenge
+        ? {...atHost, challenge: await recursively(challengeName(hostname), 'TXT')}
+        : atHost;
+    };
+    if (verdict.kind === 'Refuted' && verdict.reason === 'NameServersDisagree' && owned) {
+      const answers = {authoritative: authoritative.seen, recursive: await asResolversSee()};
+      verdict = weighDisagreement(question, rules, verdict, answers);
+    } else if (verdict.kind === 'Proven') {
+      const recursive = await asResolversSee();
       verdict = judgeBoth(question, rules, authoritative.seen, recursive);
       if (verdict.kind === 'Refuted' && authoritative.seen.zone !== undefined) {
         const negativeTtlSeconds = await dns.askNegativeTtl(authoritative.seen.zone, inquiry);
@@ -81,23 +89,72 @@ async function look(
   judge: (seen: Observation) => Verdict,
   {question, rules, randomLabel}: {question: Question; rules: VerificationRules; randomLabel: string},
 ): Promise<{seen: Observation; verdict: Verdict}> {
-  let seen = await ask(question.hostname, 'Host');
-  if (needsChallenge(question, rules, seen))
-    seen = {...seen, challenge: await ask(challengeName(question.hostname), 'TXT')};
-  if (mayBeWildcard(judge(seen)) && (await comesOfWildcard(ask, question.hostname, randomLabel, seen)))
-    seen = {...seen, wildcard: true};
+  const {hostname} = question;
+  const nobody: Nobody = {ask, rules, randomLabel};
+  let seen = await ask(hostname, 'Host');
+  if (await isMadeUp(nobody, question, seen)) seen = {...seen, madeUp: true};
+  if (needsChallenge(question, rules, seen)) seen = {...seen, challenge: await ask(challengeName(hostname), 'TXT')};
+  if (mayBeWildcard(judge(seen))) seen = await withWildcard(nobody, hostname, seen, 'Host');
+  if (mayHaveOtherTypes(judge(seen), seen)) {
+    const others = await ask(hostname, 'OtherTypes');
+    const types = typesIn(others);
+    if (types.length > 0) {
+      const {wildcard} = await withWildcard(nobody, hostname, {...others, types}, 'OtherTypes');
+      seen = {...seen, types, ...(wildcard !== undefined && {wildcard})};
+    }
+  }
   return {seen, verdict: await misplaced(ask, question, judge(seen))};
 }
 
+interface Nobody {
+  ask: Ask;
+  rules: VerificationRules;
+  /** A label that nobody created. */
+  randomLabel: string;
+}
+
+const parentOf = (name: string) => name.slice(name.indexOf('.') + 1);
+
 /**
- * Whether an answer comes from a wildcard above the hostname. A wildcard answers for names below and beside the hostname alike. A record at
- * the hostname itself ends the wildcard below it, where another wildcard may exist (RFC 4592, 3.3.1).
+ * Whether the server makes CNAMEs for all names beside the hostname, with each name's first label in the value. A DNAME does so, and shows
+ * itself; a server may also do so without showing it.
  */
-async function comesOfWildcard(ask: Ask, hostname: string, randomLabel: string, seen: Observation): Promise<boolean> {
-  const parent = hostname.slice(hostname.indexOf('.') + 1);
-  for (const above of [hostname, parent])
-    if (!isWildcard(seen, await ask(`${randomLabel}.${above}`, 'Host'))) return false;
-  return true;
+async function isMadeUp(
+  {ask, randomLabel}: Nobody,
+  {hostname, target}: Question,
+  {findings}: Observation,
+): Promise<boolean> {
+  if (hostname.split('.')[0] !== target.split('.')[0] || findings.every(({cname}) => cname[0] !== target)) return false;
+  const beside = await ask(`${randomLabel}.${parentOf(hostname)}`, 'Host');
+  return beside.findings.some(({cname}) => cname[0] === `${randomLabel}.${parentOf(target)}`);
+}
+
+/** Labels above a hostname at which a wildcard is looked for. */
+const mostLabels = 8;
+
+/**
+ * Adds the wildcard from which the records come, if they do. A wildcard answers for names below and beside the hostname alike. A record at
+ * the hostname itself ends the wildcard below it, where another wildcard may exist (RFC 4592, 3.3.1). Names between the wildcard and the
+ * hostname have the wildcard's records too, unless they exist.
+ */
+async function withWildcard(
+  {ask, rules, randomLabel}: Nobody,
+  hostname: string,
+  seen: Observation,
+  wanted: DnsWanted,
+): Promise<Observation> {
+  const at = async (name: string) => {
+    const observed = await ask(name, wanted);
+    return areAlike(seen, {...observed, types: typesIn(observed)}, rules);
+  };
+  const ofNobody = (above: string) => at(`${randomLabel}.${above}`);
+  let wildcard = parentOf(hostname);
+  if (!(await ofNobody(hostname)) || !(await ofNobody(wildcard))) return seen;
+  for (let i = 0; i < mostLabels && wildcard !== seen.zone && parentOf(wildcard).includes('.'); i++) {
+    if (!(await at(wildcard)) || !(await ofNobody(parentOf(wildcard)))) break;
+    wildcard = parentOf(wildcard);
+  }
+  return {...seen, wildcard};
 }
 
 /** Adds the misplaced record to a verdict if the missing record is found at another name. */

@@ -12,6 +12,8 @@ import type {Observer} from './observer.ts';
 /** Whether a hostname is proven. `caa`: with the CAA records, before an order. */
 export interface DnsQuestion extends Question {
   caa: boolean;
+  /** The tenant owns the hostname. */
+  owned?: true;
   /** The check concerns another tenant that owns the hostname. Its result counts only after a second check with the same result. */
   rival?: true;
 }
@@ -57,8 +59,8 @@ export function schedule(
     if (look.what === 'dns') {
       const key = dnsKey(look.question);
       kept.dns.add(key);
-      const {question, caa = false, rival} = look;
-      if (isDue) dns.due(owner, key, {...question, caa, ...(rival && {rival})}, look.at);
+      const {question, caa = false, rival, owned} = look;
+      if (isDue) dns.due(owner, key, {...question, caa, ...(rival && {rival}), ...(owned && {owned})}, look.at);
       else dns.keep(owner.key, key);
     } else if (look.what === 'edge') {
       const key = edgeKey(look.hostname);

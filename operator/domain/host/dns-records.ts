@@ -57,7 +57,8 @@ export function recordsOf(
 /** The method that verifies the hostname, or may verify it; undefined: the usual method for its place. */
 function provableBy(verdict: Verdict): Proof | undefined {
   if (verdict.kind === 'Proven') return verdict.by;
-  return mayBeVerified(verdict) ? 'TXT' : undefined;
+  // A TXT below a name that a wildcard answers for would end the wildcard: first the name's own record.
+  return mayBeVerified(verdict) && verdict.wildcard === undefined ? 'TXT' : undefined;
 }
 
 /**
@@ -79,9 +80,15 @@ function listedBefore(
 /** The place at which a hostname's records are created: from the newest verdict, from earlier records, or from the name. */
 export function placeOf(world: DecisionWorld, hostname: Hostname, verdict: Verdict | undefined): RecordPlace {
   const zone = zoneOf(world.published.get(hostname)?.entry?.zone, verdict);
-  const known = zone && {apex: zone.name === hostname, zone};
-  return known ?? {apex: verdict?.apex ?? wasApex(priorRecords(world, hostname)) ?? isApexByName(hostname)};
+  const prior = priorRecords(world, hostname);
+  const apex = zone ? zone.name === hostname : (verdict?.apex ?? wasApex(prior) ?? isApexByName(hostname));
+  const noCname = !apex && (verdict?.kind === 'Refuted' ? verdict.noCname : hadNoCname(prior));
+  return {apex, ...(noCname && {noCname}), ...(zone && {zone})};
 }
+
+/** Whether records are those of a subdomain that cannot have a CNAME; they are kept once it is verified. */
+const hadNoCname = (records: readonly DnsRecordStatus[]): true | undefined =>
+  records.some(({type, name}) => type !== 'TXT' && type !== 'CNAME' && name !== '@') || undefined;
 
 /** Whether records are those of an apex; undefined: they do not tell. A CNAME alone may be either's. */
 function wasApex(records: readonly DnsRecordStatus[]): boolean | undefined {

@@ -156,11 +156,16 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
   if (role === 'FormerPrimary' || ownership.byPlatform) return undefined;
   // As before, while nothing is known, or a negative that is not confirmed.
   const isAsBefore = facts.verdict?.kind !== 'Proven' && before?.reason === 'ServedBehindCDN';
-  if (!ownership.hidden && !isAsBefore) return undefined;
+  if (!ownership.hidden) return isAsBefore ? sayAgain(before) : undefined;
   const place = {apex: zone?.name === question.hostname, ...(zone && {zone})};
+  const byWildcard = facts.verdict?.kind === 'Refuted' && facts.verdict.wildcard !== undefined;
+  // A TXT below it would end the wildcard for it (RFC 4592, 2.2.2).
+  const create = byWildcard
+    ? `A wildcard record leads there: first create a record for ${question.hostname} itself with the same value, then`
+    : 'Create';
   const remedy = canVerifyByTxt(question)
-    ? `Create ${sayRecords([txtRecord(question, place)], place)}`
-    : 'Switch the CDN off for this name';
+    ? `${create} ${sayRecords([txtRecord(question, place)], place)}`
+    : 'Switch the CDN off for this name, so that visitors reach this platform without it';
   const message =
     `${sayServed(host).message} It is behind a CDN now, which hides what proved it. ` +
     `${remedy}, so that it is proven again.`;

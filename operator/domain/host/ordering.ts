@@ -97,7 +97,7 @@ function lookAgain(host: Owned, at: number, caa: boolean): Look {
     ? nextWaitingCheck(policy, Date.parse(claim?.status?.negativeSince ?? timestamp(now)), checkedAt, now)
     : drift?.nextLook;
   const next = soonest(Math.min(at, doubted ?? Infinity), host.asked, checkedAt, now);
-  return {hostname, what: 'dns', question, at: next, ...(caa && {caa})};
+  return {hostname, what: 'dns', question, at: next, owned: true, ...(caa && {caa})};
 }
 
 /** No Certificate before CAA records allow it and the budgets have room. */

@@ -68,6 +68,45 @@ export const proofReasons = {
       howLong: foundSoon,
     },
   },
+  CNAMENotPossible: {
+    means: 'The name has records of other types, such as MX, beside which no CNAME can exist.',
+    remedy: 'Leave them, and create the address records and the TXT record that the message names.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    isNegativeAnswer: true,
+    customer: {
+      title: 'Other records are in the way',
+      body: message,
+      next: 'Create the records below at your DNS provider.',
+      howLong: foundSoon,
+    },
+  },
+  SynthesizedCNAME: {
+    means:
+      'The CNAME is made for every name below a DNAME record, so nobody created it for this name, and it verifies nobody.',
+    remedy: 'Replace the DNAME record with records for single names, among them the CNAME that the message names.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    customer: {
+      title: 'DNS record covers all names',
+      body: message,
+      next: 'Change your DNS records as described above.',
+      howLong: foundSoon,
+    },
+  },
+  NameServersDisagree: {
+    means: 'Some of the name servers of the zone have the right record, and others do not.',
+    remedy:
+      'Ask the DNS provider to bring all name servers up to date; remove those of a former provider at the registrar.',
+    waitingFor: 'Customer',
+    health: 'awaited',
+    customer: {
+      title: 'DNS servers do not agree',
+      body: message,
+      next: 'Wait some minutes. If this stays, send the text above to your DNS provider.',
+      howLong: 'It usually ends within minutes.',
+    },
+  },
   ProxiedOrFlattened: {
     means: "The name has the edge's own addresses and no CNAME: a proxy or a flattened record hides the proof.",
     remedy:
@@ -145,6 +184,7 @@ export const proofReasons = {
     remedy: 'Correct its value; it must match exactly. Other values may stand beside it.',
     waitingFor: 'Customer',
     health: 'awaited',
+    mayBeWildcard: true,
     customer: {
       title: 'Confirmation record is wrong',
       body: message,

@@ -2,12 +2,12 @@
 import {type Hostname, shown} from '../hostnames/hostname.ts';
 import {isIn} from '../networks.ts';
 import type {Case, Edge, Finding, VerificationMethod, Refuted, Verdict} from './method.ts';
-import {bounded, mostObserved, refuted, wildcardWords} from './method.ts';
+import {bounded, mostObserved, refuted, thenHere, wildcardWords} from './method.ts';
 import {apexNote, atApexOf, followsAtApex} from './providers.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
 import type {DnsRecord, RecordPlace, Question} from './records.ts';
-import {inZone, ttl} from './records.ts';
-import {printable} from '../text.ts';
+import {canVerifyByTxt, inZone, ttl} from './records.ts';
+import {capitalised, printable} from '../text.ts';
 
 export const addresses: VerificationMethod = {
   records: inPlaceOfCname,
@@ -18,7 +18,12 @@ export const addresses: VerificationMethod = {
     const name = shown(question.hostname);
     const seen = addressesOf(found);
     if (seen.length === 0) {
-      const message = `${name} has no ${place.apex ? 'address' : 'record'}. Create ${wanted}.`;
+      const lacks = place.apex ? 'address' : found.exists === true ? 'CNAME and no address' : 'record';
+      const message = place.noCname
+        ? `${name} has no address. ${besideOthers(c, `create ${wanted}`)}`
+        : `${name} has no ${lacks}${otherTypesBy(c)}. Create ${wanted}${instead}.`;
+      if (place.noCname)
+        return refuted(c, 'CNAMENotPossible', {state: 'Missing', observed: bounded([...c.types])}, message);
       return refuted(
         c,
         'RecordMissing',
@@ -34,13 +39,32 @@ export const addresses: VerificationMethod = {
     if (strange.some((family) => family.length > 0)) {
       const conflicting = {state: 'Conflicting', observed: bounded(seen)} as const;
       if (place.apex) return strangeAtApex(c, found, conflicting, strange);
-      const remedy = wildcard ? 'Create' : `Delete ${seen.length > 1 ? 'them' : 'it'} and create`;
-      const message = `${name} has ${few(seen)}${by} and no CNAME. ${remedy} ${wanted}${instead}.`;
+      const remedy = wildcard !== undefined ? 'create' : `delete ${seen.length > 1 ? 'them' : 'it'} and create`;
+      const action = `${remedy} ${wanted}${instead}${thenHere(few(seen))}`;
+      if (place.noCname)
+        return refuted(c, 'CNAMENotPossible', conflicting, `${name} has ${few(seen)}. ${besideOthers(c, action)}`);
+      const message = `${name} has ${few(seen)}${by} and no CNAME. ${capitalised(action)}.`;
       return refuted(c, 'ConflictingRecord', conflicting, message, found.ttlSeconds);
     }
     return place.apex && rules.addressOnly ? {kind: 'Proven', by: 'Addresses', ...place} : undefined;
   },
 };
+
+/** What to do at a name whose other records rule out a CNAME. */
+export function besideOthers({question, types}: Case, action: string): string {
+  const has = `It also has ${listed(types)}, beside which no CNAME can exist.`;
+  if (types.includes('DNAME') || !canVerifyByTxt(question)) return `${has} Attach another name.`;
+  return `${has} Leave ${types.length > 1 ? 'these' : 'this'} as it is, and ${action}.`;
+}
+
+/** `MX`, `MX and TXT`, `MX, SRV and TXT`, with the word for records. */
+const listed = (types: readonly string[]) =>
+  `${types.length > 1 ? `${types.slice(0, -1).join(', ')} and ${types.at(-1)} records` : `${types[0]} records`}`;
+
+const otherTypesBy = ({types, wildcard}: Case) =>
+  wildcard !== undefined && types.length > 0
+    ? `; the wildcard record *.${printable(wildcard)} gives it ${listed(types)}`
+    : '';
 
 function strangeAtApex(
   c: Case,
@@ -53,7 +77,7 @@ function strangeAtApex(
   const named = few(wrong.map((address) => `${type} ${printable(address)}`).toSorted());
   const [are, them] = wrong.length > 1 ? ['are', 'them'] : ['is', 'it'];
   const name = shown(c.question.hostname);
-  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}; needed there: ${c.wanted}.`;
+  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}; needed there: ${c.wanted}${thenHere(named)}.`;
   return refuted(c, reason, seen, message, ttlSeconds);
 }
 
@@ -100,18 +124,20 @@ function recordsOfProvider(
 ): Instead[] {
   const isListed =
     edgeHostname === undefined && edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
-  const listed = isListed ? edgeAddresses.map(addressRecord).toSorted(byText) : [];
+  const single = isListed ? edgeAddresses.map(addressRecord).toSorted(byText) : [];
+  // Few providers have an ALIAS below an apex.
+  if (!apex && single.length > 0) return single;
   const provider = apex ? zone?.provider : undefined;
   const has = atApexOf(provider);
   if (provider === undefined || has === undefined) {
-    return [{type: 'ALIAS', value: target, ...(listed.length > 0 && {alternatives: listed.map(textOf)})}];
+    return [{type: 'ALIAS', value: target, ...(single.length > 0 && {alternatives: single.map(textOf)})}];
   }
   const note = apexNote(provider);
   if (has !== 'Addresses') return [{type: has, value: target, note}];
   if (edgeHostname !== undefined && followsAtApex(provider, edgeHostname))
     return [{type: 'ALIAS', value: edgeHostname, note: `${note}, and this is one`}];
-  if (listed.length === 0) return [{type: 'ALIAS', value: target, note: `${note}: ${withoutAddresses(edgeHostname)}`}];
-  return listed.map((record, i) => ({...record, ...(i === 0 && {note})}));
+  if (single.length === 0) return [{type: 'ALIAS', value: target, note: `${note}: ${withoutAddresses(edgeHostname)}`}];
+  return single.map((record, i) => ({...record, ...(i === 0 && {note})}));
 }
 
 const addressRecord = (value: string) => ({type: value.includes(':') ? ('AAAA' as const) : ('A' as const), value});

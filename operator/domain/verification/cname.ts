@@ -1,8 +1,8 @@
 /** A CNAME to exactly the Project's host. A chain that ends there proves nothing about who set it. */
 
-import {shown, within} from '../hostnames/hostname.ts';
-import type {Case, VerificationMethod} from './method.ts';
-import {bounded, refuted, wildcardWords} from './method.ts';
+import {type Hostname, shown, within} from '../hostnames/hostname.ts';
+import type {Case, Finding, VerificationMethod} from './method.ts';
+import {bounded, refuted, thenHere, wildcardWords} from './method.ts';
 import {inZone, ttl} from './records.ts';
 import {printable} from '../text.ts';
 
@@ -13,6 +13,11 @@ export const cname: VerificationMethod = {
     const {target} = c.question;
     const [first] = found.cname;
     if (first === undefined) return undefined;
+    const made = madeOf(c, found);
+    if (made) {
+      const observed = bounded([`CNAME ${printable(first)}`]);
+      return refuted(c, 'SynthesizedCNAME', {state: 'Wrong', observed}, synthesized(c, first, made), found.ttlSeconds);
+    }
     if (found.cname.length === 1 && first === target) return {kind: 'Proven', by: 'CNAME', ...c.place};
     const seen = {state: 'Wrong', observed: bounded(found.cname.map((to) => `CNAME ${printable(to)}`))} as const;
     const isIndirect = found.chain.includes(target) && !hasZoneAppended(c, first);
@@ -20,6 +25,18 @@ export const cname: VerificationMethod = {
     return refuted(c, reason, seen, wrongTarget(c, first, isIndirect), found.ttlSeconds);
   },
 };
+
+/** The record above the name from which its server makes a CNAME for every name below: nobody created one for this name (rule 3). */
+function madeOf({question: {hostname}, madeUp}: Case, {dname}: Finding): {record: string; above: Hostname} | undefined {
+  if (dname) return {record: `the DNAME record at ${printable(dname.name)}`, above: dname.name};
+  const above = hostname.slice(hostname.indexOf('.') + 1);
+  return madeUp ? {record: `the server of ${printable(above)}`, above} : undefined;
+}
+
+const synthesized = ({question, wanted}: Case, to: string, {record, above}: {record: string; above: Hostname}) =>
+  `${shown(question.hostname)} is a CNAME to ${printable(to)} that ${record} makes for every name below it, so it verifies nobody. ` +
+  `Replace that with records for single names, among them ${wanted}; other names below ${printable(above)} then lead nowhere ` +
+  'until they have records of their own.';
 
 /** Forms of DNS providers read a value without a dot at its end as relative to the zone (RFC 1035, 5.1). */
 const hasZoneAppended = ({question: {hostname, target}}: Case, to: string) =>
@@ -36,8 +53,8 @@ function wrongTarget(c: Case, to: string, isIndirect: boolean): string {
     );
   }
   if (isIndirect) {
-    const verb = wildcard ? 'create' : 'change it to';
+    const verb = wildcard !== undefined ? 'create' : 'change it to';
     return `${is}, which leads on to the host. Point it straight there: ${verb} ${wanted}${instead}.`;
   }
-  return `${is}. ${wildcard ? 'Create' : 'Change it to'} ${wanted}${instead}.`;
+  return `${is}. ${wildcard !== undefined ? 'Create' : 'Change it to'} ${wanted}${instead}${thenHere(printable(to))}.`;
 }

@@ -3,6 +3,7 @@ import type {CaaVerdict} from '../certificates/caa.ts';
 import type {Cdn} from './cdns.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
+import {printable} from '../text.ts';
 import type {DnsRecord, RecordPlace, Proof, Question} from './records.ts';
 
 /** The finding of one DNS server about a name (`operator/dns/client.ts`). Names are in lower case, without a trailing dot. */
@@ -13,6 +14,12 @@ export interface Finding {
   a: string[];
   aaaa: string[];
   chain: string[];
+  /** False: no such name (NXDOMAIN). */
+  exists?: boolean;
+  /** The DNAME above the name from which the server made the CNAME (RFC 6672). */
+  dname?: {name: string; target: string};
+  /** Types of records at the name beside CNAME and addresses, if they were asked for. */
+  types?: string[];
   /** Values of TXT records, where those were asked for. */
   txt?: string[];
   /** Seconds for which resolvers may repeat this negative answer (RFC 2308). */
@@ -30,8 +37,12 @@ export interface Observation {
   failure?: {failure: string; detail: string};
   /** The records at {@link challengeName}, if they were queried. */
   challenge?: Observation;
-  /** Names below it and beside it that nobody made have the same records: they come of a wildcard (RFC 4592). */
-  wildcard?: boolean;
+  /** The records come of the wildcard directly below this name: names that nobody created have the same ones (RFC 4592). */
+  wildcard?: Hostname;
+  /** A name beside it that nobody created has a CNAME with the same name below the same parent: the server makes them up. */
+  madeUp?: true;
+  /** Types of records at the name beside CNAME and addresses, if they were asked for. */
+  types?: readonly string[];
   /** For how long resolvers may repeat that something was not there: by the SOA that the zone's own servers have (RFC 2308, 5). */
   negativeTtlSeconds?: number;
 }
@@ -77,6 +88,10 @@ export interface Refuted extends RecordPlace {
   observed: string[];
   /** State of the TXT record, if it was queried. */
   txt?: {state: RecordState; observed: string[]};
+  /** The records come of the wildcard directly below this name. */
+  wildcard?: Hostname;
+  /** At most half of the zone's servers lack the record, and most resolvers see it. */
+  isMinority?: true;
   /** The CDN that the name is behind: a CNAME or an address may stand behind it that would prove it ({@link mayBeVerified}). */
   behind?: string;
   caa?: CaaVerdict;
@@ -90,8 +105,9 @@ export interface Unknown extends RecordPlace {
   message: string;
 }
 
-/** Whether a verdict is the zone's own "no": what most resolvers do not see yet is none. */
-export const denies = (verdict: Verdict) => verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending';
+/** Whether a verdict is the zone's own "no": what most resolvers do not see yet is none, nor what a minority of its servers lacks. */
+export const denies = (verdict: Verdict) =>
+  verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending' && !verdict.isMinority;
 
 /**
  * Whether a name is verified, or may be behind a CDN that hides its records. A hidden name wins nothing, and counts as a negative against
@@ -105,13 +121,20 @@ export interface Case {
   question: Question;
   rules: VerificationRules;
   place: RecordPlace;
-  wildcard: boolean;
+  /** {@link Observation.wildcard}. */
+  wildcard: Hostname | undefined;
+  /** {@link Observation.types}; empty: none, or not asked for. */
+  types: readonly string[];
+  madeUp: boolean;
   /** The records that prove it, in words. */
   wanted: string;
 }
 
 /** The answer for the TXT: its values, a CNAME in its place, or why it is unknown. Undefined: not queried. */
-export type Challenge = {txt: string[]; cname: string[]} | {unknown: Pick<Unknown, 'reason' | 'message'>} | undefined;
+export type Challenge =
+  | {txt: string[]; cname: string[]; dname?: Finding['dname']}
+  | {unknown: Pick<Unknown, 'reason' | 'message'>}
+  | undefined;
 
 /** A way to prove a name. */
 export interface VerificationMethod {
@@ -125,7 +148,7 @@ export interface VerificationMethod {
 
 /** `seconds`: for how long resolvers may repeat what was found. */
 export const refuted = (
-  {place}: Case,
+  {place, wildcard}: Case,
   reason: ReasonName,
   {state, observed}: Pick<Refuted, 'state' | 'observed'>,
   message: string,
@@ -137,12 +160,36 @@ export const refuted = (
   state,
   observed,
   ...place,
+  ...(wildcard !== undefined && {wildcard}),
   ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
 });
 
 export const mostObserved = 16;
 export const bounded = (records: string[]) => records.toSorted().slice(0, mostObserved);
 
-/** How a wildcard record is told of: a record at the name itself counts before it (RFC 4592, 2.2.1), so nothing has to go. */
-export const wildcardWords = ({wildcard}: Case) =>
-  wildcard ? {by: ' by a wildcard record', instead: '; it counts before the wildcard'} : {by: '', instead: ''};
+/**
+ * How a message names a wildcard, and what a record at the hostname does to it (RFC 4592, 2.2.1 and 3.3.1): the wildcard stops answering
+ * for the topmost name that comes into being, and for all names below that. `instead` begins with a semicolon.
+ */
+export function wildcardWords({wildcard, question: {hostname}}: Pick<Case, 'wildcard' | 'question'>): {
+  by: string;
+  instead: string;
+} {
+  if (wildcard === undefined) return {by: '', instead: ''};
+  const ended = endedBy(hostname, wildcard);
+  const ends = `; the wildcard record then no longer answers for ${ended} and the names below it`;
+  return {
+    by: ` by the wildcard record *.${printable(wildcard)}`,
+    instead: ended === hostname ? ends : `${ends}: if they are in use, give ${ended} and *.${ended} its value first`,
+  };
+}
+
+/** The topmost name at or above a hostname for which a wildcard directly below `wildcard` ends when a record is created there. */
+const endedBy = (hostname: Hostname, wildcard: Hostname): Hostname =>
+  `${hostname
+    .slice(0, -wildcard.length - 1)
+    .split('.')
+    .at(-1)}.${wildcard}`;
+
+/** What following an instruction changes for visitors. Begins with a semicolon. */
+export const thenHere = (from: string) => `; visitors then reach this platform in place of ${from}`;

@@ -33,13 +33,14 @@ export const needsTxt = (question: Question, rules: VerificationRules, isApex: b
 
 /**
  * The records that the customer must create. A subdomain gets a CNAME. An apex (a zone cut at the name, or the registrable name) cannot
- * have a CNAME (RFC 1034, 3.6.2), so it gets the provider's replacement and the TXT. `by`: the method that verified the name.
+ * have a CNAME (RFC 1034, 3.6.2), so it gets the provider's replacement and the TXT; so does a subdomain with records of other types. `by`:
+ * the method that verified the name.
  */
 export const recordsFor = (
   question: Question,
   place: RecordPlace,
   edge: Edge,
-  by: Proof = place.apex ? 'TXT' : 'CNAME',
+  by: Proof = place.apex || place.noCname ? 'TXT' : 'CNAME',
 ): DnsRecord[] => proofs[by].records(question, place, edge);
 
 /** The customer's entries in the provider's form, as text. */

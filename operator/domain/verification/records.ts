@@ -14,6 +14,9 @@ export interface Question {
   token?: string;
 }
 
+/** `owned`: the tenant owns the hostname already, so that resolvers may be asked although some servers lack its record (rule 3). */
+export type CheckedQuestion = Question & {owned?: true};
+
 /**
  * Verification method: a CNAME to the Project's default hostname; the edge's addresses with the TXT; those addresses alone
  * (`AddressOnly`).
@@ -33,6 +36,8 @@ export const canVerifyByTxt = (question: Question): question is Question & {toke
 export interface RecordPlace {
   /** The name is a zone cut or the registrable name. */
   apex: boolean;
+  /** The name has records of other types, so it cannot have a CNAME (RFC 1034, 3.6.2). */
+  noCname?: true;
   /** Zone of the name, as DNS delegates it; undefined if it is not known. */
   zone?: ZoneStatus;
 }
@@ -79,7 +84,7 @@ export function txtRecord(question: Question & {token: string}, place: RecordPla
  */
 export function sayRecords(records: readonly DnsRecord[], {zone}: RecordPlace): string {
   const each = records.map(({type, name, value, note, alternatives}) => {
-    const words = `${type === 'ALIAS' && note === undefined ? 'ALIAS or ANAME' : type} ${name} -> ${type === 'TXT' ? `"${value}"` : value}`;
+    const words = `${type === 'ALIAS' && note === undefined ? 'ALIAS or ANAME' : type} ${name} -> ${value}`;
     if (note !== undefined) return `${words} (${note})`;
     return alternatives ? `${words} (or ${alternatives.join(', ')})` : words;
   });

@@ -6,13 +6,13 @@
 import type {Cdn} from './cdns.ts';
 import {cdnAt} from './cdns.ts';
 import {shown} from '../hostnames/hostname.ts';
-import {addressesOf, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
+import {addressesOf, besideOthers, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
 import {cname} from './cname.ts';
 import type {Case, Finding, VerificationMethod, Refuted, VerificationRules} from './method.ts';
-import {bounded, refuted, wildcardWords} from './method.ts';
+import {bounded, refuted, thenHere, wildcardWords} from './method.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
-import {canVerifyByTxt, challengeName, sayRecords, txtRecord} from './records.ts';
-import {printable} from '../text.ts';
+import {canVerifyByTxt, challengeName, inZone, sayRecords, txtRecord} from './records.ts';
+import {capitalised, printable} from '../text.ts';
 
 /** The CDN that a name is behind. Addresses of the edge are the edge's, in whatever network that stands. */
 export function cdnOf(found: Finding, rules: VerificationRules): Cdn | undefined {
@@ -22,7 +22,7 @@ export function cdnOf(found: Finding, rules: VerificationRules): Cdn | undefined
 
 export const txt: VerificationMethod = {
   records: (question, place, edge) => {
-    const kind = place.apex ? {records: inPlaceOfCname} : cname;
+    const kind = place.apex || place.noCname ? {records: inPlaceOfCname} : cname;
     const instead = kind.records(question, place, edge);
     return canVerifyByTxt(question) ? [...instead, txtRecord(question, place)] : instead;
   },
@@ -41,13 +41,15 @@ export const txt: VerificationMethod = {
     const unproven = cdn ? behind(c, found, cdn) : missing(c, found);
     if (!canVerifyByTxt(question)) return unproven;
     if (challenge && 'unknown' in challenge) return {kind: 'Unknown', ...challenge.unknown, ...place};
-    const {txt: values, cname: instead} = challenge ?? {txt: [], cname: []};
+    const {txt: values, cname: instead, dname} = challenge ?? {txt: [], cname: []};
     if (instead.length === 0 && values.includes(question.token)) return {kind: 'Proven', by: 'TXT', ...place};
     const observed = bounded([
       ...instead.map((to) => `CNAME ${printable(to)}`),
       ...values.map((value) => `TXT ${printable(value)}`),
     ]);
-    if (observed.length > 0) {
+    if (dname) return {...belowDname(c, found, dname, cdn), txt: {state: 'Wrong', observed}};
+    // By a wildcard, what is at the name of the TXT comes of the wildcard too.
+    if (observed.length > 0 && c.wildcard === undefined) {
       const isQuoted = instead.length === 0 && values.some((value) => unquoted(value) === question.token);
       return {...mismatch(c, found, observed, {isQuoted, cdn}), txt: {state: 'Wrong', observed}};
     }
@@ -67,13 +69,17 @@ function lacking(c: Case, found: Finding, reason: ReasonName, message: string): 
 
 /** A proxy or a flattened record hides the CNAME. */
 function flattened(c: Case, found: Finding): Refuted {
-  const {question, wildcard, wanted} = c;
+  const {question, wildcard, wanted, place} = c;
   const {by, instead} = wildcardWords(c);
-  const hides = wildcard
-    ? `${by} and no CNAME. Create ${wanted}${instead}`
-    : ` and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${wanted}`;
+  const has = `${shown(question.hostname)} has the edge's address (${few(addressesOf(found))})${by}`;
+  if (place.noCname)
+    return lacking(c, found, 'CNAMENotPossible', `${has}. ${besideOthers(c, `create ${wantedTxt(c)}`)}`);
   const or = canVerifyByTxt(question) ? `; or leave it and create ${wantedTxt(c)}` : '';
-  const message = `${shown(question.hostname)} has the edge's address (${few(addressesOf(found))})${hides}${or}.`;
+  const message =
+    wildcard === undefined
+      ? `${has} and no CNAME: a proxy or a flattened record hides it. ` +
+        `Switch that off, so that visitors no longer pass through it, and create ${wanted}${or}.`
+      : `${has} and no CNAME. Create ${wanted}${instead}.`;
   return lacking(c, found, 'ProxiedOrFlattened', message);
 }
 
@@ -95,13 +101,22 @@ function behind(c: Case, found: Finding, cdn: Cdn): Refuted {
   const [to] = found.cname;
   const where = to === undefined ? cdn.name : `${cdn.name} (CNAME ${printable(to)})`;
   const is = `${shown(question.hostname)} is behind ${where}${by}, which hides what would prove it.`;
-  const plain = wildcard ? `create ${wanted}${instead}` : `switch ${cdn.name} off for this name and create ${wanted}`;
-  const proof = `Create ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
+  const plain =
+    wildcard !== undefined
+      ? `create ${wanted}${instead}${thenHere(cdn.name)}`
+      : `switch ${cdn.name} off for this name and create ${wanted}, so that visitors reach this platform without it`;
+  const proof = `${ownRecordFirst(c, found)} ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
   const message = canVerifyByTxt(question) ? `${is} ${proof}; or ${plain}.` : `${is} ${capitalised(plain)}.`;
   return refutedAtCdn(c, found, cdn, 'BehindCDN', message);
 }
 
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+/** The TXT would end the wildcard for the name (RFC 4592, 2.2.2), unless the name has the wildcard's records itself. */
+function ownRecordFirst({question: {hostname}, wildcard, place}: Case, {cname: [to]}: Finding): string {
+  if (wildcard === undefined) return 'Create';
+  const same = to === undefined ? 'with the same addresses as the wildcard' : `as a CNAME to ${printable(to)}`;
+  const {name} = inZone(hostname, place);
+  return `First create a record for ${name} itself, ${same}, or the TXT would end the wildcard for it; then create`;
+}
 
 function mismatch(
   c: Case,
@@ -115,9 +130,21 @@ function mismatch(
   const what = isQuoted
     ? `the TXT at ${at} has quotes or blanks around its value (${some}): write the value alone`
     : `${at} has ${some}${more}`;
+  const replaces = observed.some((record) => record.startsWith('CNAME ')) ? ' in place of that CNAME' : '';
   const where = cdn ? `is behind ${cdn.name}` : "has the edge's addresses";
-  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Needed there: ${wantedTxt(c)}.`;
+  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Needed there${replaces}: ${wantedTxt(c)}.`;
   return cdn ? refutedAtCdn(c, found, cdn, 'TXTMismatch', message) : lacking(c, found, 'TXTMismatch', message);
+}
+
+/** No TXT can be created below a DNAME (RFC 6672, 2.4). */
+function belowDname(c: Case, found: Finding, {name}: NonNullable<Finding['dname']>, cdn: Cdn | undefined): Refuted {
+  const message =
+    `${challengeName(c.question.hostname)} is below the DNAME record at ${printable(name)}, which answers for every name below it. ` +
+    `Replace that with records for single names, among them ${wantedTxt(c)}; other names below ${printable(name)} then lead nowhere ` +
+    'until they have records of their own.';
+  return cdn
+    ? refutedAtCdn(c, found, cdn, 'SynthesizedCNAME', message)
+    : lacking(c, found, 'SynthesizedCNAME', message);
 }
 
 /** The edge's addresses, and no TXT. */

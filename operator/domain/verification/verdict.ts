@@ -16,17 +16,26 @@ import type {
   Verdict,
 } from './method.ts';
 import {instruction, judge, needsTxt} from './methods.ts';
+import {refuted} from './method.ts';
+import {couldNotAsk, serverNames} from './could-not-ask.ts';
 import {providerOf} from './providers.ts';
 import {reasons} from '../reasons/reasons.ts';
 import type {RecordPlace, Question} from './records.ts';
 import {challengeName} from './records.ts';
 import {printable} from '../text.ts';
 
-const caseOf = (question: Question, rules: VerificationRules, place: RecordPlace, wildcard = false): Case => ({
+const caseOf = (
+  question: Question,
+  rules: VerificationRules,
+  place: RecordPlace,
+  {wildcard, types = [], madeUp}: Pick<Observation, 'wildcard' | 'types' | 'madeUp'> = {},
+): Case => ({
   question,
   rules,
   place,
   wildcard,
+  types,
+  madeUp: madeUp === true,
   wanted: instruction(question, place, rules),
 });
 
@@ -40,13 +49,13 @@ const mostNameServers = 8;
  * the zone of its top-level domain.
  */
 function placeOf(question: Question, seen: Observation): RecordPlace {
-  const {zone: name, nameServers = []} = seen;
+  const {zone: name, nameServers = [], types = [], wildcard} = seen;
   const apex = apexOf(question, seen);
-  if (name === undefined || nameServers.length === 0 || !within(name, registrableName(question.hostname)))
-    return {apex};
+  const kind = {apex, ...(!apex && wildcard === undefined && types.length > 0 && {noCname: true as const})};
+  if (name === undefined || nameServers.length === 0 || !within(name, registrableName(question.hostname))) return kind;
   const provider = providerOf(nameServers);
   return {
-    apex,
+    ...kind,
     zone: {
       name,
       nameServers: nameServers.map(printable).toSorted().slice(0, mostNameServers),
@@ -56,63 +65,13 @@ function placeOf(question: Question, seen: Observation): RecordPlace {
 }
 
 /** The place alone, of whatever has one. */
-const samePlace = ({apex, zone}: RecordPlace): RecordPlace => ({apex, ...(zone && {zone})});
-
-const serverNames = (findings: readonly Finding[]) =>
-  [
-    ...new Set(
-      findings.map((f) => (f.server.name ? `${printable(f.server.name)} (${f.server.address})` : f.server.address)),
-    ),
-  ]
-    .toSorted()
-    .slice(0, 4)
-    .join(', ');
-
-const unreachable = new Set(['Timeout', 'Unreachable']);
+const samePlace = ({apex, noCname, zone}: RecordPlace): RecordPlace => ({
+  apex,
+  ...(noCname && {noCname}),
+  ...(zone && {zone}),
+});
 
 const answered = (seen: Observation) => seen.findings.filter((f) => f.failure === undefined);
-
-/** Why the zone's own servers told nothing about a name. */
-function couldNotAsk(
-  name: string,
-  zone: string,
-  seen: Observation,
-  wanted: string,
-): Pick<Unknown, 'reason' | 'message'> {
-  const failures = [
-    ...new Set(
-      seen.findings
-        .map((f) => f.failure ?? '')
-        .concat(seen.failure?.failure ?? [])
-        .filter((f) => f !== ''),
-    ),
-  ].toSorted();
-  if (failures.join() === 'NotPublic' && seen.failure) {
-    return {
-      reason: 'AuthoritativeUnreachable',
-      message:
-        `${name} could not be checked: ${seen.failure.detail.split(' ').map(printable).join(' ')}. ` +
-        'Their owner must give them public ones, or the platform allow private ones (dns.allowPrivateAddresses). ' +
-        `Needed there: ${wanted}.`,
-    };
-  }
-  const servers = serverNames(seen.findings);
-  const who = servers === '' ? `the name servers of ${zone}` : `the name servers of ${zone}, ${servers},`;
-  return failures.every((f) => unreachable.has(f))
-    ? {
-        reason: 'AuthoritativeUnreachable',
-        message:
-          `${name} could not be checked: ${who} did not answer (${failures.join(', ') || 'none found'}). ` +
-          'Their owner must bring them back; if none of any zone answers, the platform must allow port 53 ' +
-          `outward. Needed there: ${wanted}.`,
-      }
-    : {
-        reason: 'AuthoritativeFailure',
-        message:
-          `${name} could not be checked: ${who} failed (${failures.join(', ')}). ` +
-          `Mend the zone at the DNS provider. Needed there: ${wanted}.`,
-      };
-}
 
 const byMessage = (a: Verdict, b: Verdict) => {
   const [one, other] = [a, b].map((v) => (v.kind === 'Proven' ? '' : v.message));
@@ -120,6 +79,8 @@ const byMessage = (a: Verdict, b: Verdict) => {
 };
 
 const oldAnswer = (v: Verdict) => (v.kind === 'Refuted' ? (v.oldAnswerSeconds ?? 0) : 0);
+
+const asChallenge = ({txt = [], cname, dname}: Finding) => ({txt, cname, ...(dname && {dname})});
 
 /** The TXT according to the zone's own servers. If they disagree, the answer that proves least counts. */
 function authoritativeChallenge(
@@ -131,9 +92,17 @@ function authoritativeChallenge(
   if (!seen) return undefined;
   const answers = answered(seen);
   if (answers.length === 0) return {unknown: couldNotAsk(challengeName(question.hostname), zone, seen, wanted)};
-  const all = answers.map((f) => ({txt: f.txt ?? [], cname: f.cname}));
+  const all = answers.map(asChallenge);
   const lacking = all.filter(({txt, cname}) => cname.length > 0 || !txt.includes(question.token ?? ''));
   return (lacking.length > 0 ? lacking : all).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))[0];
+}
+
+/** The TXT as the server has it that gave a finding; as the server has it that proves least, if not every server can be matched. */
+function challengeAt(found: Finding, answers: readonly Finding[], seen: Observation, least: Challenge): Challenge {
+  const told = seen.challenge ? answered(seen.challenge) : [];
+  if (told.some((txt) => !answers.some((host) => sameServer(host, txt)))) return least;
+  const own = told.find((txt) => sameServer(txt, found));
+  return own ? asChallenge(own) : least;
 }
 
 /** While the edge's addresses are unknown, addresses of a name neither verify nor refute it (rule 3). */
@@ -151,12 +120,27 @@ function withoutEdge({question, rules, place, wanted}: Case, seen: Observation):
 }
 
 /**
+ * Some servers of the zone have the right record, others do not: visitors and the certificate authority get either answer. The customer's
+ * records are right, so only the DNS provider can do something.
+ */
+function disagreement(c: Case, seen: readonly {found: Finding; verdict: Verdict}[], zone: string): Refuted | undefined {
+  const having = seen.filter(({verdict}) => verdict.kind === 'Proven').map(({found}) => found);
+  const lacking = seen.filter(({verdict}) => verdict.kind === 'Refuted').map(({found}) => found);
+  if (having.length === 0 || lacking.length === 0) return undefined;
+  const message =
+    `${shown(c.question.hostname)} has the right record at ${serverNames(having)}, and not at ${serverNames(lacking)}: ` +
+    `the name servers of ${zone} have different versions of the zone. This often ends within minutes. If it does not, ` +
+    'ask the DNS provider to bring all of them up to date, or remove those of a former provider at the registrar.';
+  return refuted(c, 'NameServersDisagree', {state: 'Found', observed: []}, message);
+}
+
+/**
  * The verdict over what the zone's own servers say. At least one must answer; where they disagree, the one without the
  * record counts, because any of them may be asked next.
  */
 export function judgeAuthoritative(question: Question, rules: VerificationRules, seen: Observation): Verdict {
   const place = placeOf(question, seen);
-  const c = caseOf(question, rules, place, seen.wildcard);
+  const c = caseOf(question, rules, place, seen);
   const zone = printable(seen.zone ?? recordName(question.hostname).zone);
   const wanted = instruction(question, place, rules);
   const answers = answered(seen);
@@ -166,7 +150,13 @@ export function judgeAuthoritative(question: Question, rules: VerificationRules,
   if (unknown) return unknown;
   const challenge = authoritativeChallenge(question, zone, wanted, seen.challenge);
   // The servers of a zone come in any order: of several ways to be wrong, always the same is told.
-  const verdicts = answers.map((f) => judge(c, f, challenge)).toSorted(byMessage);
+  const each = answers.map((found) => ({
+    found,
+    verdict: judge(c, found, challengeAt(found, answers, seen, challenge)),
+  }));
+  const split = disagreement(c, each, zone);
+  if (split) return split;
+  const verdicts = each.map(({verdict}) => verdict).toSorted(byMessage);
   return (
     verdicts.find((v) => v.kind === 'Refuted') ??
     verdicts.find((v) => v.kind === 'Unknown') ??
@@ -191,14 +181,30 @@ function votes(c: Case, seen: Observation): {said: (ProvenBy | Refuted)[]; bogus
     if (f.failure === 'BrokenDnssec' || (f.failure === undefined && txt?.failure === 'BrokenDnssec')) bogus.push(f);
     if (f.failure !== undefined) continue;
     const challenge: Challenge =
-      txt &&
-      (txt.failure === undefined
-        ? {txt: txt.txt ?? [], cname: txt.cname}
-        : {unknown: {reason: 'ResolverFailure', message: ''}});
+      txt && (txt.failure === undefined ? asChallenge(txt) : {unknown: {reason: 'ResolverFailure', message: ''}});
     const verdict = judge(c, f, challenge);
     if (verdict.kind !== 'Unknown') said.push(verdict);
   }
   return {said, bogus};
+}
+
+const countProven = (verdicts: readonly Verdict[]) => verdicts.filter(({kind}) => kind === 'Proven').length;
+
+/**
+ * A disagreement of the zone's servers about a hostname that its tenant owns. It is no negative if at most half of the servers that
+ * answered lack the record and most resolvers see it: visitors reach the hostname.
+ */
+export function weighDisagreement(
+  question: Question,
+  rules: VerificationRules,
+  verdict: Refuted,
+  {authoritative, recursive}: {authoritative: Observation; recursive: Observation},
+): Refuted {
+  const c = caseOf(question, rules, samePlace(verdict));
+  const each = votes(c, authoritative).said;
+  const {said, bogus} = votes(c, recursive);
+  const holds = countProven(each) * 2 >= each.length && countProven(said) * 2 > said.length + bogus.length;
+  return holds ? {...verdict, isMinority: true} : verdict;
 }
 
 function brokenDnssec({question, place}: Case, seen: string, bogus: readonly Finding[], zone: string): Unknown {
@@ -240,7 +246,7 @@ export function judgeBoth(
         `(${serverNames(recursive.findings)}). The platform must check dns.recursive.`,
     };
   }
-  const agree = said.filter((v) => v.kind === 'Proven').length;
+  const agree = countProven(said);
   if (agree * 2 > said.length + bogus.length) return first;
   if (agree * 2 > said.length || said.length === 0)
     return brokenDnssec(
@@ -270,7 +276,7 @@ export function judgeBoth(
 export function judgeRecursive(question: Question, rules: VerificationRules, seen: Observation): Verdict {
   const name = shown(question.hostname);
   const place = placeOf(question, seen);
-  const c = caseOf(question, rules, place, seen.wildcard);
+  const c = caseOf(question, rules, place, seen);
   const unknown = withoutEdge(c, seen);
   if (unknown) return unknown;
   const {said, bogus} = votes(c, seen);
@@ -310,15 +316,4 @@ function withoutTime(verdict: Refuted): Refuted {
   const {...copy} = verdict;
   delete copy.oldAnswerSeconds;
   return copy;
-}
-
-/** Whether it is worth asking for names that nobody made; at a zone's apex a wildcard above has no effect (RFC 4592, 4.2). */
-export const mayBeWildcard = (verdict: Verdict) =>
-  verdict.kind === 'Refuted' && !verdict.apex && reasons[verdict.reason].mayBeWildcard === true;
-
-const recordsIn = ({findings}: Observation) => new Set(findings.flatMap((f) => [...f.cname, ...f.a, ...f.aaaa]));
-
-/** Whether a name that nobody made has a record in common with the hostname: only a wildcard gives it one. */
-export function isWildcard(seen: Observation, ofNobody: Observation): boolean {
-  return !recordsIn(seen).isDisjointFrom(recordsIn(ofNobody));
 }

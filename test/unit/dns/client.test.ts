@@ -637,6 +637,8 @@ describe('The servers of a zone', () => {
       });
       const observed = await client.askAuthoritative('docs.shop.example.com', 'Host');
       expect(observed.findings.map(({server, cname, failure}) => [server.name, failure ?? cname[0]])).toEqual([
+        ['e.ns.test', 'Unreachable'],
+        ['f.ns.test', 'Unreachable'],
         ['a.ns.test', 'host.platform.test'],
         ['b.ns.test', 'Unreachable'],
         ['c.ns.test', 'Unreachable'],
@@ -645,6 +647,27 @@ describe('The servers of a zone', () => {
       expect(observed.failure).toBeUndefined();
       expect(await client.askNegativeTtl('example.com')).toBe(60);
     });
+
+    test.each(['silent', 'refusing'])(
+      'are asked at the fifth and the sixth where the first four are %s',
+      async (how) => {
+        const first = how === 'silent' ? undefined : {rcode: 5};
+        const {client} = await world({
+          resolver: {'example.com NS': both},
+          authoritative: Object.fromEntries(
+            [61, 62, 63, 64, 65, 66].map((host) => [
+              `127.0.0.${host}`,
+              host < 65 ? {'docs.shop.example.com CNAME': first as Parts} : POSITIVE,
+            ]),
+          ),
+        });
+        const {findings} = await client.askAuthoritative('docs.shop.example.com', 'Host');
+        expect(findings.flatMap(({server, cname}) => cname.map((to) => [server.name, to]))).toEqual([
+          ['e.ns.test', 'host.platform.test'],
+          ['f.ns.test', 'host.platform.test'],
+        ]);
+      },
+    );
 
     test('are told by IPv4 where none can be reached', async () => {
       const {client} = await world({resolver: {'example.com NS': both}});

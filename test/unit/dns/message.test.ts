@@ -57,7 +57,7 @@ describe('A reply', () => {
         {name: 'host.platform.test', type: 'A', ttlSeconds: 300, data: '192.0.2.7'},
         {name: 'host.platform.test', type: 'AAAA', ttlSeconds: 300, data: '2001:db8::1'},
         {name: 'docs.example.com', type: 'TXT', ttlSeconds: 5, data: 'two strings'},
-        {name: 'docs.example.com', type: 'UNKNOWN', ttlSeconds: 5, data: ''},
+        {name: 'docs.example.com', type: 'MX', ttlSeconds: 5, data: ''},
       ],
       authority: [
         {name: 'example.com', type: 'SOA', ttlSeconds: 300, data: 'ns.example.com admin.example.com 1 60 60 60 60'},

@@ -67,7 +67,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: ['CNAME other.example.net'],
-        message: `${name} is a CNAME to other.example.net. Change it to ${create}.`,
+        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform in place of other.example.net.`,
       },
     ],
     [
@@ -79,7 +79,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: ['CNAME other.example.net'],
-        message: `${name} is a CNAME to other.example.net. Change it to ${create}.`,
+        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform in place of other.example.net.`,
       },
     ],
     [
@@ -101,7 +101,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: [`CNAME ${target.replace('docs-', 'shop-')}`],
-        message: `${name} is a CNAME to ${target.replace('docs-', 'shop-')}. Change it to ${create}.`,
+        message: `${name} is a CNAME to ${target.replace('docs-', 'shop-')}. Change it to ${create}; visitors then reach this platform in place of ${target.replace('docs-', 'shop-')}.`,
       },
     ],
     [
@@ -124,7 +124,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['A 203.0.113.7'],
-        message: `${name} has A 203.0.113.7 and no CNAME. Delete it and create ${create}.`,
+        message: `${name} has A 203.0.113.7 and no CNAME. Delete it and create ${create}; visitors then reach this platform in place of A 203.0.113.7.`,
       },
     ],
     [
@@ -135,7 +135,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['AAAA 2001:db8::7'],
-        message: `${name} has AAAA 2001:db8::7 and no CNAME. Delete it and create ${create}.`,
+        message: `${name} has AAAA 2001:db8::7 and no CNAME. Delete it and create ${create}; visitors then reach this platform in place of AAAA 2001:db8::7.`,
       },
     ],
     [
@@ -153,7 +153,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['A 203.0.113.7', 'A 203.0.113.8', 'A 203.0.113.9', 'AAAA 2001:db8::7', 'AAAA 2001:db8::8'],
-        message: `${name} has A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more and no CNAME. Delete them and create ${create}.`,
+        message: `${name} has A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more and no CNAME. Delete them and create ${create}; visitors then reach this platform in place of A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more.`,
       },
     ],
     [
@@ -164,7 +164,7 @@ describe("The zone's own servers", () => {
         reason: 'ProxiedOrFlattened',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'AAAA 2001:db8::1'],
-        message: `${name} has the edge's address (A 192.0.2.1, AAAA 2001:db8::1) and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${create}.`,
+        message: `${name} has the edge's address (A 192.0.2.1, AAAA 2001:db8::1) and no CNAME: a proxy or a flattened record hides it. Switch that off, so that visitors no longer pass through it, and create ${create}.`,
       },
     ],
     [
@@ -175,7 +175,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'A 203.0.113.7'],
-        message: `${name} has A 192.0.2.1, A 203.0.113.7 and no CNAME. Delete them and create ${create}.`,
+        message: `${name} has A 192.0.2.1, A 203.0.113.7 and no CNAME. Delete them and create ${create}; visitors then reach this platform in place of A 192.0.2.1, A 203.0.113.7.`,
       },
     ],
     [
@@ -186,7 +186,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: [`CNAME ${target}`, 'CNAME other.example.net'],
-        message: `${name} is a CNAME to other.example.net. Change it to ${create}.`,
+        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform in place of other.example.net.`,
       },
     ],
     [
@@ -194,10 +194,13 @@ describe("The zone's own servers", () => {
       [right, finding(second)],
       {
         kind: 'Refuted',
-        reason: 'RecordMissing',
-        state: 'Missing',
+        reason: 'NameServersDisagree',
+        state: 'Found',
         observed: [],
-        message: `${name} has no record. Create ${create}.`,
+        message:
+          `${name} has the right record at ns1.example.net (198.51.100.1), and not at ns2.example.net (198.51.100.2): ` +
+          'the name servers of example.com have different versions of the zone. This often ends within minutes. If it does not, ' +
+          'ask the DNS provider to bring all of them up to date, or remove those of a former provider at the registrar.',
       },
     ],
     [

@@ -57,6 +57,9 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   TargetMismatch: [customer, 'Correct its value'],
   IndirectCNAME: [customer, 'Point the CNAME straight to the host'],
   ConflictingRecord: [customer, 'Delete them and create the CNAME'],
+  CNAMENotPossible: [customer, 'Leave them, and create the address records'],
+  SynthesizedCNAME: [customer, 'Replace the DNAME record'],
+  NameServersDisagree: [customer, 'Ask the DNS provider'],
   ProxiedOrFlattened: [customer, 'Switch the proxy or the flattening off'],
   BehindCDN: [customer, 'Create the TXT record'],
   ConflictingA: [customer, 'Delete it'],
@@ -145,7 +148,7 @@ describe('why', () => {
     expect(why.seen).toContain('Found: A 203.0.113.7.');
     expect(why.records).toEqual([
       `CNAME docs -> ${target} (TTL 3600) in the zone example.com at Cloudflare`,
-      'TXT _doorplate-challenge.docs -> "token" (TTL 3600) in the zone example.com at Cloudflare',
+      'TXT _doorplate-challenge.docs -> token (TTL 3600) in the zone example.com at Cloudflare',
     ]);
   });
 

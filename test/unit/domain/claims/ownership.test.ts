@@ -14,13 +14,12 @@ import {denies} from '../../../../operator/domain/verification/method.ts';
 import {isOutdated} from '../../../../operator/domain/verification/addresses.ts';
 import {instruction, recordsFor} from '../../../../operator/domain/verification/methods.ts';
 import {
-  isWildcard,
   judgeAuthoritative,
   judgeBoth,
   judgeRecursive,
-  mayBeWildcard,
   needsChallenge,
 } from '../../../../operator/domain/verification/verdict.ts';
+import {areAlike, mayBeWildcard} from '../../../../operator/domain/verification/surroundings.ts';
 import type {Question} from '../../../../operator/domain/verification/records.ts';
 import {canVerifyByTxt, challengeName} from '../../../../operator/domain/verification/records.ts';
 
@@ -29,7 +28,8 @@ const token = 'k3v9x2m4q7w1zk3v9x2m4q7w1z';
 const subdomain: Question = {hostname: 'docs.example.com', target, token};
 const apex: Question = {hostname: 'example.com', target, token};
 const rules: VerificationRules = {edgeAddresses: ['192.0.2.1', '2001:db8::1'], addressOnly: false, cdns: []};
-const needed = `ALIAS or ANAME @ -> ${target} (or A 192.0.2.1, AAAA 2001:db8::1) and TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`;
+const second = {server: {address: '198.51.100.2', name: 'ns2.example.net'}};
+const needed = `ALIAS or ANAME @ -> ${target} (or A 192.0.2.1, AAAA 2001:db8::1) and TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com`;
 
 const finding = (change: Partial<Finding> = {}): Finding => ({
   server: {address: '198.51.100.1', port: 53},
@@ -89,7 +89,7 @@ describe('An apex', () => {
         reason: 'ConflictingA',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'A 203.0.113.7'],
-        message: `example.com has A 203.0.113.7, which is not the edge's. Delete it; needed there: ${needed}.`,
+        message: `example.com has A 203.0.113.7, which is not the edge's. Delete it; needed there: ${needed}; visitors then reach this platform in place of A 203.0.113.7.`,
       },
     ],
     [
@@ -99,7 +99,7 @@ describe('An apex', () => {
         reason: 'ConflictingAAAA',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'AAAA 2001:db8::7', 'AAAA 2001:db8::8'],
-        message: `example.com has AAAA 2001:db8::7, AAAA 2001:db8::8, which are not the edge's. Delete them; needed there: ${needed}.`,
+        message: `example.com has AAAA 2001:db8::7, AAAA 2001:db8::8, which are not the edge's. Delete them; needed there: ${needed}; visitors then reach this platform in place of AAAA 2001:db8::7, AAAA 2001:db8::8.`,
       },
     ],
     ['has an IPv4 address in IPv6 clothes', seen([finding({aaaa: ['::ffff:192.0.2.1']})]), {reason: 'ConflictingAAAA'}],
@@ -110,7 +110,7 @@ describe('An apex', () => {
         reason: 'TXTMissing',
         state: 'Found',
         txt: {state: 'Missing', observed: []},
-        message: `example.com has the edge's addresses, which prove no tenant, and there is no TXT at _doorplate-challenge.example.com. Create TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com.`,
+        message: `example.com has the edge's addresses, which prove no tenant, and there is no TXT at _doorplate-challenge.example.com. Create TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
       },
     ],
     [
@@ -120,7 +120,7 @@ describe('An apex', () => {
         reason: 'TXTMismatch',
         state: 'Found',
         txt: {state: 'Wrong', observed: ['TXT other']},
-        message: `example.com has the edge's addresses, but _doorplate-challenge.example.com has TXT other. Needed there: TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com.`,
+        message: `example.com has the edge's addresses, but _doorplate-challenge.example.com has TXT other. Needed there: TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
       },
     ],
     [
@@ -134,7 +134,7 @@ describe('An apex', () => {
       {
         reason: 'TXTMismatch',
         txt: {state: 'Wrong', observed: [`TXT "${token}"`]},
-        message: `example.com has the edge's addresses, but the TXT at _doorplate-challenge.example.com has quotes or blanks around its value (TXT "${token}"): write the value alone. Needed there: TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com.`,
+        message: `example.com has the edge's addresses, but the TXT at _doorplate-challenge.example.com has quotes or blanks around its value (TXT "${token}"): write the value alone. Needed there: TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
       },
     ],
     ['has the token and a blank', seen([flat], [values(`${token} `)]), {reason: 'TXTMismatch'}],
@@ -143,7 +143,16 @@ describe('An apex', () => {
       seen([flat], [finding({cname: ['elsewhere.example.net'], txt: [token]})]),
       {reason: 'TXTMismatch', txt: {state: 'Wrong', observed: ['CNAME elsewhere.example.net', `TXT ${token}`]}},
     ],
-    ['has the TXT on one of two servers', seen([flat], [values(token), values()]), {reason: 'TXTMissing'}],
+    [
+      'has the TXT on one of two servers',
+      seen([flat, {...flat, ...second}], [values(token), {...values(), ...second}]),
+      {reason: 'NameServersDisagree'},
+    ],
+    [
+      'has the TXT on one server, and not on another that was not heard about the name',
+      seen([flat], [values(token), {...values(), ...second}]),
+      {reason: 'TXTMissing'},
+    ],
     [
       'has the TXT on the server that answers',
       seen([flat], [values(token), finding({failure: 'Timeout'})]),
@@ -172,7 +181,10 @@ describe('An apex', () => {
     [
       'is a CNAME to something else',
       seen([finding({cname: ['x.example.net']})]),
-      {reason: 'TargetMismatch', message: `example.com is a CNAME to x.example.net. Change it to ${needed}.`},
+      {
+        reason: 'TargetMismatch',
+        message: `example.com is a CNAME to x.example.net. Change it to ${needed}; visitors then reach this platform in place of x.example.net.`,
+      },
     ],
   ];
   test.each(rows)('%s', (_, observation, expected) => {
@@ -197,7 +209,7 @@ describe('An apex', () => {
     const verdict = judgeAuthoritative(shop, rules, seen([finding()], undefined, 'shop.example.com'));
     expect(verdict).toMatchObject({reason: 'RecordMissing', apex: true});
     expect((verdict as Refuted).message).toMatch(
-      /TXT _doorplate-challenge -> ".*" \(TTL 3600\) in the zone shop\.example\.com\.$/,
+      /TXT _doorplate-challenge -> .* \(TTL 3600\) in the zone shop\.example\.com\.$/,
     );
     expect(judgeAuthoritative(shop, rules, seen([finding()]))).toMatchObject({
       reason: 'RecordMissing',
@@ -275,7 +287,7 @@ describe("While nobody knows the edge's addresses", () => {
     expect(judgeAuthoritative(apex, unknown, seen([flat]))).toMatchObject({
       message:
         "example.com has addresses, and it is not known yet whether they are the edge's: the platform must see that its " +
-        `edge has an address. Needed there: ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> "${token}" ` +
+        `edge has an address. Needed there: ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> ${token} ` +
         '(TTL 3600) in the zone example.com.',
     });
   });
@@ -297,7 +309,7 @@ describe('A flattened or proxied subdomain', () => {
       observed: ['A 192.0.2.1'],
       txt: {state: 'Missing', observed: []},
       apex: false,
-      message: `docs.example.com has the edge's address (A 192.0.2.1) and no CNAME: a proxy or a flattened record hides it. Switch that off and create ${create}; or leave it and create TXT _doorplate-challenge.docs -> "${token}" (TTL 3600) in the zone example.com.`,
+      message: `docs.example.com has the edge's address (A 192.0.2.1) and no CNAME: a proxy or a flattened record hides it. Switch that off, so that visitors no longer pass through it, and create ${create}; or leave it and create TXT _doorplate-challenge.docs -> ${token} (TTL 3600) in the zone example.com.`,
     });
   });
   test('is proven by the TXT, and so is a name below a private suffix', () => {
@@ -326,7 +338,7 @@ describe('A flattened or proxied subdomain', () => {
 
 const wild = (change: Partial<Finding>, txt?: Finding[]): Observation => ({
   ...seen([finding(change)], txt),
-  wildcard: true,
+  wildcard: 'example.com',
 });
 
 describe('A wildcard', () => {
@@ -336,25 +348,25 @@ describe('A wildcard', () => {
       'addresses',
       wild({a: ['203.0.113.7']}),
       'ConflictingRecord',
-      `docs.example.com has A 203.0.113.7 by a wildcard record and no CNAME. Create ${create}; it counts before the wildcard.`,
+      `docs.example.com has A 203.0.113.7 by the wildcard record *.example.com and no CNAME. Create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of A 203.0.113.7.`,
     ],
     [
       'a CNAME',
       wild({cname: ['www.example.net']}),
       'TargetMismatch',
-      `docs.example.com is a CNAME to www.example.net by a wildcard record. Create ${create}; it counts before the wildcard.`,
+      `docs.example.com is a CNAME to www.example.net by the wildcard record *.example.com. Create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of www.example.net.`,
     ],
     [
       'a detour',
       wild({cname: ['www.example.net'], chain: [target]}),
       'IndirectCNAME',
-      `docs.example.com is a CNAME to www.example.net by a wildcard record, which leads on to the host. Point it straight there: create ${create}; it counts before the wildcard.`,
+      `docs.example.com is a CNAME to www.example.net by the wildcard record *.example.com, which leads on to the host. Point it straight there: create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it.`,
     ],
     [
       "the edge's addresses",
       wild({a: ['192.0.2.1']}, [values()]),
       'ProxiedOrFlattened',
-      `docs.example.com has the edge's address (A 192.0.2.1) by a wildcard record and no CNAME. Create ${create}; it counts before the wildcard; or leave it and create TXT _doorplate-challenge.docs -> "${token}" (TTL 3600) in the zone example.com.`,
+      `docs.example.com has the edge's address (A 192.0.2.1) by the wildcard record *.example.com and no CNAME. Create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it.`,
     ],
   ])('gives %s: nothing has to be deleted', (_, observation, reason, message) => {
     expect(judgeAuthoritative(subdomain, rules, observation)).toMatchObject({reason, message});
@@ -367,10 +379,10 @@ describe('A wildcard', () => {
     expect(mayBeWildcard(judgeAuthoritative(subdomain, rules, seen([finding()])))).toBe(false);
     expect(mayBeWildcard(judgeAuthoritative(apex, rules, seen([finding({cname: ['x.example.net']})])))).toBe(false);
     expect(
-      isWildcard(seen([finding({a: ['203.0.113.7', '203.0.113.8']})]), seen([finding({a: ['203.0.113.8']})])),
+      areAlike(seen([finding({a: ['203.0.113.7', '203.0.113.8']})]), seen([finding({a: ['203.0.113.8']})]), rules),
     ).toBe(true);
-    expect(isWildcard(seen([finding({a: ['203.0.113.7']})]), seen([finding({a: ['203.0.113.9']})]))).toBe(false);
-    expect(isWildcard(seen([finding({cname: ['x.example.net']})]), seen([finding()]))).toBe(false);
+    expect(areAlike(seen([finding({a: ['203.0.113.7']})]), seen([finding({a: ['203.0.113.9']})]), rules)).toBe(false);
+    expect(areAlike(seen([finding({cname: ['x.example.net']})]), seen([finding()]), rules)).toBe(false);
   });
 });
 
@@ -631,7 +643,7 @@ describe('The records to create', () => {
   });
   test('name no addresses where those are networks, or too many', () => {
     expect(instruction(apex, {apex: true}, {edgeAddresses: ['192.0.2.0/24']})).toBe(
-      `ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`,
+      `ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com`,
     );
     expect(
       recordsFor(

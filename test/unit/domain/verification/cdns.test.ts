@@ -13,13 +13,12 @@ import type {
 } from '../../../../operator/domain/verification/method.ts';
 import {denies, mayBeVerified} from '../../../../operator/domain/verification/method.ts';
 import {
-  isWildcard,
   judgeAuthoritative,
   judgeBoth,
   judgeRecursive,
-  mayBeWildcard,
   needsChallenge,
 } from '../../../../operator/domain/verification/verdict.ts';
+import {areAlike, mayBeWildcard} from '../../../../operator/domain/verification/surroundings.ts';
 import type {Question} from '../../../../operator/domain/verification/records.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import type {Decision, HostFacts, World} from '../../../../operator/domain/world.ts';
@@ -71,7 +70,7 @@ const said = (verdict: Verdict) => (verdict.kind === 'Proven' ? `by ${verdict.by
 const messageOf = (verdict: Verdict) => (verdict.kind === 'Proven' ? '' : verdict.message);
 
 const cname = `CNAME docs -> ${target} (TTL 3600) in the zone example.com`;
-const txt = `TXT _doorplate-challenge.docs -> "${token}" (TTL 3600) in the zone example.com`;
+const txt = `TXT _doorplate-challenge.docs -> ${token} (TTL 3600) in the zone example.com`;
 
 describe('The CDNs that are known', () => {
   test.each(knownCdns.map((cdn) => [cdn.name, cdn] as const))('are written as they are compared: %s', (_, cdn) => {
@@ -136,7 +135,7 @@ describe('A hostname behind a CDN', () => {
       txt: {state: 'Missing', observed: []},
       oldAnswerSeconds: 300,
       apex: false,
-      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Create ${txt}, with ${target} as the origin at Cloudflare; or switch Cloudflare off for this name and create ${cname}.`,
+      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Create ${txt}, with ${target} as the origin at Cloudflare; or switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform without it.`,
     });
   });
 
@@ -149,18 +148,18 @@ describe('A hostname behind a CDN', () => {
   });
 
   test('by a wildcard has nothing to switch off: a record of its own counts before that', () => {
-    const wildcard = {...seen(proxied, []), wildcard: true};
+    const wildcard = {...seen(proxied, []), wildcard: 'example.com'};
     expect(mayBeWildcard(judgeAuthoritative(subdomain, rules, seen(proxied, [])))).toBe(true);
-    expect(isWildcard(seen(proxied), seen(proxied))).toBe(true);
+    expect(areAlike(seen(proxied), seen(proxied), rules)).toBe(true);
     expect(messageOf(judgeAuthoritative(subdomain, rules, wildcard))).toBe(
-      `docs.example.com is behind Cloudflare by a wildcard record, which hides what would prove it. Create ${txt}, with ${target} as the origin at Cloudflare; or create ${cname}; it counts before the wildcard.`,
+      `docs.example.com is behind Cloudflare by the wildcard record *.example.com, which hides what would prove it. First create a record for docs itself, with the same addresses as the wildcard, or the TXT would end the wildcard for it; then create ${txt}, with ${target} as the origin at Cloudflare; or create ${cname}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of Cloudflare.`,
     );
   });
 
   test('that no TXT can prove has one way out', () => {
     expect(judgeAuthoritative({hostname: 'docs.example.com', target}, rules, seen(proxied))).toMatchObject({
       reason: 'BehindCDN',
-      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Switch Cloudflare off for this name and create ${cname}.`,
+      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform without it.`,
     });
   });
 
@@ -265,7 +264,7 @@ const at = (before: World, ms: number, facts: (now: number) => HostFacts, change
   return later(before, {...change, now, facts: {[docs]: facts(now), [old]: others}});
 };
 const told = (d: Decision) => hostLines(d)[0];
-const token32 = /"[0-9a-f]{32}"/;
+const token32 = /\b[0-9a-f]{32}\b/;
 
 /** Its Certificate is gone. */
 const uncertified = (verdict: Verdict): HostFacts => ({verdict, checkedAt: t0, grant: {kind: 'Granted'}});
@@ -276,8 +275,8 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     const first = at(live, minutes, hidden);
     const d = decide(first);
     expect(told(d)).toBe(`${docs} Live ServedBehindCDN Nobody`);
-    expect(entryOf(d, docs)?.message.replace(token32, '"TOKEN"')).toBe(
-      `${docs} is served over TLS. It is behind a CDN now, which hides what proved it. Create TXT _doorplate-challenge.docs -> "TOKEN" (TTL 3600) in the zone example.com, so that it is proven again.`,
+    expect(entryOf(d, docs)?.message.replace(token32, 'TOKEN')).toBe(
+      `${docs} is served over TLS. It is behind a CDN now, which hides what proved it. Create TXT _doorplate-challenge.docs -> TOKEN (TTL 3600) in the zone example.com, so that it is proven again.`,
     );
     expect(entryOf(d, docs)).not.toHaveProperty('servedUntil');
     expect(conditionLines(d)).toEqual(conditionLines(decide(live)));

@@ -15,7 +15,7 @@ const edge: Edge = {edgeAddresses: ['2001:db8::1', '192.0.2.1']};
 const rules = {...edge, addressOnly: false, cdns: []};
 /** The same, where its addresses change. */
 const behind = (edgeHostname: string): Edge => ({...edge, edgeHostname});
-const txt = `TXT _doorplate-challenge -> "${token}" (TTL 3600) in the zone example.com`;
+const txt = `TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com`;
 
 test('What a provider has at an apex is said by somebody, who is named in docs/dns-providers.md', () => {
   expect(providers.filter(({atApex}) => atApex !== undefined).length).toBeGreaterThan(20);
