@@ -305,7 +305,7 @@ export class DnsClient {
     return askServers(zone, (server) => this.#askUnlessSilent(server, question, false, limit), isAnswered);
   }
 
-  /** Waits for the server's rate. Repeats a question only after silence: a second try would return the same answer or refusal. */
+  /** Waits for the server's rate. Repeats a question only after silence, then without EDNS: some firewalls drop questions that have it. */
   async #ask(
     server: DnsServer,
     question: WireQuestion,
@@ -315,7 +315,7 @@ export class DnsClient {
     let left = this.#tries;
     do {
       await turn(opts.recursionDesired ? this.#perResolver : this.#perServer, server.address, opts.signal);
-      reply = await ask(server, question, {...opts, timeoutMs: this.#tryTimeoutMs});
+      reply = await ask(server, question, {...opts, edns: left === this.#tries, timeoutMs: this.#tryTimeoutMs});
       left--;
     } while (left > 0 && !opts.signal.aborted && reply.kind === 'Failure' && reply.failure === 'Timeout');
     return reply;

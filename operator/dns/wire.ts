@@ -58,6 +58,8 @@ export interface DnsAskOptions {
   recursionDesired: boolean;
   /** Asks the resolver not to validate (RFC 4035, 3.2.2). */
   checkingDisabled?: boolean;
+  /** Whether the first packet has EDNS (RFC 6891). Default true. */
+  edns?: boolean;
   /** Uses TCP from the start. */
   overTcp?: boolean;
   /** Time limit for the whole question, including TCP. */
@@ -115,7 +117,7 @@ export async function ask(server: DnsServer, question: WireQuestion, opts: DnsAs
     if (isIP(server.address) === 0 || !(server.port > 0 && server.port < 0x10000))
       throw new WireError('Other', `not an IP address and port: ${server.address} ${server.port}`);
     if (opts.overTcp) return toReply(server, await overTcp(exchange, query(question, opts, true)));
-    let edns = true;
+    let edns = opts.edns ?? true;
     let message = await overUdp(exchange, query(question, opts, edns));
     if (message.rcode === 1 || message.rcode === 4) {
       // A server without EDNS support answers FORMERR or NOTIMP (RFC 6891, 7): ask once more without EDNS.

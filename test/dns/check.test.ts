@@ -141,6 +141,8 @@ const zones = {
       'cdnwrong IN A 198.51.100.129',
       '_doorplate-challenge.cdnwrong IN TXT "theirs"',
       '*.wildcdn IN A 198.51.100.129',
+      '*.wildspf IN A 203.0.113.1',
+      '*.wildspf IN TXT "v=spf1 -all"',
       'mail IN MX 10 mx.example.net.',
       'mail IN TXT "v=spf1 -all"',
       'mailold IN MX 10 mx.example.net.',
@@ -404,6 +406,11 @@ describe('A check of', () => {
       {reason: 'ProxiedOrFlattened', txt: {state: 'Missing', observed: []}},
     ],
     [
+      "a wildcard of the edge's addresses, and a TXT by it",
+      'any.wildspf.customer.test',
+      {reason: 'ProxiedOrFlattened', txt: {state: 'Missing', observed: []}},
+    ],
+    [
       'a flattened name',
       'flat.customer.test',
       {reason: 'ProxiedOrFlattened', state: 'Conflicting', observed: ['A 203.0.113.1', 'AAAA 2001:db8::5']},
@@ -453,7 +460,7 @@ describe('A check of', () => {
       {
         reason: 'BehindCDN',
         message: expect.stringContaining(
-          ' is behind Example CDN by the wildcard record *.wildcdn.customer.test, which hides what would prove it. First create a record for any.wildcdn itself, with the same addresses as the wildcard, or the TXT would end the wildcard for it; then create TXT ',
+          ' is behind Example CDN by the wildcard record *.wildcdn.customer.test, which hides what would prove it. First give any.wildcdn.customer.test and *.any.wildcdn.customer.test the addresses of the wildcard, or the TXT would end the wildcard for them; then create TXT ',
         ),
       },
     ],
@@ -648,7 +655,7 @@ describe('A broken DNSSEC chain', () => {
   test('is reported with the resolvers that refuse it and the remedy', async () => {
     expect(messageOf(await check(options, about('docs.broken.test'), false))).toBe(
       'docs.broken.test has the right record at its own servers, but resolvers that validate refuse it (127.0.0.61, 127.0.0.62): the DNSSEC chain of broken.test is broken, and the certificate authority would refuse it too. ' +
-        'At the registrar correct the DS record of broken.test, or remove it; or have the DNS provider sign the zone anew.',
+        'At the registrar correct the DS record of broken.test, or remove it, which switches DNSSEC off; or have the DNS provider sign the zone anew.',
     );
   });
   test('is not seen by a resolver that does not validate', async () => {

@@ -52,6 +52,7 @@ const situations: readonly [what: string, name: string, lines: Line[]][] = [
   ["a wildcard of the edge's address and a TXT", 'docs', [at('*', 'A', ours), at('*', 'TXT', 'v=spf1')]],
   ['a wildcard of a CDN by address', 'docs', [at('*', 'A', cdn)]],
   ['a wildcard of a CDN by CNAME', 'docs', [at('*', 'CNAME', 'customer.cdn.example.')]],
+  ['a wildcard of a CDN two labels above', 'docs.eu', [at('*', 'CNAME', 'customer.cdn.example.')]],
   ['a wildcard of mail', 'docs', [at('*', 'MX', '10 mx.example.net.')]],
   ['an address of its own below a wildcard', 'docs', [at('*', 'A', other), at('docs', 'A', other)]],
   ['a DNAME at the parent', 'docs.eu', [at('eu', 'DNAME', 'example.net.')]],
@@ -140,20 +141,28 @@ const leadsVisitors = (was: string) => /^(A|AAAA|CNAME) /.test(was);
 const isSame = (was: string, now: string | undefined) =>
   was === now || (was === `A ${ours}` && now?.startsWith('CNAME docs-acme-') === true);
 
-/** Each way in which a customer may follow what is said: all records of the list, or the TXT alone if the message offers it. */
-function ways(name: string, lines: readonly Line[], message: string, list: readonly Line[]): Line[][] {
-  const followed = message.includes('Replace that with records') ? lines.filter(({type}) => type !== 'DNAME') : lines;
+/** Each way in which a customer may follow a message, and the part of it that this way follows: the list, or the TXT alone if it is offered. */
+function ways(
+  name: string,
+  lines: readonly Line[],
+  message: string,
+  list: readonly Line[],
+): {followed: Line[]; part: string}[] {
+  const kept = message.includes('Replace that with records') ? lines.filter(({type}) => type !== 'DNAME') : lines;
   const deletes = message.includes('Delete') || message.includes('delete') ? ['A', 'AAAA'] : [];
-  const bare = followed.filter((line) => line.name !== name || !deletes.includes(line.type));
+  const bare = kept.filter((line) => line.name !== name || !deletes.includes(line.type));
   const all = message.includes('Attach another name')
     ? []
-    : [list.reduce<Line[]>((so, line) => created(so, line), [...bare])];
-  const txt = /TXT (\S+) -> (\S+) \(TTL/.exec(message);
-  const first = message.includes('First create a record for')
-    ? lines.filter((line) => line.name === '*').map((line) => ({...line, name}))
-    : [];
-  const alone = txt && /(or leave it and|leave th\w+ as it is, and|then|^|\. )\s*create TXT/i.test(message);
-  return alone ? [...all, [...lines, ...first, at(txt[1]!, 'TXT', txt[2]!)]] : all;
+    : [{followed: list.reduce<Line[]>((so, line) => created(so, line), [...bare]), part: message}];
+  const part = message.split('; or ').find((words) => /create TXT/i.test(words)) ?? '';
+  const [, txtName, value] = /TXT (\S+) -> (\S+) \(TTL/.exec(part) ?? [];
+  const named = /First give (.*?) (?:the addresses|a CNAME)/.exec(part)?.[1]?.split(/, | and /) ?? [];
+  const first = named.flatMap((own) =>
+    lines.filter((line) => line.name === '*').map((line) => ({...line, name: own.replace(`.${zone}`, '')})),
+  );
+  return txtName !== undefined && value !== undefined
+    ? [...all, {followed: [...lines, ...first, at(txtName, 'TXT', value)], part}]
+    : all;
 }
 
 describe('Nothing but what is said changes for visitors where a zone has', () => {
@@ -173,9 +182,9 @@ describe('Nothing but what is said changes for visitors where a zone has', () =>
     );
     const names = namesIn(name, lines);
     const before = await answers(names);
-    const isTold = toldIn(verdict.message, hostname);
-    for (const way of ways(name, lines, verdict.message, list)) {
-      await servers.change(zone, hostLines(way));
+    for (const {followed, part} of ways(name, lines, verdict.message, list)) {
+      const isTold = toldIn(part, hostname);
+      await servers.change(zone, hostLines(followed));
       const after = await answers(names);
       const silently = [...before]
         .filter(([key, was]) => was !== '' && !isSame(was, after.get(key)) && !isTold(key.split(' ')[0]!, was))

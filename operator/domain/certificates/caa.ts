@@ -53,7 +53,8 @@ const misses: Record<Miss, string> = {
 /** Remedies for records that could not be read, by failure. */
 const mends: Partial<Record<string, string>> = {
   BrokenDnssec:
-    'At the registrar correct the DS record of that zone, or remove it; or have the DNS provider sign the zone anew.',
+    'At the registrar correct the DS record of that zone, or remove it, which switches DNSSEC off; ' +
+    'or have the DNS provider sign the zone anew.',
   TooLarge: 'No more records than that may stand there.',
 };
 

@@ -9,6 +9,7 @@ import {reissue} from './reissuing.ts';
 import type {PlannedHost} from './stages.ts';
 import {stalledAt} from './finish.ts';
 import {reasonOf} from '../reasons/reasons.ts';
+import {ownRecords} from '../verification/method.ts';
 import {canVerifyByTxt, sayRecords, txtRecord} from '../verification/records.ts';
 import {nextEdgeLook} from '../schedule.ts';
 import {tell, writeErrorRetryMs} from '../status/write-error.ts';
@@ -158,11 +159,11 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
   const isAsBefore = facts.verdict?.kind !== 'Proven' && before?.reason === 'ServedBehindCDN';
   if (!ownership.hidden) return isAsBefore ? sayAgain(before) : undefined;
   const place = {apex: zone?.name === question.hostname, ...(zone && {zone})};
-  const byWildcard = facts.verdict?.kind === 'Refuted' && facts.verdict.wildcard !== undefined;
-  // A TXT below it would end the wildcard for it (RFC 4592, 2.2.2).
-  const create = byWildcard
-    ? `A wildcard record leads there: first create a record for ${question.hostname} itself with the same value, then`
-    : 'Create';
+  const wildcard = facts.verdict?.kind === 'Refuted' ? facts.verdict.wildcard : undefined;
+  const create =
+    wildcard === undefined
+      ? 'Create'
+      : `A wildcard record leads there: first give ${ownRecords(question.hostname, wildcard)} its value, then create`;
   const remedy = canVerifyByTxt(question)
     ? `${create} ${sayRecords([txtRecord(question, place)], place)}`
     : 'Switch the CDN off for this name, so that visitors reach this platform without it';

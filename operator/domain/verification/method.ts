@@ -191,5 +191,18 @@ const endedBy = (hostname: Hostname, wildcard: Hostname): Hostname =>
     .split('.')
     .at(-1)}.${wildcard}`;
 
+/**
+ * The names that need records before a TXT is created below a hostname, so that a wildcard's answers stay the same (RFC 4592, 2.2.2 and
+ * 3.3.1): each name from the hostname up to the wildcard, and what is below it.
+ */
+export function ownRecords(hostname: Hostname, wildcard: Hostname): string {
+  const labels = hostname.slice(0, -wildcard.length - 1).split('.');
+  const names = labels.flatMap((_, i) => {
+    const name = `${labels.slice(i).join('.')}.${wildcard}`;
+    return [name, `*.${name}`];
+  });
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
 /** What following an instruction changes for visitors. Begins with a semicolon. */
 export const thenHere = (from: string) => `; visitors then reach this platform in place of ${from}`;

@@ -9,9 +9,9 @@ import {shown} from '../hostnames/hostname.ts';
 import {addressesOf, besideOthers, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
 import {cname} from './cname.ts';
 import type {Case, Finding, VerificationMethod, Refuted, VerificationRules} from './method.ts';
-import {bounded, refuted, thenHere, wildcardWords} from './method.ts';
+import {bounded, refuted, ownRecords, thenHere, wildcardWords} from './method.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
-import {canVerifyByTxt, challengeName, inZone, sayRecords, txtRecord} from './records.ts';
+import {canVerifyByTxt, challengeName, sayRecords, txtRecord} from './records.ts';
 import {capitalised, printable} from '../text.ts';
 
 /** The CDN that a name is behind. Addresses of the edge are the edge's, in whatever network that stands. */
@@ -105,17 +105,16 @@ function behind(c: Case, found: Finding, cdn: Cdn): Refuted {
     wildcard !== undefined
       ? `create ${wanted}${instead}${thenHere(cdn.name)}`
       : `switch ${cdn.name} off for this name and create ${wanted}, so that visitors reach this platform without it`;
-  const proof = `${ownRecordFirst(c, found)} ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
+  const proof = `${ownRecordsFirst(c, found)} ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
   const message = canVerifyByTxt(question) ? `${is} ${proof}; or ${plain}.` : `${is} ${capitalised(plain)}.`;
   return refutedAtCdn(c, found, cdn, 'BehindCDN', message);
 }
 
-/** The TXT would end the wildcard for the name (RFC 4592, 2.2.2), unless the name has the wildcard's records itself. */
-function ownRecordFirst({question: {hostname}, wildcard, place}: Case, {cname: [to]}: Finding): string {
+/** A TXT would end the wildcard for the hostname, unless it has the wildcard's records itself. */
+function ownRecordsFirst({question: {hostname}, wildcard}: Case, {cname: [to]}: Finding): string {
   if (wildcard === undefined) return 'Create';
-  const same = to === undefined ? 'with the same addresses as the wildcard' : `as a CNAME to ${printable(to)}`;
-  const {name} = inZone(hostname, place);
-  return `First create a record for ${name} itself, ${same}, or the TXT would end the wildcard for it; then create`;
+  const value = to === undefined ? 'the addresses of the wildcard' : `a CNAME to ${printable(to)}`;
+  return `First give ${ownRecords(hostname, wildcard)} ${value}, or the TXT would end the wildcard for them; then create`;
 }
 
 function mismatch(

@@ -215,7 +215,8 @@ function brokenDnssec({question, place}: Case, seen: string, bogus: readonly Fin
     message:
       `${shown(question.hostname)} ${seen} resolvers that validate refuse it (${serverNames(bogus)}): ` +
       `the DNSSEC chain of ${zone} is broken, and the certificate authority would refuse it too. ` +
-      `At the registrar correct the DS record of ${zone}, or remove it; or have the DNS provider sign the zone anew.`,
+      `At the registrar correct the DS record of ${zone}, or remove it, which switches DNSSEC off; ` +
+      'or have the DNS provider sign the zone anew.',
   };
 }
 

@@ -281,6 +281,20 @@ describe('What an authoritative server says', () => {
     ).toEqual([['docs.example.com', 'CNAME', false]]);
   });
 
+  test('that drops questions with EDNS is asked again without', async () => {
+    const {client, resolver} = await world({resolver: {'example.com NS': EXAMPLE_NS}}, brief);
+    const known = zone({
+      'docs.example.com CNAME': {answers: [record('docs.example.com', 'CNAME', 'host.platform.test')]},
+    });
+    const behindFirewall = await fakeServer((asked) => (asked.edns ? [] : known(asked)), {
+      address: '127.0.0.11',
+      port: resolver.port,
+    });
+    running.push(behindFirewall);
+    const {findings} = await client.askAuthoritative('docs.example.com', 'Host');
+    expect(findings.flatMap(({cname}) => cname)).toEqual(['host.platform.test']);
+  });
+
   test('stands beside what the others say; a silent one is asked twice, a refusing one once', async () => {
     const {client, authoritative} = await world({
       resolver: {

@@ -247,7 +247,7 @@ describe('A block by CAA records', () => {
     [
       'behind a broken DNSSEC chain ask for the DS record to be mended',
       'BrokenDnssec',
-      'At the registrar correct the DS record of that zone, or remove it; or have the DNS provider sign the zone anew.',
+      'At the registrar correct the DS record of that zone, or remove it, which switches DNSSEC off; or have the DNS provider sign the zone anew.',
     ],
     ['that are more than are read ask for fewer', 'TooLarge', 'No more records than that may stand there.'],
   ])('records %s', (_name, failure, remedy) => {

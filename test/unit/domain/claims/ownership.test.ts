@@ -463,7 +463,7 @@ describe('Resolvers', () => {
       apex: true,
       message:
         'example.com has the right record at its own servers, but resolvers that validate refuse it (10.0.0.0): the DNSSEC chain of example.com is broken, and the certificate authority would refuse it too. ' +
-        'At the registrar correct the DS record of example.com, or remove it; or have the DNS provider sign the zone anew.',
+        'At the registrar correct the DS record of example.com, or remove it, which switches DNSSEC off; or have the DNS provider sign the zone anew.',
     });
     expect(denies(verdict)).toBe(false);
   });

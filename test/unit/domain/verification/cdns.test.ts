@@ -152,7 +152,7 @@ describe('A hostname behind a CDN', () => {
     expect(mayBeWildcard(judgeAuthoritative(subdomain, rules, seen(proxied, [])))).toBe(true);
     expect(areAlike(seen(proxied), seen(proxied), rules)).toBe(true);
     expect(messageOf(judgeAuthoritative(subdomain, rules, wildcard))).toBe(
-      `docs.example.com is behind Cloudflare by the wildcard record *.example.com, which hides what would prove it. First create a record for docs itself, with the same addresses as the wildcard, or the TXT would end the wildcard for it; then create ${txt}, with ${target} as the origin at Cloudflare; or create ${cname}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of Cloudflare.`,
+      `docs.example.com is behind Cloudflare by the wildcard record *.example.com, which hides what would prove it. First give docs.example.com and *.docs.example.com the addresses of the wildcard, or the TXT would end the wildcard for them; then create ${txt}, with ${target} as the origin at Cloudflare; or create ${cname}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of Cloudflare.`,
     );
   });
 
