@@ -523,7 +523,7 @@ describe('A check of', () => {
         reason: 'CNAMENotPossible',
         noCname: true,
         observed: ['MX', 'TXT'],
-        message: `mail.customer.test has no address. It also has MX and TXT records, beside which no CNAME can exist. Leave these as it is, and create ALIAS or ANAME mail -> ${target} and TXT _doorplate-challenge.mail -> ${token} (TTL 3600) in the zone customer.test.`,
+        message: `mail.customer.test has no address. It also has MX and TXT records, beside which no CNAME can exist. Leave the MX and TXT records as they are, and create ALIAS or ANAME mail -> ${target} and TXT _doorplate-challenge.mail -> ${token} (TTL 3600) in the zone customer.test.`,
       },
     ],
     [

@@ -19,11 +19,16 @@ export const addresses: VerificationMethod = {
     const seen = addressesOf(found);
     if (seen.length === 0) {
       const lacks = place.apex ? 'address' : found.exists === true ? 'CNAME and no address' : 'record';
-      const message = place.noCname
-        ? `${name} has no address. ${besideOthers(c, `create ${wanted}`)}`
-        : `${name} has no ${lacks}${otherTypesBy(c)}. Create ${wanted}${instead}.`;
-      if (place.noCname)
-        return refuted(c, 'CNAMENotPossible', {state: 'Missing', observed: bounded([...c.types])}, message);
+      const message = `${name} has no ${lacks}${otherTypesBy(c)}. Create ${wanted}${instead}.`;
+      if (place.noCname) {
+        const missing = {state: 'Missing', observed: bounded([...c.types])} as const;
+        return refuted(
+          c,
+          'CNAMENotPossible',
+          missing,
+          `${name} has no address. ${besideOthers(c, `create ${wanted}`)}`,
+        );
+      }
       return refuted(
         c,
         'RecordMissing',
@@ -39,11 +44,14 @@ export const addresses: VerificationMethod = {
     if (strange.some((family) => family.length > 0)) {
       const conflicting = {state: 'Conflicting', observed: bounded(seen)} as const;
       if (place.apex) return strangeAtApex(c, found, conflicting, strange);
-      const remedy = wildcard !== undefined ? 'create' : `delete ${seen.length > 1 ? 'them' : 'it'} and create`;
-      const action = `${remedy} ${wanted}${instead}${thenHere(few(seen))}`;
-      if (place.noCname)
-        return refuted(c, 'CNAMENotPossible', conflicting, `${name} has ${few(seen)}. ${besideOthers(c, action)}`);
-      const message = `${name} has ${few(seen)}${by} and no CNAME. ${capitalised(action)}.`;
+      const action = `create ${wanted}${instead}${thenHere(few(seen))}`;
+      if (place.noCname) {
+        const message = `${name} has ${few(seen)}. ${besideOthers(c, `delete ${few(seen)} and ${action}`)}`;
+        return refuted(c, 'CNAMENotPossible', conflicting, message);
+      }
+      const remedy =
+        wildcard === undefined ? `Delete ${seen.length > 1 ? 'them' : 'it'} and ${action}` : capitalised(action);
+      const message = `${name} has ${few(seen)}${by} and no CNAME. ${remedy}.`;
       return refuted(c, 'ConflictingRecord', conflicting, message, found.ttlSeconds);
     }
     return place.apex && rules.addressOnly ? {kind: 'Proven', by: 'Addresses', ...place} : undefined;
@@ -54,7 +62,11 @@ export const addresses: VerificationMethod = {
 export function besideOthers({question, types}: Case, action: string): string {
   const has = `It also has ${listed(types)}, beside which no CNAME can exist.`;
   if (types.includes('DNAME') || !canVerifyByTxt(question)) return `${has} Attach another name.`;
-  return `${has} Leave ${types.length > 1 ? 'these' : 'this'} as it is, and ${action}.`;
+  // Browsers follow an HTTPS record before an address (RFC 9460, 3).
+  const https = types.includes('HTTPS')
+    ? ' If the HTTPS record belongs to a former host, delete it: browsers would go there.'
+    : '';
+  return `${has} Leave the ${listed(types)} as they are, and ${action}.${https}`;
 }
 
 /** `MX`, `MX and TXT`, `MX, SRV and TXT`, with the word for records. */
