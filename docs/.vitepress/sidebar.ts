@@ -37,6 +37,7 @@ export const sections: readonly Section[] = [
       ['docs/gitops.md', 'GitOps'],
       ['docs/redirects.md', 'Old URLs and several regions'],
       ['docs/dns-providers.md', 'DNS providers'],
+      ['docs/never-asked.md', 'What we never ask you to do'],
       ['docs/reasons.md', 'Reasons'],
       ['docs/kinds.md', 'The kinds'],
     ],

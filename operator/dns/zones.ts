@@ -43,8 +43,8 @@ export const isReached = (reply: Reply): boolean => reply.kind === 'Answer' || r
 export const isAnswered = (reply: Reply): boolean => reply.kind === 'Answer' && (reply.aa || isReferral(reply));
 
 /**
- * The results of `ask` for each server of a zone. If none of them is `enough`, the `further` servers are asked: the first ones may
- * be switched off, or have IPv4 addresses in a network with IPv6 only. If these give nothing either, the first results are returned.
+ * The results of `ask` for each server of a zone. If none of them is `enough`, the `further` servers are asked: the first servers may
+ * be switched off, or unreachable from a network with IPv6 only. If these are not enough either, the first results are returned.
  */
 export async function askServers<T>(
   {servers, further}: Zone,

@@ -109,7 +109,7 @@ async function answers(names: readonly string[]): Promise<Map<string, string>> {
   return found;
 }
 
-/** The names that exist, and names that nobody created beside and below each. */
+/** The names that exist, and random names beside and below each. */
 const namesIn = (name: string, lines: readonly Line[]) => {
   const own = [...lines.map((line) => line.name), name].map((n) => n.replace('*', 'anything'));
   const below = own.flatMap((n) =>

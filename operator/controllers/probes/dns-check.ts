@@ -109,7 +109,7 @@ async function look(
 interface Nobody {
   ask: Ask;
   rules: VerificationRules;
-  /** A label that nobody created. */
+  /** A label that no existing name has. */
   randomLabel: string;
 }
 
@@ -117,7 +117,7 @@ const parentOf = (name: string) => name.slice(name.indexOf('.') + 1);
 
 /**
  * Whether the server makes CNAMEs for all names beside the hostname, with each name's first label in the value. A DNAME does so, and shows
- * itself; a server may also do so without showing it.
+ * itself; a server program may also do so without a DNAME record.
  */
 async function isMadeUp(
   {ask, randomLabel}: Nobody,
@@ -133,7 +133,7 @@ async function isMadeUp(
 const mostLabels = 8;
 
 /**
- * Adds the wildcard from which the records come, if they do. A wildcard answers for names below and beside the hostname alike. A record at
+ * Adds the wildcard, if a wildcard gives the records. A wildcard answers for names below and beside the hostname alike. A record at
  * the hostname itself ends the wildcard below it, where another wildcard may exist (RFC 4592, 3.3.1). Names between the wildcard and the
  * hostname have the wildcard's records too, unless they exist.
  */

@@ -86,7 +86,7 @@ export function placeOf(world: DecisionWorld, hostname: Hostname, verdict: Verdi
   return {apex, ...(noCname && {noCname}), ...(zone && {zone})};
 }
 
-/** Whether records are those of a subdomain that cannot have a CNAME; they are kept once it is verified. */
+/** Whether the listed records are those of a subdomain that cannot have a CNAME. After verification the list stays the same. */
 const hadNoCname = (records: readonly DnsRecordStatus[]): true | undefined =>
   records.some(({type, name}) => type !== 'TXT' && type !== 'CNAME' && name !== '@') || undefined;
 

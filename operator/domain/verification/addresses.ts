@@ -58,7 +58,7 @@ export const addresses: VerificationMethod = {
   },
 };
 
-/** What to do at a name whose other records rule out a CNAME. */
+/** The instruction for a name with records of other types, beside which no CNAME can exist. */
 export function besideOthers({question, types}: Case, action: string): string {
   const has = `It also has ${listed(types)}, beside which no CNAME can exist.`;
   if (types.includes('DNAME') || !canVerifyByTxt(question)) return `${has} Attach another name.`;

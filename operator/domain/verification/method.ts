@@ -37,9 +37,9 @@ export interface Observation {
   failure?: {failure: string; detail: string};
   /** The records at {@link challengeName}, if they were queried. */
   challenge?: Observation;
-  /** The records come of the wildcard directly below this name: names that nobody created have the same ones (RFC 4592). */
+  /** The wildcard directly below this name gives the records: random names have the same ones (RFC 4592). */
   wildcard?: Hostname;
-  /** A name beside it that nobody created has a CNAME with the same name below the same parent: the server makes them up. */
+  /** A random name beside it has a CNAME to the same random label below the same parent: the server makes them up. */
   madeUp?: true;
   /** Types of records at the name beside CNAME and addresses, if they were asked for. */
   types?: readonly string[];
@@ -105,7 +105,7 @@ export interface Unknown extends RecordPlace {
   message: string;
 }
 
-/** Whether a verdict is the zone's own "no": what most resolvers do not see yet is none, nor what a minority of its servers lacks. */
+/** Whether a verdict is the zone's own "no": a record that most resolvers do not see yet is no negative, nor is one that a minority of its servers lacks. */
 export const denies = (verdict: Verdict) =>
   verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending' && !verdict.isMinority;
 
@@ -193,7 +193,7 @@ const endedBy = (hostname: Hostname, wildcard: Hostname): Hostname =>
 
 /**
  * The names that need records before a TXT is created below a hostname, so that a wildcard's answers stay the same (RFC 4592, 2.2.2 and
- * 3.3.1): each name from the hostname up to the wildcard, and what is below it.
+ * 3.3.1): the hostname, the names between it and the wildcard, and all names below these.
  */
 export function ownRecords(hostname: Hostname, wildcard: Hostname): string {
   const labels = hostname.slice(0, -wildcard.length - 1).split('.');

@@ -33,7 +33,7 @@ export const needsTxt = (question: Question, rules: VerificationRules, isApex: b
 
 /**
  * The records that the customer must create. A subdomain gets a CNAME. An apex (a zone cut at the name, or the registrable name) cannot
- * have a CNAME (RFC 1034, 3.6.2), so it gets the provider's replacement and the TXT; so does a subdomain with records of other types. `by`:
+ * have a CNAME (RFC 1034, 3.6.2), so it gets the provider's replacement and the TXT; a subdomain with records of other types gets the same. `by`:
  * the method that verified the name.
  */
 export const recordsFor = (

@@ -7,7 +7,7 @@ import {reasons} from '../reasons/reasons.ts';
 import {cdnAt} from './cdns.ts';
 import type {Observation, VerificationRules, Verdict} from './method.ts';
 
-/** Whether it is worth asking for names that nobody made; at a zone's apex a wildcard above has no effect (RFC 4592, 4.2). */
+/** Whether random names are worth asking for; at a zone's apex a wildcard above has no effect (RFC 4592, 4.2). */
 export const mayBeWildcard = (verdict: Verdict) =>
   verdict.kind === 'Refuted' && !verdict.apex && reasons[verdict.reason].mayBeWildcard === true;
 

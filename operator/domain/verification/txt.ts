@@ -48,7 +48,7 @@ export const txt: VerificationMethod = {
       ...values.map((value) => `TXT ${printable(value)}`),
     ]);
     if (dname) return {...belowDname(c, found, dname, cdn), txt: {state: 'Wrong', observed}};
-    // By a wildcard, what is at the name of the TXT comes of the wildcard too.
+    // If a wildcard gives the hostname's records, it gives those at the name of the TXT too.
     if (observed.length > 0 && c.wildcard === undefined) {
       const isQuoted = instead.length === 0 && values.some((value) => unquoted(value) === question.token);
       return {...mismatch(c, found, observed, {isQuoted, cdn}), txt: {state: 'Wrong', observed}};

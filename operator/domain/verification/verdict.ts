@@ -97,7 +97,7 @@ function authoritativeChallenge(
   return (lacking.length > 0 ? lacking : all).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))[0];
 }
 
-/** The TXT as the server has it that gave a finding; as the server has it that proves least, if not every server can be matched. */
+/** The TXT records of the server that gave this finding. If not every server can be matched, those of the server that proves least. */
 function challengeAt(found: Finding, answers: readonly Finding[], seen: Observation, least: Challenge): Challenge {
   const told = seen.challenge ? answered(seen.challenge) : [];
   if (told.some((txt) => !answers.some((host) => sameServer(host, txt)))) return least;
@@ -120,7 +120,7 @@ function withoutEdge({question, rules, place, wanted}: Case, seen: Observation):
 }
 
 /**
- * Some servers of the zone have the right record, others do not: visitors and the certificate authority get either answer. The customer's
+ * Not all servers of the zone have the right record: visitors and the certificate authority get either answer. The customer's
  * records are right, so only the DNS provider can do something.
  */
 function disagreement(c: Case, seen: readonly {found: Finding; verdict: Verdict}[], zone: string): Refuted | undefined {
