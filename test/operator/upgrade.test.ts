@@ -48,8 +48,8 @@ async function standing(kinds: readonly Resource[] = [...ours, certificates, cer
 }
 
 /**
- * Removes the status fields that BASE does not know: `zone`, `verifiedBy` and `refusedFrom` of each hostname. The next check or decision
- * adds these fields, and a rollback removes them.
+ * Removes the status fields that BASE does not know: `zone`, `verifiedBy` and `refusedFrom` of each hostname, and the quotes around the
+ * value of a TXT in messages, which BASE has. The next check or decision adds or changes these, and a rollback does the reverse.
  */
 function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<string, object> {
   return Object.fromEntries(
@@ -58,6 +58,7 @@ function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<str
       const {metadata, status} = object as CustomDomain;
       const hosts = status?.hosts?.map((host) => ({
         ...host,
+        message: host.message.replace(/(TXT \S+ -> )"(\S+)"/, '$1$2'),
         zone: undefined,
         verifiedBy: undefined,
         refusedFrom: undefined,
