@@ -26,7 +26,10 @@ export const cname: VerificationMethod = {
   },
 };
 
-/** The record above the name from which its server makes a CNAME for every name below. The customer created no CNAME for this name (rule 3). */
+/**
+ * The record above the name from which its server makes a CNAME for every name below. The customer created no CNAME for this name
+ * (rule 3).
+ */
 function madeOf({question: {hostname}, madeUp}: Case, {dname}: Finding): {record: string; above: Hostname} | undefined {
   if (dname) return {record: `the DNAME record at ${printable(dname.name)}`, above: dname.name};
   const above = hostname.slice(hostname.indexOf('.') + 1);

@@ -105,7 +105,10 @@ export interface Unknown extends RecordPlace {
   message: string;
 }
 
-/** Whether a verdict is the zone's own "no": a record that most resolvers do not see yet is no negative, nor is one that a minority of its servers lacks. */
+/**
+ * Whether a verdict is the zone's own "no". A record that most resolvers do not see yet is no negative, nor is one that a minority of the
+ * zone's servers lacks.
+ */
 export const denies = (verdict: Verdict) =>
   verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending' && !verdict.isMinority;
 

@@ -33,8 +33,8 @@ export const needsTxt = (question: Question, rules: VerificationRules, isApex: b
 
 /**
  * The records that the customer must create. A subdomain gets a CNAME. An apex (a zone cut at the name, or the registrable name) cannot
- * have a CNAME (RFC 1034, 3.6.2), so it gets the provider's replacement and the TXT; a subdomain with records of other types gets the same. `by`:
- * the method that verified the name.
+ * have a CNAME (RFC 1034, 3.6.2), so it gets the provider's replacement and the TXT; a subdomain with records of other types gets the same.
+ * `by`: the method that verified the name.
  */
 export const recordsFor = (
   question: Question,
