@@ -48,8 +48,8 @@ async function standing(kinds: readonly Resource[] = [...ours, certificates, cer
 }
 
 /**
- * Removes the status fields that BASE does not know: `zone`, `verifiedBy` and `refusedFrom` of each hostname, and the quotes around the
- * value of a TXT in messages, which BASE has. The next check or decision adds or changes these, and a rollback does the reverse.
+ * Removes the status fields that BASE does not know: `zone`, `verifiedBy` and `refusedFrom` of each hostname. The next check or decision
+ * adds these fields, and a rollback removes them. BASE has quotes around the value of a TXT in messages; a message that changes has a new time.
  */
 function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<string, object> {
   return Object.fromEntries(
@@ -58,15 +58,19 @@ function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<str
       const {metadata, status} = object as CustomDomain;
       const hosts = status?.hosts?.map((host) => ({
         ...host,
-        message: host.message.replace(/(TXT \S+ -> )"(\S+)"/, '$1$2'),
         zone: undefined,
         verifiedBy: undefined,
         refusedFrom: undefined,
       }));
-      return [key, {...object, metadata: {...metadata, resourceVersion: undefined}, status: {...status, hosts}}];
+      const known = {...object, metadata: {...metadata, resourceVersion: undefined}, status: {...status, hosts}};
+      return [key, JSON.parse(comparable(JSON.stringify(known))) as object];
     }),
   );
 }
+
+const comparable = (json: string): string =>
+  json.replaceAll(/(TXT \S+ -> )\\"(\w+)\\"/g, '$1$2').replaceAll(/until \d\d:\d\d UTC/g, 'until hh:mm UTC');
+
 /** Of the zones alone: once a hostname at most. */
 const writesZones = (all: Awaited<ReturnType<typeof standing>>): string[] =>
   Object.values(all).flatMap((object) => {
