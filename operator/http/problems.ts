@@ -143,9 +143,11 @@ const table = {
     status: 409,
     title: 'The domains are managed elsewhere',
     means:
-      "Somebody else owns the project's CustomDomain: a Git repository, or somebody with kubectl. What is written here " +
-      'would be undone there. Verify works all the same.',
-    remedy: 'Change it there; `manager` names who owns it.',
+      "Another program than this API wrote the project's CustomDomain, or the key, and may write it again: a pipeline, or " +
+      '`kubectl apply`, also that of a restore. Verify still works.',
+    remedy:
+      'Change it where it comes from. If nothing else writes it any more, the platform hands it back to this API with ' +
+      '`kubectl doorplate release NAME -n NAMESPACE` (`apikey/NAME` for a key).',
   },
   'key-exists': {
     status: 409,
@@ -303,10 +305,7 @@ export const problemSchema = z
     until: z.string().meta({format: 'date-time'}).optional().describe('When it is over. RFC 3339, UTC.'),
     current: signedInSchema.nullable().optional().describe('Whose session the browser has; null: nobody is signed in.'),
     next: signedInSchema.optional().describe('Whose session the browser would get.'),
-    manager: z
-      .string()
-      .optional()
-      .describe('Who owns what was to be changed, as Kubernetes calls them (field manager).'),
+    manager: z.string().optional().describe('Who manages what was to be changed, in words for people.'),
   })
   .describe('An error (RFC 9457).')
   .meta({id: 'Problem'});
@@ -322,16 +321,23 @@ export class Problem extends Error {
   readonly type: ProblemName;
   readonly members: Members;
   readonly headers: Readonly<Record<string, string>>;
+  /** For the platform's log alone. */
+  readonly logged: Readonly<Record<string, string>> | undefined;
 
   constructor(
     type: ProblemName,
     detail: string,
-    {headers = {}, ...members}: Members & {headers?: Record<string, string>} = {},
+    {
+      headers = {},
+      logged,
+      ...members
+    }: Members & {headers?: Record<string, string>; logged?: Record<string, string>} = {},
   ) {
     super(detail);
     this.type = type;
     this.members = members;
     this.headers = headers;
+    this.logged = logged;
   }
 
   get status(): number {

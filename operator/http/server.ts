@@ -181,7 +181,10 @@ const byCode: Record<string, [ProblemName, string]> = {
 };
 
 function toProblem(error: unknown, request: FastifyRequest): Problem {
-  if (error instanceof Problem) return error;
+  if (error instanceof Problem) {
+    if (error.logged) request.log.info({...error.logged, requestId: request.id}, error.type);
+    return error;
+  }
   if (hasZodFastifySchemaValidationErrors(error)) {
     const {validationContext = 'request', validation} = error;
     const errors = validation.map(({instancePath, message = 'is not valid'}) => ({

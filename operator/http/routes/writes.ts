@@ -96,7 +96,10 @@ function attachable({notAllowed}: WriteDeps, written: string): Hostname {
   return normalise(written)!;
 }
 
-/** Changes the domains of a project by what a request asks of a hostname, and records that, unless nothing has changed. */
+/**
+ * Changes the domains of a project by what a request asks of a hostname, and records that, unless nothing has changed. Fields that it took
+ * over are a change.
+ */
 async function carryOut(
   {writer, audit}: WriteDeps,
   request: FastifyRequest,
@@ -105,10 +108,18 @@ async function carryOut(
 ): Promise<DomainsChanged> {
   const done = await writer.change(project, request.headers['if-match'], change);
   const [before, after] = [hostState(done.before, name), hostState(done.domain, name)];
-  if (!isDeepEqual(before, after))
-    audit.record(request, {action, project: project.metadata.name, hostname: name, before, after});
+  const {formerOwners} = done;
+  const taken = tookOverOf(done);
+  if (!isDeepEqual(before, after) || taken.tookOver)
+    audit.record(request, {action, project: project.metadata.name, hostname: name, before, after, ...taken});
+  if (formerOwners.length > 0)
+    request.log.info({...taken, formerOwners, requestId: request.id}, 'took over fields of a CustomDomain');
   return done;
 }
+
+/** As answers and records have it: absent if nothing was taken over. */
+const tookOverOf = ({tookOver}: DomainsChanged): Pick<HostView, 'tookOver'> =>
+  tookOver.length > 0 ? {tookOver: [...tookOver]} : {};
 
 /** The same; returns the state of the hostname after it. */
 async function changed(
@@ -119,11 +130,12 @@ async function changed(
 ): Promise<{view: HostView; etag: string}> {
   const {settled} = deps;
   const {name} = wanted;
-  const written = (await carryOut(deps, request, project, wanted)).domain!;
-  const domain = await settled(written);
+  const done = await carryOut(deps, request, project, wanted);
+  const written = done.domain!;
+  const settledDomain = await settled(written);
   // Somebody may have removed the hostname since.
-  const view = viewOf(domain, name);
-  return view ? {view, etag: etagOf(domain)} : {view: viewOf(written, name)!, etag: etagOf(written)};
+  const domain = viewOf(settledDomain, name) ? settledDomain : written;
+  return {view: {...viewOf(domain, name)!, ...tookOverOf(done)}, etag: etagOf(domain)};
 }
 
 /** A requested change of a hostname. */
@@ -260,13 +272,14 @@ function makeItPrimary(app: App, deps: WriteDeps): void {
     async (request, reply) => {
       const project = projectOf(store, request);
       const name = nameOf(request.params.hostname);
-      const {domain: written} = await carryOut(deps, request, project, {
+      const done = await carryOut(deps, request, project, {
         action: 'hostname.make-primary',
         name,
         change: makePrimary(name),
       });
-      const domain = await settled(written!);
-      return reply.header('etag', etagOf(domain)).send(domainsView(project.metadata.name, domain, undefined));
+      const domain = await settled(done.domain!);
+      const view = {...domainsView(project.metadata.name, domain, undefined), ...tookOverOf(done)};
+      return reply.header('etag', etagOf(domain)).send(view);
     },
   );
 }

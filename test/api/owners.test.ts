@@ -1,0 +1,316 @@
+/**
+ * Who else wrote a CustomDomain or an ApiKey, by the real kubectl on a real API server, and what the API makes of it. docs/gitops.md has the
+ * table of these tools.
+ */
+import {execFile} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {ApiKey, CustomDomain} from '../../operator/api/foreign.ts';
+import type {AuditRecord} from '../../operator/http/audit.ts';
+import {apiKeys, customDomains} from '../../operator/resources/resources.ts';
+import type {ManagedFieldsEntry} from '../../operator/kube/objects.ts';
+import {eventually} from '../../cluster/cluster.ts';
+import {ApiWorld} from '../support/api-role.ts';
+import type {Answer, Ask} from '../support/http-client.ts';
+import {bin} from '../support/kube-server.ts';
+import {root} from '../support/pages.ts';
+
+let world: ApiWorld;
+let key: string;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'doorplate-owners-'));
+  world = await ApiWorld.start();
+  const [cert, admin] = ['admin.crt', 'admin.key'].map((name) => join(world.server.dir, name));
+  writeFileSync(join(folder, 'kubeconfig'), world.server.kubeconfig({'client-certificate': cert, 'client-key': admin}));
+  await world.tenant('acme', 'huge');
+  key = await world.key('acme', 'ci', {scopes: ['domains:read', 'domains:write', 'keys:write', 'audit:read']});
+});
+afterAll(async () => {
+  await world?.stop();
+  rmSync(folder, {recursive: true});
+});
+
+interface Ended {
+  code: number;
+  said: string;
+}
+/** A script of shell as an administrator runs it in the namespace of the tenant. */
+function sh(script: string): Promise<Ended> {
+  const path = `${join(root, 'operator/cli')}:${bin}:${process.env.PATH}`;
+  const env = {...process.env, HOME: folder, PATH: path, KUBECONFIG: join(folder, 'kubeconfig')};
+  return new Promise((resolve) => {
+    execFile('bash', ['-euo', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
+      resolve({code: error ? Number(error.code) : 0, said: stdout + stderr}),
+    );
+  });
+}
+async function run(script: string): Promise<string> {
+  const {code, said} = await sh(script);
+  expect([script, code, code === 0 ? '' : said]).toEqual([script, 0, '']);
+  return said;
+}
+
+const ask = (path: string, options: Ask = {}): Promise<Answer> => world.ask(`/v1/projects${path}`, {key, ...options});
+const read = async (name: string): Promise<CustomDomain> => (await world.client.get(customDomains, `acme/${name}`))!;
+const owners = (object: CustomDomain | ApiKey): ManagedFieldsEntry[] =>
+  (object.metadata as {managedFields?: ManagedFieldsEntry[]}).managedFields ?? [];
+const specOwners = (object: CustomDomain | ApiKey): string[] =>
+  owners(object).flatMap(({manager = '', fieldsV1 = {}, subresource}) =>
+    'f:spec' in fieldsV1 && !subresource ? [manager] : [],
+  );
+const add = (name: string, label: string): Promise<Answer> =>
+  ask(`/${name}/domains`, {method: 'POST', body: {hostname: `${label}.${name}.example.com`}});
+
+/** A project whose domains the API made: `www` is the primary, `old` redirects. */
+async function made(name: string): Promise<void> {
+  await world.project('acme', name, {
+    observedGeneration: 1,
+    host: `${name}.apps.platform.test`,
+    url: `https://${name}.apps.platform.test`,
+    firstDeployTime: '2026-11-01T00:00:00Z',
+  });
+  await eventually('the API knows the project', async () => (await ask(`/${name}`)).body.deployed === true);
+  for (const label of ['www', 'old']) expect((await add(name, label)).status).toBe(201);
+}
+
+/** The API's cache has the newest version of the object. */
+async function seen(name: string): Promise<void> {
+  const {uid, generation} = (await read(name)).metadata;
+  await eventually(
+    'the API has seen it',
+    async () => (await ask(`/${name}/domains`)).body.version === `${uid}.${generation}`,
+  );
+}
+
+const recordOf = (answer: Answer): Promise<AuditRecord> =>
+  eventually('the record is there', async () => {
+    const {items} = (await world.ask('/v1/audit?limit=500', {key})).body as {items: AuditRecord[]};
+    return items.find(({requestId}) => requestId === answer.headers['x-request-id']) ?? false;
+  });
+
+const manifest = (name: string, labels: object = {}): string => {
+  const spec = {projectRef: {name}, primary: `www.${name}.example.com`};
+  const metadata = {name, namespace: 'acme', labels};
+  return JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain', metadata, spec});
+};
+
+/** An editor that sets the primary. */
+const editing = (hostname: string): string => `KUBE_EDITOR="sed -i 's/primary: .*/primary: ${hostname}/'"`;
+const patching = (name: string, spec: object, more = ''): string =>
+  `kubectl patch customdomain ${name} -n acme --type merge ${more} -p '${JSON.stringify({spec})}'`;
+
+describe('A person who changes a field of what the API made', () => {
+  test.each<[string, (name: string, hostname: string) => string]>([
+    ['edit', (name, hostname) => `${editing(hostname)} kubectl edit customdomain ${name} -n acme`],
+    ['patch', (name, primary) => patching(name, {primary})],
+  ])(
+    'by kubectl %s leaves the domains changeable, and the next change takes over that field alone',
+    async (how, script) => {
+      const name = `visit-${how}`;
+      await made(name);
+      await run(`kubectl label customdomain ${name} -n acme ticket=4711`);
+      await run(script(name, `help.${name}.example.com`));
+      await seen(name);
+      expect(specOwners(await read(name)).toSorted()).toEqual(['doorplate-api', `kubectl-${how}`]);
+      expect((await ask(`/${name}/domains`)).body.managedBy).toBeNull();
+
+      const answer = await add(name, 'new');
+      const field = {field: 'primary', before: `help.${name}.example.com`, after: `help.${name}.example.com`};
+      expect(answer).toMatchObject({status: 201, body: {role: 'RedirectSource', tookOver: [field]}});
+      expect(await recordOf(answer)).toMatchObject({action: 'hostname.add', tookOver: [field]});
+      const {spec, metadata} = await read(name);
+      expect([spec.primary, spec.redirects?.map(({from}) => from.split('.')[0]), metadata.labels]).toEqual([
+        `help.${name}.example.com`,
+        ['old', 'new'],
+        {ticket: '4711'},
+      ]);
+      expect(specOwners(await read(name))).toEqual(['doorplate-api']);
+      expect(world.log.some((line) => line.includes(`"formerOwners":["kubectl-${how}"]`))).toBe(true);
+      expect(JSON.stringify([answer.body, await recordOf(answer)])).not.toContain('kubectl');
+      // The next change takes nothing over.
+      const next = await add(name, 'next');
+      expect([next.status, next.body.tookOver, (await recordOf(next)).tookOver]).toEqual([201, undefined, undefined]);
+    },
+  );
+
+  test('and takes it back locks nothing', async () => {
+    await made('back');
+    await run(patching('back', {primary: 'wrong.back.example.com'}));
+    await run(patching('back', {primary: 'www.back.example.com'}));
+    await seen('back');
+    expect((await ask('/back/domains')).body.managedBy).toBeNull();
+    // It changes nothing, but the API owns the field again, and that is on record.
+    const answer = await ask('/back/domains/old.back.example.com', {method: 'PUT', body: {}});
+    expect(answer.status).toBe(200);
+    expect((await recordOf(answer)).tookOver).toMatchObject([{field: 'primary'}]);
+    expect(specOwners(await read('back'))).toEqual(['doorplate-api']);
+    const moved = await ask('/back/domains/old.back.example.com/make-primary', {method: 'POST'});
+    expect([moved.status, (await read('back')).spec.primary]).toEqual([200, 'old.back.example.com']);
+  });
+
+  test('by a redirect that was added is obeyed when the redirect is removed through the API', async () => {
+    await made('added');
+    const redirects = ['old', 'extra'].map((label) => ({from: `${label}.added.example.com`, status: 302}));
+    await run(patching('added', {redirects}));
+    await seen('added');
+    const answer = await ask('/added/domains/extra.added.example.com', {method: 'DELETE'});
+    expect(answer.status).toBe(204);
+    expect((await read('added')).spec.redirects).toEqual([{from: 'old.added.example.com', status: 302}]);
+    expect((await recordOf(answer)).tookOver).toEqual([
+      {field: 'redirects[extra.added.example.com]', before: '302', after: null},
+      {field: 'redirects[old.added.example.com]', before: '302', after: '302'},
+    ]);
+  });
+
+  test('is not in the way of a dry run, which takes nothing over', async () => {
+    await made('trial');
+    await run(patching('trial', {primary: 'help.trial.example.com'}));
+    await seen('trial');
+    const before = await read('trial');
+    const path = '/trial/domains?dryRun=true';
+    expect((await ask(path, {method: 'POST', body: {hostname: 'x.trial.example.com'}})).status).toBe(200);
+    expect(await read('trial')).toEqual(before);
+  });
+
+  test('of a key locks neither its rotation nor its end', async () => {
+    await world.key('acme', 'visited');
+    await run(`kubectl patch apikey visited -n acme --type merge -p '{"spec":{"scopes":["domains:read"]}}'`);
+    await eventually('the API knows it', async () =>
+      (await world.ask('/v1/keys', {key})).body.items.some(
+        ({name, scopes}: {name: string; scopes: string[]}) => name === 'visited' && scopes.length === 1,
+      ),
+    );
+    expect((await world.ask('/v1/keys/visited/rotate', {key, method: 'POST', body: {}})).status).toBe(200);
+    expect((await world.ask('/v1/keys/visited', {key, method: 'DELETE'})).status).toBe(204);
+  });
+});
+
+describe('An owner of labels and annotations alone', () => {
+  test.each([
+    ['label', 'team=shop'],
+    ['annotate', 'note=hello'],
+  ])('by kubectl %s changes nothing for the API, and keeps them', async (how, pair) => {
+    const name = `meta-${how}`;
+    await made(name);
+    await run(`kubectl ${how} customdomain ${name} -n acme ${pair}`);
+    const answer = await add(name, 'new');
+    expect([answer.status, answer.body.tookOver]).toEqual([201, undefined]);
+    const {labels, annotations} = (await read(name)).metadata;
+    expect(JSON.stringify({labels, annotations})).toContain(pair.split('=')[1]);
+  });
+
+  test('by kubectl annotate is not in the way of the annotation that stops a former primary', async () => {
+    await made('stopped');
+    await run('kubectl annotate customdomain stopped -n acme doorplate.dev/stop=other.example.com');
+    const www = 'www.stopped.example.com';
+    const swapped = await ask('/stopped/domains/old.stopped.example.com/make-primary', {method: 'POST'});
+    expect(swapped.status).toBe(200);
+    const host = {
+      hostname: www,
+      role: 'FormerPrimary',
+      phase: 'Live',
+      reason: 'Serving',
+      message: '',
+      waitingFor: 'Nobody',
+    };
+    const status = {observedGeneration: 9, hosts: [{...host, since: '2026-11-22T00:00:00Z'}]};
+    await world.client.patch(customDomains, 'acme/stopped', {status}, {type: 'merge', subresource: 'status'});
+    await eventually('the API knows it', async () =>
+      (await ask('/stopped/domains')).body.hosts.some(({role}: {role: string}) => role === 'FormerPrimary'),
+    );
+    expect((await ask(`/stopped/domains/${www}`, {method: 'DELETE'})).status).toBe(204);
+    expect((await read('stopped')).metadata.annotations?.['doorplate.dev/stop']).toBe(www);
+  });
+});
+
+/** How others come to own fields of the spec. */
+const tools: [string, string, (name: string) => string][] = [
+  ['kubectl apply', 'kubectl-client-side-apply', (name) => `kubectl apply -f - <<< '${manifest(name)}'`],
+  [
+    'kubectl apply --server-side',
+    'kubectl',
+    (name) => `kubectl apply --server-side --force-conflicts -f - <<< '${manifest(name)}'`,
+  ],
+  [
+    'kubectl replace',
+    'kubectl-replace',
+    (name) => `kubectl get customdomain ${name} -n acme -o json | sed s/www/changed/ | kubectl replace -f -`,
+  ],
+  [
+    'kubectl patch as a script',
+    'deploy-script',
+    (name) => patching(name, {primary: `x.${name}.example.com`}, '--field-manager=deploy-script'),
+  ],
+  [
+    'Argo CD',
+    'argocd-controller',
+    (name) =>
+      `kubectl apply --server-side --force-conflicts --field-manager=argocd-controller -f - <<< '${manifest(name)}'`,
+  ],
+  [
+    'Flux',
+    'kustomize-controller',
+    (name) =>
+      `kubectl apply --server-side --force-conflicts --field-manager=kustomize-controller -f - <<< '${manifest(name)}'`,
+  ],
+  [
+    'Helm',
+    'helm',
+    (name) => `kubectl apply --server-side --force-conflicts --field-manager=helm -f - <<< '${manifest(name)}'`,
+  ],
+];
+
+describe('Every other owner of the spec', () => {
+  test.each(tools)('%s keeps the domains read-only until they are released', async (_, manager, script) => {
+    const name = `by-${manager.slice(-8).replaceAll(/^-/g, '')}`;
+    await made(name);
+    await run(script(name));
+    await eventually('the API has seen it', async () => (await ask(`/${name}/domains`)).body.managedBy !== null);
+    const owned = (await ask(`/${name}/domains`)).body;
+    expect(owned.managedBy).toBe("your platform's configuration");
+    const refused = await add(name, 'new');
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        type: 'https://doorplate.dev/problems/managed-elsewhere',
+        detail:
+          "These domains are managed by your platform's configuration, not by this API: another program wrote them and may write them " +
+          'again. Change them where they come from, or ask the platform to hand them back to this API.',
+      },
+    });
+    expect(JSON.stringify([owned, refused.body])).not.toContain(manager);
+    expect(world.log.some((line) => line.includes(`"manager":"${manager}"`))).toBe(true);
+  });
+
+  test('a visit does not open what kubectl made', async () => {
+    await world.project('acme', 'foreign');
+    await run(`kubectl create -f - <<< '${manifest('foreign')}'`);
+    await run(patching('foreign', {primary: 'help.foreign.example.com'}));
+    await eventually('the API has seen it', async () => (await ask('/foreign/domains')).body.managedBy !== null);
+    expect((await add('foreign', 'new')).status).toBe(409);
+    expect((await read('foreign')).spec).toEqual({projectRef: {name: 'foreign'}, primary: 'help.foreign.example.com'});
+  });
+
+  test('of a key keeps its rotation away, without its name', async () => {
+    await world.key('acme', 'gitkey');
+    const {spec} = (await world.client.get(apiKeys, 'acme/gitkey'))!;
+    const object = {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'ApiKey',
+      metadata: {name: 'gitkey', namespace: 'acme'},
+      spec,
+    };
+    await run(`kubectl apply --server-side --field-manager=flux-secret-name -f - <<< '${JSON.stringify(object)}'`);
+    const rotate = (): Promise<Answer> =>
+      world.ask('/v1/keys/gitkey/rotate', {key, method: 'POST', body: {dropPrevious: true}});
+    const refused = await eventually('the API has seen it', async () => {
+      const answer = await rotate();
+      return answer.status === 409 && answer;
+    });
+    expect(refused.body.detail).toContain("The key gitkey is managed by your platform's configuration");
+    expect(JSON.stringify(refused.body)).not.toContain('flux');
+  });
+});
