@@ -321,6 +321,19 @@ describe('Domains', () => {
       expect([await stopOf('left'), (await read('left'))!.spec.primary]).toEqual([was, is]);
     });
 
+    test('stop the former primary although somebody has set the annotation by kubectl annotate', async () => {
+      await served('noted');
+      await world.client.patch(
+        customDomains,
+        'acme/noted',
+        {metadata: {annotations: {'doorplate.dev/stop': 'other.swap.example.com'}}},
+        {type: 'merge', fieldManager: 'kubectl-annotate'},
+      );
+      expect((await swap('noted')).status).toBe(200);
+      expect(await removed('noted')).toBe(204);
+      expect(await stopOf('noted')).toBe(was);
+    });
+
     test('drop the annotation when the hostname is added again', async () => {
       await served('back');
       expect((await swap('back')).status).toBe(200);
@@ -397,7 +410,8 @@ describe('Domains', () => {
     await project(name);
     await world.domain('acme', name, {primary: `${name}.example.com`}, manager);
     await eventually('the API knows it', async () => (await ask(`/${name}/domains`)).body.domains.primary !== null);
-    expect((await ask(`/${name}/domains`)).body.managedBy).toBe(manager);
+    const managed = "your platform's configuration";
+    expect((await ask(`/${name}/domains`)).body.managedBy).toBe(managed);
     for (const [method, path, body] of [
       ['POST', 'domains', {hostname: `new-${name}.example.com`}],
       ['PUT', `domains/new-${name}.example.com`, {}],
@@ -406,7 +420,7 @@ describe('Domains', () => {
     ] as const) {
       expect(await ask(`/${name}/${path}`, {method, body})).toMatchObject({
         status: 409,
-        body: {type: 'https://doorplate.dev/problems/managed-elsewhere', manager},
+        body: {type: 'https://doorplate.dev/problems/managed-elsewhere', manager: managed},
       });
     }
     expect((await ask(`/${name}/domains/${name}.example.com/verify`, {method: 'POST'})).status).toBe(202);

@@ -15,7 +15,7 @@ import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
 import type {Answer, Ask} from '../support/http-client.ts';
 import {bin} from '../support/kube-server.ts';
-import {root} from '../support/pages.ts';
+import {readPage, root, scriptsOf} from '../support/pages.ts';
 
 let world: ApiWorld;
 let key: string;
@@ -91,9 +91,9 @@ const recordOf = (answer: Answer): Promise<AuditRecord> =>
     return items.find(({requestId}) => requestId === answer.headers['x-request-id']) ?? false;
   });
 
-const manifest = (name: string, labels: object = {}): string => {
-  const spec = {projectRef: {name}, primary: `www.${name}.example.com`};
-  const metadata = {name, namespace: 'acme', labels};
+const manifest = (name: string): string => {
+  const spec = {projectRef: {name}, primary: `git.${name}.example.com`};
+  const metadata = {name, namespace: 'acme', labels: {team: 'shop'}};
   return JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain', metadata, spec});
 };
 
@@ -201,74 +201,38 @@ describe('An owner of labels and annotations alone', () => {
     const {labels, annotations} = (await read(name)).metadata;
     expect(JSON.stringify({labels, annotations})).toContain(pair.split('=')[1]);
   });
-
-  test('by kubectl annotate is not in the way of the annotation that stops a former primary', async () => {
-    await made('stopped');
-    await run('kubectl annotate customdomain stopped -n acme doorplate.dev/stop=other.example.com');
-    const www = 'www.stopped.example.com';
-    const swapped = await ask('/stopped/domains/old.stopped.example.com/make-primary', {method: 'POST'});
-    expect(swapped.status).toBe(200);
-    const host = {
-      hostname: www,
-      role: 'FormerPrimary',
-      phase: 'Live',
-      reason: 'Serving',
-      message: '',
-      waitingFor: 'Nobody',
-    };
-    const status = {observedGeneration: 9, hosts: [{...host, since: '2026-11-22T00:00:00Z'}]};
-    await world.client.patch(customDomains, 'acme/stopped', {status}, {type: 'merge', subresource: 'status'});
-    await eventually('the API knows it', async () =>
-      (await ask('/stopped/domains')).body.hosts.some(({role}: {role: string}) => role === 'FormerPrimary'),
-    );
-    expect((await ask(`/stopped/domains/${www}`, {method: 'DELETE'})).status).toBe(204);
-    expect((await read('stopped')).metadata.annotations?.['doorplate.dev/stop']).toBe(www);
-  });
 });
 
 /** How others come to own fields of the spec. */
+const applying = (name: string, manager?: string): string =>
+  `kubectl apply --server-side --force-conflicts ${manager ? `--field-manager=${manager}` : ''} -f - <<< '${manifest(name)}'`;
 const tools: [string, string, (name: string) => string][] = [
   ['kubectl apply', 'kubectl-client-side-apply', (name) => `kubectl apply -f - <<< '${manifest(name)}'`],
-  [
-    'kubectl apply --server-side',
-    'kubectl',
-    (name) => `kubectl apply --server-side --force-conflicts -f - <<< '${manifest(name)}'`,
-  ],
+  ['kubectl apply --server-side', 'kubectl', (name) => applying(name)],
   [
     'kubectl replace',
     'kubectl-replace',
     (name) => `kubectl get customdomain ${name} -n acme -o json | sed s/www/changed/ | kubectl replace -f -`,
   ],
   [
-    'kubectl patch as a script',
+    'a script with kubectl patch --field-manager',
     'deploy-script',
     (name) => patching(name, {primary: `x.${name}.example.com`}, '--field-manager=deploy-script'),
   ],
-  [
-    'Argo CD',
-    'argocd-controller',
-    (name) =>
-      `kubectl apply --server-side --force-conflicts --field-manager=argocd-controller -f - <<< '${manifest(name)}'`,
-  ],
-  [
-    'Flux',
-    'kustomize-controller',
-    (name) =>
-      `kubectl apply --server-side --force-conflicts --field-manager=kustomize-controller -f - <<< '${manifest(name)}'`,
-  ],
-  [
-    'Helm',
-    'helm',
-    (name) => `kubectl apply --server-side --force-conflicts --field-manager=helm -f - <<< '${manifest(name)}'`,
-  ],
+  ['Argo CD', 'argocd-controller', (name) => applying(name, 'argocd-controller')],
+  ['Flux', 'kustomize-controller', (name) => applying(name, 'kustomize-controller')],
+  ['Helm', 'helm', (name) => applying(name, 'helm')],
 ];
+const nameOf = (tool: string): string => `t${tools.findIndex(([each]) => each === tool)}`;
+const isManaged = (name: string): Promise<boolean> =>
+  eventually('the API has seen it', async () => (await ask(`/${name}/domains`)).body.managedBy !== null, 20_000);
 
 describe('Every other owner of the spec', () => {
-  test.each(tools)('%s keeps the domains read-only until they are released', async (_, manager, script) => {
-    const name = `by-${manager.slice(-8).replaceAll(/^-/g, '')}`;
+  test.each(tools)('%s keeps the domains read-only until they are released', async (tool, manager, script) => {
+    const name = nameOf(tool);
     await made(name);
     await run(script(name));
-    await eventually('the API has seen it', async () => (await ask(`/${name}/domains`)).body.managedBy !== null);
+    await isManaged(name);
     const owned = (await ask(`/${name}/domains`)).body;
     expect(owned.managedBy).toBe("your platform's configuration");
     const refused = await add(name, 'new');
@@ -283,18 +247,41 @@ describe('Every other owner of the spec', () => {
     });
     expect(JSON.stringify([owned, refused.body])).not.toContain(manager);
     expect(world.log.some((line) => line.includes(`"manager":"${manager}"`))).toBe(true);
+
+    const before = await read(name);
+    const object = `The CustomDomain ${name} in the namespace acme`;
+    expect(await run(`kubectl doorplate release ${name} -n acme --dry-run`)).toBe(
+      `${object} would be the API's. Former owner: ${manager}.\nNothing was written.\n`,
+    );
+    expect(await read(name)).toEqual(before);
+    expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(
+      `${object} is the API's again. Former owner: ${manager}.\n`,
+    );
+    expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(`${object} is the API's already.\n`);
+    const after = await read(name);
+    expect([after.spec, after.metadata.labels, specOwners(after)]).toEqual([
+      before.spec,
+      before.metadata.labels,
+      ['doorplate-api'],
+    ]);
+    await eventually('the API has seen it', async () => (await add(name, 'new')).status !== 409, 20_000);
+    const {spec, metadata} = await read(name);
+    expect([spec.redirects?.at(-1)?.from, metadata.labels]).toEqual([
+      `new.${name}.example.com`,
+      before.metadata.labels,
+    ]);
   });
 
   test('a visit does not open what kubectl made', async () => {
     await world.project('acme', 'foreign');
     await run(`kubectl create -f - <<< '${manifest('foreign')}'`);
     await run(patching('foreign', {primary: 'help.foreign.example.com'}));
-    await eventually('the API has seen it', async () => (await ask('/foreign/domains')).body.managedBy !== null);
+    await isManaged('foreign');
     expect((await add('foreign', 'new')).status).toBe(409);
     expect((await read('foreign')).spec).toEqual({projectRef: {name: 'foreign'}, primary: 'help.foreign.example.com'});
   });
 
-  test('of a key keeps its rotation away, without its name', async () => {
+  test('of a key keeps its rotation away, without its name, until it is released', async () => {
     await world.key('acme', 'gitkey');
     const {spec} = (await world.client.get(apiKeys, 'acme/gitkey'))!;
     const object = {
@@ -303,14 +290,83 @@ describe('Every other owner of the spec', () => {
       metadata: {name: 'gitkey', namespace: 'acme'},
       spec,
     };
-    await run(`kubectl apply --server-side --field-manager=flux-secret-name -f - <<< '${JSON.stringify(object)}'`);
+    await run(`kubectl apply --server-side --field-manager=secret-name -f - <<< '${JSON.stringify(object)}'`);
     const rotate = (): Promise<Answer> =>
       world.ask('/v1/keys/gitkey/rotate', {key, method: 'POST', body: {dropPrevious: true}});
-    const refused = await eventually('the API has seen it', async () => {
-      const answer = await rotate();
-      return answer.status === 409 && answer;
-    });
+    const comesTo = (status: number): Promise<Answer> =>
+      eventually(
+        'the API has seen it',
+        async () => {
+          const answer = await rotate();
+          return answer.status === status && answer;
+        },
+        20_000,
+      );
+    const refused = await comesTo(409);
     expect(refused.body.detail).toContain("The key gitkey is managed by your platform's configuration");
-    expect(JSON.stringify(refused.body)).not.toContain('flux');
+    expect(JSON.stringify(refused.body)).not.toContain('secret-name');
+    await run('kubectl doorplate release apikey/gitkey -n acme');
+    await comesTo(200);
   });
+});
+
+describe('kubectl doorplate release', () => {
+  test.each([
+    ['Argo CD', 'annotate', 'argocd.argoproj.io/tracking-id', 'argocd-controller'],
+    ['Argo CD', 'label', 'app.kubernetes.io/instance', 'argocd-controller'],
+    ['Flux', 'label', 'kustomize.toolkit.fluxcd.io/name', 'kustomize-controller'],
+    ['Helm', 'annotate', 'meta.helm.sh/release-name', 'helm'],
+  ])(
+    'refuses what %s marks as its own (kubectl %s %s), and says how to remove the mark',
+    async (tool, verb, mark, manager) => {
+      const name = `${verb}-${manager}`;
+      await world.project('acme', name);
+      await run(applying(name, manager));
+      await run(`kubectl ${verb} customdomain ${name} -n acme ${mark}=x`);
+      const before = await read(name);
+      const remove = `kubectl ${verb} customdomain ${name} -n acme ${mark}-`;
+      expect(await sh(`kubectl doorplate release ${name} -n acme`)).toEqual({
+        code: 1,
+        said:
+          `The CustomDomain ${name} in the namespace acme was not handed back: ${tool} will write it again (${mark}). Take it out of ` +
+          `${tool} first, without deleting the object, then remove the mark: ${remove}\n`,
+      });
+      expect(await read(name)).toEqual(before);
+      await run(remove);
+      await run(`kubectl doorplate release ${name} -n acme`);
+    },
+  );
+
+  test.each([
+    ['nothing', 'there is no CustomDomain nothing in the namespace acme'],
+    ['apikey/nothing', 'there is no ApiKey nothing in the namespace acme'],
+  ])('of %s says that it does not exist', async (word, says) => {
+    const {code, said} = await sh(`kubectl doorplate release ${word} -n acme`);
+    expect([code, said]).toEqual([1, expect.stringContaining(says)]);
+  });
+
+  test('takes no file that does not say who owned its objects', async () => {
+    const {code, said} = await sh(`kubectl doorplate release -f - <<< '${manifest('x')}'`);
+    expect([code, said]).toEqual([
+      1,
+      'error: - does not say who owned its objects: save them with kubectl get --show-managed-fields\n',
+    ]);
+  });
+});
+
+test('After a restore by docs/backup.md customers change by the API what they made there, and nothing else', async () => {
+  await made('restored');
+  await world.key('acme', 'saved');
+  await world.project('acme', 'in-git');
+  await run(applying('in-git', 'kustomize-controller'));
+  await isManaged('in-git');
+  const [save, ...restore] = scriptsOf(readPage('docs/backup.md'), 'api-server').map(({text}) => text);
+  await run(save!);
+  await run('kubectl delete customdomain restored in-git -n acme && kubectl delete apikey saved -n acme');
+  for (const script of restore) await run(script);
+  await eventually('the API has seen it', async () => (await add('restored', 'new')).status === 201, 20_000);
+  const objects = [await read('restored'), (await world.client.get(apiKeys, 'acme/saved'))!, await read('in-git')];
+  expect(objects.map(specOwners)).toEqual([['doorplate-api'], ['doorplate-api'], ['kubectl-client-side-apply']]);
+  expect((await world.ask('/v1/keys/saved/rotate', {key, method: 'POST', body: {}})).status).toBe(200);
+  expect((await add('in-git', 'new')).status).toBe(409);
 });

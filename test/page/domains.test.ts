@@ -490,11 +490,11 @@ const shared = (name: string): Promise<Page> => {
 };
 
 describe('The offered actions', () => {
-  test('are Verify and a new certificate where Git owns the domains, and the page says which tool owns them', async () => {
+  test('are Verify and a new certificate where Git owns the domains, and the page names no tool of the platform', async () => {
     const page = await open('git');
     await world.api.domain('acme', 'git', {primary: 'git.example.com'}, 'argocd-controller');
     await world.say('acme', 'git', [{hostname: 'git.example.com', ...live}]);
-    await page.getByText('These domains are managed by argocd-controller').waitFor();
+    await page.getByText("These domains are managed by your platform's configuration").waitFor();
     // What is said of it may come after it.
     await card(page, 'git.example.com').getByRole('button', {name: 'Re-verify git.example.com'}).waitFor();
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual([

@@ -27,7 +27,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   authorize: ['authorizer', 'envoy', 'http'],
   cli: [],
   'cli/check': ['command', 'subjects'],
-  'cli/domains': ['domains', 'explain', 'records', 'reissue', 'status', 'verify', 'why'],
+  'cli/domains': ['domains', 'explain', 'records', 'reissue', 'release', 'status', 'verify', 'why'],
   'cli/platform/adopt': ['command'],
   'cli/platform/policy': ['command'],
   controllers: ['account', 'api-key', 'custom-domain', 'gather', 'project'],

@@ -47,7 +47,8 @@ export function subjectsIn(texts: readonly {file: string; text: string}[], names
   throw new CommandError(`there is no CustomDomain of ${apiVersion} in ${texts.map(({file}) => file).join(', ')}`);
 }
 
-function objectsIn(file: string, text: string): KubeObject[] {
+/** The objects in YAML or JSON, those of lists among them. Throws CommandError. */
+export function objectsIn(file: string, text: string): KubeObject[] {
   const documents = parseAllDocuments(text);
   const [error] = documents.flatMap((document) => document.errors);
   if (error) throw new CommandError(`${file}: ${error.message}`);
