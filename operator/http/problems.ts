@@ -312,32 +312,25 @@ export const problemSchema = z
 
 type Members = Omit<z.output<typeof problemSchema>, 'type' | 'title' | 'status' | 'detail' | 'help'>;
 
-/** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
 /** The HTTP status of a problem. */
 export const statusOf = (type: ProblemName): number => table[type].status;
 
+/** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly type: ProblemName;
   readonly members: Members;
   readonly headers: Readonly<Record<string, string>>;
-  /** For the platform's log alone. */
-  readonly logged: Readonly<Record<string, string>> | undefined;
 
   constructor(
     type: ProblemName,
     detail: string,
-    {
-      headers = {},
-      logged,
-      ...members
-    }: Members & {headers?: Record<string, string>; logged?: Record<string, string>} = {},
+    {headers = {}, ...members}: Members & {headers?: Record<string, string>} = {},
   ) {
     super(detail);
     this.type = type;
     this.members = members;
     this.headers = headers;
-    this.logged = logged;
   }
 
   get status(): number {

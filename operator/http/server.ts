@@ -18,6 +18,7 @@ import type {Gate} from './gate/gate.ts';
 import {addDocs, type ApiOwner} from './openapi/openapi.ts';
 import {Problem} from './problems.ts';
 import type {ProblemName} from './problems.ts';
+import {ManagedElsewhere} from './store/managers.ts';
 import {fromKubernetes} from './kubernetes-errors.ts';
 
 export interface ServerOptions {
@@ -181,10 +182,9 @@ const byCode: Record<string, [ProblemName, string]> = {
 };
 
 function toProblem(error: unknown, request: FastifyRequest): Problem {
-  if (error instanceof Problem) {
-    if (error.logged) request.log.info({...error.logged, requestId: request.id}, error.type);
-    return error;
-  }
+  if (error instanceof ManagedElsewhere)
+    request.log.info({manager: error.manager, requestId: request.id}, 'managed-elsewhere');
+  if (error instanceof Problem) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
     const {validationContext = 'request', validation} = error;
     const errors = validation.map(({instancePath, message = 'is not valid'}) => ({

@@ -108,10 +108,10 @@ test('docs/install.md installs, docs/upgrade.md upgrades and goes back, docs/uni
     const claim = `{apiVersion: doorplate.dev/v1alpha1, kind: DomainClaim, metadata: {name: www.example.com},
       spec: {tenant: {account: acme}, proof: DNS}, status: {generation: 3, token: abc}}`;
     await follow(`kubectl apply -f - <<'END'\n${claim}\nEND`);
-    for (const [i, {text}] of begin(backup!).entries()) {
-      if (i > 0) await follow('kubectl delete domainclaim www.example.com');
-      await follow(text);
-    }
+    const [save, ...restore] = begin(backup!);
+    await follow(save!.text);
+    await follow('kubectl delete domainclaim www.example.com');
+    for (const {text} of restore) await follow(text);
     expect(await follow('kubectl get domainclaim www.example.com -o jsonpath={.status.generation}')).toContain('3');
     for (const {text} of begin(uninstall!, 'Doorplate alone')) await follow(text);
     expect(await follow('kubectl get crd -o name')).toContain('customdomains.doorplate.dev');

@@ -1,5 +1,6 @@
 /** Tools that write an object from a copy of theirs, by the marks that they leave on it. What they wrote they write again. */
-import type {KubeObject, ManagedFieldsEntry} from '../../kube/objects.ts';
+import {ownersOf} from '../../http/store/managers.ts';
+import type {KubeObject} from '../../kube/objects.ts';
 
 interface Mark {
   tool: string;
@@ -24,17 +25,14 @@ const marks: readonly Mark[] = [
 /** Why it is of no use to hand the object back, and what to do first; undefined if no tool has marked it. */
 export function writtenAgainBy(object: KubeObject): string | undefined {
   const {kind, metadata} = object;
-  const {managedFields = []} = metadata as {managedFields?: ManagedFieldsEntry[]};
   const isThere = (mark: Mark): boolean =>
     metadata[mark.in]?.[mark.name] !== undefined &&
-    (mark.writer === undefined || managedFields.some(({manager = ''}) => manager.startsWith(mark.writer!)));
+    (mark.writer === undefined || ownersOf(object).some(({manager = ''}) => manager.startsWith(mark.writer!)));
   const found = marks.filter(isThere);
   const [first] = found;
   if (!first) return undefined;
-  const remove = found.map(
-    (mark) =>
-      `kubectl ${mark.in === 'labels' ? 'label' : 'annotate'} ${kind.toLowerCase()} ${metadata.name} -n ${metadata.namespace} ${mark.name}-`,
-  );
+  const of = `${kind.toLowerCase()} ${metadata.name} -n ${metadata.namespace}`;
+  const remove = found.map((mark) => `kubectl ${mark.in === 'labels' ? 'label' : 'annotate'} ${of} ${mark.name}-`);
   return (
     `${first.tool} will write it again (${found.map(({name}) => name).join(', ')}). Take it out of ${first.tool} first, without ` +
     `deleting the object, then remove the mark: ${remove.join(' && ')}`

@@ -2,9 +2,9 @@
 import type {Command} from 'commander';
 import type {ApiKey, CustomDomain} from '../../api/foreign.ts';
 import {timestamp} from '../../domain/times.ts';
-import {formerOwners, handedOver, otherManager} from '../../http/store/managers.ts';
+import {formerOwners, handedOver, otherManager, ownersOf} from '../../http/store/managers.ts';
 import {isConflict} from '../../kube/errors.ts';
-import {type KubeObject, keyOf, type ManagedFieldsEntry, type Resource} from '../../kube/objects.ts';
+import {keyOf, type Resource} from '../../kube/objects.ts';
 import {apiKeys, customDomains} from '../../resources/resources.ts';
 import {objectsIn, textsOf} from '../check/subjects.ts';
 import {type Act, type Call, describe} from '../command.ts';
@@ -21,8 +21,6 @@ interface ReleaseOptions {
 }
 
 type Released = CustomDomain | ApiKey;
-type Managed = {managedFields?: ManagedFieldsEntry[]};
-const ownersOf = ({metadata}: KubeObject): ManagedFieldsEntry[] => (metadata as Managed).managedFields ?? [];
 
 export function addRelease(program: Command, act: Act): void {
   const command = describe(program, 'release', {

@@ -1,9 +1,9 @@
 /**
- * Who owns the fields of an object (server-side apply, KEP-555), and whether the API may change them. Field managers that keep a copy of
- * the object elsewhere write it again, so what they own is only read here.
+ * Owners of the fields of an object (server-side apply, KEP-555). They decide whether the API may change it: field managers that keep a copy
+ * of the object elsewhere write it again, so what they own is only read here.
  */
 import {stopAnnotation} from '../../api/custom-domain.ts';
-import type {ManagedFieldsEntry} from '../../kube/objects.ts';
+import type {HasMeta, ManagedFieldsEntry} from '../../kube/objects.ts';
 import {Problem} from '../problems.ts';
 
 /** The API's field manager: it writes by server-side apply, never forced. */
@@ -14,6 +14,10 @@ const ours: ReadonlySet<string | undefined> = new Set([apiFieldManager, 'kubectl
 
 /** Field managers of `kubectl edit` and `kubectl patch`: a person changes fields once, and keeps no copy. */
 const visitors: ReadonlySet<string | undefined> = new Set(['kubectl-edit', 'kubectl-patch']);
+
+/** The field owners of an object as the API server returned it. */
+export const ownersOf = ({metadata}: HasMeta): readonly ManagedFieldsEntry[] =>
+  (metadata as {managedFields?: ManagedFieldsEntry[]}).managedFields ?? [];
 
 /** A set of fields: a key `f:NAME` for each field, `k:{...}` for each entry of a list, `.` for the field itself. */
 interface FieldSet {
@@ -96,14 +100,20 @@ function union(a: FieldSet, b: FieldSet): FieldSet {
   return both;
 }
 
-/** Who manages what another program wrote, as customers read it. The name of the field manager is for the log alone. */
+/** The manager of what another program wrote, as customers read it. The name of the field manager is for the log alone. */
 export const platformConfiguration = "your platform's configuration";
 
-/** `what`: `These domains are`. `manager`: the field manager. */
-export const elsewhere = (what: string, manager = 'unknown'): Problem =>
-  new Problem(
-    'managed-elsewhere',
-    `${what} managed by ${platformConfiguration}, not by this API: another program wrote them and may write them again. Change them ` +
-      'where they come from, or ask the platform to hand them back to this API.',
-    {manager: platformConfiguration, logged: {manager}},
-  );
+/** The refusal of a change that another program would undo. `what`: `These domains are`. `manager` is for the platform's log alone. */
+export class ManagedElsewhere extends Problem {
+  readonly manager: string;
+
+  constructor(what: string, manager = 'unknown') {
+    super(
+      'managed-elsewhere',
+      `${what} managed by ${platformConfiguration}, not by this API: another program wrote them and may write them again. Change them ` +
+        'where they come from, or ask the platform to hand them back to this API.',
+      {manager: platformConfiguration},
+    );
+    this.manager = manager;
+  }
+}

@@ -11,18 +11,13 @@ import type {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
 import {isAlreadyExists, isConflict, isFieldManagerConflict, isNotFound} from '../../kube/errors.ts';
 import {keyOf} from '../../kube/objects.ts';
-import type {ManagedFieldsEntry} from '../../kube/objects.ts';
 import {fieldConflicts} from '../../kube/writes/apply.ts';
 import {timestamp} from '../../domain/times.ts';
-import {apiFieldManager, elsewhere, formerOwners, handedOver, otherManager} from './managers.ts';
+import {apiFieldManager, formerOwners, handedOver, ManagedElsewhere, otherManager, ownersOf} from './managers.ts';
 import {checkIfMatch} from '../gate/preconditions.ts';
 import {Problem} from '../problems.ts';
 import type {OwnedDomain, ObjectStore} from './store.ts';
 import {takenOver, type TakenOver} from './visits.ts';
-
-interface Managed {
-  managedFields?: ManagedFieldsEntry[];
-}
 
 /** Asks the operator for a check at once; so do GitOps tools, by their own annotation. */
 const requestedAt = 'doorplate.dev/requestedAt';
@@ -81,19 +76,16 @@ export class DomainWriter {
         if (domain && !wanted) return unowned(domain, await this.#remove(domain));
         if (!wanted) return unowned(undefined, undefined);
         if (!domain || dryRun) return unowned(domain, await this.#apply(project, domain, wanted, dryRun));
-        const {managedFields = []} = domain.metadata as Managed;
+        const managedFields = ownersOf(domain);
         const written = await this.#apply(project, await this.#takeOver(domain), wanted, dryRun);
-        return {
-          before: domain,
-          domain: written,
-          tookOver: takenOver(managedFields, domain, written),
-          formerOwners: formerOwners(managedFields),
-        };
+        const tookOver = takenOver(managedFields, domain, written);
+        return {before: domain, domain: written, tookOver, formerOwners: formerOwners(managedFields)};
       } catch (error) {
         const again = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
         if (again && attempt < 3) continue;
         // Somebody writes the same fields again and again, so that each read comes too late.
-        if (isFieldManagerConflict(error)) throw elsewhere('These domains are', fieldConflicts(error)[0]?.manager);
+        if (isFieldManagerConflict(error))
+          throw new ManagedElsewhere('These domains are', fieldConflicts(error)[0]?.manager);
         throw error;
       }
     }
@@ -129,14 +121,15 @@ export class DomainWriter {
         headers: {'retry-after': '2'},
       });
     }
-    const manager = domain && otherManager((domain.metadata as Managed).managedFields ?? []);
-    if (manager !== undefined) throw elsewhere('These domains are', manager);
+    const manager = domain && otherManager(ownersOf(domain));
+    if (manager !== undefined) throw new ManagedElsewhere('These domains are', manager);
     return domain;
   }
 
   /** Gives the API what visitors own, if they do, and nothing else. Returns the version since. Throws a conflict if it has changed. */
   async #takeOver(domain: CustomDomain): Promise<CustomDomain> {
-    const {uid, resourceVersion, managedFields = []} = domain.metadata as CustomDomain['metadata'] & Managed;
+    const {uid, resourceVersion} = domain.metadata;
+    const managedFields = ownersOf(domain);
     if (formerOwners(managedFields).length === 0) return domain;
     const owners = handedOver(managedFields, {apiVersion: domain.apiVersion, now: timestamp(Date.now())});
     return this.#client.patch(
