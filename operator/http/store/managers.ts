@@ -1,6 +1,6 @@
 /**
- * Owners of the fields of an object (server-side apply, KEP-555). They decide whether the API may change it: field managers that keep a copy
- * of the object elsewhere write it again, so what they own is only read here.
+ * Owners of the fields of an object (server-side apply, KEP-555). They decide whether the API may change it: field managers that keep a
+ * copy of the object elsewhere write it again, so what they own is only read here.
  */
 import {stopAnnotation} from '../../api/custom-domain.ts';
 import type {HasMeta, ManagedFieldsEntry} from '../../kube/objects.ts';
