@@ -117,8 +117,8 @@ const table = {
   'method-not-allowed': {
     status: 405,
     title: 'This method is not possible here',
-    means: 'The path exists, and answers other methods.',
-    remedy: 'Use one of those that the header `Allow` names.',
+    means: 'The path exists, and answers other methods. It never answers a script of another site (OPTIONS for CORS).',
+    remedy: 'Use one of those that the header `Allow` names. Call the API from your own server, not from a browser.',
   },
   'request-timeout': {
     status: 408,
@@ -196,7 +196,7 @@ const table = {
   'body-too-large': {
     status: 413,
     title: 'The body is too large',
-    means: 'No request of this API needs so many bytes.',
+    means: 'The body, or the extensions of its chunks, have more bytes than `detail` says.',
     remedy: 'Send less.',
   },
   'media-type': {
@@ -242,8 +242,8 @@ const table = {
   'headers-too-large': {
     status: 431,
     title: 'The headers are too large',
-    means: 'No request of this API needs so many bytes of headers.',
-    remedy: 'Send fewer or shorter headers.',
+    means: 'Path, query and headers have more bytes together than `detail` says.',
+    remedy: 'Shorten the query, or send fewer cookies and headers.',
   },
   'internal-error': {
     status: 500,
