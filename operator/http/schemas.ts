@@ -6,7 +6,6 @@ import {z} from 'zod';
 import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';
 import {verificationMethods} from '../api/domain-claim.ts';
 import {limitSettings} from '../api/plan.ts';
-import {hostname} from '../api/rules.ts';
 import {perWindow, type PlanWindows} from '../api/windows.ts';
 
 export const time = (description: string) =>
@@ -276,7 +275,11 @@ export const page = z
 
 export const newDomain = z
   .strictObject({
-    hostname: hostname('The hostname to attach.'),
+    hostname: z
+      .string()
+      .min(1)
+      .max(254)
+      .describe('The hostname to attach. It is converted to lower case and A-labels.'),
     status: redirectStatus.default(301).describe('HTTP status of the redirect, where it becomes a redirect source.'),
   })
   .describe('A hostname to attach: the first becomes the primary, others redirect to it.')

@@ -447,6 +447,33 @@ describe('Domains', () => {
     expect((await read('tried'))!.spec).toEqual({projectRef: {name: 'tried'}, primary: 'tried.example.com'});
   });
 
+  test.each([
+    ['💩.shop.example', 'xn--ls8h.shop.example'],
+    ['例え。テスト', 'xn--r8jz45g.xn--zckzah'],
+    ['xn--ls8h.example', 'xn--ls8h.example'],
+  ])('%s is attached in its ASCII form', async (hostname, attached) => {
+    const name = `emoji-${attached.replaceAll('.', '-')}`;
+    await project(name);
+    const body = {hostname};
+    expect(await ask(`/${name}/domains?dryRun=true`, {method: 'POST', body})).toMatchObject({
+      status: 200,
+      body: {hostname: attached, phase: 'AwaitingVerification'},
+    });
+    const adding = ask(`/${name}/domains/${encodeURIComponent(hostname)}`, {method: 'PUT', body: {}});
+    await eventually('it is written', async () => (await read(name))?.spec.primary === attached);
+    await say(name, [{hostname: attached}]);
+    expect((await adding).status).toBe(200);
+  });
+
+  test('a hostname without an ASCII form is refused, and says so', async () => {
+    await project('joined');
+    const {status, body} = await ask('/joined/domains', {method: 'POST', body: {hostname: '👨‍👩‍👧.example'}});
+    expect([status, body.type]).toEqual([400, 'https://doorplate.dev/problems/invalid-input']);
+    expect(body.detail).toMatch(
+      /joined emoji and invisible characters have no ASCII form \(UTS #46\), so choose another hostname$/,
+    );
+  });
+
   test('what a path does not know in a query is refused, and nothing is done', async () => {
     await project('exact');
     const spec = {primary: 'exact.example.com', redirects: [{from: 'old.exact.example.com', status: 301 as const}]};

@@ -392,6 +392,18 @@ describe('A domain', () => {
     expect(await world.read('acme', 'typing')).toBeUndefined();
   });
 
+  test('with an emoji can be added, in the form that the page names', async () => {
+    const page = await shared('typing');
+    await typed(page).fill('💩.example');
+    await expectSeen(
+      page.locator('#hostname-said').getByText('💩.example can be added as xn--ls8h.example, which most browsers show'),
+    );
+    await typed(page).fill('👨‍👩‍👧.example');
+    await expectSeen(
+      page.locator('#hostname-said').getByText('joined emoji and invisible characters have no ASCII form'),
+    );
+  });
+
   test('that will not be accepted yet is told with the reason before it is added', async () => {
     await world.api.project('acme', 'undeployed');
     const {page} = await world.signedIn('acme', {project: 'undeployed'});

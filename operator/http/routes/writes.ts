@@ -2,9 +2,10 @@
 import type {FastifyInstance, FastifyRequest} from 'fastify';
 import {z} from 'zod';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
+import {needsALabel} from '../../api/hostname-rules.ts';
 import {hostname} from '../../api/rules.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
-import {normalise} from '../../domain/hostnames/hostname.ts';
+import {aLabelAdvice, normalise} from '../../domain/hostnames/hostname.ts';
 import {isDeepEqual} from '../../kube/equality.ts';
 import type {Refusal} from '../../domain/reasons/reasons.ts';
 import {answers} from '../answers.ts';
@@ -84,16 +85,18 @@ export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
 const projectOf = (store: ObjectStore, request: FastifyRequest<{Params: {project: string}}>): Project =>
   store.project(callerOf(request).namespace, request.params.project);
 
-/** The normal form of a hostname to attach. Throws if the hostname cannot be attached. */
-function attachable({notAllowed}: WriteDeps, written: string): Hostname {
-  const shape = hostname('').safeParse(written);
+/** The normal form of a hostname to attach, which is in `field` of the request. Throws if the hostname cannot be attached. */
+function attachable({notAllowed}: WriteDeps, written: string, field: string): Hostname {
+  const text = needsALabel(written) ? (normalise(written) ?? written) : written;
+  const shape = hostname('').safeParse(text);
   if (!shape.success) {
-    const wrong = shape.error.issues.map(({message}) => ({field: 'hostname', message}));
+    const messages = [...shape.error.issues.map(({message}) => message), aLabelAdvice(text) ?? []].flat();
+    const wrong = messages.map((message) => ({field, message}));
     throw new Problem('invalid-input', wrong.map((e) => e.message).join('; '), {errors: wrong});
   }
-  const why = notAllowed(written);
+  const why = notAllowed(text);
   if (why !== undefined) throw new Problem('refused', why);
-  return normalise(written)!;
+  return normalise(text)!;
 }
 
 /**
@@ -178,7 +181,7 @@ function addHostname(app: App, deps: WriteDeps): void {
     },
     async (request, reply) => {
       const project = projectOf(deps.store, request);
-      const name = attachable(deps, request.body.hostname);
+      const name = attachable(deps, request.body.hostname, 'body.hostname');
       const change = add(name, request.body.status);
       if (request.query.dryRun === 'true') {
         const {domain: tried} = await deps.writer.change(project, request.headers['if-match'], change, {dryRun: true});
@@ -215,7 +218,7 @@ function putHostname(app: App, deps: WriteDeps): void {
     },
     async (request, reply) => {
       const project = projectOf(deps.store, request);
-      const name = attachable(deps, request.params.hostname);
+      const name = attachable(deps, request.params.hostname, 'params.hostname');
       const {view, etag} = await changed(deps, request, project, {
         action: 'hostname.put',
         name,
