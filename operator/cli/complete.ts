@@ -22,7 +22,6 @@ const operands: Readonly<Record<string, Resource>> = {
   verify: customDomains,
   reissue: customDomains,
   why: customDomains,
-  release: customDomains,
   'key revoke': apiKeys,
 };
 /** The same of options. */

@@ -12,7 +12,6 @@ import {endIn, limitIn, perWindow, remainingIn, type WindowName} from '../api/wi
 import type {Actor} from './gate/caller.ts';
 import {versionOf} from './gate/preconditions.ts';
 import type * as schemas from './schemas.ts';
-import {platformConfiguration} from './store/managers.ts';
 
 export type HostView = z.output<typeof schemas.host>;
 export type DomainsView = z.output<typeof schemas.domains>;
@@ -93,7 +92,7 @@ export function hostsOf(domain: CustomDomain): HostView[] {
   ];
 }
 
-/** The domains of a project; `domain` is undefined while it has none. `managedBy`: the other field manager, which is not shown. */
+/** The domains of a project; `domain` is undefined while it has none. */
 export function domainsView(
   project: string,
   domain: CustomDomain | undefined,
@@ -113,7 +112,7 @@ export function domainsView(
     hosts: domain ? hostsOf(domain) : [],
     checkedFor: domain?.status?.lastHandledReconcileAt ?? null,
     reissuedFor: domain?.status?.lastHandledReissueAt ?? null,
-    managedBy: managedBy === undefined ? null : platformConfiguration,
+    managedBy: managedBy ?? null,
     version: versionOf(domain),
   };
 }

@@ -127,8 +127,7 @@ export const proofReasons = {
       "The name is behind a content delivery network (CDN), which hides whether the project's host stands behind that.",
     remedy:
       "Create the TXT record that the message names, and have the project's host as the origin at the CDN; " +
-      'or switch the CDN off for this name and create the CNAME. A CDN that stays must connect to its origin over HTTPS ' +
-      '(Cloudflare: Full (strict), not Flexible): otherwise visitors are redirected without end.',
+      'or switch the CDN off for this name and create the CNAME.',
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,
@@ -136,9 +135,7 @@ export const proofReasons = {
     customer: {
       title: 'Domain is behind another service',
       body: message,
-      next:
-        'Change your DNS records as described above. If another service stays in front, ' +
-        'let it connect to us over HTTPS (Cloudflare: Full (strict)).',
+      next: 'Change your DNS records as described above.',
       howLong: foundSoon,
     },
   },
