@@ -26,7 +26,7 @@ const ns: Line = {name: '@', type: 'NS', data: 'ns1.test.'};
 const at = (name: string, type: string, data: string): Line => ({name, type, data});
 const full = (name: string) => (name === '@' ? zone : `${name}.${zone}`);
 
-/** What a customer's zone has, and the name that is attached. */
+/** Records of a customer's zone, and the name that the customer attaches. */
 const situations: readonly [what: string, name: string, lines: Line[]][] = [
   ['nothing', 'docs', []],
   ['a name below', 'docs', [at('x.docs', 'A', other)]],
@@ -137,11 +137,14 @@ function toldIn(message: string, hostname: string): (name: string, was: string) 
 /** Records that decide where visitors go. */
 const leadsVisitors = (was: string) => /^(A|AAAA|CNAME) /.test(was);
 
-/** An address of the edge and a CNAME to the platform lead to the same place. */
+/** Compares answers. Visitors reach the same place by the edge's address and by a CNAME to the platform. */
 const isSame = (was: string, now: string | undefined) =>
   was === now || (was === `A ${ours}` && now?.startsWith('CNAME docs-acme-') === true);
 
-/** Each way in which a customer may follow a message, and the part of it that this way follows: the list, or the TXT alone if it is offered. */
+/**
+ * The ways to follow a message: to create the records of the list, or the TXT alone if the message offers it. `part`: the sentences of the
+ * message about this way.
+ */
 function ways(
   name: string,
   lines: readonly Line[],
@@ -177,7 +180,7 @@ describe('Nothing but what is said changes for visitors where a zone has', () =>
     if (verdict.kind !== 'Refuted') throw new Error(`not refuted: ${JSON.stringify(verdict)}`);
     const decision = decide(world({primary: hostname, facts: {[hostname]: {verdict, checkedAt: t0}}}));
     const list = (decision.status.dnsRecords ?? []).map(({name: n, type, value}) =>
-      // An ALIAS is answered with the addresses that it leads to.
+      // A provider answers an ALIAS with addresses.
       type === 'CNAME' ? at(n, type, `${value}.`) : type === 'TXT' ? at(n, type, value) : at(n, 'A', ours),
     );
     const names = namesIn(name, lines);

@@ -90,23 +90,24 @@ async function look(
   {question, rules, randomLabel}: {question: Question; rules: VerificationRules; randomLabel: string},
 ): Promise<{seen: Observation; verdict: Verdict}> {
   const {hostname} = question;
-  const nobody: Nobody = {ask, rules, randomLabel};
+  const around: Around = {ask, rules, randomLabel};
   let seen = await ask(hostname, 'Host');
-  if (await isMadeUp(nobody, question, seen)) seen = {...seen, madeUp: true};
+  if (await isMadeUp(around, question, seen)) seen = {...seen, madeUp: true};
   if (needsChallenge(question, rules, seen)) seen = {...seen, challenge: await ask(challengeName(hostname), 'TXT')};
-  if (mayBeWildcard(judge(seen))) seen = await withWildcard(nobody, hostname, seen, 'Host');
+  if (mayBeWildcard(judge(seen))) seen = await withWildcard(around, hostname, seen, 'Host');
   if (mayHaveOtherTypes(judge(seen), seen)) {
     const others = await ask(hostname, 'OtherTypes');
     const types = typesIn(others);
     if (types.length > 0) {
-      const {wildcard} = await withWildcard(nobody, hostname, {...others, types}, 'OtherTypes');
+      const {wildcard} = await withWildcard(around, hostname, {...others, types}, 'OtherTypes');
       seen = {...seen, types, ...(wildcard !== undefined && {wildcard})};
     }
   }
   return {seen, verdict: await misplaced(ask, question, judge(seen))};
 }
 
-interface Nobody {
+/** How names beside and below the hostname are asked for. */
+interface Around {
   ask: Ask;
   rules: VerificationRules;
   /** A label that no existing name has. */
@@ -116,11 +117,11 @@ interface Nobody {
 const parentOf = (name: string) => name.slice(name.indexOf('.') + 1);
 
 /**
- * Whether the server makes CNAMEs for all names beside the hostname, with each name's first label in the value. A DNAME does so, and shows
- * itself; a server program may also do so without a DNAME record.
+ * Whether the server makes CNAMEs for all names beside the hostname, with each name's first label in the value. A DNAME record in
+ * the answer shows the same; some server programs make CNAMEs without one.
  */
 async function isMadeUp(
-  {ask, randomLabel}: Nobody,
+  {ask, randomLabel}: Around,
   {hostname, target}: Question,
   {findings}: Observation,
 ): Promise<boolean> {
@@ -138,7 +139,7 @@ const mostLabels = 8;
  * hostname have the wildcard's records too, unless they exist.
  */
 async function withWildcard(
-  {ask, rules, randomLabel}: Nobody,
+  {ask, rules, randomLabel}: Around,
   hostname: string,
   seen: Observation,
   wanted: DnsWanted,
@@ -147,11 +148,11 @@ async function withWildcard(
     const observed = await ask(name, wanted);
     return areAlike(seen, {...observed, types: typesIn(observed)}, rules);
   };
-  const ofNobody = (above: string) => at(`${randomLabel}.${above}`);
+  const ofRandom = (above: string) => at(`${randomLabel}.${above}`);
   let wildcard = parentOf(hostname);
-  if (!(await ofNobody(hostname)) || !(await ofNobody(wildcard))) return seen;
+  if (!(await ofRandom(hostname)) || !(await ofRandom(wildcard))) return seen;
   for (let i = 0; i < mostLabels && wildcard !== seen.zone && parentOf(wildcard).includes('.'); i++) {
-    if (!(await at(wildcard)) || !(await ofNobody(parentOf(wildcard)))) break;
+    if (!(await at(wildcard)) || !(await ofRandom(parentOf(wildcard)))) break;
     wildcard = parentOf(wildcard);
   }
   return {...seen, wildcard};

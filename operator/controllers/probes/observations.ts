@@ -3,17 +3,15 @@ import type {CustomDomain} from '../../api/foreign.ts';
 import type {Diagnosis} from '../../domain/certificates/diagnosis.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import type {Verdict} from '../../domain/verification/method.ts';
-import type {Question} from '../../domain/verification/records.ts';
+import type {CheckedQuestion, Question} from '../../domain/verification/records.ts';
 import type {EdgeFinding, Look, WatchedLeaf} from '../../domain/world.ts';
 import {type Key, keyOf} from '../../kube/objects.ts';
 import type {IssuanceQuestion} from './issuance-reader.ts';
 import type {Observer} from './observer.ts';
 
 /** Whether a hostname is proven. `caa`: with the CAA records, before an order. */
-export interface DnsQuestion extends Question {
+export interface DnsQuestion extends CheckedQuestion {
   caa: boolean;
-  /** The tenant owns the hostname. */
-  owned?: true;
   /** The check concerns another tenant that owns the hostname. Its result counts only after a second check with the same result. */
   rival?: true;
 }

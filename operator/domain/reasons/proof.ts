@@ -83,7 +83,7 @@ export const proofReasons = {
   },
   SynthesizedCNAME: {
     means:
-      'The CNAME is made for every name below a DNAME record, so nobody created it for this name, and it verifies nobody.',
+      'The CNAME is made for every name below a DNAME record and was not created for this hostname, so it does not verify it.',
     remedy: 'Replace the DNAME record with records for single names, among them the CNAME that the message names.',
     waitingFor: 'Customer',
     health: 'awaited',

@@ -18,24 +18,15 @@ export const addresses: VerificationMethod = {
     const name = shown(question.hostname);
     const seen = addressesOf(found);
     if (seen.length === 0) {
-      const lacks = place.apex ? 'address' : found.exists === true ? 'CNAME and no address' : 'record';
-      const message = `${name} has no ${lacks}${otherTypesBy(c)}. Create ${wanted}${instead}.`;
+      const seconds = found.negativeTtlSeconds ?? found.ttlSeconds;
       if (place.noCname) {
         const missing = {state: 'Missing', observed: bounded([...c.types])} as const;
-        return refuted(
-          c,
-          'CNAMENotPossible',
-          missing,
-          `${name} has no address. ${besideOthers(c, `create ${wanted}`)}`,
-        );
+        const message = `${name} has no address. ${besideOthers(c, `create ${wanted}`)}`;
+        return refuted(c, 'CNAMENotPossible', missing, message, seconds);
       }
-      return refuted(
-        c,
-        'RecordMissing',
-        {state: 'Missing', observed: []},
-        message,
-        found.negativeTtlSeconds ?? found.ttlSeconds,
-      );
+      const lacks = place.apex ? 'address' : found.exists === true ? 'CNAME and no address' : 'record';
+      const message = `${name} has no ${lacks}${otherTypesBy(c)}. Create ${wanted}${instead}.`;
+      return refuted(c, 'RecordMissing', {state: 'Missing', observed: []}, message, seconds);
     }
     const strange = [found.a, found.aaaa].map((family) => family.filter((a) => !isOfEdge(a, rules))) as [
       string[],
@@ -47,7 +38,7 @@ export const addresses: VerificationMethod = {
       const action = `create ${wanted}${instead}${thenHere(few(seen))}`;
       if (place.noCname) {
         const message = `${name} has ${few(seen)}. ${besideOthers(c, `delete ${few(seen)} and ${action}`)}`;
-        return refuted(c, 'CNAMENotPossible', conflicting, message);
+        return refuted(c, 'CNAMENotPossible', conflicting, message, found.ttlSeconds);
       }
       const remedy =
         wildcard === undefined ? `Delete ${seen.length > 1 ? 'them' : 'it'} and ${action}` : capitalised(action);
@@ -60,22 +51,22 @@ export const addresses: VerificationMethod = {
 
 /** The instruction for a name with records of other types, beside which no CNAME can exist. */
 export function besideOthers({question, types}: Case, action: string): string {
-  const has = `It also has ${listed(types)}, beside which no CNAME can exist.`;
+  const has = `It also has ${recordsOfTypes(types)}, beside which no CNAME can exist.`;
   if (types.includes('DNAME') || !canVerifyByTxt(question)) return `${has} Attach another name.`;
   // Browsers follow an HTTPS record before an address (RFC 9460, 3).
   const https = types.includes('HTTPS')
     ? ' If the HTTPS record belongs to a former host, delete it: browsers would go there.'
     : '';
-  return `${has} Leave the ${listed(types)} as they are, and ${action}.${https}`;
+  return `${has} Leave the ${recordsOfTypes(types)} as they are, and ${action}.${https}`;
 }
 
 /** `MX`, `MX and TXT`, `MX, SRV and TXT`, with the word for records. */
-const listed = (types: readonly string[]) =>
+const recordsOfTypes = (types: readonly string[]) =>
   `${types.length > 1 ? `${types.slice(0, -1).join(', ')} and ${types.at(-1)} records` : `${types[0]} records`}`;
 
 const otherTypesBy = ({types, wildcard}: Case) =>
   wildcard !== undefined && types.length > 0
-    ? `; the wildcard record *.${printable(wildcard)} gives it ${listed(types)}`
+    ? `; the wildcard record *.${printable(wildcard)} gives it ${recordsOfTypes(types)}`
     : '';
 
 function strangeAtApex(
@@ -103,7 +94,7 @@ export const few = (records: string[]) =>
 /** Whether an address is the edge's. */
 export const isOfEdge = (address: string, {edgeAddresses}: Edge): boolean => isIn(address, edgeAddresses);
 
-const refusals = new Set<ReasonName>(['ConflictingA', 'ConflictingAAAA', 'ConflictingRecord']);
+const refusals = new Set<ReasonName>(['ConflictingA', 'ConflictingAAAA', 'ConflictingRecord', 'CNAMENotPossible']);
 
 /** Whether the edge's current addresses would change a verdict: the addresses were unknown, or the edge's own addresses were refused. */
 export function isOutdated(verdict: Verdict | undefined, edge: Edge): boolean {
@@ -136,20 +127,20 @@ function recordsOfProvider(
 ): Instead[] {
   const isListed =
     edgeHostname === undefined && edgeAddresses.length <= 4 && !edgeAddresses.some((a) => a.includes('/'));
-  const single = isListed ? edgeAddresses.map(addressRecord).toSorted(byText) : [];
+  const listed = isListed ? edgeAddresses.map(addressRecord).toSorted(byText) : [];
   // Few providers have an ALIAS below an apex.
-  if (!apex && single.length > 0) return single;
+  if (!apex && listed.length > 0) return listed;
   const provider = apex ? zone?.provider : undefined;
   const has = atApexOf(provider);
   if (provider === undefined || has === undefined) {
-    return [{type: 'ALIAS', value: target, ...(single.length > 0 && {alternatives: single.map(textOf)})}];
+    return [{type: 'ALIAS', value: target, ...(listed.length > 0 && {alternatives: listed.map(textOf)})}];
   }
   const note = apexNote(provider);
   if (has !== 'Addresses') return [{type: has, value: target, note}];
   if (edgeHostname !== undefined && followsAtApex(provider, edgeHostname))
     return [{type: 'ALIAS', value: edgeHostname, note: `${note}, and this is one`}];
-  if (single.length === 0) return [{type: 'ALIAS', value: target, note: `${note}: ${withoutAddresses(edgeHostname)}`}];
-  return single.map((record, i) => ({...record, ...(i === 0 && {note})}));
+  if (listed.length === 0) return [{type: 'ALIAS', value: target, note: `${note}: ${withoutAddresses(edgeHostname)}`}];
+  return listed.map((record, i) => ({...record, ...(i === 0 && {note})}));
 }
 
 const addressRecord = (value: string) => ({type: value.includes(':') ? ('AAAA' as const) : ('A' as const), value});

@@ -2,7 +2,7 @@
 
 import {type Hostname, shown, within} from '../hostnames/hostname.ts';
 import type {Case, Finding, VerificationMethod} from './method.ts';
-import {bounded, refuted, thenHere, wildcardWords} from './method.ts';
+import {bounded, refuted, replaceForAll, thenHere, wildcardWords} from './method.ts';
 import {inZone, ttl} from './records.ts';
 import {printable} from '../text.ts';
 
@@ -37,9 +37,8 @@ function madeOf({question: {hostname}, madeUp}: Case, {dname}: Finding): {record
 }
 
 const synthesized = ({question, wanted}: Case, to: string, {record, above}: {record: string; above: Hostname}) =>
-  `${shown(question.hostname)} is a CNAME to ${printable(to)} that ${record} makes for every name below it, so it verifies nobody. ` +
-  `Replace that with records for single names, among them ${wanted}; other names below ${printable(above)} then lead nowhere ` +
-  'until they have records of their own.';
+  `${shown(question.hostname)} is a CNAME to ${printable(to)} that ${record} makes for every name below it, so it does not verify this ` +
+  `hostname. ${replaceForAll(above, wanted)}`;
 
 /** Forms of DNS providers read a value without a dot at its end as relative to the zone (RFC 1035, 5.1). */
 const hasZoneAppended = ({question: {hostname, target}}: Case, to: string) =>

@@ -106,8 +106,8 @@ export interface Unknown extends RecordPlace {
 }
 
 /**
- * Whether a verdict is the zone's own "no". A record that most resolvers do not see yet is no negative, nor is one that a minority of the
- * zone's servers lacks.
+ * True for a negative answer of the zone's own servers. `PropagationPending` is no negative answer, nor is a record that only a minority of
+ * these servers lacks while resolvers confirm it.
  */
 export const denies = (verdict: Verdict) =>
   verdict.kind === 'Refuted' && verdict.reason !== 'PropagationPending' && !verdict.isMinority;
@@ -206,6 +206,11 @@ export function ownRecords(hostname: Hostname, wildcard: Hostname): string {
   });
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
+
+/** The instruction to replace a record, or a server, that answers for every name below `above`. */
+export const replaceForAll = (above: string, wanted: string) =>
+  `Replace that with records for single names, among them ${wanted}; other names below ${printable(above)} then lead nowhere until they ` +
+  'have records of their own.';
 
 /** What following an instruction changes for visitors. Begins with a semicolon. */
 export const thenHere = (from: string) => `; visitors then reach this platform in place of ${from}`;

@@ -9,7 +9,7 @@ import {shown} from '../hostnames/hostname.ts';
 import {addressesOf, besideOthers, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
 import {cname} from './cname.ts';
 import type {Case, Finding, VerificationMethod, Refuted, VerificationRules} from './method.ts';
-import {bounded, refuted, ownRecords, thenHere, wildcardWords} from './method.ts';
+import {bounded, refuted, ownRecords, replaceForAll, thenHere, wildcardWords} from './method.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
 import {canVerifyByTxt, challengeName, sayRecords, txtRecord} from './records.ts';
 import {capitalised, printable} from '../text.ts';
@@ -139,8 +139,7 @@ function mismatch(
 function belowDname(c: Case, found: Finding, {name}: NonNullable<Finding['dname']>, cdn: Cdn | undefined): Refuted {
   const message =
     `${challengeName(c.question.hostname)} is below the DNAME record at ${printable(name)}, which answers for every name below it. ` +
-    `Replace that with records for single names, among them ${wantedTxt(c)}; other names below ${printable(name)} then lead nowhere ` +
-    'until they have records of their own.';
+    replaceForAll(name, wantedTxt(c));
   return cdn
     ? refutedAtCdn(c, found, cdn, 'SynthesizedCNAME', message)
     : lacking(c, found, 'SynthesizedCNAME', message);

@@ -97,7 +97,7 @@ function authoritativeChallenge(
   return (lacking.length > 0 ? lacking : all).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))[0];
 }
 
-/** The TXT records of the server that gave this finding. If not every server can be matched, those of the server that proves least. */
+/** The TXT records of the server that gave this finding. Returns `least` if a server answered for the TXT only. */
 function challengeAt(found: Finding, answers: readonly Finding[], seen: Observation, least: Challenge): Challenge {
   const told = seen.challenge ? answered(seen.challenge) : [];
   if (told.some((txt) => !answers.some((host) => sameServer(host, txt)))) return least;

@@ -274,6 +274,12 @@ describe("While nobody knows the edge's addresses", () => {
       true,
       true,
     ]);
+    const beside = (a: string[]) =>
+      judgeAuthoritative(subdomain, rules, {...seen([finding({a, exists: true})]), types: ['MX']});
+    expect([isOutdated(beside(['192.0.2.7']), {edgeAddresses: ['192.0.2.7']}), isOutdated(beside([]), rules)]).toEqual([
+      true,
+      false,
+    ]);
     const lacksTxt = judgeAuthoritative(apex, rules, seen([flat], [values()]));
     const many = Array.from({length: 17}, (_, i) => `198.51.100.${i}`);
     const cut = judgeAuthoritative(apex, rules, seen([finding({a: many})]));

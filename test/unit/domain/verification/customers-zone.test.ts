@@ -1,4 +1,4 @@
-/** What instructions do to a customer's zone, and whose record an answer is. test/dns tries the same on real servers. */
+/** Effects of instructions on a customer's zone, and servers of a zone that differ. test/dns tries the same on real servers. */
 import {describe, expect, test} from '@jest/globals';
 import {check} from '../../../../operator/controllers/probes/dns-check.ts';
 import {driftOf} from '../../../../operator/domain/claims/drift.ts';
@@ -72,7 +72,7 @@ describe('Servers of a zone that differ about a hostname', () => {
     expect([verdict.kind, denies(verdict), resolversAsked]).toEqual(['Refuted', true, 0]);
   });
 
-  test('of nobody: all lack it', async () => {
+  test('of its owner: all lack it', async () => {
     expect((await checked([one, two], [has(11)])).verdict).toMatchObject({reason: 'RecordMissing'});
   });
 
@@ -86,21 +86,22 @@ describe('Servers of a zone that differ about a hostname', () => {
   });
 });
 
+const behindCdn: Verdict = {
+  kind: 'Refuted',
+  reason: 'BehindCDN',
+  behind: 'Cloudflare',
+  message: 'BehindCDN was seen.',
+  state: 'Unknown',
+  observed: [],
+  apex: false,
+};
+
 const listOf = (verdict: Verdict, before = world({facts: {}})) => {
   const d = decide(later(before, {facts: {[docs]: {verdict, checkedAt: t0}}}));
   return d.status.dnsRecords?.map(({type, name}) => `${type} ${name}`);
 };
 
 describe('The list of records', () => {
-  const behindCdn: Verdict = {
-    kind: 'Refuted',
-    reason: 'BehindCDN',
-    behind: 'Cloudflare',
-    message: 'BehindCDN was seen.',
-    state: 'Unknown',
-    observed: [],
-    apex: false,
-  };
   const beside: Verdict = {
     kind: 'Refuted',
     reason: 'CNAMENotPossible',
@@ -127,16 +128,7 @@ describe('The list of records', () => {
 
 test('A Live hostname that a wildcard puts behind a CDN is told to get a record of its own before the TXT', () => {
   const live = settled(world({facts: {[docs]: served()}}));
-  const verdict: Verdict = {
-    kind: 'Refuted',
-    reason: 'BehindCDN',
-    behind: 'Cloudflare',
-    message: 'BehindCDN was seen.',
-    state: 'Unknown',
-    observed: [],
-    apex: false,
-    wildcard: 'example.com',
-  };
+  const verdict = {...behindCdn, wildcard: 'example.com'};
   const d = decide(later(live, {facts: {[docs]: served({verdict})}}));
   expect(entryOf(d, docs)).toMatchObject({
     reason: 'ServedBehindCDN',
