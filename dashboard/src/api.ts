@@ -1,5 +1,6 @@
 /** The API as the page uses it: with the session's cookie. Shapes and errors are the server's own. */
 import type {z} from 'zod';
+import {secondsToWait} from '../../operator/kube/retry-after.ts';
 import type {UsageView} from '../../operator/http/routes/usage.ts';
 import type * as schemas from '../../operator/http/schemas.ts';
 
@@ -60,7 +61,7 @@ export class Refused extends Error {
     super(detail);
     this.status = status;
     this.problem = type.slice(type.lastIndexOf('/') + 1);
-    this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter);
+    this.retryAfterSeconds = secondsToWait(retryAfter);
     this.unconfirmed = this.problem === 'confirmation-needed' && next ? {current, next} : undefined;
   }
 }

@@ -23,13 +23,20 @@ const cel = (pattern: string) => `'${pattern.replaceAll('\\', '\\\\')}'`;
 /** Whether a name stands under one that is nobody's in the public DNS; again after UTS #46, which folds other letters into these. */
 export const isReserved = (h: string) => new RegExp(reservedEnd, 'iu').test(h);
 
+/**
+ * Whether a name has characters other than letters, marks and digits, such as an emoji or a joiner, that UTS #46 may convert. IDNA2008
+ * allows no symbol (RFC 5892), and CEL converts nothing, so a CustomDomain has only the A-label (`xn--ls8h.example`).
+ */
+export const needsALabel = (h: string) => /[^\0-\x7f\p{L}\p{M}\p{N}]/u.test(h);
+
 export const hostnameRules: readonly Rule<string>[] = [
   {
     cel: `self.matches(${cel(shape)})`,
     holds: (h) => new RegExp(shape, 'u').test(h),
     message:
       'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; ' +
-      'no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label',
+      'no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label; ' +
+      'a label with another character, such as an emoji, in its ASCII form (xn--)',
   },
   {
     cel: `!self.matches(${cel(longLabel)})`,

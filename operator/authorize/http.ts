@@ -5,9 +5,10 @@
 import type {HeaderValues} from '../limits/headers.ts';
 import {createServer} from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import type {AddressInfo, Socket} from 'node:net';
+import type {AddressInfo} from 'node:net';
 import {plainAddress, within} from '../http/gate/address.ts';
-import {answerBrokenRequest} from '../http/broken-requests.ts';
+import {brokenProblem} from '../http/broken-requests.ts';
+import {answerBrokenRequests, hostFault} from '../kube/broken-requests.ts';
 import {drained} from '../kube/drain.ts';
 import {Problem} from '../http/problems.ts';
 import type {ManagedServer} from '../kube/manager.ts';
@@ -42,6 +43,7 @@ export function authorizeServer({
       requestTimeout: 20_000,
       keepAliveTimeout: 100_000,
       connectionsCheckingInterval: 2000,
+      requireHostHeader: false,
     },
     (request, response) => {
       // A connection that is in use ends with its answer.
@@ -49,9 +51,9 @@ export function authorizeServer({
       void answer(authorizer, isTrusted, request, response);
     },
   );
-  server.on('clientError', (error, socket) =>
-    answerBrokenRequest(error, socket as Socket, (address) => authorizer.headersFor(address)),
-  );
+  // An expectation is passed over, as the API does: Node's own answer has no body.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  answerBrokenRequests(server, (broken) => brokenProblem(broken, (address) => authorizer.headersFor(address)));
   return {
     start: () =>
       new Promise((resolve, reject) => {
@@ -69,11 +71,15 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const address = clientOf(request, isTrusted);
+  const fault = hostFault(request);
   const [, scope] = /^\/authorize\/([^/?#]+)(?:[/?#]|$)/.exec(request.url ?? '') ?? [];
   const decision =
-    scope !== undefined && isScope(scope)
+    fault === undefined && scope !== undefined && isScope(scope)
       ? await authorizer.decide({authorization: request.headers.authorization, address, scope})
-      : nowhere(authorizer.headersFor(address));
+      : refusal(
+          fault === undefined ? nowhere() : new Problem('malformed-request', fault),
+          authorizer.headersFor(address),
+        );
   const {status, headers, identity = {}, problem, body = ''} = decision;
   const shown = status > 401 && status < 500 && request.headers[refuseWith] === '403' ? 403 : status;
   const absent = Object.keys(identity).filter((name) => identity[name as keyof typeof identity] === '');
@@ -91,10 +97,13 @@ async function answer(
     .end(request.method === 'HEAD' ? undefined : body);
 }
 
-function nowhere(
+const nowhere = (): Problem =>
+  new Problem('not-found', 'There is /authorize/<scope>/, with a scope such as reports:read, or any.');
+
+function refusal(
+  problem: Problem,
   headers: HeaderValues,
 ): Omit<AuthorizeDecision, 'identity'> & {identity?: AuthorizeDecision['identity']} {
-  const problem = new Problem('not-found', 'There is /authorize/<scope>/, with a scope such as reports:read, or any.');
   return {
     status: problem.status,
     headers: {...headers, 'content-type': 'application/problem+json'},

@@ -22,6 +22,7 @@ const operands: Readonly<Record<string, Resource>> = {
   verify: customDomains,
   reissue: customDomains,
   why: customDomains,
+  release: customDomains,
   'key revoke': apiKeys,
 };
 /** The same of options. */

@@ -12,6 +12,7 @@ import {addKeyRevoke} from './keys/key-revoke.ts';
 import {addPolicy} from './platform/policy/command.ts';
 import {addRecords} from './domains/records.ts';
 import {addReissue} from './domains/reissue.ts';
+import {addRelease} from './domains/release.ts';
 import {addStatus} from './domains/status.ts';
 import type {Surroundings} from './surroundings.ts';
 import {addUsage} from './platform/usage.ts';
@@ -47,6 +48,7 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
   addPolicy(program, act);
   addAdopt(program, act);
   addClaims(program, act);
+  addRelease(program, act);
   addUsage(program, act);
   return program;
 }

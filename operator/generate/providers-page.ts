@@ -59,6 +59,11 @@ DNS does not say, so the CNAME that would prove the hostname cannot be seen. It 
    With Cloudflare that is the CNAME to the project's host, proxied.
 2. At the DNS provider a **TXT** at \`_doorplate-challenge\` below the hostname has the value that is told (\`BehindCDN\`).
 3. The CDN passes on \`http://HOSTNAME/.well-known/acme-challenge/\` and caches nothing of it: the certificate authority asks there.
+4. For all other requests, the CDN connects to the origin over HTTPS. With Cloudflare that is the SSL/TLS mode Full (strict).
+
+**Too many redirects** (\`ERR_TOO_MANY_REDIRECTS\`) while the status is \`Live\`: the CDN asks the origin over plain HTTP, which always
+redirects to HTTPS. With Cloudflare that is the mode Flexible. Doorplate cannot see this, because it asks the edge and not the CDN.
+Switch the CDN to HTTPS for the origin, as in step 4, then clear its cache.
 
 A hostname that is Live and is put behind a CDN later stays so, and nothing is taken from it: it says \`ServedBehindCDN\`, and which TXT to
 create. Of a CDN that is not known, that cannot be told apart from a record that has gone. What was proven by the TXT needs it for as long

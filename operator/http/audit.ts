@@ -24,7 +24,7 @@ type State = AuditRecord['before'];
 
 /** What was changed. */
 export type Audited = Pick<AuditRecord, 'action'> &
-  Partial<Pick<AuditRecord, 'project' | 'hostname' | 'key' | 'before' | 'after'>>;
+  Partial<Pick<AuditRecord, 'project' | 'hostname' | 'key' | 'before' | 'after' | 'tookOver'>>;
 
 /** Who changed it. */
 type Who =
@@ -104,6 +104,7 @@ export class Audit {
       key: change.key ?? null,
       before: change.before ?? null,
       after: change.after ?? null,
+      ...(change.tookOver && {tookOver: change.tookOver}),
     } satisfies Omit<AuditRecord, 'time'>);
     this.#log.info({record}, 'changed');
     this.#journal.add({

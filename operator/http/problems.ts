@@ -117,8 +117,8 @@ const table = {
   'method-not-allowed': {
     status: 405,
     title: 'This method is not possible here',
-    means: 'The path exists, and answers other methods.',
-    remedy: 'Use one of those that the header `Allow` names.',
+    means: 'The path exists, and answers other methods. It never answers a script of another site (OPTIONS for CORS).',
+    remedy: 'Use one of those that the header `Allow` names. Call the API from your own server, not from a browser.',
   },
   'request-timeout': {
     status: 408,
@@ -143,9 +143,11 @@ const table = {
     status: 409,
     title: 'The domains are managed elsewhere',
     means:
-      "Somebody else owns the project's CustomDomain: a Git repository, or somebody with kubectl. What is written here " +
-      'would be undone there. Verify works all the same.',
-    remedy: 'Change it there; `manager` names who owns it.',
+      "Another program than this API wrote the project's CustomDomain, or the key, and may write it again: a pipeline, or " +
+      '`kubectl apply`, also that of a restore. Verify still works.',
+    remedy:
+      'Change it where it comes from. If nothing else writes it any more, the platform hands it back to this API with ' +
+      '`kubectl doorplate release NAME -n NAMESPACE` (`apikey/NAME` for a key).',
   },
   'key-exists': {
     status: 409,
@@ -194,7 +196,7 @@ const table = {
   'body-too-large': {
     status: 413,
     title: 'The body is too large',
-    means: 'No request of this API needs so many bytes.',
+    means: 'The body, or the extensions of its chunks, have more bytes than `detail` says.',
     remedy: 'Send less.',
   },
   'media-type': {
@@ -240,8 +242,8 @@ const table = {
   'headers-too-large': {
     status: 431,
     title: 'The headers are too large',
-    means: 'No request of this API needs so many bytes of headers.',
-    remedy: 'Send fewer or shorter headers.',
+    means: 'Path, query and headers have more bytes together than `detail` says.',
+    remedy: 'Shorten the query, or send fewer cookies and headers.',
   },
   'internal-error': {
     status: 500,
@@ -303,20 +305,17 @@ export const problemSchema = z
     until: z.string().meta({format: 'date-time'}).optional().describe('When it is over. RFC 3339, UTC.'),
     current: signedInSchema.nullable().optional().describe('Whose session the browser has; null: nobody is signed in.'),
     next: signedInSchema.optional().describe('Whose session the browser would get.'),
-    manager: z
-      .string()
-      .optional()
-      .describe('Who owns what was to be changed, as Kubernetes calls them (field manager).'),
+    manager: z.string().optional().describe('Who manages what was to be changed, in words for people.'),
   })
   .describe('An error (RFC 9457).')
   .meta({id: 'Problem'});
 
 type Members = Omit<z.output<typeof problemSchema>, 'type' | 'title' | 'status' | 'detail' | 'help'>;
 
-/** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
 /** The HTTP status of a problem. */
 export const statusOf = (type: ProblemName): number => table[type].status;
 
+/** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly type: ProblemName;

@@ -6,7 +6,6 @@ import {z} from 'zod';
 import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';
 import {verificationMethods} from '../api/domain-claim.ts';
 import {limitSettings} from '../api/plan.ts';
-import {hostname} from '../api/rules.ts';
 import {perWindow, type PlanWindows} from '../api/windows.ts';
 
 export const time = (description: string) =>
@@ -56,6 +55,25 @@ const version = z
   .string()
   .describe("The version of the project's domains: it changes with each change of them. For `If-Match`, in quotes.");
 
+const takenOver = z
+  .object({
+    field: z.string().describe('`primary`, or `redirects[HOSTNAME]`.'),
+    before: z
+      .string()
+      .nullable()
+      .describe('Its hostname, or the status of the redirect, before the change; null: none.'),
+    after: z.string().nullable().describe('The same after the change.'),
+  })
+  .describe('A field that the support of the platform had set directly, and that a change through this API took over.')
+  .meta({id: 'TakenOverField'});
+
+const tookOver = z
+  .array(takenOver)
+  .optional()
+  .describe(
+    'Of a change: the fields that the support of the platform had set directly, and that the change took over.',
+  );
+
 export const host = z
   .object({
     hostname: z.string().describe('The hostname: lower case, A-labels, no trailing dot.'),
@@ -78,6 +96,7 @@ export const host = z
     zone: zone.optional(),
     records: z.array(record).describe('The DNS records needed, each with what was seen.'),
     version: version.optional(),
+    tookOver,
   })
   .describe('Where one hostname stands.')
   .meta({id: 'Hostname'});
@@ -112,8 +131,9 @@ export const domains = z
     managedBy: z
       .string()
       .nullable()
-      .describe('Who else owns these domains, so that they can only be read here; null where they can be changed.'),
+      .describe('Who else manages these domains, so that they can only be read here; null where they can be changed.'),
     version,
+    tookOver,
   })
   .describe("A project's own domains.")
   .meta({id: 'Domains'});
@@ -255,7 +275,11 @@ export const page = z
 
 export const newDomain = z
   .strictObject({
-    hostname: hostname('The hostname to attach.'),
+    hostname: z
+      .string()
+      .min(1)
+      .max(254)
+      .describe('The hostname to attach. It is converted to lower case and A-labels.'),
     status: redirectStatus.default(301).describe('HTTP status of the redirect, where it becomes a redirect source.'),
   })
   .describe('A hostname to attach: the first becomes the primary, others redirect to it.')
@@ -320,6 +344,7 @@ export const auditRecord = z
     key: z.string().nullable().describe('Name of the key that was changed.'),
     before: state.describe('As it was; null if it did not exist.'),
     after: state.describe('As it is since; null if it does not exist.'),
+    tookOver,
   })
   .describe(
     'A change. In all texts, control characters and marks that turn the direction of text are written as \\u{HEX}.',

@@ -4,20 +4,21 @@
  */
 import {randomUUID} from 'node:crypto';
 import {METHODS} from 'node:http';
-import type {Socket} from 'node:net';
 import {fastify, LogController} from 'fastify';
 import type {FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
 import {hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
 import type {Logger} from 'pino';
 import {z} from 'zod';
+import {answerBrokenRequests, hostFault} from '../kube/broken-requests.ts';
 import {within} from './gate/address.ts';
-import {answerBrokenRequest} from './broken-requests.ts';
+import {brokenProblem} from './broken-requests.ts';
 import type {Caller} from './gate/caller.ts';
 import {addConditionalReads} from './gate/conditional.ts';
 import type {Gate} from './gate/gate.ts';
 import {addDocs, type ApiOwner} from './openapi/openapi.ts';
 import {Problem} from './problems.ts';
 import type {ProblemName} from './problems.ts';
+import {ManagedElsewhere} from './store/managers.ts';
 import {fromKubernetes} from './kubernetes-errors.ts';
 
 export interface ServerOptions {
@@ -72,13 +73,13 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
     routerOptions: {maxParamLength: 512},
     // A request that comes while we stop is answered; the connection then closes.
     return503OnClosing: false,
-    clientErrorHandler: breaker(options),
+    // `answerBrokenRequests` answers in its place.
+    clientErrorHandler: () => {},
     frameworkErrors: (error, request, reply) =>
       void refuseEarly(options, error, request as FastifyRequest, reply as unknown as FastifyReply),
   });
   server.server.maxConnections = bounds.connections;
-  // Whatever else somebody expects is passed over (RFC 9110, 10.1.1 allows that): Node's own answer says nothing of limits.
-  server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
+  answerBroken(server, options);
   // Nothing but JSON is read.
   server.removeContentTypeParser('text/plain');
   server.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
@@ -122,15 +123,8 @@ function refuseWhoever({gate, ready}: ServerOptions, {raw, ip}: FastifyRequest, 
   // No key is known yet: a valid key would be refused as wrong.
   if (!ready())
     refuse(new Problem('unavailable', 'The service is starting. Try again.', {headers: {'retry-after': '2'}}));
-  // HTTP/1.1 requires exactly one (RFC 9112, 3.2). With two, a proxy and this server could each believe another one.
-  const hosts = raw.headersDistinct.host?.length ?? 0;
-  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1'))
-    refuse(
-      new Problem(
-        'malformed-request',
-        `The request has ${hosts === 0 ? 'no header' : 'more than one header'} \`Host\`.`,
-      ),
-    );
+  const fault = hostFault(raw);
+  if (fault !== undefined) refuse(new Problem('malformed-request', fault));
 }
 
 /** Many clients say that they send JSON, or an empty form, where a path takes no body: nothing of it is read. */
@@ -139,16 +133,18 @@ function passOverBody({raw: {headers}, routeOptions}: FastifyRequest): void {
   for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name];
 }
 
-/** For what is not HTTP. */
-const breaker =
-  ({gate, owner = nobodys}: ServerOptions) =>
-  (error: Error, socket: Socket): void =>
-    answerBrokenRequest(
-      error,
-      socket,
+/** Answers in place of Node.js, which sends no headers of the limit. Bytes that are not a request are charged to their address. */
+function answerBroken({server}: FastifyInstance, {gate, owner = nobodys}: ServerOptions): void {
+  // An unknown expectation is passed over, as RFC 9110, 10.1.1 allows.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  answerBrokenRequests(server, (broken) =>
+    brokenProblem(
+      broken,
       (address) => gate.chargeBroken(address),
       (problem) => problem.bodyWithHelp(owner.origin),
-    );
+    ),
+  );
+}
 
 /** For an error before any hook ran, such as a path that cannot be decoded. It is charged like any other request. */
 async function refuseEarly(
@@ -181,6 +177,8 @@ const byCode: Record<string, [ProblemName, string]> = {
 };
 
 function toProblem(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof ManagedElsewhere)
+    request.log.info({manager: error.manager, requestId: request.id}, 'managed-elsewhere');
   if (error instanceof Problem) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
     const {validationContext = 'request', validation} = error;
@@ -232,13 +230,19 @@ function collectMethods(server: FastifyInstance): ReadonlyMap<string, Set<string
   return methods;
 }
 
+/** No answer has CORS headers, so that no script of another site can use a key. docs/api.md says what to do. */
+const noCors =
+  "This API answers no browser of another site (CORS): a key in a page is everybody's who opens the page. Call it from your own server, " +
+  "or send people to the platform's page.";
+
 /** 405 with `Allow` (RFC 9110, 15.5.6) for every other method of a path. */
 function refuseOtherMethods(server: FastifyInstance, methods: ReadonlyMap<string, Set<string>>): void {
   // A copy, because the routes that are added here are reported as well.
   for (const [url, known] of new Map(methods)) {
     const allow = [...known].toSorted().join(', ');
-    const refuse = async (): Promise<never> => {
-      throw new Problem('method-not-allowed', `This path answers ${allow}.`, {headers: {allow}});
+    const refuse = async ({method, headers}: FastifyRequest): Promise<never> => {
+      const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+      throw new Problem('method-not-allowed', isPreflight ? noCors : `This path answers ${allow}.`, {headers: {allow}});
     };
     // Runs before the body is read, which would be refused for another reason.
     server.route({

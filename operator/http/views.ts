@@ -12,6 +12,7 @@ import {endIn, limitIn, perWindow, remainingIn, type WindowName} from '../api/wi
 import type {Actor} from './gate/caller.ts';
 import {versionOf} from './gate/preconditions.ts';
 import type * as schemas from './schemas.ts';
+import {platformConfiguration} from './store/managers.ts';
 
 export type HostView = z.output<typeof schemas.host>;
 export type DomainsView = z.output<typeof schemas.domains>;
@@ -92,7 +93,7 @@ export function hostsOf(domain: CustomDomain): HostView[] {
   ];
 }
 
-/** The domains of a project; `domain` is undefined while it has none. */
+/** The domains of a project; `domain` is undefined while it has none. `managedBy`: the other field manager, which is not shown. */
 export function domainsView(
   project: string,
   domain: CustomDomain | undefined,
@@ -112,7 +113,7 @@ export function domainsView(
     hosts: domain ? hostsOf(domain) : [],
     checkedFor: domain?.status?.lastHandledReconcileAt ?? null,
     reissuedFor: domain?.status?.lastHandledReissueAt ?? null,
-    managedBy: managedBy ?? null,
+    managedBy: managedBy === undefined ? null : platformConfiguration,
     version: versionOf(domain),
   };
 }

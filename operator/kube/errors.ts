@@ -1,4 +1,5 @@
 /** Errors between this process and the API server, by type. Each message names the request, so that one log line is enough. */
+import {secondsToWait} from './retry-after.ts';
 
 /** A cause inside a Status, such as one field manager conflict. */
 export interface StatusCause {
@@ -30,7 +31,7 @@ export class ApiError extends Error {
   constructor(answer: {status: number; body: string; request?: string; retryAfter?: string}) {
     const parsed = parseStatus(answer.body);
     const said = parsed.message ?? answer.body.slice(0, 200);
-    const seconds = Number(answer.retryAfter ?? parsed.details?.retryAfterSeconds ?? Number.NaN);
+    const seconds = secondsToWait(answer.retryAfter) ?? Number(parsed.details?.retryAfterSeconds ?? Number.NaN);
     const asked = Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
     const wait = asked === undefined ? '' : ` (asks to wait ${asked} s)`;
     super(

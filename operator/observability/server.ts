@@ -1,6 +1,7 @@
 import type {AddressInfo} from 'node:net';
 import {createServer} from 'node:http';
 import type {Registry} from 'prom-client';
+import {answerBrokenRequests} from '../kube/broken-requests.ts';
 import type {ProcessHealth, ManagedServer} from '../kube/manager.ts';
 
 /** /healthz (the event loop turns), /readyz (caches have synced) and /metrics, for the kubelet and Prometheus. */
@@ -34,6 +35,11 @@ export function healthServer(p: {
         reply(404, 'there are /healthz, /readyz and /metrics\n');
     }
   });
+  answerBrokenRequests(server, ({status, detail}) => ({
+    status,
+    headers: {'content-type': 'text/plain'},
+    body: `${detail}\n`,
+  }));
   return {
     start: () =>
       new Promise((resolve, reject) => {

@@ -4,6 +4,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Logger} from 'pino';
+import {answerBrokenRequests, hostFault} from '../kube/broken-requests.ts';
 import {drained} from '../kube/drain.ts';
 import {answer, plain} from './table.ts';
 import type {RedirectRule, Response} from './table.ts';
@@ -31,6 +32,11 @@ export interface RedirectServer {
   close(): Promise<void>;
 }
 
+/**
+ * Path, query and headers together. Sign-ins put long texts into queries (SAML), and long cookies come with every request. The edge decides
+ * first: by default nginx passes on at most 32 KiB and Envoy 60 KiB, Traefik up to 1 MiB (docs/redirects.md).
+ */
+const HEADER_BYTES = 64 << 10;
 /** A request's head has this long to arrive, and the whole request that long: a slow client holds a socket, nothing else. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
@@ -42,6 +48,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 100_000;
 export async function startRedirector(opts: RedirectorOptions): Promise<RedirectServer> {
   let draining = false;
   const server = createServer({
+    maxHeaderSize: HEADER_BYTES,
+    requireHostHeader: false,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
@@ -50,11 +58,15 @@ export async function startRedirector(opts: RedirectorOptions): Promise<Redirect
   // Bodies are never looked at: once the answer is out, node:http reads past what is left of them.
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     if (draining) res.setHeader('connection', 'close');
+    const fault = hostFault(req);
+    if (fault !== undefined) return send(res, plain(400, fault));
     send(res, opts.ready() ? answer(opts.table(), requestOf(req)) : notReady());
   };
   server.on('request', handle);
-  // Who asks whether to send a body is told the final answer at once (RFC 9110, 10.1.1).
-  server.on('checkContinue', handle);
+  // A client that asks whether to send its body gets the final answer at once (RFC 9110, 10.1.1). Other expectations are passed over.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
+  answerBrokenRequests(server, ({status, detail}) => plain(status, detail));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

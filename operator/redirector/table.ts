@@ -39,7 +39,7 @@ export function answer(
   const host = hostname(req.host);
   const rule = table.get(host);
   if (!rule) return plain(404, 'No redirect for this host.');
-  if (rule.to === host && isHttps(req.forwardedProto)) return plain(421, 'This host redirects to itself.');
+  if (rule.to === host && isHttps(req.forwardedProto)) return plain(421, loops);
   const response = plain(rule.status, STATUS_CODES[rule.status] ?? '');
   const permanent = rule.status === 301 || rule.status === 308;
   return {
@@ -51,6 +51,10 @@ export function answer(
     },
   };
 }
+
+const loops =
+  'This host redirects to itself: the visitor uses HTTPS, and the request came here over plain HTTP. If a CDN is in front, ' +
+  'have it connect to its origin over HTTPS (Cloudflare: the SSL/TLS mode Full (strict), not Flexible).';
 
 /** By this header of every answer the operator's probe tells who answers: {@link ../edge/probe.ts}. */
 export const answeredBy = {name: 'doorplate', value: 'redirector'} as const;

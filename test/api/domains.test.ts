@@ -321,6 +321,19 @@ describe('Domains', () => {
       expect([await stopOf('left'), (await read('left'))!.spec.primary]).toEqual([was, is]);
     });
 
+    test('stop the former primary although somebody has set the annotation by kubectl annotate', async () => {
+      await served('noted');
+      await world.client.patch(
+        customDomains,
+        'acme/noted',
+        {metadata: {annotations: {'doorplate.dev/stop': 'other.swap.example.com'}}},
+        {type: 'merge', fieldManager: 'kubectl-annotate'},
+      );
+      expect((await swap('noted')).status).toBe(200);
+      expect(await removed('noted')).toBe(204);
+      expect(await stopOf('noted')).toBe(was);
+    });
+
     test('drop the annotation when the hostname is added again', async () => {
       await served('back');
       expect((await swap('back')).status).toBe(200);
@@ -397,7 +410,8 @@ describe('Domains', () => {
     await project(name);
     await world.domain('acme', name, {primary: `${name}.example.com`}, manager);
     await eventually('the API knows it', async () => (await ask(`/${name}/domains`)).body.domains.primary !== null);
-    expect((await ask(`/${name}/domains`)).body.managedBy).toBe(manager);
+    const managed = "your platform's configuration";
+    expect((await ask(`/${name}/domains`)).body.managedBy).toBe(managed);
     for (const [method, path, body] of [
       ['POST', 'domains', {hostname: `new-${name}.example.com`}],
       ['PUT', `domains/new-${name}.example.com`, {}],
@@ -406,7 +420,7 @@ describe('Domains', () => {
     ] as const) {
       expect(await ask(`/${name}/${path}`, {method, body})).toMatchObject({
         status: 409,
-        body: {type: 'https://doorplate.dev/problems/managed-elsewhere', manager},
+        body: {type: 'https://doorplate.dev/problems/managed-elsewhere', manager: managed},
       });
     }
     expect((await ask(`/${name}/domains/${name}.example.com/verify`, {method: 'POST'})).status).toBe(202);
@@ -431,6 +445,33 @@ describe('Domains', () => {
       (await ask('/tried/domains?dryRun=perhaps', {method: 'POST', body: {hostname: 'x.example.com'}})).status,
     ).toBe(400);
     expect((await read('tried'))!.spec).toEqual({projectRef: {name: 'tried'}, primary: 'tried.example.com'});
+  });
+
+  test.each([
+    ['💩.shop.example', 'xn--ls8h.shop.example'],
+    ['例え。テスト', 'xn--r8jz45g.xn--zckzah'],
+    ['xn--ls8h.example', 'xn--ls8h.example'],
+  ])('%s is attached in its ASCII form', async (hostname, attached) => {
+    const name = `emoji-${attached.replaceAll('.', '-')}`;
+    await project(name);
+    const body = {hostname};
+    expect(await ask(`/${name}/domains?dryRun=true`, {method: 'POST', body})).toMatchObject({
+      status: 200,
+      body: {hostname: attached, phase: 'AwaitingVerification'},
+    });
+    const adding = ask(`/${name}/domains/${encodeURIComponent(hostname)}`, {method: 'PUT', body: {}});
+    await eventually('it is written', async () => (await read(name))?.spec.primary === attached);
+    await say(name, [{hostname: attached}]);
+    expect((await adding).status).toBe(200);
+  });
+
+  test('a hostname without an ASCII form is refused, and says so', async () => {
+    await project('joined');
+    const {status, body} = await ask('/joined/domains', {method: 'POST', body: {hostname: '👨‍👩‍👧.example'}});
+    expect([status, body.type]).toEqual([400, 'https://doorplate.dev/problems/invalid-input']);
+    expect(body.detail).toMatch(
+      /joined emoji and invisible characters have no ASCII form \(UTS #46\), so choose another hostname$/,
+    );
   });
 
   test('what a path does not know in a query is refused, and nothing is done', async () => {

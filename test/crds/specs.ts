@@ -16,7 +16,7 @@ const l63 = 'a'.repeat(63);
 const name253 = `${`${l63}.`.repeat(3)}${'b'.repeat(61)}`;
 
 const shape =
-  'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label';
+  'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label; a label with another character, such as an emoji, in its ASCII form (xn--)';
 const label = 'every label (the part between two dots) has at most 63 characters (RFC 1035)';
 const length = 'a hostname has at most 253 characters (RFC 1035)';
 const address = 'must be a hostname, not an IP address: create a DNS name for it and give that';

@@ -108,14 +108,22 @@ test('docs/install.md installs, docs/upgrade.md upgrades and goes back, docs/uni
     const claim = `{apiVersion: doorplate.dev/v1alpha1, kind: DomainClaim, metadata: {name: www.example.com},
       spec: {tenant: {account: acme}, proof: DNS}, status: {generation: 3, token: abc}}`;
     await follow(`kubectl apply -f - <<'END'\n${claim}\nEND`);
-    for (const [i, {text}] of begin(backup!).entries()) {
-      if (i > 0) await follow('kubectl delete domainclaim www.example.com');
-      await follow(text);
-    }
+    await follow('kubectl create namespace acme && kubectl label namespace acme doorplate.dev/account=acme');
+    const domain = `{apiVersion: doorplate.dev/v1alpha1, kind: CustomDomain, metadata: {name: docs, namespace: acme},
+      spec: {projectRef: {name: docs}, primary: docs.example.com}}`;
+    await follow(`kubectl apply --server-side --field-manager=doorplate-api -f - <<'END'\n${domain}\nEND`);
+    const [save, ...restore] = begin(backup!);
+    await follow(save!.text);
+    await follow('kubectl delete domainclaim www.example.com && kubectl delete customdomain docs -n acme');
+    const said: string[] = [];
+    for (const {text} of restore) said.push(await follow(text));
+    expect(said.join('')).toContain(
+      "The CustomDomain docs in the namespace acme is the API's again. Former owner: kubectl-client-side-apply.",
+    );
+    await follow('kubectl delete customdomain docs -n acme');
     expect(await follow('kubectl get domainclaim www.example.com -o jsonpath={.status.generation}')).toContain('3');
     for (const {text} of begin(uninstall!, 'Doorplate alone')) await follow(text);
     expect(await follow('kubectl get crd -o name')).toContain('customdomains.doorplate.dev');
-    await follow('kubectl create namespace acme');
     const project = `{apiVersion: doorplate.dev/v1alpha1, kind: Project, metadata: {name: web, namespace: acme, finalizers: [doorplate.dev/routes]},
       spec: {serviceRef: {name: web, port: 80}}}`;
     await follow(`kubectl apply -f - <<'END'\n${project}\nEND`);

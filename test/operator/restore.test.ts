@@ -1,13 +1,14 @@
 /**
  * All objects of a cluster, written again into an empty one as Velero does it (its pkg/restore/restore.go): kinds, namespaces, then the
- * rest; with their labels, annotations and finalizers, under other UIDs, without owners and without any status that it is not told to
- * restore.
+ * rest; with their labels, annotations, finalizers and field owners, under other UIDs, without owners and without any status that it is not
+ * told to restore.
  */
 import {isDeepStrictEqual} from 'node:util';
 import {expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../operator/api/foreign.ts';
 import {
   accounts,
+  apiKeys,
   certificateRequests,
   certificates,
   customDomains,
@@ -19,7 +20,8 @@ import {
   services,
 } from '../../operator/resources/resources.ts';
 import {hostsOf} from '../../operator/controllers/state/rendering.ts';
-import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
+import {type KubeObject, keyOf, type Resource} from '../../operator/kube/objects.ts';
+import {ApiWorld} from '../support/api-role.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator} from '../support/operator.ts';
@@ -29,6 +31,7 @@ import {Platform} from '../support/platform.ts';
 const kinds: Resource[] = [
   namespaces,
   accounts,
+  apiKeys,
   certificateRequests,
   certificates,
   customDomains,
@@ -56,12 +59,21 @@ async function restore(platform: Platform, backup: Backup, withStatus: readonly 
   for (const [kind, {metadata, ...rest}] of backup) {
     const {name, namespace, labels, annotations, finalizers} = metadata;
     const {status, ...content} = rest as KubeObject & {status?: object};
-    await platform.client.create(kind, {
+    const created = await platform.client.create(kind, {
       ...content,
       ...(withStatus.includes(kind) && {status}),
       metadata: {name, namespace, labels, annotations, finalizers},
     } as KubeObject);
+    const {managedFields} = metadata as {managedFields?: object[]};
+    await platform.client.patch(kind, keyOf(created), {metadata: {managedFields}}, {type: 'merge'});
   }
+}
+
+/** Adds a hostname to the project `shop` through the API. Returns the HTTP status. */
+async function addByApi(api: ApiWorld, key: string, hostname: string): Promise<number> {
+  const path = '/v1/projects/shop/domains';
+  await eventually(async () => (await api.ask(path, {key})).status === 200);
+  return (await api.ask(path, {key, method: 'POST', body: {hostname}})).status;
 }
 
 /** The TXT record that proves a hostname. */
@@ -88,6 +100,11 @@ test.each<[string, Resource[]]>([
     await customer.change(customDomains, 'web', {spec: {redirects: [old, zone].map((from) => ({from, status: 301}))}});
     await eventually(async () => (await customer.hosts('web'))[old] === 'Live Redirecting');
     const told = await eventually(async () => (await token(customer, zone)) ?? false);
+    await customer.deploy('shop');
+    const firstApi = await ApiWorld.over(first.server);
+    const key = await firstApi.key(namespace, 'ci');
+    expect(await addByApi(firstApi, key, customer.host('shop'))).toBe(201);
+    await firstApi.leave();
     await before.rest();
     const backup = await backUp(first, [customer, lone]);
     await before.stop();
@@ -129,6 +146,18 @@ test.each<[string, Resource[]]>([
       expect(routes.filter(({metadata}) => misplacedRecord.includes(metadata.uid))).toEqual([]);
       expect(routes.filter((route) => hostsOf(route).includes(www))).toHaveLength(1);
       expect(await Customer.of(second, lone.namespace).target()).not.toBe(itsHost);
+      // Customers change by the API what they made there, with the key of before.
+      const api = await ApiWorld.over(second.server);
+      try {
+        expect(await addByApi(api, key, again.host('sale'))).toBe(201);
+        const {spec} = (await again.domain('shop'))!;
+        expect([spec.primary, spec.redirects?.map(({from}) => from)]).toEqual([
+          again.host('shop'),
+          [again.host('sale')],
+        ]);
+      } finally {
+        await api.leave();
+      }
     } finally {
       await after.stop();
       await second.stop();

@@ -392,6 +392,18 @@ describe('A domain', () => {
     expect(await world.read('acme', 'typing')).toBeUndefined();
   });
 
+  test('with an emoji can be added, in the form that the page names', async () => {
+    const page = await shared('typing');
+    await typed(page).fill('💩.example');
+    await expectSeen(
+      page.locator('#hostname-said').getByText('💩.example can be added as xn--ls8h.example, which most browsers show'),
+    );
+    await typed(page).fill('👨‍👩‍👧.example');
+    await expectSeen(
+      page.locator('#hostname-said').getByText('joined emoji and invisible characters have no ASCII form'),
+    );
+  });
+
   test('that will not be accepted yet is told with the reason before it is added', async () => {
     await world.api.project('acme', 'undeployed');
     const {page} = await world.signedIn('acme', {project: 'undeployed'});
@@ -490,11 +502,11 @@ const shared = (name: string): Promise<Page> => {
 };
 
 describe('The offered actions', () => {
-  test('are Verify and a new certificate where Git owns the domains, and the page says which tool owns them', async () => {
+  test('are Verify and a new certificate where Git owns the domains, and the page names no tool of the platform', async () => {
     const page = await open('git');
     await world.api.domain('acme', 'git', {primary: 'git.example.com'}, 'argocd-controller');
     await world.say('acme', 'git', [{hostname: 'git.example.com', ...live}]);
-    await page.getByText('These domains are managed by argocd-controller').waitFor();
+    await page.getByText("These domains are managed by your platform's configuration").waitFor();
     // What is said of it may come after it.
     await card(page, 'git.example.com').getByRole('button', {name: 'Re-verify git.example.com'}).waitFor();
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual([

@@ -66,6 +66,13 @@ export class ApiWorld {
     return world;
   }
 
+  /** The API alone on a server that another test object started and stops: call `leave`, not `stop`. */
+  static async over(server: ApiServer): Promise<ApiWorld> {
+    const world = new ApiWorld(server, await mkdtemp(join(tmpdir(), 'doorplate-api-')));
+    await world.startRole();
+    return world;
+  }
+
   /** Starts the role (again): a new process would read the same storage. */
   async startRole(settings: object = {}, {port = 0}: {port?: number} = {}): Promise<void> {
     const config = loadConfig({
@@ -96,9 +103,14 @@ export class ApiWorld {
   }
 
   async stop(): Promise<void> {
+    await this.leave();
+    await this.server.stop();
+  }
+
+  /** Ends the API, and leaves the server running. */
+  async leave(): Promise<void> {
     await this.stopRole();
     await this.client.close();
-    await this.server.stop();
     await rm(this.#dir, {recursive: true, force: true});
   }
 

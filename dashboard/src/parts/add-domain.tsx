@@ -2,7 +2,7 @@
 import {useMutation, useQuery} from '@tanstack/react-query';
 import {useEffect, useState} from 'react';
 import type {FormEvent} from 'react';
-import {hostnameRules} from '../../../operator/api/hostname-rules.ts';
+import {hostnameRules, needsALabel} from '../../../operator/api/hostname-rules.ts';
 import {api, Refused} from '../api.ts';
 import {client, domainsQuery} from '../queries.ts';
 import {Button} from './button.tsx';
@@ -27,9 +27,9 @@ function useSettled(value: string, ms: number): string {
   return settled;
 }
 
-/** The rule that a name breaks, in its own words. */
+/** The rule that a name breaks, in its own words. The server converts an emoji, and judges what becomes of it. */
 const broken = (name: string): string | undefined =>
-  name === '' ? undefined : hostnameRules.find((rule) => !rule.holds(name))?.message;
+  name === '' || needsALabel(name) ? undefined : hostnameRules.find((rule) => !rule.holds(name))?.message;
 
 interface AddDomainProps {
   project: string;
@@ -69,6 +69,7 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
     isTried && tried.error instanceof Refused && tried.error.status < 429 ? sayError(tried.error) : undefined;
   const wrong = rule === undefined ? refused : `It ${rule}`.replace(/^It (?!must)/, '');
   const outlook = settled === hostname && hostname !== '' ? tried.data : undefined;
+  const converted = needsALabel(hostname) && outlook ? ` as ${outlook.hostname}, which most browsers show,` : '';
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (hostname !== '' && broken(hostname) === undefined) mutate(hostname);
@@ -118,7 +119,7 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
           (outlook
             ? outlook.phase === 'NotAccepted'
               ? outlook.message
-              : `${hostname} can be added${primary === null ? ' and becomes the primary' : ''}.`
+              : `${hostname} can be added${converted}${primary === null ? ' and becomes the primary' : ''}.`
             : primary === null
               ? 'The first one becomes the primary and serves the project.'
               : `It will redirect to ${primary}.`)}

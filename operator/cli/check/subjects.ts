@@ -5,7 +5,7 @@ import {customDomainKind} from '../../api/custom-domain.ts';
 import {group, version} from '../../api/crd.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
 import {projectKind} from '../../api/project.ts';
-import {normalise} from '../../domain/hostnames/hostname.ts';
+import {aLabelAdvice, normalise} from '../../domain/hostnames/hostname.ts';
 import type {KubeObject} from '../../kube/objects.ts';
 import {CommandError, UsageError} from '../errors.ts';
 
@@ -47,7 +47,8 @@ export function subjectsIn(texts: readonly {file: string; text: string}[], names
   throw new CommandError(`there is no CustomDomain of ${apiVersion} in ${texts.map(({file}) => file).join(', ')}`);
 }
 
-function objectsIn(file: string, text: string): KubeObject[] {
+/** The objects in YAML or JSON, those of lists among them. Throws CommandError. */
+export function objectsIn(file: string, text: string): KubeObject[] {
   const documents = parseAllDocuments(text);
   const [error] = documents.flatMap((document) => document.errors);
   if (error) throw new CommandError(`${file}: ${error.message}`);
@@ -82,11 +83,19 @@ function nameOf({kind, metadata}: KubeObject): string {
 /** The API server would say the same, in CEL. */
 function accepted<T>(
   result: {success: true; data: T} | {success: false; error: core.$ZodError},
-  {kind, metadata}: KubeObject,
+  {kind, metadata, spec}: KubeObject & {spec?: unknown},
 ): T {
   if (result.success) return result.data;
   const wrong = result.error.issues.map(({path, message}) => `${['spec', ...path].join('.')}: ${message}`);
+  if (kind === 'CustomDomain') wrong.push(...hostnamesIn(spec).flatMap((written) => aLabelAdvice(written) ?? []));
   throw new CommandError(`the ${kind} ${metadata.name} would be refused: ${wrong.join('; ')}`);
+}
+
+/** The hostnames of a spec that need not be valid. */
+function hostnamesIn(spec: unknown): string[] {
+  const {primary, redirects} = Object(spec) as {primary?: unknown; redirects?: unknown};
+  const sources = Array.isArray(redirects) ? redirects.map((each) => (Object(each) as {from?: unknown}).from) : [];
+  return [primary, ...sources].filter((name) => typeof name === 'string');
 }
 
 /** A Project's CustomDomain with additional hostnames: the existing one, or a new one with the Project's name. */
@@ -95,8 +104,9 @@ export function withHostnames(
   {namespace, project, standing}: {namespace: string; project: string; standing: CustomDomain | undefined},
 ): Subject {
   const domain = standing ?? newDomain(hostnames, {namespace, project});
-  const has = new Set([domain.spec.primary, ...(domain.spec.redirects ?? []).map(({from}) => from)].map(normalise));
-  const more = hostnames.filter((hostname) => normalise(hostname) === undefined || !has.has(normalise(hostname)));
+  const normal = (written: string): string => normalise(written) ?? written;
+  const has = new Set([domain.spec.primary, ...(domain.spec.redirects ?? []).map(({from}) => from)].map(normal));
+  const more = hostnames.filter((hostname) => !has.has(normal(hostname)));
   const redirects = [...(domain.spec.redirects ?? []), ...more.map((from) => ({from, status: 301 as const}))];
   const whole = {...domain, spec: {...domain.spec, ...(redirects.length > 0 && {redirects})}};
   return {namespace, projects: [], domains: [checkedDomain(whole, namespace)]};

@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import {domainToASCII, domainToUnicode} from 'node:url';
 import {parse} from 'tldts';
-import {fold} from '../../api/hostname-rules.ts';
+import {fold, needsALabel} from '../../api/hostname-rules.ts';
 
 /** A hostname in the only form that Doorplate compares, queries and writes: lower case, A-labels, no trailing dot. */
 export type Hostname = string;
@@ -19,6 +19,18 @@ export function normalise(written: string): Hostname | undefined {
   // domainToASCII keeps labels that decode to nothing valid, and writes 1.2.3.0x4 as an IPv4 address.
   if (/(^|\.)xn--/.test(domainToUnicode(ascii)) || /\.[0-9]+$/.test(ascii)) return undefined;
   return ascii;
+}
+
+/**
+ * What to write in place of a hostname with characters that a CustomDomain cannot have, such as an emoji. Undefined for all others.
+ * Registries decide whether such a name exists at all: most follow IDNA2008, which allows no symbol.
+ */
+export function aLabelAdvice(written: string): string | undefined {
+  if (!needsALabel(written)) return undefined;
+  const name = normalise(written);
+  return name === undefined
+    ? 'joined emoji and invisible characters have no ASCII form (UTS #46), so choose another hostname'
+    : `write ${domainToUnicode(name)} as ${name}, the ASCII form, which DNS uses and most browsers show: it is accepted`;
 }
 
 /** Whether `name` is `ancestor` or a name below it. Both in normal form. */

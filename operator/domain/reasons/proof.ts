@@ -127,7 +127,8 @@ export const proofReasons = {
       "The name is behind a content delivery network (CDN), which hides whether the project's host stands behind that.",
     remedy:
       "Create the TXT record that the message names, and have the project's host as the origin at the CDN; " +
-      'or switch the CDN off for this name and create the CNAME.',
+      'or switch the CDN off for this name and create the CNAME. A CDN that stays must connect to its origin over HTTPS ' +
+      '(Cloudflare: Full (strict), not Flexible): otherwise visitors are redirected without end.',
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,
@@ -135,7 +136,9 @@ export const proofReasons = {
     customer: {
       title: 'Domain is behind another service',
       body: message,
-      next: 'Change your DNS records as described above.',
+      next:
+        'Change your DNS records as described above. If another service stays in front, ' +
+        'let it connect to us over HTTPS (Cloudflare: Full (strict)).',
       howLong: foundSoon,
     },
   },

@@ -81,13 +81,17 @@ export const servingReasons = {
     means:
       'It is served, and is behind a content delivery network (CDN) now, which hides what proved it. ' +
       'That proof stands until another customer proves the hostname.',
-    remedy: 'Create the TXT record that the message names, so that it is proven behind the CDN, too.',
+    remedy:
+      'Create the TXT record that the message names, so that it is proven behind the CDN, too. If visitors are redirected without end, ' +
+      'have the CDN connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible).',
     waitingFor: 'Nobody',
     health: 'done',
     customer: {
       title: 'Works, but needs confirmation',
       body: message,
-      next: 'Follow the step above to confirm that the domain is yours. Then press Re-verify.',
+      next:
+        'Follow the step above, then press Re-verify. If visitors see "too many redirects", let the CDN connect to us ' +
+        'over HTTPS (Cloudflare: Full (strict)).',
       howLong: 'The check usually takes less than a minute.',
     },
   },

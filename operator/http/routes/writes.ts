@@ -2,9 +2,10 @@
 import type {FastifyInstance, FastifyRequest} from 'fastify';
 import {z} from 'zod';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
+import {needsALabel} from '../../api/hostname-rules.ts';
 import {hostname} from '../../api/rules.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
-import {normalise} from '../../domain/hostnames/hostname.ts';
+import {aLabelAdvice, normalise} from '../../domain/hostnames/hostname.ts';
 import {isDeepEqual} from '../../kube/equality.ts';
 import type {Refusal} from '../../domain/reasons/reasons.ts';
 import {answers} from '../answers.ts';
@@ -84,19 +85,24 @@ export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
 const projectOf = (store: ObjectStore, request: FastifyRequest<{Params: {project: string}}>): Project =>
   store.project(callerOf(request).namespace, request.params.project);
 
-/** The normal form of a hostname to attach. Throws if the hostname cannot be attached. */
-function attachable({notAllowed}: WriteDeps, written: string): Hostname {
-  const shape = hostname('').safeParse(written);
+/** The normal form of a hostname to attach, which is in `field` of the request. Throws if the hostname cannot be attached. */
+function attachable({notAllowed}: WriteDeps, written: string, field: string): Hostname {
+  const text = needsALabel(written) ? (normalise(written) ?? written) : written;
+  const shape = hostname('').safeParse(text);
   if (!shape.success) {
-    const wrong = shape.error.issues.map(({message}) => ({field: 'hostname', message}));
+    const messages = [...shape.error.issues.map(({message}) => message), aLabelAdvice(text) ?? []].flat();
+    const wrong = messages.map((message) => ({field, message}));
     throw new Problem('invalid-input', wrong.map((e) => e.message).join('; '), {errors: wrong});
   }
-  const why = notAllowed(written);
+  const why = notAllowed(text);
   if (why !== undefined) throw new Problem('refused', why);
-  return normalise(written)!;
+  return normalise(text)!;
 }
 
-/** Changes the domains of a project by what a request asks of a hostname, and records that, unless nothing has changed. */
+/**
+ * Changes the domains of a project by what a request asks of a hostname, and records that, unless nothing has changed. Fields that it took
+ * over are a change.
+ */
 async function carryOut(
   {writer, audit}: WriteDeps,
   request: FastifyRequest,
@@ -105,10 +111,18 @@ async function carryOut(
 ): Promise<DomainsChanged> {
   const done = await writer.change(project, request.headers['if-match'], change);
   const [before, after] = [hostState(done.before, name), hostState(done.domain, name)];
-  if (!isDeepEqual(before, after))
-    audit.record(request, {action, project: project.metadata.name, hostname: name, before, after});
+  const {formerOwners} = done;
+  const taken = tookOverOf(done);
+  if (!isDeepEqual(before, after) || taken.tookOver)
+    audit.record(request, {action, project: project.metadata.name, hostname: name, before, after, ...taken});
+  if (formerOwners.length > 0)
+    request.log.info({...taken, formerOwners, requestId: request.id}, 'took over fields of a CustomDomain');
   return done;
 }
+
+/** As answers and records have it: absent if nothing was taken over. */
+const tookOverOf = ({tookOver}: DomainsChanged): Pick<HostView, 'tookOver'> =>
+  tookOver.length > 0 ? {tookOver: [...tookOver]} : {};
 
 /** The same; returns the state of the hostname after it. */
 async function changed(
@@ -119,11 +133,12 @@ async function changed(
 ): Promise<{view: HostView; etag: string}> {
   const {settled} = deps;
   const {name} = wanted;
-  const written = (await carryOut(deps, request, project, wanted)).domain!;
-  const domain = await settled(written);
+  const done = await carryOut(deps, request, project, wanted);
+  const written = done.domain!;
+  const settledDomain = await settled(written);
   // Somebody may have removed the hostname since.
-  const view = viewOf(domain, name);
-  return view ? {view, etag: etagOf(domain)} : {view: viewOf(written, name)!, etag: etagOf(written)};
+  const domain = viewOf(settledDomain, name) ? settledDomain : written;
+  return {view: {...viewOf(domain, name)!, ...tookOverOf(done)}, etag: etagOf(domain)};
 }
 
 /** A requested change of a hostname. */
@@ -166,7 +181,7 @@ function addHostname(app: App, deps: WriteDeps): void {
     },
     async (request, reply) => {
       const project = projectOf(deps.store, request);
-      const name = attachable(deps, request.body.hostname);
+      const name = attachable(deps, request.body.hostname, 'body.hostname');
       const change = add(name, request.body.status);
       if (request.query.dryRun === 'true') {
         const {domain: tried} = await deps.writer.change(project, request.headers['if-match'], change, {dryRun: true});
@@ -203,7 +218,7 @@ function putHostname(app: App, deps: WriteDeps): void {
     },
     async (request, reply) => {
       const project = projectOf(deps.store, request);
-      const name = attachable(deps, request.params.hostname);
+      const name = attachable(deps, request.params.hostname, 'params.hostname');
       const {view, etag} = await changed(deps, request, project, {
         action: 'hostname.put',
         name,
@@ -260,13 +275,14 @@ function makeItPrimary(app: App, deps: WriteDeps): void {
     async (request, reply) => {
       const project = projectOf(store, request);
       const name = nameOf(request.params.hostname);
-      const {domain: written} = await carryOut(deps, request, project, {
+      const done = await carryOut(deps, request, project, {
         action: 'hostname.make-primary',
         name,
         change: makePrimary(name),
       });
-      const domain = await settled(written!);
-      return reply.header('etag', etagOf(domain)).send(domainsView(project.metadata.name, domain, undefined));
+      const domain = await settled(done.domain!);
+      const view = {...domainsView(project.metadata.name, domain, undefined), ...tookOverOf(done)};
+      return reply.header('etag', etagOf(domain)).send(view);
     },
   );
 }

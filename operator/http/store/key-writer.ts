@@ -9,7 +9,7 @@ import type {Client} from '../../kube/client/client.ts';
 import {isAlreadyExists, isInvalid} from '../../kube/errors.ts';
 import {isDeepEqual} from '../../kube/equality.ts';
 import {keyOf} from '../../kube/objects.ts';
-import {apiFieldManager} from './managers.ts';
+import {apiFieldManager, ManagedElsewhere} from './managers.ts';
 import {Problem} from '../problems.ts';
 import type {OwnedKey} from './store.ts';
 
@@ -107,9 +107,5 @@ export class KeyWriter {
 
 function refuseForeign({managedBy, metadata: {name}}: OwnedKey): void {
   if (managedBy === undefined) return;
-  throw new Problem(
-    'managed-elsewhere',
-    `The key ${name} is managed by ${managedBy}, not by this API: change it there.`,
-    {manager: managedBy},
-  );
+  throw new ManagedElsewhere(`The key ${name} is`, managedBy);
 }

@@ -1,6 +1,6 @@
 /**
  * Writes a project's CustomDomain through server-side apply under the API's own name, never forced. Fields of other managers are only read:
- * a write would undo their change, or they would undo it.
+ * a write would undo their change, or they would undo it. Fields that a person changed once by kubectl are taken over first.
  */
 import {type CustomDomainSpec, reissueAnnotation, stopAnnotation} from '../../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
@@ -11,11 +11,13 @@ import type {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
 import {isAlreadyExists, isConflict, isFieldManagerConflict, isNotFound} from '../../kube/errors.ts';
 import {keyOf} from '../../kube/objects.ts';
-import type {ManagedFieldsEntry} from '../../kube/objects.ts';
-import {apiFieldManager, otherManager} from './managers.ts';
+import {fieldConflicts} from '../../kube/writes/apply.ts';
+import {timestamp} from '../../domain/times.ts';
+import {apiFieldManager, formerOwners, handedOver, ManagedElsewhere, otherManager, ownersOf} from './managers.ts';
 import {checkIfMatch} from '../gate/preconditions.ts';
 import {Problem} from '../problems.ts';
 import type {OwnedDomain, ObjectStore} from './store.ts';
+import {takenOver, type TakenOver} from './visits.ts';
 
 /** Asks the operator for a check at once; so do GitOps tools, by their own annotation. */
 const requestedAt = 'doorplate.dev/requestedAt';
@@ -33,10 +35,15 @@ export interface DesiredDomains extends DomainsOf {
  */
 export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['status']) => DesiredDomains | undefined;
 
-/** `before`: the CustomDomain that was changed, undefined if there was none. */
+/**
+ * `before`: the CustomDomain that was changed, undefined if there was none. `tookOver`: its fields that a person had set past the API, and
+ * that the API owns since. `formerOwners`: their field managers, for the log.
+ */
 export interface DomainsChanged {
   before: CustomDomain | undefined;
   domain: CustomDomain | undefined;
+  tookOver: readonly TakenOver[];
+  formerOwners: readonly string[];
 }
 
 export class DomainWriter {
@@ -53,7 +60,7 @@ export class DomainWriter {
   /**
    * Applies a change to the current CustomDomain, read from the API server. Returns the CustomDomain (undefined if it was deleted) and
    * the spec from before. After a conflicting write, the change is applied again to the new version, unless `ifMatch` forbids it. With
-   * `dryRun` the API server checks what would be applied, and nothing is written.
+   * `dryRun` the API server checks what would be applied, and nothing is written or taken over.
    */
   async change(
     project: Project,
@@ -66,15 +73,20 @@ export class DomainWriter {
       checkIfMatch(ifMatch, domain);
       const wanted = change(domain?.spec, domain?.status);
       try {
-        const before = domain;
-        if (domain && !wanted) return {before, domain: await this.#remove(domain)};
-        if (wanted) return {before, domain: await this.#apply(project, domain, wanted, dryRun)};
-        return {before, domain: undefined};
+        if (domain && !wanted) return unowned(domain, await this.#remove(domain));
+        if (!wanted) return unowned(undefined, undefined);
+        if (!domain || dryRun) return unowned(domain, await this.#apply(project, domain, wanted, dryRun));
+        const managedFields = ownersOf(domain);
+        const written = await this.#apply(project, await this.#takeOver(domain), wanted, dryRun);
+        const tookOver = takenOver(managedFields, domain, written);
+        return {before: domain, domain: written, tookOver, formerOwners: formerOwners(managedFields)};
       } catch (error) {
-        if (isFieldManagerConflict(error))
-          throw managedElsewhere(/conflict with "([^"]+)"/.exec(error.message)?.[1] ?? 'somebody else');
         const again = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-        if (!again || attempt === 3) throw error;
+        if (again && attempt < 3) continue;
+        // Somebody writes the same fields again and again, so that each read comes too late.
+        if (isFieldManagerConflict(error))
+          throw new ManagedElsewhere('These domains are', fieldConflicts(error)[0]?.manager);
+        throw error;
       }
     }
   }
@@ -109,10 +121,23 @@ export class DomainWriter {
         headers: {'retry-after': '2'},
       });
     }
-    const manager =
-      domain && otherManager((domain.metadata as {managedFields?: ManagedFieldsEntry[]}).managedFields ?? []);
-    if (manager !== undefined) throw managedElsewhere(manager);
+    const manager = domain && otherManager(ownersOf(domain));
+    if (manager !== undefined) throw new ManagedElsewhere('These domains are', manager);
     return domain;
+  }
+
+  /** Gives the API what visitors own, if they do, and nothing else. Returns the version since. Throws a conflict if it has changed. */
+  async #takeOver(domain: CustomDomain): Promise<CustomDomain> {
+    const {uid, resourceVersion} = domain.metadata;
+    const managedFields = ownersOf(domain);
+    if (formerOwners(managedFields).length === 0) return domain;
+    const owners = handedOver(managedFields, {apiVersion: domain.apiVersion, now: timestamp(Date.now())});
+    return this.#client.patch(
+      customDomains,
+      keyOf(domain),
+      {metadata: {uid, resourceVersion, managedFields: owners}},
+      {type: 'merge', fieldManager: apiFieldManager},
+    );
   }
 
   async #remove(domain: CustomDomain): Promise<undefined> {
@@ -151,7 +176,8 @@ export class DomainWriter {
     };
     const written = await this.#client.applyPatch(customDomains, intent, {
       fieldManager: apiFieldManager,
-      force: false,
+      // A trial takes nothing over before: only fields of visitors are in its way.
+      force: dryRun,
       dryRun,
     });
     if (!dryRun) this.#cache.observe(written);
@@ -171,9 +197,10 @@ function stopValue(domain: CustomDomain | undefined, {stop, ...spec}: DesiredDom
   return isStopped ? domain.metadata.annotations?.[stopAnnotation] : stop;
 }
 
-const managedElsewhere = (manager: string): Problem =>
-  new Problem(
-    'managed-elsewhere',
-    `These domains are managed by ${manager}, not by this API: a change here would be undone there. Change them where they come from.`,
-    {manager},
-  );
+/** The outcome of a change that takes nothing over. */
+const unowned = (before: CustomDomain | undefined, domain: CustomDomain | undefined): DomainsChanged => ({
+  before,
+  domain,
+  tookOver: [],
+  formerOwners: [],
+});

@@ -12,6 +12,7 @@ import type {CheckRequest, CheckResponse} from '../../../operator/authorize/envo
 import {authorizeServer} from '../../../operator/authorize/http.ts';
 import type {KeyCaller} from '../../../operator/http/gate/caller.ts';
 import {Problem} from '../../../operator/http/problems.ts';
+import {raw} from '../../support/http-client.ts';
 
 const limits = {'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59', 'x-ratelimit-reset': '1795348861'};
 const caller = (account?: string): KeyCaller => ({
@@ -218,6 +219,29 @@ describe('By HTTP', () => {
       expect([answer.status, answer.headers['x-doorplate-status']]).toEqual([shown, meant]);
     },
   );
+
+  test.each<[string, number, RegExp, string]>([
+    ['what is no HTTP', 400, /not a valid HTTP request/, 'hello\r\n\r\n'],
+    ['no Host', 400, /no header `Host`/, 'GET /authorize/any/ HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    [
+      'headers of 70 KB',
+      431,
+      /at most 64 KiB together/,
+      `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`,
+    ],
+    [
+      'an expectation that nobody knows',
+      404,
+      /There is \/authorize/,
+      'GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+    ],
+  ])('%s is answered with a problem and the limit (%i)', async (_, code, detail, bytes) => {
+    const [head = '', body = ''] = (await raw(http.port(), bytes)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${code} `));
+    expect(head.toLowerCase()).toContain('\r\ncontent-type: application/problem+json');
+    expect(Object.entries(limits).filter(([name, value]) => !head.includes(`\r\n${name}: ${value}`))).toEqual([]);
+    expect(JSON.parse(body).detail).toMatch(detail);
+  });
 
   test('X-Forwarded-For is believed of trusted proxies, back to the first stranger', async () => {
     for (const forwarded of [

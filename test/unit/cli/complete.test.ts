@@ -37,13 +37,31 @@ async function offered(line: string, world = standing): Promise<string[]> {
 
 describe('The tab key', () => {
   test.each<[string, string[]]>([
-    ['', ['status', 'records', 'verify', 'reissue', 'why', 'check', 'key', 'policy', 'adopt', 'claims', 'usage', ':4']],
+    [
+      '',
+      [
+        'status',
+        'records',
+        'verify',
+        'reissue',
+        'why',
+        'check',
+        'key',
+        'policy',
+        'adopt',
+        'claims',
+        'release',
+        'usage',
+        ':4',
+      ],
+    ],
     ['st', ['status', ':4']],
     ['key ', ['create', 'list', 'revoke', ':4']],
     ['key re', ['revoke', ':4']],
     ['key revoke ', ['acme-apikeys', ':4']],
     ['key create ', [':4']],
     ['why ', ['acme-customdomains', ':4']],
+    ['release ', ['acme-customdomains', ':4']],
     ['-n other why ', ['other-customdomains', ':4']],
     ['why -n other ', ['other-customdomains', ':4']],
     ['why -n ', ['all-namespaces', ':4']],
@@ -59,7 +77,21 @@ describe('The tab key', () => {
     ['policy audit -o ', ['table', 'json', ':4']],
     [
       'nonsense ',
-      ['status', 'records', 'verify', 'reissue', 'why', 'check', 'key', 'policy', 'adopt', 'claims', 'usage', ':4'],
+      [
+        'status',
+        'records',
+        'verify',
+        'reissue',
+        'why',
+        'check',
+        'key',
+        'policy',
+        'adopt',
+        'claims',
+        'release',
+        'usage',
+        ':4',
+      ],
     ],
   ])('behind "%s" offers %j', async (line, expected) => {
     expect(await offered(line)).toEqual(expected);

@@ -62,6 +62,7 @@ describe('kubectl doorplate', () => {
       'policy',
       'adopt',
       'claims',
+      'release',
       'usage',
     ]);
     expect(out).toContain('4  the customer has to act');
@@ -82,6 +83,7 @@ describe('kubectl doorplate', () => {
     ['verify', ['--wait', '--timeout']],
     ['why', ['--output']],
     ['check', ['--filename', '--project', '--resolver', '--settings', '--output']],
+    ['release', ['--filename', '--dry-run']],
     ['policy check', ['--output']],
     ['policy audit', ['--output']],
   ])('says of %s how it is used, with examples', async (command, flags) => {
@@ -102,6 +104,8 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     ['two names', 'key create a b -n acme', "too many arguments for 'create'"],
     ['a form that is not there', 'status -o xml', 'Allowed choices are table, json.'],
     ['nothing to check', 'check', 'name a hostname, or a file (-f)'],
+    ['nothing to hand back', 'release', 'name objects to hand back, or a file (-f)'],
+    ['names and a file', 'release docs -f x.json', 'name objects to hand back, or a file (-f)'],
     ['hostnames and files', 'check docs.example.com -f x.yaml', 'hostnames, or files (-f)'],
     [
       'a resolver by its name',

@@ -230,6 +230,40 @@ describe('Every answer carries the headers of the limit and an id:', () => {
   });
 });
 
+test('Headers that are too large are answered with the limit and what to do', async () => {
+  const answer = await raw(port(), `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`);
+  expect(answer).toMatch(/"detail":"[^"]+ at most 16 KiB together\. Shorten the query/);
+});
+
+const corsOf = ({headers}: Answer): string[] =>
+  Object.keys(headers).filter((name) => name.startsWith('access-control'));
+
+describe('A browser on another site', () => {
+  const preflight = {origin: 'https://app.example.com', 'access-control-request-method': 'GET'};
+
+  test('asks in vain whether it may send a request, and is told why and what to do', async () => {
+    const answer = await ask('/thing', {method: 'OPTIONS', headers: preflight});
+    expect([answer.status, typeOf(answer), answer.headers.allow]).toEqual([
+      405,
+      'method-not-allowed',
+      'GET, HEAD, POST',
+    ]);
+    expect(answer.body.detail).toMatch(
+      /^This API answers no browser of another site \(CORS\).+Call it from your own server/,
+    );
+    expect(corsOf(answer)).toEqual([]);
+  });
+
+  test('may read no answer to a request that needs no such question', async () => {
+    const answer = await ask('/own', {key: makeKey('cors', 'cors'), headers: preflight});
+    expect([answer.status, corsOf(answer)]).toEqual([200, []]);
+  });
+
+  test('is not named to a program that asks for the methods of a path', async () => {
+    expect((await ask('/thing', {method: 'OPTIONS'})).body.detail).toBe('This path answers GET, HEAD, POST.');
+  });
+});
+
 describe('What the rules of Kubernetes refuse is told in their own words,', () => {
   test.each([
     ['a hostname', '"192.0.2.1": ', 'must be a hostname, not an IP address: create a DNS name for it and give that'],

@@ -201,9 +201,7 @@ describe('errors', () => {
   test('the wait comes from the header, or from the Status', () => {
     expect(retryAfterMs(new ApiError({status: 429, body: 'slow down', retryAfter: '3'}))).toBe(3000);
     expect(retryAfterMs(status(500, 'ServerTimeout', {retryAfterSeconds: 2}))).toBe(2000);
-    expect(
-      retryAfterMs(new ApiError({status: 429, body: '', retryAfter: 'Wed, 21 Oct 2026 07:28:00 GMT'})),
-    ).toBeUndefined();
+    expect(retryAfterMs(new ApiError({status: 429, body: '', retryAfter: 'soon'}))).toBeUndefined();
     expect(retryAfterMs(new Error('x'))).toBeUndefined();
   });
 

@@ -112,7 +112,8 @@ describe('The redirector', () => {
     ['no host, in HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n', 404],
     ['an unknown host', 'GET / HTTP/1.1\r\nHost: nobody.example.com\r\nConnection: close\r\n\r\n', 404],
     ['no HTTP', 'hello\r\n\r\n', 400],
-    ['a head of 40 KB', `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: old.example.com\r\n\r\n`, 431],
+    ['a head of 70 KB', `GET /${'x'.repeat(70_000)} HTTP/1.1\r\nHost: old.example.com\r\n\r\n`, 431],
+    ['two hosts', 'GET / HTTP/1.1\r\nHost: old.example.com\r\nHost: b\r\nConnection: close\r\n\r\n', 400],
     [
       'a loop',
       'GET / HTTP/1.1\r\nHost: docs.example.com\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n',
@@ -130,6 +131,29 @@ describe('The redirector', () => {
     const said = await raw(port, bytes);
     expect(said).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(said).not.toMatch(/^location:/im);
+    const [head = '', body = ''] = said.split('\r\n\r\n');
+    expect(head).toMatch(/\r\ncontent-type: text\/plain/i);
+    expect(body).toMatch(/^[A-Z].+\.\n$/);
+  });
+
+  test('says how much it reads, and what to do', async () => {
+    const {port} = await started();
+    const said = await raw(port, `GET /${'x'.repeat(70_000)} HTTP/1.1\r\nHost: old.example.com\r\n\r\n`);
+    expect(said).toMatch(/\r\n\r\nThe path, .+ at most 64 KiB together\. Shorten the query.+\.\n$/);
+  });
+
+  test('keeps a query and cookies as long as sign-ins and old sites need them', async () => {
+    const {port} = await started();
+    const path = `/acs?SAMLRequest=${'x'.repeat(30_000)}`;
+    const head = `GET ${path} HTTP/1.1\r\nHost: old.example.com\r\nCookie: a=${'y'.repeat(30_000)}\r\n`;
+    const said = await raw(port, `${head}Connection: close\r\n\r\n`);
+    expect(said).toMatch(/^HTTP\/1\.1 308 /);
+    expect(said).toContain(`\r\nlocation: https://docs.example.com${path}\r\n`);
+  });
+
+  test('passes over an expectation that it does not know', async () => {
+    const {port} = await started();
+    expect(await send(port, {headers: {expect: 'wonders'}})).toMatchObject({status: 308});
   });
 
   test('never redirects a challenge of ACME', async () => {

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
 import {
+  aLabelAdvice,
   digest,
   formerProjectHost,
   isApexByName,
@@ -18,6 +19,40 @@ import {
 
 const l63 = 'a'.repeat(63);
 const name253 = `${`${l63}.`.repeat(3)}${'a'.repeat(61)}`;
+
+describe('A hostname with other characters than letters and digits', () => {
+  test.each([
+    ['an emoji', '💩.la', 'write 💩.la as xn--ls8h.la, '],
+    [
+      'an emoji in a label with letters',
+      'shop-🍕.example.com',
+      'write shop-🍕.example.com as xn--shop--0q93d.example.com, ',
+    ],
+    ['an emoji with its variation', 'i❤️.ws', 'write i❤.ws as xn--i-7iq.ws, '],
+    ['a flag of two letters', '🇩🇪.example', 'write 🇩🇪.example as xn--h77hc.example, '],
+    ['a joiner that its script needs', 'क्\u200dष.example', 'write क्\u200dष.example as xn--11b2ezcw70k.example, '],
+    ['an ideographic full stop', '例え。テスト', 'write 例え.テスト as xn--r8jz45g.xn--zckzah, '],
+  ])('is written in its ASCII form: %s', (_, written, advice) => {
+    expect(aLabelAdvice(written)).toBe(
+      `${advice}the ASCII form, which DNS uses and most browsers show: it is accepted`,
+    );
+    expect(normalise(normalise(written)!)).toBe(normalise(written));
+  });
+
+  test.each([
+    ['joined emoji', '👨‍👩‍👧.example'],
+    ['a mark that turns the direction', 'docs\u202e.example'],
+    ['an emoji in a URL', 'https://💩.la'],
+  ])('is another one where it has none: %s', (_, written) => {
+    expect(aLabelAdvice(written)).toBe(
+      'joined emoji and invisible characters have no ASCII form (UTS #46), so choose another hostname',
+    );
+  });
+
+  test.each(['docs.example.com', 'bücher.example', 'my_docs.example.com', 'xn--ls8h.la'])('is not %s', (written) => {
+    expect(aLabelAdvice(written)).toBeUndefined();
+  });
+});
 
 describe('The normal form', () => {
   test.each([

@@ -75,7 +75,7 @@ describe("The names in customers' code", () => {
       DnsZone Domains DomainsSummary EndedSessions FieldError Hostname HostnameRedirect HostnameSettings KeyRotation
       KeyUsage NamespaceUsage NewApiKey NewHostname NewRateLimit NewSignInLink Plan PlanDomains Problem Project
       ProjectPage RateLimit RateLimitUsage Redirect RequestedCheck RequestedDomains RequestedReissue Session SessionOwner SessionPage
-      SignInLink Usage UsagePage WindowUsage`.split(/\s+/),
+      SignInLink TakenOverField Usage UsagePage WindowUsage`.split(/\s+/),
     );
   });
 

@@ -1,0 +1,119 @@
+/**
+ * Answers of HTTP servers to bytes that are not a request, or too large for one. Node.js by itself sends a status without a body, and
+ * without the headers that a server promises.
+ */
+import {maxHeaderSize, STATUS_CODES} from 'node:http';
+import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import type {Socket} from 'node:net';
+
+/** What is wrong, and what to do, for whoever sent the request. */
+export interface BrokenRequest {
+  status: 400 | 408 | 413 | 431;
+  detail: string;
+  /** Of the client or the last proxy; no header of the request can be believed. */
+  address: string;
+}
+
+export interface BrokenAnswer {
+  status: number;
+  /** Beside Connection, Content-Length and Date. Nothing in them may come from the request. */
+  headers: Readonly<Record<string, string | number>>;
+  body: string;
+}
+
+/** Time in which a client that continues to send can read its answer. Unread bytes would reset a connection that closes (RFC 9112, 9.6). */
+const lingerMs = 2000;
+/** Node.js has no option for this limit (src/node_http_parser.cc). */
+const chunkExtensionBytes = 16 << 10;
+
+type Asked = [IncomingMessage, ServerResponse];
+
+/**
+ * Answers each broken request of a server with `answerTo`, once, and closes its connection:
+ *
+ *   no request before it, or all are answered    the answer
+ *   behind a request without its answer          that answer, then the end: the client would take ours for it
+ *   in the body of a request                     the answer, or only the end if that request's own answer has begun
+ */
+export function answerBrokenRequests(server: Server, answerTo: (broken: BrokenRequest) => BrokenAnswer): void {
+  const newest = new WeakMap<Socket, Asked>();
+  const handled = new WeakSet<Socket>();
+  server.on('request', (request, response) => newest.set(request.socket, [request, response]));
+  server.on('clientError', (error: Error & {code?: string}, duplex) => {
+    const socket = duplex as Socket;
+    // All further bytes are errors, too. They are read and dropped.
+    if (handled.has(socket)) return;
+    handled.add(socket);
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const [request, response] = newest.get(socket) ?? [];
+    if (request?.complete && !response!.writableFinished)
+      return void response!.once('close', () => socket.destroySoon());
+    if (request?.complete === false && response!.headersSent) return void socket.destroy();
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+    socket.end(bytesOf(answerTo({...faultOf(error, server), address: socket.remoteAddress ?? ''})));
+  });
+}
+
+function bytesOf({status, headers, body}: BrokenAnswer): string {
+  const lines = Object.entries({
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    date: new Date().toUTCString(),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
+}
+
+function faultOf(
+  {code, reason}: Error & {code?: string; reason?: string},
+  server: Server,
+): Omit<BrokenRequest, 'address'> {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        status: 431,
+        detail:
+          `The path, the query and the headers of a request have at most ${kib(headerLimitOf(server))} together. ` +
+          'Shorten the query, or send fewer cookies and headers; in a browser, delete the cookies of this site.',
+      };
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return {
+        status: 413,
+        detail: `The chunk extensions of a body have at most ${kib(chunkExtensionBytes)}. Send chunks without extensions.`,
+      };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return {
+        status: 408,
+        detail:
+          `The request took too long: its headers may take ${server.headersTimeout / 1000} s to arrive, and all of it ` +
+          `${server.requestTimeout / 1000} s. Send it again on a new connection.`,
+      };
+    default:
+      // llhttp's reason is one of its constants, so nothing of the request is in it.
+      return {
+        status: 400,
+        detail:
+          `This is not a valid HTTP request${reason === undefined ? '' : ` (${reason})`}. ` +
+          'Correct it, or send it with another client.',
+      };
+  }
+}
+
+const kib = (bytes: number): string => `${bytes / 1024} KiB`;
+
+/** Node.js keeps the option at the server; its types do not say so. */
+const headerLimitOf = (server: Server & {maxHeaderSize?: number}): number => server.maxHeaderSize ?? maxHeaderSize;
+
+/**
+ * What is wrong with the header `Host`: HTTP/1.1 requires exactly one (RFC 9112, 3.2). With two, a proxy and a server could each believe
+ * another one. For servers with `requireHostHeader: false`, because Node's own answer has no body.
+ */
+export function hostFault({
+  headersDistinct,
+  httpVersion,
+}: Pick<IncomingMessage, 'headersDistinct' | 'httpVersion'>): string | undefined {
+  const hosts = headersDistinct.host?.length ?? 0;
+  if (hosts > 1) return 'The request has more than one header `Host`.';
+  return hosts === 0 && httpVersion === '1.1' ? 'The request has no header `Host`.' : undefined;
+}

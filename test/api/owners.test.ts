@@ -1,0 +1,372 @@
+/**
+ * Who else wrote a CustomDomain or an ApiKey, by the real kubectl on a real API server, and what the API makes of it. docs/gitops.md has the
+ * table of these tools.
+ */
+import {execFile} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {ApiKey, CustomDomain} from '../../operator/api/foreign.ts';
+import type {AuditRecord} from '../../operator/http/audit.ts';
+import {apiKeys, customDomains} from '../../operator/resources/resources.ts';
+import type {ManagedFieldsEntry} from '../../operator/kube/objects.ts';
+import {eventually} from '../../cluster/cluster.ts';
+import {ApiWorld} from '../support/api-role.ts';
+import type {Answer, Ask} from '../support/http-client.ts';
+import {bin} from '../support/kube-server.ts';
+import {readPage, root, scriptsOf} from '../support/pages.ts';
+
+let world: ApiWorld;
+let key: string;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'doorplate-owners-'));
+  world = await ApiWorld.start();
+  const [cert, admin] = ['admin.crt', 'admin.key'].map((name) => join(world.server.dir, name));
+  writeFileSync(join(folder, 'kubeconfig'), world.server.kubeconfig({'client-certificate': cert, 'client-key': admin}));
+  await world.tenant('acme', 'huge');
+  key = await world.key('acme', 'ci', {scopes: ['domains:read', 'domains:write', 'keys:write', 'audit:read']});
+});
+afterAll(async () => {
+  await world?.stop();
+  rmSync(folder, {recursive: true});
+});
+
+interface Ended {
+  code: number;
+  said: string;
+}
+/** A script of shell as an administrator runs it in the namespace of the tenant. */
+function sh(script: string): Promise<Ended> {
+  const path = `${join(root, 'operator/cli')}:${bin}:${process.env.PATH}`;
+  const env = {...process.env, HOME: folder, PATH: path, KUBECONFIG: join(folder, 'kubeconfig')};
+  return new Promise((resolve) => {
+    execFile('bash', ['-euo', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
+      resolve({code: error ? Number(error.code) : 0, said: stdout + stderr}),
+    );
+  });
+}
+async function run(script: string): Promise<string> {
+  const {code, said} = await sh(script);
+  expect([script, code, code === 0 ? '' : said]).toEqual([script, 0, '']);
+  return said;
+}
+
+const ask = (path: string, options: Ask = {}): Promise<Answer> => world.ask(`/v1/projects${path}`, {key, ...options});
+const read = async (name: string): Promise<CustomDomain> => (await world.client.get(customDomains, `acme/${name}`))!;
+const owners = (object: CustomDomain | ApiKey): ManagedFieldsEntry[] =>
+  (object.metadata as {managedFields?: ManagedFieldsEntry[]}).managedFields ?? [];
+const specOwners = (object: CustomDomain | ApiKey): string[] =>
+  owners(object).flatMap(({manager = '', fieldsV1 = {}, subresource}) =>
+    'f:spec' in fieldsV1 && !subresource ? [manager] : [],
+  );
+const add = (name: string, label: string): Promise<Answer> =>
+  ask(`/${name}/domains`, {method: 'POST', body: {hostname: `${label}.${name}.example.com`}});
+
+/** A project whose domains the API made: `www` is the primary, `old` redirects. */
+async function made(name: string): Promise<void> {
+  await world.project('acme', name, {
+    observedGeneration: 1,
+    host: `${name}.apps.platform.test`,
+    url: `https://${name}.apps.platform.test`,
+    firstDeployTime: '2026-11-01T00:00:00Z',
+  });
+  await eventually('the API knows the project', async () => (await ask(`/${name}`)).body.deployed === true);
+  for (const label of ['www', 'old']) expect((await add(name, label)).status).toBe(201);
+}
+
+/** The API's cache has the newest version of the object. */
+async function seen(name: string): Promise<void> {
+  const {uid, generation} = (await read(name)).metadata;
+  await eventually(
+    'the API has seen it',
+    async () => (await ask(`/${name}/domains`)).body.version === `${uid}.${generation}`,
+  );
+}
+
+const recordOf = (answer: Answer): Promise<AuditRecord> =>
+  eventually('the record is there', async () => {
+    const {items} = (await world.ask('/v1/audit?limit=500', {key})).body as {items: AuditRecord[]};
+    return items.find(({requestId}) => requestId === answer.headers['x-request-id']) ?? false;
+  });
+
+const manifest = (name: string): string => {
+  const spec = {projectRef: {name}, primary: `git.${name}.example.com`};
+  const metadata = {name, namespace: 'acme', labels: {team: 'shop'}};
+  return JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain', metadata, spec});
+};
+
+/** An editor that sets the primary. */
+const editing = (hostname: string): string => `KUBE_EDITOR="sed -i 's/primary: .*/primary: ${hostname}/'"`;
+const patching = (name: string, spec: object, more = ''): string =>
+  `kubectl patch customdomain ${name} -n acme --type merge ${more} -p '${JSON.stringify({spec})}'`;
+
+describe('A person who changes a field of what the API made', () => {
+  test.each<[string, (name: string, hostname: string) => string]>([
+    ['edit', (name, hostname) => `${editing(hostname)} kubectl edit customdomain ${name} -n acme`],
+    ['patch', (name, primary) => patching(name, {primary})],
+  ])(
+    'by kubectl %s leaves the domains changeable, and the next change takes over that field alone',
+    async (how, script) => {
+      const name = `visit-${how}`;
+      await made(name);
+      await run(`kubectl label customdomain ${name} -n acme ticket=4711`);
+      await run(script(name, `help.${name}.example.com`));
+      await seen(name);
+      expect(specOwners(await read(name)).toSorted()).toEqual(['doorplate-api', `kubectl-${how}`]);
+      expect((await ask(`/${name}/domains`)).body.managedBy).toBeNull();
+
+      const answer = await add(name, 'new');
+      const field = {field: 'primary', before: `help.${name}.example.com`, after: `help.${name}.example.com`};
+      expect(answer).toMatchObject({status: 201, body: {role: 'RedirectSource', tookOver: [field]}});
+      expect(await recordOf(answer)).toMatchObject({action: 'hostname.add', tookOver: [field]});
+      const {spec, metadata} = await read(name);
+      expect([spec.primary, spec.redirects?.map(({from}) => from.split('.')[0]), metadata.labels]).toEqual([
+        `help.${name}.example.com`,
+        ['old', 'new'],
+        {ticket: '4711'},
+      ]);
+      expect(specOwners(await read(name))).toEqual(['doorplate-api']);
+      expect(world.log.some((line) => line.includes(`"formerOwners":["kubectl-${how}"]`))).toBe(true);
+      expect(JSON.stringify([answer.body, await recordOf(answer)])).not.toContain('kubectl');
+      // The next change takes nothing over.
+      const next = await add(name, 'next');
+      expect([next.status, next.body.tookOver, (await recordOf(next)).tookOver]).toEqual([201, undefined, undefined]);
+    },
+  );
+
+  test('and takes it back locks nothing', async () => {
+    await made('back');
+    await run(patching('back', {primary: 'wrong.back.example.com'}));
+    await run(patching('back', {primary: 'www.back.example.com'}));
+    await seen('back');
+    expect((await ask('/back/domains')).body.managedBy).toBeNull();
+    // It changes nothing, but the API owns the field again, and that is on record.
+    const answer = await ask('/back/domains/old.back.example.com', {method: 'PUT', body: {}});
+    expect(answer.status).toBe(200);
+    expect((await recordOf(answer)).tookOver).toMatchObject([{field: 'primary'}]);
+    expect(specOwners(await read('back'))).toEqual(['doorplate-api']);
+    const moved = await ask('/back/domains/old.back.example.com/make-primary', {method: 'POST'});
+    expect([moved.status, (await read('back')).spec.primary]).toEqual([200, 'old.back.example.com']);
+  });
+
+  test('by a redirect that was added is obeyed when the redirect is removed through the API', async () => {
+    await made('added');
+    const redirects = ['old', 'extra'].map((label) => ({from: `${label}.added.example.com`, status: 302}));
+    await run(patching('added', {redirects}));
+    await seen('added');
+    const answer = await ask('/added/domains/extra.added.example.com', {method: 'DELETE'});
+    expect(answer.status).toBe(204);
+    expect((await read('added')).spec.redirects).toEqual([{from: 'old.added.example.com', status: 302}]);
+    expect((await recordOf(answer)).tookOver).toEqual([
+      {field: 'redirects[extra.added.example.com]', before: '302', after: null},
+      {field: 'redirects[old.added.example.com]', before: '302', after: '302'},
+    ]);
+  });
+
+  test('is not in the way of a dry run, which takes nothing over', async () => {
+    await made('trial');
+    await run(patching('trial', {primary: 'help.trial.example.com'}));
+    await seen('trial');
+    const before = await read('trial');
+    const path = '/trial/domains?dryRun=true';
+    expect((await ask(path, {method: 'POST', body: {hostname: 'x.trial.example.com'}})).status).toBe(200);
+    expect(await read('trial')).toEqual(before);
+  });
+
+  test('of a key locks neither its rotation nor its end', async () => {
+    await world.key('acme', 'visited');
+    await run(`kubectl patch apikey visited -n acme --type merge -p '{"spec":{"scopes":["domains:read"]}}'`);
+    await eventually('the API knows it', async () =>
+      (await world.ask('/v1/keys', {key})).body.items.some(
+        ({name, scopes}: {name: string; scopes: string[]}) => name === 'visited' && scopes.length === 1,
+      ),
+    );
+    expect((await world.ask('/v1/keys/visited/rotate', {key, method: 'POST', body: {}})).status).toBe(200);
+    expect((await world.ask('/v1/keys/visited', {key, method: 'DELETE'})).status).toBe(204);
+  });
+});
+
+describe('An owner of labels and annotations alone', () => {
+  test.each([
+    ['label', 'team=shop'],
+    ['annotate', 'note=hello'],
+  ])('by kubectl %s changes nothing for the API, and keeps them', async (how, pair) => {
+    const name = `meta-${how}`;
+    await made(name);
+    await run(`kubectl ${how} customdomain ${name} -n acme ${pair}`);
+    const answer = await add(name, 'new');
+    expect([answer.status, answer.body.tookOver]).toEqual([201, undefined]);
+    const {labels, annotations} = (await read(name)).metadata;
+    expect(JSON.stringify({labels, annotations})).toContain(pair.split('=')[1]);
+  });
+});
+
+/** How others come to own fields of the spec. */
+const applying = (name: string, manager?: string): string =>
+  `kubectl apply --server-side --force-conflicts ${manager ? `--field-manager=${manager}` : ''} -f - <<< '${manifest(name)}'`;
+const tools: [string, string, (name: string) => string][] = [
+  ['kubectl apply', 'kubectl-client-side-apply', (name) => `kubectl apply -f - <<< '${manifest(name)}'`],
+  ['kubectl apply --server-side', 'kubectl', (name) => applying(name)],
+  [
+    'kubectl replace',
+    'kubectl-replace',
+    (name) => `kubectl get customdomain ${name} -n acme -o json | sed s/www/changed/ | kubectl replace -f -`,
+  ],
+  [
+    'a script with kubectl patch --field-manager',
+    'deploy-script',
+    (name) => patching(name, {primary: `x.${name}.example.com`}, '--field-manager=deploy-script'),
+  ],
+  ['Argo CD', 'argocd-controller', (name) => applying(name, 'argocd-controller')],
+  ['Flux', 'kustomize-controller', (name) => applying(name, 'kustomize-controller')],
+  ['Helm', 'helm', (name) => applying(name, 'helm')],
+];
+const nameOf = (tool: string): string => `t${tools.findIndex(([each]) => each === tool)}`;
+const isManaged = (name: string): Promise<boolean> =>
+  eventually('the API has seen it', async () => (await ask(`/${name}/domains`)).body.managedBy !== null, 20_000);
+
+describe('Every other owner of the spec', () => {
+  test.each(tools)('%s keeps the domains read-only until they are released', async (tool, manager, script) => {
+    const name = nameOf(tool);
+    await made(name);
+    await run(script(name));
+    await isManaged(name);
+    const owned = (await ask(`/${name}/domains`)).body;
+    expect(owned.managedBy).toBe("your platform's configuration");
+    const refused = await add(name, 'new');
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        type: 'https://doorplate.dev/problems/managed-elsewhere',
+        detail:
+          "These domains are managed by your platform's configuration, not by this API: another program wrote them and may write them " +
+          'again. Change them where they come from, or ask the platform to hand them back to this API.',
+      },
+    });
+    expect(JSON.stringify([owned, refused.body])).not.toContain(manager);
+    expect(world.log.some((line) => line.includes(`"manager":"${manager}"`))).toBe(true);
+
+    const before = await read(name);
+    const object = `The CustomDomain ${name} in the namespace acme`;
+    expect(await run(`kubectl doorplate release ${name} -n acme --dry-run`)).toBe(
+      `${object} would be the API's. Former owner: ${manager}.\nNothing was written.\n`,
+    );
+    expect(await read(name)).toEqual(before);
+    expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(
+      `${object} is the API's again. Former owner: ${manager}.\n`,
+    );
+    expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(`${object} is the API's already.\n`);
+    const after = await read(name);
+    expect([after.spec, after.metadata.labels, specOwners(after)]).toEqual([
+      before.spec,
+      before.metadata.labels,
+      ['doorplate-api'],
+    ]);
+    await eventually('the API has seen it', async () => (await add(name, 'new')).status !== 409, 20_000);
+    const {spec, metadata} = await read(name);
+    expect([spec.redirects?.at(-1)?.from, metadata.labels]).toEqual([
+      `new.${name}.example.com`,
+      before.metadata.labels,
+    ]);
+  });
+
+  test('a visit does not open what kubectl made', async () => {
+    await world.project('acme', 'foreign');
+    await run(`kubectl create -f - <<< '${manifest('foreign')}'`);
+    await run(patching('foreign', {primary: 'help.foreign.example.com'}));
+    await isManaged('foreign');
+    expect((await add('foreign', 'new')).status).toBe(409);
+    expect((await read('foreign')).spec).toEqual({projectRef: {name: 'foreign'}, primary: 'help.foreign.example.com'});
+  });
+
+  test('of a key keeps its rotation away, without its name, until it is released', async () => {
+    await world.key('acme', 'gitkey');
+    const {spec} = (await world.client.get(apiKeys, 'acme/gitkey'))!;
+    const object = {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'ApiKey',
+      metadata: {name: 'gitkey', namespace: 'acme'},
+      spec,
+    };
+    await run(`kubectl apply --server-side --field-manager=secret-name -f - <<< '${JSON.stringify(object)}'`);
+    const rotate = (): Promise<Answer> =>
+      world.ask('/v1/keys/gitkey/rotate', {key, method: 'POST', body: {dropPrevious: true}});
+    const comesTo = (status: number): Promise<Answer> =>
+      eventually(
+        'the API has seen it',
+        async () => {
+          const answer = await rotate();
+          return answer.status === status && answer;
+        },
+        20_000,
+      );
+    const refused = await comesTo(409);
+    expect(refused.body.detail).toContain("The key gitkey is managed by your platform's configuration");
+    expect(JSON.stringify(refused.body)).not.toContain('secret-name');
+    await run('kubectl doorplate release apikey/gitkey -n acme');
+    await comesTo(200);
+  });
+});
+
+describe('kubectl doorplate release', () => {
+  test.each([
+    ['Argo CD', 'annotate', 'argocd.argoproj.io/tracking-id', 'argocd-controller'],
+    ['Argo CD', 'label', 'app.kubernetes.io/instance', 'argocd-controller'],
+    ['Flux', 'label', 'kustomize.toolkit.fluxcd.io/name', 'kustomize-controller'],
+    ['Helm', 'annotate', 'meta.helm.sh/release-name', 'helm'],
+  ])(
+    'refuses what %s marks as its own (kubectl %s %s), and says how to remove the mark',
+    async (tool, verb, mark, manager) => {
+      const name = `${verb}-${manager}`;
+      await world.project('acme', name);
+      await run(applying(name, manager));
+      await run(`kubectl ${verb} customdomain ${name} -n acme ${mark}=x`);
+      const before = await read(name);
+      const remove = `kubectl ${verb} customdomain ${name} -n acme ${mark}-`;
+      expect(await sh(`kubectl doorplate release ${name} -n acme`)).toEqual({
+        code: 1,
+        said:
+          `The CustomDomain ${name} in the namespace acme was not handed back: ${tool} will write it again (${mark}). Take it out of ` +
+          `${tool} first, without deleting the object, then remove the mark: ${remove}\n`,
+      });
+      expect(await read(name)).toEqual(before);
+      await run(remove);
+      await run(`kubectl doorplate release ${name} -n acme`);
+    },
+  );
+
+  test.each([
+    ['nothing', 'there is no CustomDomain nothing in the namespace acme'],
+    ['apikey/nothing', 'there is no ApiKey nothing in the namespace acme'],
+  ])('of %s says that it does not exist', async (word, says) => {
+    const {code, said} = await sh(`kubectl doorplate release ${word} -n acme`);
+    expect([code, said]).toEqual([1, expect.stringContaining(says)]);
+  });
+
+  test('takes no file that does not say who owned its objects', async () => {
+    const {code, said} = await sh(`kubectl doorplate release -f - <<< '${manifest('x')}'`);
+    expect([code, said]).toEqual([
+      1,
+      'error: - does not say who owned its objects: save them with kubectl get --show-managed-fields\n',
+    ]);
+  });
+});
+
+test('After a restore by docs/backup.md customers change by the API what they made there, and nothing else', async () => {
+  await made('restored');
+  await world.key('acme', 'saved');
+  await world.project('acme', 'in-git');
+  await run(applying('in-git', 'kustomize-controller'));
+  await isManaged('in-git');
+  const [save, ...restore] = scriptsOf(readPage('docs/backup.md'), 'api-server').map(({text}) => text);
+  await run(save!);
+  await run('kubectl delete customdomain restored in-git -n acme && kubectl delete apikey saved -n acme');
+  for (const script of restore) await run(script);
+  await eventually('the API has seen it', async () => (await add('restored', 'new')).status === 201, 20_000);
+  const objects = [await read('restored'), (await world.client.get(apiKeys, 'acme/saved'))!, await read('in-git')];
+  expect(objects.map(specOwners)).toEqual([['doorplate-api'], ['doorplate-api'], ['kubectl-client-side-apply']]);
+  expect((await world.ask('/v1/keys/saved/rotate', {key, method: 'POST', body: {}})).status).toBe(200);
+  expect((await add('in-git', 'new')).status).toBe(409);
+});
