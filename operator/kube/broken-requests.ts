@@ -28,8 +28,14 @@ const chunkExtensionBytes = 16 << 10;
 
 type Asked = [IncomingMessage, ServerResponse];
 
+/** A proxy's method (RFC 9110, 9.3.6). Node.js closes the connection without an answer. */
+const connectFault = {
+  status: 400,
+  detail: 'This server is not a proxy, and opens no tunnels (CONNECT). Send the request without a proxy.',
+} as const;
+
 /**
- * Answers each broken request of a server with `answerTo`, once, and closes its connection:
+ * Answers each broken request of a server, and each CONNECT, with `answerTo`, once, and closes its connection:
  *
  *   no request before it, or all are answered    the answer
  *   behind a request without its answer          that answer, then the end: the client would take ours for it
@@ -49,10 +55,19 @@ export function answerBrokenRequests(server: Server, answerTo: (broken: BrokenRe
     if (request?.complete && !response!.writableFinished)
       return void response!.once('close', () => socket.destroySoon());
     if (request?.complete === false && response!.headersSent) return void socket.destroy();
+    refuse(socket, faultOf(error, server));
+  });
+  server.on('connect', (_, duplex) => {
+    const socket = duplex as Socket;
+    // Nobody listens to this connection any more: not to what else comes, and not to its errors.
+    socket.on('error', () => socket.destroy()).resume();
+    refuse(socket, connectFault);
+  });
+  function refuse(socket: Socket, fault: Omit<BrokenRequest, 'address'>): void {
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(timer));
-    socket.end(bytesOf(answerTo({...faultOf(error, server), address: socket.remoteAddress ?? ''})));
-  });
+    socket.end(bytesOf(answerTo({...fault, address: socket.remoteAddress ?? ''})));
+  }
 }
 
 function bytesOf({status, headers, body}: BrokenAnswer): string {
@@ -88,6 +103,11 @@ function faultOf(
         detail:
           `The request took too long: its headers may take ${server.headersTimeout / 1000} s to arrive, and all of it ` +
           `${server.requestTimeout / 1000} s. Send it again on a new connection.`,
+      };
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return {
+        status: 400,
+        detail: 'This server answers HTTP/1.1, and not HTTP/2 without TLS. Send the request by HTTP/1.1.',
       };
     default:
       // llhttp's reason is one of its constants, so nothing of the request is in it.

@@ -93,6 +93,8 @@ const zones = {
       'split IN NS ns2',
       'six IN NS ns6',
       'lame IN NS ns2',
+      'recursor IN A 127.0.0.61',
+      'resolved IN NS recursor',
       'dead IN NS nobody',
       'half IN NS nobody',
       'half IN NS ns1',
@@ -192,6 +194,7 @@ const zones = {
   'xn--bcher-kva.test': {at: [first], records: [ns1, cname]},
   'split.test@127.0.0.51': {at: [first], records: [ns1, ns2, cname]},
   'split.test@127.0.0.52': {at: [second], records: [ns1, ns2, 'else IN A 192.0.2.1']},
+  'resolved.test': {at: [first], records: ['@ IN NS recursor.test.', cname]},
   'six.test': {
     at: [six],
     records: ['@ IN NS ns6.test.', cname, 'only IN AAAA 2001:db8::9', `_doorplate-challenge.only IN TXT "${token}"`],
@@ -571,6 +574,19 @@ describe('A check of', () => {
       },
     ],
     ['a zone whose server refuses', 'docs.lame.test', {kind: 'Unknown', reason: 'AuthoritativeFailure'}],
+    [
+      'a zone whose name server is a resolver, which answers without AA',
+      'docs.resolved.test',
+      {
+        kind: 'Unknown',
+        reason: 'AuthoritativeFailure',
+        message:
+          'docs.resolved.test could not be checked: the name servers of resolved.test, recursor.test (127.0.0.61), answered without ' +
+          'authority (no AA flag): they do not serve this zone themselves. At the registrar, enter the name servers of the DNS provider ' +
+          'that has the zone, or have the provider set the zone up at these. Needed there: CNAME docs -> ' +
+          `${target} in resolved.test, TTL 3600.`,
+      },
+    ],
     ['a zone whose server is dead', 'docs.dead.test', {kind: 'Unknown', reason: 'AuthoritativeUnreachable'}],
     [
       'a signed zone whose parent vouches for another key',

@@ -233,7 +233,8 @@ export class Servers {
         'server:',
         `  interface: ${address}`,
         `  port: ${this.port}`,
-        '  access-control: 127.0.0.0/8 allow',
+        // Questions without RD, too: some delegations name a resolver.
+        '  access-control: 127.0.0.0/8 allow_snoop',
         `  directory: "${this.folder}"`,
         '  chroot: ""',
         '  username: ""',

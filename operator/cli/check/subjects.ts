@@ -98,13 +98,14 @@ function hostnamesIn(spec: unknown): string[] {
   return [primary, ...sources].filter((name) => typeof name === 'string');
 }
 
+const normal = (written: string): string => normalise(written) ?? written;
+
 /** A Project's CustomDomain with additional hostnames: the existing one, or a new one with the Project's name. */
 export function withHostnames(
   hostnames: readonly string[],
   {namespace, project, standing}: {namespace: string; project: string; standing: CustomDomain | undefined},
 ): Subject {
   const domain = standing ?? newDomain(hostnames, {namespace, project});
-  const normal = (written: string): string => normalise(written) ?? written;
   const has = new Set([domain.spec.primary, ...(domain.spec.redirects ?? []).map(({from}) => from)].map(normal));
   const more = hostnames.filter((hostname) => !has.has(normal(hostname)));
   const redirects = [...(domain.spec.redirects ?? []), ...more.map((from) => ({from, status: 301 as const}))];

@@ -9,7 +9,7 @@ import {reissue} from './reissuing.ts';
 import type {PlannedHost} from './stages.ts';
 import {stalledAt} from './finish.ts';
 import {reasonOf} from '../reasons/reasons.ts';
-import {ownRecords} from '../verification/method.ts';
+import {originOverHttps, ownRecords} from '../verification/method.ts';
 import {canVerifyByTxt, sayRecords, txtRecord} from '../verification/records.ts';
 import {nextEdgeLook} from '../schedule.ts';
 import {tell, writeErrorRetryMs} from '../status/write-error.ts';
@@ -169,7 +169,7 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
     : 'Switch the CDN off for this name, so that visitors reach this platform without it';
   const message =
     `${sayServed(host).message} It is behind a CDN now, which hides what proved it. ` +
-    `${remedy}, so that it is proven again.`;
+    `${remedy}, so that it is proven again. ${originOverHttps('The CDN')}`;
   return say('Live', {reason: 'ServedBehindCDN', message});
 }
 

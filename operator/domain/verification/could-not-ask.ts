@@ -35,6 +35,15 @@ export function couldNotAsk(
   }
   const servers = serverNames(seen.findings);
   const who = servers === '' ? `the name servers of ${zone}` : `the name servers of ${zone}, ${servers},`;
+  if (failures.join() === 'NotAuthoritative') {
+    return {
+      reason: 'AuthoritativeFailure',
+      message:
+        `${name} could not be checked: ${who} answered without authority (no AA flag): they do not serve this zone themselves. ` +
+        'At the registrar, enter the name servers of the DNS provider that has the zone, or have the provider set the zone up at ' +
+        `these. Needed there: ${wanted}.`,
+    };
+  }
   return failures.every((f) => unreachable.has(f))
     ? {
         reason: 'AuthoritativeUnreachable',

@@ -214,3 +214,7 @@ export const replaceForAll = (above: string, wanted: string) =>
 
 /** What following an instruction changes for visitors. Begins with a semicolon. */
 export const thenHere = (from: string) => `; visitors then reach this platform in place of ${from}`;
+
+/** Over plain HTTP the edge redirects to HTTPS, which the CDN asks for over plain HTTP again. */
+export const originOverHttps = (it: string): string =>
+  `${it} must connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible); otherwise visitors are redirected without end.`;

@@ -9,7 +9,7 @@ import {shown} from '../hostnames/hostname.ts';
 import {addressesOf, besideOthers, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
 import {cname} from './cname.ts';
 import type {Case, Finding, VerificationMethod, Refuted, VerificationRules} from './method.ts';
-import {bounded, refuted, ownRecords, replaceForAll, thenHere, wildcardWords} from './method.ts';
+import {bounded, originOverHttps, refuted, ownRecords, replaceForAll, thenHere, wildcardWords} from './method.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
 import {canVerifyByTxt, challengeName, sayRecords, txtRecord} from './records.ts';
 import {capitalised, printable} from '../text.ts';
@@ -106,7 +106,9 @@ function behind(c: Case, found: Finding, cdn: Cdn): Refuted {
       ? `create ${wanted}${instead}${thenHere(cdn.name)}`
       : `switch ${cdn.name} off for this name and create ${wanted}, so that visitors reach this platform without it`;
   const proof = `${ownRecordsFirst(c, found)} ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
-  const message = canVerifyByTxt(question) ? `${is} ${proof}; or ${plain}.` : `${is} ${capitalised(plain)}.`;
+  const message = canVerifyByTxt(question)
+    ? `${is} ${proof}; or ${plain}. ${originOverHttps(`If ${cdn.name} stays, it`)}`
+    : `${is} ${capitalised(plain)}.`;
   return refutedAtCdn(c, found, cdn, 'BehindCDN', message);
 }
 

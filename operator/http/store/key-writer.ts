@@ -107,5 +107,5 @@ export class KeyWriter {
 
 function refuseForeign({managedBy, metadata: {name}}: OwnedKey): void {
   if (managedBy === undefined) return;
-  throw new ManagedElsewhere(`The key ${name} is`, managedBy);
+  throw new ManagedElsewhere(`The key ${name}`, managedBy);
 }

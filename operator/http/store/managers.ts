@@ -103,15 +103,15 @@ function union(a: FieldSet, b: FieldSet): FieldSet {
 /** The manager of what another program wrote, as customers read it. The name of the field manager is for the log alone. */
 export const platformConfiguration = "your platform's configuration";
 
-/** The refusal of a change that another program would undo. `what`: `These domains are`. `manager` is for the platform's log alone. */
+/** The refusal of a change that another program would undo. `what`: `The key ci`. `manager` is for the platform's log alone. */
 export class ManagedElsewhere extends Problem {
   readonly manager: string;
 
   constructor(what: string, manager = 'unknown') {
     super(
       'managed-elsewhere',
-      `${what} managed by ${platformConfiguration}, not by this API: another program wrote them and may write them again. Change them ` +
-        'where they come from, or ask the platform to hand them back to this API.',
+      `${what} is managed by ${platformConfiguration}, not by this API: another program wrote it and may write it again. ` +
+        'Change it where it comes from, or ask the platform to hand it back to this API.',
       {manager: platformConfiguration},
     );
     this.manager = manager;

@@ -19,6 +19,9 @@ import {Problem} from '../problems.ts';
 import type {OwnedDomain, ObjectStore} from './store.ts';
 import {takenOver, type TakenOver} from './visits.ts';
 
+/** The subject of a refusal. */
+const theseDomains = "This project's list of domains";
+
 /** Asks the operator for a check at once; so do GitOps tools, by their own annotation. */
 const requestedAt = 'doorplate.dev/requestedAt';
 
@@ -84,8 +87,7 @@ export class DomainWriter {
         const again = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
         if (again && attempt < 3) continue;
         // Somebody writes the same fields again and again, so that each read comes too late.
-        if (isFieldManagerConflict(error))
-          throw new ManagedElsewhere('These domains are', fieldConflicts(error)[0]?.manager);
+        if (isFieldManagerConflict(error)) throw new ManagedElsewhere(theseDomains, fieldConflicts(error)[0]?.manager);
         throw error;
       }
     }
@@ -122,7 +124,7 @@ export class DomainWriter {
       });
     }
     const manager = domain && otherManager(ownersOf(domain));
-    if (manager !== undefined) throw new ManagedElsewhere('These domains are', manager);
+    if (manager !== undefined) throw new ManagedElsewhere(theseDomains, manager);
     return domain;
   }
 
@@ -176,8 +178,7 @@ export class DomainWriter {
     };
     const written = await this.#client.applyPatch(customDomains, intent, {
       fieldManager: apiFieldManager,
-      // A trial takes nothing over before: only fields of visitors are in its way.
-      force: dryRun,
+      force: false,
       dryRun,
     });
     if (!dryRun) this.#cache.observe(written);

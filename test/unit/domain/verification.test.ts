@@ -232,6 +232,24 @@ describe("The zone's own servers", () => {
         message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), failed (Refused). Mend the zone at the DNS provider. Needed there: ${create}.`,
       },
     ],
+    [
+      'answer without authority',
+      [dead('NotAuthoritative')],
+      {
+        kind: 'Unknown',
+        reason: 'AuthoritativeFailure',
+        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), answered without authority (no AA flag): they do not serve this zone themselves. At the registrar, enter the name servers of the DNS provider that has the zone, or have the provider set the zone up at these. Needed there: ${create}.`,
+      },
+    ],
+    [
+      'answer without authority, and fail',
+      [dead('NotAuthoritative'), dead('Refused', second)],
+      {
+        kind: 'Unknown',
+        reason: 'AuthoritativeFailure',
+        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), ns2.example.net (198.51.100.2), failed (NotAuthoritative, Refused). Mend the zone at the DNS provider. Needed there: ${create}.`,
+      },
+    ],
   ];
   test.each(rows)('%s', (_, findings, expected) => {
     expect(verdictOf(...findings)).toEqual({apex: false, ...expected});

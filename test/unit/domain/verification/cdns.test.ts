@@ -124,6 +124,9 @@ describe('The CDNs that are known', () => {
   });
 });
 
+const overHttps = (it: string) =>
+  `${it} must connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible); otherwise visitors are redirected without end.`;
+
 describe('A hostname behind a CDN', () => {
   test('is told both ways out: the TXT, or no CDN', () => {
     expect(judgeAuthoritative(subdomain, rules, seen(proxied, []))).toEqual({
@@ -135,7 +138,7 @@ describe('A hostname behind a CDN', () => {
       txt: {state: 'Missing', observed: []},
       oldAnswerSeconds: 300,
       apex: false,
-      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Create ${txt}, with ${target} as the origin at Cloudflare; or switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform without it.`,
+      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Create ${txt}, with ${target} as the origin at Cloudflare; or switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform without it. ${overHttps('If Cloudflare stays, it')}`,
     });
   });
 
@@ -152,7 +155,7 @@ describe('A hostname behind a CDN', () => {
     expect(mayBeWildcard(judgeAuthoritative(subdomain, rules, seen(proxied, [])))).toBe(true);
     expect(areAlike(seen(proxied), seen(proxied), rules)).toBe(true);
     expect(messageOf(judgeAuthoritative(subdomain, rules, wildcard))).toBe(
-      `docs.example.com is behind Cloudflare by the wildcard record *.example.com, which hides what would prove it. First give docs.example.com and *.docs.example.com the addresses of the wildcard, or the TXT would end the wildcard for them; then create ${txt}, with ${target} as the origin at Cloudflare; or create ${cname}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of Cloudflare.`,
+      `docs.example.com is behind Cloudflare by the wildcard record *.example.com, which hides what would prove it. First give docs.example.com and *.docs.example.com the addresses of the wildcard, or the TXT would end the wildcard for them; then create ${txt}, with ${target} as the origin at Cloudflare; or create ${cname}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of Cloudflare. ${overHttps('If Cloudflare stays, it')}`,
     );
   });
 
@@ -276,7 +279,7 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     const d = decide(first);
     expect(told(d)).toBe(`${docs} Live ServedBehindCDN Nobody`);
     expect(entryOf(d, docs)?.message.replace(token32, 'TOKEN')).toBe(
-      `${docs} is served over TLS. It is behind a CDN now, which hides what proved it. Create TXT _doorplate-challenge.docs -> TOKEN (TTL 3600) in the zone example.com, so that it is proven again.`,
+      `${docs} is served over TLS. It is behind a CDN now, which hides what proved it. Create TXT _doorplate-challenge.docs -> TOKEN (TTL 3600) in the zone example.com, so that it is proven again. ${overHttps('The CDN')}`,
     );
     expect(entryOf(d, docs)).not.toHaveProperty('servedUntil');
     expect(conditionLines(d)).toEqual(conditionLines(decide(live)));
