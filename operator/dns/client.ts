@@ -48,12 +48,12 @@ export interface DnsClientOptions {
   port?: number;
 }
 
-/** The records to ask for: CNAME and addresses ('Host'), TXT, or which of {@link OTHER_TYPES} exist. */
-export type DnsWanted = 'Host' | 'TXT' | 'OtherTypes';
+/** The records to ask for: CNAME and addresses ('Host'), TXT, HTTPS, or which of {@link OTHER_TYPES} exist. */
+export type DnsWanted = 'Host' | 'TXT' | 'HTTPS' | 'OtherTypes';
 
 const isServerFailure = (reply: Reply) => reply.kind === 'Failure' && reply.failure === 'ServerFailure';
 
-const firstTypes = {Host: 'CNAME', TXT: 'TXT', OtherTypes: OTHER_TYPES[0]} as const;
+const firstTypes = {Host: 'CNAME', TXT: 'TXT', HTTPS: 'HTTPS', OtherTypes: OTHER_TYPES[0]} as const;
 
 /** Maximum number of delegations followed from the first zone found down to the name's own zone. */
 const MOST_REFERRALS = 8;
@@ -83,7 +83,7 @@ export class DnsClient {
 
   /**
    * Finds the servers of the zone that contains `name`. Asks each (RD=0) for CNAME and, if none exists, for A and AAAA; or only for
-   * TXT, or for {@link OTHER_TYPES}. Only the zone cut is cached (60 s at most). Never rejects; ends with the inquiry.
+   * TXT or HTTPS, or for {@link OTHER_TYPES}. Only the zone cut is cached (60 s at most). Never rejects; ends with the inquiry.
    */
   async askAuthoritative(name: string, wanted: DnsWanted, inquiry?: Inquiry): Promise<DnsObservation> {
     const hostname = canonicalName(name);
@@ -225,7 +225,7 @@ export class DnsClient {
     const {wanted} = opts;
     const first = read(name, reply, {authoritative, wanted});
     const [target] = first.cname;
-    if (first.failure || !first.exists || wanted === 'TXT') return first;
+    if (first.failure || !first.exists || wanted === 'TXT' || wanted === 'HTTPS') return first;
     if (target !== undefined && !isAtOrBelow(target, opts.chainWithin)) return first;
     const types: readonly WireQuestion['type'][] =
       wanted === 'OtherTypes' ? OTHER_TYPES.slice(1) : target === undefined || !authoritative ? ['A', 'AAAA'] : ['A'];

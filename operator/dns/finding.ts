@@ -1,5 +1,6 @@
 /** Combines one server's replies about a name into a Finding. Pure: replies in, a Finding out. */
 import {isAtOrBelow} from './names.ts';
+import type {HttpsData} from './message.ts';
 import type {DnsAnswer, Failure, Record_, Reply, DnsServer} from './wire.ts';
 
 export interface DnsFinding {
@@ -18,6 +19,8 @@ export interface DnsFinding {
   txt?: string[] | undefined;
   /** Types of records at the name itself, if those beside addresses were asked for ({@link OTHER_TYPES}). Sorted. */
   types?: string[] | undefined;
+  /** HTTPS records at the name itself, if they were asked for. */
+  https?: HttpsData[] | undefined;
   /** The DNAME above the name from which the server made the CNAME (RFC 6672). */
   dname?: {name: string; target: string} | undefined;
   /** Further CNAME targets from the same server, in the chain's order. */
@@ -42,7 +45,7 @@ const MOST_HOPS = 8;
 export function read(
   name: string,
   reply: Reply,
-  opts: {authoritative: boolean; wanted?: 'Host' | 'TXT' | 'OtherTypes'},
+  opts: {authoritative: boolean; wanted?: 'Host' | 'TXT' | 'OtherTypes' | 'HTTPS'},
 ): DnsFinding {
   const nothing = {server: reply.server, exists: undefined, cname: [], a: [], aaaa: [], chain: []};
   if (reply.kind === 'Failure') return {...nothing, failure: reply.failure, detail: reply.detail};
@@ -68,6 +71,7 @@ export function read(
     a: texts(a),
     aaaa: texts(aaaa),
     ...(opts.wanted === 'TXT' && {txt: texts(txt)}),
+    ...(opts.wanted === 'HTTPS' && {https: at('HTTPS').flatMap(({https}) => https ?? [])}),
     chain: chainAfter(cname[0]?.data, reply.answers),
     negativeTtlSeconds: found.length === 0 && soa ? negativeTtl(soa) : undefined,
     ttlSeconds: shortestTtl(found),

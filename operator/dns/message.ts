@@ -21,13 +21,21 @@ export interface WireQuestion {
  * - SOA has its seven fields.
  * - CAA has flags, tag (lower case, as {@link printableOctets}) and value.
  * - TXT has its character-strings joined (as RFC 7208, 3.3 does).
- * - Other types have no data.
+ * - Other types have no data; HTTPS has `https`.
  */
 export interface Record_ {
   name: string;
   type: string;
   ttlSeconds: number;
   data: string;
+  /** Of an HTTPS record. */
+  https?: HttpsData;
+}
+
+/** What an HTTPS record says about where to connect (RFC 9460): its TargetName, '' for the name itself, and its address hints. */
+export interface HttpsData {
+  to: string;
+  hints: string[];
 }
 
 export interface Message {
@@ -144,7 +152,7 @@ const READ: Readonly<Record<number, {names: number; strings?: true}>> = {
   39: {names: 1}, // DNAME
   257: {names: 0}, // CAA
 };
-/** Types whose data is not read: only their presence matters. */
+/** Types whose data the codec does not read. */
 const PRESENCE: Readonly<Record<number, string>> = {15: 'MX', 33: 'SRV', [HTTPS]: 'HTTPS'};
 const OPT = 41;
 /** A type for private use (RFC 6895, 3.1): the codec leaves its data undecoded. */
@@ -234,8 +242,43 @@ function records(answers: packet.Answer[] | undefined, raw?: {data: Buffer[]; ty
     if (answer.type === 'OPT' || answer.class !== 'IN' || answer.flush) return [];
     const text = answer.type === 'CAA' && raw ? caaText(raw.data[i]!) : canonicalData(answer);
     const type = PRESENCE[raw?.types[i] ?? 0] ?? typeOf(answer);
-    return [{name: canonicalName(answer.name), type, ttlSeconds: ttl(answer.ttl), data: text}];
+    const https = type === 'HTTPS' && raw ? httpsData(raw.data[i]!) : undefined;
+    return [{name: canonicalName(answer.name), type, ttlSeconds: ttl(answer.ttl), data: text, ...(https && {https})}];
   });
+}
+
+/** Keys of address hints, with the bytes of an address (RFC 9460, 7.3). */
+const hintSizes = new Map([
+  [4, 4],
+  [6, 16],
+]);
+
+/**
+ * Reads an HTTPS record (RFC 9460, 2.2): priority, uncompressed TargetName, parameters (key, length, value). Throws if it ends too soon.
+ */
+function httpsData(data: Buffer): HttpsData {
+  const labels: string[] = [];
+  let at = 2;
+  for (let length = data.readUInt8(at++); length > 0; length = data.readUInt8(at++)) {
+    labels.push(data.toString('latin1', at, at + length));
+    at += length;
+  }
+  const hints: string[] = [];
+  while (at < data.length) {
+    const size = hintSizes.get(data.readUInt16BE(at)) ?? Infinity;
+    const end = at + 4 + data.readUInt16BE(at + 2);
+    if (end > data.length) throw new Error('an HTTPS record that is shorter than its parameters');
+    for (at += 4; at + size <= end; at += size) hints.push(addressIn(data.subarray(at, at + size)));
+    at = end;
+  }
+  return {to: canonicalName(labels.join('.')), hints};
+}
+
+/** An address of 4 or 16 bytes in its shortest form. */
+function addressIn(bytes: Buffer): string {
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Array.from({length: 8}, (_, i) => bytes.readUInt16BE(2 * i).toString(16));
+  return new SocketAddress({address: groups.join(':'), family: 'ipv6'}).address;
 }
 
 /**

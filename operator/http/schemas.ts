@@ -58,10 +58,7 @@ const version = z
 const takenOver = z
   .object({
     field: z.string().describe('`primary`, or `redirects[HOSTNAME]`.'),
-    before: z
-      .string()
-      .nullable()
-      .describe('Its hostname, or the status of the redirect, before the change; null: none.'),
+    before: z.string().nullable().describe('Its hostname or redirect status before the change; null: none.'),
     after: z.string().nullable().describe('The same after the change.'),
   })
   .describe('A field that the support of the platform had set directly, and that a change through this API took over.')
@@ -70,9 +67,7 @@ const takenOver = z
 const tookOver = z
   .array(takenOver)
   .optional()
-  .describe(
-    'Of a change: the fields that the support of the platform had set directly, and that the change took over.',
-  );
+  .describe('Of a change: fields that the support of the platform had set directly, and that the change took over.');
 
 export const host = z
   .object({

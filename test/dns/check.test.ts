@@ -76,6 +76,8 @@ const zones = {
         'notxt',
         'attheapex',
         'othertxt',
+        'formerhttps',
+        'ourhttps',
         'xn--bcher-kva',
         'platform',
         'signed',
@@ -190,6 +192,26 @@ const zones = {
   },
   'notxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', 'empty IN A 203.0.113.4']},
   'attheapex.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', `@ IN TXT "${token}"`]},
+  // 1 . ipv4hint=198.51.100.7
+  'formerhttps.test': {
+    at: [first],
+    records: [
+      ns1,
+      '@ IN A 203.0.113.4',
+      '@ IN TYPE65 \\# 11 0001 00 0004 0004 C6336407',
+      `_doorplate-challenge IN TXT "${token}"`,
+    ],
+  },
+  // 1 . alpn=h2 ipv4hint=203.0.113.4; a server of the platform's address.
+  'ourhttps.test': {
+    at: [first],
+    records: [
+      ns1,
+      '@ IN A 203.0.113.4',
+      '@ IN TYPE65 \\# 18 0001 00 0001 0003 026832 0004 0004 CB007104',
+      `_doorplate-challenge IN TXT "${token}"`,
+    ],
+  },
   'othertxt.test': {at: [first], records: [ns1, '@ IN A 203.0.113.4', '_doorplate-challenge IN TXT "zzz"']},
   'xn--bcher-kva.test': {at: [first], records: [ns1, cname]},
   'split.test@127.0.0.51': {at: [first], records: [ns1, ns2, cname]},
@@ -584,7 +606,7 @@ describe('A check of', () => {
           'docs.resolved.test could not be checked: the name servers of resolved.test, recursor.test (127.0.0.61), answered without ' +
           'authority (no AA flag): they do not serve this zone themselves. At the registrar, enter the name servers of the DNS provider ' +
           'that has the zone, or have the provider set the zone up at these. Needed there: CNAME docs -> ' +
-          `${target} in resolved.test, TTL 3600.`,
+          `${target} (TTL 3600) in the zone resolved.test.`,
       },
     ],
     ['a zone whose server is dead', 'docs.dead.test', {kind: 'Unknown', reason: 'AuthoritativeUnreachable'}],
@@ -951,6 +973,28 @@ test('A hostname that is Live and is put behind a CDN is served on, and told so'
   expect(verdict).toMatchObject({caa: {kind: 'Allowed'}});
 });
 
+describe('An HTTPS record at an apex', () => {
+  const statusAt = async (hostname: string, mode?: 'RecursiveOnly') => {
+    const live = settled(world({primary: hostname, facts: {[hostname]: served()}}));
+    const verdict = await check({...options, ...(mode && {mode})}, about(hostname), false);
+    return decide(later(live, {facts: {[hostname]: served({verdict})}})).status.hosts?.[0];
+  };
+  test.each([undefined, 'RecursiveOnly'] as const)('of a former host is told to a Live hostname (%s)', async (mode) => {
+    const host = await statusAt('formerhttps.test', mode);
+    given.add(host?.reason ?? '');
+    expect(host).toMatchObject({
+      phase: 'Live',
+      reason: 'HTTPSRecordElsewhere',
+      message:
+        'formerhttps.test is served over TLS. Its HTTPS record leads browsers to 198.51.100.7 instead. ' +
+        'Delete the HTTPS record; these browsers then reach this platform.',
+    });
+  });
+  test('that leads here is not', async () => {
+    expect(await statusAt('ourhttps.test')).toMatchObject({phase: 'Live', reason: 'Serving'});
+  });
+});
+
 // Last: test/reasons.ts takes these titles, where they have passed, for the reasons that come up here.
 describe('The verdicts of DNS', () => {
   const said = [
@@ -963,6 +1007,7 @@ describe('The verdicts of DNS', () => {
     'CNAMENotPossible',
     'ConflictingRecord',
     'DNSSECBroken',
+    'HTTPSRecordElsewhere',
     'IndirectCNAME',
     'NameServersDisagree',
     'NoEdgeAddress',

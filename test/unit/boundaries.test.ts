@@ -55,6 +55,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'domain/verification': [
     'addresses',
     'cdns',
+    'https-record',
     'message',
     'method',
     'methods',
@@ -84,7 +85,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'http/page': ['files', 'routes'],
   'http/routes': ['audit', 'dry-run', 'events', 'key-bounds', 'keys', 'reads', 'usage', 'writes'],
   'http/session': ['cookie', 'pass', 'routes', 'same-origin', 'sessions'],
-  'http/store': ['key-writer', 'settled', 'store', 'writer'],
+  'http/store': ['key-writer', 'managers', 'settled', 'store', 'writer'],
   kube: ['broken-requests', 'clock', 'drain', 'equality', 'errors', 'manager', 'metrics', 'objects'],
   'kube/cache': ['cache'],
   'kube/client': ['client', 'kubeconfig', 'proxy', 'service-account-token', 'workers'],

@@ -5,6 +5,7 @@
  *                  -> names below and beside it where a wildcard may be behind -> other types where a CNAME would be created
  *                  -> where a missing record often stands by mistake
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
+ *   proven there by addresses: its HTTPS records
  *   proven by both, or as it was for all that can be seen, and an order would follow: CAA
  */
 import type {DnsClient, DnsWanted} from '../../dns/client.ts';
@@ -20,6 +21,7 @@ import {
   needsChallenge,
   weighDisagreement,
 } from '../../domain/verification/verdict.ts';
+import {mayHaveHttps, withHttps} from '../../domain/verification/https-record.ts';
 import {areAlike, mayBeWildcard, mayHaveOtherTypes, typesIn} from '../../domain/verification/surroundings.ts';
 import type {CheckedQuestion, Question} from '../../domain/verification/records.ts';
 import {challengeName} from '../../domain/verification/records.ts';
@@ -51,11 +53,12 @@ export async function check(
 
   const about = {question, rules, randomLabel: inquiry.randomLabel};
   let verdict: Verdict;
+  let seen: Observation;
   if (mode === 'RecursiveOnly') {
-    verdict = (await look(recursively, (seen) => judgeRecursive(question, rules, seen), about)).verdict;
+    ({verdict, seen} = await look(recursively, (answers) => judgeRecursive(question, rules, answers), about));
   } else {
-    const authoritative = await look(authoritatively, (seen) => judgeAuthoritative(question, rules, seen), about);
-    verdict = authoritative.verdict;
+    const authoritative = await look(authoritatively, (answers) => judgeAuthoritative(question, rules, answers), about);
+    ({verdict, seen} = authoritative);
     const asResolversSee = async (): Promise<Observation> => {
       const atHost = await recursively(hostname, 'Host');
       return authoritative.seen.challenge
@@ -74,6 +77,10 @@ export async function check(
           verdict = judgeBoth(question, rules, {...authoritative.seen, negativeTtlSeconds}, recursive);
       }
     }
+  }
+  if (mayHaveHttps(verdict)) {
+    const asked = await (mode === 'RecursiveOnly' ? recursively : authoritatively)(hostname, 'HTTPS');
+    verdict = withHttps(verdict, question, rules, {seen, asked});
   }
   // CAA is checked before the order, so that no order fails at the CA.
   return caa && mayBeVerified(verdict)

@@ -173,6 +173,21 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
   return say('Live', {reason: 'ServedBehindCDN', message});
 }
 
+/** An HTTPS record, which browsers follow before an address, leads elsewhere (RFC 9460, 3). */
+export function reportHttpsRecord(host: PlannedHost): Outcome | undefined {
+  const {facts, before, role, ownership} = host;
+  if (role === 'FormerPrimary' || ownership.byPlatform) return undefined;
+  const {verdict} = facts;
+  const reason = 'HTTPSRecordElsewhere';
+  if (verdict?.kind !== 'Proven' || verdict.isHttpsUnknown)
+    return before?.reason === reason ? sayAgain(before) : undefined;
+  if (!verdict.browsersGoTo) return undefined;
+  const message =
+    `${sayServed(host).message} Its HTTPS record leads browsers to ${verdict.browsersGoTo.join(' and ')} instead. ` +
+    'Delete the HTTPS record; these browsers then reach this platform.';
+  return say('Live', {reason, message});
+}
+
 export function reportServed(host: PlannedHost): Outcome {
   const {reason, message} = sayServed(host);
   const {reissue: requested} = host;

@@ -27,6 +27,7 @@ import {
   probeEdge,
   publishRedirect,
   reportCdn,
+  reportHttpsRecord,
   reportEdgeFault,
   reportGraceOfDowngrade,
   reportGraceOfDrift,
@@ -91,6 +92,7 @@ const whileLive: readonly Step<PlannedHost>[] = [
   reportEdgeFault,
   reportLateRenewal,
   reportCdn,
+  reportHttpsRecord,
   reportServed,
 ];
 

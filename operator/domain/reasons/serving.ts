@@ -95,6 +95,19 @@ export const servingReasons = {
       howLong: 'The check usually takes less than a minute.',
     },
   },
+  HTTPSRecordElsewhere: {
+    means:
+      'It is served, and an HTTPS record (type 65) at the same name leads elsewhere. Browsers follow that record before the addresses.',
+    remedy: 'Delete the HTTPS record at the DNS provider, or correct it: it often belongs to a former host.',
+    waitingFor: 'Nobody',
+    health: 'done',
+    customer: {
+      title: 'Works, but some browsers go elsewhere',
+      body: message,
+      next: 'Delete the HTTPS record at your DNS provider, then press Re-verify.',
+      howLong: foundSoon,
+    },
+  },
   DNSDrifted: {
     means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
     remedy: 'Put the record back.',

@@ -62,15 +62,13 @@ const putBody = z
   .strictObject({status: schemas.newDomain.shape.status})
   .describe('How it redirects, where it is a redirect source.')
   .meta({id: 'HostnameSettings'});
-const requestedCheck = z
-  .object({requestedAt: z.string().describe('When it was asked for.')})
-  .describe('A check that was asked for.')
-  .meta({id: 'RequestedCheck'});
-
-const requestedReissue = z
-  .object({requestedAt: z.string().describe('When it was requested.')})
-  .describe('Requested new certificates.')
-  .meta({id: 'RequestedReissue'});
+const requested = (id: string, what: string) =>
+  z
+    .object({requestedAt: z.string().describe('When it was requested.')})
+    .describe(what)
+    .meta({id});
+const requestedCheck = requested('RequestedCheck', 'A requested check.');
+const requestedReissue = requested('RequestedReissue', 'Requested new certificates.');
 
 export function addWrites(server: FastifyInstance, deps: WriteDeps): void {
   const app = typed(server);

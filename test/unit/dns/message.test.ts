@@ -17,6 +17,13 @@ const asked = {
 
 /** A CAA record with these octets as its data. */
 const caa = (data: Buffer): packet.Answer => ({name: 'example.com', type: 'UNKNOWN_257' as 'NULL', ttl: 5, data});
+/** An HTTPS record with these octets as its data, in hexadecimal. */
+const httpsRecord = (hex: string): packet.Answer => ({
+  name: 'example.com',
+  type: 'UNKNOWN_65' as 'NULL',
+  ttl: 5,
+  data: Buffer.from(hex.replaceAll(' ', ''), 'hex'),
+});
 
 describe('A reply', () => {
   test('is decoded into canonical text', () => {
@@ -91,6 +98,29 @@ describe('A reply', () => {
     );
     expect(message.answers.map(({data}) => data)).toEqual(['ü', '', 'a\0"b\x1b']);
   });
+
+  test.each<[string, string, object]>([
+    ['for the name itself', '0001 00', {to: '', hints: []}],
+    [
+      'with hints of both families',
+      '0001 00 0001 0003 026832 0004 0008 C6336407 C6336408 0006 0010 20010DB8000000000000000000000007',
+      {to: '', hints: ['198.51.100.7', '198.51.100.8', '2001:db8::7']},
+    ],
+    ['for another name', '0000 03 4F6C64 07 6578616D706C65 00', {to: 'old.example', hints: []}],
+    ['whose name has a blank', '0000 03 6F2064 00', {to: 'o\\032d', hints: []}],
+    ['whose hint ends too soon', '0001 00 0004 0003 C63364', {to: '', hints: []}],
+  ])('has an HTTPS record %s read (RFC 9460, 2.2)', (_, hex, https) => {
+    expect(decodeMessage(reply(asked, {answers: [httpsRecord(hex)]})).answers).toEqual([
+      {name: 'example.com', type: 'HTTPS', ttlSeconds: 5, data: '', https},
+    ]);
+  });
+
+  test.each(['0001', '0001 05 6F6C', '0001 00 0004', '0001 00 0004 0008 C6336407'])(
+    'with an HTTPS record that ends too soon cannot be read: %s',
+    (hex) => {
+      expect(() => decodeMessage(reply(asked, {answers: [httpsRecord(hex)]}))).toThrow();
+    },
+  );
 
   test('has its CAA records read octet by octet: a tag that is no word is none', () => {
     const issue = caa(Buffer.from('\x80\x05ISSUEca.example; a=1', 'latin1'));

@@ -75,6 +75,7 @@ const finders: Record<ReasonName, Finder | 'not of a hostname'> = {
   CertificateLost: status,
   ServedUntilReplaced: clear,
   ServedBehindCDN: clear,
+  HTTPSRecordElsewhere: clear,
   DNSDrifted: own,
   Removing: own,
   RoutesPending: own,

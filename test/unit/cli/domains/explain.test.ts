@@ -95,6 +95,7 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   CertificateExpired: [platform, `ask for a fresh attempt (${again})`],
   ServedUntilReplaced: [done, 'See the primary'],
   ServedBehindCDN: [done, 'Create the TXT record'],
+  HTTPSRecordElsewhere: [done, 'Delete the HTTPS record'],
   DNSDrifted: [customer, 'Put the record back'],
   Removing: [waiting, 'Nothing.'],
   Accepted: [done, 'Nothing.'],

@@ -53,7 +53,7 @@ describe('The texts for customers', () => {
 
   test('name no duration where everything is done, unless a step is left', () => {
     const timed = rows.filter(({health, customer}) => health === 'done' && customer.howLong !== '');
-    expect(timed.map(({name}) => name)).toEqual(['ServedBehindCDN']);
+    expect(timed.map(({name}) => name)).toEqual(['ServedBehindCDN', 'HTTPSRecordElsewhere']);
   });
 });
 
