@@ -42,7 +42,7 @@ function sh(script: string): Promise<Ended> {
   const path = `${join(root, 'operator/cli')}:${bin}:${process.env.PATH}`;
   const env = {...process.env, HOME: folder, PATH: path, KUBECONFIG: join(folder, 'kubeconfig')};
   return new Promise((resolve) => {
-    execFile('bash', ['-euo', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
+    execFile('bash', ['--norc', '-euo', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
       resolve({code: error ? Number(error.code) : 0, said: stdout + stderr}),
     );
   });

@@ -75,7 +75,7 @@ const run = (command: string): Promise<{code: number; said: string}> =>
   new Promise((resolve) => {
     const path = `${join(root, 'operator/cli')}:${bin}:${process.env.PATH}`;
     const env = {...process.env, HOME: folder, PATH: path, KUBECONFIG: join(folder, 'kubeconfig')};
-    execFile('bash', ['-c', command], {cwd: folder, env}, (error, stdout, stderr) =>
+    execFile('bash', ['--norc', '-c', command], {cwd: folder, env}, (error, stdout, stderr) =>
       resolve({code: error ? Number(error.code) : 0, said: stdout + stderr}),
     );
   });

@@ -52,7 +52,9 @@ export const otherManager = (managedFields: readonly ManagedFieldsEntry[]): stri
 
 /** The field managers whose fields {@link handedOver} gives to the API, each once. Empty if the API owns the whole spec already. */
 export function formerOwners(managedFields: readonly ManagedFieldsEntry[]): string[] {
-  const others = managedFields.filter((entry) => !isApis(entry) && Object.keys(split(setOf(entry)).apis).length > 0);
+  const others = managedFields.filter(
+    (entry) => entry.manager !== apiFieldManager && Object.keys(split(setOf(entry)).apis).length > 0,
+  );
   return [...new Set(others.filter(({subresource}) => !subresource).map(({manager}) => manager ?? 'unknown'))];
 }
 

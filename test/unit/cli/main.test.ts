@@ -19,7 +19,7 @@ test('a reader that stops early ends a command quietly: no stack trace, and its 
   const env = {...process.env, HOME: folder, PATH: `${join(root, 'operator/cli')}:${process.env.PATH}`};
   const script = 'kubectl-doorplate claims -f hostnames.csv | head -c 10';
   const ended = await new Promise((resolve) => {
-    execFile('bash', ['-o', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
+    execFile('bash', ['--norc', '-o', 'pipefail', '-c', script], {cwd: folder, env}, (error, stdout, stderr) =>
       resolve({code: error ? error.code : 0, stdout, stderr}),
     );
   });
