@@ -19,7 +19,7 @@ export interface DnsFinding {
   txt?: string[] | undefined;
   /** Types of records at the name itself, if those beside addresses were asked for ({@link OTHER_TYPES}). Sorted. */
   types?: string[] | undefined;
-  /** HTTPS records at the name itself, if they were asked for. */
+  /** HTTPS records at the name itself, if they were asked for and all can be read. */
   https?: HttpsData[] | undefined;
   /** The DNAME above the name from which the server made the CNAME (RFC 6672). */
   dname?: {name: string; target: string} | undefined;
@@ -71,11 +71,16 @@ export function read(
     a: texts(a),
     aaaa: texts(aaaa),
     ...(opts.wanted === 'TXT' && {txt: texts(txt)}),
-    ...(opts.wanted === 'HTTPS' && {https: at('HTTPS').flatMap(({https}) => https ?? [])}),
+    ...(opts.wanted === 'HTTPS' && httpsIn(at('HTTPS'))),
     chain: chainAfter(cname[0]?.data, reply.answers),
     negativeTtlSeconds: found.length === 0 && soa ? negativeTtl(soa) : undefined,
     ttlSeconds: shortestTtl(found),
   };
+}
+
+function httpsIn(records: Record_[]): Pick<DnsFinding, 'https'> {
+  const https = records.flatMap((record) => record.https ?? []);
+  return https.length === records.length ? {https} : {};
 }
 
 /** Combines one server's replies to a first question (CNAME) and to further questions (A, AAAA). */
@@ -89,12 +94,13 @@ export function merge(first: DnsFinding, further: DnsFinding[]): DnsFinding {
   const cname = a.length + aaaa.length > 0 ? [] : (all.find((finding) => finding.cname.length > 0)?.cname ?? []);
   const failed = further.find((finding) => finding.failure);
   // If nothing was found and a question failed, records may still exist. A failed question is no negative answer.
-  if (failed && cname.length + a.length + aaaa.length === 0) return failed;
+  const types = unique(all.flatMap((finding) => finding.types ?? []));
+  if (failed && cname.length + a.length + aaaa.length + types.length === 0) return failed;
   const dname = all.find((finding) => finding.dname)?.dname;
   return {
     server: first.server,
     ...(dname && {dname}),
-    ...(first.types && {types: unique(all.flatMap(({types}) => types ?? []))}),
+    ...(first.types && {types}),
     exists: all.some((finding) => finding.exists),
     cname,
     a,

@@ -28,13 +28,14 @@ export interface Record_ {
   type: string;
   ttlSeconds: number;
   data: string;
-  /** Of an HTTPS record. */
+  /** Of an HTTPS record that can be read. */
   https?: HttpsData;
 }
 
-/** What an HTTPS record says about where to connect (RFC 9460): its TargetName, '' for the name itself, and its address hints. */
+/** What an HTTPS record says about where to connect (RFC 9460): its TargetName, '' for the name itself, port and address hints. */
 export interface HttpsData {
   to: string;
+  port?: number;
   hints: string[];
 }
 
@@ -247,31 +248,48 @@ function records(answers: packet.Answer[] | undefined, raw?: {data: Buffer[]; ty
   });
 }
 
-/** Keys of address hints, with the bytes of an address (RFC 9460, 7.3). */
+/** Keys of parameters (RFC 9460, 14.3.2). */
+const PORT = 3;
+/** Keys of address hints, with the bytes of an address. */
 const hintSizes = new Map([
   [4, 4],
   [6, 16],
 ]);
 
 /**
- * Reads an HTTPS record (RFC 9460, 2.2): priority, uncompressed TargetName, parameters (key, length, value). Throws if it ends too soon.
+ * Reads an HTTPS record (RFC 9460, 2.2): priority, uncompressed TargetName, parameters (key, length, value). Undefined if that is
+ * malformed: the record exists all the same.
  */
-function httpsData(data: Buffer): HttpsData {
+function httpsData(data: Buffer): HttpsData | undefined {
+  try {
+    return parseHttps(data);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Throws a RangeError if the record ends too soon. */
+function parseHttps(data: Buffer): HttpsData {
   const labels: string[] = [];
   let at = 2;
   for (let length = data.readUInt8(at++); length > 0; length = data.readUInt8(at++)) {
+    if (at + length > data.length) throw new RangeError('an HTTPS record that is shorter than its name');
     labels.push(data.toString('latin1', at, at + length));
     at += length;
   }
   const hints: string[] = [];
+  let port: number | undefined;
   while (at < data.length) {
-    const size = hintSizes.get(data.readUInt16BE(at)) ?? Infinity;
+    const key = data.readUInt16BE(at);
+    const size = hintSizes.get(key) ?? Infinity;
     const end = at + 4 + data.readUInt16BE(at + 2);
-    if (end > data.length) throw new Error('an HTTPS record that is shorter than its parameters');
+    if (end > data.length) throw new RangeError('an HTTPS record that is shorter than its parameters');
     for (at += 4; at + size <= end; at += size) hints.push(addressIn(data.subarray(at, at + size)));
+    if (key === PORT) port = data.readUInt16BE(end - 2);
     at = end;
   }
-  return {to: canonicalName(labels.join('.')), hints};
+  return {to: canonicalName(labels.join('.')), ...(port !== undefined && {port}), hints};
 }
 
 /** An address of 4 or 16 bytes in its shortest form. */

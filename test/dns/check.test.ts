@@ -78,6 +78,8 @@ const zones = {
         'othertxt',
         'formerhttps',
         'ourhttps',
+        'aliashttps',
+        'wwwhttps',
         'xn--bcher-kva',
         'platform',
         'signed',
@@ -209,6 +211,27 @@ const zones = {
       ns1,
       '@ IN A 203.0.113.4',
       '@ IN TYPE65 \\# 18 0001 00 0001 0003 026832 0004 0004 CB007104',
+      `_doorplate-challenge IN TXT "${token}"`,
+    ],
+  },
+  // 0 old.customer.test, which has the address of another host
+  'aliashttps.test': {
+    at: [first],
+    records: [
+      ns1,
+      '@ IN A 203.0.113.4',
+      '@ IN TYPE65 \\# 21 0000 036F6C64 08637573746F6D6572 0474657374 00',
+      `_doorplate-challenge IN TXT "${token}"`,
+    ],
+  },
+  // 0 www.wwwhttps.test, a CNAME to the project's host
+  'wwwhttps.test': {
+    at: [first],
+    records: [
+      ns1,
+      '@ IN A 203.0.113.4',
+      `www IN CNAME ${target}.`,
+      '@ IN TYPE65 \\# 21 0000 03777777 087777776874747073 0474657374 00',
       `_doorplate-challenge IN TXT "${token}"`,
     ],
   },
@@ -973,12 +996,14 @@ test('A hostname that is Live and is put behind a CDN is served on, and told so'
   expect(verdict).toMatchObject({caa: {kind: 'Allowed'}});
 });
 
+/** Where a Live hostname stands after a check. */
+const statusAt = async (hostname: string, mode?: 'RecursiveOnly') => {
+  const live = settled(world({primary: hostname, facts: {[hostname]: served()}}));
+  const verdict = await check({...options, ...(mode && {mode})}, {...about(hostname), owned: true}, false);
+  return decide(later(live, {facts: {[hostname]: served({verdict})}})).status.hosts?.[0];
+};
+
 describe('An HTTPS record at an apex', () => {
-  const statusAt = async (hostname: string, mode?: 'RecursiveOnly') => {
-    const live = settled(world({primary: hostname, facts: {[hostname]: served()}}));
-    const verdict = await check({...options, ...(mode && {mode})}, about(hostname), false);
-    return decide(later(live, {facts: {[hostname]: served({verdict})}})).status.hosts?.[0];
-  };
   test.each([undefined, 'RecursiveOnly'] as const)('of a former host is told to a Live hostname (%s)', async (mode) => {
     const host = await statusAt('formerhttps.test', mode);
     given.add(host?.reason ?? '');
@@ -986,12 +1011,21 @@ describe('An HTTPS record at an apex', () => {
       phase: 'Live',
       reason: 'HTTPSRecordElsewhere',
       message:
-        'formerhttps.test is served over TLS. Its HTTPS record leads browsers to 198.51.100.7 instead. ' +
-        'Delete the HTTPS record; these browsers then reach this platform.',
+        'formerhttps.test is served over TLS. Its HTTPS record leads browsers elsewhere. ' +
+        'Delete that record; these browsers then reach this platform.',
     });
   });
-  test('that leads here is not', async () => {
-    expect(await statusAt('ourhttps.test')).toMatchObject({phase: 'Live', reason: 'Serving'});
+  test('that leads to a name elsewhere is told', async () => {
+    expect(await statusAt('aliashttps.test')).toMatchObject({phase: 'Live', reason: 'HTTPSRecordElsewhere'});
+  });
+  test.each([
+    ['to an address', 'ourhttps.test'],
+    ['by a name', 'wwwhttps.test'],
+  ])('that leads here %s is not', async (_, hostname) => {
+    expect(await statusAt(hostname)).toMatchObject({phase: 'Live', reason: 'Serving'});
+  });
+  test('is not asked for before the hostname is of a tenant', async () => {
+    expect(await check(options, about('formerhttps.test'), false)).not.toHaveProperty('browsersGo');
   });
 });
 

@@ -101,8 +101,18 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   {
     weight: 10,
     arbitrary: fc
-      .record({by: mostly<Proof>(3, ['CNAME'], ['TXT', 'TXT', 'Addresses']), caa})
-      .map(({by, caa: said}): Verdict => ({kind: 'Proven', by, apex: by === 'Addresses', ...(said && {caa: said})})),
+      .record({
+        by: mostly<Proof>(3, ['CNAME'], ['TXT', 'TXT', 'Addresses']),
+        caa,
+        browsersGo: mostly(2, [undefined], ['Elsewhere', 'Unknown']),
+      })
+      .map(({by, caa: said, browsersGo}): Verdict => ({
+        kind: 'Proven',
+        by,
+        apex: by === 'Addresses',
+        ...(said && {caa: said}),
+        ...(by !== 'CNAME' && browsersGo && {browsersGo}),
+      })),
   },
   {
     weight: 4,

@@ -5,14 +5,14 @@
  *                  -> names below and beside it where a wildcard may be behind -> other types where a CNAME would be created
  *                  -> where a missing record often stands by mistake
  *   proven there:  the resolvers the same; asked earlier, they would keep "there is none" (RFC 2308)
- *   proven there by addresses: its HTTPS records
  *   proven by both, or as it was for all that can be seen, and an order would follow: CAA
+ *   proven by addresses, and the tenant's already: HTTPS records
  */
 import type {DnsClient, DnsWanted} from '../../dns/client.ts';
 import {Inquiry} from '../../dns/inquiry.ts';
 import type {CertificateAuthority} from '../../domain/certificates/caa.ts';
 import {judgeCaa} from '../../domain/certificates/caa.ts';
-import type {Observation, VerificationRules, Verdict} from '../../domain/verification/method.ts';
+import type {Observation, ProvenBy, VerificationRules, Verdict} from '../../domain/verification/method.ts';
 import {mayBeVerified} from '../../domain/verification/method.ts';
 import {
   judgeAuthoritative,
@@ -21,7 +21,7 @@ import {
   needsChallenge,
   weighDisagreement,
 } from '../../domain/verification/verdict.ts';
-import {mayHaveHttps, withHttps} from '../../domain/verification/https-record.ts';
+import {httpsTargets, mayHaveHttps, withHttps} from '../../domain/verification/https-record.ts';
 import {areAlike, mayBeWildcard, mayHaveOtherTypes, typesIn} from '../../domain/verification/surroundings.ts';
 import type {CheckedQuestion, Question} from '../../domain/verification/records.ts';
 import {challengeName} from '../../domain/verification/records.ts';
@@ -78,14 +78,34 @@ export async function check(
       }
     }
   }
-  if (mayHaveHttps(verdict)) {
-    const asked = await (mode === 'RecursiveOnly' ? recursively : authoritatively)(hostname, 'HTTPS');
-    verdict = withHttps(verdict, question, rules, {seen, asked});
-  }
   // CAA is checked before the order, so that no order fails at the CA.
-  return caa && mayBeVerified(verdict)
-    ? {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, inquiry), ca)}
-    : verdict;
+  if (caa && mayBeVerified(verdict))
+    verdict = {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, inquiry), ca)};
+  return owned && mayHaveHttps(verdict) ? followHttps({dns, rules, mode}, question, {verdict, seen}, inquiry) : verdict;
+}
+
+/** Of these questions nothing depends but a warning. */
+const longestHttpsMs = 2_000;
+
+/** Adds where the hostname's HTTPS records lead browsers. */
+async function followHttps(
+  {dns, rules, mode}: Omit<CheckOptions, 'ca'>,
+  question: Question,
+  {verdict, seen}: {verdict: ProvenBy; seen: Observation},
+  {signal}: Inquiry,
+): Promise<Verdict> {
+  const inquiry = new Inquiry({totalMs: longestHttpsMs, signal});
+  try {
+    const asked =
+      mode === 'RecursiveOnly'
+        ? await dns.askRecursive(question.hostname, 'HTTPS', inquiry)
+        : await dns.askAuthoritative(question.hostname, 'HTTPS', inquiry);
+    const names = httpsTargets(question, asked);
+    const found = names.map(async (name) => [name, await dns.askRecursive(name, 'Host', inquiry)] as const);
+    return withHttps(verdict, question, rules, {seen, asked, targets: new Map(await Promise.all(found))});
+  } finally {
+    inquiry.end();
+  }
 }
 
 type Ask = (name: string, wanted: DnsWanted) => Promise<Observation>;

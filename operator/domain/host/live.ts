@@ -170,7 +170,7 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
   const message =
     `${sayServed(host).message} It is behind a CDN now, which hides what proved it. ` +
     `${remedy}, so that it is proven again. ${originOverHttps('The CDN')}`;
-  return say('Live', {reason: 'ServedBehindCDN', message});
+  return say('Live', {reason: 'ServedBehindCDN', message: withReissue(host, message)});
 }
 
 /** An HTTPS record, which browsers follow before an address, leads elsewhere (RFC 9460, 3). */
@@ -179,17 +179,18 @@ export function reportHttpsRecord(host: PlannedHost): Outcome | undefined {
   if (role === 'FormerPrimary' || ownership.byPlatform) return undefined;
   const {verdict} = facts;
   const reason = 'HTTPSRecordElsewhere';
-  if (verdict?.kind !== 'Proven' || verdict.isHttpsUnknown)
-    return before?.reason === reason ? sayAgain(before) : undefined;
-  if (!verdict.browsersGoTo) return undefined;
+  // Only an answer ends it.
+  const go = verdict?.kind === 'Proven' ? verdict.browsersGo : 'Unknown';
+  if (go === undefined || (go === 'Unknown' && before?.reason !== reason)) return undefined;
   const message =
-    `${sayServed(host).message} Its HTTPS record leads browsers to ${verdict.browsersGoTo.join(' and ')} instead. ` +
-    'Delete the HTTPS record; these browsers then reach this platform.';
-  return say('Live', {reason, message});
+    'Its HTTPS record leads browsers elsewhere. Delete that record; these browsers then reach this platform.';
+  return say('Live', {reason, message: withReissue(host, `${sayServed(host).message} ${message}`)});
 }
 
 export function reportServed(host: PlannedHost): Outcome {
   const {reason, message} = sayServed(host);
-  const {reissue: requested} = host;
-  return say('Live', {reason, message: requested ? `${message} ${requested.said}` : message});
+  return say('Live', {reason, message: withReissue(host, message)});
 }
+
+const withReissue = ({reissue: requested}: PlannedHost, message: string): string =>
+  requested ? `${message} ${requested.said}` : message;

@@ -22,8 +22,8 @@ export interface Finding {
   types?: string[];
   /** Values of TXT records, where those were asked for. */
   txt?: string[];
-  /** HTTPS records, if they were asked for: the TargetName ('' for the name itself) and the address hints (RFC 9460). */
-  https?: {to: string; hints: string[]}[];
+  /** HTTPS records, if they were asked for: the TargetName ('' for the name itself), the port and the address hints (RFC 9460). */
+  https?: {to: string; port?: number; hints: string[]}[];
   /** Seconds for which resolvers may repeat this negative answer (RFC 2308). */
   negativeTtlSeconds?: number;
   /** Seconds for which resolvers may repeat this positive answer. */
@@ -77,10 +77,8 @@ export type Verdict = ProvenBy | Refuted | Unknown;
 export interface ProvenBy extends RecordPlace {
   kind: 'Proven';
   by: Proof;
-  /** Names or addresses, two at most, to which an HTTPS record of the name leads browsers instead. */
-  browsersGoTo?: string[];
-  /** The name's HTTPS records could not be asked for. */
-  isHttpsUnknown?: true;
+  /** Where HTTPS records of the name lead browsers, if they were asked for. Absent: here, as its addresses do. */
+  browsersGo?: 'Elsewhere' | 'Unknown';
   caa?: CaaVerdict;
 }
 

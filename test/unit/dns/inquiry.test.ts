@@ -1,4 +1,5 @@
 import {afterEach, describe, expect, test} from '@jest/globals';
+import type {Answer} from 'dns-packet';
 import {check} from '../../../operator/controllers/probes/dns-check.ts';
 import {DnsClient} from '../../../operator/dns/client.ts';
 import {Inquiry} from '../../../operator/dns/inquiry.ts';
@@ -77,6 +78,36 @@ describe('An inquiry', () => {
     const verdict = await check(optionsOf(dns), {hostname, target, token: 'token'}, true, inquire({totalMs: 3000}));
     expect(verdict).toMatchObject({kind: 'Proven', caa: {kind: 'Unknown'}});
     expect(JSON.stringify(verdict)).toContain(`no answer to CAA of ${hostname} in the time there was for everything`);
+  });
+
+  test('of an owned apex ends soon where a server drops questions for HTTPS, and has its CAA records all the same', async () => {
+    const apex = 'example.com';
+    const says: Says = ({name, type}) => {
+      if (type === 'HTTPS' || type.includes('65')) return undefined;
+      if (type === 'A' && name === apex) return {answers: [record(apex, 'A', '192.0.2.1')]};
+      return type === 'TXT' ? {answers: [{name, type, ttl: 60, data: 'token'}]} : nothing;
+    };
+    const {dns} = await world(says, says, {tryTimeoutMs: 60_000});
+    const options = optionsOf(dns);
+    const rules = {...options.rules, edgeAddresses: ['192.0.2.1']};
+    const question = {hostname: apex, target, token: 'token', owned: true as const};
+    // An hour for all of it: the limit of these questions alone ends the check.
+    const verdict = await check({...options, rules}, question, true, inquire({totalMs: 3_600_000}));
+    expect(verdict).toMatchObject({kind: 'Proven', by: 'TXT', browsersGo: 'Unknown', caa: {kind: 'Allowed'}});
+  });
+
+  test('finds other types although an HTTPS record beside them is malformed, or one question fails', async () => {
+    const mail: Answer = {name: hostname, type: 'MX', ttl: 60, data: {preference: 1, exchange: 'mx.example.net'}};
+    const strange = {name: hostname, type: 'UNKNOWN_65' as 'NULL', ttl: 60, data: Buffer.from('0001c00c', 'hex')};
+    const says: Says = ({type}) => {
+      if (type === 'SRV') return {rcode: 2};
+      if (type === 'MX') return {answers: [mail]};
+      return type === 'HTTPS' || type.includes('65') ? {answers: [strange]} : nothing;
+    };
+    const {dns} = await world(says, says);
+    const seen = await dns.askAuthoritative(hostname, 'OtherTypes', inquire());
+    expect(seen.findings).toMatchObject([{types: ['HTTPS', 'MX']}]);
+    expect((await dns.askAuthoritative(hostname, 'HTTPS', inquire())).findings[0]).not.toHaveProperty('https');
   });
 
   test('asks for one name below the hostname and one beside it, to know a wildcard by, however many checks are made together', async () => {

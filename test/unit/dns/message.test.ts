@@ -108,6 +108,7 @@ describe('A reply', () => {
     ],
     ['for another name', '0000 03 4F6C64 07 6578616D706C65 00', {to: 'old.example', hints: []}],
     ['whose name has a blank', '0000 03 6F2064 00', {to: 'o\\032d', hints: []}],
+    ['with a port', '0001 00 0003 0002 20FB', {to: '', port: 8443, hints: []}],
     ['whose hint ends too soon', '0001 00 0004 0003 C63364', {to: '', hints: []}],
   ])('has an HTTPS record %s read (RFC 9460, 2.2)', (_, hex, https) => {
     expect(decodeMessage(reply(asked, {answers: [httpsRecord(hex)]})).answers).toEqual([
@@ -115,10 +116,12 @@ describe('A reply', () => {
     ]);
   });
 
-  test.each(['0001', '0001 05 6F6C', '0001 00 0004', '0001 00 0004 0008 C6336407'])(
-    'with an HTTPS record that ends too soon cannot be read: %s',
+  test.each(['0001', '0001 05 6F6C', '0001 C00C', '0001 00 0004', '0001 00 0004 0008 C6336407'])(
+    'has an HTTPS record that is malformed all the same: %s',
     (hex) => {
-      expect(() => decodeMessage(reply(asked, {answers: [httpsRecord(hex)]}))).toThrow();
+      expect(decodeMessage(reply(asked, {answers: [httpsRecord(hex)]})).answers).toEqual([
+        {name: 'example.com', type: 'HTTPS', ttlSeconds: 5, data: ''},
+      ]);
     },
   );
 
