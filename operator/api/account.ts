@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
 import {limitColumns, rateLimit} from './plan.ts';
-import {conditions, objectName, observedGeneration} from './rules.ts';
+import {conditions, objectName, observedGeneration, optional} from './rules.ts';
 
 /** On a Namespace: the Account to which it belongs. Only the platform sets it. */
 export const accountLabel = 'doorplate.dev/account';
@@ -9,7 +9,7 @@ export const accountLabel = 'doorplate.dev/account';
 const spec = z
   .object({
     planRef: z.object({name: objectName('Name of a Plan.')}).describe('The plan that the account is on.'),
-    rateLimit: rateLimit("What was agreed in place of the plan's requests.").optional(),
+    rateLimit: optional(rateLimit("What was agreed in place of the plan's requests.")),
   })
   .describe('What the account has.');
 

@@ -1,7 +1,7 @@
 import {core, z} from 'zod';
 import type {CustomKind} from './crd.ts';
 import {rateLimit} from './plan.ts';
-import {checked, conditions, observedGeneration, text, time} from './rules.ts';
+import {checked, conditions, observedGeneration, optional, text, time} from './rules.ts';
 
 /** On an ApiKey: lifts the bans of its tokens, once for each new value. Only the platform sets it (admission policy). */
 export const liftBanAnnotation = 'doorplate.dev/lift-ban';
@@ -78,9 +78,9 @@ const spec = z
           z
             .object({
               sha256,
-              expireTime: expireTime(
-                'From when on this token is refused. The older of two tokens must have one.',
-              ).optional(),
+              expireTime: optional(
+                expireTime('From when on this token is refused. The older of two tokens must have one.'),
+              ),
             })
             .describe('A token that is accepted.'),
         )
@@ -95,7 +95,7 @@ const spec = z
         },
         {
           cel: 'self.size() < 2 || has(self[1].expireTime)',
-          holds: (hashes) => hashes.length < 2 || hashes[1]!.expireTime !== undefined,
+          holds: (hashes) => hashes.length < 2 || typeof hashes[1]!.expireTime === 'string',
           message: 'the second hash is of the older token and needs an expireTime: the newer one stands first',
         },
       ],
@@ -109,8 +109,8 @@ const spec = z
         message: 'a scope may stand here only once: remove the repeated one',
       },
     ]).describe('What the key may do, in its own namespace only.'),
-    expireTime: expireTime('From when on the key is refused, whichever token is used. Default: never.').optional(),
-    rateLimit: rateLimit('A cap for this key alone, below what its tenant has together.').optional(),
+    expireTime: optional(expireTime('From when on the key is refused, whichever token is used. Default: never.')),
+    rateLimit: optional(rateLimit('A cap for this key alone, below what its tenant has together.')),
     madeBy: madeBy.optional(),
   })
   .describe('What the key is and may do.');

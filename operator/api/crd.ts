@@ -52,6 +52,10 @@ function structural(node: unknown): unknown {
     if (key === 'additionalProperties' || value === undefined) continue;
     out[key] = structural(value);
   }
+  if ('substitute' in out) {
+    out.default = out.substitute;
+    delete out.substitute;
+  }
   if (out['x-kubernetes-int-or-string']) {
     delete out.anyOf;
     delete out.type;

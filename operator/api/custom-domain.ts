@@ -2,7 +2,18 @@ import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
 import {verificationMethods} from './domain-claim.ts';
 import {celFold, fold} from './hostname-rules.ts';
-import {checked, conditions, hostname, objectName, observedGeneration, text, time} from './rules.ts';
+import {more, namedEntries, type Piece, takeOver} from './named.ts';
+import {
+  checked,
+  conditions,
+  hostname,
+  objectName,
+  observedGeneration,
+  optional,
+  text,
+  time,
+  withDefault,
+} from './rules.ts';
 
 /** Conditions that a CustomDomain's status always has, in this order. Reconciling or Stalled follow while true. */
 export const customDomainConditions = [
@@ -39,42 +50,96 @@ const projectRef = checked(z.object({name: objectName('Name of a Project in the 
 const redirect = z
   .object({
     from: hostname('A hostname of the customer that redirects.'),
-    to: hostname('Where it redirects to; only the primary is allowed. Default: the primary.').optional(),
-    status: redirectStatus.default(301).describe('HTTP status of the redirect: 301 (default), 302, 307 or 308.'),
+    to: optional(hostname('Where it redirects to; only the primary is allowed. Default: the primary.')),
+    status: withDefault(redirectStatus, 301).describe('HTTP status of the redirect: 301 (default), 302, 307 or 308.'),
   })
   .describe('A hostname that redirects to the primary.');
 
 const specShape = z.object({
   projectRef,
   primary: hostname('The main hostname: it serves the project.'),
-  redirects: z
-    .array(redirect)
-    .max(500)
-    .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['from']})
-    .optional()
-    .describe('Further hostnames, which redirect to the primary, path and query kept.'),
+  redirects: optional(
+    z
+      .array(redirect)
+      .max(500)
+      .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['from']}),
+  ).describe('Further hostnames, which redirect to the primary, path and query kept.'),
 });
 
 /** How many redirects may be written otherwise than they are compared. */
 const mostUnfolded = 50;
 
+/** The redirects in another than the normal form whose hostname is there more than once. */
+function repeated(redirects: readonly Redirect[]): Redirect[] {
+  const times = Map.groupBy(redirects, (r) => fold(r.from));
+  return redirects.filter((r) => fold(r.from) !== r.from && times.get(fold(r.from))!.length > 1);
+}
+
+type SpecShape = z.output<typeof specShape>;
+type Redirect = z.output<typeof redirect>;
+
+/** A message about redirects at fault. `cel`: an expression over the redirect `r` in `self`. */
+const namedRedirects = (
+  fault: {cel: string; of: (r: Redirect, self: SpecShape) => boolean},
+  pieces: readonly Piece<{self: SpecShape; first: Redirect; count: number}>[],
+) =>
+  namedEntries<SpecShape, Redirect>(
+    {
+      cel: `self.redirects.filter(r, ${fault.cel})`,
+      of: (self) => (self.redirects ?? []).filter((r) => fault.of(r, self)),
+    },
+    [...pieces, `. ${takeOver('this entry')}`],
+  );
+const from: Piece<{first: Redirect}> = {cel: 'l[0].from', of: ({first}) => first.from};
+
+const fromPrimary = {
+  cel: `${celFold('r.from')} == ${celFold('self.primary')}`,
+  of: (r: Redirect, self: SpecShape) => fold(r.from) === fold(self.primary),
+};
+const toOther = {
+  cel: `has(r.to) && ${celFold('r.to')} != ${celFold('self.primary')}`,
+  of: (r: Redirect, self: SpecShape) => typeof r.to === 'string' && fold(r.to) !== fold(self.primary),
+};
+const unfolded = {cel: `${celFold('r.from')} != r.from`, of: (r: Redirect) => fold(r.from) !== r.from};
+
 const spec = checked(specShape, [
   {
-    cel: `!has(self.redirects) || self.redirects.all(r, ${celFold('r.from')} != ${celFold('self.primary')})`,
-    holds: (s) => !s.redirects?.some((r) => fold(r.from) === fold(s.primary)),
+    cel: `!has(self.redirects) || !self.redirects.exists(r, ${fromPrimary.cel})`,
+    holds: (s) => !s.redirects?.some((r) => fromPrimary.of(r, s)),
     message: 'a redirect must not come from the primary: give another hostname, or leave the redirect out',
+    named: namedRedirects(fromPrimary, [
+      'the redirect from ',
+      from,
+      more,
+      ' must not come from the primary: give another hostname, or leave the redirect out',
+    ]),
   },
   {
-    cel: `!has(self.redirects) || self.redirects.all(r, !has(r.to) || ${celFold('r.to')} == ${celFold('self.primary')})`,
-    holds: (s) => !s.redirects?.some((r) => r.to !== undefined && fold(r.to) !== fold(s.primary)),
+    cel: `!has(self.redirects) || !self.redirects.exists(r, ${toOther.cel})`,
+    holds: (s) => !s.redirects?.some((r) => toOther.of(r, s)),
     message: 'a redirect goes to the primary: write that hostname, or leave `to` out',
+    named: namedRedirects(toOther, [
+      'the redirect from ',
+      from,
+      more,
+      ' must go to the primary, not to ',
+      {cel: 'l[0].to', of: ({first}) => first.to!},
+      ': write the primary, or leave `to` out',
+    ]),
   },
   {
-    cel: `!has(self.redirects) || self.redirects.filter(r, ${celFold('r.from')} != r.from).size() <= ${mostUnfolded}`,
-    holds: (s) => (s.redirects ?? []).filter((r) => fold(r.from) !== r.from).length <= mostUnfolded,
+    cel: `!has(self.redirects) || self.redirects.filter(r, ${unfolded.cel}).size() <= ${mostUnfolded}`,
+    holds: (s) => (s.redirects ?? []).filter(unfolded.of).length <= mostUnfolded,
     message:
       `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot: write the ` +
       'others in lower case, without it',
+    named: namedRedirects(unfolded, [
+      `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot, and `,
+      {cel: 'string(l.size())', of: ({count}) => count},
+      ' are, such as ',
+      from,
+      ': write the others in lower case, without it',
+    ]),
   },
   {
     // Names in normal form are distinct already, as keys of the list. Each name in another form is compared with all names: 500 x 500
@@ -85,6 +150,21 @@ const spec = checked(specShape, [
       `self.redirects.all(r, r.from == ${celFold('r.from')} || [${celFold('r.from')}].all(a, l.exists_one(b, a == b))))`,
     holds: (s) => new Set(s.redirects?.map((r) => fold(r.from))).size === (s.redirects?.length ?? 0),
     message: 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one',
+    named: namedEntries<SpecShape, Redirect>(
+      {
+        cel:
+          `[self.redirects.map(r, ${celFold('r.from')})].map(l, self.redirects.filter(r, r.from != ${celFold('r.from')} && ` +
+          `[${celFold('r.from')}].exists(a, !l.exists_one(b, a == b))))[0]`,
+        of: ({redirects}) => repeated(redirects ?? []),
+      },
+      [
+        'the redirect from ',
+        from,
+        more,
+        ' repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once. ',
+        takeOver('this entry'),
+      ],
+    ),
   },
 ]).describe("The project's own domains.");
 

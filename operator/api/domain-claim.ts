@@ -1,12 +1,26 @@
 import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
-import {checked, objectName, text, time} from './rules.ts';
+import {namedValues, takeOver} from './named.ts';
+import {checked, objectName, text, time, withDefault} from './rules.ts';
 
 /** How a claim came about: by records in DNS, or by the platform's word. */
 export const proofs = ['DNS', 'Platform'] as const;
 
 /** Verification methods: the records with which a DNS check verifies a hostname. */
 export const verificationMethods = ['CNAME', 'TXT', 'Addresses'] as const;
+
+interface Tenant {
+  account?: string | undefined;
+  namespaceUID?: string | undefined;
+}
+
+const bothNamed = namedValues<Tenant>([
+  'name either the account (',
+  {cel: 'self.account', of: (t) => t.account!},
+  ') or the namespaceUID (',
+  {cel: 'self.namespaceUID', of: (t) => t.namespaceUID!},
+  `), not both. ${takeOver('one of them')}`,
+]);
 
 const tenant = checked(
   z.object({
@@ -18,6 +32,10 @@ const tenant = checked(
       cel: 'has(self.account) != has(self.namespaceUID)',
       holds: (t) => (t.account === undefined) !== (t.namespaceUID === undefined),
       message: 'name either the account or the namespaceUID',
+      named: {
+        cel: `has(self.account) && has(self.namespaceUID) ? ${bothNamed.cel} : ''`,
+        text: (t) => (t.account !== undefined && t.namespaceUID !== undefined ? bothNamed.text(t) : ''),
+      },
     },
   ],
 ).describe('The tenant that holds the hostname.');
@@ -25,13 +43,10 @@ const tenant = checked(
 const spec = z
   .object({
     tenant,
-    proof: z
-      .enum(proofs)
-      .default('Platform')
-      .describe(
-        'How it was proven. Platform (default): by this object, written by the platform; no record is needed. ' +
-          "DNS: by the customer's records; written by Doorplate.",
-      ),
+    proof: withDefault(z.enum(proofs), 'Platform').describe(
+      'How it was proven. Platform (default): by this object, written by the platform; no record is needed. ' +
+        "DNS: by the customer's records; written by Doorplate.",
+    ),
   })
   .describe('Who holds the hostname that is the name of this object.');
 

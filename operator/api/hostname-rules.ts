@@ -1,4 +1,5 @@
 /** Rules for hostnames that users write. They need no library, so that the page can check a hostname during typing. */
+import type {Named} from './named.ts';
 
 /**
  * A rule that a value must obey, said twice: once for zod (tests, the page, the API) and once in CEL, because a zod
@@ -11,6 +12,8 @@ export interface Rule<T> {
   readonly holds: (value: T) => boolean;
   /** The fault and the correct form, as the API server shows it. */
   readonly message: string;
+  /** The same with the values at fault, for rules about values that more than one field manager can write. */
+  readonly named?: Named<T>;
 }
 
 const label = String.raw`[\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?`;

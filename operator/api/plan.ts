@@ -2,7 +2,8 @@ import {z} from 'zod';
 import {type CountedWindow, perSetting, type PlanSettings, settingOf, type WindowLimits, windows} from './windows.ts';
 import type {CustomKind} from './crd.ts';
 import type {Rule} from './hostname-rules.ts';
-import {checked} from './rules.ts';
+import {namedValues, takeOver} from './named.ts';
+import {checked, optional} from './rules.ts';
 
 /** Most hostnames that a CustomDomain can name: its primary and 500 redirects. */
 const mostHostnames = 501;
@@ -31,6 +32,13 @@ function atLeast(longer: CountedWindow, shorter: CountedWindow): Rule<WindowLimi
     cel: `${absent.join('')}self.${more} >= self.${fewer}`,
     holds: (limits) => !(limits[more]! < limits[fewer]!),
     message: `${more} must be at least ${fewer}: fewer would be used up within ${shorter.text}`,
+    named: namedValues([
+      `${more} (`,
+      {cel: `string(self.${more})`, of: (limits) => limits[more]!},
+      `) must be at least ${fewer} (`,
+      {cel: `string(self.${fewer})`, of: (limits) => limits[fewer]!},
+      `): fewer would be used up within ${shorter.text}. ${takeOver('one of them')}`,
+    ]),
   };
 }
 
@@ -55,6 +63,13 @@ const customDomains = checked(
       cel: 'self.allowed == (self.maxHostnamesPerProject > 0)',
       holds: (c) => c.allowed === c.maxHostnamesPerProject > 0,
       message: 'maxHostnamesPerProject must be at least 1 where custom domains are allowed, and 0 where they are not',
+      named: namedValues([
+        'maxHostnamesPerProject (',
+        {cel: 'string(self.maxHostnamesPerProject)', of: (c) => c.maxHostnamesPerProject},
+        ') must be at least 1 where custom domains are allowed, and 0 where they are not, and allowed is ',
+        {cel: 'string(self.allowed)', of: (c) => c.allowed},
+        `. ${takeOver('one of them')}`,
+      ]),
     },
   ],
 ).describe("Projects' own domains.");
@@ -63,14 +78,9 @@ const spec = z
   .object({
     rateLimit: rateLimit("Requests to the platform's API that each account on this plan has."),
     customDomains,
-    maxProjects: z
-      .int32()
-      .min(0)
-      .max(1_000_000)
-      .optional()
-      .describe(
-        'How many Projects an account on this plan may have, in all its namespaces; the oldest are within. Without it there is no limit.',
-      ),
+    maxProjects: optional(z.int32().min(0).max(1_000_000)).describe(
+      'How many Projects an account on this plan may have, in all its namespaces; the oldest are within. Without it there is no limit.',
+    ),
   })
   .describe('What an account on this plan may have.');
 

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
-import {checked, conditions, observedGeneration, serviceName, text, time} from './rules.ts';
+import {checked, conditions, observedGeneration, serviceName, text, time, withDefault} from './rules.ts';
 
 /** Conditions that a Project's status always has, in this order. Reconciling or Stalled follow while true. */
 export const projectConditions = ['Deployed', 'RoutesReady', 'Ready'] as const;
@@ -31,14 +31,11 @@ const spec = z
         port: port.describe('Port of the Service: its number or its name.'),
       })
       .describe('The Service that serves the project.'),
-    defaultHost: z
-      .enum(['Serve', 'RedirectToPrimary', 'Disabled'])
-      .default('Serve')
-      .describe(
-        'What the default host does. Serve: it serves the project. RedirectToPrimary: it redirects to the primary custom domain ' +
-          '(307, path and query kept) once that is Live, and serves until then. Disabled: it is not routed; it ' +
-          'stays valid as a CNAME target.',
-      ),
+    defaultHost: withDefault(z.enum(['Serve', 'RedirectToPrimary', 'Disabled']), 'Serve').describe(
+      'What the default host does. Serve: it serves the project. RedirectToPrimary: it redirects to the primary custom domain ' +
+        '(307, path and query kept) once that is Live, and serves until then. Disabled: it is not routed; it ' +
+        'stays valid as a CNAME target.',
+    ),
   })
   .describe('What the project is.');
 

@@ -5,12 +5,30 @@ import type {Rule} from './hostname-rules.ts';
 /** Adds rules to a schema: as a zod refinement and as `x-kubernetes-validations`. */
 export function checked<S extends z.ZodType>(schema: S, rules: readonly Rule<z.output<S>>[]): S {
   const refined = schema.superRefine((value, issues) => {
-    for (const rule of rules) if (!rule.holds(value)) issues.addIssue({code: 'custom', message: rule.message});
+    for (const {holds, message, named} of rules)
+      if (!holds(value)) issues.addIssue({code: 'custom', message: named?.text(value) || message});
   });
   return refined.meta({
-    'x-kubernetes-validations': rules.map(({cel, message}) => ({rule: cel, message})),
+    'x-kubernetes-validations': rules.map(({cel, message, named}) => ({
+      rule: cel,
+      message,
+      ...(named && {messageExpression: named.cel}),
+    })),
   }) as S;
 }
+
+/** A field that users may leave out. A template may write null, which means the same. */
+export const optional = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
+
+/**
+ * A field with a default, which the API server also writes in place of null. `substitute`: the default for `crd.ts`, since zod leaves
+ * `default` out of the JSON schema of a transform.
+ */
+export const withDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) =>
+  schema
+    .nullish()
+    .transform((given): z.output<S> => given ?? value)
+    .meta({nullable: undefined, substitute: value});
 
 /** A hostname as a user may write it: any case, with or without one trailing dot, Unicode labels allowed (RFC 5890). */
 export const hostname = (description: string) =>

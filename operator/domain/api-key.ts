@@ -91,7 +91,7 @@ interface KeyVerdict {
 
 const hourMs = 3_600_000;
 /** A time of a spec in ms since the epoch; Infinity if the spec has none. */
-export const endOf = (time: string | undefined): number => (time === undefined ? Infinity : Date.parse(time));
+export const endOf = (time: string | null | undefined): number => (time ? Date.parse(time) : Infinity);
 
 /** Hashes of the tokens that the key's spec accepts at a time (ms since the epoch). */
 export const liveHashes = ({hashes, expireTime}: ApiKeySpec, now: number): string[] =>
@@ -191,7 +191,7 @@ export function decideApiKey(key: ApiKey, facts: KeyFacts, now: number): ApiKeyS
  * The next time at which {@link decideApiKey} changes its result without another event, ms since the epoch; undefined if there is none.
  */
 export function nextChange({hashes, expireTime}: ApiKeySpec, {bansOf}: KeyFacts, now: number): number | undefined {
-  const ends = [expireTime, ...hashes.map((h) => h.expireTime)].map(endOf);
+  const ends = [expireTime, ...hashes.map((h) => h.expireTime)].map((time) => endOf(time));
   const bans = hashes.flatMap((h) => bansOf(h.sha256).map(({untilSeconds}) => untilSeconds * 1000));
   const next = Math.min(...[...ends, ...bans].filter((t) => t > now));
   return next === Infinity ? undefined : next;

@@ -9,6 +9,7 @@ interface KindSchema {
   items?: KindSchema;
   enum?: unknown[];
   default?: unknown;
+  nullable?: boolean;
   minimum?: number;
   maximum?: number;
   maxLength?: number;
@@ -49,7 +50,7 @@ function boundsOf({minimum, maximum, maxLength, maxItems, default: fallback}: Ki
 function rows(schema: KindSchema, path: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}${name}${field.items?.properties ? '[]' : ''}`;
-    const optional = schema.required?.includes(name) ? [] : ['optional'];
+    const optional = schema.required?.includes(name) ? [] : [field.nullable ? 'optional, or null' : 'optional'];
     const type = [typeOf(field), ...optional, ...boundsOf(field)].join('; ');
     return [
       `| \`${at}\` | ${cell(type)} | ${cell(field.description ?? '')} |`,

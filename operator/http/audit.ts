@@ -64,10 +64,10 @@ function addressOf({kind}: Who, ip: string): string | null {
 /** The state of a hostname of a CustomDomain; null if the spec does not name it and it is not the former primary. */
 export function hostState(domain: CustomDomain | undefined, hostname: Hostname): State {
   if (!domain) return null;
-  const {primary, redirects = []} = domain.spec;
+  const {primary, redirects} = domain.spec;
   const to = nameOf(primary);
   if (to === hostname) return {role: 'Primary'};
-  const found = redirects.find(({from}) => nameOf(from) === hostname);
+  const found = redirects?.find(({from}) => nameOf(from) === hostname);
   if (found) return {role: 'RedirectSource', redirect: {to, status: found.status}};
   return formerPrimary(domain) === hostname ? {role: 'FormerPrimary'} : null;
 }

@@ -30,8 +30,8 @@ export const certificateOf = ({metadata: {namespace, annotations}}: HasMeta): Ke
 export const holderOf = ({status}: DomainClaim): string[] => [status?.holder?.uid ?? []].flat();
 
 /** The hostnames that the spec of a CustomDomain names, normalised. */
-export const hostnamesOf = ({spec: {primary, redirects = []}}: CustomDomain): string[] =>
-  [primary, ...redirects.map((r) => r.from)].flatMap((h) => normalise(h) ?? []);
+export const hostnamesOf = ({spec: {primary, redirects}}: CustomDomain): string[] =>
+  [primary, ...(redirects ?? []).map((r) => r.from)].flatMap((h) => normalise(h) ?? []);
 
 /** These hostnames, and a former primary that is still served. */
 export const servedHostnamesOf = (domain: CustomDomain): string[] => [

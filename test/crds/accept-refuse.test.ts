@@ -173,6 +173,11 @@ describe('A CustomDomain', () => {
     const defaulted = {...spec, redirects: [{from: 'old.example.com', status: 301}]};
     expect(body.spec).toEqual(defaulted);
     expect(customDomainKind.spec.parse(spec)).toEqual(defaulted);
+    const withNull = {...spec, redirects: [{from: 'old.example.com', status: null}]};
+    expect([
+      (await tryOut(customDomains as Resource, withNull)).body.spec,
+      customDomainKind.spec.parse(withNull),
+    ]).toEqual([defaulted, defaulted]);
   });
 
   test('begins with observedGeneration -1, so that nobody takes it for observed', async () => {

@@ -22,12 +22,19 @@ const length = 'a hostname has at most 253 characters (RFC 1035)';
 const address = 'must be a hostname, not an IP address: create a DNS name for it and give that';
 const reserved =
   'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)';
-const fromPrimary = 'a redirect must not come from the primary: give another hostname, or leave the redirect out';
-const toOther = 'a redirect goes to the primary: write that hostname, or leave `to` out';
-const twice = 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one';
-
-const unfolded =
-  'at most 50 redirects may be written with capitals or with a trailing dot: write the others in lower case, without it';
+const takeOver = (lacking = 'this entry') =>
+  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: docs/gitops.md says how to take it over`;
+/** `source`: the first redirect at fault, and how many further ones there are. */
+const fromPrimary = (source: string) =>
+  `the redirect from ${source} must not come from the primary: give another hostname, or leave the redirect out. ${takeOver()}`;
+const toOther = (source: string, to: string) =>
+  `the redirect from ${source} must go to the primary, not to ${to}: write the primary, or leave \`to\` out. ${takeOver()}`;
+const twice = (source: string) =>
+  `the redirect from ${source} repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once. ${takeOver()}`;
+const unfolded = (count: number, source: string) =>
+  `at most 50 redirects may be written with capitals or with a trailing dot, and ${count} are, such as ${source}: ` +
+  `write the others in lower case, without it. ${takeOver()}`;
+const fromPrimaryFixed = 'a redirect must not come from the primary: give another hostname, or leave the redirect out';
 
 /** Hostnames, each tried as the primary, as the source and as the target of a redirect. */
 export const hostnames: {name: string; hostname: string; message?: string}[] = [
@@ -148,27 +155,71 @@ export const customDomains: Row[] = [
   redirects('redirects: a status and a half', [{from: 'old.example.com', status: 301.5}], 'spec.redirects[0].status'),
   redirects('redirects: no source', [{status: 301}], 'spec.redirects[0].from'),
   redirects('redirects: an object', {from: 'old.example.com'}, 'spec.redirects'),
-  redirects('redirects: from the primary', [{from: primary}], 'spec', fromPrimary),
-  redirects('redirects: from the primary in capitals', [{from: 'Main.EXAMPLE.com'}], 'spec', fromPrimary),
-  redirects('redirects: from the primary with a dot', [{from: `${primary}.`}], 'spec', fromPrimary),
+  redirects('redirects: from the primary', [{from: primary}], 'spec', fromPrimary(primary)),
+  redirects(
+    'redirects: from the primary in capitals',
+    [{from: 'Main.EXAMPLE.com'}],
+    'spec',
+    fromPrimary('Main.EXAMPLE.com'),
+  ),
+  redirects('redirects: from the primary with a dot', [{from: `${primary}.`}], 'spec', fromPrimary(`${primary}.`)),
+  redirects(
+    'redirects: from the primary in two spellings',
+    [{from: 'Main.example.com'}, {from: primary}],
+    'spec',
+    fromPrimary('Main.example.com (and 1 more)'),
+  ),
+  // A text that is not printable is not repeated: the fixed message counts.
+  row(
+    'redirects: from a primary with a line break',
+    {projectRef, primary: 'a.example\n', redirects: [{from: 'a.example\n'}]},
+    'spec',
+    fromPrimaryFixed,
+  ),
+  row(
+    'redirects: from a primary with a right-to-left override',
+    {projectRef, primary: 'a\u202e.example', redirects: [{from: 'a\u202e.example'}]},
+    'spec',
+    fromPrimaryFixed,
+  ),
   redirects(
     'redirects: from the primary, which has a dot',
     [{from: 'a.example.com'}, {from: primary}],
     'spec',
-    fromPrimary,
+    fromPrimary(primary),
   ),
   row(
     'redirects: from a primary in capitals with a dot',
     {projectRef, primary: 'MAIN.example.com.', redirects: [{from: 'main.Example.com'}]},
     'spec',
-    fromPrimary,
+    fromPrimary('main.Example.com'),
   ),
   redirects('redirects: from a name below the primary', [{from: `old.${primary}`}]),
   redirects('redirects: to the primary', [{from: 'old.example.com', to: primary}]),
   redirects('redirects: to the primary in capitals and with a dot', [
     {from: 'old.example.com', to: 'MAIN.Example.com.'},
   ]),
-  redirects('redirects: to another', [{from: 'old.example.com', to: 'other.example.com'}], 'spec', toOther),
+  redirects(
+    'redirects: to another',
+    [{from: 'old.example.com', to: 'other.example.com'}],
+    'spec',
+    toOther('old.example.com', 'other.example.com'),
+  ),
+  redirects(
+    'redirects: three to others',
+    [
+      {from: 'a.example.com', to: primary},
+      ...['b', 'c', 'd'].map((n) => ({from: `${n}.example.com`, to: `to-${n}.example.com`})),
+    ],
+    'spec',
+    toOther('b.example.com (and 2 more)', 'to-b.example.com'),
+  ),
+  redirects(
+    'redirects: 500 of the longest names, each to another',
+    sources(500, `.${name253.slice(5)}`).map(({from}) => ({from, to: name253})),
+    'spec',
+    toOther(`n000.${name253.slice(5)} (and 499 more)`, name253),
+  ),
   redirects(
     'redirects: one of two to another',
     [
@@ -176,20 +227,25 @@ export const customDomains: Row[] = [
       {from: 'older.example.com', to: 'old.example.com'},
     ],
     'spec',
-    toOther,
+    toOther('older.example.com', 'old.example.com'),
   ),
-  redirects('redirects: to a name below the primary', [{from: 'old.example.com', to: `x.${primary}`}], 'spec', toOther),
+  redirects(
+    'redirects: to a name below the primary',
+    [{from: 'old.example.com', to: `x.${primary}`}],
+    'spec',
+    toOther('old.example.com', `x.${primary}`),
+  ),
   redirects(
     'redirects: from one twice, in another case',
     [{from: 'old.example.com'}, {from: 'OLD.example.com'}],
     'spec',
-    twice,
+    twice('OLD.example.com'),
   ),
   redirects(
     'redirects: from one twice, with a dot',
     [{from: 'old.example.com.'}, {from: 'a.example.com'}, {from: 'old.example.com'}],
     'spec',
-    twice,
+    twice('old.example.com.'),
   ),
   redirects('redirects: from two that differ', [{from: 'old.example.com'}, {from: 'olds.example.com'}]),
   redirects('redirects: 500', sources(500)),
@@ -199,14 +255,29 @@ export const customDomains: Row[] = [
     ...sources(450, `.${name253.slice(5)}`),
     ...sources(500, `.${name253.slice(5)}.`).slice(450),
   ]),
-  redirects('redirects: 51 in capitals', sources(51, '.EXAMPLE.net'), 'spec', unfolded),
+  redirects('redirects: 51 in capitals', sources(51, '.EXAMPLE.net'), 'spec', unfolded(51, 'n000.EXAMPLE.net')),
   redirects('redirects: 501', sources(501), 'spec.redirects'),
   redirects(
     'redirects: 500, the last one the first again',
     [...sources(499), {from: 'N000.example.com'}],
     'spec',
-    twice,
+    twice('N000.example.com'),
   ),
+  redirects(
+    'redirects: 500 of the longest names, 50 of them repeated',
+    [
+      ...sources(450, `.${name253.slice(5)}`),
+      ...sources(50, `.${name253.slice(5)}`).map(({from}) => ({from: from.toUpperCase()})),
+    ],
+    'spec',
+    twice(`${sources(1, `.${name253.slice(5)}`)[0]!.from.toUpperCase()} (and 49 more)`),
+  ),
+  // A template leaves null.
+  redirects('redirects: null', null),
+  redirects('redirects: one with null', [null], 'spec.redirects[0]'),
+  redirects('redirects: to null', [{from: 'old.example.com', to: null}]),
+  redirects('redirects: a status of null', [{from: 'old.example.com', status: null}]),
+  redirects('redirects: from null', [{from: null}], 'spec.redirects[0].from'),
 ];
 
 const portMessage =
@@ -233,6 +304,7 @@ export const projects: Row[] = [
   ...[80.5, true, null].map((value) => port(value, 'schema')),
   ...['Serve', 'RedirectToPrimary', 'Disabled'].map((value) => defaultHost(value)),
   ...['serve', 'Off', 'Redirect', '', false].map((value) => defaultHost(value, true)),
+  defaultHost(null),
   row('defaultHost: left out', {serviceRef: {name: 'web', port: 80}}),
   row('serviceRef: missing', {}, 'spec.serviceRef'),
   row('serviceRef: without a port', {serviceRef: {name: 'web'}}, 'spec.serviceRef.port'),
@@ -246,8 +318,12 @@ export const projects: Row[] = [
 
 const limits = {requestsPerMinute: 60, requestsPerDay: 1000};
 const domainsOf = (allowed: unknown, maxHostnamesPerProject: unknown) => ({allowed, maxHostnamesPerProject});
-const perDay = 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute';
-const inStep = 'maxHostnamesPerProject must be at least 1 where custom domains are allowed, and 0 where they are not';
+const perDay =
+  'requestsPerDay (59) must be at least requestsPerMinute (60): fewer would be used up within a minute. ' +
+  takeOver('one of them');
+const inStep = (allowed: unknown, most: unknown) =>
+  `maxHostnamesPerProject (${most}) must be at least 1 where custom domains are allowed, and 0 where they are not, and allowed is ${allowed}. ` +
+  takeOver('one of them');
 const rates: [string, unknown, string?, string?][] = [
   ['60 and 1000', limits],
   ['one of each', {requestsPerMinute: 1, requestsPerDay: 1}],
@@ -288,7 +364,7 @@ export const plans: Row[] = [
       `customDomains: ${allowed}, ${most}`,
       {rateLimit: limits, customDomains: domainsOf(allowed, most)},
       'spec.customDomains',
-      inStep,
+      inStep(allowed, most),
     ),
   ),
   ...[-1, 502, '10', 1.5].map((most) =>
@@ -305,7 +381,7 @@ export const plans: Row[] = [
     'spec.customDomains.maxHostnamesPerProject',
   ),
   row('customDomains: left out', {rateLimit: limits}, 'spec.customDomains'),
-  ...[0, 1, 1_000_000].map((maxProjects) =>
+  ...[0, 1, 1_000_000, null].map((maxProjects) =>
     row(`maxProjects: ${maxProjects}`, {rateLimit: limits, customDomains: domainsOf(false, 0), maxProjects}),
   ),
   ...[-1, 1_000_001, '10', 1.5].map((maxProjects) =>
@@ -326,8 +402,16 @@ export const domainClaims: Row[] = [
     'two',
     {tenant: {account: 'acme', namespaceUID: 'u'}},
     'spec.tenant',
+    `name either the account (acme) or the namespaceUID (u), not both. ${takeOver('one of them')}`,
+  ),
+  row(
+    'two, one with an escape character',
+    {tenant: {account: 'acme', namespaceUID: '\u001b[2J'}},
+    'spec.tenant',
     'name either the account or the namespaceUID',
   ),
+  row('an account, and null', {tenant: {account: 'acme', namespaceUID: null}}, 'spec.tenant.namespaceUID'),
+  row('a proof of null', {tenant: {account: 'acme'}, proof: null}),
   row('no tenant', {proof: 'DNS'}, 'spec.tenant'),
   row('an account in capitals', {tenant: {account: 'Acme'}}, 'spec.tenant.account'),
   row('another proof', {tenant: {account: 'acme'}, proof: 'Word'}, 'spec.proof'),
@@ -343,6 +427,7 @@ export const accounts: Row[] = [
       message,
     ),
   ),
+  row('rateLimit: null', {planRef: {name: 'pro'}, rateLimit: null}),
   row('planRef: missing', {rateLimit: limits}, 'spec.planRef'),
   row('planRef: without a name', {planRef: {}}, 'spec.planRef.name'),
   row('planRef: an empty name', {planRef: {name: ''}}, 'spec.planRef.name'),
@@ -376,6 +461,14 @@ export const apiKeys: Row[] = [
       {sha256: older, expireTime: soon},
     ],
   }),
+  apiKeyRow('an end and a cap of null', {expireTime: null, rateLimit: null}),
+  apiKeyRow('hashes: one with an end of null', {hashes: [{sha256: newer, expireTime: null}]}),
+  apiKeyRow(
+    'hashes: the older one with an end of null',
+    {hashes: [{sha256: newer}, {sha256: older, expireTime: null}]},
+    'spec.hashes',
+    needsEnd,
+  ),
   apiKeyRow('hashes: none', {hashes: []}, 'spec.hashes'),
   apiKeyRow('hashes: left out', {hashes: undefined}, 'spec.hashes'),
   apiKeyRow(

@@ -112,7 +112,8 @@ export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /** A spec as somebody has edited it; as it was, where the schema would refuse the edit. */
 export function edited(spec: CustomDomain['spec'], {what, at}: {what: Edit; at: number}): CustomDomain['spec'] {
-  const {primary, redirects = []} = spec;
+  const {primary} = spec;
+  const redirects = spec.redirects ?? [];
   const source = redirects[at % Math.max(1, redirects.length)];
   const name = hostnames[at % hostnames.length]!;
   const known = [primary, ...redirects.map((r) => r.from)].some((h) => fold(h) === fold(name));

@@ -76,7 +76,7 @@ async function createKey(call: Call<KeyCreateOptions>): Promise<void> {
   }
   if (!kept) out(`${token}\n`);
   const done = dryRun ? 'Nothing was written to the cluster' : `ApiKey ${name} was made in the namespace ${namespace}`;
-  const end = spec.expireTime === undefined ? 'without an end' : `until ${spec.expireTime}`;
+  const end = spec.expireTime ? `until ${spec.expireTime}` : 'without an end';
   const where = file === undefined ? 'is above' : `is in ${file}`;
   tell(`${done}: ${spec.scopes.join(', ')}, ${end}. Its token ${where}, and is shown nowhere again.\n`);
 }

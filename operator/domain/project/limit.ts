@@ -20,7 +20,7 @@ export const byAge = ({metadata: a}: Project, {metadata: b}: Project): number =>
 
 /** Number of Projects that a tenant's plan allows; undefined without a limit, or if the plan is not known. */
 export const projectLimitOf = ({plan}: Tenant): number | undefined =>
-  'missing' in plan ? undefined : plan.spec.maxProjects;
+  'missing' in plan ? undefined : (plan.spec.maxProjects ?? undefined);
 
 /** Allowance of a Project under its tenant's plan. */
 export interface ProjectAllowance {

@@ -15,7 +15,7 @@ export interface Recognised {
 /** Until when a token of a key is accepted, RFC 3339: its own end or the key's. Undefined: without end. `hash`: of the token. */
 export function tokenEnds({spec: {expireTime, hashes}}: ApiKey, hash: string): string | undefined {
   const ends = [expireTime, hashes.find(({sha256}) => sha256 === hash)?.expireTime].flatMap((time) =>
-    time === undefined ? [] : Date.parse(time),
+    time ? Date.parse(time) : [],
   );
   return ends.length > 0 ? timestamp(Math.min(...ends)) : undefined;
 }
@@ -75,8 +75,8 @@ export function recognise(
     if (equal(given, kept ? Buffer.from(kept.sha256, 'hex') : nothing)) found = kept;
   }
   if (!key || !found) return wrong;
-  const ended = [found.expireTime, key.spec.expireTime].find((time) => time !== undefined && Date.parse(time) <= now);
-  if (ended !== undefined) {
+  const ended = [found.expireTime, key.spec.expireTime].find((time) => time && Date.parse(time) <= now);
+  if (ended) {
     return {
       problem: 'key-expired',
       detail: `The API key expired at ${ended}. Use the newer token of this key, or make a new key.`,
@@ -104,7 +104,7 @@ export function whyKeyEnded(
   const key = findKey(`${namespace}/${name}`);
   const token = key?.metadata.uid === uid ? key.spec.hashes.find(({sha256}) => sha256 === hash) : undefined;
   if (!key || !token) return 'The API key that you signed in by was revoked.';
-  if ([token.expireTime, key.spec.expireTime].some((time) => time !== undefined && Date.parse(time) <= now))
+  if ([token.expireTime, key.spec.expireTime].some((time) => time && Date.parse(time) <= now))
     return 'The API key that you signed in by has expired.';
   if (!scopes.every((scope) => key.spec.scopes.includes(scope)))
     return 'The API key that you signed in by may do less now.';

@@ -155,7 +155,8 @@ export class DomainWriter {
     dryRun: boolean,
   ): Promise<CustomDomain> {
     const {namespace, name} = project.metadata;
-    const {primary, redirects = []} = desired;
+    const {primary} = desired;
+    const redirects = desired.redirects ?? [];
     const stop = stopValue(domain, desired);
     // An apply with a version that no object has creates the object or fails (operator/kube/README.md, never adopt).
     const metadata = domain

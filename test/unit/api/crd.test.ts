@@ -54,7 +54,7 @@ describe('The schema of a kind', () => {
       expect([path, node.description]).toEqual([path, expect.stringMatching(/\S/)]);
       expect([
         path,
-        ['anyOf', 'oneOf', 'allOf', '$ref', 'additionalProperties', 'nullable'].filter((key) => key in node),
+        ['anyOf', 'oneOf', 'allOf', '$ref', 'additionalProperties', 'substitute'].filter((key) => key in node),
       ]).toEqual([path, []]);
     }
     expect(lint(schemaOf(kind), kind.kind)).toEqual([]);
