@@ -2,7 +2,7 @@ import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
 import {verificationMethods} from './domain-claim.ts';
 import {celFold, fold} from './hostname-rules.ts';
-import {more, namedEntries, type Piece, takeOver} from './named.ts';
+import {type Fault, more, namedEntries, type Piece, takeOver, type Value} from './named.ts';
 import {
   checked,
   conditions,
@@ -69,38 +69,49 @@ const specShape = z.object({
 /** How many redirects may be written otherwise than they are compared. */
 const mostUnfolded = 50;
 
-/** The redirects in another than the normal form whose hostname is there more than once. */
-function repeated(redirects: readonly Redirect[]): Redirect[] {
-  const times = Map.groupBy(redirects, (r) => fold(r.from));
-  return redirects.filter((r) => fold(r.from) !== r.from && times.get(fold(r.from))!.length > 1);
-}
-
 type SpecShape = z.output<typeof specShape>;
 type Redirect = z.output<typeof redirect>;
 
-/** A message about redirects at fault. `cel`: an expression over the redirect `r` in `self`. */
-const namedRedirects = (
-  fault: {cel: string; of: (r: Redirect, self: SpecShape) => boolean},
-  pieces: readonly Piece<{self: SpecShape; first: Redirect; count: number}>[],
-) =>
-  namedEntries<SpecShape, Redirect>(
-    {
-      cel: `self.redirects.filter(r, ${fault.cel})`,
-      of: (self) => (self.redirects ?? []).filter((r) => fault.of(r, self)),
-    },
-    [...pieces, `. ${takeOver('this entry')}`],
-  );
-const from: Piece<{first: Redirect}> = {cel: 'l[0].from', of: ({first}) => first.from};
+/** A condition about the redirect `r` in `self`, in CEL and in TypeScript. */
+interface RedirectFault {
+  cel: string;
+  of: (r: Redirect, self: SpecShape) => boolean;
+}
+const from: Value<{first: Redirect}> = {cel: 'l[0].from', of: ({first}) => first.from};
+const to: Value<{first: Redirect}> = {cel: 'l[0].to', of: ({first}) => first.to!};
 
-const fromPrimary = {
+/** A message about redirects at fault. */
+const namedRedirects = (
+  fault: RedirectFault,
+  pieces: readonly Piece<Fault<Redirect>>[],
+  texts: readonly Value<Redirect>[] = [{cel: 'r.from', of: (r) => r.from}],
+) =>
+  namedEntries<SpecShape, Redirect>({list: {cel: 'self.redirects', of: (self) => self.redirects ?? []}, fault, texts}, [
+    ...pieces,
+    `. ${takeOver('this entry')}`,
+  ]);
+
+const fromPrimary: RedirectFault = {
   cel: `${celFold('r.from')} == ${celFold('self.primary')}`,
-  of: (r: Redirect, self: SpecShape) => fold(r.from) === fold(self.primary),
+  of: (r, self) => fold(r.from) === fold(self.primary),
 };
-const toOther = {
+const toOther: RedirectFault = {
   cel: `has(r.to) && ${celFold('r.to')} != ${celFold('self.primary')}`,
-  of: (r: Redirect, self: SpecShape) => typeof r.to === 'string' && fold(r.to) !== fold(self.primary),
+  of: (r, self) => typeof r.to === 'string' && fold(r.to) !== fold(self.primary),
 };
-const unfolded = {cel: `${celFold('r.from')} != r.from`, of: (r: Redirect) => fold(r.from) !== r.from};
+const repeated: RedirectFault = {
+  cel: `r.from != ${celFold('r.from')} && [${celFold('r.from')}].exists(a, !folded.exists_one(b, a == b))`,
+  of: (r, {redirects}) =>
+    fold(r.from) !== r.from && redirects!.filter((other) => fold(other.from) === fold(r.from)).length > 1,
+};
+const unfolded: RedirectFault = {cel: `${celFold('r.from')} != r.from`, of: (r) => fold(r.from) !== r.from};
+
+const namedRepeated = namedRedirects(repeated, [
+  'the redirect from ',
+  from,
+  more,
+  ' repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once',
+]);
 
 const spec = checked(specShape, [
   {
@@ -118,24 +129,31 @@ const spec = checked(specShape, [
     cel: `!has(self.redirects) || !self.redirects.exists(r, ${toOther.cel})`,
     holds: (s) => !s.redirects?.some((r) => toOther.of(r, s)),
     message: 'a redirect goes to the primary: write that hostname, or leave `to` out',
-    named: namedRedirects(toOther, [
-      'the redirect from ',
-      from,
-      more,
-      ' must go to the primary, not to ',
-      {cel: 'l[0].to', of: ({first}) => first.to!},
-      ': write the primary, or leave `to` out',
-    ]),
+    named: namedRedirects(
+      toOther,
+      [
+        'the redirect from ',
+        from,
+        more,
+        ' must go to the primary, not to ',
+        to,
+        ': write the primary, or leave `to` out',
+      ],
+      [
+        {cel: 'r.from', of: (r) => r.from},
+        {cel: 'r.to', of: (r) => r.to!},
+      ],
+    ),
   },
   {
     cel: `!has(self.redirects) || self.redirects.filter(r, ${unfolded.cel}).size() <= ${mostUnfolded}`,
-    holds: (s) => (s.redirects ?? []).filter(unfolded.of).length <= mostUnfolded,
+    holds: (s) => (s.redirects ?? []).filter((r) => unfolded.of(r, s)).length <= mostUnfolded,
     message:
       `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot: write the ` +
       'others in lower case, without it',
     named: namedRedirects(unfolded, [
       `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot, and `,
-      {cel: 'string(l.size())', of: ({count}) => count},
+      {cel: 'l.size()', of: ({count}) => count},
       ' are, such as ',
       from,
       ': write the others in lower case, without it',
@@ -150,21 +168,10 @@ const spec = checked(specShape, [
       `self.redirects.all(r, r.from == ${celFold('r.from')} || [${celFold('r.from')}].all(a, l.exists_one(b, a == b))))`,
     holds: (s) => new Set(s.redirects?.map((r) => fold(r.from))).size === (s.redirects?.length ?? 0),
     message: 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one',
-    named: namedEntries<SpecShape, Redirect>(
-      {
-        cel:
-          `[self.redirects.map(r, ${celFold('r.from')})].map(l, self.redirects.filter(r, r.from != ${celFold('r.from')} && ` +
-          `[${celFold('r.from')}].exists(a, !l.exists_one(b, a == b))))[0]`,
-        of: ({redirects}) => repeated(redirects ?? []),
-      },
-      [
-        'the redirect from ',
-        from,
-        more,
-        ' repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once. ',
-        takeOver('this entry'),
-      ],
-    ),
+    named: {
+      cel: `[self.redirects.map(r, ${celFold('r.from')})].map(folded, ${namedRepeated.cel})[0]`,
+      text: namedRepeated.text,
+    },
   },
 ]).describe("The project's own domains.");
 

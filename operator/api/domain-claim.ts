@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import type {CustomKind} from './crd.ts';
-import {namedValues, takeOver} from './named.ts';
+import {namedValues, takeOver, type Value} from './named.ts';
 import {checked, objectName, text, time, withDefault} from './rules.ts';
 
 /** How a claim came about: by records in DNS, or by the platform's word. */
@@ -14,13 +14,8 @@ interface Tenant {
   namespaceUID?: string | undefined;
 }
 
-const bothNamed = namedValues<Tenant>([
-  'name either the account (',
-  {cel: 'self.account', of: (t) => t.account!},
-  ') or the namespaceUID (',
-  {cel: 'self.namespaceUID', of: (t) => t.namespaceUID!},
-  `), not both. ${takeOver('one of them')}`,
-]);
+const account: Value<Tenant> = {cel: 'self.account', of: (t) => t.account!};
+const namespaceUID: Value<Tenant> = {cel: 'self.namespaceUID', of: (t) => t.namespaceUID!};
 
 const tenant = checked(
   z.object({
@@ -32,10 +27,20 @@ const tenant = checked(
       cel: 'has(self.account) != has(self.namespaceUID)',
       holds: (t) => (t.account === undefined) !== (t.namespaceUID === undefined),
       message: 'name either the account or the namespaceUID',
-      named: {
-        cel: `has(self.account) && has(self.namespaceUID) ? ${bothNamed.cel} : ''`,
-        text: (t) => (t.account !== undefined && t.namespaceUID !== undefined ? bothNamed.text(t) : ''),
-      },
+      named: namedValues<Tenant>(
+        [
+          'name either the account (',
+          account,
+          ') or the namespaceUID (',
+          namespaceUID,
+          `), not both. ${takeOver('one of them')}`,
+        ],
+        {
+          cel: 'has(self.account) && has(self.namespaceUID)',
+          of: (t) => t.account !== undefined && t.namespaceUID !== undefined,
+          texts: [account, namespaceUID],
+        },
+      ),
     },
   ],
 ).describe('The tenant that holds the hostname.');

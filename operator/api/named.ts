@@ -9,7 +9,6 @@ export const takeOver = (lacking: 'this entry' | 'one of them') =>
 
 /** Control and format characters (such as right-to-left overrides) and line ends: no message repeats them. */
 const unprintable = String.raw`[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]`;
-const isPrintable = (text: string) => !new RegExp(unprintable, 'u').test(text);
 
 /** A message with the values at fault, once in CEL and once in TypeScript. Empty: none can be named, and the rule's fixed message counts. */
 export interface Named<T> {
@@ -19,56 +18,69 @@ export interface Named<T> {
   readonly text: (value: T) => string;
 }
 
-/**
- * A message out of pieces: fixed text, and values. Each value is a pair of a CEL expression (a string) and its TypeScript. Empty if `when`
- * does not hold or a value has characters that are not printable.
- */
-export type Piece<T> = string | {readonly cel: string; readonly of: (value: T) => string | number | boolean};
+/** A value in a message: a CEL expression, and the same in TypeScript. */
+export interface Value<T> {
+  readonly cel: string;
+  readonly of: (value: T) => string | number | boolean;
+}
+/** A message consists of fixed texts and values. */
+export type Piece<T> = string | Value<T>;
 
 const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-const celOf = <T>(pieces: readonly Piece<T>[]) =>
-  pieces.map((piece) => (typeof piece === 'string' ? literal(piece) : piece.cel)).join(' + ');
+/** A message in CEL. The API server takes the cost of `+` from the length of the texts, which it does not know for most; that of `format` it knows. */
+const celOf = <T>(pieces: readonly Piece<T>[]) => {
+  const values = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : piece.cel));
+  return `${literal(pieces.map((piece) => (typeof piece === 'string' ? piece : '%s')).join(''))}.format([${values.join(', ')}])`;
+};
 const textOf = <T>(pieces: readonly Piece<T>[], value: T) =>
   pieces.map((piece) => (typeof piece === 'string' ? piece : String(piece.of(value)))).join('');
-const printable = (cel: string) => `[${cel}].map(t, t.matches('${unprintable.replaceAll('\\', '\\\\')}') ? '' : t)[0]`;
 
-/** A message out of pieces about a value. */
-export const namedValues = <T>(pieces: readonly Piece<T>[]): Named<T> => ({
-  cel: printable(celOf(pieces)),
-  text: (value) => {
-    const text = textOf(pieces, value);
-    return isPrintable(text) ? text : '';
-  },
+/** Whether users' texts can be shown. */
+const celPrintable = (texts: readonly Value<never>[]) =>
+  texts.map(({cel}) => `!${cel}.matches('${unprintable.replaceAll('\\', '\\\\')}')`).join(' && ');
+const isPrintable = <T>(texts: readonly Value<T>[], value: T) =>
+  texts.every(({of}) => !new RegExp(unprintable, 'u').test(String(of(value))));
+
+/** A message about a value. `when`: whether it applies. `texts`: the values in it that users wrote. */
+export const namedValues = <T>(
+  pieces: readonly Piece<T>[],
+  when?: {cel: string; of: (value: T) => boolean; texts: readonly Value<T>[]},
+): Named<T> => ({
+  cel: when ? `${when.cel} && ${celPrintable(when.texts)} ? ${celOf(pieces)} : ''` : celOf(pieces),
+  text: (value) => (!when || (when.of(value) && isPrintable(when.texts, value)) ? textOf(pieces, value) : ''),
 });
 
-/** A list's entries at fault. In CEL the pieces see the first entry as `l[0]`, and all of them as `l`. */
+/** A list's entries at fault. */
 export interface Entries<T, E> {
-  /** CEL: the list of entries at fault. */
-  readonly cel: string;
-  readonly of: (value: T) => readonly E[];
+  readonly list: Omit<Value<T>, 'of'> & {readonly of: (value: T) => readonly E[]};
+  /** Whether an entry is at fault, which CEL calls `r`. */
+  readonly fault: {readonly cel: string; readonly of: (entry: E, value: T) => boolean};
+  /** The values in the message that users wrote, in CEL over `r`. Entries in which one of them is not printable do not count. */
+  readonly texts: readonly Value<E>[];
 }
 
-/** What a message about entries speaks of: the value, the first entry at fault, and how many entries there are at fault. */
-export interface Fault<T, E> {
-  readonly self: T;
+/** What a message about entries has: the first entry at fault (in CEL `l[0]`), and how many are at fault (`l.size()`). */
+export interface Fault<E> {
   readonly first: E;
   readonly count: number;
 }
 
-/** A message out of pieces about the entries of a list that are at fault. */
-export function namedEntries<T, E>(entries: Entries<T, E>, pieces: readonly Piece<Fault<T, E>>[]): Named<T> {
-  const message = namedValues(pieces);
-  return {
-    cel: `[${entries.cel}].map(l, l.size() == 0 ? '' : ${message.cel})[0]`,
-    text: (self) => {
-      const found = entries.of(self);
-      return found.length === 0 ? '' : message.text({self, first: found[0]!, count: found.length});
-    },
-  };
-}
+/** A message about entries of a list. */
+export const namedEntries = <T, E>(
+  {list, fault, texts}: Entries<T, E>,
+  pieces: readonly Piece<Fault<E>>[],
+): Named<T> => ({
+  cel:
+    `[${list.cel}.filter(r, ${fault.cel} && ${celPrintable(texts)})]` +
+    `.map(l, l.size() == 0 ? '' : ${celOf(pieces)})[0]`,
+  text: (value) => {
+    const found = list.of(value).filter((entry) => fault.of(entry, value) && isPrintable(texts, entry));
+    return found.length === 0 ? '' : textOf(pieces, {first: found[0]!, count: found.length});
+  },
+});
 
 /** How many further entries are at fault. */
-export const more: Piece<{readonly count: number}> = {
-  cel: `(l.size() > 1 ? ' (and ' + string(l.size() - 1) + ' more)' : '')`,
+export const more: Value<Fault<unknown>> = {
+  cel: `(l.size() > 1 ? ' (and %s more)'.format([l.size() - 1]) : '')`,
   of: ({count}) => (count > 1 ? ` (and ${count - 1} more)` : ''),
 };

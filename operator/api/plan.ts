@@ -34,9 +34,9 @@ function atLeast(longer: CountedWindow, shorter: CountedWindow): Rule<WindowLimi
     message: `${more} must be at least ${fewer}: fewer would be used up within ${shorter.text}`,
     named: namedValues([
       `${more} (`,
-      {cel: `string(self.${more})`, of: (limits) => limits[more]!},
+      {cel: `self.${more}`, of: (limits) => limits[more]!},
       `) must be at least ${fewer} (`,
-      {cel: `string(self.${fewer})`, of: (limits) => limits[fewer]!},
+      {cel: `self.${fewer}`, of: (limits) => limits[fewer]!},
       `): fewer would be used up within ${shorter.text}. ${takeOver('one of them')}`,
     ]),
   };
@@ -65,9 +65,9 @@ const customDomains = checked(
       message: 'maxHostnamesPerProject must be at least 1 where custom domains are allowed, and 0 where they are not',
       named: namedValues([
         'maxHostnamesPerProject (',
-        {cel: 'string(self.maxHostnamesPerProject)', of: (c) => c.maxHostnamesPerProject},
+        {cel: 'self.maxHostnamesPerProject', of: (c) => c.maxHostnamesPerProject},
         ') must be at least 1 where custom domains are allowed, and 0 where they are not, and allowed is ',
-        {cel: 'string(self.allowed)', of: (c) => c.allowed},
+        {cel: 'self.allowed', of: (c) => c.allowed},
         `. ${takeOver('one of them')}`,
       ]),
     },

@@ -410,7 +410,6 @@ export const domainClaims: Row[] = [
     'spec.tenant',
     'name either the account or the namespaceUID',
   ),
-  row('an account, and null', {tenant: {account: 'acme', namespaceUID: null}}, 'spec.tenant.namespaceUID'),
   row('a proof of null', {tenant: {account: 'acme'}, proof: null}),
   row('no tenant', {proof: 'DNS'}, 'spec.tenant'),
   row('an account in capitals', {tenant: {account: 'Acme'}}, 'spec.tenant.account'),

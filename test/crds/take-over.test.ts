@@ -1,0 +1,251 @@
+/**
+ * How a pipeline takes over what another field manager wrote (docs/gitops.md): its table, step by step, with server-side apply by two
+ * managers on a real API server. The page quotes each message and each JSON patch verbatim.
+ */
+import {readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {apiVersionOf, type KubeObject, pathOf, type Resource} from '../../operator/kube/objects.ts';
+import {Transport} from '../../operator/kube/client/transport.ts';
+import {accounts, customDomains, domainClaims} from '../../operator/resources/resources.ts';
+import {namespaces} from '../support/kube-api.ts';
+import type {ApiServer} from '../support/kube-server.ts';
+import {Platform} from '../support/platform.ts';
+
+const page = readFileSync(fileURLToPath(new URL('../../docs/gitops.md', import.meta.url)), 'utf8');
+const namespace = 'take-over';
+
+type Patch = readonly {op: 'add' | 'remove' | 'replace' | 'test'; path: string; value?: unknown}[];
+interface Situation {
+  name: string;
+  resource?: Resource;
+  /** Git applies this first. */
+  before: object;
+  /** A person, by `kubectl edit`. */
+  edit?: Patch;
+  /** Another pipeline applies this. */
+  other?: object;
+  /** Then Git applies this. */
+  then: object;
+  /** The answer to it: the API server's message, or what else stays. */
+  refused?: string;
+  /** Git's apply is accepted, but this is the spec. */
+  stays?: object;
+  /** Whether a forced apply is refused in the same way. If not, that is the way to take over. */
+  forced?: true;
+  patch?: Patch;
+  /** The spec in the end. */
+  after: object;
+}
+
+const docs = 'docs.example.com';
+const base = {projectRef: {name: 'docs'}, primary: docs};
+const old = {from: 'old.example.com'};
+const served = (from: string, status = 301) => ({from, status});
+const takeOver = (lacking: string) =>
+  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: docs/gitops.md says how to take it over`;
+const addEntry = (value: object): Patch => [{op: 'add', path: '/spec/redirects/-', value}];
+const removeEntry = (at: number, from: string): Patch => [
+  {op: 'test', path: `/spec/redirects/${at}/from`, value: from},
+  {op: 'remove', path: `/spec/redirects/${at}`},
+];
+const many = (count: number, end: string) => Array.from({length: count}, (_, i) => ({from: `n${i}${end}`}));
+
+const situations: Situation[] = [
+  {
+    name: 'A person added a redirect, and Git makes it the primary',
+    before: {...base, redirects: [old]},
+    edit: addEntry({from: 'new.example.com'}),
+    then: {...base, primary: 'new.example.com', redirects: [old, {from: docs}]},
+    refused:
+      'the redirect from new.example.com must not come from the primary: give another hostname, or leave the redirect out. ' +
+      takeOver('this entry'),
+    forced: true,
+    patch: removeEntry(1, 'new.example.com'),
+    after: {...base, primary: 'new.example.com', redirects: [served(old.from), served(docs)]},
+  },
+  {
+    name: 'A person set `to` in an entry, and Git changes the primary',
+    before: {...base, redirects: [old]},
+    edit: [{op: 'add', path: '/spec/redirects/0/to', value: docs}],
+    then: {...base, primary: 'new.example.com', redirects: [old]},
+    refused:
+      'the redirect from old.example.com must go to the primary, not to docs.example.com: write the primary, or leave `to` out. ' +
+      takeOver('this entry'),
+    forced: true,
+    patch: [{op: 'remove', path: '/spec/redirects/0/to'}],
+    after: {...base, primary: 'new.example.com', redirects: [served(old.from)]},
+  },
+  {
+    name: 'A person changed a status that Git has',
+    before: {...base, redirects: [served(old.from)]},
+    edit: [{op: 'replace', path: '/spec/redirects/0/status', value: 308}],
+    then: {...base, redirects: [served(old.from)]},
+    refused:
+      'Apply failed with 1 conflict: conflict with "kubectl-edit" using doorplate.dev/v1alpha1: .spec.redirects[from="old.example.com"].status',
+    after: {...base, redirects: [served(old.from)]},
+  },
+  {
+    name: 'A person changed a status that Git leaves to its default',
+    before: {...base, redirects: [old]},
+    edit: [{op: 'replace', path: '/spec/redirects/0/status', value: 308}],
+    then: {...base, redirects: [old]},
+    stays: {...base, redirects: [served(old.from, 308)]},
+    forced: true,
+    patch: [{op: 'remove', path: '/spec/redirects/0/status'}],
+    after: {...base, redirects: [served(old.from)]},
+  },
+  {
+    name: 'Git removes an entry that another pipeline applies, too',
+    before: {...base, redirects: [old]},
+    other: {...base, redirects: [old]},
+    then: base,
+    stays: {...base, redirects: [served(old.from)]},
+    forced: true,
+    patch: removeEntry(0, old.from),
+    after: {...base, redirects: []},
+  },
+  {
+    name: 'Another pipeline has the hostname in another spelling',
+    before: base,
+    other: {...base, redirects: [{from: 'Old.example.com'}]},
+    then: {...base, redirects: [old]},
+    refused:
+      'the redirect from Old.example.com repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once. ' +
+      takeOver('this entry'),
+    forced: true,
+    patch: removeEntry(0, 'Old.example.com'),
+    after: {...base, redirects: [served(old.from)]},
+  },
+  {
+    name: 'Two lists together have more than 50 names with capitals',
+    before: base,
+    other: {...base, redirects: [{from: 'Old.example.com'}]},
+    then: {...base, redirects: many(50, '.Example.net')},
+    refused:
+      'at most 50 redirects may be written with capitals or with a trailing dot, and 51 are, such as Old.example.com: ' +
+      `write the others in lower case, without it. ${takeOver('this entry')}`,
+    forced: true,
+    patch: removeEntry(0, 'Old.example.com'),
+    after: {...base, redirects: many(50, '.Example.net').map(({from}) => served(from))},
+  },
+  {
+    name: 'Two lists together have more than 500 entries',
+    before: base,
+    other: {...base, redirects: [old]},
+    then: {...base, redirects: many(500, '.example.net')},
+    refused: 'spec.redirects: Too many: 501: must have at most 500 items',
+    forced: true,
+    patch: removeEntry(0, old.from),
+    after: {...base, redirects: many(500, '.example.net').map(({from}) => served(from))},
+  },
+  {
+    name: 'A DomainClaim names an account, and Git names a namespace',
+    resource: domainClaims as Resource,
+    before: {},
+    edit: [{op: 'add', path: '/spec', value: {tenant: {account: 'acme'}}}],
+    then: {tenant: {namespaceUID: '5c3e0b9e'}},
+    refused: `name either the account (acme) or the namespaceUID (5c3e0b9e), not both. ${takeOver('one of them')}`,
+    forced: true,
+    patch: [
+      {op: 'remove', path: '/spec/tenant/account'},
+      {op: 'add', path: '/spec/tenant/namespaceUID', value: '5c3e0b9e'},
+    ],
+    after: {tenant: {namespaceUID: '5c3e0b9e'}, proof: 'Platform'},
+  },
+  {
+    name: 'A person set one limit of an Account, and Git the other',
+    resource: accounts as Resource,
+    before: {planRef: {name: 'pro'}, rateLimit: {requestsPerMinute: 60, requestsPerDay: 1000}},
+    edit: [{op: 'replace', path: '/spec/rateLimit/requestsPerDay', value: 2000}],
+    then: {planRef: {name: 'pro'}, rateLimit: {requestsPerMinute: 5000}},
+    refused:
+      'requestsPerDay (2000) must be at least requestsPerMinute (5000): fewer would be used up within a minute. ' +
+      takeOver('one of them'),
+    forced: true,
+    patch: [{op: 'replace', path: '/spec/rateLimit/requestsPerDay', value: 100_000}],
+    after: {planRef: {name: 'pro'}, rateLimit: {requestsPerMinute: 5000, requestsPerDay: 100_000}},
+  },
+];
+
+interface Answer {
+  status: number;
+  message: string;
+  spec: object | undefined;
+  managers: string[];
+}
+
+let server: ApiServer;
+let api: Transport;
+
+async function send(
+  method: 'POST' | 'PATCH',
+  resource: Resource,
+  {name, contentType, body, query = {}}: {name?: string; contentType: string; body: object; query?: object},
+): Promise<Answer> {
+  const path = pathOf(resource, {namespace: resource.namespaced ? namespace : undefined, name});
+  const reply = await api.request({method, path, contentType, query: {...query}, body: JSON.stringify(body)});
+  const {message = '', spec, metadata} = JSON.parse(reply.body) as KubeObject & {message?: string; spec?: object};
+  const managers = (metadata as {managedFields?: {manager: string}[]}).managedFields ?? [];
+  return {status: reply.status, message, spec, managers: managers.map((entry) => entry.manager).toSorted()};
+}
+
+const apply = (manager: string, resource: Resource, name: string, spec: object, force = false) =>
+  send('PATCH', resource, {
+    name,
+    contentType: 'application/apply-patch+yaml',
+    query: {fieldManager: manager, force: String(force)},
+    body: {apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name}, spec},
+  });
+const change = (manager: string, resource: Resource, name: string, body: Patch) =>
+  send('PATCH', resource, {name, contentType: 'application/json-patch+json', query: {fieldManager: manager}, body});
+
+/** Brings about what somebody else wrote. */
+async function prepare({before, edit, other}: Situation, resource: Resource, name: string): Promise<void> {
+  if (Object.keys(before).length > 0) expect((await apply('git', resource, name, before)).status).toBe(201);
+  else {
+    const made = {apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name}, spec: edit![0]!.value};
+    const query = {fieldManager: 'kubectl-create'};
+    expect((await send('POST', resource, {contentType: 'application/json', body: made, query})).status).toBe(201);
+    return;
+  }
+  if (edit) expect((await change('kubectl-edit', resource, name, edit)).status).toBe(200);
+  if (other) expect((await apply('other', resource, name, other)).status).toBe(200);
+}
+
+beforeAll(async () => {
+  server = await Platform.server();
+  api = new Transport(server.credentials);
+  const body = {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}};
+  await send('POST', namespaces as Resource, {contentType: 'application/json', body});
+});
+afterAll(async () => {
+  await api.close();
+  await server.stop();
+});
+
+describe('What another field manager wrote', () => {
+  test.each(situations.map((s, i): [string, Situation, string] => [s.name, s, `s${i}.example.com`]))(
+    'is taken over as docs/gitops.md says: %s',
+    async (_, situation, name) => {
+      const {resource = customDomains as Resource, then, refused, stays, forced, patch, after} = situation;
+      await prepare(situation, resource, name);
+      for (const force of forced ? [false, true] : [false]) {
+        const answer = await apply('git', resource, name, then, force);
+        if (refused === undefined) expect([answer.status, answer.spec]).toEqual([200, stays]);
+        else expect([answer.status >= 400, answer.message]).toEqual([true, expect.stringContaining(refused)]);
+      }
+      if (patch) expect(await change('kubectl-patch', resource, name, patch)).toMatchObject({status: 200});
+      const taken = await apply('git', resource, name, then, patch === undefined);
+      expect([taken.status, taken.spec]).toEqual([200, after]);
+      expect([page.includes(situation.name), page.includes(refused ?? ''), page.includes(shown(patch))]).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    },
+  );
+});
+
+/** A patch as the page has it. */
+const shown = (patch: Patch | undefined): string => (patch ? `-p '${JSON.stringify(patch)}'` : '--force-conflicts');
