@@ -7,7 +7,7 @@ import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {apiVersionOf, type KubeObject, pathOf, type Resource} from '../../operator/kube/objects.ts';
 import {Transport} from '../../operator/kube/client/transport.ts';
-import {accounts, customDomains, domainClaims} from '../../operator/resources/resources.ts';
+import {accounts, apiKeys, customDomains, domainClaims, plans, projects} from '../../operator/resources/resources.ts';
 import {namespaces} from '../support/kube-api.ts';
 import type {ApiServer} from '../support/kube-server.ts';
 import {Platform} from '../support/platform.ts';
@@ -248,6 +248,61 @@ describe('What another field manager wrote', () => {
       ]).toEqual([true, true, true]);
     },
   );
+});
+
+describe('Null, as a template leaves it', () => {
+  const hash = {sha256: 'a'.repeat(64), expireTime: null};
+  const limited = {rateLimit: {requestsPerMinute: 1, requestsPerDay: 1}};
+  test.each<[string, Resource, object]>([
+    ['CustomDomain: redirects', customDomains as Resource, {...base, redirects: null}],
+    [
+      'CustomDomain: to and status of a redirect',
+      customDomains as Resource,
+      {...base, redirects: [{...old, to: null, status: null}]},
+    ],
+    ['Project: defaultHost', projects as Resource, {serviceRef: {name: 'web', port: 80}, defaultHost: null}],
+    [
+      'Plan: maxProjects',
+      plans as Resource,
+      {...limited, customDomains: {allowed: true, maxHostnamesPerProject: 1}, maxProjects: null},
+    ],
+    ['Account: rateLimit', accounts as Resource, {planRef: {name: 'pro'}, rateLimit: null}],
+    [
+      'ApiKey: both ends and the cap',
+      apiKeys as Resource,
+      {hashes: [hash], scopes: ['a:b'], expireTime: null, rateLimit: null},
+    ],
+    ['DomainClaim: proof', domainClaims as Resource, {tenant: {account: 'acme'}, proof: null}],
+  ])('is applied: %s', async (what, resource, spec) => {
+    const answer = await apply(
+      'git',
+      resource,
+      `${what.toLowerCase().replaceAll(/[: ]+/g, '-')}.null.example.com`,
+      spec,
+    );
+    expect([answer.status, answer.message]).toEqual([201, '']);
+  });
+
+  test('keeps the redirects of others', async () => {
+    await apply('git', customDomains as Resource, 'kept', {...base, redirects: null});
+    await apply('other', customDomains as Resource, 'kept', {...base, redirects: [old]});
+    const answer = await apply('git', customDomains as Resource, 'kept', {...base, redirects: null}, true);
+    expect([answer.status, answer.spec]).toEqual([200, {...base, redirects: [served(old.from)]}]);
+  });
+
+  test('is refused for a tenant of a DomainClaim, which says who owns a hostname', async () => {
+    const spec = {tenant: {account: 'acme', namespaceUID: null}};
+    const answer = await apply('git', domainClaims as Resource, 'null.example.com', spec);
+    expect([answer.status, answer.message]).toEqual([422, expect.stringContaining('spec.tenant.namespaceUID')]);
+  });
+});
+
+test('An atomic list is taken over by a forced apply', async () => {
+  const [one, two] = ['a', 'b'].map((digit) => ({sha256: digit.repeat(64)}));
+  await apply('other', apiKeys as Resource, 'ci', {hashes: [one], scopes: ['a:b']});
+  const spec = {hashes: [two], scopes: ['a:b']};
+  expect((await apply('git', apiKeys as Resource, 'ci', spec)).status).toBe(409);
+  expect((await apply('git', apiKeys as Resource, 'ci', spec, true)).spec).toEqual(spec);
 });
 
 /** A patch as the page has it. */
