@@ -9,7 +9,7 @@ export const accountLabel = 'doorplate.dev/account';
 const spec = z
   .object({
     planRef: z.object({name: objectName('Name of a Plan.')}).describe('The plan that the account is on.'),
-    rateLimit: optional(rateLimit("What was agreed in place of the plan's requests.")),
+    rateLimit: optional(rateLimit("What was agreed in place of the plan's requests.", {named: true})),
   })
   .describe('What the account has.');
 

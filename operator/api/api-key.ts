@@ -59,7 +59,9 @@ const madeBy = z
           .object({
             name: text(longestKeyName, 'Name of the ApiKey.'),
             uid: text(64, 'UID of the ApiKey.'),
-            rateLimit: rateLimit('The cap that it had. The requests of this key count in it too.').optional(),
+            rateLimit: rateLimit('The cap that it had. The requests of this key count in it too.', {
+              named: false,
+            }).optional(),
           })
           .describe('A key that this one comes from.'),
       )
@@ -110,7 +112,7 @@ const spec = z
       },
     ]).describe('What the key may do, in its own namespace only.'),
     expireTime: optional(expireTime('From when on the key is refused, whichever token is used. Default: never.')),
-    rateLimit: optional(rateLimit('A cap for this key alone, below what its tenant has together.')),
+    rateLimit: optional(rateLimit('A cap for this key alone, below what its tenant has together.', {named: false})),
     madeBy: madeBy.optional(),
   })
   .describe('What the key is and may do.');

@@ -70,26 +70,26 @@ const specShape = z.object({
 const mostUnfolded = 50;
 
 type SpecShape = z.output<typeof specShape>;
-type Redirect = z.output<typeof redirect>;
+type SpecRedirect = z.output<typeof redirect>;
 
 /** A condition about the redirect `r` in `self`, in CEL and in TypeScript. */
 interface RedirectFault {
   cel: string;
-  of: (r: Redirect, self: SpecShape) => boolean;
+  of: (r: SpecRedirect, self: SpecShape) => boolean;
 }
-const from: Value<{first: Redirect}> = {cel: 'l[0].from', of: ({first}) => first.from};
-const to: Value<{first: Redirect}> = {cel: 'l[0].to', of: ({first}) => first.to!};
+const from: Value<{first: SpecRedirect}> = {cel: 'l[0].from', of: ({first}) => first.from};
+const to: Value<{first: SpecRedirect}> = {cel: 'l[0].to', of: ({first}) => first.to!};
 
 /** A message about redirects at fault. */
 const namedRedirects = (
   fault: RedirectFault,
-  pieces: readonly Piece<Fault<Redirect>>[],
-  texts: readonly Value<Redirect>[] = [{cel: 'r.from', of: (r) => r.from}],
+  pieces: readonly Piece<Fault<SpecRedirect>>[],
+  texts: readonly Value<SpecRedirect>[] = [{cel: 'r.from', of: (r) => r.from}],
 ) =>
-  namedEntries<SpecShape, Redirect>({list: {cel: 'self.redirects', of: (self) => self.redirects ?? []}, fault, texts}, [
-    ...pieces,
-    `. ${takeOver('this entry')}`,
-  ]);
+  namedEntries<SpecShape, SpecRedirect>(
+    {list: {cel: 'self.redirects', of: (self) => self.redirects ?? []}, fault, texts},
+    [...pieces, `. ${takeOver('this entry')}`],
+  );
 
 const fromPrimary: RedirectFault = {
   cel: `${celFold('r.from')} == ${celFold('self.primary')}`,

@@ -9,13 +9,13 @@ export const proofs = ['DNS', 'Platform'] as const;
 /** Verification methods: the records with which a DNS check verifies a hostname. */
 export const verificationMethods = ['CNAME', 'TXT', 'Addresses'] as const;
 
-interface Tenant {
+interface NamedTenant {
   account?: string | undefined;
   namespaceUID?: string | undefined;
 }
 
-const account: Value<Tenant> = {cel: 'self.account', of: (t) => t.account!};
-const namespaceUID: Value<Tenant> = {cel: 'self.namespaceUID', of: (t) => t.namespaceUID!};
+const account: Value<NamedTenant> = {cel: 'self.account', of: (t) => t.account!};
+const namespaceUID: Value<NamedTenant> = {cel: 'self.namespaceUID', of: (t) => t.namespaceUID!};
 
 const tenant = checked(
   z.object({
@@ -27,7 +27,7 @@ const tenant = checked(
       cel: 'has(self.account) != has(self.namespaceUID)',
       holds: (t) => (t.account === undefined) !== (t.namespaceUID === undefined),
       message: 'name either the account or the namespaceUID',
-      named: namedValues<Tenant>(
+      named: namedValues<NamedTenant>(
         [
           'name either the account (',
           account,

@@ -10,7 +10,7 @@ export const takeOver = (lacking: 'this entry' | 'one of them') =>
 /** Control and format characters (such as right-to-left overrides) and line ends: no message repeats them. */
 const unprintable = String.raw`[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]`;
 
-/** A message with the values at fault, once in CEL and once in TypeScript. Empty: none can be named, and the rule's fixed message counts. */
+/** A message with the values at fault, in CEL and in TypeScript. An empty message: none can be named, and the rule's fixed message counts. */
 export interface Named<T> {
   /** A CEL expression over `self`, as `messageExpression` takes it. */
   readonly cel: string;
@@ -27,7 +27,10 @@ export interface Value<T> {
 export type Piece<T> = string | Value<T>;
 
 const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-/** A message in CEL. The API server takes the cost of `+` from the length of the texts, which it does not know for most; that of `format` it knows. */
+/**
+ * A message in CEL. It has no `+`, because the API server takes the cost of `+` from the length of both texts, and for most it knows no
+ * length. The cost of `format` depends on its fixed text alone.
+ */
 const celOf = <T>(pieces: readonly Piece<T>[]) => {
   const values = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : piece.cel));
   return `${literal(pieces.map((piece) => (typeof piece === 'string' ? piece : '%s')).join(''))}.format([${values.join(', ')}])`;

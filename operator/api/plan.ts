@@ -15,15 +15,18 @@ export const limitSettings = <S extends z.ZodType>(schema: (window: CountedWindo
     z.ZodOptional<S>
   >;
 
-/** Requests to the platform's API, of a Plan or as agreed on an Account. */
-export const rateLimit = (description: string) =>
+/**
+ * Requests to the platform's API, of a Plan, as agreed on an Account, or of an ApiKey. `named`: a refusal names the values and other field
+ * managers. The API passes refusals of an ApiKey on to customers, who know no field managers.
+ */
+export const rateLimit = (description: string, {named}: {named: boolean}) =>
   checked(
     z.object(limitSettings(({text}) => z.int32().min(1).describe(`Requests in ${text}.`))),
-    windows.flatMap((longer, i) => windows.slice(0, i).map((shorter) => atLeast(longer, shorter))),
+    windows.flatMap((longer, i) => windows.slice(0, i).map((shorter) => atLeast(longer, shorter, named))),
   ).describe(description);
 
 /** A longer window admits at least as many requests as a shorter one. */
-function atLeast(longer: CountedWindow, shorter: CountedWindow): Rule<WindowLimits> {
+function atLeast(longer: CountedWindow, shorter: CountedWindow, named: boolean): Rule<WindowLimits> {
   const [more, fewer] = [settingOf(longer.name), settingOf(shorter.name)];
   const absent = [longer, shorter].flatMap(({name, inPlans}) =>
     inPlans === 'Optional' ? `!has(self.${settingOf(name)}) || ` : [],
@@ -32,13 +35,15 @@ function atLeast(longer: CountedWindow, shorter: CountedWindow): Rule<WindowLimi
     cel: `${absent.join('')}self.${more} >= self.${fewer}`,
     holds: (limits) => !(limits[more]! < limits[fewer]!),
     message: `${more} must be at least ${fewer}: fewer would be used up within ${shorter.text}`,
-    named: namedValues([
-      `${more} (`,
-      {cel: `self.${more}`, of: (limits) => limits[more]!},
-      `) must be at least ${fewer} (`,
-      {cel: `self.${fewer}`, of: (limits) => limits[fewer]!},
-      `): fewer would be used up within ${shorter.text}. ${takeOver('one of them')}`,
-    ]),
+    ...(named && {
+      named: namedValues([
+        `${more} (`,
+        {cel: `self.${more}`, of: (limits) => limits[more]!},
+        `) must be at least ${fewer} (`,
+        {cel: `self.${fewer}`, of: (limits) => limits[fewer]!},
+        `): fewer would be used up within ${shorter.text}. ${takeOver('one of them')}`,
+      ]),
+    }),
   };
 }
 
@@ -76,7 +81,7 @@ const customDomains = checked(
 
 const spec = z
   .object({
-    rateLimit: rateLimit("Requests to the platform's API that each account on this plan has."),
+    rateLimit: rateLimit("Requests to the platform's API that each account on this plan has.", {named: true}),
     customDomains,
     maxProjects: optional(z.int32().min(0).max(1_000_000)).describe(
       'How many Projects an account on this plan may have, in all its namespaces; the oldest are within. Without it there is no limit.',

@@ -318,6 +318,7 @@ export const projects: Row[] = [
 
 const limits = {requestsPerMinute: 60, requestsPerDay: 1000};
 const domainsOf = (allowed: unknown, maxHostnamesPerProject: unknown) => ({allowed, maxHostnamesPerProject});
+const perDayFixed = 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute';
 const perDay =
   'requestsPerDay (59) must be at least requestsPerMinute (60): fewer would be used up within a minute. ' +
   takeOver('one of them');
@@ -557,6 +558,11 @@ export const apiKeys: Row[] = [
   apiKeyRow('expireTime: empty', {expireTime: ''}, 'spec.expireTime'),
   apiKeyRow('expireTime: a number', {expireTime: 1_801_353_600}, 'spec.expireTime'),
   ...rates.map(([name, rateLimit, at, message]) =>
-    apiKeyRow(`rateLimit: ${name}`, {rateLimit}, at === undefined ? undefined : `spec.rateLimit${at}`, message),
+    apiKeyRow(
+      `rateLimit: ${name}`,
+      {rateLimit},
+      at === undefined ? undefined : `spec.rateLimit${at}`,
+      message && perDayFixed,
+    ),
   ),
 ];
