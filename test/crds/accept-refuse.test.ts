@@ -176,7 +176,7 @@ describe('A CustomDomain', () => {
     const withNull = {...spec, redirects: [{from: 'old.example.com', status: null}]};
     expect([
       (await tryOut(customDomains as Resource, withNull)).body.spec,
-      customDomainKind.spec.parse(withNull),
+      customDomainKind.spec.safeParse(withNull).data,
     ]).toEqual([defaulted, defaulted]);
   });
 

@@ -5,15 +5,24 @@
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {accountKind} from '../../operator/api/account.ts';
+import {apiKeyKind} from '../../operator/api/api-key.ts';
+import {crd, type CustomKind} from '../../operator/api/crd.ts';
+import {customDomainKind} from '../../operator/api/custom-domain.ts';
+import {domainClaimKind} from '../../operator/api/domain-claim.ts';
+import {planKind} from '../../operator/api/plan.ts';
+import {projectKind} from '../../operator/api/project.ts';
 import {apiVersionOf, type KubeObject, pathOf, type Resource} from '../../operator/kube/objects.ts';
 import {Transport} from '../../operator/kube/client/transport.ts';
 import {accounts, apiKeys, customDomains, domainClaims, plans, projects} from '../../operator/resources/resources.ts';
 import {namespaces} from '../support/kube-api.ts';
-import type {ApiServer} from '../support/kube-server.ts';
-import {Platform} from '../support/platform.ts';
+import {ApiServer} from '../support/kube-server.ts';
+import {installKinds} from '../support/platform.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/gitops.md', import.meta.url)), 'utf8');
 const namespace = 'take-over';
+/** The server's kinds come from the schemas, not from the files in crds/, so that a mutant of a schema reaches the server. */
+const kinds: CustomKind[] = [customDomainKind, projectKind, planKind, accountKind, apiKeyKind, domainClaimKind];
 
 type Patch = readonly {op: 'add' | 'remove' | 'replace' | 'test'; path: string; value?: unknown}[];
 interface Situation {
@@ -230,7 +239,10 @@ async function applied(
 }
 
 beforeAll(async () => {
-  server = await Platform.server();
+  server = await ApiServer.start();
+  const client = server.client();
+  await installKinds(client, kinds.map(crd) as unknown as Parameters<typeof installKinds>[1], []);
+  await client.close();
   api = new Transport(server.credentials);
   const body = {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}};
   await send('POST', namespaces as Resource, {contentType: 'application/json', body});
@@ -302,6 +314,12 @@ describe('Null, as a template leaves it', () => {
     const answer = await apply('git', domainClaims as Resource, 'null.example.com', spec);
     expect([answer.status, answer.message]).toEqual([422, expect.stringContaining('spec.tenant.namespaceUID')]);
   });
+});
+
+test('A refusal repeats no control characters that somebody wrote', async () => {
+  const spec = {tenant: {account: 'acme', namespaceUID: '\u001b[2J'}};
+  const {status, message} = await apply('git', domainClaims as Resource, 'escape.example.com', spec);
+  expect([status, message]).toEqual([422, expect.stringMatching(/: name either the account or the namespaceUID$/)]);
 });
 
 test('An atomic list is taken over by a forced apply', async () => {

@@ -10,6 +10,15 @@ import {recognise, tokenEnds, whyKeyEnded} from '../../../operator/http/gate/aut
 import {hostnamesOf} from '../../../operator/resources/relations.ts';
 import {domain, enterprise, t0, world} from '../../support/world.ts';
 
+/** What a reader returns, or the text of its error. */
+function outcome<T>(read: () => T): T | string {
+  try {
+    return read();
+  } catch (error) {
+    return String(error);
+  }
+}
+
 const withSpec = (spec: Partial<CustomDomain['spec']>): CustomDomain => {
   const made = domain();
   return {...made, spec: {...made.spec, ...spec}};
@@ -20,15 +29,15 @@ const withoutTarget = withSpec({redirects: [{from: 'old.example.com', to: null, 
 describe('Null in a CustomDomain', () => {
   test('for redirects means none: the same decision', () => {
     const given = world();
-    expect(decide({...given, domain: withoutRedirects, first: withoutRedirects})).toEqual(decide(given));
+    expect(outcome(() => decide({...given, domain: withoutRedirects, first: withoutRedirects}))).toEqual(decide(given));
   });
 
   test('for redirects means none, by the index of hostnames', () => {
-    expect(hostnamesOf(withoutRedirects)).toEqual(['docs.example.com']);
+    expect(outcome(() => hostnamesOf(withoutRedirects))).toEqual(['docs.example.com']);
   });
 
   test('for redirects means none, in the audit log', () => {
-    expect(hostState(withoutRedirects, 'old.example.com')).toBeNull();
+    expect(outcome(() => hostState(withoutRedirects, 'old.example.com'))).toBeNull();
   });
 
   test('for the target of a redirect means the primary: the same decision', () => {
@@ -51,13 +60,13 @@ const facts = {bansOf: () => []};
 
 describe('Null in an ApiKey means that it has no end', () => {
   test('for its status, its live tokens and what changes with time', () => {
-    expect(decideApiKey(nulls, facts, t0)).toEqual(decideApiKey(keyWith({}), facts, t0));
+    expect(outcome(() => decideApiKey(nulls, facts, t0))).toEqual(decideApiKey(keyWith({}), facts, t0));
     expect([liveHashes(nulls.spec, t0), nextChange(nulls.spec, facts, t0)]).toEqual([[hash], undefined]);
   });
 
   test('for a request', () => {
     expect(recognise(`Bearer ${token}`, () => nulls, t0)).toEqual({key: nulls, hash});
-    expect(tokenEnds(nulls, hash)).toBeUndefined();
+    expect(outcome(() => tokenEnds(nulls, hash))).toBeUndefined();
   });
 
   test('for a session', () => {
