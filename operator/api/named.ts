@@ -10,7 +10,7 @@ export const takeOver = (lacking: 'this entry' | 'one of them') =>
 /** Control and format characters (such as right-to-left overrides) and line ends: no message repeats them. */
 const unprintable = String.raw`[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]`;
 
-/** A message with the values at fault, in CEL and in TypeScript. If it is empty, no value can be named, and the rule's fixed message counts. */
+/** A message with the values at fault, in CEL and in TypeScript. If it is empty, the rule's fixed message counts. */
 export interface Named<T> {
   /** A CEL expression over `self`, as `messageExpression` takes it. */
   readonly cel: string;
