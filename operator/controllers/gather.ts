@@ -157,7 +157,8 @@ function factsOf(
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
     standing: {...standing('serves'), ...standing('redirects')},
     ...successionFacts(sources, known, hostname, siblings),
-    ...(role === 'FormerPrimary' && siblingDomains.some((sibling) => isToOwn(sibling, hostname)) && {isAwaited: true}),
+    ...(role === 'FormerPrimary' &&
+      siblingDomains.some((sibling) => isToOwn(sibling, hostname, known)) && {isAwaited: true}),
     ...(rival && {rival: {...rival, looks: looksAt(sources, key, rival.question)}}),
     ...(writeError && {writeError}),
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
@@ -180,35 +181,53 @@ function isOfTenant(tenants: GatherSources['tenants'], {metadata}: CustomDomain,
 }
 
 /** Whether a CustomDomain names a hostname, and no decision about its present spec rules out that it serves the hostname. */
-function isToOwn(domain: CustomDomain, hostname: Hostname): boolean {
+function isToOwn(domain: CustomDomain, hostname: Hostname, known: Pick<World, 'now' | 'policy'>): boolean {
   const {metadata, status} = domain;
   if (metadata.deletionTimestamp !== undefined || !hostnamesOf(domain).includes(hostname)) return false;
   if (status?.observedGeneration !== metadata.generation) return true;
   const entry = status?.hosts?.find((host) => host.hostname === hostname);
-  return entry !== undefined && !hasGivenUp(entry);
+  return entry !== undefined && !hasGivenUp(entry, known);
 }
 
-/** Whether a CustomDomain will not serve a hostname by itself: the hostname is refused, its checks have ended, or it is being removed. */
-const hasGivenUp = ({phase, reason}: HostStatus): boolean =>
-  phase === 'NotAccepted' || phase === 'Removing' || reason === ('VerificationExpired' satisfies ReasonName);
+/** Refusals that pass without a change of the CustomDomain or the plan: its Project is created or deployed later in the same commit. */
+const passingRefusals: ReadonlySet<string> = new Set<ReasonName>(['ProjectNotFound', 'NoSuccessfulDeploy']);
+
+/**
+ * Whether a CustomDomain will not serve a hostname by itself: the hostname is refused, its checks have ended, or it is being removed. A
+ * refusal that passes by itself counts after the grace period. `wonAt`: when the CustomDomain became the hostname's owner. It was accepted
+ * and verified then, so an answer of that time or before does not count within the grace period from then on.
+ */
+function hasGivenUp(
+  {phase, reason, since}: HostStatus,
+  {now, policy: {graceTimeMs}}: Pick<World, 'now' | 'policy'>,
+  wonAt = -Infinity,
+): boolean {
+  if (phase === 'Removing') return true;
+  if (phase !== 'NotAccepted' && reason !== ('VerificationExpired' satisfies ReasonName)) return false;
+  const began = Date.parse(since);
+  if (began <= wonAt && now < wonAt + graceTimeMs) return false;
+  return !passingRefusals.has(reason) || now >= began + graceTimeMs;
+}
 
 /** A hostname that passes between CustomDomains: the routes of others, and the CustomDomain of the tenant that owns it now. */
 function successionFacts(
   {ownedObjects, claims, domains}: Pick<GatherSources, 'ownedObjects' | 'claims' | 'domains'>,
-  {domain}: Pick<World, 'domain'>,
+  known: Pick<World, 'now' | 'domain' | 'policy'>,
   hostname: Hostname,
   siblings: ReadonlySet<string>,
 ): Pick<HostFacts, 'occupied' | 'succeeds' | 'successor'> {
   const routes = ownedObjects.routedSince(hostname);
-  const others = [...routes.keys()].filter((uid) => uid !== domain.metadata.uid);
-  const {uid = ''} = claims.of(hostname)?.status?.holder ?? {};
+  const others = [...routes.keys()].filter((uid) => uid !== known.domain.metadata.uid);
+  const {holder: {uid = ''} = {}, since} = claims.of(hostname)?.status ?? {};
+  const wonAt = since === undefined ? undefined : Date.parse(since);
   const entry = domains.by('uid', uid)[0]?.status?.hosts?.find((host) => host.hostname === hostname);
   const routedSince = routes.get(uid);
   const successor: Successor = {
     ...(routedSince !== undefined && {routedSince}),
     isAnnounced: entry !== undefined && isHostRouted(entry),
     isBlocked:
-      entry !== undefined && (hasGivenUp(entry) || entry.reason === 'WriteRefused' || entry.reason === 'NameTaken'),
+      entry !== undefined &&
+      (hasGivenUp(entry, known, wonAt) || entry.reason === 'WriteRefused' || entry.reason === 'NameTaken'),
   };
   return {
     ...(others.length > 0 && {occupied: true}),
@@ -263,14 +282,14 @@ function takenOver(certificates: Record<Use, CertificateFacts | undefined>): Hos
 }
 
 /**
- * The present owner of a hostname: the records that would verify it, and whether it has let the hostname go to the tenant's other
- * CustomDomains. Undefined if the hostname has no owner or this object owns it.
+ * The present owner of a hostname: the records that would verify it, whether it has let the hostname go to the tenant's other
+ * CustomDomains, and whether it is being deleted. Undefined if the hostname has no owner or this object owns it.
  */
 function rivalOf(
   {claims, domains, projects, tenants}: Pick<GatherSources, 'claims' | 'domains' | 'projects' | 'tenants'>,
   {domain, tenant}: Pick<World, 'domain' | 'tenant'>,
   hostname: Hostname,
-): {question: Question; isLetGo: boolean} | undefined {
+): {question: Question; isLetGo: boolean; isBeingDeleted?: true} | undefined {
   const claim = claims.of(hostname);
   if (claim?.status?.holder === undefined || isHeldBy(claim, domain)) return undefined;
   const [holder] = domains.by('uid', claim.status.holder.uid);
@@ -284,5 +303,6 @@ function rivalOf(
       hostnamesOf(domain).includes(hostname) &&
       !hostnamesOf(holder).includes(hostname) &&
       isOfTenant(tenants, holder, tenant),
+    ...(holder?.metadata.deletionTimestamp !== undefined && {isBeingDeleted: true as const}),
   };
 }

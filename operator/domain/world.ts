@@ -116,9 +116,14 @@ export interface HostFacts {
   diagnosedAt?: number;
   /**
    * Set if another owner has the claim: the records that verify that owner, and the DNS verdicts about them, newest last. `isLetGo`:
-   * that CustomDomain belongs to the same tenant, and its spec no longer names the hostname.
+   * that CustomDomain belongs to the same tenant, and its spec no longer names the hostname. `isBeingDeleted`: that CustomDomain is.
    */
-  rival?: {question: Question; looks: readonly {verdict: Verdict; at: number}[]; isLetGo?: boolean};
+  rival?: {
+    question: Question;
+    looks: readonly {verdict: Verdict; at: number}[];
+    isLetGo?: boolean;
+    isBeingDeleted?: true;
+  };
   /** Its existing routes. */
   standing?: Partial<Record<Use, ExistingRoutes>>;
   /** A route of another owner still exists for the hostname. */

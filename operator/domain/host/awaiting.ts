@@ -40,7 +40,8 @@ function nextWatch(host: Owned): number {
   const {world, before, facts, ownership} = host;
   const {now, policy} = world;
   const {verdict, checkedAt} = facts;
-  const isUnknown = verdict === undefined && before?.reason === 'HostnameClaimed';
+  const isUnknown =
+    verdict === undefined && (before?.reason === 'HostnameClaimed' || before?.reason === 'CheckPending');
   const isWatched = ownership.standing.kind === 'Claimed' || isUnknown || siblingOf(host) !== undefined;
   if (!isWatched) return Infinity;
   return checkedAt === undefined ? now : checkedAt + policy.recheckIntervalMs;
@@ -64,7 +65,7 @@ export function checkDns(host: Owned): Outcome {
 
 /** The hostname is verified, and another object owns it (rule 4): the owner's own verification is checked. */
 export function contestClaim(host: Owned): Outcome | undefined {
-  const {world, facts, ownership} = host;
+  const {world, before, facts, ownership} = host;
   const {now, policy} = world;
   const {rival, checkedAt} = facts;
   const {standing} = ownership;
@@ -74,12 +75,26 @@ export function contestClaim(host: Owned): Outcome | undefined {
     contest && rival
       ? lookAt(host, rival.question, nextRivalLook(rival.looks, policy.takeoverConfirmationsMs, checkedAt ?? now), true)
       : [];
-  return {looks, ...say('AwaitingVerification', {reason: 'HostnameClaimed', message: claimedMessage(host, contest)})};
+  const sibling = siblingOf(host);
+  if (sibling !== undefined && rival?.isBeingDeleted) {
+    const message =
+      `${provenButAttached(host)} already: to ${sibling}, of the same account, which is being deleted. ` +
+      'It passes over by itself when that is gone.';
+    return {looks, ...say('AwaitingVerification', {reason: 'CheckPending', message})};
+  }
+  return {
+    looks,
+    // One commit moves a hostname by two objects, which are changed one after the other.
+    ...(sibling !== undefined && before?.reason !== 'HostnameClaimed' && {passing: true}),
+    ...say('AwaitingVerification', {reason: 'HostnameClaimed', message: claimedMessage(host, contest)}),
+  };
 }
+
+const provenButAttached = ({hostname}: Owned): string => `${hostname} has the right record, but it is attached`;
 
 /** Told only to who has proved, without a word about a holder who is somebody else (rule 4). */
 function claimedMessage(host: Owned, contest: boolean): string {
-  const proven = `${host.hostname} has the right record, but it is attached`;
+  const proven = provenButAttached(host);
   const sibling = siblingOf(host);
   if (sibling !== undefined) {
     return `${proven} already: to ${sibling}, of the same account. Remove it there, and it passes over by itself; or remove it here.`;
@@ -117,6 +132,20 @@ export function reportExpiry(host: Owned): Outcome | undefined {
 export function reportVerdict({world: {now}, facts: {verdict, checkedAt}, before}: Owned): Outcome | undefined {
   if (verdict === undefined || verdict.kind === 'Proven') return undefined;
   return say('AwaitingVerification', {reason: verdict.reason, message: messageAt(verdict, checkedAt ?? now, before)});
+}
+
+/**
+ * The hostname was reported as attached elsewhere, and its owner has let it go to this tenant: the next check wins it, without an action.
+ */
+export function reportPassing({hostname, before, facts: {rival}, ...host}: Owned): Outcome | undefined {
+  const {world, ownership} = host;
+  if (before?.reason !== 'HostnameClaimed') return undefined;
+  const {claim} = ownership;
+  const isHere = isHeldBy(claim, world.domain);
+  const isFree = isHere || claim?.status?.holder === undefined || rival?.isLetGo === true;
+  if (claim && !(isFree && belongsTo(claim, world.tenant))) return undefined;
+  const message = `${hostname} has the right record, and is not attached elsewhere any more. It passes over by itself with the next check.`;
+  return say('AwaitingVerification', {reason: 'CheckPending', message});
 }
 
 /** After a restart the last published answer stays, unless another release wrote it with an unknown reason. */

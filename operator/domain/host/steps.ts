@@ -14,6 +14,7 @@ import {
   reportClaimError,
   reportExpiry,
   reportFirstCheck,
+  reportPassing,
   reportVerdict,
 } from './awaiting.ts';
 import type {HostDecision} from './finish.ts';
@@ -54,6 +55,7 @@ const untilVerified: readonly Step<Owned>[] = [
   reportClaimError,
   reportExpiry,
   reportVerdict,
+  reportPassing,
   keepLastAnswer,
   reportFirstCheck,
 ];

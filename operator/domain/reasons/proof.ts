@@ -4,16 +4,16 @@ import {contactSupport, foundSoon, message, nothingToDo} from './reason.ts';
 
 export const proofReasons = {
   CheckPending: {
-    means: 'The DNS has not been asked yet.',
-    remedy: 'Nothing: the first check follows at once.',
+    means: 'The DNS has not been asked yet; or the hostname passes over from another CustomDomain of the same account.',
+    remedy: 'Nothing: the first check follows at once, and what passes over does so by itself.',
     waitingFor: 'Nobody',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
     customer: {
-      title: 'Waiting for the first check',
+      title: 'Waiting for a check',
       body: message,
       next: 'Create the DNS record, if you have not done so yet.',
-      howLong: 'The first check usually takes less than a minute.',
+      howLong: 'A check usually takes less than a minute.',
     },
   },
   RecordMissing: {

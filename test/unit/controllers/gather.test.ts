@@ -7,9 +7,11 @@ import {gather, type GatherSources} from '../../../operator/controllers/gather.t
 import type {RouteObject} from '../../../operator/controllers/state/rendering.ts';
 import {
   certificate,
+  days,
   domain,
   enterprise,
   heldClaim,
+  hours,
   policy,
   project,
   seconds,
@@ -149,10 +151,19 @@ test("a decision is given the CA's names as they are known now", () => {
   ).toEqual(['ca.example']);
 });
 
-/** The facts about a hostname that passes to a CustomDomain of this account. `reason` and `phase`: the successor's published state. */
-const gathered = (account: string, reason = 'Issuing', phase: HostStatus['phase'] = 'Verified') => {
+/**
+ * The facts about a hostname that passes to a CustomDomain of this account. `reason` and `phase`: the successor's published state, an hour
+ * after it became the owner. `change`: of that state.
+ */
+const gathered = (
+  account: string,
+  reason = 'Issuing',
+  phase: HostStatus['phase'] = 'Verified',
+  change: Partial<HostStatus> = {},
+) => {
   const known = sources(() => true);
-  const entry = {hostname: 'docs.example.com', phase, reason} as HostStatus;
+  const entry = {hostname: 'docs.example.com', phase, reason, since: timestamp(t0), ...change} as HostStatus;
+  const since = timestamp(t0 - hours);
   const successor = domain({name: 'second', uid: 'uid-second', status: {observedGeneration: 1, hosts: [entry]}});
   const asked: CertificatePlace[] = [];
   const {facts} = gather(
@@ -160,7 +171,7 @@ const gathered = (account: string, reason = 'Issuing', phase: HostStatus['phase'
       ...known,
       domains: {by: (index) => (index === 'hostname' ? [domain(), successor] : [successor])},
       tenants: {of: () => tenantOn(enterprise, {account})},
-      claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
+      claims: {of: (hostname) => heldClaim(hostname, 'uid-second', {since})},
       ownedObjects: {
         ...known.ownedObjects,
         routedSince: () => new Map([['uid-second', t0]]),
@@ -188,6 +199,9 @@ describe('A hostname that passes to another CustomDomain', () => {
     ['Verified', 'WriteRefused', true],
     ['Verified', 'NameTaken', true],
     ['NotAccepted', 'HostnameLimitReached', true],
+    ['NotAccepted', 'ProjectHasDomains', true],
+    ['NotAccepted', 'ProjectNotFound', false],
+    ['NotAccepted', 'NoSuccessfulDeploy', false],
     ['AwaitingVerification', 'VerificationExpired', true],
     ['Removing', 'Removing', true],
     ['AwaitingVerification', 'RecordMissing', false],
@@ -197,14 +211,32 @@ describe('A hostname that passes to another CustomDomain', () => {
     expect(gathered('acme', reason, phase).facts?.successor).toMatchObject({isBlocked});
   });
 
+  test.each<[HostStatus['phase'], HostStatus['reason']]>([
+    ['NotAccepted', 'NoSuccessfulDeploy'],
+    ['NotAccepted', 'PlanUpgradeRequired'],
+    ['AwaitingVerification', 'VerificationExpired'],
+  ])(
+    'is served as before while its successor has published nothing since it became the owner: %s %s',
+    (phase, reason) => {
+      const isBlocked = (since: number) =>
+        gathered('acme', reason, phase, {since: timestamp(since)}).facts?.successor?.isBlocked;
+      expect([t0 - days, t0 - hours].map(isBlocked)).toEqual([false, false]);
+    },
+  );
+
+  test('does not wait for a successor that is being deleted, however old that answer is', () => {
+    const removing = gathered('acme', 'Removing', 'Removing', {since: timestamp(t0 - days)});
+    expect(removing.facts?.successor).toMatchObject({isBlocked: true});
+  });
+
   test('may use the Certificate of its siblings there', () => {
     expect(gathered('acme').siblings).toEqual(new Set(['uid-second']));
     expect(gathered('other').siblings).toEqual(new Set());
   });
 });
 
-/** Whether `owner`, a CustomDomain of this account, has let the hostname go. */
-const isLetGo = (owner: CustomDomain, account = 'acme') =>
+/** What is known of `owner`, a CustomDomain of this account that owns the hostname. */
+const rivalIn = (owner: CustomDomain, account = 'acme') =>
   gather(
     {
       ...sources(() => true),
@@ -213,13 +245,20 @@ const isLetGo = (owner: CustomDomain, account = 'acme') =>
       claims: {of: (hostname) => heldClaim(hostname, 'uid-second')},
     },
     moment,
-  ).facts.get('docs.example.com')?.rival?.isLetGo;
+  ).facts.get('docs.example.com')?.rival;
+const isLetGo = (owner: CustomDomain, account?: string) => rivalIn(owner, account)?.isLetGo;
 
 describe('A hostname that its owner does not name any more', () => {
   const named = domain({name: 'second', uid: 'uid-second'});
   const another = domain({name: 'second', uid: 'uid-second', primary: 'another.example.com'});
   test('is let go to the other CustomDomains of the tenant alone', () => {
     expect([isLetGo(another), isLetGo(named), isLetGo(another, 'other')]).toEqual([true, false, false]);
+  });
+
+  test('passes over when its owner is being deleted, which is known', () => {
+    const deleted = domain({name: 'second', uid: 'uid-second'});
+    deleted.metadata.deletionTimestamp = timestamp(t0);
+    expect([rivalIn(deleted)?.isBeingDeleted, rivalIn(named)?.isBeingDeleted]).toEqual([true, undefined]);
   });
 
   test('is awaited by a CustomDomain that names it, until that is refused or its checks have ended', () => {
@@ -253,6 +292,13 @@ describe('A hostname that its owner does not name any more', () => {
         {phase: 'NotAccepted', reason: 'TooManyWaiting'} as const,
       ].map((entry) => awaited(entry)),
     ).toEqual([true, true, false, false]);
+    // A Project that is created or deployed later in the same commit. The wait ends with the grace period.
+    const isAwaitedFrom = (reason: HostStatus['reason'], since: number) =>
+      awaited({phase: 'NotAccepted', reason, since: timestamp(since)});
+    const ended = t0 - policy.graceTimeMs;
+    for (const reason of ['ProjectNotFound', 'NoSuccessfulDeploy']) {
+      expect([t0, ended + seconds, ended].map((since) => isAwaitedFrom(reason, since))).toEqual([true, true, false]);
+    }
     expect(awaited(undefined, {primary: 'another.example.com'})).toBe(false);
     // What a former spec came to says nothing about the present one.
     expect(awaited({phase: 'NotAccepted', reason: 'HostnameNotAllowed'}, {generation: 2})).toBe(true);

@@ -1,0 +1,113 @@
+/** A hostname that passes over between CustomDomains of one tenant: what is said to the CustomDomain that waits for it. */
+import {describe, expect, test} from '@jest/globals';
+import type {DomainClaim} from '../../../operator/api/foreign.ts';
+import {decide} from '../../../operator/domain/lifecycle.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import type {Decision, HostFacts, World} from '../../../operator/domain/world.ts';
+import {
+  claimsBy,
+  days,
+  entryOf,
+  heldClaim,
+  hostLines,
+  later,
+  minutes,
+  proven,
+  refuted,
+  t0,
+  unknown,
+  world,
+} from '../../support/world.ts';
+
+const docs = 'docs.example.com';
+const question = {hostname: docs, target: 'another.apps.platform.test'};
+const named: HostFacts['rival'] = {question, looks: []};
+const letGo: HostFacts['rival'] = {...named, isLetGo: true};
+const held = heldClaim(docs, 'uid-another');
+const now = t0 + 5 * minutes;
+
+/** A world in which status says that another CustomDomain of the tenant has the hostname. */
+const claimed = later(world({claims: {[docs]: held}, facts: {[docs]: {...proven(), rival: named}}}));
+
+/** That world five minutes later, with this claim and these facts. */
+const then = (claim: DomainClaim | undefined, facts: HostFacts): World =>
+  later(claimed, {now, claims: claimsBy(() => claim), facts: {[docs]: facts}});
+
+/** What is said when the owner has let the hostname go, and the check says this. */
+const said = (facts: HostFacts): string[] => hostLines(decide(then(held, {...facts, rival: letGo})));
+const message = (d: Decision): string => entryOf(d, docs)?.message ?? '';
+const lookedAt = (d: Decision): number[] => d.looks.filter((look) => look.what === 'dns').map(({at}) => at);
+
+const pending = `${docs} AwaitingVerification CheckPending Nobody`;
+const stays = `${docs} AwaitingVerification HostnameClaimed Customer`;
+
+/** Without a holder: kept for its tenant. */
+const released = (claim: DomainClaim): DomainClaim => {
+  const {holder: _, ...status} = claim.status!;
+  return {...claim, status: {...status, since: timestamp(now), quarantinedUntil: timestamp(now + 30 * days)}};
+};
+const ofAnother = (claim: DomainClaim): DomainClaim => ({
+  ...claim,
+  spec: {...claim.spec, tenant: {account: 'another'}},
+});
+
+describe('A hostname that was attached elsewhere', () => {
+  test.each<[situation: string, claim: DomainClaim | undefined, facts: HostFacts]>([
+    ['its owner has let it go, and the check is old', held, {...proven(), rival: letGo}],
+    ['its owner has let it go, and the operator was restarted', held, {rival: letGo}],
+    ['its owner is gone, and the check is from before', released(held), proven()],
+    ['its owner is gone, and the operator was restarted', released(held), {}],
+    ['its claim is gone, and the operator was restarted', undefined, {}],
+    ['it has passed over, and the operator died before it published that', heldClaim(docs), {}],
+  ])('waits for nobody and is checked at once when %s', (_, claim, facts) => {
+    const d = decide(then(claim, facts));
+    expect([hostLines(d), d.passing, d.claims]).toEqual([[pending], [], []]);
+    expect(message(d)).toMatch(/ passes over by itself with the next check\.$/);
+    expect(message(d)).not.toMatch(/remove/i);
+    expect(Math.min(...lookedAt(d))).toBeLessThanOrEqual(now + 1000);
+  });
+
+  test('says the same again until the check is made, and is checked although the operator is restarted after a week', () => {
+    const published = later(then(held, {...proven(), rival: letGo}));
+    const [again, restarted] = [
+      decide(later(published, {now: now + minutes})),
+      decide(later(published, {now: now + 8 * days, claims: claimsBy(() => released(held)), facts: {}})),
+    ];
+    expect([hostLines(again), hostLines(restarted)]).toEqual([[pending], [pending]]);
+    expect(message(again)).toBe(message(decide(published)));
+    expect(lookedAt(restarted)).toEqual([now + 8 * days]);
+  });
+
+  test('is won at once when its owner lets it go soon after the check', () => {
+    const d = decide(then(held, {...proven(now - 1000), rival: letGo}));
+    expect(d.claims.map(({status}) => status.holder?.uid)).toEqual(['uid-domain']);
+  });
+
+  test.each<[situation: string, claim: DomainClaim, facts: HostFacts]>([
+    ['its owner names it', held, {...proven(), rival: named}],
+    ['its owner names it, and the operator was restarted', held, {rival: named}],
+    ['it is of another tenant, and the operator was restarted', ofAnother(held), {rival: named}],
+    ['it is kept for another tenant, and the operator was restarted', ofAnother(released(held)), {}],
+  ])('stays so when %s', (_, claim, facts) => {
+    expect(hostLines(decide(then(claim, facts)))).toEqual([stays]);
+  });
+
+  test('asks for the record when DNS does not have it, and reports a check that failed', () => {
+    expect(said(refuted('TargetMismatch'))).toEqual([`${docs} AwaitingVerification TargetMismatch Customer`]);
+    expect(said(unknown('ResolverFailure'))).toEqual([`${docs} AwaitingVerification ResolverFailure Platform`]);
+  });
+
+  test('waits for nobody while its owner is being deleted', () => {
+    const d = decide(then(held, {...proven(now), rival: {...named, isBeingDeleted: true}}));
+    expect(hostLines(d)).toEqual([pending]);
+    expect(message(d)).toContain('which is being deleted. It passes over by itself when that is gone.');
+  });
+});
+
+test('that a CustomDomain of the tenant has it is published only if it lasts: one commit may change both', () => {
+  const first = world({claims: {[docs]: held}, facts: {[docs]: {...proven(), rival: named}}});
+  expect([hostLines(decide(first)), decide(first).passing]).toEqual([[stays], [docs]]);
+  expect([hostLines(decide(claimed)), decide(claimed).passing]).toEqual([[stays], []]);
+  const another = world({claims: {[docs]: ofAnother(held)}, facts: {[docs]: {...proven(), rival: named}}});
+  expect(decide(another).passing).toEqual([]);
+});
