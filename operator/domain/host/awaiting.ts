@@ -135,17 +135,22 @@ export function reportVerdict({world: {now}, facts: {verdict, checkedAt}, before
 }
 
 /**
- * The hostname was reported as attached elsewhere, and its owner has let it go to this tenant: the next check wins it, without an action.
+ * Another CustomDomain of the tenant had the hostname and has let it go: the next check wins it, without an action. In place of what was
+ * reported while it was attached there, this is published at once.
  */
-export function reportPassing({hostname, before, facts: {rival}, ...host}: Owned): Outcome | undefined {
+export function reportPassing({hostname, before, facts: {rival, verdict}, ...host}: Owned): Outcome | undefined {
   const {world, ownership} = host;
-  if (before?.reason !== 'HostnameClaimed') return undefined;
   const {claim} = ownership;
-  const isHere = isHeldBy(claim, world.domain);
+  const wasClaimed = before?.reason === 'HostnameClaimed';
+  if (!wasClaimed && verdict?.kind !== 'Proven') return undefined;
+  const isHere = wasClaimed && isHeldBy(claim, world.domain);
   const isFree = isHere || claim?.status?.holder === undefined || rival?.isLetGo === true;
   if (claim && !(isFree && belongsTo(claim, world.tenant))) return undefined;
   const message = `${hostname} has the right record, and is not attached elsewhere any more. It passes over by itself with the next check.`;
-  return say('AwaitingVerification', {reason: 'CheckPending', message});
+  return {
+    ...(!wasClaimed && {passing: true}),
+    ...say('AwaitingVerification', {reason: 'CheckPending', message}),
+  };
 }
 
 /** After a restart the last published answer stays, unless another release wrote it with an unknown reason. */

@@ -78,6 +78,15 @@ describe('A hostname that was attached elsewhere', () => {
     expect(lookedAt(restarted)).toEqual([now + 8 * days]);
   });
 
+  test('is not asked for a record that it has, before it was reported as attached elsewhere', () => {
+    const fresh = world({now, claims: {[docs]: released(held)}, facts: {[docs]: proven(now)}});
+    const d = decide(fresh);
+    expect([hostLines(d), d.passing, lookedAt(d)]).toEqual([[pending], [docs], [now + 1000]]);
+    expect(message(d)).toMatch(/ passes over by itself with the next check\.$/);
+    const ofAnotherTenant = decide({...fresh, claims: claimsBy(() => ofAnother(released(held)))});
+    expect(message(ofAnotherTenant)).not.toContain('elsewhere');
+  });
+
   test('is won at once when its owner lets it go soon after the check', () => {
     const d = decide(then(held, {...proven(now - 1000), rival: letGo}));
     expect(d.claims.map(({status}) => status.holder?.uid)).toEqual(['uid-domain']);
