@@ -157,8 +157,7 @@ function factsOf(
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
     standing: {...standing('serves'), ...standing('redirects')},
     ...successionFacts(sources, known, hostname, siblings),
-    ...(role === 'FormerPrimary' &&
-      siblingDomains.some((sibling) => isToOwn(sibling, hostname, known)) && {isAwaited: true}),
+    ...(role === 'FormerPrimary' && siblingDomains.some(isToOwn(hostname, known)) && {isAwaited: true}),
     ...(rival && {rival: {...rival, looks: looksAt(sources, key, rival.question)}}),
     ...(writeError && {writeError}),
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
@@ -181,13 +180,15 @@ function isOfTenant(tenants: GatherSources['tenants'], {metadata}: CustomDomain,
 }
 
 /** Whether a CustomDomain names a hostname, and no decision about its present spec rules out that it serves the hostname. */
-function isToOwn(domain: CustomDomain, hostname: Hostname, known: Pick<World, 'now' | 'policy'>): boolean {
-  const {metadata, status} = domain;
-  if (metadata.deletionTimestamp !== undefined || !hostnamesOf(domain).includes(hostname)) return false;
-  if (status?.observedGeneration !== metadata.generation) return true;
-  const entry = status?.hosts?.find((host) => host.hostname === hostname);
-  return entry !== undefined && !hasGivenUp(entry, known);
-}
+const isToOwn =
+  (hostname: Hostname, known: Pick<World, 'now' | 'policy'>) =>
+  (domain: CustomDomain): boolean => {
+    const {metadata, status} = domain;
+    if (metadata.deletionTimestamp !== undefined || !hostnamesOf(domain).includes(hostname)) return false;
+    if (status?.observedGeneration !== metadata.generation) return true;
+    const entry = status?.hosts?.find((host) => host.hostname === hostname);
+    return entry !== undefined && !hasGivenUp(entry, known);
+  };
 
 /** Refusals that pass without a change of the CustomDomain or the plan: its Project is created or deployed later in the same commit. */
 const passingRefusals: ReadonlySet<string> = new Set<ReasonName>(['ProjectNotFound', 'NoSuccessfulDeploy']);

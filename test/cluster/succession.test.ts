@@ -1,7 +1,8 @@
 /** Hostnames that move between Projects of one Account while a client asks: no failed request, and an order only for another Namespace. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
-import {acmeRoot, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
+import {acmeRoot, api, apply, eventually, fetchEdge, kubectl} from '../../cluster/cluster.ts';
 import {ordersFor} from '../support/issuances.ts';
+import {Recording} from '../support/published.ts';
 import {Tenant} from '../support/tenant.ts';
 import {constantClient} from '../support/visitor.ts';
 
@@ -95,6 +96,75 @@ test('an apex passes to another Project as soon as its Project has another prima
   console.log(`${requests} requests, ${failed.length} failed`);
   expect(failed).toEqual([]);
   expect((await ordersFor([apex], began)).caused).toEqual([]);
+});
+
+const domainOf = ({namespace}: Tenant, name: string, primary: string, project = 'web'): object => ({
+  apiVersion: 'doorplate.dev/v1alpha1',
+  kind: 'CustomDomain',
+  metadata: {name, namespace},
+  spec: {projectRef: {name: project}, primary},
+});
+
+/** In which order one commit applies the CustomDomain that an apex leaves, and the Project and CustomDomain that it creates for it. */
+const orders: [order: string, isNewFirst: boolean][] = [
+  ['the new Project first', true],
+  ['the former CustomDomain first', false],
+];
+
+test.each(orders)('an apex passes to a Project that the same commit creates: %s', async (_, isNewFirst) => {
+  const tenant = await newTenant('created');
+  const [apex, blog] = [tenant.zone, tenant.host('blog')];
+  await tenant.records({
+    '@': 'IN A 10.244.0.1',
+    '_doorplate-challenge': `IN TXT "${tenant.token(apex)}"`,
+    blog: tenant.proof,
+  });
+  await tenant.attach('site', apex, [{from: blog}]);
+  await tenant.hosts('site', [`${apex} Live Serving`, `${blog} Live Redirecting`]);
+  const recording = await Recording.start(api(), tenant.namespace);
+  const client = await constantClient([apex], ca);
+  const created = [
+    domainOf(tenant, 'new', apex, 'new'),
+    ...tenant.backend('new'),
+    tenant.project('new', {serviceRef: {name: 'new', port: 80}, defaultHost: 'Disabled'}),
+  ];
+  const left = [domainOf(tenant, 'site', blog)];
+  await apply(isNewFirst ? [...created, ...left] : [...left, ...created]);
+  await tenant.hosts('new', [`${apex} Live Serving`]);
+  await answers(apex, tenant, 'new');
+  await tenant.hosts('site', [`${blog} Live Serving`]);
+  const {requests, failed} = await client.stop();
+  await recording.stop();
+  console.log(`${requests} requests, ${failed.length} failed`);
+  expect([failed, recording.removals, recording.unrouted]).toEqual([[], [], []]);
+});
+
+test('the primaries of two CustomDomains are swapped by one commit', async () => {
+  const {tenant} = await twoProjects('swapped');
+  const [apex, shop] = [tenant.zone, tenant.host('shop')];
+  await tenant.records({
+    '@': 'IN A 10.244.0.1',
+    '_doorplate-challenge': `IN TXT "${tenant.token(apex)}"`,
+    shop: 'IN A 10.244.0.1',
+    '_doorplate-challenge.shop': `IN TXT "${tenant.token(shop)}"`,
+  });
+  await tenant.attach('site', apex);
+  await tenant.attach('second', shop, [], 'other');
+  await tenant.hosts('site', [`${apex} Live Serving`]);
+  await tenant.hosts('second', [`${shop} Live Serving`]);
+  const began = new Date();
+  const recording = await Recording.start(api(), tenant.namespace);
+  const client = await constantClient([apex, shop], ca);
+  await apply([domainOf(tenant, 'site', shop), domainOf(tenant, 'second', apex, 'other')]);
+  await tenant.hosts('site', [`${shop} Live Serving`]);
+  await tenant.hosts('second', [`${apex} Live Serving`]);
+  await answers(apex, tenant, 'other');
+  await answers(shop, tenant, 'web');
+  const {requests, failed} = await client.stop();
+  await recording.stop();
+  console.log(`${requests} requests, ${failed.length} failed`);
+  expect([failed, recording.removals, recording.unrouted]).toEqual([[], [], []]);
+  expect((await ordersFor([apex, shop], began)).caused).toEqual([]);
 });
 
 test('a hostname moves to another Namespace of the Account: it is served as before until the one new certificate is issued', async () => {

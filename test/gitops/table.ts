@@ -102,7 +102,12 @@ const rows: [string, Situation, Verdicts][] = [
   ],
   [
     'CustomDomain, HostnameClaimed',
-    decidedDomain(world({claims: {[docs]: heldClaim(docs, 'uid-of-another')}, facts: {[docs]: served()}})),
+    decidedDomain(
+      world({
+        claims: {[docs]: heldClaim(docs, 'uid-of-another')},
+        facts: {[docs]: served({checkedAt: t0 - minutes})},
+      }),
+    ),
     failed,
   ],
   [

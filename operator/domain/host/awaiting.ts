@@ -77,27 +77,35 @@ export function contestClaim(host: Owned): Outcome | undefined {
       : [];
   const sibling = siblingOf(host);
   if (sibling !== undefined && rival?.isBeingDeleted) {
-    const message =
-      `${provenButAttached(host)} already: to ${sibling}, of the same account, which is being deleted. ` +
-      'It passes over by itself when that is gone.';
+    const message = `${attachedTo(host, sibling)}, which is being deleted. It passes over by itself when that is gone.`;
     return {looks, ...say('AwaitingVerification', {reason: 'CheckPending', message})};
   }
-  return {
-    looks,
-    // One commit moves a hostname by two objects, which are changed one after the other.
-    ...(sibling !== undefined && before?.reason !== 'HostnameClaimed' && {passing: true}),
-    ...say('AwaitingVerification', {reason: 'HostnameClaimed', message: claimedMessage(host, contest)}),
-  };
+  const heldBackUntil = (checkedAt ?? now) + commitMs;
+  const isHeldBack = before?.reason !== 'HostnameClaimed' && world.request === undefined && now < heldBackUntil;
+  if (sibling !== undefined && isHeldBack) {
+    const message = `${attachedTo(host, sibling)}. It passes over by itself when that does not name it any more.`;
+    const said = say('AwaitingVerification', {reason: 'CheckPending', message});
+    return {looks, passing: true, wakeAt: [heldBackUntil], ...said};
+  }
+  return {looks, ...say('AwaitingVerification', {reason: 'HostnameClaimed', message: claimedMessage(host, contest)})};
 }
 
+/**
+ * One commit moves a hostname by two objects, which are applied one after the other. For so long after the check nobody is asked to remove
+ * what the second one removes, ms. A check that was requested is answered at once.
+ */
+const commitMs = 2000;
+
 const provenButAttached = ({hostname}: Owned): string => `${hostname} has the right record, but it is attached`;
+const attachedTo = (host: Owned, sibling: string): string =>
+  `${provenButAttached(host)} already: to ${sibling}, of the same account`;
 
 /** Told only to who has proved, without a word about a holder who is somebody else (rule 4). */
 function claimedMessage(host: Owned, contest: boolean): string {
   const proven = provenButAttached(host);
   const sibling = siblingOf(host);
   if (sibling !== undefined) {
-    return `${proven} already: to ${sibling}, of the same account. Remove it there, and it passes over by itself; or remove it here.`;
+    return `${attachedTo(host, sibling)}. Remove it there, and it passes over by itself; or remove it here.`;
   }
   const remedy = contest
     ? 'It passes over once the DNS names that place no longer: remove what points there, such as an older TXT record. ' +

@@ -829,7 +829,7 @@ describe('Waiting for DNS', () => {
 
   test('has no end while another CustomDomain of the tenant owns the hostname: a failed query does not end it either', () => {
     const claims = claimsBy(() => heldClaim(docs, 'uid-second'));
-    const waiting = later(later(world({facts: {[docs]: proven()}}), {claims}));
+    const waiting = later(later(world({facts: {[docs]: proven()}}), {claims, now: t0 + 2000}));
     expect(hostLines(decide(waiting))).toEqual([`${docs} AwaitingVerification HostnameClaimed Customer`]);
     const at = t0 + 8 * days;
     const d = decide(later(waiting, {now: at, facts: {[docs]: unknown('ResolverFailure', at)}}));

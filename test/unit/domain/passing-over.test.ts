@@ -27,14 +27,14 @@ const held = heldClaim(docs, 'uid-another');
 const now = t0 + 5 * minutes;
 
 /** A world in which status says that another CustomDomain of the tenant has the hostname. */
-const claimed = later(world({claims: {[docs]: held}, facts: {[docs]: {...proven(), rival: named}}}));
+const claimed = later(world({now: t0 + 2000, claims: {[docs]: held}, facts: {[docs]: {...proven(), rival: named}}}));
 
 /** That world five minutes later, with this claim and these facts. */
-const then = (claim: DomainClaim | undefined, facts: HostFacts): World =>
+const afterwards = (claim: DomainClaim | undefined, facts: HostFacts): World =>
   later(claimed, {now, claims: claimsBy(() => claim), facts: {[docs]: facts}});
 
 /** What is said when the owner has let the hostname go, and the check says this. */
-const said = (facts: HostFacts): string[] => hostLines(decide(then(held, {...facts, rival: letGo})));
+const said = (facts: HostFacts): string[] => hostLines(decide(afterwards(held, {...facts, rival: letGo})));
 const message = (d: Decision): string => entryOf(d, docs)?.message ?? '';
 const lookedAt = (d: Decision): number[] => d.looks.filter((look) => look.what === 'dns').map(({at}) => at);
 
@@ -60,7 +60,7 @@ describe('A hostname that was attached elsewhere', () => {
     ['its claim is gone, and the operator was restarted', undefined, {}],
     ['it has passed over, and the operator died before it published that', heldClaim(docs), {}],
   ])('waits for nobody and is checked at once when %s', (_, claim, facts) => {
-    const d = decide(then(claim, facts));
+    const d = decide(afterwards(claim, facts));
     expect([hostLines(d), d.passing, d.claims]).toEqual([[pending], [], []]);
     expect(message(d)).toMatch(/ passes over by itself with the next check\.$/);
     expect(message(d)).not.toMatch(/remove/i);
@@ -68,7 +68,7 @@ describe('A hostname that was attached elsewhere', () => {
   });
 
   test('says the same again until the check is made, and is checked although the operator is restarted after a week', () => {
-    const published = later(then(held, {...proven(), rival: letGo}));
+    const published = later(afterwards(held, {...proven(), rival: letGo}));
     const [again, restarted] = [
       decide(later(published, {now: now + minutes})),
       decide(later(published, {now: now + 8 * days, claims: claimsBy(() => released(held)), facts: {}})),
@@ -88,7 +88,7 @@ describe('A hostname that was attached elsewhere', () => {
   });
 
   test('is won at once when its owner lets it go soon after the check', () => {
-    const d = decide(then(held, {...proven(now - 1000), rival: letGo}));
+    const d = decide(afterwards(held, {...proven(now - 1000), rival: letGo}));
     expect(d.claims.map(({status}) => status.holder?.uid)).toEqual(['uid-domain']);
   });
 
@@ -98,7 +98,7 @@ describe('A hostname that was attached elsewhere', () => {
     ['it is of another tenant, and the operator was restarted', ofAnother(held), {rival: named}],
     ['it is kept for another tenant, and the operator was restarted', ofAnother(released(held)), {}],
   ])('stays so when %s', (_, claim, facts) => {
-    expect(hostLines(decide(then(claim, facts)))).toEqual([stays]);
+    expect(hostLines(decide(afterwards(claim, facts)))).toEqual([stays]);
   });
 
   test('asks for the record when DNS does not have it, and reports a check that failed', () => {
@@ -107,16 +107,35 @@ describe('A hostname that was attached elsewhere', () => {
   });
 
   test('waits for nobody while its owner is being deleted', () => {
-    const d = decide(then(held, {...proven(now), rival: {...named, isBeingDeleted: true}}));
+    const d = decide(afterwards(held, {...proven(now), rival: {...named, isBeingDeleted: true}}));
     expect(hostLines(d)).toEqual([pending]);
     expect(message(d)).toContain('which is being deleted. It passes over by itself when that is gone.');
   });
 });
 
-test('that a CustomDomain of the tenant has it is published only if it lasts: one commit may change both', () => {
-  const first = world({claims: {[docs]: held}, facts: {[docs]: {...proven(), rival: named}}});
-  expect([hostLines(decide(first)), decide(first).passing]).toEqual([[stays], [docs]]);
-  expect([hostLines(decide(claimed)), decide(claimed).passing]).toEqual([[stays], []]);
-  const another = world({claims: {[docs]: ofAnother(held)}, facts: {[docs]: {...proven(), rival: named}}});
-  expect(decide(another).passing).toEqual([]);
+/** The first decision after the check that has found the record. */
+const found = (change: Partial<World>, claim = held): Decision =>
+  decide({
+    ...world({claims: {[docs]: claim}, facts: {[docs]: {...proven(), rival: named}}}),
+    ...change,
+  });
+
+describe('A hostname that another CustomDomain of the tenant has', () => {
+  test('is not to be removed there until two seconds after the check: one commit may change both objects', () => {
+    const [first, next] = [found({now: t0 + 1999}), found({now: t0 + 2000})];
+    expect([hostLines(first), first.passing, first.wakeAt]).toEqual([[pending], [docs], t0 + 2000]);
+    expect(message(first)).toMatch(
+      /of the same account\. It passes over by itself when that does not name it any more\.$/,
+    );
+    expect([hostLines(next), next.passing]).toEqual([[stays], []]);
+    expect(message(next)).toContain('Remove it there');
+  });
+
+  test('is reported at once to who has asked for a check, when it was reported before, and if it is of another tenant', () => {
+    expect(hostLines(found({request: {value: 'now', seenAt: t0}}))).toEqual([stays]);
+    expect(
+      hostLines(decide({...claimed, now: t0 + 1000, facts: new Map([[docs, {...proven(t0 + 1000), rival: named}]])})),
+    ).toEqual([stays]);
+    expect(hostLines(found({}, ofAnother(held)))).toEqual([stays]);
+  });
 });

@@ -278,7 +278,7 @@ describe('Rule 4, proof decides, not speed', () => {
         holder: {kind: 'CustomDomain' as const, namespace: 'acme-shop', name: 'old', uid: 'uid-other'},
       },
     };
-    const d = decide(world({claims: {[docs]: theirs}, facts: {[docs]: proven()}}));
+    const d = decide(world({now: t0 + 2000, claims: {[docs]: theirs}, facts: {[docs]: proven()}}));
     expect(hostLines(d)).toEqual([`${docs} AwaitingVerification HostnameClaimed Customer`]);
     expect(d.status.hosts?.[0]?.message).toContain(
       'it is attached already: to CustomDomain acme-shop/old, of the same account. Remove it there',
