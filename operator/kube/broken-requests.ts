@@ -6,7 +6,7 @@ import {maxHeaderSize, STATUS_CODES} from 'node:http';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 
-/** What is wrong, and what to do, for whoever sent the request. */
+/** What is wrong, and what to do, for the client. */
 export interface BrokenRequest {
   status: 400 | 408 | 413 | 431;
   detail: string;
@@ -26,7 +26,14 @@ const lingerMs = 2000;
 /** Node.js has no option for this limit (src/node_http_parser.cc). */
 const chunkExtensionBytes = 16 << 10;
 
-type Asked = [IncomingMessage, ServerResponse];
+/** A request and its answer on a connection. `isAnswered`: its answer is sent, or given up. */
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  isAnswered: boolean;
+}
+
+const isOver = ({request, isAnswered}: Exchange): boolean => isAnswered && request.complete;
 
 /** A proxy's method (RFC 9110, 9.3.6). Node.js closes the connection without an answer. */
 const connectFault = {
@@ -38,32 +45,40 @@ const connectFault = {
  * Answers each broken request of a server, and each CONNECT, with `answerTo`, once, and closes its connection:
  *
  *   no request before it, or all are answered    the answer
- *   behind a request without its answer          that answer, then the end: the client would take ours for it
+ *   behind requests without their answers        those answers, then the end: the client would take ours for one of them
  *   in the body of a request                     the answer, or only the end if that request's own answer has begun
  */
 export function answerBrokenRequests(server: Server, answerTo: (broken: BrokenRequest) => BrokenAnswer): void {
-  const newest = new WeakMap<Socket, Asked>();
+  /** The requests of each connection that are not over, the newest last. */
+  const current = new WeakMap<Socket, Exchange[]>();
   const handled = new WeakSet<Socket>();
-  server.on('request', (request, response) => newest.set(request.socket, [request, response]));
+  const under = (socket: Socket): Exchange[] => (current.get(socket) ?? []).filter((exchange) => !isOver(exchange));
+  server.on('request', (request, response) => {
+    const exchange: Exchange = {request, response, isAnswered: false};
+    response.once('close', () => (exchange.isAnswered = true));
+    current.set(request.socket, [...under(request.socket), exchange]);
+  });
   server.on('clientError', (error: Error & {code?: string}, duplex) => {
     const socket = duplex as Socket;
     // All further bytes are errors, too. They are read and dropped.
     if (handled.has(socket)) return;
     handled.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const [request, response] = newest.get(socket) ?? [];
-    if (request?.complete && !response!.writableFinished)
-      return void response!.once('close', () => socket.destroySoon());
-    if (request?.complete === false && response!.headersSent) return void socket.destroy();
     refuse(socket, faultOf(error, server));
   });
   server.on('connect', (_, duplex) => {
     const socket = duplex as Socket;
-    // Nobody listens to this connection any more: not to what else comes, and not to its errors.
+    // Node.js has removed its listeners from this connection.
     socket.on('error', () => socket.destroy()).resume();
     refuse(socket, connectFault);
   });
   function refuse(socket: Socket, fault: Omit<BrokenRequest, 'address'>): void {
+    const all = under(socket);
+    const newest = all.at(-1);
+    const broken = newest?.request.complete === false ? newest : undefined;
+    const before = broken ? all.at(-2) : newest;
+    if (before) return void before.response.once('close', () => socket.destroySoon());
+    if (broken?.response.headersSent) return void socket.destroy();
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(timer));
     socket.end(bytesOf(answerTo({...fault, address: socket.remoteAddress ?? ''})));

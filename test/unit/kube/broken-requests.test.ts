@@ -44,6 +44,15 @@ async function say(port: number, ...parts: (string | Promise<unknown>)[]): Promi
 
 const body = (answer: string): string => answer.split('\r\n\r\n')[1] ?? '';
 const fine: RequestListener = (_, response) => response.end('fine');
+const slow: RequestListener = async (_, response) => {
+  response.writeHead(200).write('one ');
+  await sleep(200);
+  response.end('two');
+};
+const slowly: RequestListener = async (_, response) => {
+  await sleep(200);
+  response.end('fine');
+};
 
 describe('A request that cannot be read', () => {
   test.each<[string, number, string, RegExp, ServerOptions]>([
@@ -160,7 +169,28 @@ describe('Bytes that are no request', () => {
   });
 
   const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const connectMethod = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
+  test.each<[string, RequestListener, string[]]>([
+    ['CONNECT, with the request', slowly, [`${good}${connectMethod}`]],
+    ['CONNECT, while the answer is written', slow, [good, connectMethod]],
+    ['a broken body', slowly, [good, chunked, 'nonsense\r\n']],
+  ])('never stand in place of the answer to an earlier request: %s', async (_, handle, parts) => {
+    const answer = await say(await started(handle), ...parts.flatMap((part) => [part, sleep(30)]));
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*(fine|two)/);
+    expect(answer).not.toContain('HTTP/1.1 400');
+  });
 
+  test('behind a request that was answered are answered: CONNECT', async () => {
+    const answer = await say(await started(fine), good, sleep(100), connectMethod);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  test("in a second request's body that comes too slowly leave the first its answer", async () => {
+    const port = await started(slowly, {headersTimeout: 100, requestTimeout: 100});
+    const answer = await say(port, `${good}POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*fine/);
+    expect(answer).not.toContain('HTTP/1.1 408');
+  });
   test('in a body are answered as long as no answer has begun', async () => {
     expect(await say(await started(() => {}), chunked, sleep(50), 'nonsense\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
