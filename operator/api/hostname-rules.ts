@@ -26,11 +26,17 @@ const cel = (pattern: string) => `'${pattern.replaceAll('\\', '\\\\')}'`;
 /** Whether a name stands under one that is nobody's in the public DNS; again after UTS #46, which folds other letters into these. */
 export const isReserved = (h: string) => new RegExp(reservedEnd, 'iu').test(h);
 
+/** Symbols, what joins them, and ideographic full stops. No punctuation: a pasted quote or dash is no part of a hostname. */
+const convertible = /^[\p{So}\p{Extended_Pictographic}\p{Emoji_Component}\u200c\u200d\u3002\uff0e\uff61]$/u;
+
 /**
- * Whether a name has characters other than letters, marks and digits, such as an emoji or a joiner, that UTS #46 may convert. IDNA2008
- * allows no symbol (RFC 5892), and CEL converts nothing, so a CustomDomain has only the A-label (`xn--ls8h.example`).
+ * Whether a name has characters other than letters, marks and digits, such as an emoji or a joiner, and only those that UTS #46 may
+ * convert. IDNA2008 allows no symbol (RFC 5892), and CEL converts nothing, so a CustomDomain has only the A-label (`xn--ls8h.example`).
  */
-export const needsALabel = (h: string) => /[^\0-\x7f\p{L}\p{M}\p{N}]/u.test(h);
+export function needsALabel(h: string): boolean {
+  const others = h.match(/[^\0-\x7f\p{L}\p{M}\p{N}]/gu) ?? [];
+  return others.length > 0 && others.every((character) => convertible.test(character));
+}
 
 export const hostnameRules: readonly Rule<string>[] = [
   {

@@ -1,4 +1,4 @@
-/** Answers to broken requests in the words of the API: for its own server and the one that proxies ask. */
+/** Answers to broken requests in the words of the API: for the API server and the authorize server. */
 import {randomUUID} from 'node:crypto';
 import type {HeaderValues} from '../limits/headers.ts';
 import type {BrokenAnswer, BrokenRequest} from '../kube/broken-requests.ts';

@@ -117,7 +117,7 @@ const table = {
   'method-not-allowed': {
     status: 405,
     title: 'This method is not possible here',
-    means: 'The path exists, and answers other methods. It never answers a script of another site (OPTIONS for CORS).',
+    means: 'The path exists, and answers other methods. The API sends no CORS headers to scripts of other sites.',
     remedy: 'Use one of those that the header `Allow` names. Call the API from your own server, not from a browser.',
   },
   'request-timeout': {
@@ -315,7 +315,7 @@ type Members = Omit<z.output<typeof problemSchema>, 'type' | 'title' | 'status' 
 /** The HTTP status of a problem. */
 export const statusOf = (type: ProblemName): number => table[type].status;
 
-/** Thrown by whatever cannot go on; the server answers with it. `detail` is shown to the caller: nothing internal. */
+/** Thrown to end a request; the server answers with it. `detail` is shown to the caller: nothing internal. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly type: ProblemName;

@@ -232,7 +232,7 @@ function collectMethods(server: FastifyInstance): ReadonlyMap<string, Set<string
 
 /** No answer has CORS headers, so that no script of another site can use a key. docs/api.md says what to do. */
 const noCors =
-  "This API answers no browser of another site (CORS): a key in a page is everybody's who opens the page. Call it from your own server, " +
+  'This API answers no browser of another site (CORS): everyone who opens a page can copy a key in it. Call it from your own server, ' +
   "or send people to the platform's page.";
 
 /** 405 with `Allow` (RFC 9110, 15.5.6) for every other method of a path. */

@@ -27,13 +27,13 @@ const lingerMs = 2000;
 const chunkExtensionBytes = 16 << 10;
 
 /** A request and its answer on a connection. `isAnswered`: its answer is sent, or given up. */
-interface Exchange {
+interface RequestInProgress {
   request: IncomingMessage;
   response: ServerResponse;
   isAnswered: boolean;
 }
 
-const isOver = ({request, isAnswered}: Exchange): boolean => isAnswered && request.complete;
+const isOver = ({request, isAnswered}: RequestInProgress): boolean => isAnswered && request.complete;
 
 /** A proxy's method (RFC 9110, 9.3.6). Node.js closes the connection without an answer. */
 const connectFault = {
@@ -50,13 +50,13 @@ const connectFault = {
  */
 export function answerBrokenRequests(server: Server, answerTo: (broken: BrokenRequest) => BrokenAnswer): void {
   /** The requests of each connection that are not over, the newest last. */
-  const current = new WeakMap<Socket, Exchange[]>();
+  const current = new WeakMap<Socket, RequestInProgress[]>();
   const handled = new WeakSet<Socket>();
-  const under = (socket: Socket): Exchange[] => (current.get(socket) ?? []).filter((exchange) => !isOver(exchange));
+  const under = (socket: Socket): RequestInProgress[] => (current.get(socket) ?? []).filter((each) => !isOver(each));
   server.on('request', (request, response) => {
-    const exchange: Exchange = {request, response, isAnswered: false};
-    response.once('close', () => (exchange.isAnswered = true));
-    current.set(request.socket, [...under(request.socket), exchange]);
+    const inProgress: RequestInProgress = {request, response, isAnswered: false};
+    response.once('close', () => (inProgress.isAnswered = true));
+    current.set(request.socket, [...under(request.socket), inProgress]);
   });
   server.on('clientError', (error: Error & {code?: string}, duplex) => {
     const socket = duplex as Socket;

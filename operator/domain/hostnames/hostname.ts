@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import {domainToASCII, domainToUnicode} from 'node:url';
 import {parse} from 'tldts';
-import {fold, needsALabel} from '../../api/hostname-rules.ts';
+import {fold, hostnameRules, needsALabel} from '../../api/hostname-rules.ts';
 
 /** A hostname in the only form that Doorplate compares, queries and writes: lower case, A-labels, no trailing dot. */
 export type Hostname = string;
@@ -28,9 +28,14 @@ export function normalise(written: string): Hostname | undefined {
 export function aLabelAdvice(written: string): string | undefined {
   if (!needsALabel(written)) return undefined;
   const name = normalise(written);
-  return name === undefined
-    ? 'joined emoji and invisible characters have no ASCII form (UTS #46), so choose another hostname'
-    : `write ${domainToUnicode(name)} as ${name}, the ASCII form, which DNS uses and most browsers show: it is accepted`;
+  if (name === undefined) {
+    return normalise(written.replaceAll(/[\u200c\u200d]/g, '')) === undefined
+      ? undefined
+      : 'joined emoji have no ASCII form (UTS #46), so choose another hostname';
+  }
+  return hostnameRules.every((rule) => rule.holds(name))
+    ? `write ${domainToUnicode(name)} as ${name}, the ASCII form, which DNS uses and most browsers show: it is accepted`
+    : undefined;
 }
 
 /** Whether `name` is `ancestor` or a name below it. Both in normal form. */

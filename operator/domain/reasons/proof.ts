@@ -128,7 +128,7 @@ export const proofReasons = {
     remedy:
       "Create the TXT record that the message names, and have the project's host as the origin at the CDN; " +
       'or switch the CDN off for this name and create the CNAME. A CDN that stays must connect to its origin over HTTPS ' +
-      '(Cloudflare: Full (strict), not Flexible): otherwise visitors are redirected without end.',
+      '(Cloudflare: Full (strict), not Flexible): otherwise visitors get an endless redirect.',
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,

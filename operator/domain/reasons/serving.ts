@@ -82,7 +82,7 @@ export const servingReasons = {
       'It is served, and is behind a content delivery network (CDN) now, which hides what proved it. ' +
       'That proof stands until another customer proves the hostname.',
     remedy:
-      'Create the TXT record that the message names, so that it is proven behind the CDN, too. If visitors are redirected without end, ' +
+      'Create the TXT record that the message names, so that it is proven behind the CDN, too. If visitors get an endless redirect, ' +
       'have the CDN connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible).',
     waitingFor: 'Nobody',
     health: 'done',

@@ -221,4 +221,4 @@ export const thenHere = (from: string) => `; visitors then reach this platform i
 
 /** Over plain HTTP the edge redirects to HTTPS, which the CDN asks for over plain HTTP again. */
 export const originOverHttps = (it: string): string =>
-  `${it} must connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible); otherwise visitors are redirected without end.`;
+  `${it} must connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible); otherwise visitors get an endless redirect.`;

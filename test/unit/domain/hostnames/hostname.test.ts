@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from '@jest/globals';
 import * as fc from 'fast-check';
+import {hostnameRules, needsALabel} from '../../../../operator/api/hostname-rules.ts';
 import {
   aLabelAdvice,
   digest,
@@ -39,18 +40,32 @@ describe('A hostname with other characters than letters and digits', () => {
     expect(normalise(normalise(written)!)).toBe(normalise(written));
   });
 
-  test.each([
-    ['joined emoji', '👨‍👩‍👧.example'],
-    ['a mark that turns the direction', 'docs\u202e.example'],
-    ['an emoji in a URL', 'https://💩.la'],
-  ])('is another one where it has none: %s', (_, written) => {
-    expect(aLabelAdvice(written)).toBe(
-      'joined emoji and invisible characters have no ASCII form (UTS #46), so choose another hostname',
-    );
+  test('is another one where it has none: joined emoji', () => {
+    expect(aLabelAdvice('👨‍👩‍👧.example')).toBe('joined emoji have no ASCII form (UTS #46), so choose another hostname');
   });
 
   test.each(['docs.example.com', 'bücher.example', 'my_docs.example.com', 'xn--ls8h.la'])('is not %s', (written) => {
     expect(aLabelAdvice(written)).toBeUndefined();
+  });
+
+  test.each(['https://💩.la', '💩_x.example.com', '*.💩.example.com', '💩 x.example.com', '☃️.localhost'])(
+    'has no advice where another rule refuses it: %s',
+    (written) => {
+      expect(aLabelAdvice(written)).toBeUndefined();
+      expect(hostnameRules.every((rule) => rule.holds(written))).toBe(false);
+    },
+  );
+
+  test.each([
+    ['quotes', '“docs.example.com”'],
+    ['a dash', 'my–docs.example.com'],
+    ['a blank of no width', 'do\u200bcs.example.com'],
+    ['a soft hyphen', 'do\u00adcs.example.com'],
+    ['a mark that turns the direction', 'docs\u202e.example'],
+    ['a sign of a currency', '€.example.com'],
+  ])('is refused by the rule where a paste has left %s', (_, written) => {
+    expect([needsALabel(written), aLabelAdvice(written)]).toEqual([false, undefined]);
+    expect(hostnameRules.every((rule) => rule.holds(written))).toBe(false);
   });
 });
 

@@ -125,7 +125,7 @@ describe('The CDNs that are known', () => {
 });
 
 const overHttps = (it: string) =>
-  `${it} must connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible); otherwise visitors are redirected without end.`;
+  `${it} must connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible); otherwise visitors get an endless redirect.`;
 
 describe('A hostname behind a CDN', () => {
   test('is told both ways out: the TXT, or no CDN', () => {
