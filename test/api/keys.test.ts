@@ -174,7 +174,7 @@ describe('A key', () => {
     ] as const) {
       expect(await world.ask(path, {key: admin, method, body: method === 'POST' ? {} : undefined})).toMatchObject({
         status: 409,
-        body: {manager: 'flux'},
+        body: {manager: "your platform's configuration"},
       });
     }
   });

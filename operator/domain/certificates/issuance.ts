@@ -201,17 +201,12 @@ function attempted(
   // Without an earlier certificate, the removal of the Certificate loses nothing and avoids a useless request to the CA.
   const gives: {withhold?: true} =
     (failed || overdrawn) && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
-  const orderRequest = certificate.request ? 'UnderWay' : 'Ordered';
+  const orderRequest: OrderRequest['state'] = certificate.request ? 'UnderWay' : 'Ordered';
 
-  if (caa?.kind === 'Blocked')
-    return {
-      reason: 'CAABlocksIssuer',
-      message: caa.message,
-      waitingFor: caa.by,
-      ...(gives.withhold ? gives : {orderRequest}),
-    };
+  const blocked = {reason: 'CAABlocksIssuer' as const, ...(gives.withhold ? gives : {orderRequest})};
+  if (caa?.kind === 'Blocked') return {...blocked, message: caa.message, waitingFor: caa.by};
   if (before?.reason === 'CAABlocksIssuer' && !checked.proven)
-    return {reason: 'CAABlocksIssuer', message: before.message, waitingFor: before.waitingFor, orderRequest};
+    return {...blocked, message: before.message, waitingFor: before.waitingFor};
 
   const spent = spentBy(w.orders, policy.budgets, now);
   if (spent && overdrawn && gives.withhold) return {...overdrew(w, spent), ...gives};

@@ -92,9 +92,12 @@ export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
   if (changingSpec.has(reason) && !edge?.fault) return undefined;
   const step = afterOrder({...issuance, certificate});
   const isOnItsWay = step.reason === 'Issuing' && certificate.failure === undefined;
-  // After a restart the report stays until cert-manager's messages and the DNS are read again.
+  // The report stays until cert-manager's messages and the DNS are read again, CAA records among them.
+  const {diagnosis, checked} = issuance;
   const isUnread =
-    (step.read && !issuance.diagnosis) || (step.reason === 'IssuanceStalled' && !issuance.checked.proven);
+    (step.read && !diagnosis) ||
+    (step.reason === 'IssuanceStalled' && !checked.proven) ||
+    (step.reason === 'Issuing' && (facts.verdict?.kind ?? 'Unknown') === 'Unknown');
   const cause = message === '' ? '' : ` cert-manager says: ${quote(message).replace(/\.?$/, '.')}`;
   const asks = asksOf(step, host);
   return {

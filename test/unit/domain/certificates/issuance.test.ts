@@ -472,6 +472,17 @@ describe('An issuance that is stuck', () => {
     ]);
     expect(given(ordered()).certificates).toHaveLength(1);
   });
+
+  test('does not ask the CA again while CAA records that forbade it cannot be read', () => {
+    const blocked = {verdict: blockedBy('example.com has CAA.')};
+    const before = world({
+      policy: {caaIdentities: ['ca.example']},
+      facts: {[docs]: {...proven(), ...blocked, certificate: failing(), diagnosis: refused}},
+    });
+    const unread = {...unknown('AuthoritativeFailure', t0), certificate: failing(), diagnosis: refused};
+    const d = decide(later(before, {facts: {[docs]: unread}}));
+    expect([d.status, objectLines(d)]).toEqual([decide(before).status, []]);
+  });
 });
 
 describe('A certificate that is due for renewal', () => {

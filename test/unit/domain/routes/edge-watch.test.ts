@@ -4,6 +4,7 @@ import type {CertificateFacts} from '../../../../operator/domain/certificates/ce
 import {decide} from '../../../../operator/domain/lifecycle.ts';
 import {nextRecheck} from '../../../../operator/domain/schedule.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
+import type {Verdict} from '../../../../operator/domain/verification/method.ts';
 import type {EdgeFinding, EdgeProbe, EdgeState, HostFacts, World} from '../../../../operator/domain/world.ts';
 import {
   certificate,
@@ -24,6 +25,7 @@ import {
   served,
   settled,
   t0,
+  unknown,
   world,
 } from '../../../support/world.ts';
 
@@ -219,6 +221,17 @@ describe('A Live hostname whose certificate is lost', () => {
         `${docs} is verified; its certificate is being issued, usually within a couple of minutes.`,
     );
     expect(objectLines(d)).toEqual(objectLines(decide(live)));
+  });
+
+  test('is told that CAA forbids another one, also while DNS cannot be asked', () => {
+    const caa = {kind: 'Blocked' as const, by: 'Customer' as const, message: 'example.com has CAA.'};
+    const gated = {...live, policy: {...live.policy, caaIdentities: ['ca.example']}};
+    const verdict: Verdict = {kind: 'Proven', by: 'CNAME', apex: false, caa};
+    const blocked = at(from, {...served(), verdict, certificate: issuing}, gated);
+    const [said] = decide(blocked).status.hosts!;
+    expect(said).toMatchObject({reason: 'CertificateLost', message: expect.stringContaining('example.com has CAA.')});
+    const silent = {...served(), ...unknown('AuthoritativeFailure', from), certificate: issuing};
+    expect(decide(at(from, silent, blocked)).status.hosts).toEqual([said]);
   });
 
   test('gets a fresh attempt on Verify if cert-manager is not at it', () => {
