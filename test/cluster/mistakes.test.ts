@@ -160,7 +160,7 @@ describe('whose a hostname is', () => {
     expect(
       await eventually('the second is told where it is', async () => {
         const text = await message();
-        return text.includes('attached already') && text;
+        return text.includes('Remove it there') && text;
       }),
     ).toBe(
       `${www} has the right record, but it is attached already: to CustomDomain ${tenant.namespace}/both, of the same account. Remove it there, and it passes over by itself; or remove it here.`,
