@@ -9,7 +9,10 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {ApiKey, CustomDomain} from '../../operator/api/foreign.ts';
 import type {AuditRecord} from '../../operator/http/audit.ts';
-import {apiKeys, customDomains} from '../../operator/resources/resources.ts';
+import type {ObjectStore} from '../../operator/http/store/store.ts';
+import {type DomainsChanged, DomainWriter} from '../../operator/http/store/writer.ts';
+import type {Client} from '../../operator/kube/client/client.ts';
+import {apiKeys, customDomains, projects} from '../../operator/resources/resources.ts';
 import type {ManagedFieldsEntry} from '../../operator/kube/objects.ts';
 import {eventually} from '../../cluster/cluster.ts';
 import {ApiWorld} from '../support/api-role.ts';
@@ -57,10 +60,10 @@ const ask = (path: string, options: Ask = {}): Promise<Answer> => world.ask(`/v1
 const read = async (name: string): Promise<CustomDomain> => (await world.client.get(customDomains, `acme/${name}`))!;
 const owners = (object: CustomDomain | ApiKey): ManagedFieldsEntry[] =>
   (object.metadata as {managedFields?: ManagedFieldsEntry[]}).managedFields ?? [];
-const specOwners = (object: CustomDomain | ApiKey): string[] =>
-  owners(object).flatMap(({manager = '', fieldsV1 = {}, subresource}) =>
-    'f:spec' in fieldsV1 && !subresource ? [manager] : [],
-  );
+const specOwners = (object: CustomDomain | ApiKey): string[] => {
+  const owning = owners(object).filter(({fieldsV1 = {}, subresource}) => 'f:spec' in fieldsV1 && !subresource);
+  return [...new Set(owning.map(({manager = ''}) => manager))];
+};
 const add = (name: string, label: string): Promise<Answer> =>
   ask(`/${name}/domains`, {method: 'POST', body: {hostname: `${label}.${name}.example.com`}});
 
@@ -165,6 +168,62 @@ describe('A person who changes a field of what the API made', () => {
     ]);
   });
 
+  test('is on record with the change that takes it over, also after a change that was refused', async () => {
+    await made('full');
+    const redirects = Array.from({length: 500}, (_, i) => ({from: `r${i}.full.example.com`, status: 301}));
+    await run(patching('full', {redirects}));
+    await seen('full');
+    const before = await read('full');
+    expect((await add('full', 'more')).status).toBe(422);
+    expect(await read('full')).toEqual(before);
+    const answer = await ask('/full/domains/r0.full.example.com', {method: 'PUT', body: {status: 302}});
+    const field = {field: 'redirects[r0.full.example.com]', before: '301', after: '302'};
+    expect([answer.status, answer.body.tookOver.length]).toEqual([200, 500]);
+    expect(answer.body.tookOver).toContainEqual(field);
+    expect((await recordOf(answer)).tookOver).toContainEqual(field);
+  });
+
+  test.each([1, 7])('is on record when the operator writes its status %d times meanwhile', async (times) => {
+    const name = `busy-${times}`;
+    await made(name);
+    await run(patching(name, {primary: `help.${name}.example.com`}));
+    let left = times;
+    const client = meddling(async () => {
+      if (left-- <= 0) return;
+      const status = {observedGeneration: 1000 + left};
+      await world.client.patch(customDomains, `acme/${name}`, {status}, {type: 'merge', subresource: 'status'});
+    });
+    const done = await changing(name, client);
+    expect([done.tookOver.map(({field}) => field), done.formerOwners]).toEqual([['primary'], ['kubectl-patch']]);
+    expect([left < 0, specOwners(await read(name))]).toEqual([true, ['doorplate-api']]);
+  });
+
+  test('by kubectl apply at the same time is no longer changeable, and keeps the fields of the apply', async () => {
+    await made('race');
+    await run(patching('race', {primary: 'help.race.example.com'}));
+    let left = 1;
+    const client = meddling(async () => {
+      if (left-- > 0) await run(applying('race', 'kustomize-controller'));
+    });
+    await expect(changing('race', client)).rejects.toMatchObject({manager: 'kustomize-controller'});
+    const after = await read('race');
+    expect([after.spec.primary, specOwners(after).includes('kustomize-controller')]).toEqual([
+      'git.race.example.com',
+      true,
+    ]);
+  });
+
+  test('goes through later changes as everything else does', async () => {
+    await made('later');
+    await run(patching('later', {primary: 'help.later.example.com'}));
+    await seen('later');
+    for (const label of ['one', 'two']) expect((await add('later', label)).status).toBe(201);
+    for (const label of ['one', 'old', 'two'])
+      expect((await ask(`/later/domains/${label}.later.example.com`, {method: 'DELETE'})).status).toBe(204);
+    expect((await read('later')).spec).toEqual({projectRef: {name: 'later'}, primary: 'help.later.example.com'});
+    expect((await ask('/later/domains/help.later.example.com', {method: 'DELETE'})).status).toBe(204);
+  });
+
   test('is not in the way of a dry run, which takes nothing over', async () => {
     await made('trial');
     await run(patching('trial', {primary: 'help.trial.example.com'}));
@@ -184,6 +243,68 @@ describe('A person who changes a field of what the API made', () => {
   });
 });
 
+describe('The annotation doorplate.dev/stop', () => {
+  const stop = 'doorplate.dev/stop';
+  const applied = (name: string): string => {
+    const metadata = {name, namespace: 'acme', annotations: {[stop]: `www.${name}.example.com`}};
+    return JSON.stringify({apiVersion: 'doorplate.dev/v1alpha1', kind: 'CustomDomain', metadata});
+  };
+
+  test('stays with its owners at a change that does not write it, with the other annotations', async () => {
+    await made('stop');
+    await run(`kubectl annotate customdomain stop -n acme ${stop}=www.stop.example.com other=1`);
+    await run(`kubectl apply --server-side --field-manager=kustomize-controller -f - <<< '${applied('stop')}'`);
+    await run(patching('stop', {primary: 'help.stop.example.com'}));
+    for (const label of ['one', 'two']) expect((await add('stop', label)).status).toBe(201);
+    expect((await read('stop')).metadata.annotations).toEqual({[stop]: 'www.stop.example.com', other: '1'});
+    const its = owners(await read('stop')).flatMap(({manager, fieldsV1}) =>
+      JSON.stringify(fieldsV1).includes(stop) ? [manager] : [],
+    );
+    expect(its.toSorted()).toEqual(['kubectl-annotate', 'kustomize-controller']);
+  });
+
+  test('is not taken from a program that would write it again', async () => {
+    await made('stopgit');
+    await run(`kubectl apply --server-side --field-manager=kustomize-controller -f - <<< '${applied('stopgit')}'`);
+    const host = {role: 'Primary', phase: 'Live', reason: 'Live', message: '', liveAt: '2026-11-01T00:00:00Z'};
+    const since = '2026-11-01T00:00:00Z';
+    const hosts = [{...host, hostname: 'gone.stopgit.example.com', since, waitingFor: 'Nobody'}];
+    const status = {observedGeneration: 1, hosts};
+    await world.client.patch(customDomains, 'acme/stopgit', {status}, {type: 'merge', subresource: 'status'});
+    const refused = await ask('/stopgit/domains/gone.stopgit.example.com', {method: 'DELETE'});
+    expect([refused.status, refused.body.type]).toEqual([409, 'https://doorplate.dev/problems/managed-elsewhere']);
+    expect((await read('stopgit')).metadata.annotations).toEqual({[stop]: 'www.stopgit.example.com'});
+  });
+});
+
+describe('A mark of a GitOps tool on what the API made', () => {
+  const mark = 'argocd.argoproj.io/tracking-id';
+  const note = `kubectl annotate customdomain`;
+
+  test('locks the domains if the tool has put it there, although the tool owns no field of the spec', async () => {
+    await made('marked');
+    await run(`${note} marked -n acme --field-manager=argocd-controller ${mark}=x`);
+    await eventually('the API has seen it', async () => (await owner('marked')) === platforms);
+    expect((await add('marked', 'new')).status).toBe(409);
+    const {code, said} = await sh('kubectl doorplate release marked -n acme');
+    expect([code, said]).toEqual([1, expect.stringContaining(`Argo CD will write it again (${mark})`)]);
+    await run(`${note} marked -n acme ${mark}-`);
+    await eventually('the API has seen it', async () => (await add('marked', 'new')).status === 201, 20_000);
+  });
+
+  test('locks nothing if a person has put it there', async () => {
+    await made('copied');
+    await run(
+      `${note} copied -n acme ${mark}=x && kubectl label customdomain copied -n acme app.kubernetes.io/instance=x`,
+    );
+    expect((await add('copied', 'new')).status).toBe(201);
+    expect((await ask('/copied/domains')).body.managedBy).toBeNull();
+    expect(await run('kubectl doorplate release copied -n acme')).toBe(
+      "The CustomDomain copied in the namespace acme is the API's already.\n",
+    );
+  });
+});
+
 describe('An owner of labels and annotations alone', () => {
   test.each([
     ['label', 'team=shop'],
@@ -198,6 +319,30 @@ describe('An owner of labels and annotations alone', () => {
     expect(JSON.stringify({labels, annotations})).toContain(pair.split('=')[1]);
   });
 });
+
+/** A client of the API server, of which `meddle` is called before each write: another manager that is faster. */
+function meddling(meddle: () => Promise<void>): Client {
+  const {client} = world;
+  const before = async <T>(write: () => Promise<T>): Promise<T> => {
+    await meddle();
+    return write();
+  };
+  const fake: Pick<Client, 'get' | 'patch' | 'applyPatch'> = {
+    get: (...args) => client.get(...args),
+    patch: (...args) => before(() => client.patch(...args)),
+    applyPatch: (...args) => before(() => client.applyPatch(...args)),
+  };
+  return fake as Client;
+}
+
+/** A change of nothing by the API's writer, through a client. */
+async function changing(name: string, client: Client): Promise<DomainsChanged> {
+  const domain = await read(name);
+  const store = {domainOf: () => domain} as unknown as ObjectStore;
+  const domains = {observe: () => {}} as unknown as ConstructorParameters<typeof DomainWriter>[0]['domains'];
+  const project = (await world.client.get(projects, `acme/${name}`))!;
+  return new DomainWriter({client, store, domains}).change(project, undefined, (now) => now);
+}
 
 /** How others come to own fields of the spec. */
 const applying = (name: string, manager?: string): string =>
@@ -235,8 +380,8 @@ const seenKey = (name: string, scopes: readonly string[]): Promise<boolean> =>
 const platforms = "your platform's configuration";
 
 describe('Every other owner of the spec', () => {
-  test.each(tools)('%s keeps the domains read-only until they are released', async (tool, manager, script) => {
-    const name = nameOf(tool);
+  test.each(tools)('%s keeps the domains read-only until they are released', async (how, manager, script) => {
+    const name = nameOf(how);
     await made(name);
     await run(script(name));
     expect(await owner(name)).toBe(platforms);
@@ -256,13 +401,13 @@ describe('Every other owner of the spec', () => {
 
     const before = await read(name);
     const object = `The CustomDomain ${name} in the namespace acme`;
-    expect(await run(`kubectl doorplate release ${name} -n acme --dry-run`)).toBe(
+    const flag = ['Argo CD', 'Flux', 'Helm'].includes(how) ? ' --from-pipeline' : '';
+    const release = `kubectl doorplate release customdomain/${name} -n acme${flag}`;
+    expect(await run(`${release} --dry-run`)).toBe(
       `${object} would be the API's. Former owner: ${manager}.\nNothing was written.\n`,
     );
     expect(await read(name)).toEqual(before);
-    expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(
-      `${object} is the API's again. Former owner: ${manager}.\n`,
-    );
+    expect(await run(release)).toBe(`${object} is the API's again. Former owner: ${manager}.\n`);
     expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(`${object} is the API's already.\n`);
     const after = await read(name);
     expect([after.spec, after.metadata.labels, specOwners(after)]).toEqual([
@@ -320,25 +465,31 @@ describe('kubectl doorplate release', () => {
     ['Helm', 'annotate', 'meta.helm.sh/release-name', 'helm'],
     ['kapp', 'label', 'kapp.k14s.io/app', 'kapp-server'],
     ['Rancher Fleet', 'annotate', 'objectset.rio.cattle.io/id', 'fleetagent'],
-    ['kubectl apply --prune', 'label', 'applyset.kubernetes.io/part-of', 'kubectl-applyset'],
+    ['kubectl apply --prune', 'label', 'applyset.kubernetes.io/part-of', undefined],
   ])(
-    'refuses what %s marks as its own (kubectl %s %s), and says how to remove the mark',
+    'refuses what %s marks as its own (kubectl %s %s), and says how to take it out',
     async (tool, verb, mark, manager) => {
-      const name = `${verb}-${manager}`;
+      const name = `${verb}-${manager ?? 'kubectl'}`;
       await world.project('acme', name);
       await run(applying(name, manager));
       await run(`kubectl ${verb} customdomain ${name} -n acme ${mark}=x`);
       const before = await read(name);
-      const remove = `kubectl ${verb} customdomain ${name} -n acme ${mark}-`;
-      expect(await sh(`kubectl doorplate release ${name} -n acme`)).toEqual({
+      const [sign, flag] = manager ? [`${mark}, field manager ${manager}`, ' --from-pipeline'] : [mark, ''];
+      const remedy =
+        `kubectl ${verb} customdomain/${name} -n acme ${mark}- && ` +
+        `kubectl doorplate release customdomain/${name} -n acme${flag}`;
+      const refusal = {
         code: 1,
         said:
-          `The CustomDomain ${name} in the namespace acme was not handed back: ${tool} will write it again (${mark}). Take it out of ` +
-          `${tool} first, without deleting the object, then remove the mark: ${remove}\n`,
-      });
+          `The CustomDomain ${name} in the namespace acme was not handed back: ${tool} will write it again (${sign}). Take it out of ` +
+          `${tool} first, without deleting the object. Then run: ${remedy}\n`,
+      };
+      expect(await sh(`kubectl doorplate release ${name} -n acme`)).toEqual(refusal);
+      // The mark is removed first: the API would count it.
+      expect(await sh(`kubectl doorplate release ${name} -n acme --from-pipeline`)).toEqual(refusal);
       expect(await read(name)).toEqual(before);
-      await run(remove);
-      await run(`kubectl doorplate release ${name} -n acme`);
+      await run(remedy);
+      expect(specOwners(await read(name))).toEqual(['doorplate-api']);
     },
   );
 
@@ -371,6 +522,9 @@ test('After a restore by docs/backup.md customers change by the API what they ma
   const said: string[] = [];
   for (const script of restore) said.push(await run(script));
   expect(said.at(-1)).toBe('acme in-git\n');
+  expect(said.join('')).toContain(
+    'The CustomDomain in-git in the namespace acme stays as it is: its owner was kustomize-controller when it was saved.\n',
+  );
   await eventually('the API has seen it', async () => (await add('restored', 'new')).status === 201, 20_000);
   const objects = [await read('restored'), (await world.client.get(apiKeys, 'acme/saved'))!, await read('in-git')];
   expect(objects.map(specOwners)).toEqual([['doorplate-api'], ['doorplate-api'], ['kubectl-client-side-apply']]);

@@ -85,7 +85,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'http/page': ['files', 'routes'],
   'http/routes': ['audit', 'dry-run', 'events', 'key-bounds', 'keys', 'reads', 'usage', 'writes'],
   'http/session': ['cookie', 'pass', 'routes', 'same-origin', 'sessions'],
-  'http/store': ['key-writer', 'managers', 'settled', 'store', 'writer'],
+  'http/store': ['key-writer', 'managers', 'marks', 'settled', 'store', 'writer'],
   kube: ['broken-requests', 'clock', 'drain', 'equality', 'errors', 'manager', 'metrics', 'objects'],
   'kube/cache': ['cache'],
   'kube/client': ['client', 'kubeconfig', 'proxy', 'service-account-token', 'workers'],

@@ -1,40 +1,33 @@
-/** Tools that write an object from a copy of theirs, by the marks that they leave on it. What they wrote they write again. */
-import {ownersOf} from '../../http/store/managers.ts';
+/** GitOps tools keep a copy of an object, and are known by their marks and field managers. These tools write the object again. */
+import {formerOwners, ownersOf} from '../../http/store/managers.ts';
+import {type Mark, marks, toolOf} from '../../http/store/marks.ts';
 import type {KubeObject} from '../../kube/objects.ts';
 
-interface Mark {
-  tool: string;
-  in: 'labels' | 'annotations';
-  name: string;
-  /** Only if a field manager whose name begins so wrote the object: other tools use the mark, too. */
-  writer?: string;
-}
-
-const marks: readonly Mark[] = [
-  {tool: 'Argo CD', in: 'annotations', name: 'argocd.argoproj.io/tracking-id'},
-  {tool: 'Argo CD', in: 'labels', name: 'argocd.argoproj.io/instance'},
-  {tool: 'Argo CD', in: 'labels', name: 'app.kubernetes.io/instance', writer: 'argocd'},
-  {tool: 'Flux', in: 'labels', name: 'kustomize.toolkit.fluxcd.io/name'},
-  {tool: 'Flux', in: 'labels', name: 'helm.toolkit.fluxcd.io/name'},
-  {tool: 'Helm', in: 'annotations', name: 'meta.helm.sh/release-name'},
-  {tool: 'kapp', in: 'labels', name: 'kapp.k14s.io/app'},
-  {tool: 'Rancher Fleet', in: 'annotations', name: 'objectset.rio.cattle.io/id'},
-  {tool: 'kubectl apply --prune', in: 'labels', name: 'applyset.kubernetes.io/part-of'},
-];
-
-/** Why it is of no use to hand the object back, and what to do first; undefined if no tool has marked it. */
-export function writtenAgainBy(object: KubeObject): string | undefined {
+/**
+ * Why handing the object back has no lasting effect, and what to do first; undefined if no tool writes it. `isTakenOut`: the object was
+ * taken out of its tool, so that its field owners do not count. Marks always count, because they can be removed.
+ */
+export function writtenAgainBy(object: KubeObject, {isTakenOut = false} = {}): string | undefined {
   const {kind, metadata} = object;
-  const isThere = (mark: Mark): boolean =>
-    metadata[mark.in]?.[mark.name] !== undefined &&
-    (mark.writer === undefined || ownersOf(object).some(({manager = ''}) => manager.startsWith(mark.writer!)));
-  const found = marks.filter(isThere);
-  const [first] = found;
-  if (!first) return undefined;
-  const of = `${kind.toLowerCase()} ${metadata.name} -n ${metadata.namespace}`;
-  const remove = found.map((mark) => `kubectl ${mark.in === 'labels' ? 'label' : 'annotate'} ${of} ${mark.name}-`);
+  const found = marks.filter((mark) => isMarked(object, mark));
+  const managers = formerOwners(ownersOf(object)).filter((manager) => toolOf(manager) !== undefined);
+  const [tool] = [
+    ...found.map((mark) => mark.tool),
+    ...(isTakenOut ? [] : managers.map((manager) => toolOf(manager)!)),
+  ];
+  if (tool === undefined) return undefined;
+  const signs = [...found.map(({name}) => name), ...managers.map((manager) => `field manager ${manager}`)].join(', ');
+  const [name, at] = [`${kind.toLowerCase()}/${metadata.name}`, `-n ${metadata.namespace}`];
+  const unmark = found.map(
+    (mark) => `kubectl ${mark.in === 'labels' ? 'label' : 'annotate'} ${name} ${at} ${mark.name}-`,
+  );
+  const release = `kubectl doorplate release ${name} ${at}${managers.length > 0 ? ' --from-pipeline' : ''}`;
   return (
-    `${first.tool} will write it again (${found.map(({name}) => name).join(', ')}). Take it out of ${first.tool} first, without ` +
-    `deleting the object, then remove the mark: ${remove.join(' && ')}`
+    `${tool} will write it again (${signs}). Take it out of ${tool} first, without deleting the object. ` +
+    `Then run: ${[...unmark, release].join(' && ')}`
   );
 }
+
+const isMarked = (object: KubeObject, mark: Mark): boolean =>
+  object.metadata[mark.in]?.[mark.name] !== undefined &&
+  (mark.writer === undefined || ownersOf(object).some(({manager = ''}) => manager.startsWith(mark.writer!)));

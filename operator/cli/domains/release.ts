@@ -2,13 +2,13 @@
 import type {Command} from 'commander';
 import type {ApiKey, CustomDomain} from '../../api/foreign.ts';
 import {timestamp} from '../../domain/times.ts';
-import {formerOwners, handedOver, otherManager, ownersOf} from '../../http/store/managers.ts';
-import {isConflict} from '../../kube/errors.ts';
+import {formerOwners, handedOver, isMadeHere, otherManager, ownersOf} from '../../http/store/managers.ts';
+import {ApiError, isConflict, isKindMissing, isNotFound} from '../../kube/errors.ts';
 import {keyOf, type Resource} from '../../kube/objects.ts';
 import {apiKeys, customDomains} from '../../resources/resources.ts';
 import {objectsIn, textsOf} from '../check/subjects.ts';
 import {type Act, type Call, describe} from '../command.ts';
-import {CommandError, UsageError} from '../errors.ts';
+import {CommandError, explain, UsageError} from '../errors.ts';
 import {exitCodes, type ExitCode} from '../exit-code.ts';
 import {fieldManager} from '../field-manager.ts';
 import {connected, type Connection} from '../surroundings.ts';
@@ -17,10 +17,14 @@ import {writtenAgainBy} from './pipelines.ts';
 
 interface ReleaseOptions {
   filename?: string;
+  fromPipeline?: boolean;
   dryRun?: boolean;
 }
 
 type Released = CustomDomain | ApiKey;
+
+/** Attempts per object. Each conflicting write of another manager, such as the operator's status, costs one. */
+const attempts = 8;
 
 export function addRelease(program: Command, act: Act): void {
   const command = describe(program, 'release', {
@@ -35,44 +39,60 @@ export function addRelease(program: Command, act: Act): void {
     .argument('[names...]', 'of CustomDomains, hostnames of theirs, or apikey/NAME')
     .option(
       '-f, --filename <file>',
-      'objects with their managedFields, from a backup; those that the API could change then are handed back. - is stdin',
+      'objects with their managedFields, from a backup; hands back those that the API could change when the backup was made. - is stdin',
     )
+    .option('--from-pipeline', 'the objects were taken out of the GitOps tool that owns their fields')
     .option('--dry-run', 'say what would be handed back, and write nothing');
   act<ReleaseOptions>(command, (call) => {
     const {operands, options} = call;
     if (operands.length > 0 === (options.filename !== undefined))
       throw new UsageError('name objects to hand back, or a file (-f)');
     return connected(options, call, async (connection) =>
-      releaseAll(connection, call, await targets(connection, call)),
+      options.filename === undefined
+        ? releaseAll(connection, call, await targets(connection, operands))
+        : releaseAll(connection, call, await saved(options.filename, call)),
     );
   });
 }
 
-/** The objects to hand back. Throws CommandError for a name that nothing has. */
-async function targets(
-  connection: Connection,
-  {operands, options, read, tell}: Call<ReleaseOptions>,
-): Promise<Released[]> {
-  if (options.filename === undefined)
-    return (await Promise.all(operands.map((word) => named(connection, word)))).flat();
-  const [{text = ''} = {}] = await textsOf([options.filename], read);
-  const saved = objectsIn(options.filename, text).filter(({kind}) => kindOf(kind) !== undefined);
-  if (saved.length > 0 && saved.every((object) => ownersOf(object).length === 0)) {
+/** An object to hand back. `found`: its version in the cluster, undefined before it is read. */
+interface ToRelease {
+  kind: string;
+  metadata: {name: string; namespace?: string};
+  found?: Released;
+}
+
+/** The objects of a backup that the API could change then. Says which others stay as they are. Throws CommandError. */
+async function saved(file: string, {read, tell}: Call<ReleaseOptions>): Promise<ToRelease[]> {
+  const [{text = ''} = {}] = await textsOf([file], read);
+  const objects = objectsIn(file, text).filter(({kind}) => kindOf(kind) !== undefined);
+  if (objects.length > 0 && objects.every((object) => ownersOf(object).length === 0)) {
     throw new CommandError(
-      `${options.filename} does not say who owned its objects: save them with kubectl get --show-managed-fields`,
+      `${file} does not say who owned its objects: save them with kubectl get --show-managed-fields`,
     );
   }
-  const found: Released[] = [];
-  for (const {kind, metadata} of saved.filter((object) => otherManager(ownersOf(object)) === undefined)) {
-    const object = await connection.client.get<Released>(kindOf(kind)!, keyOf({metadata}));
-    if (object) found.push(object);
-    else tell(`The ${kind} ${metadata.name} in the namespace ${metadata.namespace} is not in the cluster.\n`);
-  }
-  return found;
+  return objects.flatMap((object) => {
+    const {kind, metadata} = object;
+    const owners = ownersOf(object);
+    const other = otherManager(owners);
+    if (other === undefined && isMadeHere(owners)) return [{kind, metadata}];
+    const why = other === undefined ? 'the API did not own its spec' : `its owner was ${other}`;
+    tell(`${nameOf(object)} stays as it is: ${why} when it was saved.\n`);
+    return [];
+  });
 }
+
+const nameOf = ({kind, metadata: {name, namespace}}: ToRelease): string =>
+  `The ${kind} ${name} in the namespace ${namespace}`;
 
 const kindOf = (kind: string): Resource<Released> | undefined =>
   [customDomains, apiKeys].find((resource) => resource.kind === kind) as Resource<Released> | undefined;
+
+/** The objects that words name. Throws CommandError for a name that nothing has. */
+async function targets(connection: Connection, words: readonly string[]): Promise<ToRelease[]> {
+  const found = (await Promise.all(words.map((word) => named(connection, word)))).flat();
+  return found.map((object) => ({kind: object.kind, metadata: object.metadata, found: object}));
+}
 
 async function named(connection: Connection, word: string): Promise<Released[]> {
   const [, name] = /^apikeys?\/(.+)$/.exec(word) ?? [];
@@ -84,44 +104,66 @@ async function named(connection: Connection, word: string): Promise<Released[]> 
 
 async function releaseAll(
   {client}: Connection,
-  {tell, options: {dryRun = false}, now}: Call<ReleaseOptions>,
-  objects: readonly Released[],
+  call: Call<ReleaseOptions>,
+  objects: readonly ToRelease[],
 ): Promise<ExitCode> {
+  const {tell, options} = call;
   let code: ExitCode = exitCodes.Done;
   for (const object of objects) {
-    const {kind, metadata} = object;
-    const name = `The ${kind} ${metadata.name} in the namespace ${metadata.namespace}`;
-    const pipeline = writtenAgainBy(object);
-    const former = formerOwners(ownersOf(object)).join(', ');
-    if (pipeline !== undefined) {
-      tell(`${name} was not handed back: ${pipeline}\n`);
-      code = exitCodes.Failed;
-    } else if (former === '') {
-      tell(`${name} is the API's already.\n`);
-    } else {
-      if (!dryRun) await release(client, object, now);
-      tell(`${name} ${dryRun ? 'would be' : 'is'} the API's${dryRun ? '' : ' again'}. Former owner: ${former}.\n`);
-    }
+    const {isDone, says} = await release(client, object, call).catch(refused);
+    tell(`${nameOf(object)} ${says}\n`);
+    if (!isDone) code = exitCodes.Failed;
   }
-  if (objects.length === 0) tell('Nothing is to be handed back.\n');
-  if (dryRun) tell('Nothing was written.\n');
+  if (objects.length === 0) tell('There is nothing to hand back.\n');
+  if (options.dryRun) tell('Nothing was written.\n');
   return code;
 }
 
-/** Writes the owners alone. Labels and annotations stay with theirs. After a conflicting write, the newest version is handed back. */
-async function release(client: Connection['client'], object: Released, now: () => number): Promise<void> {
-  const resource = kindOf(object.kind)!;
-  for (let attempt = 0, current: Released | undefined = object; current; attempt++) {
-    const {uid, resourceVersion} = current.metadata;
-    const {apiVersion} = current;
-    const managedFields = handedOver(ownersOf(current), {apiVersion, now: timestamp(now())});
-    const patch = {metadata: {uid, resourceVersion, managedFields}};
+/** What became of one object, after its name. */
+interface ReleaseResult {
+  isDone: boolean;
+  says: string;
+}
+
+/** A refusal of one object, so that the next objects are handed back. Throws all other errors. */
+function refused(error: unknown): ReleaseResult {
+  if (!(error instanceof ApiError)) throw error;
+  return {isDone: false, says: `was not handed back: ${explain(error).message}`};
+}
+
+/**
+ * Writes the owners alone. Labels and annotations stay with theirs. After a conflicting write, decides again by the newest version.
+ * Another object of the same name, created since, is left alone.
+ */
+async function release(
+  client: Connection['client'],
+  target: ToRelease,
+  {options: {dryRun = false, fromPipeline: isTakenOut = false}, now}: Call<ReleaseOptions>,
+): Promise<ReleaseResult> {
+  const resource = kindOf(target.kind)!;
+  let uid = target.found?.metadata.uid;
+  for (let attempt = 1; ; attempt++) {
+    const current: Released | undefined =
+      (attempt === 1 ? target.found : undefined) ?? (await client.get(resource, keyOf(target)));
+    if (!current) return {isDone: false, says: 'is not in the cluster.'};
+    uid ??= current.metadata.uid;
+    if (current.metadata.uid !== uid)
+      return {isDone: false, says: 'was not handed back: it was deleted, and another one created. Look at that one.'};
+    const owners = ownersOf(current);
+    const former = formerOwners(owners).join(', ');
+    if (former === '' && otherManager(owners) === undefined) return {isDone: true, says: "is the API's already."};
+    const pipeline = writtenAgainBy(current, {isTakenOut});
+    if (pipeline !== undefined) return {isDone: false, says: `was not handed back: ${pipeline}`};
+    if (dryRun) return {isDone: true, says: `would be the API's. Former owner: ${former}.`};
+    const {apiVersion, metadata} = current;
+    const managedFields = handedOver(owners, {apiVersion, now: timestamp(now())});
+    const patch = {metadata: {uid, resourceVersion: metadata.resourceVersion, managedFields}};
     try {
       await client.patch(resource, keyOf(current), patch, {type: 'merge', fieldManager});
-      return;
+      return {isDone: true, says: `is the API's again. Former owner: ${former}.`};
     } catch (error) {
-      if (!isConflict(error) || attempt === 3) throw error;
-      current = await client.get(resource, keyOf(current));
+      const again = isConflict(error) || (isNotFound(error) && !isKindMissing(error));
+      if (!again || attempt === attempts) throw error;
     }
   }
 }

@@ -5,8 +5,9 @@
 import {stopAnnotation} from '../../api/custom-domain.ts';
 import type {HasMeta, ManagedFieldsEntry} from '../../kube/objects.ts';
 import {Problem} from '../problems.ts';
+import {marks} from './marks.ts';
 
-/** The API's field manager: it writes by server-side apply, never forced. */
+/** The API's field manager. */
 export const apiFieldManager = 'doorplate-api';
 
 /** Field managers that write on a person's behalf and keep no copy, so that they never undo a change made here. */
@@ -14,6 +15,13 @@ const ours: ReadonlySet<string | undefined> = new Set([apiFieldManager, 'kubectl
 
 /** Field managers of `kubectl edit` and `kubectl patch`: a person changes fields once, and keeps no copy. */
 const visitors: ReadonlySet<string | undefined> = new Set(['kubectl-edit', 'kubectl-patch']);
+
+/** Field managers of kubectl that write labels and annotations alone, once. */
+const labellers: ReadonlySet<string | undefined> = new Set(['kubectl-label', 'kubectl-annotate']);
+
+/** Whether a field manager keeps no copy of an object, so that it never writes a label or an annotation again. */
+const keepsNoCopy = ({manager}: ManagedFieldsEntry): boolean =>
+  ours.has(manager) || visitors.has(manager) || labellers.has(manager);
 
 /** The field owners of an object as the API server returned it. */
 export const ownersOf = ({metadata}: HasMeta): readonly ManagedFieldsEntry[] =>
@@ -27,38 +35,75 @@ interface FieldSet {
 const setOf = ({fieldsV1}: ManagedFieldsEntry): FieldSet => (fieldsV1 ?? {}) as FieldSet;
 /** Whether the entry owns fields of the spec. The operator owns the status, by a subresource. */
 const ownsSpec = (entry: ManagedFieldsEntry): boolean => !entry.subresource && 'f:spec' in setOf(entry);
+const ownsMeta = (entry: ManagedFieldsEntry, kind: 'labels' | 'annotations', name: string): boolean =>
+  setOf(entry)['f:metadata']?.[`f:${kind}`]?.[`f:${name}`] !== undefined;
+const ownsStop = (entry: ManagedFieldsEntry): boolean => ownsMeta(entry, 'annotations', stopAnnotation);
+/** Whether the entry is a tool's, by a mark that the tool itself put on the object. A person's copy of the mark does not count. */
+const ownsMark = (entry: ManagedFieldsEntry): boolean =>
+  !keepsNoCopy(entry) &&
+  marks.some((mark) => ownsMeta(entry, mark.in, mark.name) && (entry.manager ?? '').startsWith(mark.writer ?? ''));
+
+const namesOf = (entries: readonly ManagedFieldsEntry[]): string[] => [
+  ...new Set(entries.map(({manager}) => manager ?? 'unknown')),
+];
+
+/** Whether the API, or a tool of Doorplate's, owns fields of the spec. */
+export const isMadeHere = (managedFields: readonly ManagedFieldsEntry[]): boolean =>
+  managedFields.some((entry) => ours.has(entry.manager) && ownsSpec(entry));
 
 /**
  * The entries of people who changed the spec by `kubectl edit` or `kubectl patch` although the API, or a tool of Doorplate's, made the
  * object.
  */
 export function visitsOf(managedFields: readonly ManagedFieldsEntry[]): ManagedFieldsEntry[] {
-  if (!managedFields.some((entry) => ours.has(entry.manager) && ownsSpec(entry))) return [];
+  if (!isMadeHere(managedFields)) return [];
   return managedFields.filter(
     (entry) => visitors.has(entry.manager) && entry.operation === 'Update' && ownsSpec(entry),
   );
 }
 
-/** The other field managers that own fields of an object's spec, visits excepted, each once. */
+/**
+ * The other field managers that own fields of an object's spec, visits excepted, and GitOps tools that own their mark on it, each once.
+ * A tool that applied equal values by a merge patch owns only its mark, and writes the object again.
+ */
 export function otherManagers(managedFields: readonly ManagedFieldsEntry[]): string[] {
   const visits = new Set(visitsOf(managedFields));
-  const others = managedFields.filter((entry) => !ours.has(entry.manager) && ownsSpec(entry) && !visits.has(entry));
-  return [...new Set(others.map(({manager}) => manager ?? 'unknown'))];
+  return namesOf(
+    managedFields.filter(
+      (entry) => (!ours.has(entry.manager) && ownsSpec(entry) && !visits.has(entry)) || ownsMark(entry),
+    ),
+  );
 }
 
 /** The first of {@link otherManagers}; undefined if the API may change the spec. */
 export const otherManager = (managedFields: readonly ManagedFieldsEntry[]): string | undefined =>
   otherManagers(managedFields)[0];
 
-/** The field managers whose fields {@link handedOver} gives to the API, each once. Empty if the API owns the whole spec already. */
-export function formerOwners(managedFields: readonly ManagedFieldsEntry[]): string[] {
-  const others = managedFields.filter(
-    (entry) => entry.manager !== apiFieldManager && Object.keys(split(setOf(entry)).apis).length > 0,
-  );
-  return [...new Set(others.filter(({subresource}) => !subresource).map(({manager}) => manager ?? 'unknown'))];
+/** The field managers beside the API that own fields of the spec, each once: {@link handedOver} gives these fields to the API. */
+export const formerOwners = (managedFields: readonly ManagedFieldsEntry[]): string[] =>
+  namesOf(managedFields.filter((entry) => entry.manager !== apiFieldManager && ownsSpec(entry)));
+
+/** The owners of the annotation `doorplate.dev/stop`: `others` beside the API, and those of them that would write it again (`keepCopy`). */
+export function stopOwners(managedFields: readonly ManagedFieldsEntry[]): {
+  isApis: boolean;
+  others: string[];
+  keepCopy: string[];
+} {
+  const owners = managedFields.filter(ownsStop);
+  const others = owners.filter((entry) => !isOwn(entry));
+  const keepCopy = others.filter((entry) => !keepsNoCopy(entry));
+  return {isApis: owners.length > 0 && others.length === 0, others: namesOf(others), keepCopy: namesOf(keepCopy)};
 }
 
-/** `now`: RFC 3339. The field owners after the API has become the one owner of all that it writes: the spec and `doorplate.dev/stop`. */
+/** Whether the API's next apply would change and remove all that is in the spec: its apply owns the spec, and nothing else does. */
+export const isApplied = (managedFields: readonly ManagedFieldsEntry[]): boolean =>
+  managedFields.every((entry) => isApis(entry) || !(ownsSpec(entry) || (isOwn(entry) && ownsStop(entry))));
+
+/**
+ * The field owners after the API has become the one owner of the spec. An owner of the spec that keeps a copy gives `doorplate.dev/stop`
+ * as well. All other labels and annotations stay with their owners, because the API's next apply removes what it owns and does not name.
+ * `now`: RFC 3339.
+ */
 export function handedOver(
   managedFields: readonly ManagedFieldsEntry[],
   {apiVersion, now}: {apiVersion: string; now: string},
@@ -68,7 +113,7 @@ export function handedOver(
   const others = managedFields.flatMap((entry) => {
     if (entry === apis) return [];
     if (entry.subresource) return [entry];
-    const {apis: taken, rest} = split(setOf(entry));
+    const {taken, rest} = split(setOf(entry), isOwn(entry) || (ownsSpec(entry) && !keepsNoCopy(entry)));
     owned = union(owned, taken);
     return Object.keys(rest).length > 0 ? [{...entry, fieldsV1: rest}] : [];
   });
@@ -76,21 +121,23 @@ export function handedOver(
   return [{...entry, fieldsV1: owned}, ...others];
 }
 
-/** The entry of the API's server-side apply. Its merge patches have another one. */
-const isApis = ({manager, operation, subresource}: ManagedFieldsEntry): boolean =>
-  manager === apiFieldManager && operation === 'Apply' && !subresource;
+const isOwn = ({manager, subresource}: ManagedFieldsEntry): boolean => manager === apiFieldManager && !subresource;
+/** The entry of the API's server-side apply. The API's merge patches have a separate entry. */
+const isApis = (entry: ManagedFieldsEntry): boolean => isOwn(entry) && entry.operation === 'Apply';
 
-/** The fields of a set that the API writes, and all others, such as labels: an owner that no longer applies a field deletes it. */
-function split(set: FieldSet): {apis: FieldSet; rest: FieldSet} {
+/** Divides a set into the fields that the API takes over, with or without `doorplate.dev/stop`, and all others, such as labels. */
+function split(set: FieldSet, withStop: boolean): {taken: FieldSet; rest: FieldSet} {
   const {'f:spec': spec, 'f:metadata': metadata, ...rest} = set;
   const {'f:annotations': annotations = {}, ...meta} = metadata ?? {};
-  const {[`f:${stopAnnotation}`]: stop, ...otherAnnotations} = annotations;
-  const isBare = Object.keys(otherAnnotations).every((key) => key === '.');
-  const restOfMeta = {...meta, ...(!isBare && {'f:annotations': otherAnnotations})};
+  const {[`f:${stopAnnotation}`]: stop, ...others} = annotations;
+  const taken = withStop ? stop : undefined;
+  const kept = taken ? others : annotations;
+  const isBare = Object.keys(kept).every((key) => key === '.');
+  const restOfMeta = {...meta, ...(!isBare && {'f:annotations': kept})};
   return {
-    apis: {
+    taken: {
       ...(spec && {'f:spec': spec}),
-      ...(stop && {'f:metadata': {'f:annotations': {[`f:${stopAnnotation}`]: stop}}}),
+      ...(taken && {'f:metadata': {'f:annotations': {[`f:${stopAnnotation}`]: taken}}}),
     },
     rest: {...rest, ...(Object.keys(restOfMeta).length > 0 && {'f:metadata': restOfMeta})},
   };

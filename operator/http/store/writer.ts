@@ -1,6 +1,6 @@
 /**
  * Writes a project's CustomDomain through server-side apply under the API's own name, never forced. Fields of other managers are only read:
- * a write would undo their change, or they would undo it. Fields that a person changed once by kubectl are taken over first.
+ * a write would undo their change, or they would undo it. Fields that a person changed once by kubectl are taken over in the same write.
  */
 import {type CustomDomainSpec, reissueAnnotation, stopAnnotation} from '../../api/custom-domain.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
@@ -13,7 +13,16 @@ import {isAlreadyExists, isConflict, isFieldManagerConflict, isNotFound} from '.
 import {keyOf} from '../../kube/objects.ts';
 import {fieldConflicts} from '../../kube/writes/apply.ts';
 import {timestamp} from '../../domain/times.ts';
-import {apiFieldManager, formerOwners, handedOver, ManagedElsewhere, otherManager, ownersOf} from './managers.ts';
+import {
+  apiFieldManager,
+  formerOwners,
+  handedOver,
+  isApplied,
+  ManagedElsewhere,
+  otherManager,
+  ownersOf,
+  stopOwners,
+} from './managers.ts';
 import {checkIfMatch} from '../gate/preconditions.ts';
 import {Problem} from '../problems.ts';
 import type {OwnedDomain, ObjectStore} from './store.ts';
@@ -24,6 +33,9 @@ const theseDomains = "This project's list of domains";
 
 /** Asks the operator for a check at once; so do GitOps tools, by their own annotation. */
 const requestedAt = 'doorplate.dev/requestedAt';
+
+/** Attempts per change. Each conflicting write of another manager, such as the operator's status, costs one. */
+const attempts = 8;
 
 export type DomainsOf = Pick<CustomDomainSpec, 'primary' | 'redirects'>;
 
@@ -40,7 +52,7 @@ export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['
 
 /**
  * `before`: the CustomDomain that was changed, undefined if there was none. `tookOver`: its fields that a person had set past the API, and
- * that the API owns since. `formerOwners`: their field managers, for the log.
+ * that the API owns since. `formerOwners`: the field managers of all that was taken over, for the log.
  */
 export interface DomainsChanged {
   before: CustomDomain | undefined;
@@ -71,7 +83,7 @@ export class DomainWriter {
     change: DomainsChange,
     {dryRun = false} = {},
   ): Promise<DomainsChanged> {
-    for (let attempt = 0; ; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       const domain = await this.#read(project);
       checkIfMatch(ifMatch, domain);
       const wanted = change(domain?.spec, domain?.status);
@@ -79,14 +91,11 @@ export class DomainWriter {
         if (domain && !wanted) return unowned(domain, await this.#remove(domain));
         if (!wanted) return unowned(undefined, undefined);
         if (!domain || dryRun) return unowned(domain, await this.#apply(project, domain, wanted, dryRun));
-        const managedFields = ownersOf(domain);
-        const written = await this.#apply(project, await this.#takeOver(domain), wanted, dryRun);
-        const tookOver = takenOver(managedFields, domain, written);
-        return {before: domain, domain: written, tookOver, formerOwners: formerOwners(managedFields)};
+        return await this.#update(project, domain, wanted);
       } catch (error) {
         const again = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-        if (again && attempt < 3) continue;
-        // Somebody writes the same fields again and again, so that each read comes too late.
+        if (again && attempt < attempts) continue;
+        // Another manager wrote the same fields between each read and write.
         if (isFieldManagerConflict(error)) throw new ManagedElsewhere(theseDomains, fieldConflicts(error)[0]?.manager);
         throw error;
       }
@@ -128,18 +137,44 @@ export class DomainWriter {
     return domain;
   }
 
-  /** Gives the API what visitors own, if they do, and nothing else. Returns the version since. Throws a conflict if it has changed. */
-  async #takeOver(domain: CustomDomain): Promise<CustomDomain> {
+  /** Changes an existing CustomDomain. Throws {@link ManagedElsewhere} if another program keeps the annotation that the change sets. */
+  async #update(project: Project, domain: CustomDomain, wanted: DesiredDomains): Promise<DomainsChanged> {
+    const managedFields = ownersOf(domain);
+    const stop = stopValue(domain, wanted);
+    const setsStop = stop !== undefined && stop !== domain.metadata.annotations?.[stopAnnotation];
+    const {others, keepCopy} = setsStop ? stopOwners(managedFields) : {others: [], keepCopy: []};
+    if (keepCopy.length > 0) throw new ManagedElsewhere(theseDomains, keepCopy[0]);
+    if (isApplied(managedFields) && others.length === 0)
+      return unowned(domain, await this.#apply(project, domain, wanted, false));
+    const written = await this.#takeOver(project, domain, wanted);
+    return {
+      before: domain,
+      domain: written,
+      tookOver: takenOver(managedFields, domain, written),
+      formerOwners: [...new Set([...formerOwners(managedFields), ...others])],
+    };
+  }
+
+  /**
+   * Transfers the visitors' fields to the API, and changes the domains. Both are one write of the version that was read: if the API server
+   * refuses the change, or another manager has written since, nothing is taken over.
+   */
+  async #takeOver(project: Project, domain: CustomDomain, wanted: DesiredDomains): Promise<CustomDomain> {
     const {uid, resourceVersion} = domain.metadata;
     const managedFields = ownersOf(domain);
-    if (formerOwners(managedFields).length === 0) return domain;
     const owners = handedOver(managedFields, {apiVersion: domain.apiVersion, now: timestamp(Date.now())});
-    return this.#client.patch(
-      customDomains,
-      keyOf(domain),
-      {metadata: {uid, resourceVersion, managedFields: owners}},
-      {type: 'merge', fieldManager: apiFieldManager},
-    );
+    const stop = stopValue(domain, wanted);
+    const value = stop ?? (stopOwners(managedFields).isApis ? null : undefined);
+    const metadata = {uid, resourceVersion, managedFields: owners, annotations: {[stopAnnotation]: value}};
+    const spec = specOf(project, wanted);
+    // A merge patch keeps what it does not name.
+    const patch = {metadata, spec: {...spec, redirects: spec.redirects ?? null}};
+    const written = await this.#client.patch(customDomains, keyOf(domain), patch, {
+      type: 'merge',
+      fieldManager: apiFieldManager,
+    });
+    this.#cache.observe(written);
+    return written;
   }
 
   async #remove(domain: CustomDomain): Promise<undefined> {
@@ -154,9 +189,7 @@ export class DomainWriter {
     desired: DesiredDomains,
     dryRun: boolean,
   ): Promise<CustomDomain> {
-    const {namespace, name} = project.metadata;
-    const {primary} = desired;
-    const redirects = desired.redirects ?? [];
+    const {namespace} = project.metadata;
     const stop = stopValue(domain, desired);
     // An apply with a version that no object has creates the object or fails (operator/kube/README.md, never adopt).
     const metadata = domain
@@ -171,11 +204,7 @@ export class DomainWriter {
       apiVersion: 'doorplate.dev/v1alpha1',
       kind: 'CustomDomain',
       metadata: {...metadata, ...(stop !== undefined && {annotations: {[stopAnnotation]: stop}})},
-      spec: {
-        projectRef: {name},
-        primary,
-        ...(redirects.length > 0 && {redirects: redirects.map(({from, status}) => ({from, status}))}),
-      },
+      spec: specOf(project, desired),
     };
     const written = await this.#client.applyPatch(customDomains, intent, {
       fieldManager: apiFieldManager,
@@ -186,6 +215,12 @@ export class DomainWriter {
     return written;
   }
 }
+
+const specOf = ({metadata: {name}}: Project, {primary, redirects}: DomainsOf): CustomDomain['spec'] => ({
+  projectRef: {name},
+  primary,
+  ...(redirects?.length && {redirects: redirects.map(({from, status}) => ({from, status}))}),
+});
 
 /**
  * The value of the annotation `doorplate.dev/stop`; undefined if none is needed. A present value stays as it is while it stops a hostname,
