@@ -143,8 +143,8 @@ const table = {
     status: 409,
     title: 'The domains are managed elsewhere',
     means:
-      "Another program than this API wrote the project's CustomDomain, or the key, and may write it again: a pipeline, or " +
-      '`kubectl apply`, also that of a restore. Verify still works.',
+      'Another program wrote the CustomDomain or the key and may write it again: a pipeline, or `kubectl apply`, for example in a ' +
+      'restore. Verify still works.',
     remedy:
       'Change it where it comes from. If nothing else writes it any more, the platform hands it back to this API with ' +
       '`kubectl doorplate release NAME -n NAMESPACE` (`apikey/NAME` for a key).',
