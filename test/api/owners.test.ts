@@ -136,6 +136,10 @@ describe('A person who changes a field of what the API made', () => {
       // The next change takes nothing over.
       const next = await add(name, 'next');
       expect([next.status, next.body.tookOver, (await recordOf(next)).tookOver]).toEqual([201, undefined, undefined]);
+      // Nor do changes of nothing, after which the API's apply owns the spec alone again: labels stay.
+      for (const _ of [1, 2])
+        expect((await ask(`/${name}/domains/old.${name}.example.com`, {method: 'PUT', body: {}})).status).toBe(200);
+      expect((await read(name)).metadata.labels).toEqual({ticket: '4711'});
     },
   );
 
