@@ -52,9 +52,16 @@ function healthOfHost({reason, addedAt, since}: HostStatus, now: number): Health
 /** Reasons of Live hostnames that do not work now. */
 const stops = new Set<string>(['EdgeNotServing', 'EdgeUnreachable', 'CertificateLost'] satisfies ReasonName[]);
 
+/** Reasons of Live hostnames that work if their certificate is valid. */
+const writeErrors = new Set<string>(['NameTaken', 'WriteRefused', 'WriteFailed'] satisfies ReasonName[]);
+
 /** The health of a CustomDomain: of its worst hostname that does not work, or else of a hostname whose service ends. */
-function healthOfHosts({hosts = [], conditions = []}: CustomDomainStatus, now: number): HealthName {
-  const waiting = hosts.filter((h) => h.phase !== 'Live' || stops.has(h.reason)).map((h) => healthOfHost(h, now));
+function healthOfHosts({hosts = [], conditions = []}: CustomDomainStatus, {now, facts}: World): HealthName {
+  const isLost = ({hostname, reason}: HostStatus): boolean =>
+    writeErrors.has(reason) && facts.get(hostname)?.certificate?.ready !== true;
+  const waiting = hosts
+    .filter((h) => h.phase !== 'Live' || stops.has(h.reason) || isLost(h))
+    .map((h) => healthOfHost(h, now));
   // The reason of a drift or a downgrade can hide a fault of the edge from the entry. Ready shows it.
   const isHidden = conditions.some((c) => c.type === 'Ready' && stops.has(c.reason));
   if (waiting.length === 0 && isHidden) return conditions.some((c) => c.type === 'Stalled') ? 'stalled' : 'pending';
@@ -67,7 +74,7 @@ const domainOf = (domain: CustomDomain, status: CustomDomainStatus): CustomDomai
 
 export function decidedDomain(at: World): Situation {
   const {status} = decide(at);
-  return {object: domainOf(at.domain, status), expected: healthOfHosts(status, at.now)};
+  return {object: domainOf(at.domain, status), expected: healthOfHosts(status, at)};
 }
 
 export function decidedProject(input: Input): Situation {
