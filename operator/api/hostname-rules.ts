@@ -27,7 +27,7 @@ const cel = (pattern: string) => `'${pattern.replaceAll('\\', '\\\\')}'`;
 export const isReserved = (h: string) => new RegExp(reservedEnd, 'iu').test(h);
 
 /** Symbols, what joins them, and ideographic full stops. No punctuation: a pasted quote or dash is no part of a hostname. */
-const convertible = /^[\p{So}\p{Extended_Pictographic}\p{Emoji_Component}\u200c\u200d\u3002\uff0e\uff61]$/u;
+const convertible = /^([\p{So}\p{Extended_Pictographic}\p{Emoji_Component}\u3002\uff0e\uff61]|\u200c|\u200d)$/u;
 
 /**
  * Whether a name has characters other than letters, marks and digits, such as an emoji or a joiner, and only those that UTS #46 may

@@ -181,33 +181,50 @@ function isOfTenant(tenants: GatherSources['tenants'], {metadata}: CustomDomain,
 
 /** Whether a CustomDomain names a hostname, and no decision about its present spec rules out that it serves the hostname. */
 const isToOwn =
-  (hostname: Hostname, known: Pick<World, 'now' | 'policy'>) =>
+  (hostname: Hostname, {domain: former, now, policy}: Pick<World, 'domain' | 'now' | 'policy'>) =>
   (domain: CustomDomain): boolean => {
     const {metadata, status} = domain;
     if (metadata.deletionTimestamp !== undefined || !hostnamesOf(domain).includes(hostname)) return false;
     if (status?.observedGeneration !== metadata.generation) return true;
-    const entry = status?.hosts?.find((host) => host.hostname === hostname);
-    return entry !== undefined && !hasGivenUp(entry, known);
+    const entry = entryOf(domain, hostname);
+    if (entry === undefined) return false;
+    const begun = entryOf(former, hostname);
+    const from = begun?.reason === ('ServedUntilReplaced' satisfies ReasonName) ? Date.parse(begun.since) : now;
+    return !hasGivenUp(entry) || (passingRefusals.has(entry.reason) && now < from + policy.graceTimeMs);
   };
 
-/** Refusals that pass without a change of the CustomDomain or the plan: its Project is created or deployed later in the same commit. */
-const passingRefusals: ReadonlySet<string> = new Set<ReasonName>(['ProjectNotFound', 'NoSuccessfulDeploy']);
+const entryOf = ({status}: CustomDomain, hostname: Hostname): HostStatus | undefined =>
+  status?.hosts?.find((host) => host.hostname === hostname);
 
 /**
- * Whether a CustomDomain will not serve a hostname by itself: the hostname is refused, its checks have ended, or it is being removed. A
- * refusal that passes by itself counts after the grace period. `wonAt`: when the CustomDomain became the hostname's owner. It was accepted
- * and verified then, so an answer of that time or before does not count within the grace period from then on.
+ * Refusals that pass without a change of the CustomDomain or the plan: the same commit creates or deploys its Project, or removes another
+ * object. A former primary waits for that during the grace period.
  */
-function hasGivenUp(
-  {phase, reason, since}: HostStatus,
+const passingRefusals: ReadonlySet<string> = new Set<ReasonName>([
+  'ProjectNotFound',
+  'NoSuccessfulDeploy',
+  'ProjectHasDomains',
+  'ProjectLimitReached',
+  'TooManyWaiting',
+]);
+
+/** Whether a CustomDomain will not serve a hostname by itself: the hostname is refused, its checks have ended, or it is being removed. */
+const hasGivenUp = ({phase, reason}: HostStatus): boolean =>
+  phase === 'NotAccepted' || phase === 'Removing' || reason === ('VerificationExpired' satisfies ReasonName);
+
+/**
+ * Whether the owner of a hostname will not serve it by itself. It was accepted and verified when it became the owner, so a refusal
+ * published until then is outdated. That, or a refusal that passes, is ignored for the grace period from then on.
+ */
+function isBlocked(
+  entry: HostStatus,
   {now, policy: {graceTimeMs}}: Pick<World, 'now' | 'policy'>,
   wonAt = -Infinity,
 ): boolean {
-  if (phase === 'Removing') return true;
-  if (phase !== 'NotAccepted' && reason !== ('VerificationExpired' satisfies ReasonName)) return false;
-  const began = Date.parse(since);
-  if (began <= wonAt && now < wonAt + graceTimeMs) return false;
-  return !passingRefusals.has(reason) || now >= began + graceTimeMs;
+  if (entry.reason === 'WriteRefused' || entry.reason === 'NameTaken') return true;
+  if (!hasGivenUp(entry)) return false;
+  const mayPass = Date.parse(entry.since) <= wonAt || passingRefusals.has(entry.reason);
+  return entry.phase === 'Removing' || !mayPass || now >= wonAt + graceTimeMs;
 }
 
 /** A hostname that passes between CustomDomains: the routes of others, and the CustomDomain of the tenant that owns it now. */
@@ -221,14 +238,13 @@ function successionFacts(
   const others = [...routes.keys()].filter((uid) => uid !== known.domain.metadata.uid);
   const {holder: {uid = ''} = {}, since} = claims.of(hostname)?.status ?? {};
   const wonAt = since === undefined ? undefined : Date.parse(since);
-  const entry = domains.by('uid', uid)[0]?.status?.hosts?.find((host) => host.hostname === hostname);
+  const [owner] = domains.by('uid', uid);
+  const entry = owner && entryOf(owner, hostname);
   const routedSince = routes.get(uid);
   const successor: Successor = {
     ...(routedSince !== undefined && {routedSince}),
     isAnnounced: entry !== undefined && isHostRouted(entry),
-    isBlocked:
-      entry !== undefined &&
-      (hasGivenUp(entry, known, wonAt) || entry.reason === 'WriteRefused' || entry.reason === 'NameTaken'),
+    isBlocked: entry !== undefined && isBlocked(entry, known, wonAt),
   };
   return {
     ...(others.length > 0 && {occupied: true}),

@@ -171,7 +171,9 @@ test('every command of docs/gitops.md does what it says; the health checks come 
   await platform.client.create(configMaps, held);
   await kubectl(['config', 'set-context', '--current', `--namespace=${customer.namespace}`]);
   const page = readFileSync(join(root, 'docs/gitops.md'), 'utf8');
-  const commands = page.split('\n').flatMap((line) => /^ {4}(kubectl .*?)(?: +#.*)?$/.exec(line)?.[1] ?? []);
+  const all = page.split('\n').flatMap((line) => /^ {4}(kubectl .*?)(?: +#.*)?$/.exec(line)?.[1] ?? []);
+  // test/crds/take-over.test.ts and test/api/owners.test.ts run these.
+  const commands = all.filter((command) => !/docs\.yaml|doorplate release/.test(command));
   expect(commands.length).toBeGreaterThan(3);
   for (const command of commands)
     expect([command, await run('bash', ['-c', command])]).toMatchObject([command, {code: 0}]);

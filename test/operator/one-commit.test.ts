@@ -1,6 +1,6 @@
 /**
  * Hostnames that one commit moves between CustomDomains of one Account: no status asks for what the commit has done, and no route is
- * missing in between. All that looks again by itself is set to an hour.
+ * missing in between. All periodic checks run once an hour.
  */
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
 import {setTimeout as wait} from 'node:timers/promises';

@@ -46,7 +46,7 @@ export class Recording {
     return this.#said;
   }
 
-  /** Entries that ask somebody to remove something. */
+  /** Entries whose message asks for a removal. */
   get removals(): string[] {
     return this.#said.filter((line) => /remove/i.test(line));
   }

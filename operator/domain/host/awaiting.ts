@@ -6,7 +6,7 @@ import type {Outcome} from './outcome.ts';
 import {say, sayAgain} from './outcome.ts';
 import type {Owned} from './stages.ts';
 import {isOutdated} from '../verification/addresses.ts';
-import {writeErrorRetryMs, tell} from '../status/write-error.ts';
+import {writeErrorRetryMs, writeErrors, tell} from '../status/write-error.ts';
 import {messageAt} from '../verification/message.ts';
 import {instruction} from '../verification/methods.ts';
 import {reasonOf} from '../reasons/reasons.ts';
@@ -20,14 +20,24 @@ const hour = 3_600_000;
 const wantedRecords = ({world, hostname, question, facts: {verdict}}: Owned) =>
   instruction(question, placeOf(world, hostname, verdict), world.policy);
 
+/**
+ * When the schedule of checks began, ms since the epoch: when the hostname was added, or let go by another CustomDomain of the tenant.
+ */
+function beganAt({addedAt, world: {tenant}, ownership: {claim}, before}: Owned): number {
+  const {holder, since} = claim?.status ?? {};
+  const isLetGo = claim !== undefined && holder === undefined && belongsTo(claim, tenant);
+  const wasElsewhere = before?.reason === 'HostnameClaimed' || before?.reason === 'CheckPending';
+  return Math.max(Date.parse(addedAt), isLetGo && wasElsewhere && since !== undefined ? Date.parse(since) : -Infinity);
+}
+
 /** When it is asked again, ms since the epoch; Infinity: not by itself. */
 function nextCheck(host: Owned): number {
-  const {world, addedAt, facts, asked, ownership} = host;
+  const {world, facts, asked, ownership} = host;
   const {now, policy} = world;
   const {standing} = ownership;
   const {verdict, checkedAt, earlier} = facts;
   if (isOutdated(verdict, policy)) return now;
-  const scheduled = nextWaitingCheck(policy, Date.parse(addedAt), checkedAt, now, earlier) ?? nextWatch(host);
+  const scheduled = nextWaitingCheck(policy, beganAt(host), checkedAt, now, earlier) ?? nextWatch(host);
   const needed = 'lookAt' in standing ? (standing.lookAt ?? Infinity) : Infinity;
   return Math.min(needed, soonest(scheduled, asked, checkedAt ?? earlier?.last, now));
 }
@@ -54,9 +64,9 @@ function lookAt({world: {policy}, hostname}: Owned, question: Question, at: numb
 
 /** Schedules DNS checks until the schedule is over. */
 export function checkDns(host: Owned): Outcome {
-  const {world, addedAt, question} = host;
+  const {world, question} = host;
   const {policy} = world;
-  const since = Date.parse(addedAt);
+  const since = beganAt(host);
   return {
     looks: lookAt(host, question, nextCheck(host)),
     wakeAt: [since + policy.propagationTimeMs, since + policy.verificationExpiresAfterMs],
@@ -65,7 +75,7 @@ export function checkDns(host: Owned): Outcome {
 
 /** The hostname is verified, and another object owns it (rule 4): the owner's own verification is checked. */
 export function contestClaim(host: Owned): Outcome | undefined {
-  const {world, before, facts, ownership} = host;
+  const {world, before, facts, ownership, addedAt} = host;
   const {now, policy} = world;
   const {rival, checkedAt} = facts;
   const {standing} = ownership;
@@ -77,13 +87,15 @@ export function contestClaim(host: Owned): Outcome | undefined {
       : [];
   const sibling = siblingOf(host);
   if (sibling !== undefined && rival?.isBeingDeleted) {
-    const message = `${attachedTo(host, sibling)}, which is being deleted. It passes over by itself when that is gone.`;
+    const message = `${attachedTo(host, sibling)}, which is being deleted. Doorplate moves it here when the deletion is complete.`;
     return {looks, ...say('AwaitingVerification', {reason: 'CheckPending', message})};
   }
   const heldBackUntil = (checkedAt ?? now) + commitMs;
-  const isHeldBack = before?.reason !== 'HostnameClaimed' && world.request === undefined && now < heldBackUntil;
+  const isNew = (checkedAt ?? now) < Date.parse(addedAt) + newMs;
+  const isUntold = before?.reason !== 'HostnameClaimed' && world.request === undefined;
+  const isHeldBack = isNew && isUntold && now < heldBackUntil;
   if (sibling !== undefined && isHeldBack) {
-    const message = `${attachedTo(host, sibling)}. It passes over by itself when that does not name it any more.`;
+    const message = `${attachedTo(host, sibling)}. Doorplate moves it here when that CustomDomain no longer names it.`;
     const said = say('AwaitingVerification', {reason: 'CheckPending', message});
     return {looks, passing: true, wakeAt: [heldBackUntil], ...said};
   }
@@ -91,10 +103,12 @@ export function contestClaim(host: Owned): Outcome | undefined {
 }
 
 /**
- * One commit moves a hostname by two objects, which are applied one after the other. For so long after the check nobody is asked to remove
- * what the second one removes, ms. A check that was requested is answered at once.
+ * One commit moves a hostname by two objects, which are applied one after the other. Time after a check during which `HostnameClaimed` is
+ * not published, ms: the second object may still be applied. A check that was requested is answered at once.
  */
 const commitMs = 2000;
+/** For so long a hostname counts as new, ms. Only that may be half of a commit. */
+const newMs = 60_000;
 
 const provenButAttached = ({hostname}: Owned): string => `${hostname} has the right record, but it is attached`;
 const attachedTo = (host: Owned, sibling: string): string =>
@@ -143,18 +157,21 @@ export function reportVerdict({world: {now}, facts: {verdict, checkedAt}, before
 }
 
 /**
- * Another CustomDomain of the tenant had the hostname and has let it go: the next check wins it, without an action. In place of what was
- * reported while it was attached there, this is published at once.
+ * Another CustomDomain of the tenant had the hostname and has let it go: the next check wins it, without an action. Replaces a published
+ * `HostnameClaimed` at once.
  */
 export function reportPassing({hostname, before, facts: {rival, verdict}, ...host}: Owned): Outcome | undefined {
   const {world, ownership} = host;
   const {claim} = ownership;
   const wasClaimed = before?.reason === 'HostnameClaimed';
-  if (!wasClaimed && verdict?.kind !== 'Proven') return undefined;
+  const isWriteError = before !== undefined && writeErrors.has(before.reason);
+  if (!wasClaimed && (verdict?.kind !== 'Proven' || claim === undefined || isWriteError)) return undefined;
   const isHere = wasClaimed && isHeldBy(claim, world.domain);
   const isFree = isHere || claim?.status?.holder === undefined || rival?.isLetGo === true;
   if (claim && !(isFree && belongsTo(claim, world.tenant))) return undefined;
-  const message = `${hostname} has the right record, and is not attached elsewhere any more. It passes over by itself with the next check.`;
+  const message =
+    `${hostname} has the right record, and is no longer attached to another CustomDomain. ` +
+    'The next check attaches it here.';
   return {
     ...(!wasClaimed && {passing: true}),
     ...say('AwaitingVerification', {reason: 'CheckPending', message}),

@@ -4,15 +4,16 @@ import {contactSupport, foundSoon, message, nothingToDo} from './reason.ts';
 
 export const proofReasons = {
   CheckPending: {
-    means: 'The DNS has not been asked yet; or the hostname passes over from another CustomDomain of the same account.',
-    remedy: 'Nothing: the first check follows at once, and what passes over does so by itself.',
+    means:
+      'Doorplate has not checked the DNS yet, or another CustomDomain of the same account is handing the hostname over.',
+    remedy: 'Nothing. Doorplate checks the DNS at once and completes the hand-over.',
     waitingFor: 'Nobody',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
     customer: {
       title: 'Waiting for a check',
       body: message,
-      next: 'Create the DNS record, if you have not done so yet.',
+      next: 'Create the DNS record if the text above names one.',
       howLong: 'A check usually takes less than a minute.',
     },
   },

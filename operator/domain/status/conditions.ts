@@ -10,7 +10,7 @@ import type {ReasonName, Refusal} from '../reasons/reasons.ts';
 import {reasonOf, reasons} from '../reasons/reasons.ts';
 import type {TimelessCondition} from '../times.ts';
 import {withTimes} from '../times.ts';
-import type {WriteError} from './write-error.ts';
+import {writeErrors} from './write-error.ts';
 import type {World} from '../world.ts';
 
 /** The current health of a hostname. A state that is pending or awaited at first becomes stalled if it lasts. */
@@ -97,9 +97,6 @@ function isCertified(world: World, {hostname, phase, reason}: HostStatus): boole
   const ready = world.facts.get(hostname)?.certificate?.ready === true;
   return isVerified && (ready || (isLive && reasonOf(reason)?.conditions?.CertificateReady === undefined));
 }
-
-/** Reasons of write errors. A Live hostname with such a reason works if its certificate is valid. */
-const writeErrors: ReadonlySet<string> = new Set<WriteError['kind']>(['NameTaken', 'WriteRefused', 'WriteFailed']);
 
 /** The reason why a hostname does not work now; undefined if it works. */
 function whyNotWorking(

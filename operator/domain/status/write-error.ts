@@ -9,6 +9,13 @@ export type WriteError =
   /** The write failed, and the next one may succeed: an admission webhook does not answer. Retried with the backoff of the queue. */
   | {kind: 'WriteFailed'; object: string; says: string};
 
+/** Reasons of write errors. A Live hostname with such a reason works if its certificate is valid. */
+export const writeErrors: ReadonlySet<string> = new Set<WriteError['kind']>([
+  'NameTaken',
+  'WriteRefused',
+  'WriteFailed',
+]);
+
 /** Delay of a retry without an event, ms: no event reports that the cause of a write error is gone. */
 export const writeErrorRetryMs = 60_000;
 

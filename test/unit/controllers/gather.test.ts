@@ -199,7 +199,9 @@ describe('A hostname that passes to another CustomDomain', () => {
     ['Verified', 'WriteRefused', true],
     ['Verified', 'NameTaken', true],
     ['NotAccepted', 'HostnameLimitReached', true],
-    ['NotAccepted', 'ProjectHasDomains', true],
+    ['NotAccepted', 'ProjectHasDomains', false],
+    ['NotAccepted', 'ProjectLimitReached', false],
+    ['NotAccepted', 'TooManyWaiting', false],
     ['NotAccepted', 'ProjectNotFound', false],
     ['NotAccepted', 'NoSuccessfulDeploy', false],
     ['AwaitingVerification', 'VerificationExpired', true],
@@ -248,6 +250,9 @@ const rivalIn = (owner: CustomDomain, account = 'acme') =>
   ).facts.get('docs.example.com')?.rival;
 const isLetGo = (owner: CustomDomain, account?: string) => rivalIn(owner, account)?.isLetGo;
 
+/** Refusals that pass without a change of the CustomDomain. */
+const passing = ['ProjectNotFound', 'NoSuccessfulDeploy', 'ProjectHasDomains', 'ProjectLimitReached', 'TooManyWaiting'];
+
 describe('A hostname that its owner does not name any more', () => {
   const named = domain({name: 'second', uid: 'uid-second'});
   const another = domain({name: 'second', uid: 'uid-second', primary: 'another.example.com'});
@@ -262,7 +267,13 @@ describe('A hostname that its owner does not name any more', () => {
   });
 
   test('is awaited by a CustomDomain that names it, until that is refused or its checks have ended', () => {
-    const live = {hostname: 'former.example.com', role: 'Primary', phase: 'Live', liveAt: timestamp(t0)} as HostStatus;
+    const live = {
+      hostname: 'former.example.com',
+      role: 'Primary',
+      phase: 'Live',
+      reason: 'Serving',
+      liveAt: timestamp(t0),
+    } as HostStatus;
     const former = domain();
     former.status = {observedGeneration: 1, hosts: [live], conditions: []};
     const awaited = (
@@ -289,16 +300,24 @@ describe('A hostname that its owner does not name any more', () => {
         undefined,
         {phase: 'AwaitingVerification', reason: 'TargetMismatch'} as const,
         {phase: 'AwaitingVerification', reason: 'VerificationExpired'} as const,
-        {phase: 'NotAccepted', reason: 'TooManyWaiting'} as const,
+        {phase: 'NotAccepted', reason: 'HostnameLimitReached'} as const,
       ].map((entry) => awaited(entry)),
     ).toEqual([true, true, false, false]);
-    // A Project that is created or deployed later in the same commit. The wait ends with the grace period.
-    const isAwaitedFrom = (reason: HostStatus['reason'], since: number) =>
-      awaited({phase: 'NotAccepted', reason, since: timestamp(since)});
+    // The same commit creates its Project, or removes what is in its way. The wait ends with the grace period, whatever the reason was since.
     const ended = t0 - policy.graceTimeMs;
-    for (const reason of ['ProjectNotFound', 'NoSuccessfulDeploy']) {
-      expect([t0, ended + seconds, ended].map((since) => isAwaitedFrom(reason, since))).toEqual([true, true, false]);
+    for (const reason of passing) {
+      const refused = {phase: 'NotAccepted', reason, since: timestamp(t0)} as const;
+      former.status = {observedGeneration: 1, hosts: [live], conditions: []};
+      // The wait begins with the hand-over, however long the other one was refused before.
+      expect([awaited(refused), awaited({...refused, since: timestamp(t0 - 30 * days)})]).toEqual([true, true]);
+      const since = [t0, ended + seconds, ended].map((at) => {
+        const entry: HostStatus = {...live, role: 'FormerPrimary', reason: 'ServedUntilReplaced', since: timestamp(at)};
+        former.status = {observedGeneration: 1, hosts: [entry], conditions: []};
+        return awaited(refused);
+      });
+      expect(since).toEqual([true, true, false]);
     }
+    former.status = {observedGeneration: 1, hosts: [live], conditions: []};
     expect(awaited(undefined, {primary: 'another.example.com'})).toBe(false);
     // What a former spec came to says nothing about the present one.
     expect(awaited({phase: 'NotAccepted', reason: 'HostnameNotAllowed'}, {generation: 2})).toBe(true);

@@ -1,4 +1,4 @@
-/** A hostname that passes over between CustomDomains of one tenant: what is said to the CustomDomain that waits for it. */
+/** A hostname that passes over between CustomDomains of one tenant: the status of the CustomDomain that waits for it. */
 import {describe, expect, test} from '@jest/globals';
 import type {DomainClaim} from '../../../operator/api/foreign.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
@@ -14,6 +14,7 @@ import {
   minutes,
   proven,
   refuted,
+  seconds,
   t0,
   unknown,
   world,
@@ -62,7 +63,7 @@ describe('A hostname that was attached elsewhere', () => {
   ])('waits for nobody and is checked at once when %s', (_, claim, facts) => {
     const d = decide(afterwards(claim, facts));
     expect([hostLines(d), d.passing, d.claims]).toEqual([[pending], [], []]);
-    expect(message(d)).toMatch(/ passes over by itself with the next check\.$/);
+    expect(message(d)).toMatch(/ The next check attaches it here\.$/);
     expect(message(d)).not.toMatch(/remove/i);
     expect(Math.min(...lookedAt(d))).toBeLessThanOrEqual(now + 1000);
   });
@@ -82,9 +83,37 @@ describe('A hostname that was attached elsewhere', () => {
     const fresh = world({now, claims: {[docs]: released(held)}, facts: {[docs]: proven(now)}});
     const d = decide(fresh);
     expect([hostLines(d), d.passing, lookedAt(d)]).toEqual([[pending], [docs], [now + 1000]]);
-    expect(message(d)).toMatch(/ passes over by itself with the next check\.$/);
+    expect(message(d)).toMatch(/ The next check attaches it here\.$/);
     const ofAnotherTenant = decide({...fresh, claims: claimsBy(() => ofAnother(released(held)))});
     expect(message(ofAnotherTenant)).not.toContain('elsewhere');
+  });
+
+  test('is checked on after a check that failed, although it was added long ago', () => {
+    const published = later(afterwards(released(held), proven()));
+    const late = now + 8 * days;
+    const claim = {...released(held), status: {...released(held).status!, since: timestamp(late)}};
+    const d = decide(
+      later(published, {
+        now: late + seconds,
+        claims: claimsBy(() => claim),
+        facts: {[docs]: unknown('ResolverFailure', late)},
+      }),
+    );
+    expect(hostLines(d)).toEqual([`${docs} AwaitingVerification ResolverFailure Platform`]);
+    expect(Math.min(...lookedAt(d)) - late).toBeLessThan(minutes);
+  });
+
+  test('does not conceal that its claim cannot be written, and is not said of a hostname that had no owner', () => {
+    const fresh = world({now, claims: {}, facts: {[docs]: proven()}});
+    expect(message(decide(fresh))).not.toContain('no longer attached');
+    const refusedAt = later(
+      afterwards(released(held), {
+        ...proven(now),
+        claimError: {kind: 'WriteRefused', object: 'DomainClaim', says: 'no'},
+      }),
+    );
+    const next = later(refusedAt, {now: now + 61 * seconds, facts: {[docs]: proven(now)}});
+    expect(hostLines(decide(next))).toEqual([`${docs} AwaitingVerification WriteRefused Platform`]);
   });
 
   test('is won at once when its owner lets it go soon after the check', () => {
@@ -109,7 +138,7 @@ describe('A hostname that was attached elsewhere', () => {
   test('waits for nobody while its owner is being deleted', () => {
     const d = decide(afterwards(held, {...proven(now), rival: {...named, isBeingDeleted: true}}));
     expect(hostLines(d)).toEqual([pending]);
-    expect(message(d)).toContain('which is being deleted. It passes over by itself when that is gone.');
+    expect(message(d)).toContain('which is being deleted. Doorplate moves it here when the deletion is complete.');
   });
 });
 
@@ -125,10 +154,19 @@ describe('A hostname that another CustomDomain of the tenant has', () => {
     const [first, next] = [found({now: t0 + 1999}), found({now: t0 + 2000})];
     expect([hostLines(first), first.passing, first.wakeAt]).toEqual([[pending], [docs], t0 + 2000]);
     expect(message(first)).toMatch(
-      /of the same account\. It passes over by itself when that does not name it any more\.$/,
+      /of the same account\. Doorplate moves it here when that CustomDomain no longer names it\.$/,
     );
     expect([hostLines(next), next.passing]).toEqual([[stays], []]);
     expect(message(next)).toContain('Remove it there');
+  });
+
+  test('is reported at once where it is not new: no commit is under way', () => {
+    const late = t0 + 6 * 60 * minutes;
+    const at = {...claimed, now: late + 500, facts: new Map([[docs, {...proven(late), rival: named}]])};
+    const [entry] = at.domain.status!.hosts!;
+    const told = {...entry!, reason: 'ResolverFailure', message: 'x'};
+    const domain = {...at.domain, status: {...at.domain.status!, hosts: [told]}};
+    expect(hostLines(decide({...at, domain}))).toEqual([stays]);
   });
 
   test('is reported at once to who has asked for a check, when it was reported before, and if it is of another tenant', () => {
