@@ -52,7 +52,7 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
   NoSuccessfulDeploy: [customer, 'Deploy the project'],
   HostnameLimitReached: [customer, 'Remove a hostname, or upgrade the plan'],
   TooManyWaiting: [customer, 'Verify or remove hostnames that wait'],
-  CheckPending: [waiting, 'Nothing: the first check follows'],
+  CheckPending: [waiting, 'Nothing. Doorplate checks the DNS at once'],
   RecordMissing: [customer, 'Create the CNAME record'],
   TargetMismatch: [customer, 'Correct its value'],
   IndirectCNAME: [customer, 'Point the CNAME straight to the host'],
