@@ -180,11 +180,27 @@ describe('A person who changes a field of what the API made', () => {
     const before = await read('full');
     expect((await add('full', 'more')).status).toBe(422);
     expect(await read('full')).toEqual(before);
-    const answer = await ask('/full/domains/r0.full.example.com', {method: 'PUT', body: {status: 302}});
-    const field = {field: 'redirects[r0.full.example.com]', before: '301', after: '302'};
+    const answer = await ask('/full/domains/r499.full.example.com', {method: 'PUT', body: {status: 302}});
+    const field = {field: 'redirects[r499.full.example.com]', before: '301', after: '302'};
     expect([answer.status, answer.body.tookOver.length]).toEqual([200, 500]);
     expect(answer.body.tookOver).toContainEqual(field);
-    expect((await recordOf(answer)).tookOver).toContainEqual(field);
+    // The record has the first 32 fields: changed fields are first.
+    const {tookOver} = await recordOf(answer);
+    expect([tookOver?.length, tookOver?.[0]]).toEqual([32, field]);
+  });
+
+  test('is on record with the change that removes all domains', async () => {
+    await made('ended');
+    expect((await ask('/ended/domains/old.ended.example.com', {method: 'DELETE'})).status).toBe(204);
+    await run(patching('ended', {primary: 'help.ended.example.com'}));
+    await seen('ended');
+    const answer = await ask('/ended/domains/help.ended.example.com', {method: 'DELETE'});
+    expect(answer.status).toBe(204);
+    expect((await recordOf(answer)).tookOver).toEqual([
+      {field: 'primary', before: 'help.ended.example.com', after: null},
+    ]);
+    const logged = world.log.find((line) => line.includes('took over') && line.includes('help.ended.example.com'));
+    expect(logged).toContain('"formerOwners":["kubectl-patch"]');
   });
 
   test.each([1, 7])('is on record when the operator writes its status %d times meanwhile', async (times) => {

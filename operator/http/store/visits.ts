@@ -10,14 +10,20 @@ export interface TakenOver {
   after: string | null;
 }
 
-/** The fields that visitors owned in `before`, as the API calls them, with their values in both versions, each once. */
+/**
+ * The fields that visitors owned in `before`, as the API calls them, with their values in both versions, each once. Fields that the change
+ * itself changed are first, because an audit record holds the first 32. `after`: undefined if the object was deleted.
+ */
 export function takenOver(
   managedFields: readonly ManagedFieldsEntry[],
   before: CustomDomain,
-  after: CustomDomain,
+  after: CustomDomain | undefined,
 ): TakenOver[] {
   const fields = new Set(visitsOf(managedFields).flatMap(fieldsOf));
-  return [...fields].toSorted().map((field) => ({field, before: valueOf(field, before), after: valueOf(field, after)}));
+  const all = [...fields]
+    .toSorted()
+    .map((field) => ({field, before: valueOf(field, before), after: after ? valueOf(field, after) : null}));
+  return all.toSorted((a, b) => Number(a.before === a.after) - Number(b.before === b.after));
 }
 
 /** `primary`, or `redirects[HOSTNAME]` for each entry of the list. */

@@ -88,7 +88,7 @@ export class DomainWriter {
       checkIfMatch(ifMatch, domain);
       const wanted = change(domain?.spec, domain?.status);
       try {
-        if (domain && !wanted) return unowned(domain, await this.#remove(domain));
+        if (domain && !wanted) return takingOver(domain, await this.#remove(domain));
         if (!wanted) return unowned(undefined, undefined);
         if (!domain || dryRun) return unowned(domain, await this.#apply(project, domain, wanted, dryRun));
         return await this.#update(project, domain, wanted);
@@ -146,13 +146,7 @@ export class DomainWriter {
     if (keepCopy.length > 0) throw new ManagedElsewhere(theseDomains, keepCopy[0]);
     if (isApplied(managedFields) && others.length === 0)
       return unowned(domain, await this.#apply(project, domain, wanted, false));
-    const written = await this.#takeOver(project, domain, wanted);
-    return {
-      before: domain,
-      domain: written,
-      tookOver: takenOver(managedFields, domain, written),
-      formerOwners: [...new Set([...formerOwners(managedFields), ...others])],
-    };
+    return takingOver(domain, await this.#takeOver(project, domain, wanted), others);
   }
 
   /**
@@ -241,3 +235,14 @@ const unowned = (before: CustomDomain | undefined, domain: CustomDomain | undefi
   tookOver: [],
   formerOwners: [],
 });
+
+/** The outcome of a change or a deletion that ends the ownership of others. `others`: owners of the annotation that it took over. */
+function takingOver(
+  before: CustomDomain,
+  domain: CustomDomain | undefined,
+  others: readonly string[] = [],
+): DomainsChanged {
+  const managedFields = ownersOf(before);
+  const tookOver = takenOver(managedFields, before, domain);
+  return {before, domain, tookOver, formerOwners: [...new Set([...formerOwners(managedFields), ...others])]};
+}
