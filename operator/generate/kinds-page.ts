@@ -50,7 +50,9 @@ function boundsOf({minimum, maximum, maxLength, maxItems, default: fallback}: Ki
 function rows(schema: KindSchema, path: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}${name}${field.items?.properties ? '[]' : ''}`;
-    const optional = schema.required?.includes(name) ? [] : [field.nullable ? 'optional, or null' : 'optional'];
+    // The API server replaces null by the default.
+    const isNullable = field.nullable || field.default !== undefined;
+    const optional = schema.required?.includes(name) ? [] : [isNullable ? 'optional, or null' : 'optional'];
     const type = [typeOf(field), ...optional, ...boundsOf(field)].join('; ');
     return [
       `| \`${at}\` | ${cell(type)} | ${cell(field.description ?? '')} |`,

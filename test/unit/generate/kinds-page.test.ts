@@ -11,7 +11,7 @@ const row = (field: string): string => page.split('\n').find((line) => line.star
 test('A field has its path, its type, whether it can be left out, and its bounds', () => {
   expect(row('primary')).toContain('| string; at most 254 characters |');
   expect(row('redirects[]')).toContain('| list; optional, or null; at most 500 |');
-  expect(row('redirects[].status')).toContain('| `301`, `302`, `307`, `308`; optional; default `301` |');
+  expect(row('redirects[].status')).toContain('| `301`, `302`, `307`, `308`; optional, or null; default `301` |');
   expect(row('rateLimit.requestsPerMinute')).toContain('| integer; 1 to 2147483647 |');
 });
 
