@@ -5,7 +5,7 @@
 
 /** The end of each message about values that field managers may have merged. */
 export const takeOver = (lacking: 'this entry' | 'one of them') =>
-  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: docs/gitops.md says how to take it over`;
+  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: docs/gitops.md shows how to take it over`;
 
 /** Control and format characters (such as right-to-left overrides) and line ends: no message repeats them. */
 const unprintable = String.raw`[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]`;

@@ -42,7 +42,7 @@ export function addRelease(program: Command, act: Act): void {
       'objects with their managedFields, from a backup; hands back those that the API could change when the backup was made. - is stdin',
     )
     .option('--from-pipeline', 'the objects were taken out of the GitOps tool that owns their fields')
-    .option('--dry-run', 'say what would be handed back, and write nothing');
+    .option('--dry-run', 'show which objects would be handed back');
   act<ReleaseOptions>(command, (call) => {
     const {operands, options} = call;
     if (operands.length > 0 === (options.filename !== undefined))
