@@ -88,7 +88,7 @@ const namedRedirects = (
 ) =>
   namedEntries<SpecShape, SpecRedirect>(
     {list: {cel: 'self.redirects', of: (self) => self.redirects ?? []}, fault, texts},
-    [...pieces, `. ${takeOver('this entry')}`],
+    [...pieces, takeOver('this entry')],
   );
 
 const fromPrimary: RedirectFault = {

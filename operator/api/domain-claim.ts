@@ -33,7 +33,8 @@ const tenant = checked(
           account,
           ') or the namespaceUID (',
           namespaceUID,
-          `), not both. ${takeOver('one of them')}`,
+          '), not both',
+          takeOver('one of them'),
         ],
         {
           cel: 'has(self.account) && has(self.namespaceUID)',

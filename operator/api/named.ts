@@ -3,9 +3,15 @@
  * an entry that it does not have.
  */
 
-/** The end of each message about values that field managers may have merged. */
-export const takeOver = (lacking: 'this entry' | 'one of them') =>
-  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: docs/gitops.md shows how to take it over`;
+/**
+ * The end of each message about values that field managers may have merged. Only the API server adds it: a manifest alone, such
+ * as a file that `kubectl doorplate check` reads, has no merged values.
+ */
+export const takeOver = (lacking: 'this entry' | 'one of them'): Merged => ({
+  merged:
+    `. If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: ` +
+    'docs/gitops.md shows how to take it over',
+});
 
 /** Control and format characters (such as right-to-left overrides) and line ends: no message repeats them. */
 const unprintable = String.raw`[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]`;
@@ -14,7 +20,7 @@ const unprintable = String.raw`[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]`;
 export interface Named<T> {
   /** A CEL expression over `self`, as `messageExpression` takes it. */
   readonly cel: string;
-  /** The same in TypeScript. */
+  /** The same in TypeScript, without {@link takeOver}. */
   readonly text: (value: T) => string;
 }
 
@@ -23,8 +29,12 @@ export interface Value<T> {
   readonly cel: string;
   readonly of: (value: T) => string | number | boolean;
 }
+/** A text about merged values, which the API server alone shows. */
+interface Merged {
+  readonly merged: string;
+}
 /** A message consists of fixed texts and values. */
-export type Piece<T> = string | Value<T>;
+export type Piece<T> = string | Value<T> | Merged;
 
 const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 /**
@@ -32,11 +42,14 @@ const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("
  * length. The cost of `format` depends on its fixed text alone.
  */
 const celOf = <T>(pieces: readonly Piece<T>[]) => {
-  const values = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : piece.cel));
-  return `${literal(pieces.map((piece) => (typeof piece === 'string' ? piece : '%s')).join(''))}.format([${values.join(', ')}])`;
+  const fixed = pieces.map((piece) => (typeof piece === 'string' ? piece : 'merged' in piece ? piece.merged : '%s'));
+  const values = pieces.flatMap((piece) => (typeof piece === 'object' && 'cel' in piece ? piece.cel : []));
+  return `${literal(fixed.join(''))}.format([${values.join(', ')}])`;
 };
 const textOf = <T>(pieces: readonly Piece<T>[], value: T) =>
-  pieces.map((piece) => (typeof piece === 'string' ? piece : String(piece.of(value)))).join('');
+  pieces
+    .map((piece) => (typeof piece === 'string' ? piece : 'merged' in piece ? '' : String(piece.of(value))))
+    .join('');
 
 /** Whether users' texts can be shown. */
 const celPrintable = (texts: readonly Value<never>[]) =>

@@ -41,7 +41,8 @@ function atLeast(longer: CountedWindow, shorter: CountedWindow, named: boolean):
         {cel: `self.${more}`, of: (limits) => limits[more]!},
         `) must be at least ${fewer} (`,
         {cel: `self.${fewer}`, of: (limits) => limits[fewer]!},
-        `): fewer would be used up within ${shorter.text}. ${takeOver('one of them')}`,
+        `): fewer would be used up within ${shorter.text}`,
+        takeOver('one of them'),
       ]),
     }),
   };
@@ -73,7 +74,7 @@ const customDomains = checked(
         {cel: 'self.maxHostnamesPerProject', of: (c) => c.maxHostnamesPerProject},
         ') must be at least 1 where custom domains are allowed, and 0 where they are not, and allowed is ',
         {cel: 'self.allowed', of: (c) => c.allowed},
-        `. ${takeOver('one of them')}`,
+        takeOver('one of them'),
       ]),
     },
   ],

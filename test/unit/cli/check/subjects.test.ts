@@ -20,6 +20,18 @@ test('So is each of a file', () => {
   expect(() => subjectsIn([{file: 'a.yaml', text}], 'acme')).toThrow(/; write ☺\.example as xn--74h\.example, /);
 });
 
+test('A refusal of a file blames no other field manager: the file alone is read', () => {
+  const text = JSON.stringify({
+    apiVersion: 'doorplate.dev/v1alpha1',
+    kind: 'CustomDomain',
+    metadata: {name: 'docs'},
+    spec: {projectRef: {name: 'docs'}, primary: 'docs.example.com', redirects: [{from: 'docs.example.com'}]},
+  });
+  expect(() => subjectsIn([{file: 'a.yaml', text}], 'acme')).toThrow(
+    /: the redirect from docs\.example\.com must not come from the primary: give another hostname, or leave the redirect out$/,
+  );
+});
+
 test('One without an ASCII form has none named', () => {
   expect(() => withHostnames(['👨‍👩‍👧.la'], place)).toThrow(/; joined emoji have no ASCII form/);
 });
