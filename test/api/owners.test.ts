@@ -317,6 +317,10 @@ describe('A mark of a GitOps tool on what the API made', () => {
     await run(
       `${note} copied -n acme ${mark}=x && kubectl label customdomain copied -n acme app.kubernetes.io/instance=x`,
     );
+    const labels = {'kustomize.toolkit.fluxcd.io/name': 'x', 'applyset.kubernetes.io/part-of': 'x'};
+    const object = {...JSON.parse(manifest('copied')), metadata: {name: 'copied', namespace: 'acme', labels}};
+    delete object.spec;
+    await run(`kubectl apply --server-side -f - <<< '${JSON.stringify(object)}'`);
     expect((await add('copied', 'new')).status).toBe(201);
     expect((await ask('/copied/domains')).body.managedBy).toBeNull();
     expect(await run('kubectl doorplate release copied -n acme')).toBe(
@@ -532,6 +536,8 @@ describe('kubectl doorplate release', () => {
 
 test('After a restore by docs/backup.md customers change by the API what they made there, and nothing else', async () => {
   await made('restored');
+  // A person's copy of a mark, which kubectl apply owns after the restore.
+  await run('kubectl label customdomain restored -n acme kustomize.toolkit.fluxcd.io/name=x');
   await world.key('acme', 'saved');
   await world.project('acme', 'in-git');
   await run(applying('in-git', 'kustomize-controller'));

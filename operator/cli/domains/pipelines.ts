@@ -1,11 +1,11 @@
 /** GitOps tools keep a copy of an object, and are known by their marks and field managers. These tools write the object again. */
-import {formerOwners, ownersOf} from '../../http/store/managers.ts';
+import {formerOwners, ownersOf, ownsMark} from '../../http/store/managers.ts';
 import {type Mark, marks, toolOf} from '../../http/store/marks.ts';
 import type {KubeObject} from '../../kube/objects.ts';
 
 /**
  * Why handing the object back has no lasting effect, and what to do first; undefined if no tool writes it. `isTakenOut`: the object was
- * taken out of its tool, so that its field owners do not count. Marks always count, because they can be removed.
+ * taken out of its tool, so that its field owners do not count. Marks of the tool always count, because they can be removed.
  */
 export function writtenAgainBy(object: KubeObject, {isTakenOut = false} = {}): string | undefined {
   const {kind, metadata} = object;
@@ -29,5 +29,4 @@ export function writtenAgainBy(object: KubeObject, {isTakenOut = false} = {}): s
 }
 
 const isMarked = (object: KubeObject, mark: Mark): boolean =>
-  object.metadata[mark.in]?.[mark.name] !== undefined &&
-  (mark.writer === undefined || ownersOf(object).some(({manager = ''}) => manager.startsWith(mark.writer!)));
+  object.metadata[mark.in]?.[mark.name] !== undefined && ownersOf(object).some((entry) => ownsMark(entry, mark));

@@ -5,7 +5,7 @@
 import {stopAnnotation} from '../../api/custom-domain.ts';
 import type {HasMeta, ManagedFieldsEntry} from '../../kube/objects.ts';
 import {Problem} from '../problems.ts';
-import {marks} from './marks.ts';
+import {type Mark, marks, toolOf} from './marks.ts';
 
 /** The API's field manager. */
 export const apiFieldManager = 'doorplate-api';
@@ -38,10 +38,18 @@ const ownsSpec = (entry: ManagedFieldsEntry): boolean => !entry.subresource && '
 const ownsMeta = (entry: ManagedFieldsEntry, kind: 'labels' | 'annotations', name: string): boolean =>
   setOf(entry)['f:metadata']?.[`f:${kind}`]?.[`f:${name}`] !== undefined;
 const ownsStop = (entry: ManagedFieldsEntry): boolean => ownsMeta(entry, 'annotations', stopAnnotation);
-/** Whether the entry is a tool's, by a mark that the tool itself put on the object. A person's copy of the mark does not count. */
-const ownsMark = (entry: ManagedFieldsEntry): boolean =>
-  !keepsNoCopy(entry) &&
-  marks.some((mark) => ownsMeta(entry, mark.in, mark.name) && (entry.manager ?? '').startsWith(mark.writer ?? ''));
+/** Whether the entry is of a mark's tool. */
+const isOfTool = (entry: ManagedFieldsEntry, {tool, applier}: Mark): boolean =>
+  applier === undefined
+    ? toolOf(entry.manager ?? '') === tool
+    : (entry.manager ?? '').startsWith(applier) && entry.operation === 'Apply' && ownsSpec(entry);
+
+/**
+ * Whether a mark counts because of the entry: the tool itself owns the mark or fields of the spec. A mark that a person, kubectl or a
+ * restore wrote does not count.
+ */
+export const ownsMark = (entry: ManagedFieldsEntry, mark: Mark): boolean =>
+  isOfTool(entry, mark) && (ownsMeta(entry, mark.in, mark.name) || ownsSpec(entry));
 
 const namesOf = (entries: readonly ManagedFieldsEntry[]): string[] => [
   ...new Set(entries.map(({manager}) => manager ?? 'unknown')),
@@ -70,7 +78,9 @@ export function otherManagers(managedFields: readonly ManagedFieldsEntry[]): str
   const visits = new Set(visitsOf(managedFields));
   return namesOf(
     managedFields.filter(
-      (entry) => (!ours.has(entry.manager) && ownsSpec(entry) && !visits.has(entry)) || ownsMark(entry),
+      (entry) =>
+        (!ours.has(entry.manager) && ownsSpec(entry) && !visits.has(entry)) ||
+        marks.some((mark) => ownsMark(entry, mark)),
     ),
   );
 }

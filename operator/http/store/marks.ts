@@ -5,20 +5,20 @@ export interface Mark {
   tool: string;
   in: 'labels' | 'annotations';
   name: string;
-  /** Start of the field manager's name, if other tools use the mark, too. */
-  writer?: string;
+  /** Start of the field manager's name, if the tool is known only by a server-side apply of the spec. */
+  applier?: string;
 }
 
 export const marks: readonly Mark[] = [
   {tool: 'Argo CD', in: 'annotations', name: 'argocd.argoproj.io/tracking-id'},
   {tool: 'Argo CD', in: 'labels', name: 'argocd.argoproj.io/instance'},
-  {tool: 'Argo CD', in: 'labels', name: 'app.kubernetes.io/instance', writer: 'argocd'},
+  {tool: 'Argo CD', in: 'labels', name: 'app.kubernetes.io/instance'},
   {tool: 'Flux', in: 'labels', name: 'kustomize.toolkit.fluxcd.io/name'},
   {tool: 'Flux', in: 'labels', name: 'helm.toolkit.fluxcd.io/name'},
   {tool: 'Helm', in: 'annotations', name: 'meta.helm.sh/release-name'},
   {tool: 'kapp', in: 'labels', name: 'kapp.k14s.io/app'},
   {tool: 'Rancher Fleet', in: 'annotations', name: 'objectset.rio.cattle.io/id'},
-  {tool: 'kubectl apply --prune', in: 'labels', name: 'applyset.kubernetes.io/part-of'},
+  {tool: 'kubectl apply --prune', in: 'labels', name: 'applyset.kubernetes.io/part-of', applier: 'kubectl'},
 ];
 
 const managers: readonly [RegExp, string][] = [

@@ -32,6 +32,13 @@ const domain = (manager: string, metadata: object = {}): CustomDomain => ({
   spec: {projectRef: {name: 'docs'}, primary: 'docs.example.com'},
 });
 
+const mark = 'kustomize.toolkit.fluxcd.io/name';
+/** An object of `kubectl apply` with Flux's mark, which another manager owns. */
+const marked = (manager: string): CustomDomain => {
+  const marking = owner(manager, {'f:metadata': {'f:labels': {[`f:${mark}`]: {}}}});
+  return domain('x', {labels: {[mark]: 'x'}, managedFields: [owner('kubectl-client-side-apply'), marking]});
+};
+
 interface Fake {
   /** The versions of each object, one for each read; the last one stays. */
   versions?: Record<string, (CustomDomain | undefined)[]>;
@@ -95,7 +102,11 @@ describe('An object that is written while it is handed back', () => {
     ['another object of that name is there', domain(apply, {uid: 'two'}), /it was deleted, and another one created/],
     ['it is gone', undefined, /is not in the cluster\.$/],
     ['Argo CD wrote it', domain('argocd-controller'), /Argo CD will write it again/],
-    ['Flux marked it', domain(apply, {labels: {'kustomize.toolkit.fluxcd.io/name': 'x'}}), /Flux will write it again/],
+    [
+      'Flux marked it',
+      marked('kustomize-controller'),
+      /Flux will write it again \(kustomize\.toolkit\.fluxcd\.io\/name\)/,
+    ],
   ])('is left alone if then %s', async (_, newest, says) => {
     const versions = {docs: [domain(apply), newest]};
     const {code, told, written} = await released('docs', {versions, refusals: [conflict]});
@@ -110,6 +121,10 @@ describe('An object that is written while it is handed back', () => {
       written: [],
     });
   });
+});
+
+test.each(['kubectl-label', 'kubectl', apply])('A mark that %s owns keeps no object', async (manager) => {
+  expect(await released('docs', {versions: {docs: [marked(manager)]}})).toMatchObject({code: 0});
 });
 
 const both = () => ({docs: [domain(apply)], other: [domain(apply, {name: 'other'})]});

@@ -59,7 +59,7 @@ describe('A mark of a GitOps tool', () => {
     ['argocd-controller', 'argocd.argoproj.io/instance'],
     ['argocd-controller', 'app.kubernetes.io/instance'],
     ['kustomize-controller', 'kustomize.toolkit.fluxcd.io/name'],
-    ['kubectl-client-side-apply', 'helm.toolkit.fluxcd.io/name'],
+    ['helm-controller', 'helm.toolkit.fluxcd.io/name'],
   ])('that %s owns, %s, is an owner', (manager, name) => {
     expect(otherManagers([api, marked(manager, name)])).toEqual([manager]);
   });
@@ -67,6 +67,9 @@ describe('A mark of a GitOps tool', () => {
   test.each([
     ['kubectl-label', 'argocd.argoproj.io/instance'],
     ['kubectl-edit', 'kustomize.toolkit.fluxcd.io/name'],
+    ['kubectl-client-side-apply', 'helm.toolkit.fluxcd.io/name'],
+    ['kubectl', 'kustomize.toolkit.fluxcd.io/name'],
+    ['kubectl', 'applyset.kubernetes.io/part-of'],
     ['helm', 'app.kubernetes.io/instance'],
     ['kustomize-controller', 'team'],
   ])('that %s owns, %s, is none', (manager, name) => {
