@@ -84,11 +84,12 @@ const to: Value<{first: SpecRedirect}> = {cel: 'l[0].to', of: ({first}) => first
 const namedRedirects = (
   fault: RedirectFault,
   pieces: readonly Piece<Fault<SpecRedirect>>[],
+  lacking: Parameters<typeof takeOver>[0] = 'this entry',
   texts: readonly Value<SpecRedirect>[] = [{cel: 'r.from', of: (r) => r.from}],
 ) =>
   namedEntries<SpecShape, SpecRedirect>(
     {list: {cel: 'self.redirects', of: (self) => self.redirects ?? []}, fault, texts},
-    [...pieces, takeOver('this entry')],
+    [...pieces, takeOver(lacking)],
   );
 
 const fromPrimary: RedirectFault = {
@@ -106,12 +107,13 @@ const repeated: RedirectFault = {
 };
 const unfolded: RedirectFault = {cel: `${celFold('r.from')} != r.from`, of: (r) => fold(r.from) !== r.from};
 
-const namedRepeated = namedRedirects(repeated, [
-  'the redirect from ',
-  from,
-  more,
-  ' repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once',
-]);
+/** The rule about repeated hostnames leaves so many names to the rule about spellings: its message would cost too much. */
+const manyUnfolded = `self.redirects.filter(r, ${unfolded.cel}).size() > ${mostUnfolded}`;
+const hasManyUnfolded = (s: SpecShape) => (s.redirects ?? []).filter((r) => unfolded.of(r, s)).length > mostUnfolded;
+
+const sameHostname =
+  ' and another redirect are the same hostname (case and a trailing dot make no difference): a hostname may redirect only once';
+const namedRepeated = namedRedirects(repeated, ['the redirect from ', from, sameHostname], 'one of them');
 
 const spec = checked(specShape, [
   {
@@ -139,6 +141,7 @@ const spec = checked(specShape, [
         to,
         ': write the primary, or leave `to` out',
       ],
+      'this entry',
       [
         {cel: 'r.from', of: (r) => r.from},
         {cel: 'r.to', of: (r) => r.to!},
@@ -146,8 +149,8 @@ const spec = checked(specShape, [
     ),
   },
   {
-    cel: `!has(self.redirects) || self.redirects.filter(r, ${unfolded.cel}).size() <= ${mostUnfolded}`,
-    holds: (s) => (s.redirects ?? []).filter((r) => unfolded.of(r, s)).length <= mostUnfolded,
+    cel: `!has(self.redirects) || !(${manyUnfolded})`,
+    holds: (s) => !hasManyUnfolded(s),
     message:
       `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot: write the ` +
       'others in lower case, without it',
@@ -164,9 +167,10 @@ const spec = checked(specShape, [
     // comparisons would exceed the API server's limit (CEL's cost limit for a call), 50 x 500 do not. The folded list is bound by a list of
     // one, so that each name is folded once.
     cel:
-      `!has(self.redirects) || [self.redirects.map(r, ${celFold('r.from')})].all(l, ` +
+      `!has(self.redirects) || ${manyUnfolded} || [self.redirects.map(r, ${celFold('r.from')})].all(l, ` +
       `self.redirects.all(r, r.from == ${celFold('r.from')} || [${celFold('r.from')}].all(a, l.exists_one(b, a == b))))`,
-    holds: (s) => new Set(s.redirects?.map((r) => fold(r.from))).size === (s.redirects?.length ?? 0),
+    holds: (s) =>
+      hasManyUnfolded(s) || new Set(s.redirects?.map((r) => fold(r.from))).size === (s.redirects?.length ?? 0),
     message: 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one',
     named: {
       cel: `[self.redirects.map(r, ${celFold('r.from')})].map(folded, ${namedRepeated.cel})[0]`,

@@ -30,7 +30,8 @@ const fromPrimary = (source: string) =>
 const toOther = (source: string, to: string) =>
   `the redirect from ${source} must go to the primary, not to ${to}: write the primary, or leave \`to\` out. ${takeOver()}`;
 const twice = (source: string) =>
-  `the redirect from ${source} repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once. ${takeOver()}`;
+  `the redirect from ${source} and another redirect are the same hostname (case and a trailing dot make no difference): ` +
+  `a hostname may redirect only once. ${takeOver('one of them')}`;
 const unfolded = (count: number, source: string) =>
   `at most 50 redirects may be written with capitals or with a trailing dot, and ${count} are, such as ${source}: ` +
   `write the others in lower case, without it. ${takeOver()}`;
@@ -105,6 +106,8 @@ const projectRef = {name: 'docs'};
 const primary = 'main.example.com';
 const sources = (n: number, suffix = '.example.com') =>
   Array.from({length: n}, (_, i) => ({from: `n${String(i).padStart(3, '0')}${suffix}`}));
+/** 500 names of 253 characters. */
+const longSources = sources(500, `.${name253.slice(5)}`);
 const row = (name: string, spec: unknown, refusedAt?: string, message?: string): Row => ({
   name,
   spec,
@@ -270,7 +273,22 @@ export const customDomains: Row[] = [
       ...sources(50, `.${name253.slice(5)}`).map(({from}) => ({from: from.toUpperCase()})),
     ],
     'spec',
-    twice(`${sources(1, `.${name253.slice(5)}`)[0]!.from.toUpperCase()} (and 49 more)`),
+    twice(longSources[0]!.from.toUpperCase()),
+  ),
+  redirects(
+    'redirects: one in three spellings, none of them in lower case',
+    [{from: 'OLD.example.com'}, {from: 'Old.example.com'}, {from: 'old.example.com.'}],
+    'spec',
+    twice('OLD.example.com'),
+  ),
+  // The rule about repeated hostnames leaves them to the rule about spellings: its message would cost too much.
+  ...[51, 75, 100, 250].map((count) =>
+    redirects(
+      `redirects: 500 of the longest names, ${count} of them repeated with a dot`,
+      [...longSources.slice(0, 500 - count), ...longSources.slice(0, count).map(({from}) => ({from: `${from}.`}))],
+      'spec',
+      unfolded(count, `${longSources[0]!.from}.`),
+    ),
   ),
   // A template leaves null.
   redirects('redirects: null', null),

@@ -120,8 +120,8 @@ const situations: Situation[] = [
     other: {...base, redirects: [{from: 'Old.example.com'}]},
     next: {...base, redirects: [old]},
     refused:
-      'the redirect from Old.example.com repeats a hostname (case and a trailing dot make no difference): a hostname may redirect only once. ' +
-      takeOver('this entry'),
+      'the redirect from Old.example.com and another redirect are the same hostname (case and a trailing dot make no difference): ' +
+      `a hostname may redirect only once. ${takeOver('one of them')}`,
     forced: true,
     patch: [
       {op: 'test', path: '/spec/redirects/0/from', value: 'Old.example.com'},
