@@ -322,6 +322,14 @@ test('A refusal repeats no control characters that somebody wrote', async () => 
   expect([status, message]).toEqual([422, expect.stringMatching(/: name either the account or the namespaceUID$/)]);
 });
 
+test('A refusal of many repeated hostnames of the greatest length has no CEL source', async () => {
+  const long = many(425, `.${Array(4).fill('a'.repeat(60)).join('.')}`);
+  const redirects = [...long, ...long.slice(0, 75).map(({from}) => ({from: `${from}.`}))];
+  const {status, message} = await apply('git', customDomains as Resource, 'many', {...base, redirects});
+  expect([status, message]).toEqual([422, expect.stringContaining('and 75 are, such as n0.')]);
+  expect(message).not.toMatch(/failed rule|self\./);
+});
+
 test('An atomic list is taken over by a forced apply', async () => {
   const [one, two] = ['a', 'b'].map((digit) => ({sha256: digit.repeat(64)}));
   await apply('other', apiKeys as Resource, 'ci', {hashes: [one], scopes: ['a:b']});
