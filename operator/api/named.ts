@@ -71,7 +71,7 @@ export interface Entries<T, E> {
   readonly list: Omit<Value<T>, 'of'> & {readonly of: (value: T) => readonly E[]};
   /** Whether an entry is at fault, which CEL calls `r`. */
   readonly fault: {readonly cel: string; readonly of: (entry: E, value: T) => boolean};
-  /** The values in the message that users wrote, in CEL over `r`. Entries in which one of them is not printable do not count. */
+  /** The values in the message that users wrote, in CEL over `r`. Skips entries with a text that is not printable. */
   readonly texts: readonly Value<E>[];
 }
 

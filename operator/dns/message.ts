@@ -258,7 +258,7 @@ const hintSizes = new Map([
 
 /**
  * Reads an HTTPS record (RFC 9460, 2.2): priority, uncompressed TargetName, parameters (key, length, value). Undefined if that is
- * malformed: the record exists all the same.
+ * malformed: the record still exists.
  */
 function httpsData(data: Buffer): HttpsData | undefined {
   try {

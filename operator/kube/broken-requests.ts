@@ -6,7 +6,7 @@ import {maxHeaderSize, STATUS_CODES} from 'node:http';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 
-/** What is wrong, and what to do, for the client. */
+/** The fault and its remedy, as the client reads them. */
 export interface BrokenRequest {
   status: 400 | 408 | 413 | 431;
   detail: string;

@@ -40,7 +40,7 @@ interface Situation {
   refused?: string;
   /** Git's apply is accepted, but this is the spec. */
   stays?: object;
-  /** Whether a forced apply is refused in the same way. If not, that is the way to take over. */
+  /** Whether a forced apply is refused in the same way. Otherwise a forced apply takes the entry over. */
   forced?: true;
   patch?: Patch;
   /** The spec in the end. */
@@ -212,7 +212,7 @@ const apply = (manager: string, resource: Resource, name: string, spec: object, 
 const change = (manager: string, resource: Resource, name: string, body: Patch) =>
   send('PATCH', resource, {name, contentType: 'application/json-patch+json', query: {fieldManager: manager}, body});
 
-/** Brings about what somebody else wrote: the statuses of the requests. */
+/** Applies the other manager's write: the statuses of the requests. */
 async function prepare({before, edit, other}: Situation, resource: Resource, name: string): Promise<number[]> {
   if (Object.keys(before).length === 0) {
     const body = {apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name}, spec: edit![0]!.value};
@@ -225,7 +225,7 @@ async function prepare({before, edit, other}: Situation, resource: Resource, nam
   return answers.map(({status}) => status);
 }
 
-/** Git's apply, and the same forced if that makes no difference: the refusal, if the message has it, or the spec. */
+/** Result of Git's apply: the refusal, or the spec. Tries the forced apply as well if it makes no difference. */
 async function applied(
   {next, forced, refused}: Situation,
   resource: Resource,
@@ -338,5 +338,5 @@ test('An atomic list is taken over by a forced apply', async () => {
   expect((await apply('git', apiKeys as Resource, 'ci', spec, true)).spec).toEqual(spec);
 });
 
-/** A patch as the page has it. */
+/** The text of a patch on the page. */
 const shown = (patch: Patch | undefined): string => (patch ? `\`${JSON.stringify(patch)}\`` : '--force-conflicts');

@@ -62,7 +62,7 @@ interface ToRelease {
   found?: Released;
 }
 
-/** The objects of a backup that the API could change then. Says which others stay as they are. Throws CommandError. */
+/** The objects of a backup that the API could change then. Reports the objects that it skips. Throws CommandError. */
 async function saved(file: string, {read, tell}: Call<ReleaseOptions>): Promise<ToRelease[]> {
   const [{text = ''} = {}] = await textsOf([file], read);
   const objects = objectsIn(file, text).filter(({kind}) => kindOf(kind) !== undefined);

@@ -107,7 +107,7 @@ export function contestClaim(host: Owned): Outcome | undefined {
  * not published, ms: the second object may still be applied. A check that was requested is answered at once.
  */
 const commitMs = 2000;
-/** For so long a hostname counts as new, ms. Only that may be half of a commit. */
+/** Age up to which a hostname may be part of a commit that is still being applied, ms. */
 const newMs = 60_000;
 
 const provenButAttached = ({hostname}: Owned): string => `${hostname} has the right record, but it is attached`;

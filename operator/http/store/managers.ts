@@ -93,7 +93,7 @@ export const otherManager = (managedFields: readonly ManagedFieldsEntry[]): stri
 export const formerOwners = (managedFields: readonly ManagedFieldsEntry[]): string[] =>
   namesOf(managedFields.filter((entry) => entry.manager !== apiFieldManager && ownsSpec(entry)));
 
-/** The owners of the annotation `doorplate.dev/stop`: `others` beside the API, and those of them that would write it again (`keepCopy`). */
+/** The owners of the annotation `doorplate.dev/stop`: the managers beside the API, and the managers that would write it again. */
 export function stopOwners(managedFields: readonly ManagedFieldsEntry[]): {
   isApis: boolean;
   others: string[];

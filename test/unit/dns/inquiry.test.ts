@@ -91,7 +91,7 @@ describe('An inquiry', () => {
     const options = optionsOf(dns);
     const rules = {...options.rules, edgeAddresses: ['192.0.2.1']};
     const question = {hostname: apex, target, token: 'token', owned: true as const};
-    // An hour for all of it: the limit of these questions alone ends the check.
+    // The whole check has an hour: only the limit of these questions can end it.
     const verdict = await check({...options, rules}, question, true, inquire({totalMs: 3_600_000}));
     expect(verdict).toMatchObject({kind: 'Proven', by: 'TXT', browsersGo: 'Unknown', caa: {kind: 'Allowed'}});
   });
