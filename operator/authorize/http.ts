@@ -51,7 +51,7 @@ export function authorizeServer({
       void answer(authorizer, isTrusted, request, response);
     },
   );
-  // An expectation is passed over, as the API does: Node's own answer has no body.
+  // The server ignores an expectation, like the API: Node's own answer has no body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   answerBrokenRequests(server, (broken) => brokenProblem(broken, (address) => authorizer.headersFor(address)));
   return {

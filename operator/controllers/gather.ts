@@ -214,7 +214,7 @@ const hasGivenUp = ({phase, reason}: HostStatus): boolean =>
 
 /**
  * Whether the owner of a hostname will not serve it by itself. It was accepted and verified when it became the owner, so a refusal
- * published until then is outdated. That, or a refusal that passes, is ignored for the grace period from then on.
+ * published until then is outdated. For the grace period from then on, an outdated refusal and a refusal that passes do not count.
  */
 function isBlocked(
   entry: HostStatus,

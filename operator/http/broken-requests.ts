@@ -12,7 +12,7 @@ const byStatus: Record<BrokenRequest['status'], ProblemName> = {
   431: 'headers-too-large',
 };
 
-/** A problem with the headers of every answer. No caller is known, so the limit is that of the address. */
+/** A problem with the headers of every answer. The caller is unknown: the headers show the limit of the address. */
 export function brokenProblem(
   {status, detail, address}: BrokenRequest,
   limitHeaders: (address: string) => HeaderValues,

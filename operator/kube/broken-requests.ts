@@ -49,7 +49,7 @@ const connectFault = {
  *   in the body of a request                     the answer, or only the end if that request's own answer has begun
  */
 export function answerBrokenRequests(server: Server, answerTo: (broken: BrokenRequest) => BrokenAnswer): void {
-  /** The requests of each connection that are not over, the newest last. */
+  /** Requests in progress on each connection, the newest last. */
   const current = new WeakMap<Socket, RequestInProgress[]>();
   const handled = new WeakSet<Socket>();
   const under = (socket: Socket): RequestInProgress[] => (current.get(socket) ?? []).filter((each) => !isOver(each));
@@ -125,7 +125,7 @@ function faultOf(
         detail: 'This server answers HTTP/1.1, and not HTTP/2 without TLS. Send the request by HTTP/1.1.',
       };
     default:
-      // llhttp's reason is one of its constants, so nothing of the request is in it.
+      // The reason is a constant of llhttp. It contains no text of the request.
       return {
         status: 400,
         detail:
@@ -137,12 +137,12 @@ function faultOf(
 
 const kib = (bytes: number): string => `${bytes / 1024} KiB`;
 
-/** Node.js keeps the option at the server; its types do not say so. */
+/** Node.js keeps the option at the server; @types/node lacks the property. */
 const headerLimitOf = (server: Server & {maxHeaderSize?: number}): number => server.maxHeaderSize ?? maxHeaderSize;
 
 /**
- * What is wrong with the header `Host`: HTTP/1.1 requires exactly one (RFC 9112, 3.2). With two, a proxy and a server could each believe
- * another one. For servers with `requireHostHeader: false`, because Node's own answer has no body.
+ * What is wrong with the header `Host`: HTTP/1.1 requires exactly one (RFC 9112, 3.2). If there are two, a proxy and a server can read
+ * different ones. For servers with `requireHostHeader: false`, because Node's own answer has no body.
  */
 export function hostFault({
   headersDistinct,

@@ -3,7 +3,7 @@ const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 const httpDate = /^[A-Z][a-z]{2,8}, .* GMT$/;
 
 /**
- * The seconds that a `Retry-After` header asks to wait: it has a number, or a date (RFC 9110, 10.2.3). A date that has passed is 0. Returns
+ * The seconds that a `Retry-After` header asks to wait: it has a number, or a date (RFC 9110, 10.2.3). A past date counts as 0. Returns
  * undefined if there is no header, or if it has neither form.
  */
 export function secondsToWait(header: string | null | undefined, nowMs = Date.now()): number | undefined {

@@ -996,7 +996,7 @@ test('A hostname that is Live and is put behind a CDN is served on, and told so'
   expect(verdict).toMatchObject({caa: {kind: 'Allowed'}});
 });
 
-/** Where a Live hostname stands after a check. */
+/** Status of a Live hostname after a check. */
 const statusAt = async (hostname: string, mode?: 'RecursiveOnly') => {
   const live = settled(world({primary: hostname, facts: {[hostname]: served()}}));
   const verdict = await check({...options, ...(mode && {mode})}, {...about(hostname), owned: true}, false);
@@ -1004,18 +1004,21 @@ const statusAt = async (hostname: string, mode?: 'RecursiveOnly') => {
 };
 
 describe('An HTTPS record at an apex', () => {
-  test.each([undefined, 'RecursiveOnly'] as const)('of a former host is told to a Live hostname (%s)', async (mode) => {
-    const host = await statusAt('formerhttps.test', mode);
-    given.add(host?.reason ?? '');
-    expect(host).toMatchObject({
-      phase: 'Live',
-      reason: 'HTTPSRecordElsewhere',
-      message:
-        'formerhttps.test is served over TLS. Its HTTPS record leads browsers elsewhere. ' +
-        'Delete that record; these browsers then reach this platform.',
-    });
-  });
-  test('that leads to a name elsewhere is told', async () => {
+  test.each([undefined, 'RecursiveOnly'] as const)(
+    'of a former host is reported by a Live hostname (%s)',
+    async (mode) => {
+      const host = await statusAt('formerhttps.test', mode);
+      given.add(host?.reason ?? '');
+      expect(host).toMatchObject({
+        phase: 'Live',
+        reason: 'HTTPSRecordElsewhere',
+        message:
+          'formerhttps.test is served over TLS. Its HTTPS record leads browsers elsewhere. ' +
+          'Delete that record; these browsers then reach this platform.',
+      });
+    },
+  );
+  test('that leads to a name elsewhere is reported', async () => {
     expect(await statusAt('aliashttps.test')).toMatchObject({phase: 'Live', reason: 'HTTPSRecordElsewhere'});
   });
   test.each([

@@ -1,6 +1,6 @@
 /**
  * HTTPS records (RFC 9460) beside the addresses that verify a name. Browsers follow an HTTPS record first (RFC 9460, 3), so one that a
- * former host has left leads them there. The certificate authority reads addresses alone: the certificate does not show it.
+ * former host has left leads them there. The certificate authority reads addresses only and issues the certificate.
  */
 import type {Hostname} from '../hostnames/hostname.ts';
 import {within} from '../hostnames/hostname.ts';

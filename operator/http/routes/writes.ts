@@ -118,7 +118,7 @@ async function carryOut(
   return done;
 }
 
-/** As answers and records have it: absent if nothing was taken over. */
+/** The property `tookOver` of answers and audit records. Absent if nothing was taken over. */
 const tookOverOf = ({tookOver}: DomainsChanged): Pick<HostView, 'tookOver'> =>
   tookOver.length > 0 ? {tookOver: [...tookOver]} : {};
 

@@ -52,7 +52,7 @@ export type DomainsChange = (now: DomainsOf | undefined, status?: CustomDomain['
 
 /**
  * `before`: the CustomDomain that was changed, undefined if there was none. `tookOver`: its fields that a person had set past the API, and
- * that the API owns since. `formerOwners`: the field managers of all that was taken over, for the log.
+ * that the API owns since. `formerOwners`: field managers of these fields, for the log.
  */
 export interface DomainsChanged {
   before: CustomDomain | undefined;

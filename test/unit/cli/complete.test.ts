@@ -35,26 +35,24 @@ async function offered(line: string, world = standing): Promise<string[]> {
     .map((each) => each.split('\t')[0]!);
 }
 
+const commands = [
+  'status',
+  'records',
+  'verify',
+  'reissue',
+  'why',
+  'check',
+  'key',
+  'policy',
+  'adopt',
+  'claims',
+  'release',
+  'usage',
+];
+
 describe('The tab key', () => {
   test.each<[string, string[]]>([
-    [
-      '',
-      [
-        'status',
-        'records',
-        'verify',
-        'reissue',
-        'why',
-        'check',
-        'key',
-        'policy',
-        'adopt',
-        'claims',
-        'release',
-        'usage',
-        ':4',
-      ],
-    ],
+    ['', [...commands, ':4']],
     ['st', ['status', ':4']],
     ['key ', ['create', 'list', 'revoke', ':4']],
     ['key re', ['revoke', ':4']],
@@ -75,24 +73,7 @@ describe('The tab key', () => {
     ['check -f ', [':0']],
     ['policy audit ', [':0']],
     ['policy audit -o ', ['table', 'json', ':4']],
-    [
-      'nonsense ',
-      [
-        'status',
-        'records',
-        'verify',
-        'reissue',
-        'why',
-        'check',
-        'key',
-        'policy',
-        'adopt',
-        'claims',
-        'release',
-        'usage',
-        ':4',
-      ],
-    ],
+    ['nonsense ', [...commands, ':4']],
   ])('behind "%s" offers %j', async (line, expected) => {
     expect(await offered(line)).toEqual(expected);
   });

@@ -17,7 +17,7 @@ const asked = {
 
 /** A CAA record with these octets as its data. */
 const caa = (data: Buffer): packet.Answer => ({name: 'example.com', type: 'UNKNOWN_257' as 'NULL', ttl: 5, data});
-/** An HTTPS record with these octets as its data, in hexadecimal. */
+/** An HTTPS record with these bytes as its data, in hexadecimal. */
 const httpsRecord = (hex: string): packet.Answer => ({
   name: 'example.com',
   type: 'UNKNOWN_65' as 'NULL',

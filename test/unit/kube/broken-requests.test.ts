@@ -1,4 +1,4 @@
-/** What a server answers to bytes that are not a request, or too large for one. */
+/** Answers to bytes that are no HTTP request, and to requests beyond the limits. */
 import {createServer, type RequestListener, type Server, type ServerOptions} from 'node:http';
 import {connect, type AddressInfo, type Socket} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';

@@ -48,7 +48,7 @@ interface Fake {
   file?: object;
 }
 
-/** A fake that answers reads and writes as it is told. */
+/** A fake API server. The test chooses its answers to reads and writes. */
 async function released(words: string, {versions = {}, refusals = [], file}: Fake) {
   const written: unknown[] = [];
   const left = [...refusals];

@@ -1,4 +1,4 @@
-/** HTTPS records that lead browsers elsewhere, and how long a Live hostname is told so. test/dns asks real servers. */
+/** HTTPS records that lead browsers elsewhere, and the status of a Live hostname with such a record. test/dns asks real servers. */
 import {describe, expect, test} from '@jest/globals';
 import {httpsTargets, withHttps} from '../../../../operator/domain/verification/https-record.ts';
 import type {Finding, ProvenBy} from '../../../../operator/domain/verification/method.ts';
@@ -89,7 +89,7 @@ describe('A Live hostname whose HTTPS record leads elsewhere', () => {
   const told = (at: typeof start) => hostLines(decide(at))[0];
   const statuses = (at: typeof start) => conditionLines(decide(at)).map((line) => line.split('/')[0]);
 
-  test('stays Live and is told so, until the record is gone', () => {
+  test('stays Live and reports it, until the record is gone', () => {
     const first = after(start, {verdict: elsewhere});
     expect(told(first)).toBe(`${apex} Live HTTPSRecordElsewhere Nobody`);
     expect(entryOf(decide(first), apex)?.message).toBe(
@@ -103,7 +103,7 @@ describe('A Live hostname whose HTTPS record leads elsewhere', () => {
   test.each<[string, HostFacts['verdict']]>([
     ['the record cannot be asked for', {...proven, browsersGo: 'Unknown'}],
     ['no server answers', unknown],
-  ])('is told the same while %s', (_, verdict) => {
+  ])('keeps the report while %s', (_, verdict) => {
     const first = after(start, {verdict: elsewhere});
     expect(decide(after(first, {verdict})).status.hosts).toEqual(decide(first).status.hosts);
     expect(told(after(start, {verdict}))).toBe(`${apex} Live Serving Nobody`);
