@@ -1,5 +1,6 @@
 /** What went while nobody looked, and what was set otherwise meanwhile: the operator finds it when it starts. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {objectNameOf} from '../../operator/domain/hostnames/hostname.ts';
 import {certificates, ingresses} from '../../operator/resources/resources.ts';
 import {acmeRoot, audit, eventually, fetchEdge, install, kubectl, presented} from '../../cluster/cluster.ts';
 import {keyOf, operator, succeeded} from '../support/requests.ts';
@@ -99,8 +100,16 @@ describe('an operator that was away, and is started with platform.tls: Wildcard'
           ? leftBehind.includes(keyOf(e))
           : e.verb === 'patch' && e.objectRef?.resource === 'domainclaims' && hosts.includes(keyOf(e))),
     );
-    const kinds = writes.map((e) => e.objectRef?.resource);
-    expect(kinds.filter((kind, i) => kind !== kinds[i - 1])).toEqual(['ingresses', 'certificates', 'domainclaims']);
+    // Per hostname: the operator works on several hostnames at the same time. Those of `www` were in the tenant's namespace.
+    const written = hosts.map((host) => {
+      const keys = [host, `doorplate-system/${objectNameOf(uid, host)}`];
+      return writes.filter((e) => keys.includes(keyOf(e))).map((e) => e.objectRef?.resource);
+    });
+    expect(written.map((kinds) => kinds.filter((kind, i) => kind !== kinds[i - 1]))).toEqual([
+      ['domainclaims'],
+      ['ingresses', 'certificates', 'domainclaims'],
+      ['ingresses', 'certificates', 'domainclaims'],
+    ]);
     for (const host of hosts)
       await eventually(`${host} is served no more`, async () => (await fetchEdge(`https://${host}/`)).status === 404);
   });

@@ -94,6 +94,12 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
       'look for a rule of the edge that takes /.well-known/acme-challenge/.',
   ],
   [
+    // The texts of Boulder and Pebble. The CA has refused the challenge, and cert-manager has accepted it once more.
+    /(unable to|cannot) update challenge\b.*pending/i,
+    'Platform',
+    'The certificate authority had refused the challenge already, and cert-manager has not kept the reason: a fresh attempt shows it.',
+  ],
+  [
     /wrong status code '50[234]'/,
     'Platform',
     "The edge does not reach the solver's Pod: look for a NetworkPolicy in its namespace, and whether the Pod runs.",

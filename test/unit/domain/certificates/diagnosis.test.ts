@@ -64,6 +64,16 @@ describe('Who must act', () => {
       'quota',
     ],
     ['pods "cm-acme-http-solver-x" is forbidden: violates PodSecurity "restricted:latest"', 'Platform', 'admission'],
+    [
+      'Error accepting challenge: 400 urn:ietf:params:acme:error:malformed: Unable to update challenge :: authorization must be pending',
+      'Platform',
+      'a fresh attempt shows it',
+    ],
+    [
+      'Error accepting challenge: 400 urn:ietf:params:acme:error:malformed: Cannot update challenge with status invalid, only status pending.',
+      'Platform',
+      'has not kept the reason',
+    ],
     ["Waiting for HTTP-01 challenge propagation: wrong status code '504', expected '200'", 'Platform', 'NetworkPolicy'],
     [
       "Waiting for HTTP-01 challenge propagation: wrong status code '404', expected '200'",
