@@ -19,7 +19,7 @@ afterAll(async () => {
   await tenant?.remove();
 });
 
-/** On a slow machine cert-manager sometimes accepts a challenge twice, and then says that it is pending no more instead of the CA's reason. */
+/** On a slow machine cert-manager sometimes loses the reason of the CA (see `isLost` in failures.test.ts). */
 test('failures spend the budget of the hostname: its Certificate goes, the time is told, and then it is tried again by itself', async () => {
   const {hostname, mend} = await failingOrder(tenant);
   // Once more is allowed.
