@@ -105,7 +105,8 @@ describe('an operator that was away, and is started with platform.tls: Wildcard'
       const keys = [host, `doorplate-system/${objectNameOf(uid, host)}`];
       return writes.filter((e) => keys.includes(keyOf(e))).map((e) => e.objectRef?.resource);
     });
-    expect(written.map((kinds) => kinds.filter((kind, i) => kind !== kinds[i - 1]))).toEqual([
+    // By the last write of each kind: the order history may be written to a claim at any time.
+    expect(written.map((kinds) => [...new Set(kinds.toReversed())].toReversed())).toEqual([
       ['domainclaims'],
       ['ingresses', 'certificates', 'domainclaims'],
       ['ingresses', 'certificates', 'domainclaims'],
