@@ -5,9 +5,15 @@
 import {existsSync, statSync} from 'node:fs';
 import {dirname, join, normalize} from 'node:path/posix';
 
-/** Where a page stands on the site: `docs/api.md` at `api.md`, `README.md` of a folder at its `index.md`. */
+/**
+ * The address of a page on the site: `docs/api.md` at `api.md`, `README.md` of a folder at its `index.md`. Pages of the top folder are at
+ * `project/`: `SECURITY.md` and `docs/security.md` would differ only by case there.
+ */
 export const addressOf = (page: string): string =>
-  page.replace(/^docs\//, '').replace(/(^|\/)README\.md$/, '$1index.md');
+  page
+    .replace(/^docs\//, '')
+    .replace(/(^|\/)README\.md$/, '$1index.md')
+    .replace(/^[A-Z_]+\.md$/, (name) => `project/${name.toLowerCase().replaceAll('_', '-')}`);
 
 /** What a link of a page leads to. */
 export type Target =

@@ -57,7 +57,7 @@ export const sections: readonly Section[] = [
     pages: [['docs/page.md', 'The Domains page']],
   },
   {
-    text: 'How it is built',
+    text: 'Internals',
     pages: [
       ['docs/architecture.md', 'Architecture'],
       ['docs/rules.md', 'The rules that never bend'],
@@ -67,6 +67,21 @@ export const sections: readonly Section[] = [
       ['operator/limits/README.md', 'The limits'],
       ['cluster/README.md', 'The local cluster'],
       ['CONTRIBUTING.md', 'Working on it'],
+      ['docs/decisions/README.md', 'Decision records'],
+      ['docs/decisions/no-webhook.md', 'Decision: no webhook'],
+      ['docs/decisions/runtime-kit.md', 'Decision: own runtime kit'],
+      ['docs/decisions/default-hostnames.md', 'Decision: hash in default hostnames'],
+      ['docs/decisions/claims.md', 'Decision: a claim for each hostname'],
+      ['docs/decisions/one-image.md', 'Decision: one image'],
+    ],
+  },
+  {
+    text: 'Community',
+    pages: [
+      ['SUPPORT.md', 'Support'],
+      ['SECURITY.md', 'Security policy'],
+      ['ROADMAP.md', 'Roadmap'],
+      ['CODE_OF_CONDUCT.md', 'Code of conduct'],
     ],
   },
 ];

@@ -1,5 +1,5 @@
 /** What pages say that can be wrong: links, examples, names of commands, values and metrics. */
-import {readFileSync} from 'node:fs';
+import {globSync, readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path/posix';
 import {describe, expect, test} from '@jest/globals';
 import {parse, parseAllDocuments} from 'yaml';
@@ -31,7 +31,8 @@ describe('The site', () => {
   });
 
   test('has each of them at an address of its own', () => {
-    expect(new Set(listed.map(addressOf)).size).toBe(listed.length);
+    // Two addresses that differ only by case are one file on macOS and Windows.
+    expect(new Set(listed.map((path) => addressOf(path).toLowerCase())).size).toBe(listed.length);
   });
 });
 
@@ -217,6 +218,19 @@ describe('A name in a page', () => {
     expect(pages.flatMap((page) => codeOf(page).flatMap(metricsIn)).length).toBeGreaterThan(30);
     expect(wrongForUsers((code) => metricsIn(code).filter((name) => !isMetric(name)))).toEqual([]);
     expect(metricsIn('rate(doorplate_orders[1h])').filter((name) => !isMetric(name))).toEqual(['doorplate_orders']);
+  });
+});
+
+describe('An issue form', () => {
+  const forms = globSync('.github/ISSUE_TEMPLATE/*.yaml', {cwd: root});
+
+  test.each(forms)('%s has the fields that GitHub requires, and asks for commands that exist', (path) => {
+    const form = parse(text(path)) as {name: string; description: string; body: {type: string; id?: string}[]};
+    expect([form.name, form.description]).not.toContain(undefined);
+    const inputs = form.body.filter(({type}) => type !== 'markdown');
+    expect(inputs.length).toBeGreaterThan(2);
+    expect(new Set(inputs.map(({id}) => id)).size).toBe(inputs.length);
+    expect(codeOf({text: text(path)} as (typeof pages)[number]).flatMap(wrongCommands)).toEqual([]);
   });
 });
 
