@@ -10,6 +10,7 @@ export const sections: readonly Section[] = [
     text: 'The platform: install and run',
     pages: [
       ['README.md', 'What it is'],
+      ['examples/kind/README.md', 'Try it with kind'],
       ['docs/install.md', 'Install'],
       ['docs/first-domain.md', 'The first domain'],
       ['charts/doorplate/README.md', 'The chart'],
