@@ -8,11 +8,17 @@ scratch
 
 say "Namespaces and Services"
 apply <<'Y'
-{apiVersion: v1, kind: Namespace, metadata: {name: dns}}
+apiVersion: v1
+kind: Namespace
+metadata: {name: dns}
 ---
-{apiVersion: v1, kind: Namespace, metadata: {name: traefik}}
+apiVersion: v1
+kind: Namespace
+metadata: {name: traefik}
 ---
-{apiVersion: v1, kind: Namespace, metadata: {name: pebble}}
+apiVersion: v1
+kind: Namespace
+metadata: {name: pebble}
 ---
 apiVersion: v1
 kind: Service

@@ -51,17 +51,20 @@ retry 60 "the API server" kubectl get --raw /readyz
 
 # --- images. Each is built FROM its source, so that it has one platform, which `kind load` needs, and the name that the manifests use
 say "Images"
+# The builder of the Docker daemon itself: others do not see its images.
+BUILDX_BUILDER=$(docker context show)
+export BUILDX_BUILDER BUILDX_NO_DEFAULT_ATTESTATIONS=1
 images=()
 # image NAME [DOCKER-BUILD-ARGUMENT...]: builds the image; the Dockerfile is on stdin.
 image() {
   local name=$1
   shift
-  BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --tag "$name" "$@" - >/dev/null || die "docker build: $name"
+  docker build --quiet --tag "$name" "$@" - >/dev/null || die "docker build: $name"
   images+=("$name")
 }
 if [ -z "${DOORPLATE_IMAGE-}" ]; then
   DOORPLATE_IMAGE=localhost/doorplate:checkout
-  BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --tag "$DOORPLATE_IMAGE" "$ROOT" >/dev/null || die "docker build $ROOT"
+  docker build --quiet --tag "$DOORPLATE_IMAGE" "$ROOT" >/dev/null || die "docker build $ROOT"
 elif ! docker image inspect "$DOORPLATE_IMAGE" >/dev/null 2>&1; then
   docker pull --quiet "$DOORPLATE_IMAGE" >/dev/null || die "Docker neither has nor can pull the image $DOORPLATE_IMAGE"
 fi
