@@ -11,6 +11,7 @@ import type {RoleParts} from './roles/parts.ts';
 import {preflight} from './roles/preflight.ts';
 import {redirector} from './roles/redirector.ts';
 import {uninstall} from './roles/uninstall.ts';
+import {version} from './version.ts';
 
 /** What is started; or an exit code, of what is done already. */
 const roles: Record<string, (parts: RoleParts) => Manager | Promise<Manager | number>> = {
@@ -25,7 +26,7 @@ const roles: Record<string, (parts: RoleParts) => Manager | Promise<Manager | nu
   api: async (parts) => (await import('./roles/api.ts')).api(parts),
 };
 
-const usage = `usage: doorplate ROLE
+const usage = `usage: doorplate ROLE, or --version
 
   operator     watches Projects and CustomDomains, verifies, orders certificates, writes routes and status
   redirector   answers redirects: hostnames that redirect, and HTTP to HTTPS
@@ -43,6 +44,10 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   const [role = ''] = argv;
   if (role === '--help' || role === '-h' || role === 'help') {
     process.stdout.write(usage);
+    return 0;
+  }
+  if (role === '--version') {
+    process.stdout.write(`doorplate ${version}\n`);
     return 0;
   }
   const make = roles[role];
@@ -76,7 +81,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   };
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
-  log.info({node: process.version, pod: config.pod, namespace: config.namespace}, 'starting');
+  log.info({version, node: process.version, pod: config.pod, namespace: config.namespace}, 'starting');
   await manager.start();
   if (!stopping) log.info('ready');
   return undefined;

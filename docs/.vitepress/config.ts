@@ -38,9 +38,14 @@ function indentedBlocks(md: MarkdownRenderer): void {
   });
 }
 
+/** Where the site is on its server, such as `/doorplate`; empty at the root. */
+const base = `${process.env.DOCS_BASE ?? ''}/`;
+
 export default defineConfig({
   title: 'Doorplate',
   description: "Custom domains for a platform's customers, on Kubernetes",
+  base,
+  head: [['link', {rel: 'icon', href: `${base}icon.svg`}]],
   srcDir: '..',
   outDir: '../dist/docs',
   cacheDir: '../dist/.vitepress',
@@ -57,6 +62,7 @@ export default defineConfig({
     },
   },
   themeConfig: {
+    logo: '/icon.svg',
     search: {provider: 'local'},
     outline: [2, 3],
     sidebar: sections.map(({text, pages: of}) => ({
@@ -69,5 +75,6 @@ export default defineConfig({
   },
   buildEnd: ({outDir}) => {
     for (const file of linked) publish(file, {from: root, to: join(outDir, 'files')});
+    publish('icon.svg', {from: join(root, 'docs'), to: outDir});
   },
 });

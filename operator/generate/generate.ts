@@ -1,5 +1,6 @@
 /**
- * Writes `crds/` and the chart's copies from the schemas, and the pages of `docs/` that are made of tables in the source: `make crds`.
+ * Writes `crds/` and the chart's copies from the schemas, the pages of `docs/` that are made of tables in the source, and the version
+ * of `package.json` into both charts: `make crds`.
  * With `--check` it writes nothing and fails when a file is out of step.
  */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -21,6 +22,7 @@ import {metricsPage} from './metrics-page.ts';
 import {projectKind} from '../api/project.ts';
 import {providersPage} from './providers-page.ts';
 import {reasonsPage} from './reasons-page.ts';
+import {version} from '../version.ts';
 
 // Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
 const kinds: CustomKind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind];
@@ -42,6 +44,10 @@ for (const kind of kinds) {
   const text = `# Generated from operator/api by \`make crds\`. Do not edit.\n${yaml}`;
   for (const folder of ['crds', 'charts/doorplate-crds/templates'])
     files.set(`${folder}/${group}_${kind.plural}.yaml`, text);
+}
+for (const chart of ['doorplate', 'doorplate-crds']) {
+  const file = `charts/${chart}/Chart.yaml`;
+  files.set(file, readFileSync(root + file, 'utf8').replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`));
 }
 let stale = 0;
 for (const [file, text] of files) {

@@ -2,7 +2,7 @@
 import {Registry} from 'prom-client';
 import {kitMetrics} from '../kube/metrics.ts';
 import {limitMetrics} from '../limits/metrics.ts';
-import {apiMetrics, domainMetrics} from '../observability/metrics.ts';
+import {apiMetrics, buildInfo, domainMetrics} from '../observability/metrics.ts';
 import {standingMetrics} from '../observability/standing-metrics.ts';
 
 /** Members of prom-client's metrics that its types do not declare. */
@@ -69,5 +69,8 @@ ${ofApi}
 Named as controller-runtime and client-go name theirs, so that dashboards for these show them. Each process has them all; those of
 queues, reconciles and the lease move where there are controllers.
 
-${table(kitMetrics)}`;
+${table((registry) => {
+  buildInfo(registry);
+  kitMetrics(registry);
+})}`;
 }

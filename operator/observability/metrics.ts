@@ -1,10 +1,22 @@
 import {Counter, Gauge, Histogram, Registry, collectDefaultMetrics} from 'prom-client';
+import {version} from '../version.ts';
 
 /** A registry with the process's own metrics. */
 export function makeRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({register: registry});
+  buildInfo(registry);
   return registry;
+}
+
+/** The version as a label, so that a query joins it to other metrics of the same Pod. */
+export function buildInfo(registry: Registry): void {
+  new Gauge({
+    name: 'doorplate_build_info',
+    help: 'Always 1. The label has the version of Doorplate.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({version}, 1);
 }
 
 /** Seconds, minutes, hours, days: how long customers and a CA take. */

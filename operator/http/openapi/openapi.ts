@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger';
 import type {FastifyInstance, FastifyReply, FastifySchema} from 'fastify';
 import {createJsonSchemaTransform, jsonSchemaTransformObject} from 'fastify-type-provider-zod';
 import {z} from 'zod';
+import {version} from '../../version.ts';
 import {answers} from '../answers.ts';
 import {docsPage, problemPage} from './docs-page.ts';
 import {helpPath, isProblem, Problem} from '../problems.ts';
@@ -56,7 +57,7 @@ export async function addDocs(server: FastifyInstance, {name, origin}: ApiOwner)
       info: {
         title: name === '' ? 'Doorplate API' : `${name} Domains API`,
         description: about,
-        version: '1.0.0',
+        version,
         license: {name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0.html'},
       },
       servers: [{url: origin ?? '/'}],
