@@ -26,9 +26,11 @@ image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and put
 	@cluster/image.sh
 
 .PHONY: release
-release: node_modules/.package-lock.json ## the charts and the image for two processors, with SBOM and checksums, into dist/release
+release: node_modules/.package-lock.json ## the charts and the image for two processors, with SBOM, checksums and the changelog's notes, into dist/release
 	@node test/mutants/full-run.ts
+	@node cluster/release-notes.ts >/dev/null
 	@cluster/release.sh
+	@node cluster/release-notes.ts >dist/release/notes.md
 
 # --- the operator
 
