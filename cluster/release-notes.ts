@@ -8,7 +8,7 @@ import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import packageJson from '../package.json' with {type: 'json'};
 
-/** The text below the heading of a version. `repository`: an address without a slash at its end. Throws if the version has no section. */
+/** The text below the heading of a version. `repository`: its address, without a slash at the end. Throws if the version has no section. */
 export function notesOf(changelog: string, version: string, repository: string): string {
   const sections = changelog.split(/^(?=## |\[[^\]]+\]: )/m);
   const section = sections.find((text) => text.startsWith(`## [${version}] `));
@@ -19,7 +19,7 @@ export function notesOf(changelog: string, version: string, repository: string):
   return `${text.replaceAll(/\]\((?![a-z]+:)([^)]+)\)/g, `](${repository}/blob/v${version}/$1)`).trim()}\n`;
 }
 
-/** The address of the repository: that of the workflow that runs, else that of package.json. */
+/** The repository's address: in a workflow of GitHub its own, else package.json's. */
 const repository = ({GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name} = process.env): string =>
   server && name ? `${server}/${name}` : packageJson.repository.url.replace(/^git\+|\.git$/g, '');
 

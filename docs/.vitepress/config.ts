@@ -38,7 +38,7 @@ function indentedBlocks(md: MarkdownRenderer): void {
   });
 }
 
-/** Where the site is on its server, such as `/doorplate`; empty at the root. */
+/** The site's path on its server. DOCS_BASE is such as `/doorplate`, and empty for the root. */
 const base = `${process.env.DOCS_BASE ?? ''}/`;
 
 export default defineConfig({

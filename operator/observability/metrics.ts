@@ -9,7 +9,7 @@ export function makeRegistry(): Registry {
   return registry;
 }
 
-/** The version as a label, so that a query joins it to other metrics of the same Pod. */
+/** Registers the gauge whose label has the version: queries join it to other metrics of the same Pod. */
 export function buildInfo(registry: Registry): void {
   new Gauge({
     name: 'doorplate_build_info',

@@ -90,12 +90,12 @@ test('an object keeps its spec and its status from v1alpha1 to v1beta1, and back
   expect(await read('v1alpha1')).toBe(`${group}/v1alpha1 docs.example.com Live`);
   // Version C, too early.
   await expect(apply(kindWith(next(true)))).rejects.toThrow('must remain in spec.versions');
-  // The migration, as the page has it.
+  // The page's migration.
   const page = readPage('docs/api-policy.md');
   const {text} = page.blocks.find((block) => block.under === 'The path to v1beta1' && block.info[0] === 'sh')!;
   const before = await writes();
   await run(text.replaceAll('doorplate.dev', group).replace(/ in .*;/, ' in customdomains;'));
-  // Nothing of the object has changed, and yet it is written again.
+  // The API server writes an unchanged object again if its stored version is not the current one.
   expect(await writes()).not.toBe(before);
   expect(await stored()).toEqual(['v1beta1']);
   // Version C.
