@@ -14,5 +14,7 @@ export default defineConfig({
     modulePreload: {polyfill: false},
     // Nothing inline: the page's security policy forbids it.
     assetsInlineLimit: 0,
+    // The bundled packages, for cluster/licenses.ts.
+    license: {fileName: 'licenses.json'},
   },
 });

@@ -331,6 +331,8 @@ const suites: Suite[] = [
   },
   // Tools of others judge what is written for them: statuses, alerts, queries.
   {name: 'gitops', after: ['api', 'page'], run: jest(['test/gitops', 'test/observability'], {keep: true, niced: 5})},
+  // The Dockerfile, from a checkout without anything beside it.
+  {name: 'image', after: ['api', 'page'], run: jest(['test/image'], {keep: true, niced: 5})},
   // Proxies with timeouts of a second: after what keeps the processor busy.
   {name: 'authorize', after: ['operator', 'gitops'], run: jest(['test/authorize'], {keep: true})},
   {name: 'crds', after: ['authorize'], run: jestWithServers(['test/crds'], {keep: true, niced: 5, workers: 3})},
