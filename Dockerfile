@@ -5,6 +5,7 @@ ARG NODE_VERSION=24.21.0
 ARG BASE=node:${NODE_VERSION}-bookworm-slim
 
 FROM $BASE AS target
+WORKDIR /
 
 # The bundle is JavaScript, the same for each processor. Nothing that a package brings is run before the bundle.
 FROM --platform=$BUILDPLATFORM $BASE AS packages
@@ -17,8 +18,9 @@ COPY . .
 RUN cluster/bundle.sh /app
 
 FROM --platform=$BUILDPLATFORM $BASE AS rootfs
+COPY --from=target / /target/
 COPY cluster/rootfs.sh /
-RUN --mount=type=bind,from=target,target=/target sh /rootfs.sh /target /rootfs
+RUN sh /rootfs.sh /target /rootfs
 
 FROM scratch
 COPY --from=rootfs /rootfs/ /

@@ -39,16 +39,18 @@ beforeAll(() => {
   const volumes = [`${npm('cache')}:/npm-cache`, `${folder}/npmrc:/usr/local/etc/npmrc:ro`];
   if (existsSync(cafile)) volumes.push(`${cafile}:/npm-ca.crt:ro`);
 
-  // The layer of the packages has a name, so that it outlives this run.
+  // Each stage has a name: its layers outlive this run, and the next run removes those that it replaces.
   container = bash(`
     mkdir $folder/checkout
     git ls-files -z --cached --others --exclude-standard | tar --null -T - --ignore-failed-read -cf - 2>/dev/null | tar -xf - -C $folder/checkout
     stand_in "$(dpkg --print-architecture)" >&2
-    packages=localhost/doorplate-test-packages:latest
-    before=$(bh images -q $packages 2>/dev/null || true)
     build() { bh build -q --layers ${volumes.map((volume) => `-v ${volume}`).join(' ')} "$@" $folder/checkout >/dev/null; }
-    build --target packages -t $packages
-    [ -z "$before" ] || [ "$before" = "$(bh images -q $packages)" ] || bh rmi "$before" >/dev/null 2>&1 || true
+    for stage in packages bundle rootfs; do
+      name=localhost/doorplate-test-$stage:latest
+      before=$(bh images -q $name 2>/dev/null || true)
+      build --target $stage -t $name
+      [ -z "$before" ] || [ "$before" = "$(bh images -q $name)" ] || bh rmi "$before" >/dev/null 2>&1 || true
+    done
     build --build-arg VERSION=1.2.3 --build-arg SOURCE=https://git.example.com/doorplate -t $image
     bh from $image`).trim();
   files = bash(`bh mount ${container}`).trim();
