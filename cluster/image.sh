@@ -12,12 +12,12 @@ context=dist/image entry=${IMAGE_ENTRY:-operator/main.ts}
 "$HERE/bundle.sh" "$context/app" "$entry" || die "esbuild"
 say "bundled $(($(stat -c %s "$context/app/main.js") / 1024)) KiB, and $(($(cat "$context"/app/chunk-*.js "$context"/app/dist-*.js 2>/dev/null | wc -c) / 1024)) KiB that a Pod does not load"
 
-version=$(sed -n 's/^appVersion: *//p' charts/doorplate/Chart.yaml)
-tag=$( (echo "$version"; find Dockerfile cluster/rootfs.sh cluster/base.sh "$context/app" -type f -print0 | sort -z | xargs -0 cat) | sha256sum | cut -c1-12)
+# The version is not a label here: buildah 1.28 would take the label of an older version from its cached layers.
+tag=$(find Dockerfile cluster/rootfs.sh cluster/base.sh "$context/app" -type f -print0 | sort -z | xargs -0 cat | sha256sum | cut -c1-12)
 ref=localhost/doorplate:$tag archive=dist/doorplate-$tag.tar
 if [ ! -f "$archive" ]; then
   rm -f dist/doorplate-*.tar
-  build=(build -q --build-context "bundle=$context" --build-arg "VERSION=$version" -t "$ref")
+  build=(build -q --build-context "bundle=$context" -t "$ref")
   if docker info >/dev/null 2>&1; then
     with=docker
     docker buildx "${build[@]}" --load . >/dev/null || die "docker build"
