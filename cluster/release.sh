@@ -23,7 +23,11 @@ official=1
 for arch in amd64 arm64; do
   [ -z "$official" ] || timeout 300 buildah --root "$STORAGE" --runroot "$STORAGE/run" pull -q --platform "linux/$arch" "docker.io/library/$BASE" >/dev/null 2>&1 || official=
 done
-if [ -z "$official" ]; then stand_in amd64 arm64 || die "the stand-in for $BASE"; fi
+base="the official image $BASE"
+if [ -z "$official" ]; then
+  base="a stand-in for $BASE, of Debian packages and the npm package node: no registry was reached"
+  stand_in amd64 arm64 || die "the stand-in for $BASE"
+fi
 
 # build_for ARCH: adds the image for a processor to the manifest. The host has built the bundle, which takes the place of the stage. The
 # platform of this machine is named for buildah before 1.29, which does not know it in FROM.
@@ -50,6 +54,8 @@ cat >"$out/README.md" <<END
 # Doorplate $version
 
 The image, for amd64 and arm64: $digest
+
+Its base is $base.
 
     sha256sum -c SHA256SUMS
     registry=registry.example.net/platform
