@@ -3,12 +3,13 @@ import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {Client} from '../kube/client/client.ts';
 import {loadKubeConfig} from '../kube/client/kubeconfig.ts';
-import {CommandError} from './errors.ts';
+import {CommandError, UsageError} from './errors.ts';
 import {fieldManager} from './field-manager.ts';
 import type {Cluster, ClusterOptions} from './surroundings.ts';
 
 /** The cluster that the user's kubeconfig names, or that the Pod is in, as kubectl finds it. Throws CommandError. */
-export async function clusterOf({kubeconfig, context}: ClusterOptions): Promise<Cluster> {
+export async function clusterOf({kubeconfig, context, as, asGroup = []}: ClusterOptions): Promise<Cluster> {
+  if (as === undefined && asGroup.length > 0) throw new UsageError('--as-group needs a user, too: --as USER');
   const config = await loadKubeConfig(kubeconfig).catch((error: Error) => {
     throw new CommandError(`the kubeconfig can't be read: ${error.message}`);
   });
@@ -27,7 +28,8 @@ export async function clusterOf({kubeconfig, context}: ClusterOptions): Promise<
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     client: () => {
       try {
-        return Client.fromKubeConfig(config, {userAgent: fieldManager});
+        const impersonation = as === undefined ? undefined : {user: as, groups: asGroup};
+        return Client.fromKubeConfig(config, {userAgent: fieldManager}, impersonation);
       } catch (error) {
         throw new CommandError((error as Error).message);
       }

@@ -1,7 +1,7 @@
 /** How a command of `kubectl doorplate` is described and run: commander reads the line, an exit code is what comes of it. */
 import type {Command} from 'commander';
 import {UsageError} from './errors.ts';
-import {type ExitCode, exitCodes} from './exit-code.ts';
+import {type ExitCode, exitCodes, exitCodesHelp, type SpecialEnd} from './exit-code.ts';
 import type {ClusterOptions, Surroundings} from './surroundings.ts';
 
 /** Options that every command has. */
@@ -33,18 +33,23 @@ export const actWith =
     });
   };
 
-/** Makes a command below another one. */
+/** Adds a command to another one. `ends`: the exit codes beside 0, 1 and 2. */
 export function describe(
   parent: Command,
   usage: string,
-  {summary, examples}: {summary: string; examples: readonly string[]},
+  {summary, examples, ends = []}: {summary: string; examples: readonly string[]; ends?: readonly SpecialEnd[]},
 ): Command {
   const command = parent.command(usage).description(summary);
   const words = [...ancestors(command), command].map((c) => c.name()).join(' ');
-  return command
-    .addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
-    .showHelpAfterError(`See: ${words} --help`);
+  command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+  if (ends.length > 0) command.addHelpText('after', () => `\n${exitCodesHelp(ends, waitOf(command))}`);
+  return command.showHelpAfterError(`See: ${words} --help`);
 }
+
+const waitOf = (command: Command): string | undefined => command.options.find(({long}) => long === '--wait')?.long;
 
 const ancestors = (command: Command): Command[] =>
   command.parent ? [...ancestors(command.parent), command.parent] : [];
+
+/** Collects the values of an option that may be repeated. */
+export const several = (value: string, before: string[] = []): string[] => [...before, value];

@@ -5,14 +5,22 @@ import {type ReasonName, reasons} from '../domain/reasons/reasons.ts';
 export const exitCodes = {Done: 0, Failed: 1, Usage: 2, Waiting: 3, Customer: 4, Platform: 5} as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** As --help says them. */
-export const exitCodesHelp = `Exit codes:
-  0  done; with why, verify --wait, reissue --wait and check: nothing is left to do
-  1  refused, or not reached
-  2  wrong usage
-  3  it is on its way, and nobody has to act
-  4  the customer has to act
-  5  the platform has to act`;
+/** Meanings of the codes that only some commands have. */ const meanings = {
+  Waiting: 'Doorplate or the certificate authority is at work; nobody has to act',
+  Customer: 'the customer has to act',
+  Platform: 'the platform has to act',
+} as const;
+export type SpecialEnd = keyof typeof meanings;
+
+/** The exit codes of a command that reports a state by them, as --help lists them. `when`: the option that turns them on. */
+export const exitCodesHelp = (ends: readonly SpecialEnd[], when?: string): string =>
+  [
+    `Exit codes${when === undefined ? '' : ` with ${when}`}:`,
+    '  0  nothing is left to do',
+    '  1  the request was refused, or the cluster was not reached',
+    '  2  the command line is wrong',
+    ...ends.map((end) => `  ${exitCodes[end]}  ${meanings[end]}`),
+  ].join('\n');
 
 /** An object that may need an action: a hostname, a Project, a key. */
 export interface ReportedObject {

@@ -24,6 +24,10 @@ const passOverUnread = (error: NodeJS.ErrnoException): void => {
 };
 for (const stream of [process.stdout, process.stderr]) stream.on('error', passOverUnread);
 
-const [first, ...words] = process.argv.slice(2);
-if (first === '__complete') around.out(await complete(programFor(around), words, around));
-else process.exitCode = await run(process.argv.slice(2), around);
+/** A function, because the packed plugin is a CommonJS file, which has no await at its top level. */
+async function main([first, ...words]: readonly string[]): Promise<void> {
+  if (first === '__complete') around.out(await complete(programFor(around), words, around));
+  else process.exitCode = await run(process.argv.slice(2), around);
+}
+
+void main(process.argv.slice(2));

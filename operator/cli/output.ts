@@ -1,6 +1,8 @@
 /** How answers are written: tables for people, JSON for programs. */
 import {styleText} from 'node:util';
 import {Option} from 'commander';
+import {stringify} from 'yaml';
+import {group} from '../api/crd.ts';
 
 export type Style = 'green' | 'yellow' | 'red' | 'bold';
 
@@ -26,6 +28,17 @@ export function table(head: readonly string[], rows: readonly (readonly Cell[])[
   return [head, ...rows].map(line).join('');
 }
 
+/** A column: its name, and the cell of a row. */
+export type TableColumn<Row> = [string, (row: Row) => Cell];
+
+/** A table with these columns and a line for each row. */
+export const tableBy = <Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[], colours: boolean): string =>
+  table(
+    columns.map(([name]) => name),
+    rows.map((row) => columns.map(([, cell]) => cell(row))),
+    colours,
+  );
+
 /** Two spaces, as kubectl has it. */
 export const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
@@ -33,9 +46,26 @@ export interface OutputOptions {
   output: string;
 }
 
-/** `-o` with these forms; the first is what people read. */
-export const outputOption = (forms: readonly [string, ...string[]]): Option =>
-  new Option('-o, --output <form>', 'how it is written').choices(forms).default(forms[0]);
+/** `-o` with these forms, the first of which is for people, and with the forms for programs. */
+export const outputOption = (forms: readonly [string, ...string[]], more: readonly string[] = []): Option =>
+  new Option('-o, --output <form>', 'format of the output')
+    .choices([...forms, 'json', 'yaml', ...more])
+    .default(forms[0]);
+
+/** The value as JSON or YAML, or undefined if the form is for people. */
+export function forPrograms(form: string, value: unknown): string | undefined {
+  if (form === 'json') return json(value);
+  // Aliases (`&a1`) confuse readers; a value that occurs twice is written twice.
+  return form === 'yaml' ? stringify(value, {aliasDuplicateObjects: false, lineWidth: 0}) : undefined;
+}
+
+/** Names of objects as `kubectl get -o name` prints them, each once. `apiGroup`: Doorplate's by default, '' for the core group. */
+export const namesOf = (objects: readonly {kind: string; name: string; apiGroup?: string}[]): string => {
+  const lines = objects.map(({kind, name, apiGroup = group}) =>
+    [`${kind.toLowerCase()}${apiGroup === '' ? '' : `.${apiGroup}`}`, name].join('/'),
+  );
+  return [...new Set(lines)].map((line) => `${line}\n`).join('');
+};
 
 const units = [
   ['d', 86_400_000],

@@ -3,12 +3,13 @@ import {Command, CommanderError} from 'commander';
 import {addCheck} from './check/command.ts';
 import {addAdopt} from './platform/adopt/command.ts';
 import {addClaims} from './platform/claims.ts';
-import {actWith} from './command.ts';
+import {actWith, several} from './command.ts';
 import {CommandError, explain} from './errors.ts';
-import {type ExitCode, exitCodes, exitCodesHelp} from './exit-code.ts';
+import {type ExitCode, exitCodes} from './exit-code.ts';
 import {addKeyCreate} from './keys/key-create.ts';
 import {addKeyList} from './keys/key-list.ts';
 import {addKeyRevoke} from './keys/key-revoke.ts';
+import {addPreflight} from './platform/preflight.ts';
 import {addPolicy} from './platform/policy/command.ts';
 import {addRecords} from './domains/records.ts';
 import {addReissue} from './domains/reissue.ts';
@@ -17,6 +18,7 @@ import {addStatus} from './domains/status.ts';
 import type {Surroundings} from './surroundings.ts';
 import {addUsage} from './platform/usage.ts';
 import {addVerify} from './domains/verify.ts';
+import {addVersion} from './version.ts';
 import {addWhy} from './domains/why.ts';
 
 /** The commands, none of which has run. `end` is told the exit code of the one that does. */
@@ -27,11 +29,12 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
     .option('-n, --namespace <name>', 'default: the namespace of the context')
     .option('--context <name>', 'of the kubeconfig; default: the current one')
     .option('--kubeconfig <file>', 'default: KUBECONFIG, else ~/.kube/config')
+    .option('--as <user>', 'act as this user: you need the right to impersonate')
+    .option('--as-group <name>', 'and as a member of this group; may be repeated', several)
     .helpCommand(false)
     .configureHelp({showGlobalOptions: true})
     .configureOutput({writeOut: around.out, writeErr: around.tell})
     .exitOverride()
-    .addHelpText('afterAll', `\n${exitCodesHelp}`)
     .showHelpAfterError('See: kubectl doorplate --help');
   program.commandsGroup('Commands:');
   addStatus(program, act);
@@ -44,7 +47,9 @@ export function programFor(around: Surroundings, end: (code: ExitCode) => void =
   addKeyCreate(key, act);
   addKeyList(key, act);
   addKeyRevoke(key, act);
+  addVersion(program, act);
   program.commandsGroup('Commands for platform engineers:');
+  addPreflight(program, act);
   addPolicy(program, act);
   addAdopt(program, act);
   addClaims(program, act);

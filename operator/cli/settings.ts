@@ -15,12 +15,21 @@ const configMaps = defineResource<KubeObject & {data?: Record<string, string>}>(
 /** The chart's default location of the settings. */
 export const defaultPlace = 'doorplate-system/doorplate-public';
 
-/** Undefined where there are none, or none that may be read. Throws CommandError where they are of another version. */
-export async function publishedSettings(client: Client, place = defaultPlace): Promise<Settings | undefined> {
-  const found = await client.get(configMaps, place).catch((error: unknown) => {
+/** The ConfigMap with the settings, or undefined if there is none or the user may not read it. */
+const publicConfigMap = (client: Client, place: string) =>
+  client.get(configMaps, place).catch((error: unknown) => {
     if (isForbidden(error)) return undefined;
     throw error;
   });
+
+/** The version of the release, by the label that the chart sets. */
+export async function publishedVersion(client: Client, place: string): Promise<string | undefined> {
+  return (await publicConfigMap(client, place))?.metadata.labels?.['app.kubernetes.io/version'];
+}
+
+/** Undefined where there are none, or none that may be read. Throws CommandError where they are of another version. */
+export async function publishedSettings(client: Client, place = defaultPlace): Promise<Settings | undefined> {
+  const found = await publicConfigMap(client, place);
   const text = found?.data?.['config.yaml'];
   if (text === undefined) return undefined;
   try {

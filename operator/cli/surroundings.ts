@@ -19,6 +19,9 @@ export interface Surroundings {
 export interface ClusterOptions {
   kubeconfig?: string;
   context?: string;
+  /** The user to act as, and the groups of that user. */
+  as?: string;
+  asGroup?: string[];
 }
 
 export interface Cluster {

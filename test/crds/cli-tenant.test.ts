@@ -298,7 +298,7 @@ describe('A tenant', () => {
       cli(tenant, 'records', 'docs.example.com', '-o', 'json'),
     ]);
     expect(zone.stdout).toBe(`$ORIGIN example.com.\ndocs 3600 IN CNAME ${target}.\n`);
-    expect(JSON.parse(json.stdout)).toEqual([{...cname, observed: []}]);
+    expect(JSON.parse(json.stdout)).toEqual([{namespace: 'acme', ...cname, observed: []}]);
   });
 
   test('is told what is missing, who has to act and until when, by the exit code too', async () => {

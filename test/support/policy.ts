@@ -914,7 +914,7 @@ export const rows: Row[] = [
 /** One API server, spoken to as whoever. */
 export class Api {
   readonly #credentials: Credentials;
-  #open: Promise<{agent: Agent; headers: Record<string, string>}> | undefined;
+  #open: Promise<{agent: Agent; headers: Record<string, string | string[]>}> | undefined;
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;

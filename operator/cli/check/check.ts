@@ -13,7 +13,7 @@ import type {Attached} from '../domains/domains.ts';
 import {UsageError} from '../errors.ts';
 import {type ExitCode, exitCodeOfAll} from '../exit-code.ts';
 import {explainHost, sayExplanation} from '../domains/explain.ts';
-import {json, table} from '../output.ts';
+import {forPrograms, table} from '../output.ts';
 import {requiredSettings} from '../settings.ts';
 import type {Connection} from '../surroundings.ts';
 import type {CheckCommandOptions} from './options.ts';
@@ -113,11 +113,9 @@ function nextOf(host: HostView, nexts: readonly HostView[]): Pick<Foreseen, 'nex
 }
 
 function tell(foreseen: readonly Foreseen[], notChecked: readonly string[], call: Call<CheckCommandOptions>): void {
-  if (call.options.output === 'json') {
-    const hosts = foreseen.map(({host, next, ...of}) => ({...of, clear: isClear(host), ...host, ...(next && {next})}));
-    call.out(json({hosts, notChecked}));
-    return;
-  }
+  const hosts = foreseen.map(({host, next, ...of}) => ({...of, clear: isClear(host), ...host, ...(next && {next})}));
+  const data = forPrograms(call.options.output, {hosts, notChecked});
+  if (data !== undefined) return call.out(data);
   call.out(tableOf(foreseen, call.colours));
   for (const {next, ...one} of foreseen.filter(({host}) => !isClear(host))) {
     call.out(`\n${said(one, call)}`);

@@ -1,14 +1,12 @@
 /** `kubectl doorplate check`: what would become of hostnames, before anything is applied. */
 import type {Command} from 'commander';
-import {type Act, describe} from '../command.ts';
+import {type Act, describe, several} from '../command.ts';
 import {UsageError} from '../errors.ts';
 import {outputOption} from '../output.ts';
 import {defaultPlace} from '../settings.ts';
 import {connected} from '../surroundings.ts';
 import type {CheckCommandOptions} from './options.ts';
 import {resolverOf} from './resolvers.ts';
-
-const several = (value: string, before: string[] = []): string[] => [...before, value];
 
 export function addCheck(program: Command, act: Act): void {
   const command = describe(program, 'check', {
@@ -19,6 +17,7 @@ export function addCheck(program: Command, act: Act): void {
       'kubectl doorplate check -f custom-domain.yaml',
       'kubectl kustomize . | kubectl doorplate check -f - -o json',
     ],
+    ends: ['Waiting', 'Customer', 'Platform'],
   })
     .argument('[host...]', 'the first becomes the primary where the project has none')
     .option(
@@ -33,7 +32,7 @@ export function addCheck(program: Command, act: Act): void {
       several,
     )
     .option('--settings <namespace/name>', "the platform's ConfigMap", defaultPlace)
-    .addOption(outputOption(['text', 'json']));
+    .addOption(outputOption(['text']));
   act<CheckCommandOptions>(command, async (call) => {
     const {options, operands} = call;
     if (options.filename && (operands.length > 0 || options.project)) throw new UsageError('hostnames, or files (-f)');

@@ -4,6 +4,8 @@ import {customDomains} from '../../resources/resources.ts';
 import {normalise} from '../../domain/hostnames/hostname.ts';
 import {type HostView, hostsOf} from '../../http/views.ts';
 import {CommandError} from '../errors.ts';
+import {listedBy, type ListingOptions} from '../listing.ts';
+import {namesOf} from '../output.ts';
 import type {Connection} from '../surroundings.ts';
 
 /** A hostname and the object that attaches it. */
@@ -17,12 +19,25 @@ export interface Attached {
 export const operand = '[name]';
 export const operandHelp = 'of a CustomDomain, or one of its hostnames; default: all of the namespace';
 
+/** The hostnames that the options or the word of a listing select. Throws CommandError if the word names none. */
+export const attachedIn = async (
+  connection: Connection,
+  options: ListingOptions,
+  word: string | undefined,
+): Promise<Attached[]> =>
+  word === undefined
+    ? (await connection.client.list(customDomains, listedBy(options, connection))).items.flatMap(attachedBy)
+    : attachedNamed(await domainsNamed(connection, word), word);
+
+/** The names of the CustomDomains that attach these hostnames. */
+export const namesOfDomains = (attached: readonly Attached[]): string =>
+  namesOf(attached.map(({customDomain}) => ({kind: customDomains.kind, name: customDomain})));
+
 /**
- * The CustomDomains of a namespace that a word names: by their name, or by a hostname of theirs; without one, all. Throws
- * CommandError where there is none.
+ * The CustomDomains of a namespace that a word names: by their name, or by a hostname of theirs. Throws CommandError where there
+ * is none.
  */
-export async function domainsNamed({client, namespace}: Connection, word?: string): Promise<CustomDomain[]> {
-  if (word === undefined) return (await client.list(customDomains, {namespace})).items;
+export async function domainsNamed({client, namespace}: Connection, word: string): Promise<CustomDomain[]> {
   const named = await client.get(customDomains, `${namespace}/${word}`).catch(notFoundIfNoName(word));
   if (named) return [named];
   const hostname = normalise(word);

@@ -1,8 +1,9 @@
 /** `kubectl doorplate records`: the DNS records that the customer has to create. */
 import type {Command} from 'commander';
 import {type Act, describe} from '../command.ts';
-import {type Attached, attachedNamed, domainsNamed, operand, operandHelp} from './domains.ts';
-import {type Cell, type Style, json, outputOption, table} from '../output.ts';
+import {type Attached, attachedIn, namesOfDomains, operand, operandHelp} from './domains.ts';
+import {addListing, checkListing, type ListingOptions} from '../listing.ts';
+import {type TableColumn, type Style, forPrograms, tableBy} from '../output.ts';
 import {connected} from '../surroundings.ts';
 import {zoneFile} from './zone-file.ts';
 
@@ -14,38 +15,40 @@ export function addRecords(program: Command, act: Act): void {
       'kubectl doorplate records docs.example.com -o zone > example.com.zone',
       'kubectl doorplate records -o json | jq \'.[] | select(.state != "Found")\'',
     ],
-  })
-    .argument(operand, operandHelp)
-    .addOption(outputOption(['table', 'zone', 'json']));
-  act<{output: string}>(command, ({options, operands: [word], ...around}) =>
-    connected(options, around, async (connection) => {
-      const found = attachedNamed(await domainsNamed(connection, word), word);
+  }).argument(operand, operandHelp);
+  addListing(command, ['table', 'zone']);
+  act<ListingOptions>(command, async ({options, operands: [word], ...around}) => {
+    checkListing(options, word);
+    return connected(options, around, async (connection) => {
+      const found = await attachedIn(connection, options, word);
       const records = found.flatMap(recordsOf);
-      if (options.output === 'json') around.out(json(records));
+      const data = forPrograms(options.output, records);
+      if (data !== undefined) around.out(data);
       else if (records.length === 0) around.tell('There are no records to create yet. See: kubectl doorplate why\n');
-      else around.out(options.output === 'zone' ? zoneFile(records) : tableOf(records, around.colours));
-    }),
-  );
+      else if (options.output === 'name') around.out(namesOfDomains(found.filter(({host}) => host.records.length > 0)));
+      else around.out(options.output === 'zone' ? zoneFile(records) : tableOf(records, options, around.colours));
+    });
+  });
 }
 
-export type RecordOf = {hostname: string} & Attached['host']['records'][number];
+export type RecordOf = {namespace: string; hostname: string} & Attached['host']['records'][number];
 
-const recordsOf = ({host}: Attached): RecordOf[] => host.records.map((r) => ({hostname: host.hostname, ...r}));
+const recordsOf = ({namespace, host}: Attached): RecordOf[] =>
+  host.records.map((record) => ({namespace, hostname: host.hostname, ...record}));
 
 const styleOf = (state: RecordOf['state']): Style =>
   state === 'Found' ? 'green' : state === 'Unknown' ? 'yellow' : 'red';
 
-export const tableOf = (records: readonly RecordOf[], colours: boolean): string =>
-  table(
-    ['HOSTNAME', 'ZONE', 'NAME', 'TYPE', 'VALUE', 'TTL', 'STATE'],
-    records.map(({hostname, zone, name, type, value, ttl, state}): Cell[] => [
-      hostname,
-      zone,
-      name,
-      type,
-      value,
-      String(ttl),
-      {text: state, style: styleOf(state)},
-    ]),
-    colours,
-  );
+function tableOf(records: readonly RecordOf[], {allNamespaces}: ListingOptions, colours: boolean): string {
+  const columns: TableColumn<RecordOf>[] = [
+    ['HOSTNAME', ({hostname}) => hostname],
+    ['ZONE', ({zone}) => zone],
+    ['NAME', ({name}) => name],
+    ['TYPE', ({type}) => type],
+    ['VALUE', ({value}) => value],
+    ['TTL', ({ttl}) => String(ttl)],
+    ['STATE', ({state}) => ({text: state, style: styleOf(state)})],
+  ];
+  if (allNamespaces) columns.unshift(['NAMESPACE', ({namespace}) => namespace]);
+  return tableBy(columns, records, colours);
+}

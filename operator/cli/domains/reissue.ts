@@ -11,6 +11,7 @@ export function addReissue(program: Command, act: Act): void {
   const command = describe(program, 'reissue', {
     summary: 'request new certificates with new keys for all hostnames of a CustomDomain',
     examples: ['kubectl doorplate reissue docs', 'kubectl doorplate reissue docs.example.com --wait --timeout 2h'],
+    ends: ['Waiting'],
   })
     .argument('<name>', 'of a CustomDomain, or one of its hostnames')
     .option('--wait', 'until the edge presents the new certificates, telling what changes')

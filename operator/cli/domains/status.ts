@@ -1,19 +1,16 @@
 /** `kubectl doorplate status`: where each hostname stands. */
 import type {Command} from 'commander';
 import type {Phase} from '../../api/custom-domain.ts';
-import {customDomains} from '../../resources/resources.ts';
 import {byText} from '../../domain/text.ts';
 import {type Act, describe} from '../command.ts';
-import {type Attached, attachedBy, attachedNamed, domainsNamed, operand, operandHelp} from './domains.ts';
-import {UsageError} from '../errors.ts';
+import {type Attached, attachedIn, namesOfDomains, operand, operandHelp} from './domains.ts';
 import {exitCodeOf, exitCodes} from '../exit-code.ts';
-import {type Cell, type Style, ago, json, outputOption, table} from '../output.ts';
+import {addListing, checkListing, type ListingOptions, placeOf} from '../listing.ts';
+import {type TableColumn, type Style, ago, forPrograms, tableBy} from '../output.ts';
 import {connected} from '../surroundings.ts';
 
-interface StatusOptions {
-  allNamespaces?: boolean;
+interface StatusOptions extends ListingOptions {
   waiting?: boolean;
-  output: string;
 }
 
 export function addStatus(program: Command, act: Act): void {
@@ -23,26 +20,24 @@ export function addStatus(program: Command, act: Act): void {
       'kubectl doorplate status',
       'kubectl doorplate status docs -o json',
       'kubectl doorplate status -A --waiting',
+      'kubectl doorplate status -l team=web -o name',
     ],
   })
     .argument(operand, operandHelp)
-    .option('-A, --all-namespaces', 'of the whole cluster')
-    .option('--waiting', 'only what is not done, the oldest first')
-    .addOption(outputOption(['table', 'json']));
+    .option('--waiting', 'only what is not done, the oldest first');
+  addListing(command, ['table']);
   act<StatusOptions>(command, async ({options, operands: [word], ...around}) => {
-    const everywhere = options.allNamespaces === true;
-    if (everywhere && word !== undefined) throw new UsageError('a name, or --all-namespaces');
+    checkListing(options, word);
     await connected(options, around, async (connection) => {
-      const all = everywhere
-        ? (await connection.client.list(customDomains)).items.flatMap(attachedBy)
-        : attachedNamed(await domainsNamed(connection, word), word);
+      const all = await attachedIn(connection, options, word);
       const found = options.waiting ? waitingOf(all) : all;
-      if (options.output === 'json') around.out(json(found.map(flat)));
-      else if (found.length > 0) around.out(tableOf(found, {everywhere, ...around, now: around.now()}));
-      else {
+      const data = forPrograms(options.output, found.map(flat));
+      if (data !== undefined) around.out(data);
+      else if (found.length === 0) {
         const what = all.length > 0 ? 'Nothing is left to do' : 'There is no CustomDomain';
-        around.tell(`${what}${everywhere ? '' : ` in the namespace ${connection.namespace}`}.\n`);
-      }
+        around.tell(`${what} ${placeOf(options, connection)}.\n`);
+      } else if (options.output === 'name') around.out(namesOfDomains(found));
+      else around.out(tableOf(found, {everywhere: options.allNamespaces === true, ...around, now: around.now()}));
     });
   });
 }
@@ -71,7 +66,7 @@ function tableOf(
   found: readonly Attached[],
   {everywhere, now, colours}: {everywhere: boolean; now: number; colours: boolean},
 ): string {
-  const columns: [string, (one: Attached) => Cell][] = [
+  const columns: TableColumn<Attached>[] = [
     ['HOSTNAME', ({host}) => host.hostname],
     ['CUSTOMDOMAIN', ({customDomain}) => customDomain],
     ['ROLE', ({host}) => host.role],
@@ -81,9 +76,5 @@ function tableOf(
     ['SINCE', ({host}) => ago(host.since, now)],
   ];
   if (everywhere) columns.unshift(['NAMESPACE', ({namespace}) => namespace]);
-  return table(
-    columns.map(([name]) => name),
-    found.map((one) => columns.map(([, cell]) => cell(one))),
-    colours,
-  );
+  return tableBy(columns, found, colours);
 }

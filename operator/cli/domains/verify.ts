@@ -12,6 +12,7 @@ export function addVerify(program: Command, act: Act): void {
   const command = describe(program, 'verify', {
     summary: 'ask for a check of the DNS now; of a certificate that is stuck, for a fresh attempt',
     examples: ['kubectl doorplate verify docs', 'kubectl doorplate verify docs.example.com --wait --timeout 30m'],
+    ends: ['Waiting', 'Customer', 'Platform'],
   })
     .argument('<name>', 'of a CustomDomain, or one of its hostnames')
     .option('--wait', 'until all its hostnames are Live, telling what changes')

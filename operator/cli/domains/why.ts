@@ -2,47 +2,78 @@
 import type {Command} from 'commander';
 import type {CustomDomain} from '../../api/foreign.ts';
 import type {Condition} from '../../api/rules.ts';
-import {accounts, apiKeys, projects} from '../../resources/resources.ts';
+import {accounts, apiKeys, customDomains, projects} from '../../resources/resources.ts';
 import type {KubeObject, Resource} from '../../kube/objects.ts';
 import {type Act, describe} from '../command.ts';
 import {attachedNamed, domainsNamed} from './domains.ts';
 import {CommandError, UsageError} from '../errors.ts';
 import {exitCodeOf, exitCodeOfAll, exitCodes} from '../exit-code.ts';
 import {type Explanation, explainCondition, explainHost, sayExplanation} from './explain.ts';
-import {json, outputOption} from '../output.ts';
+import {addListing, checkListing, listedBy, type ListingOptions, placeOf} from '../listing.ts';
+import {forPrograms, namesOf} from '../output.ts';
 import {publishedSettings} from '../settings.ts';
 import {type Connection, connected} from '../surroundings.ts';
 
 export function addWhy(program: Command, act: Act): void {
   const command = describe(program, 'why', {
     summary: 'why something is not done yet: what was seen, what is needed, who has to act, until when',
-    examples: ['kubectl doorplate why', 'kubectl doorplate why docs.example.com', 'kubectl doorplate why project/docs'],
-  })
-    .argument(
-      '[name]',
-      'of a CustomDomain, one of its hostnames, or project/NAME, apikey/NAME, account/NAME; default: all of the namespace that is not done',
-    )
-    .addOption(outputOption(['text', 'json']));
-  act<{output: string}>(command, ({options, operands: [word], ...around}) =>
-    connected(options, around, async (connection) => {
-      const all = await explanations(connection, word);
-      const told = word === undefined ? all.filter((why) => exitCodeOf(why) !== exitCodes.Done) : all;
-      if (options.output === 'json') around.out(json(told));
-      else if (told.length === 0) around.tell(`Nothing is left to do in the namespace ${connection.namespace}.\n`);
-      else around.out(told.map((why) => sayExplanation(why, {...around, now: around.now()})).join('\n'));
-      return exitCodeOfAll(all);
-    }),
+    examples: [
+      'kubectl doorplate why',
+      'kubectl doorplate why docs.example.com',
+      'kubectl doorplate why project/docs',
+      'kubectl doorplate why -A -l team=web',
+    ],
+    ends: ['Waiting', 'Customer', 'Platform'],
+  }).argument(
+    '[name]',
+    'of a CustomDomain, one of its hostnames, or project/NAME, apikey/NAME, account/NAME; default: all of the namespace that is not done',
   );
+  addListing(command, ['text']);
+  act<ListingOptions>(command, async ({options, operands: [word], ...around}) => {
+    checkListing(options, word);
+    return connected(options, around, async (connection) => {
+      const all = await explanations(connection, options, word);
+      const told = word === undefined ? all.filter((why) => exitCodeOf(why) !== exitCodes.Done) : all;
+      const data = forPrograms(options.output, told);
+      if (data !== undefined) around.out(data);
+      else if (told.length === 0) around.tell(`Nothing is left to do ${placeOf(options, connection)}.\n`);
+      else if (options.output === 'name') around.out(namesOf(told.map(objectOf)));
+      else {
+        const shown = options.allNamespaces ? told.map(withNamespace) : told;
+        around.out(shown.map((why) => sayExplanation(why, {...around, now: around.now()})).join('\n'));
+      }
+      return exitCodeOfAll(all);
+    });
+  });
 }
 
-async function explanations(connection: Connection, word: string | undefined): Promise<Explanation[]> {
-  if (word?.includes('/')) return [await explainObject(connection, word)];
-  const [domains, others] = await Promise.all([
-    domainsNamed(connection, word),
-    word === undefined ? explainOthers(connection) : [],
-  ]);
-  const hosts = await explainHosts(connection, domains, word);
-  return [...hosts, ...(word === undefined ? others : await explainProjects(connection, domains))];
+/** An explanation's object is its kind and its name: `CustomDomain docs`. */
+function objectOf({object}: Explanation): {kind: string; name: string} {
+  const [kind = '', name = ''] = object.split(' ');
+  return {kind, name};
+}
+
+const withNamespace = (why: Explanation): Explanation => ({
+  ...why,
+  object: `${why.object} in the namespace ${why.namespace}`,
+});
+
+async function explanations(
+  connection: Connection,
+  options: ListingOptions,
+  word: string | undefined,
+): Promise<Explanation[]> {
+  if (word === undefined) {
+    const query = listedBy(options, connection);
+    const [domains, others] = await Promise.all([
+      connection.client.list(customDomains, query),
+      explainOthers(connection, query),
+    ]);
+    return [...(await explainHosts(connection, domains.items)), ...others];
+  }
+  if (word.includes('/')) return [await explainObject(connection, word)];
+  const domains = await domainsNamed(connection, word);
+  return [...(await explainHosts(connection, domains, word)), ...(await explainProjects(connection, domains))];
 }
 
 /** The hostnames, with the end of their automatic checks where the platform tells it. */
@@ -85,11 +116,11 @@ const explained = (
 ): Explanation =>
   explainCondition({...object, kind}, object.status?.conditions?.find(({type}) => type === 'Ready') ?? unseen);
 
-/** Projects and keys of the namespace. */
-async function explainOthers({client, namespace}: Connection): Promise<Explanation[]> {
+/** Projects and keys. */
+async function explainOthers({client}: Connection, query: ReturnType<typeof listedBy>): Promise<Explanation[]> {
   const lists = await Promise.all(
     [projects, apiKeys].map(async (kind: ExplainedKind) =>
-      (await client.list(kind, {namespace})).items.map((o) => explained(kind, o)),
+      (await client.list(kind, query)).items.map((o) => explained(kind, o)),
     ),
   );
   return lists.flat();

@@ -8,7 +8,7 @@ import type {ApiKey} from '../../api/foreign.ts';
 import {apiKeys} from '../../resources/resources.ts';
 import {hashToken, makeToken} from '../../domain/api-key.ts';
 import {timestamp} from '../../domain/times.ts';
-import {type Act, type Call, describe} from '../command.ts';
+import {type Act, type Call, describe, several} from '../command.ts';
 import {CommandError, UsageError} from '../errors.ts';
 import {fieldManager} from '../field-manager.ts';
 import {connected} from '../surroundings.ts';
@@ -36,7 +36,7 @@ export function addKeyCreate(key: Command, act: Act): void {
     .option(
       '--scope <word:word>',
       `what the key may do; may be repeated. Default: domains:read. Doorplate's own: ${ownScopes.join(', ')}`,
-      (scope: string, before: string[] = []) => [...before, scope],
+      several,
     )
     .option(
       '--expires <time>',

@@ -1,36 +1,50 @@
-/** `kubectl doorplate key list`: lists the ApiKeys of a namespace and their state. */
+/** `kubectl doorplate key list`: lists ApiKeys and their state. */
 import type {Command} from 'commander';
 import {apiKeys} from '../../resources/resources.ts';
 import {keyView} from '../../http/views.ts';
 import {type Act, describe} from '../command.ts';
-import {type Cell, ago, json, outputOption, table} from '../output.ts';
+import {addListing, listedBy, type ListingOptions, placeOf} from '../listing.ts';
+import {type TableColumn, ago, forPrograms, namesOf, tableBy} from '../output.ts';
 import {connected} from '../surroundings.ts';
 
 export function addKeyList(key: Command, act: Act): void {
   const command = describe(key, 'list', {
     summary: 'the API keys of the namespace, and whether each is accepted',
-    examples: ['kubectl doorplate key list', 'kubectl doorplate key list -n acme -o json'],
-  }).addOption(outputOption(['table', 'json']));
-  act<{output: string}>(command, (call) =>
-    connected(call.options, call, async ({client, namespace}) => {
-      const keys = (await client.list(apiKeys, {namespace})).items.map(keyView);
-      if (call.options.output === 'json') call.out(json(keys));
-      else if (keys.length === 0) call.tell(`There is no API key in the namespace ${namespace}.\n`);
-      else call.out(tableOf(keys, call.now(), call.colours));
+    examples: [
+      'kubectl doorplate key list',
+      'kubectl doorplate key list -n acme -o json',
+      'kubectl doorplate key list -A',
+    ],
+  });
+  addListing(command, ['table']);
+  act<ListingOptions>(command, (call) =>
+    connected(call.options, call, async (connection) => {
+      const {options, out} = call;
+      const found = (await connection.client.list(apiKeys, listedBy(options, connection))).items;
+      const keys = found.map((one) => ({namespace: one.metadata.namespace ?? '', ...keyView(one, call.now())}));
+      const data = forPrograms(options.output, keys);
+      if (data !== undefined) out(data);
+      else if (keys.length === 0) call.tell(`There is no API key ${placeOf(options, connection)}.\n`);
+      else if (options.output === 'name') out(namesOf(keys.map(({name}) => ({kind: apiKeys.kind, name}))));
+      else out(tableOf(keys, {everywhere: options.allNamespaces === true, now: call.now(), colours: call.colours}));
     }),
   );
 }
 
-const tableOf = (keys: readonly ReturnType<typeof keyView>[], now: number, colours: boolean): string =>
-  table(
-    ['NAME', 'SCOPES', 'READY', 'REASON', 'LAST-USED', 'EXPIRES'],
-    keys.map(({name, scopes, ready, reason, lastUsed, expires}): Cell[] => [
-      name,
-      scopes.join(','),
-      {text: ready ? 'True' : 'False', style: ready ? 'green' : 'red'},
-      reason,
-      lastUsed === null ? '-' : `${ago(lastUsed, now)} ago`,
-      expires ?? '-',
-    ]),
-    colours,
-  );
+type ListedKey = {namespace: string} & ReturnType<typeof keyView>;
+
+function tableOf(
+  keys: readonly ListedKey[],
+  {everywhere, now, colours}: {everywhere: boolean; now: number; colours: boolean},
+): string {
+  const columns: TableColumn<ListedKey>[] = [
+    ['NAME', ({name}) => name],
+    ['SCOPES', ({scopes}) => scopes.join(',')],
+    ['READY', ({ready}) => ({text: ready ? 'True' : 'False', style: ready ? 'green' : 'red'})],
+    ['REASON', ({reason}) => reason],
+    ['LAST-USED', ({lastUsed}) => (lastUsed === null ? '-' : `${ago(lastUsed, now)} ago`)],
+    ['EXPIRES', ({expires}) => expires ?? '-'],
+  ];
+  if (everywhere) columns.unshift(['NAMESPACE', ({namespace}) => namespace]);
+  return tableBy(columns, keys, colours);
+}

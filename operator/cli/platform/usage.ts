@@ -8,7 +8,7 @@ import {splitKey} from '../../kube/objects.ts';
 import {requestToken} from '../../kube/client/service-account-token.ts';
 import {type Act, type Call, describe} from '../command.ts';
 import {CommandError, isForbidden} from '../errors.ts';
-import {json, outputOption, type OutputOptions, table} from '../output.ts';
+import {forPrograms, outputOption, type OutputOptions, table} from '../output.ts';
 import {defaultPlace, publishedSettings} from '../settings.ts';
 import {connected} from '../surroundings.ts';
 
@@ -57,7 +57,7 @@ export function addUsage(program: Command, act: Act): void {
     .addOption(
       new Option('--settings <namespace/name>', 'ConfigMap with the settings of the platform').default(defaultPlace),
     )
-    .addOption(outputOption(['table', 'csv', 'json']));
+    .addOption(outputOption(['table', 'csv']));
   act<UsageOptions>(command, printUsage);
 }
 
@@ -76,7 +76,8 @@ async function printUsage(call: Call<UsageOptions>): Promise<void> {
       : (await read(url, '/v1/usage', token, options, {'doorplate-namespace': namespace})).items;
   });
   const shown = columns[options.allNamespaces ? 'all' : 'one'];
-  if (options.output === 'json') out(json(rows));
+  const data = forPrograms(options.output, rows);
+  if (data !== undefined) out(data);
   else if (options.output === 'csv') out(csv(shown, rows, '\n'));
   else
     out(

@@ -1,5 +1,5 @@
 import type {KubeConfig} from '@kubernetes/client-node';
-import {type Credentials, fromKubeConfig, inCluster} from './credentials.ts';
+import {type Credentials, fromKubeConfig, type Impersonation, impersonating, inCluster} from './credentials.ts';
 import {AnswerTooLongError, ApiError, isGone, isNotFound} from '../errors.ts';
 import {loadKubeConfig} from './kubeconfig.ts';
 import {LineSplitter} from './lines.ts';
@@ -59,8 +59,9 @@ export class Client {
     this.#transport = new Transport(credentials, options);
   }
 
-  static fromKubeConfig(config: KubeConfig, options?: ClientOptions): Client {
-    return new Client(fromKubeConfig(config), options);
+  static fromKubeConfig(config: KubeConfig, options?: ClientOptions, as?: Impersonation): Client {
+    const own = fromKubeConfig(config);
+    return new Client(as ? impersonating(own, as) : own, options);
   }
 
   /** Uses the Pod's ServiceAccount when in a cluster and KUBECONFIG is unset; otherwise KUBECONFIG or ~/.kube/config. */
@@ -285,6 +286,11 @@ export class Client {
     return this.#json<T>({method: 'GET', path});
   }
 
+  /** GET of any path that returns text, such as a Pod's log. */
+  text(path: string): Promise<string> {
+    return this.#text({method: 'GET', path, accept: 'text/plain, */*'});
+  }
+
   /** Finishes the requests in flight and cuts the watches. */
   close(): Promise<void> {
     return this.#transport.close();
@@ -330,9 +336,13 @@ export class Client {
   }
 
   async #json<T>(request: Request): Promise<T> {
+    return JSON.parse(await this.#text(request)) as T;
+  }
+
+  async #text(request: Request): Promise<string> {
     const {status, body, retryAfter: wait} = await this.#transport.request(request);
     if (status < 200 || status > 299)
       throw new ApiError({status, body, request: `${request.method} ${request.path}`, retryAfter: wait});
-    return JSON.parse(body) as T;
+    return body;
   }
 }

@@ -9,7 +9,14 @@ import {proxyFor, proxyUrl} from './proxy.ts';
 /** Current TLS options and headers for connections and requests. Certificates and tokens rotate. */
 export interface Secrets {
   tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
-  headers: Record<string, string>;
+  /** A header with several values is sent once for each. */
+  headers: Record<string, string | string[]>;
+}
+
+/** The user in whose name requests are sent (https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/). */
+export interface Impersonation {
+  user: string;
+  groups: readonly string[];
 }
 
 export interface Credentials {
@@ -20,6 +27,16 @@ export interface Credentials {
   /** Reads files again, and runs a credential plugin when its last result has expired. With `refused`, the plugin always runs. */
   read(refused?: 'refused'): Promise<Secrets>;
 }
+
+/** The credentials with the headers that ask the API server to decide as if `user` had sent the requests. */
+export const impersonating = (credentials: Credentials, {user, groups}: Impersonation): Credentials => ({
+  ...credentials,
+  async read(refused) {
+    const {tls, headers} = await credentials.read(refused);
+    const asked = {'impersonate-user': user, ...(groups.length > 0 && {'impersonate-group': [...groups]})};
+    return {tls, headers: {...headers, ...asked}};
+  },
+});
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 

@@ -5,7 +5,7 @@ import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {delimiter, join} from 'node:path';
 import {promisify} from 'node:util';
-import {afterEach, beforeEach, expect, test} from '@jest/globals';
+import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
 import {clusterOf} from '../../../operator/cli/cluster.ts';
 import {bin} from '../../support/kube-server.ts';
 
@@ -14,13 +14,16 @@ let folder: string;
 /** Which server was asked by whom, in order; and the tokens of the requests. */
 let asked: string[];
 let tokens: (string | undefined)[];
+let impersonated: {user: string[] | undefined; groups: string[] | undefined}[];
 const before = process.env.KUBECONFIG;
 beforeEach(async () => {
-  [asked, tokens] = [[], []];
+  [asked, tokens, impersonated] = [[], [], []];
   servers = ['first', 'second'].map((name) =>
-    createServer(({headers}, answer) => {
+    createServer(({headers, headersDistinct}, answer) => {
       asked.push(`${name} by ${headers['user-agent']?.split('/')[0]}`);
       tokens.push(headers.authorization);
+      const {'impersonate-user': user, 'impersonate-group': groups} = headersDistinct;
+      impersonated.push({user, groups});
       answer.end('{}');
     }),
   );
@@ -85,4 +88,19 @@ test.each([
 test('a file that is not there is told, where KUBECONFIG names no other', async () => {
   process.env.KUBECONFIG = join(folder, 'none');
   await expect(clusterOf({})).rejects.toThrow("the kubeconfig can't be read: ENOENT");
+});
+
+describe('With --as and --as-group', () => {
+  test('every request asks the API server to decide as that user and those groups', async () => {
+    const own = await kubeconfig('one', 0, ['test']);
+    const client = (await clusterOf({kubeconfig: own, as: 'jane', asGroup: ['team-a', 'team-b']})).client();
+    await client.raw('/version');
+    await client.close();
+    expect(impersonated).toEqual([{user: ['jane'], groups: ['team-a', 'team-b']}]);
+    expect(tokens).toEqual(['Bearer of-one']);
+  });
+
+  test('a group without a user is a wrong command line', async () => {
+    await expect(clusterOf({asGroup: ['team-a']})).rejects.toThrow('--as-group needs a user, too: --as USER');
+  });
 });

@@ -47,7 +47,7 @@ async function cli(line: string, {namespace}: {namespace?: string} = {}) {
 }
 
 describe('kubectl doorplate', () => {
-  test.each(['', '--help', '-h'])('with %j lists its commands and the exit codes', async (line) => {
+  test.each(['', '--help', '-h'])('with %j lists its commands', async (line) => {
     const {code, out, told} = await cli(line);
     expect([code, told]).toEqual([0, '']);
     const commands = [...out.matchAll(/^ {2}([a-z]+) .*$/gm)].map(([, name]) => name);
@@ -59,13 +59,15 @@ describe('kubectl doorplate', () => {
       'why',
       'check',
       'key',
+      'version',
+      'preflight',
       'policy',
       'adopt',
       'claims',
       'release',
       'usage',
     ]);
-    expect(out).toContain('4  the customer has to act');
+    expect(out).not.toContain('Exit codes');
   });
 
   test('takes options before the command and behind it', async () => {
@@ -77,22 +79,48 @@ describe('kubectl doorplate', () => {
 
   test.each([
     ['key create', ['--scope', '--expires', '--rate-limit', '--token-file', '--dry-run']],
-    ['key list', ['--output']],
-    ['status', ['--all-namespaces', '--waiting', '--output']],
-    ['records', ['--output']],
+    ['key list', ['--all-namespaces', '--selector', '--output']],
+    ['version', ['--client', '--settings', '--output']],
+    ['preflight', ['--operator']],
+    ['status', ['--all-namespaces', '--selector', '--waiting', '--output']],
+    ['records', ['--all-namespaces', '--selector', '--output']],
     ['verify', ['--wait', '--timeout']],
-    ['why', ['--output']],
+    ['why', ['--all-namespaces', '--selector', '--output']],
     ['check', ['--filename', '--project', '--resolver', '--settings', '--output']],
     ['release', ['--filename', '--dry-run']],
-    ['policy check', ['--output']],
+    ['policy check', ['--all-namespaces', '--selector', '--output']],
     ['policy audit', ['--output']],
   ])('says of %s how it is used, with examples', async (command, flags) => {
     const {code, out} = await cli(`${command} --help`);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^Usage: kubectl doorplate ${command} `));
     expect(out).toContain(`Examples:\n  kubectl doorplate ${command}`);
-    for (const flag of [...flags, '--namespace', '--context', '--kubeconfig', '--help']) expect(out).toContain(flag);
+    for (const flag of [...flags, '--namespace', '--context', '--kubeconfig', '--as', '--as-group', '--help'])
+      expect(out).toContain(flag);
   });
+});
+
+describe('Exit codes beside 0, 1 and 2', () => {
+  test.each([
+    ['why', 'Exit codes:', [3, 4, 5]],
+    ['check', 'Exit codes:', [3, 4, 5]],
+    ['verify', 'Exit codes with --wait:', [3, 4, 5]],
+    ['reissue', 'Exit codes with --wait:', [3]],
+    ['adopt', 'Exit codes:', [5]],
+    ['policy check', 'Exit codes:', [5]],
+    ['policy audit', 'Exit codes:', [5]],
+    ['preflight', 'Exit codes:', [5]],
+  ])('are in the help of %s', async (command, title, expected) => {
+    const [, text = ''] = (await cli(`${command} --help`)).out.split(`${title}\n`);
+    expect([...text.matchAll(/^ {2}(\d)/gm)].map(([, code]) => Number(code))).toEqual([0, 1, 2, ...expected]);
+  });
+
+  test.each(['status', 'records', 'key list', 'key create', 'key revoke', 'claims', 'release', 'usage', 'version'])(
+    'are not in the help of %s, which has none',
+    async (command) => {
+      expect((await cli(`${command} --help`)).out).not.toContain('Exit codes');
+    },
+  );
 });
 
 describe('A wrong command line ends with 2, says what is wrong, and prints nothing', () => {
@@ -102,7 +130,11 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     ['an option that is not there', 'key create ci --scop a:b', "unknown option '--scop'\n(Did you mean --scope?)"],
     ['no name', 'key create -n acme', "missing required argument 'name'"],
     ['two names', 'key create a b -n acme', "too many arguments for 'create'"],
-    ['a form that is not there', 'status -o xml', 'Allowed choices are table, json.'],
+    ['a form that is not there', 'status -o xml', 'Allowed choices are table, json, yaml, name.'],
+    ['a name and a selector', 'why docs -l a=b', 'a name, or --all-namespaces and --selector'],
+    ['a name and all namespaces', 'records docs -A', 'a name, or --all-namespaces and --selector'],
+    ['one namespace and all', 'policy check -n acme -A', '--namespace, or --all-namespaces'],
+    ['an operator without a namespace', 'preflight --operator x', '--operator x must be NAMESPACE/NAME'],
     ['nothing to check', 'check', 'name a hostname, or a file (-f)'],
     ['nothing to hand back', 'release', 'name objects to hand back, or a file (-f)'],
     ['names and a file', 'release docs -f x.json', 'name objects to hand back, or a file (-f)'],

@@ -2,7 +2,7 @@
 import type {Call} from '../../command.ts';
 import {subjectsIn, textsOf} from '../../check/subjects.ts';
 import {type ExitCode, exitCodes} from '../../exit-code.ts';
-import {json, type OutputOptions, type Style, table} from '../../output.ts';
+import {forPrograms, type OutputOptions, type Style, table} from '../../output.ts';
 import {requiredSettings} from '../../settings.ts';
 import type {Connection} from '../../surroundings.ts';
 import type {Becomes} from './plan.ts';
@@ -34,11 +34,9 @@ function tell(
   {options, out, tell: say, colours}: Call<AdoptOptions>,
 ): void {
   const over = overIn(rows, others);
-  if (options.output === 'json') {
-    const hosts = rows.map(({hostname, namespace, becomes, why}) => ({hostname, namespace, becomes, why}));
-    out(json({hosts, ingressesOver: over}));
-    return;
-  }
+  const hosts = rows.map(({hostname, namespace, becomes, why}) => ({hostname, namespace, becomes, why}));
+  const data = forPrograms(options.output, {hosts, ingressesOver: over});
+  if (data !== undefined) return out(data);
   out(
     table(
       ['HOSTNAME', 'NAMESPACE', 'BECOMES', 'WHY'],

@@ -5,7 +5,7 @@
 import type {Call} from '../../command.ts';
 import {CommandError} from '../../errors.ts';
 import {type ExitCode, exitCodes} from '../../exit-code.ts';
-import {json, type OutputOptions, table} from '../../output.ts';
+import {forPrograms, type OutputOptions, table} from '../../output.ts';
 
 /** The members of audit.k8s.io/v1 that are read here. */
 interface AuditEvent {
@@ -37,7 +37,8 @@ export async function audit(call: Call<OutputOptions>): Promise<ExitCode> {
     throw new CommandError(`${file} can't be read: ${(error as Error).message}`);
   });
   const written = summed(eventsIn(text, file).filter(wouldBeRefused));
-  if (call.options.output === 'json') call.out(json(written));
+  const data = forPrograms(call.options.output, written);
+  if (data !== undefined) call.out(data);
   else tell(written, call);
   return written.length > 0 ? exitCodes.Platform : exitCodes.Done;
 }

@@ -10,7 +10,8 @@ import {apiVersionOf, type KubeObject} from '../../../kube/objects.ts';
 import type {Call} from '../../command.ts';
 import {CommandError, isForbidden} from '../../errors.ts';
 import {type ExitCode, exitCodes} from '../../exit-code.ts';
-import {json, type OutputOptions, table} from '../../output.ts';
+import type {ListingOptions} from '../../listing.ts';
+import {forPrograms, namesOf, table} from '../../output.ts';
 import {accountOf} from '../../../domain/tenant.ts';
 import {type Action, type Guarded, guardedBy} from './guarded.ts';
 
@@ -28,9 +29,10 @@ interface FoundObject {
   now: Action | 'Allow';
 }
 
-export async function check(client: Client, call: Call<OutputOptions>): Promise<ExitCode> {
+export async function check(client: Client, call: Call<ListingOptions>): Promise<ExitCode> {
   const guarded = await guardedBy(client);
   const {namespace} = call.options;
+  const query = {namespace, labelSelector: call.options.selector};
   const places = (await client.list(namespaces)).items.filter(
     ({metadata}) => namespace === undefined || metadata.name === namespace,
   );
@@ -38,25 +40,37 @@ export async function check(client: Client, call: Call<OutputOptions>): Promise<
   const found: FoundObject[] = [];
   const notChecked: string[] = [];
   for (const one of guarded) {
-    const objects = await listed(client, one, namespace);
+    const objects = await listed(client, one, query);
     if (objects) found.push(...ofOthers(objects, one, places));
     else notChecked.push(one.resource.plural);
   }
   found.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
   const open = found.filter(({now}) => now !== 'Deny');
-  if (call.options.output === 'json') call.out(json({objects: found, notChecked}));
+  const data = forPrograms(call.options.output, {objects: found, notChecked});
+  if (data !== undefined) call.out(data);
+  else if (call.options.output === 'name') call.out(namesOf(found.map(named)));
   else tell(found, open, call);
   if (notChecked.length > 0) call.tell(`\nNot checked, since you may not list them: ${notChecked.join(', ')}.\n`);
   return open.length > 0 ? exitCodes.Platform : exitCodes.Done;
 }
 
+const named = ({apiVersion, kind, name}: FoundObject) => ({
+  kind,
+  name,
+  apiGroup: apiVersion.includes('/') ? apiVersion.split('/')[0]! : '',
+});
+
 const textOf = ({namespace, apiVersion, kind, name}: FoundObject): string =>
   [namespace, apiVersion, kind, name].join(' ');
 
 /** Metadata of the objects, without the contents of Secrets. Undefined if the user may not list them. */
-async function listed(client: Client, {resource}: Guarded, namespace: string | undefined) {
+async function listed(
+  client: Client,
+  {resource}: Guarded,
+  query: {namespace: string | undefined; labelSelector: string | undefined},
+) {
   try {
-    return (await client.list(resource, {namespace, metadataOnly: true})).items;
+    return (await client.list(resource, {...query, metadataOnly: true})).items;
   } catch (error) {
     if (isForbidden(error)) return undefined;
     throw error;
@@ -95,7 +109,7 @@ function writersOf({metadata: {managedFields = []}}: KubeObject): string[] {
   return [...new Set(all.filter((manager) => !isExcepted(manager)))].toSorted();
 }
 
-function tell(found: readonly FoundObject[], open: readonly FoundObject[], call: Call<OutputOptions>): void {
+function tell(found: readonly FoundObject[], open: readonly FoundObject[], call: Call<ListingOptions>): void {
   if (found.length === 0) {
     call.tell('Nothing stands that others than Doorplate and cert-manager wrote and the admission policy guards.\n');
     return;

@@ -1,12 +1,12 @@
 /** `kubectl doorplate policy`: what the admission policy refuses, or would refuse, for the platform. */
 import type {Command} from 'commander';
 import {type Act, describe} from '../../command.ts';
+import {UsageError} from '../../errors.ts';
+import {addListing, type ListingOptions} from '../../listing.ts';
 import {outputOption, type OutputOptions} from '../../output.ts';
 import {connected} from '../../surroundings.ts';
 import {audit} from './audit.ts';
 import {check} from './check.ts';
-
-const output = outputOption(['table', 'json']);
 
 export function addPolicy(program: Command, act: Act): void {
   const policy = program
@@ -21,13 +21,20 @@ export function addPolicy(program: Command, act: Act): void {
       'kubectl doorplate policy check -n team-a',
       'kubectl doorplate policy check -o json',
     ],
-  }).addOption(output);
-  act<OutputOptions>(checks, (call) => connected(call.options, call, ({client}) => check(client, call)));
+    ends: ['Platform'],
+  });
+  addListing(checks, ['table']);
+  act<ListingOptions>(checks, async (call) => {
+    const {namespace, allNamespaces} = call.options;
+    if (namespace !== undefined && allNamespaces) throw new UsageError('--namespace, or --all-namespaces');
+    return connected(call.options, call, ({client}) => check(client, call));
+  });
   const audits = describe(policy, 'audit', {
     summary: 'who would have been refused while the policy only audits or warns, out of an audit log of the API server',
     examples: ['kubectl doorplate policy audit audit.log', 'cat audit*.log | kubectl doorplate policy audit - -o json'],
+    ends: ['Platform'],
   })
     .argument('<file>', 'an event of JSON in each line; - is stdin')
-    .addOption(output);
+    .addOption(outputOption(['table']));
   act<OutputOptions>(audits, audit);
 }

@@ -1,0 +1,105 @@
+/** `kubectl doorplate preflight`: its Pod beside the chart's, and its end by a fake API server. test/cluster/preflight.test.ts runs it. */
+import {describe, expect, test} from '@jest/globals';
+import {type Deployment, type Pod, preflightPod} from '../../../../operator/cli/platform/preflight.ts';
+import {run} from '../../../../operator/cli/program.ts';
+import type {Client} from '../../../../operator/kube/client/client.ts';
+import type {Resource} from '../../../../operator/kube/objects.ts';
+import {renderChart} from '../../../support/alerts.ts';
+
+test('The Pod is the one of `helm test`', () => {
+  const rendered = renderChart<Deployment | Pod>(
+    'operator.nodeSelector.pool=system',
+    'operator.topologySpreadConstraints[0].maxSkew=1',
+    'operator.topologySpreadConstraints[0].topologyKey=zone',
+    'operator.topologySpreadConstraints[0].whenUnsatisfiable=DoNotSchedule',
+    'caBundle.configMap=ca',
+    'proxy.url=http://proxy.test:3128',
+  );
+  const named = (kind: string, name: string) => rendered.find((o) => o.kind === kind && o.metadata.name === name);
+  const chart = named('Pod', 'doorplate-preflight') as Pod;
+  const own = preflightPod(named('Deployment', 'doorplate-operator') as Deployment, 'abc');
+  expect(own.spec).toEqual({...chart.spec, activeDeadlineSeconds: 300});
+  expect(own.metadata.labels).toEqual(chart.metadata.labels);
+  expect(own.metadata.name).toBe('doorplate-preflight-abc');
+});
+
+const deployment = {
+  metadata: {name: 'doorplate-operator', namespace: 'doorplate-system'},
+  spec: {template: {metadata: {labels: {a: 'b'}}, spec: {containers: [{name: 'operator', args: ['operator']}]}}},
+} as unknown as Deployment;
+
+/** The states of the Pod, one for each time that it is read; the last one stays. */
+async function preflight(...states: object[]) {
+  let [out, told] = ['', ''];
+  const did: string[] = [];
+  const fake = {
+    get: async ({kind}: Resource) =>
+      kind === 'Deployment' ? deployment : {status: states.length > 1 ? states.shift() : states[0]},
+    create: async ({kind}: Resource, pod: Pod) => {
+      did.push(`create ${kind}`);
+      return pod;
+    },
+    text: async (path: string) => {
+      did.push(`read ${path.replace(/-[0-9a-f]{6}\//, '-x/')}`);
+      return 'Nothing failed.\n';
+    },
+    delete: async ({kind}: Resource) => did.push(`delete ${kind}`),
+    close: async () => {},
+  } as unknown as Client;
+  let now = 0;
+  const code = await run(['preflight'], {
+    out: (text) => {
+      out += text;
+    },
+    tell: (text) => {
+      told += text;
+    },
+    colours: false,
+    read: async () => '',
+    cluster: async () => ({namespace: 'acme', client: () => fake}),
+    now: () => now,
+    wait: async (ms) => {
+      now += ms;
+    },
+  });
+  return {code, out, told, did};
+}
+
+const ended = (exitCode: number) => ({containerStatuses: [{state: {terminated: {exitCode}}}]});
+const read = 'read /api/v1/namespaces/doorplate-system/pods/doorplate-preflight-x/log';
+
+describe('The command', () => {
+  test.each([
+    [0, 0],
+    [1, 5],
+  ])('prints the log of a Pod that ended with %d, deletes the Pod and ends with %d', async (exitCode, code) => {
+    const done = await preflight({phase: 'Pending'}, {phase: 'Running'}, ended(exitCode));
+    expect(done).toEqual({
+      code,
+      out: 'Nothing failed.\n',
+      told: expect.stringMatching(
+        /^The Pod doorplate-preflight-\w+ in the namespace doorplate-system runs the checks\.\n$/,
+      ),
+      did: ['create Pod', read, 'delete Pod'],
+    });
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'whose image cannot be pulled',
+      {containerStatuses: [{state: {waiting: {reason: 'ImagePullBackOff', message: 'Back-off'}}}]},
+      'ImagePullBackOff: Back-off',
+    ],
+    [
+      'that fits no node',
+      {conditions: [{type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes'}]},
+      'Unschedulable: 0/1 nodes',
+    ],
+    ['that was evicted', {phase: 'Failed', reason: 'Evicted', message: 'low on memory'}, 'Evicted: low on memory'],
+    ['that hangs', {phase: 'Running'}, 'it is still running'],
+  ])('deletes a Pod %s, says why and ends with 1', async (_, state, why) => {
+    const {code, told, did} = await preflight(state);
+    expect([code, did]).toEqual([1, ['create Pod', 'delete Pod']]);
+    expect(told).toContain(`error: the checks did not end within 5 minutes (${why})\n`);
+  });
+});
