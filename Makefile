@@ -32,6 +32,10 @@ release: node_modules/.package-lock.json ## the charts and the image for two pro
 	@cluster/release.sh
 	@node cluster/release-notes.ts >dist/release/notes.md
 
+.PHONY: plugin
+plugin: node_modules/.package-lock.json ## kubectl doorplate for npm, krew and as archives, into dist/plugin (PLUGIN_URL= where they will be downloaded from)
+	@node cluster/plugin.ts
+
 # --- the operator
 
 modules := node_modules/.package-lock.json
