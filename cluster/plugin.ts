@@ -32,6 +32,12 @@ const {inject} = createRequire(import.meta.url)('postject') as {
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const summary = 'Shows the state of custom domains and the DNS records that they need';
+const readme = `# kubectl doorplate
+
+${summary}. Needs kubectl, Node.js 24 or later, and Doorplate in the cluster.
+
+    kubectl doorplate --help
+`;
 const notices = ['LICENSE', 'licenses.txt'];
 
 /** A platform that krew selects by `labels`. */
@@ -88,7 +94,7 @@ export function npmPackage(bundled: string, out: string): string {
   };
   cpSync(bundled, folder, {recursive: true});
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, undefined, 2));
-  copyFileSync(join(root, 'docs/kubectl-doorplate.md'), join(folder, 'README.md'));
+  writeFileSync(join(folder, 'README.md'), readme);
   // kubectl asks this program for completions.
   writeFileSync(
     join(folder, 'complete.js'),
