@@ -58,6 +58,13 @@ test('helm test passes where all is there, and its log has every question', asyn
   expect(outcomes(printed)).toEqual(each('ok'));
 });
 
+test('kubectl doorplate preflight runs the same checks and leaves no Pod behind', async () => {
+  const printed = await sh(join(root, 'operator/cli/kubectl-doorplate'), ['preflight']);
+  expect(outcomes(printed)).toEqual(each('ok'));
+  const left = await kubectl(['-n', 'doorplate-system', 'get', 'pods', '-o', 'name']);
+  expect(left).not.toContain('pod/doorplate-preflight-');
+});
+
 test('where nothing is as it should be, each question fails, and says what to set', async () => {
   // A zone without a wildcard, whose name server refuses the connection.
   await setZone(zone, [`@ IN NS ns.${zone}.`, 'ns IN A 198.51.100.1']);

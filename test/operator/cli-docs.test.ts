@@ -19,8 +19,8 @@ const page = readFileSync(join(root, 'docs/kubectl-doorplate.md'), 'utf8');
 const commands = page
   .split('\n')
   .flatMap((line) => /^ {4}(kubectl .*?)(?: +#.*)?$/.exec(line)?.[1] ?? [])
-  // These ask the API: test/api/usage.test.ts.
-  .filter((command) => !/doorplate usage|port-forward/.test(command));
+  // They need the API, krew or a kubelet: test/api/usage.test.ts, test/unit/cli/package.test.ts, test/cluster/preflight.test.ts.
+  .filter((command) => !/doorplate usage|port-forward|krew|doorplate preflight/.test(command));
 const exitCodeOf = (command: string): number =>
   Number(
     page
