@@ -3,7 +3,8 @@ import type {V1Endpoint, V1Ingress, V1IngressClass, V1Service} from '@kubernetes
 import type {NativeKind, KubeObject} from '../kube/objects.ts';
 import type {AccountSpec, AccountStatus} from './account.ts';
 import type {ApiKeySpec, ApiKeyStatus} from './api-key.ts';
-import type {CustomDomainSpec, CustomDomainStatus} from './custom-domain.ts';
+import type {CustomDomainStatus} from './custom-domain.ts';
+import type {CustomDomainSpec} from './custom-domain-spec.ts';
 import type {DomainClaimSpec, DomainClaimStatus} from './domain-claim.ts';
 import type {PlanSpec} from './plan.ts';
 import type {ProjectSpec, ProjectStatus} from './project.ts';

@@ -3,7 +3,8 @@
  * schema there, and its name is a type in customers' code: it never changes. Examples: openapi/examples.ts.
  */
 import {z} from 'zod';
-import {parties, phases, redirectStatuses} from '../api/custom-domain.ts';
+import {parties, phases} from '../api/custom-domain.ts';
+import {redirectStatuses} from '../api/custom-domain-spec.ts';
 import {verificationMethods} from '../api/domain-claim.ts';
 import {limitSettings} from '../api/plan.ts';
 import {perWindow, type PlanWindows} from '../api/windows.ts';

@@ -1,6 +1,7 @@
 /** Objects as the API shows them. Pure. The words come from their status. */
 import type {z} from 'zod';
-import type {DnsRecordStatus, HostStatus, RedirectStatus} from '../api/custom-domain.ts';
+import type {DnsRecordStatus, HostStatus} from '../api/custom-domain.ts';
+import type {RedirectStatus} from '../api/custom-domain-spec.ts';
 import type {ApiKey, CustomDomain, Plan, Project} from '../api/foreign.ts';
 import type {Condition} from '../api/rules.ts';
 import {previousTokenExpires} from '../domain/api-key.ts';

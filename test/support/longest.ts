@@ -1,5 +1,6 @@
 /** The largest CustomDomain that can be: 501 hostnames of 253 characters, of which as much is said as can be said. */
-import type {CustomDomainSpec, CustomDomainStatus} from '../../operator/api/custom-domain.ts';
+import type {CustomDomainStatus} from '../../operator/api/custom-domain.ts';
+import type {CustomDomainSpec} from '../../operator/api/custom-domain-spec.ts';
 
 const label = 'a'.repeat(63);
 export const longestNames = Array.from(

@@ -16,7 +16,8 @@ import {tenantOf} from '../../operator/domain/tenant.ts';
 import {nextRecheck} from '../../operator/domain/schedule.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/world.ts';
-import type {CustomDomainStatus, HostStatus, RedirectStatus} from '../../operator/api/custom-domain.ts';
+import type {CustomDomainStatus, HostStatus} from '../../operator/api/custom-domain.ts';
+import type {RedirectStatus} from '../../operator/api/custom-domain-spec.ts';
 import type {Certificate, CustomDomain, DomainClaim, Plan, Project} from '../../operator/api/foreign.ts';
 import type {Condition} from '../../operator/api/rules.ts';
 

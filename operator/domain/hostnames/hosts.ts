@@ -1,6 +1,7 @@
 /** The hostnames of a CustomDomain, in the order of its status. */
 import {domainToUnicode} from 'node:url';
-import type {HostStatus, RedirectStatus} from '../../api/custom-domain.ts';
+import type {HostStatus} from '../../api/custom-domain.ts';
+import type {RedirectStatus} from '../../api/custom-domain-spec.ts';
 import type {CustomDomain} from '../../api/foreign.ts';
 import {fold} from '../../api/hostname-rules.ts';
 import {acceptHostname, acceptRest, acceptWhole, strikeNewest} from './acceptance.ts';

@@ -1,4 +1,5 @@
-import type {HostStatus, RedirectStatus} from '../../api/custom-domain.ts';
+import type {HostStatus} from '../../api/custom-domain.ts';
+import type {RedirectStatus} from '../../api/custom-domain-spec.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import {objectNameOf} from '../hostnames/hostname.ts';

@@ -1,5 +1,5 @@
 /** Changes of a project's domains, as pure functions. Hostnames are in normal form. */
-import type {RedirectStatus} from '../../api/custom-domain.ts';
+import type {RedirectStatus} from '../../api/custom-domain-spec.ts';
 import type {CustomDomain} from '../../api/foreign.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {formerPrimary} from '../../domain/hostnames/hosts.ts';

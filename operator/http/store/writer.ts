@@ -2,7 +2,8 @@
  * Writes a project's CustomDomain through server-side apply under the API's own name, never forced. Fields of other managers are only read:
  * a write would undo their change, or they would undo it. Fields that a person changed once by kubectl are taken over in the same write.
  */
-import {type CustomDomainSpec, reissueAnnotation, stopAnnotation} from '../../api/custom-domain.ts';
+import {reissueAnnotation, stopAnnotation} from '../../api/custom-domain.ts';
+import {type CustomDomainSpec} from '../../api/custom-domain-spec.ts';
 import type {CustomDomain, Project} from '../../api/foreign.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {formerPrimary} from '../../domain/hostnames/hosts.ts';
