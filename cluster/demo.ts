@@ -291,7 +291,7 @@ async function demo(): Promise<void> {
   const {edgeHttps, edgeHttp} = env();
   step('It is yours to look at:');
   show(`. .cluster/env                                    # kubectl and helm, and where they find the cluster
-kubectl get customdomains,projects -A; kubectl get plans,accounts,domainclaims
+kubectl get doorplate -A
 kubectl describe customdomain -n ${namespace} ${name}
 kubectl get customdomain -n ${namespace} ${name} -o yaml
 kubectl logs -n doorplate-system deploy/doorplate-operator

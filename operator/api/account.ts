@@ -27,7 +27,7 @@ export const accountKind = {
   kind: 'Account',
   plural: 'accounts',
   singular: 'account',
-  shortNames: [],
+  shortNames: ['dpacct'],
   scope: 'Cluster',
   description:
     'A customer of the platform: its plan and what was agreed. Namespaces belong to it by their label ' +

@@ -139,7 +139,7 @@ export const apiKeyKind = {
   kind: 'ApiKey',
   plural: 'apikeys',
   singular: 'apikey',
-  shortNames: ['akey'],
+  shortNames: ['dpkey'],
   description:
     "A key to the platform's API. It reaches the Projects of its own namespace. Only hashes of its tokens are kept: it may lie in Git.",
   columns: [

@@ -22,6 +22,7 @@ export interface CustomKind {
   kind: string;
   plural: string;
   singular: string;
+  /** Each begins with `dp`: kubectl takes a short name that two groups have for either kind. */
   shortNames: string[];
   /** Namespaced by default. */
   scope?: 'Cluster';
@@ -32,6 +33,8 @@ export interface CustomKind {
   status?: z.ZodType;
   /** False: the status is written together with the spec, in one request. */
   statusSubresource?: false;
+  /** Fields by which `kubectl get --field-selector` selects, besides the name and the namespace. */
+  selectable?: string[];
   /** Rules about the object as a whole, including its name (CEL over `self`). */
   rules?: {cel: string; message: string}[];
   examples: string[];
@@ -64,6 +67,12 @@ function structural(node: unknown): unknown {
     out.format = 'int32';
     delete out.minimum;
     delete out.maximum;
+  }
+  // zod bounds an integer to those that a number holds exactly.
+  if (out.type === 'integer' && out.maximum === Number.MAX_SAFE_INTEGER) {
+    out.format = 'int64';
+    delete out.maximum;
+    if (out.minimum === Number.MIN_SAFE_INTEGER) delete out.minimum;
   }
   return out;
 }
@@ -119,7 +128,7 @@ export function crd(kind: CustomKind): Record<string, unknown> {
         listKind: `${kind.kind}List`,
         plural: kind.plural,
         singular: kind.singular,
-        ...(kind.shortNames.length > 0 && {shortNames: kind.shortNames}),
+        shortNames: kind.shortNames,
         categories: ['doorplate'],
       },
       versions: [
@@ -134,6 +143,7 @@ export function crd(kind: CustomKind): Record<string, unknown> {
             jsonPath,
             ...(wide && {priority: 1}),
           })),
+          ...(kind.selectable && {selectableFields: kind.selectable.map((jsonPath) => ({jsonPath}))}),
           schema: {openAPIV3Schema: schema},
         },
       ],

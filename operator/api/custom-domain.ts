@@ -78,7 +78,7 @@ const host = z
           'spec) is served until the new primary is Live, unless the annotation doorplate.dev/stop names it.',
       ),
     phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
-    reason: text(128, 'Why it is in this phase: a word out of docs/reasons.md.'),
+    reason: text(128, "Why it is in this phase: a word from the page Reasons of Doorplate's documentation."),
     message: text(2048, 'What was seen, what to do, and until when.'),
     since: time('Since when it has had this reason.'),
     addedAt: time(
@@ -170,7 +170,7 @@ export const customDomainKind = {
   kind: 'CustomDomain',
   plural: 'customdomains',
   singular: 'customdomain',
-  shortNames: ['cdom'],
+  shortNames: ['dpdom'],
   description: "A project's own domains: one primary hostname that serves it, and others that redirect to the primary.",
   columns: [
     {name: 'PRIMARY', jsonPath: '.spec.primary'},
@@ -186,6 +186,8 @@ export const customDomainKind = {
     {name: 'TARGET', jsonPath: '.status.dnsRecords[0].value', wide: true},
     {name: 'MESSAGE', jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true},
   ],
+  // The API server compares the text of the spec: a selector in lower case does not find a primary with capitals.
+  selectable: ['.spec.primary', '.spec.projectRef.name'],
   spec: customDomainSpec,
   status,
   examples: ['spec: {projectRef: {name: docs}, primary: docs.example.com, redirects: [{from: old.example.com}]}'],

@@ -78,7 +78,7 @@ const status = z
       .describe('The object that the hostname is attached to; absent while none is.'),
     since: time('Since when it has had this holder, or none.').optional(),
     generation: z
-      .int32()
+      .int()
       .min(0)
       .describe(
         'Raised whenever the hostname is released or passes to another tenant: what others had to publish before proves nothing any more.',
@@ -115,7 +115,7 @@ export const domainClaimKind = {
   kind: 'DomainClaim',
   plural: 'domainclaims',
   singular: 'domainclaim',
-  shortNames: ['dclaim'],
+  shortNames: ['dpclaim'],
   scope: 'Cluster',
   description:
     'Who holds a hostname; its name is the hostname (lower case, A-labels). Written by Doorplate when DNS ' +

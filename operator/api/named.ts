@@ -10,7 +10,7 @@
 export const takeOver = (lacking: 'this entry' | 'one of them'): Merged => ({
   merged:
     `. If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: ` +
-    'docs/gitops.md shows how to take it over',
+    "the page GitOps of Doorplate's documentation shows how to take it over",
 });
 
 /** Control and format characters (such as right-to-left overrides) and line ends: no message repeats them. */

@@ -97,7 +97,7 @@ export const planKind = {
   kind: 'Plan',
   plural: 'plans',
   singular: 'plan',
-  shortNames: [],
+  shortNames: ['dpplan'],
   scope: 'Cluster',
   description: 'The limits of a plan. Written by the platform; Accounts name it.',
   columns: [

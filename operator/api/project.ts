@@ -71,7 +71,7 @@ export const projectKind = {
   kind: 'Project',
   plural: 'projects',
   singular: 'project',
-  shortNames: ['proj'],
+  shortNames: ['dpproj'],
   description: 'A unit that is published: a Service and the default subdomain at which it is served.',
   columns: [
     {name: 'HOST', jsonPath: '.status.host'},

@@ -70,7 +70,7 @@ export const cut = (said: string, max: number): string => said.slice(0, max).toW
 
 /** The generation that a status describes as a whole. */
 export const observedGeneration = z
-  .int32()
+  .int()
   .describe(
     'The generation of the spec that this status speaks of; -1 before the first look, and where the object has no room to say more.',
   );
@@ -84,11 +84,11 @@ export const conditions = (types: readonly string[], description: string) =>
           type: text(64, `One of ${types.join(', ')}.`),
           status: z.enum(['True', 'False', 'Unknown']).describe('True, False or Unknown.'),
           observedGeneration: z
-            .int32()
+            .int()
             .optional()
             .describe('The generation of the object that this condition speaks of.'),
           lastTransitionTime: time('When status last changed.'),
-          reason: text(128, 'A CamelCase word out of the documented list: docs/reasons.md.'),
+          reason: text(128, "A CamelCase word from the page Reasons of Doorplate's documentation."),
           message: text(2048, 'What was seen, what to do, and until when.'),
         })
         .describe('One aspect of where it stands.'),

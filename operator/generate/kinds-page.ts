@@ -23,6 +23,31 @@ const intro = `<!-- Generated from operator/api by \`make crds\`. Do not edit. -
 
 All of them are of \`${group}/${version}\`. \`kubectl explain customdomain.spec\` says the same on a cluster. A field that is not optional
 has to be given, and what the API server refuses stands behind *Refused*. The status is Doorplate's; tenants can't write it.
+
+## Names
+
+All kinds are in the category \`doorplate\`. To list the objects of all kinds, run:
+
+    kubectl get doorplate -A
+
+Other products have kinds with the plural \`projects\`, \`plans\`, \`accounts\` or \`apikeys\`. If your cluster has one of them,
+\`kubectl get projects\` can list the other kind. The full name, such as \`projects.${group}\`, always names Doorplate's kind.
+So does the short name, such as \`dpproj\`: all short names begin with \`dp\`.
+
+An \`ApiKey\` is a key to the platform's API. Kubernetes writes abbreviations in capitals, as in \`APIService\`, but the name of a kind
+can't change, so this kind stays \`ApiKey\`. In manifests, write \`kind: ApiKey\`.
+
+The end of a field's name says how to read a time:
+
+| name | time | examples |
+|---|---|---|
+| \`...At\` | when something happened | \`verifiedAt\`, \`liveAt\` |
+| \`since\`, \`...Since\` | when the current state began | \`since\`, \`negativeSince\` |
+| \`...Until\`, \`notAfter\` | when the current state ends | \`servedUntil\`, \`quarantinedUntil\` |
+| \`...From\` | when the next state begins | \`refusedFrom\` |
+| \`...Time\` | an event, in the words of Kubernetes | \`lastTransitionTime\`, \`firstDeployTime\`, \`expireTime\` |
+
+\`lastHandledReconcileAt\` and \`lastHandledReissueAt\` repeat the value of an annotation, which can be any text.
 `;
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -78,12 +103,14 @@ function section(kind: CustomKind): string {
   const {spec} = crd(kind) as {spec: {versions: [{schema: {openAPIV3Schema: KindSchema}}]}};
   const schema = spec.versions[0].schema.openAPIV3Schema;
   const {spec: ofSpec, status} = schema.properties ?? {};
-  const names = [kind.plural, ...kind.shortNames].map((name) => `\`kubectl get ${name}\``).join(' or ');
+  const names = [`${kind.plural}.${group}`, ...kind.shortNames].map((name) => `\`kubectl get ${name}\``).join(' or ');
+  const selectors = (kind.selectable ?? []).map((path) => `\`--field-selector ${path.slice(1)}=VALUE\``);
+  const selected = selectors.length > 0 ? ` Select objects with ${selectors.join(' or ')}.` : '';
   const refused = [...new Set(refusals({...schema, properties: {spec: ofSpec!}}))].map((message) => `- ${message}`);
   return `
 ## ${kind.kind}
 
-${kind.description} ${kind.scope === 'Cluster' ? 'Of the whole cluster' : 'In a namespace'}; ${names}.
+${kind.description} ${kind.scope === 'Cluster' ? 'Of the whole cluster' : 'In a namespace'}; ${names}.${selected}
 ${part(kind.kind, 'spec', ofSpec)}${refused.length > 0 ? `\nRefused:\n\n${refused.join('\n')}\n` : ''}${part(kind.kind, 'status', status)}`;
 }
 

@@ -41,7 +41,7 @@ describe('a CustomDomain from its creation to its removal', () => {
       Math.max(...table.map((l) => l.trimEnd().length)) + 'AuthoritativeUnreachable'.length - 'RecordMissing'.length;
     console.log(`the columns are at most ${widest} characters wide`);
     expect(widest).toBeLessThanOrEqual(120);
-    const wide = (await kubectl(['get', 'cdom', '-n', tenant.namespace, '-o', 'wide'])).split('\n')[0]?.split(/\s+/);
+    const wide = (await kubectl(['get', 'dpdom', '-n', tenant.namespace, '-o', 'wide'])).split('\n')[0]?.split(/\s+/);
     expect(wide?.slice(-6)).toEqual(['AGE', 'WAITING-FOR', 'SINCE', 'WAITING', 'TARGET', 'MESSAGE']);
     await kubectl(['delete', 'customdomain', '-n', tenant.namespace, 'docs']);
   });

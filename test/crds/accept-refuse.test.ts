@@ -283,16 +283,21 @@ test('A Plan has no status: what is not promised is not waited for', async () =>
   expect([status, body.status]).toEqual([201, undefined]);
 });
 
+/** The CustomDomains of all namespaces that a field selector finds. */
+const select = (selector: string) => kubectl('get', 'customdomains', '-A', '--field-selector', selector, '-o', 'name');
+
 describe('kubectl', () => {
   test.each([
-    ['cdom', 'CustomDomain'],
+    ['dpdom', 'CustomDomain'],
     ['customdomain', 'CustomDomain'],
-    ['proj', 'Project'],
+    ['dpproj', 'Project'],
+    ['dpplan', 'Plan'],
+    ['dpacct', 'Account'],
     ['project', 'Project'],
     ['plan', 'Plan'],
     ['account', 'Account'],
-    ['dclaim', 'DomainClaim'],
-    ['akey', 'ApiKey'],
+    ['dpclaim', 'DomainClaim'],
+    ['dpkey', 'ApiKey'],
     ['apikey', 'ApiKey'],
   ])('knows %s', async (word, kind) => {
     expect(await kubectl('explain', word)).toMatch(new RegExp(`^GROUP: +doorplate\\.dev\nKIND: +${kind}\n`));
@@ -311,11 +316,37 @@ describe('kubectl', () => {
     ]);
   });
 
+  test('lists all kinds together by the category, of namespaces and of the cluster', async () => {
+    const domain = {projectRef: {name: 'listed'}, primary: 'listed.example.com'};
+    await send('POST', customDomains as Resource, objectOf(customDomains as Resource, 'listed', domain));
+    await send('POST', accounts as Resource, objectOf(accounts as Resource, 'listed', {planRef: {name: 'pro'}}));
+    const names = (await kubectl('get', 'doorplate', '-A', '-o', 'name')).split('\n');
+    expect(names).toEqual(
+      expect.arrayContaining(['customdomain.doorplate.dev/listed', 'account.doorplate.dev/listed']),
+    );
+    expect(await kubectl('get', 'doorplate', '-A')).toMatch(/account\.doorplate\.dev\/listed +pro/);
+  });
+
   test.each([
-    ['cdom', [], 'NAME PRIMARY PHASE HOSTS READY REASON AGE'],
-    ['cdom', ['-o', 'wide'], 'NAME PRIMARY PHASE HOSTS READY REASON AGE WAITING-FOR SINCE WAITING TARGET MESSAGE'],
-    ['proj', [], 'NAME HOST DEPLOYED READY REASON AGE'],
-    ['proj', ['-o', 'wide'], 'NAME HOST DEPLOYED READY REASON AGE URL MESSAGE'],
+    ['spec.primary', 'selected.example.com'],
+    ['spec.projectRef.name', 'selected'],
+  ])('selects CustomDomains by %s', async (field, value) => {
+    for (const [name, primary] of [
+      ['selected', 'selected.example.com'],
+      ['other', 'other.example.com'],
+    ] as const) {
+      const spec = {projectRef: {name}, primary};
+      await send('POST', customDomains as Resource, objectOf(customDomains as Resource, name, spec));
+    }
+    expect(await select(`${field}=${value}`)).toBe('customdomain.doorplate.dev/selected\n');
+    expect(await select(`${field}=none`)).toBe('');
+  });
+
+  test.each([
+    ['dpdom', [], 'NAME PRIMARY PHASE HOSTS READY REASON AGE'],
+    ['dpdom', ['-o', 'wide'], 'NAME PRIMARY PHASE HOSTS READY REASON AGE WAITING-FOR SINCE WAITING TARGET MESSAGE'],
+    ['dpproj', [], 'NAME HOST DEPLOYED READY REASON AGE'],
+    ['dpproj', ['-o', 'wide'], 'NAME HOST DEPLOYED READY REASON AGE URL MESSAGE'],
   ])('get %s %j shows %s', async (word, args, columns) => {
     await send(
       'POST',
@@ -332,13 +363,13 @@ describe('kubectl', () => {
     );
   });
 
-  test.each(['cdom', 'proj'])('explains every field of %s', async (word) => {
+  test.each(['dpdom', 'dpproj'])('explains every field of %s', async (word) => {
     // Of the fields below spec and status; metadata is Kubernetes' own.
     const fields = (await kubectl('explain', word, '--recursive'))
       .split('\n')
       .flatMap((line) => /^ {4,}(\w+)\t/.exec(line)?.[1] ?? []);
-    expect(fields.length).toBeGreaterThan(word === 'proj' ? 10 : 25);
-    for (const path of word === 'proj'
+    expect(fields.length).toBeGreaterThan(word === 'dpproj' ? 10 : 25);
+    for (const path of word === 'dpproj'
       ? ['spec.serviceRef.port', 'spec.defaultHost', 'status.firstDeployTime']
       : ['spec.primary', 'spec.redirects.status', 'status.hosts.waitingFor', 'status.dnsRecords.observed']) {
       expect(await kubectl('explain', `${word}.${path}`)).toMatch(/DESCRIPTION:\n {4}\S+/);
@@ -347,7 +378,7 @@ describe('kubectl', () => {
       await kubectl(
         'get',
         'crd',
-        word === 'proj' ? 'projects.doorplate.dev' : 'customdomains.doorplate.dev',
+        word === 'dpproj' ? 'projects.doorplate.dev' : 'customdomains.doorplate.dev',
         '-o',
         'json',
       ),

@@ -23,7 +23,7 @@ const address = 'must be a hostname, not an IP address: create a DNS name for it
 const reserved =
   'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)';
 const takeOver = (lacking = 'this entry') =>
-  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: docs/gitops.md shows how to take it over`;
+  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: the page GitOps of Doorplate's documentation shows how to take it over`;
 /** `source`: the first redirect at fault, and how many further ones there are. */
 const fromPrimary = (source: string) =>
   `the redirect from ${source} must not come from the primary: give another hostname, or leave the redirect out. ${takeOver()}`;

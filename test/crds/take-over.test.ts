@@ -52,7 +52,7 @@ const base = {projectRef: {name: 'docs'}, primary: docs};
 const old = {from: 'old.example.com'};
 const served = (from: string, status = 301) => ({from, status});
 const takeOver = (lacking: string) =>
-  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: docs/gitops.md shows how to take it over`;
+  `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: the page GitOps of Doorplate's documentation shows how to take it over`;
 const addEntry = (value: object): Patch => [{op: 'add', path: '/spec/redirects/-', value}];
 const removeEntry = (at: number, from: string): Patch => [
   {op: 'test', path: `/spec/redirects/${at}/from`, value: from},

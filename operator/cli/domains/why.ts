@@ -90,7 +90,7 @@ type ExplainedKind = Resource<KubeObject & {status?: {conditions?: Condition[]}}
 const kinds: Readonly<Record<string, ExplainedKind>> = {
   project: projects,
   apikey: apiKeys,
-  akey: apiKeys,
+  dpkey: apiKeys,
   account: accounts,
 };
 

@@ -10,6 +10,7 @@ import {customDomainConditions, customDomainKind} from '../../../operator/api/cu
 import {redirectStatuses} from '../../../operator/api/custom-domain-spec.ts';
 import {accountKind} from '../../../operator/api/account.ts';
 import {apiKeyKind} from '../../../operator/api/api-key.ts';
+import {domainClaimKind} from '../../../operator/api/domain-claim.ts';
 import {planKind} from '../../../operator/api/plan.ts';
 import {projectKind} from '../../../operator/api/project.ts';
 import {reasonsPage} from '../../../operator/generate/reasons-page.ts';
@@ -41,6 +42,7 @@ const columns = (kind: CustomKind) =>
 const specOf = (kind: CustomKind) =>
   (crd(kind) as {spec: {scope: string; versions: {subresources?: object; schema: {openAPIV3Schema: Node}}[]}}).spec;
 
+const all: CustomKind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind];
 const kindWith = (spec: z.ZodType): CustomKind => ({...projectKind, spec});
 
 describe('The schema of a kind', () => {
@@ -112,6 +114,39 @@ describe('The schema of a kind', () => {
       Object.keys(specOf(planKind).versions[0]!.schema.openAPIV3Schema.properties!),
     ]).toEqual([undefined, ['spec']]);
     expect(specOf(accountKind).versions[0]!.subresources).toEqual({status: {}});
+  });
+
+  test('names no file of the repository: users read it on a cluster', () => {
+    expect(
+      JSON.stringify(all.map(crd)).match(/[^ ]*(docs|operator|test|examples|charts|crds)\/[^ ]*|[^ ]*\.md\b/g),
+    ).toBe(null);
+  });
+
+  test('has short names that no other group has: they begin with dp, and each is of one kind', () => {
+    expect(all.map((kind) => kind.shortNames)).toEqual([
+      ['dpplan'],
+      ['dpacct'],
+      ['dpproj'],
+      ['dpdom'],
+      ['dpclaim'],
+      ['dpkey'],
+    ]);
+  });
+
+  test('counts generations in 64 bits, as Kubernetes does', () => {
+    const generations = all.flatMap((kind) =>
+      walk(schemaOf(kind)).flatMap(([path, {format}]) => (/generation$/i.test(path) ? [[path, format]] : [])),
+    );
+    expect(generations.length).toBeGreaterThan(8);
+    expect(generations.filter(([, format]) => format !== 'int64')).toEqual([]);
+  });
+
+  test('ends the name of each time as docs/kinds.md says', () => {
+    const times = all.flatMap((kind) =>
+      walk(schemaOf(kind)).flatMap(([path, {format}]) => (format === 'date-time' ? path.split('.').at(-1)! : [])),
+    );
+    expect(times.length).toBeGreaterThan(20);
+    expect(times.filter((name) => !/(^at|At|^since|Since|Until|From|Time|^notAfter)$/.test(name))).toEqual([]);
   });
 
   test.each<[string, z.ZodType, string]>([
