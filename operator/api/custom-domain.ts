@@ -135,6 +135,14 @@ const status = z
       .optional()
       .describe('Phase of the primary: NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
     hostsLive: text(16, 'Hostnames that are Live, of all hostnames.').optional(),
+    attachedHostnames: z
+      .int32()
+      .min(0)
+      .optional()
+      .describe(
+        'The number of hostnames in spec. After an upgrade from a release without this field: absent until the status changes.',
+      ),
+    liveHostnames: z.int32().min(0).optional().describe('How many of the attachedHostnames are in the phase Live.'),
     dnsRecords: z.array(dnsRecord).max(2560).optional().describe('The DNS records that the customer must create.'),
     hosts: z
       .array(host)

@@ -15,6 +15,7 @@ import type {Change} from '../kube/cache/cache.ts';
 import type {Client} from '../kube/client/client.ts';
 import type {Result} from '../kube/controller/controller.ts';
 import type {EventRecorder} from '../kube/writes/events.ts';
+import {isDeepEqual} from '../kube/equality.ts';
 import {removeFinalizer} from '../kube/writes/finalizer.ts';
 import {type Key, keyOf} from '../kube/objects.ts';
 import {writeStatus} from '../kube/writes/status.ts';
@@ -163,6 +164,19 @@ class Memory {
   }
 }
 
+/**
+ * Leaves the numbers of hostnames out if they are the only news, because an older release has written the status. An upgrade then causes
+ * no write for them: they come with the next change.
+ */
+export function withoutLoneCounts(
+  status: CustomDomainStatus,
+  published: CustomDomainStatus | undefined,
+): CustomDomainStatus {
+  if (published?.attachedHostnames !== undefined) return status;
+  const {attachedHostnames: _, liveHostnames: __, ...rest} = status;
+  return isDeepEqual(rest, published) ? rest : status;
+}
+
 /** A reconcile with the caches, the client and the memory of this process. */
 class CustomDomainReconciliation extends DomainReconciliation {
   readonly deps: CustomDomainDeps;
@@ -182,7 +196,7 @@ class CustomDomainReconciliation extends DomainReconciliation {
     const {object: domain, tenant, writes} = this;
     const plan = decide(gather(this.deps, {now, domain, tenant, request: this.#memory.request(domain, now), writes}));
     this.deps.waiting.note(keyOf(domain), tenant, plan.status.hosts ?? []);
-    return plan;
+    return {...plan, status: withoutLoneCounts(plan.status, domain.status)};
   }
 
   debounceMs(): number {

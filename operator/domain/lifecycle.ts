@@ -14,6 +14,7 @@
  */
 
 import {reissueAnnotation, type CustomDomainStatus, type HostStatus, type Party} from '../api/custom-domain.ts';
+import {countsOf} from './status/counts.ts';
 import {makeConditions} from './status/conditions.ts';
 import {fit} from './status/status-size.ts';
 import {decideHost} from './host/steps.ts';
@@ -46,7 +47,6 @@ export function decide(gathered: World): Decision {
   ];
 
   const hosts = decisions.map((d) => d.entry);
-  const attached = hosts.filter((h) => h.role !== 'FormerPrimary');
   const conditions = makeConditions(world, decisions, domain.status?.conditions ?? []);
   const target = project?.status?.host;
   const answered = world.request !== undefined && !decisions.some((d) => d.asked);
@@ -55,7 +55,7 @@ export function decide(gathered: World): Decision {
   const status: CustomDomainStatus = {
     observedGeneration: domain.metadata.generation ?? 0,
     phase: primary.entry.phase,
-    hostsLive: `${attached.filter((h) => h.phase === 'Live').length}/${attached.length}`,
+    ...countsOf(hosts.filter((h) => h.role !== 'FormerPrimary')),
     ...(target !== undefined && {
       // Includes the records of a former primary: they must stay until the new primary is Live.
       dnsRecords: decisions.flatMap((d) => (d.entry.phase === 'NotAccepted' ? [] : d.records)),
@@ -119,5 +119,5 @@ export function removing(before: CustomDomainStatus, now: number): CustomDomainS
           lastTransitionTime: c.status === 'False' ? c.lastTransitionTime : timestamp(now),
         },
   );
-  return {...before, phase: 'Removing', hostsLive: `0/${hosts.length}`, dnsRecords: [], hosts, conditions};
+  return {...before, phase: 'Removing', ...countsOf(hosts), dnsRecords: [], hosts, conditions};
 }

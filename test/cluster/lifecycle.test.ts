@@ -56,6 +56,8 @@ describe('a CustomDomain from its creation to its removal', () => {
     expect(domain?.status).toMatchObject({
       phase: 'Live',
       hostsLive: '2/2',
+      attachedHostnames: 2,
+      liveHostnames: 2,
       observedGeneration: domain?.metadata.generation,
     });
     expect(domain?.status?.dnsRecords).toEqual([

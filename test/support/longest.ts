@@ -23,6 +23,8 @@ export function longestStatusOf(phase: 'AwaitingVerification' | 'Live'): CustomD
     observedGeneration: 1,
     phase,
     hostsLive: '501/501',
+    attachedHostnames: 501,
+    liveHostnames: 501,
     dnsRecords: longestNames.flatMap((hostname) =>
       ['ALIAS', 'A', 'A', 'AAAA', 'TXT'].map((type) => ({
         hostname,

@@ -90,12 +90,18 @@ export function shorterStatuses(
   before: CustomDomainStatus | undefined,
   now: number,
 ): CustomDomainStatus[] {
-  const {observedGeneration, phase, hostsLive} = status;
+  const {observedGeneration, phase, hostsLive, attachedHostnames, liveHostnames} = status;
   const claims = notReady(reasons[tooLarge.reason].health, tooLarge);
   const conditions = withTimes(claims, before?.conditions ?? [], observedGeneration, now);
   return [
     {...shorten(status, lengths.at(-1)!), dnsRecords: []},
-    {observedGeneration, ...(phase && {phase}), ...(hostsLive !== undefined && {hostsLive}), conditions},
+    {
+      observedGeneration,
+      ...(phase && {phase}),
+      ...(hostsLive !== undefined && {hostsLive}),
+      ...(attachedHostnames !== undefined && {attachedHostnames, liveHostnames}),
+      conditions,
+    },
     unobserved,
   ];
 }
