@@ -104,7 +104,7 @@ const spec = z
     ).describe(
       'The tokens that are accepted: one, or during a rotation two, the newer one first and the older one with an end.',
     ),
-    scopes: checked(z.array(scope).min(1).max(32).meta({'x-kubernetes-list-type': 'atomic'}), [
+    scopes: checked(z.array(scope).min(1).max(32).meta({'x-kubernetes-list-type': 'set'}), [
       {
         cel: 'self.all(s, self.exists_one(t, t == s))',
         holds: (scopes) => new Set(scopes).size === scopes.length,
