@@ -27,7 +27,7 @@ const keepsNoCopy = ({manager}: ManagedFieldsEntry): boolean =>
 export const ownersOf = ({metadata}: HasMeta): readonly ManagedFieldsEntry[] =>
   (metadata as {managedFields?: ManagedFieldsEntry[]}).managedFields ?? [];
 
-/** A set of fields: a key `f:NAME` for each field, `k:{...}` for each entry of a list, `.` for the field itself. */
+/** A set of fields: a key `f:NAME` for each field, `k:{...}` for an entry of a map, `v:...` for one of a set, `.` for the field itself. */
 interface FieldSet {
   [key: string]: FieldSet;
 }
