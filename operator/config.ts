@@ -74,7 +74,7 @@ const schema = z
       group: z.string().default('cert-manager.io'),
     }),
     ingressClassName: z.string().min(1),
-    // Shared: the chart makes one Ingress for plain HTTP of all hostnames. `probe`: where to look whether that one serves.
+    // Shared: the chart creates one Ingress for plain HTTP of all hostnames. `probe`: endpoints that show whether that Ingress serves.
     plainHttp: z
       .strictObject({shared: z.boolean().default(true), probe: z.array(endpoint(80)).default([])})
       .prefault({}),
@@ -126,7 +126,7 @@ const schema = z
     api: api.prefault({}),
     valkey: valkey.prefault({}),
     redirector: z.strictObject({service: z.string().min(1), port: z.int().default(80)}),
-    // Its Deployment: uninstalling ends it first.
+    // Its Deployment: the uninstall Job acts only after its deletion.
     operator: z.strictObject({deployment: z.string().min(1).default('doorplate-operator'), workers}).prefault({}),
     // The chart makes it; the operator says what it leaves open.
     admissionPolicy: z

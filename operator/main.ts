@@ -32,7 +32,7 @@ const usage = `usage: doorplate ROLE, or --version
   redirector   answers redirects: hostnames that redirect, and HTTP to HTTPS
   api          the platform's API: projects, domains and keys over HTTP, limited per plan
   preflight    asks once whether what Doorplate needs is there, and says what to set; exits 1 where it is not
-  uninstall    ends the operator and takes its finalizers off, then exits: the chart's hook before it is uninstalled
+  uninstall    removes the operator's finalizers if its Deployment is deleted, then exits: the chart's hook after it is uninstalled
 
 Settings are read from the file that DOORPLATE_CONFIG names (default /etc/doorplate/config.yaml; the chart writes it).
 POD_NAMESPACE and POD_NAME say where it runs. Outside a cluster KUBECONFIG says which API server to use.

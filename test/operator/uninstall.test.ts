@@ -102,6 +102,34 @@ describe('Nothing hangs, and what is Live is served until its own objects are de
   });
 });
 
+const get = (what: string, path: string) => doorplate.kubectl('get', what, '-n', home, '-o', `jsonpath=${path}`);
+const ended = async () => (await get('jobs', '{.items[*].status.succeeded}')).split(' ').filter(Boolean).length;
+const apply = async (...args: string[]) =>
+  doorplate.kubectl('apply', '--server-side', '--force-conflicts', '-f', await doorplate.render(...args));
+
+describe('The chart, rendered and applied', () => {
+  test('with one image after the other, uninstalls nothing: its Job ends, the operator runs, and the finalizers stay', async () => {
+    const before = await held();
+    expect(before.length).toBeGreaterThan(0);
+    for (const [index, tag] of ['one', 'two'].entries()) {
+      await apply('--set', `image.tag=${tag}`);
+      await eventually(async () => (await ended()) === index + 1);
+      expect([await get('deployment/doorplate-operator', '{.spec.replicas}'), await held()]).toEqual(['1', before]);
+      expect(doorplate.isRunning).toBe(true);
+    }
+  });
+
+  test('leaves no finalizer if the operator is deleted and the Job runs again', async () => {
+    await apply();
+    await eventually(async () => (await ended()) === 1);
+    await doorplate.kubectl('delete', 'deployment', '-n', home, 'doorplate-operator');
+    const again = await doorplate.render('--show-only', 'templates/uninstall.yaml');
+    await doorplate.kubectl('replace', '--force', '-f', again);
+    await eventually(async () => (await ended()) === 1);
+    expect([await held(), doorplate.isRunning, (await serving(www)).length]).toEqual([[], false, 2]);
+  });
+});
+
 describe('A Pod of the operator that was evicted', () => {
   test('is not waited for, nor warned of', async () => {
     await doorplate.evict();

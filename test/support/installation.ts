@@ -24,7 +24,8 @@ const jobs = kind<KubeObject & {status?: {succeeded?: number}}>('batch', 'jobs',
 const pods = kind<KubeObject & {spec: object; status?: object}>('', 'pods', 'Pod');
 
 const deployment = `${home}/doorplate-operator`;
-const hook = `${home}/doorplate-uninstall`;
+/** The chart's Job after it is uninstalled, also if the chart was rendered and applied. */
+const hooks = {namespace: home, labelSelector: 'app.kubernetes.io/component=uninstall'};
 const pod = `${home}/operator`;
 
 /** The helm or kubectl that a user has. Fails with what it said. */
@@ -38,8 +39,8 @@ function run(command: string, args: readonly string[], kubeconfig: string): Prom
 }
 
 /**
- * A fake, in place of a node: it runs one operator while its Deployment wants any, as a Pod that ends when it has stopped; and the hook
- * before the chart is uninstalled.
+ * A fake, in place of a node: it runs one operator while its Deployment wants any, as a Pod that ends when it has stopped; and the chart's
+ * Job after it is uninstalled.
  */
 export class Installation {
   readonly #platform: Platform;
@@ -78,6 +79,14 @@ export class Installation {
     const to = ['-n', home, '--create-namespace', '--take-ownership'];
     await this.helm('upgrade', '--install', 'doorplate-crds', 'charts/doorplate-crds', ...to);
     await this.helm('upgrade', '--install', 'doorplate', 'charts/doorplate', ...to, '-f', 'examples/demo/values.yaml');
+  }
+
+  /** Renders the chart without a cluster, as a pipeline does that does not install with Helm. Returns the file. */
+  async render(...args: string[]): Promise<string> {
+    const file = join(this.#folder, 'rendered.yaml');
+    const chart = ['doorplate', 'charts/doorplate', '-n', home, '-f', 'examples/demo/values.yaml'];
+    await writeFile(file, await this.helm('template', ...chart, ...args));
+    return file;
   }
 
   helm = (...args: string[]) => run('helm', args, this.#kubeconfig);
@@ -135,6 +144,7 @@ export class Installation {
     const labels = {
       'app.kubernetes.io/name': 'doorplate',
       'app.kubernetes.io/instance': 'doorplate',
+      'app.kubernetes.io/part-of': 'doorplate',
       'app.kubernetes.io/component': 'operator',
     };
     try {
@@ -158,8 +168,8 @@ export class Installation {
 
   async #tendHook(): Promise<void> {
     const {client} = this.#platform;
-    const job = await client.get(jobs, hook);
-    if (!job || job.status?.succeeded) return;
+    const job = await nextHook(client);
+    if (!job) return;
     const settings = parseSettings(JSON.stringify(settingsFor(this.#platform)));
     const config = {settings, policy: toPolicy(settings, home), namespace: home, pod: 'hook'};
     const over = new AbortController();
@@ -171,12 +181,15 @@ export class Installation {
       await wait(50);
     }
     await done;
-    await complete(client);
+    await complete(client, job);
   }
 }
 
+const nextHook = async (client: Client) =>
+  (await client.list(jobs, hooks)).items.find(({status}) => !status?.succeeded);
+
 /** As the node says it of the hook that has done its work. */
-async function complete(client: Client): Promise<void> {
+async function complete(client: Client, {metadata}: KubeObject): Promise<void> {
   const now = new Date().toISOString();
   const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
     type,
@@ -185,7 +198,7 @@ async function complete(client: Client): Promise<void> {
   }));
   const status = {startTime: now, completionTime: now, succeeded: 1, conditions};
   try {
-    await client.patch(jobs, hook, {status}, {type: 'merge', subresource: 'status'});
+    await client.patch(jobs, `${home}/${metadata.name}`, {status}, {type: 'merge', subresource: 'status'});
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
@@ -194,7 +207,7 @@ async function complete(client: Client): Promise<void> {
 /** Where no Pod ever ran there is nothing to take off: says of the hook that it is done, until the signal aborts. */
 export async function completeHooks(client: Client, signal: AbortSignal): Promise<void> {
   for (; !signal.aborted; await wait(200)) {
-    const job = await client.get(jobs, hook);
-    if (job && !job.status?.succeeded) await complete(client);
+    const job = await nextHook(client);
+    if (job) await complete(client, job);
   }
 }

@@ -71,7 +71,7 @@ describe('With NetworkPolicies', () => {
     const objects = renderChart<Rendered>(...told);
     const policies = selectors(objects, 'NetworkPolicy').map(({spec}) => spec);
     expect(policies.map(({podSelector}) => podSelector)).toEqual(
-      ['operator', 'preflight', 'redirector', 'uninstall', 'api'].map((role) => ({
+      ['operator', 'preflight', 'redirector', 'api', 'uninstall'].map((role) => ({
         matchLabels: {
           'app.kubernetes.io/name': 'doorplate',
           'app.kubernetes.io/instance': 'doorplate',
@@ -79,7 +79,7 @@ describe('With NetworkPolicies', () => {
         },
       })),
     );
-    // Of a Deployment, of the Job before the end, and of the preflight.
+    // Of a Deployment, of the Job after the end, and of the preflight.
     const labels = objects.flatMap(({kind, metadata, spec}) =>
       kind === 'Pod' ? [metadata.labels] : spec?.template ? [spec.template.metadata.labels] : [],
     );

@@ -159,15 +159,29 @@ describe('Uninstalling', () => {
     ]);
   });
 
-  test('begins with a Job that has the rights of the operator and none of its labels', () => {
+  const hooks = objects.filter(({metadata}) => metadata.annotations?.['helm.sh/hook'] === 'post-delete');
+
+  test('ends with a Job that has rights and a name of its own and none of the operator’s labels', () => {
+    expect(hooks.map(({kind}) => kind).toSorted()).toEqual(
+      ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding', 'Job'].toSorted(),
+    );
     const {metadata, spec} = objects.find(({kind}) => kind === 'Job')!;
-    expect(metadata.annotations).toMatchObject({'helm.sh/hook': 'pre-delete'});
+    expect(metadata.annotations).toMatchObject({'helm.sh/hook': 'post-delete', 'helm.sh/hook-weight': '1'});
     const its = spec.template as unknown as {metadata: {labels: object}; spec: Pod};
-    expect(its.spec).toMatchObject({serviceAccountName: 'doorplate-operator', restartPolicy: 'Never'});
+    expect(its.spec).toMatchObject({serviceAccountName: 'doorplate-uninstall', restartPolicy: 'Never'});
     const {matchLabels} = deployment('operator').selector as {matchLabels: object};
     expect(its.metadata.labels).not.toMatchObject(matchLabels);
     expect(its.spec.containers[0]).toMatchObject({args: ['uninstall'], ...pick(pod('operator').containers[0]!)});
   });
+});
+
+const jobWith = (tag: string) =>
+  renderChart<Rendered>(`image.tag=${tag}`).find(({kind}) => kind === 'Job')!.metadata.name;
+
+test('The Job has another name for another image, because its template cannot change', () => {
+  const [one, two] = [jobWith('one'), jobWith('two')];
+  expect([one, two].map((name) => name.replace(/-[0-9a-f]{8}$/, ''))).toEqual(Array(2).fill('doorplate-uninstall'));
+  expect(one).not.toBe(two);
 });
 
 /** What is the same in all Pods of the image. */

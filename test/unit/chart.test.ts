@@ -237,6 +237,13 @@ describe('the Ingress for plain HTTP of all hostnames', () => {
     expect((await settingsOf('plainHttp.shared=false')).plainHttp.shared).toBe(false);
     expect((await settingsOf()).plainHttp.shared).toBe(true);
   });
+
+  test.each(['nginx', 'f5-nginx', 'haproxy', 'contour', 'other'])('is not there with the class %s', async (name) => {
+    const all = parseAllDocuments(await rendered(`ingressClassName=${name}`)).map((d) => d.toJS() as Ingress | null);
+    const rules = all.filter((o) => o?.kind === 'Ingress').flatMap((o) => o!.spec.rules ?? []);
+    expect([rules.length > 0, rules.filter(({host}) => !host)]).toEqual([true, []]);
+    expect((await settingsOf(`ingressClassName=${name}`)).plainHttp.shared).toBe(false);
+  });
 });
 
 describe('the admission policy', () => {

@@ -1,0 +1,167 @@
+{{/* The image, by its digest where that is told. */}}
+{{- define "doorplate.image" -}}
+{{- with .Values.image }}
+{{- if not .repository }}
+{{- fail "image.repository is not set. Nobody publishes an image of Doorplate: build one with `make release`, push it to a registry of yours, and set image.repository to where it is. docs/install.md has the commands" }}
+{{- end }}
+{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* On which nodes the Pods of a role run. A spread without a labelSelector is one of the Pods of the role. Arguments: root, role. */}}
+{{- define "doorplate.placement" -}}
+{{- $values := get .root.Values .role }}
+{{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" }}
+{{- with get $values $field }}
+{{ $field }}: {{ toJson . }}
+{{- end }}
+{{- end }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" (dict "matchLabels" (include "doorplate.selector" $ | fromYaml))) .) | toJson }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+A Pod of Doorplate. Arguments: root, role; as (optional): it runs once, with the rights and the values of this role; account (optional): it
+has the rights of this ServiceAccount.
+*/}}
+{{- define "doorplate.pod" -}}
+{{- $root := .root }}
+{{- $as := .as | default .role }}
+{{- $values := get $root.Values $as }}
+{{- $isApi := eq .role "api" }}
+{{- $trusted := or $root.Values.caBundle.configMap $root.Values.caBundle.secret }}
+metadata:
+  labels:
+    {{- include "doorplate.labels" $root | nindent 4 }}
+    app.kubernetes.io/component: {{ .role }}
+    {{- with $values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    doorplate.dev/config: {{ include "doorplate.config" $root | sha256sum | trunc 16 | quote }}
+    {{- with $values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ .account | default (include "doorplate.serviceAccount" (dict "root" $root "role" $as)) }}
+  {{- if .as }}
+  restartPolicy: Never
+  {{- end }}
+  {{- with $root.Values.imagePullSecrets }}
+  imagePullSecrets: {{ toJson . }}
+  {{- end }}
+  securityContext: {{ ternary (merge (dict "fsGroup" 65532) $root.Values.podSecurityContext) $root.Values.podSecurityContext $isApi | toJson }}
+  terminationGracePeriodSeconds: 30
+  {{- with include "doorplate.placement" (dict "root" $root "role" $as) | trim }}
+  {{- nindent 2 . }}
+  {{- end }}
+  containers:
+    - name: {{ .role }}
+      image: {{ include "doorplate.image" $root | quote }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args: [{{ .role }}]
+      env:
+        - {name: DOORPLATE_CONFIG, value: /etc/doorplate/config.yaml}
+        - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
+        - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+        - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
+        {{- with $root.Values.proxy }}
+        {{- if and (eq $as "operator") .url }}
+        - {name: HTTPS_PROXY, value: {{ .url | quote }}}
+        - {name: NO_PROXY, value: {{ prepend .exceptions "$(KUBERNETES_SERVICE_HOST)" | join "," | quote }}} # the API server is never asked by it
+        {{- end }}
+        {{- end }}
+        {{- if $trusted }}
+        - {name: NODE_EXTRA_CA_CERTS, value: /etc/doorplate-ca/ca.crt}
+        {{- end }}
+        {{- with $root.Values.valkey.passwordSecret }}
+        {{- if and $isApi .name }}
+        - {name: VALKEY_PASSWORD, valueFrom: {secretKeyRef: {{ toJson . }}}}
+        {{- end }}
+        {{- end }}
+        {{- with $values.heapMegabytes }}
+        - {name: NODE_OPTIONS, value: --max-old-space-size={{ int . }}}
+        {{- end }}
+        {{- range $values.extraEnv }}
+        - {{ toJson . }}
+        {{- end }}
+      {{- if not .as }}
+      ports:
+        - {name: health, containerPort: 8081}
+        {{- if eq .role "redirector" }}
+        - {name: http, containerPort: 8080}
+        {{- end }}
+        {{- if $isApi }}
+        - {name: api, containerPort: 8082}
+        {{- if $root.Values.api.authorize.enabled }}
+        - {name: authorize-grpc, containerPort: 8083}
+        - {name: authorize-http, containerPort: 8084}
+        {{- end }}
+        {{- end }}
+      livenessProbe: {{ merge (dict "httpGet" (dict "path" "/healthz" "port" "health")) $root.Values.livenessProbe | toJson }}
+      readinessProbe: {{ merge (dict "httpGet" (dict "path" "/readyz" "port" "health")) $root.Values.readinessProbe | toJson }}
+      {{- end }}
+      terminationMessagePolicy: FallbackToLogsOnError # kubectl describe says why it did not start
+      securityContext: {{ toJson $root.Values.securityContext }}
+      resources: {{ toJson $values.resources }}
+      volumeMounts:
+        - {name: config, mountPath: /etc/doorplate, readOnly: true}
+        {{- if $trusted }}
+        - {name: ca, mountPath: /etc/doorplate-ca, readOnly: true}
+        {{- end }}
+        {{- if $isApi }}
+        - {name: ledger, mountPath: /var/lib/doorplate}
+        {{- end }}
+        {{- range $values.extraVolumeMounts }}
+        - {{ toJson . }}
+        {{- end }}
+  volumes:
+    - {name: config, configMap: {name: {{ include "doorplate.fullname" $root }}-config}}
+    {{- with $root.Values.caBundle }}
+    {{- $items := list (dict "key" .key "path" "ca.crt") }}
+    {{- if .configMap }}
+    - {name: ca, configMap: {{ dict "name" .configMap "items" $items | toJson }}}
+    {{- else if .secret }}
+    - {name: ca, secret: {{ dict "secretName" .secret "items" $items | toJson }}}
+    {{- end }}
+    {{- end }}
+    {{- if $isApi }}
+    {{- if include "doorplate.api.claim" $root }}
+    - {name: ledger, persistentVolumeClaim: {claimName: {{ include "doorplate.fullname" $root }}-api}}
+    {{- else }}
+    - {name: ledger, emptyDir: {sizeLimit: {{ $root.Values.api.storage.size }}}}
+    {{- end }}
+    {{- end }}
+    {{- range $values.extraVolumes }}
+    - {{ toJson . }}
+    {{- end }}
+{{- end }}
+
+{{/* What an eviction leaves of a role: all but one. Of a single Pod nothing, or no node could be drained. Arguments: root, role, replicas. */}}
+{{- define "doorplate.disruption" -}}
+{{- $budget := (get .root.Values .role).podDisruptionBudget }}
+{{- if and $budget.enabled (gt (int .replicas) 1) }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ include "doorplate.fullname" .root }}-{{ .role }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "doorplate.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .role }}
+spec:
+  maxUnavailable: {{ toJson $budget.maxUnavailable }}
+  selector:
+    matchLabels: {{ include "doorplate.selector" . }}
+{{- end }}
+{{- end }}
+
+{{/* Whether the ledger of the API outlives its Pod; with Valkey there is none. */}}
+{{- define "doorplate.api.claim" -}}
+{{- if and .Values.api.storage.className (not .Values.valkey.url) }}yes{{ end }}
+{{- end }}

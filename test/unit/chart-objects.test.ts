@@ -1,0 +1,158 @@
+/** What all objects of the chart have in common, with every part of it switched on. */
+import {describe, expect, test} from '@jest/globals';
+import {renderChart} from '../support/alerts.ts';
+
+interface Pod {
+  metadata: {labels: Record<string, string>; annotations: Record<string, string>};
+  spec: {
+    serviceAccountName: string;
+    securityContext: object;
+    containers: {
+      image: string;
+      env: object[];
+      volumeMounts: object[];
+      securityContext: object;
+      readinessProbe?: object;
+    }[];
+    volumes: object[];
+  };
+}
+interface Rendered {
+  kind: string;
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
+  spec?: {template: Pod; revisionHistoryLimit: number; maxUnavailable: unknown};
+  subjects?: {kind: string; name: string}[];
+}
+
+/** Kinds of the chart that no namespace has. */
+const clusterKinds = new Set([
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Plan',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+]);
+const roles = ['operator', 'redirector', 'api'];
+const all = [
+  ...['serviceMonitor', 'prometheusRule', 'dashboard'].map((name) => `metrics.${name}.enabled=true`),
+  'networkPolicy.enabled=true',
+  'networkPolicy.ingressController[0].namespaceSelector.matchLabels.a=b',
+  'networkPolicy.authorizeClients[0].namespaceSelector.matchLabels.a=b',
+  'api.authorize.enabled=true',
+  'api.authorize.acceptOutages=true',
+  'api.storage.className=fast',
+  ...roles.map((role) => `${role}.replicas=2`),
+  'valkey.url=redis://valkey:6379',
+];
+const objects = renderChart<Rendered>(...all);
+const pods = (of: readonly Rendered[]) => of.filter(({spec}) => spec?.template).map(({spec}) => spec!.template);
+
+describe('Each object of the chart', () => {
+  test('names the release’s namespace if it has one: applied without -n, nothing lands elsewhere', () => {
+    const wrong = objects.filter(
+      ({kind, metadata}) => metadata.namespace !== (clusterKinds.has(kind) ? undefined : 'doorplate-system'),
+    );
+    expect(wrong.map(({kind, metadata}) => `${kind} ${metadata.name}`)).toEqual([]);
+    expect(new Set(objects.map(({kind}) => kind)).size).toBeGreaterThan(18);
+  });
+
+  test('and each Pod has the common labels', () => {
+    const labelled = renderChart<Rendered>(...all, 'commonLabels.team=edge');
+    const without = [...labelled, ...pods(labelled)].filter(({metadata}) => metadata.labels?.team !== 'edge');
+    expect(without).toEqual([]);
+  });
+
+  test('begins with fullnameOverride, and what refers to it does', () => {
+    // Hashes of the configuration and of the Job's template differ.
+    const text = (of: readonly Rendered[]) =>
+      JSON.stringify(of).replaceAll(/"[0-9a-f]{16}"|uninstall-[0-9a-f]{8}/g, '#');
+    const named = text(renderChart<Rendered>(...all, 'fullnameOverride=zzz'));
+    expect(named.split('zzz').length).toBeGreaterThan(objects.length);
+    expect(named.replaceAll('zzz', 'doorplate') === text(objects)).toBe(true);
+  });
+
+  test('is found by nameOverride', () => {
+    const named = renderChart<Rendered>(...all, 'nameOverride=edge');
+    expect(JSON.stringify(named)).not.toContain('"app.kubernetes.io/name":"doorplate"');
+  });
+});
+
+describe.each(roles)('The values of the %s', (role) => {
+  const deployment = (...values: string[]) =>
+    renderChart<Rendered>(...values.map((value) => `${role}.${value}`)).find(
+      ({kind, metadata}) => kind === 'Deployment' && metadata.name.endsWith(role),
+    )!;
+
+  test('reach its Deployment and its Pods', () => {
+    const {metadata, spec} = deployment(
+      'deploymentAnnotations.a=d',
+      'podAnnotations.a=p',
+      'podLabels.l=p',
+      'extraEnv[0].name=LANG',
+      'extraEnv[0].value=C',
+      'extraVolumes[0].name=more',
+      'extraVolumeMounts[0].name=more',
+      'extraVolumeMounts[0].mountPath=/more',
+      'heapMegabytes=700',
+      'serviceAccount.create=false',
+      'serviceAccount.name=mine',
+    );
+    const pod = spec!.template;
+    const container = pod.spec.containers[0]!;
+    expect(metadata.annotations).toMatchObject({a: 'd'});
+    expect(pod.metadata).toMatchObject({annotations: {a: 'p'}, labels: {l: 'p'}});
+    expect(container.env).toContainEqual({name: 'LANG', value: 'C'});
+    expect(container.env).toContainEqual({name: 'NODE_OPTIONS', value: '--max-old-space-size=700'});
+    expect(container.volumeMounts).toContainEqual({name: 'more', mountPath: '/more'});
+    expect(pod.spec.volumes).toContainEqual({name: 'more'});
+    expect(pod.spec.serviceAccountName).toBe('mine');
+  });
+
+  test('bind its rights to your ServiceAccount, and create none', () => {
+    const mine = renderChart<Rendered>(`${role}.serviceAccount.create=false`, `${role}.serviceAccount.name=mine`);
+    const bound = mine.filter(({subjects}) => subjects?.some(({name}) => name === 'mine'));
+    expect(bound.map(({kind}) => kind)).toContain('ClusterRoleBinding');
+    const names = mine.flatMap(({subjects}) => subjects?.map(({name}) => name) ?? []);
+    expect(names).not.toContain(`doorplate-${role}`);
+    const accounts = mine.filter(({kind}) => kind === 'ServiceAccount').map(({metadata}) => metadata.name);
+    expect(accounts).not.toContain(`doorplate-${role}`);
+    expect(() => renderChart(`${role}.serviceAccount.create=false`)).toThrow('serviceAccount/name');
+  });
+
+  test('decide its PodDisruptionBudget', () => {
+    const budget = (...values: string[]) =>
+      renderChart<Rendered>(...all, ...values).find(
+        ({kind, metadata}) => kind === 'PodDisruptionBudget' && metadata.name.endsWith(role),
+      )?.spec?.maxUnavailable;
+    expect(budget(`${role}.podDisruptionBudget.maxUnavailable=50%`)).toBe('50%');
+    expect(budget(`${role}.podDisruptionBudget.enabled=false`)).toBeUndefined();
+  });
+});
+
+test('Values of all Pods reach them', () => {
+  const set = renderChart<Rendered>(
+    'image.registry=registry.example.net',
+    'image.repository=team/doorplate',
+    'image.tag=x',
+    'revisionHistoryLimit=3',
+    'podSecurityContext.runAsUser=1000',
+    'securityContext.privileged=false',
+    'readinessProbe.periodSeconds=5',
+  ).filter(({kind}) => kind === 'Deployment');
+  expect(set).toHaveLength(roles.length);
+  for (const {spec} of set) {
+    expect(spec!.revisionHistoryLimit).toBe(3);
+    const {securityContext, containers} = spec!.template.spec;
+    expect(securityContext).toMatchObject({runAsUser: 1000, runAsNonRoot: true});
+    expect(containers[0]).toMatchObject({
+      image: 'registry.example.net/team/doorplate:x',
+      securityContext: {privileged: false, readOnlyRootFilesystem: true},
+      readinessProbe: {httpGet: {path: '/readyz'}, periodSeconds: 5},
+    });
+  }
+});
