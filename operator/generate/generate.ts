@@ -23,12 +23,14 @@ import {projectKind} from '../api/project.ts';
 import {providersPage} from './providers-page.ts';
 import {reasonsPage} from './reasons-page.ts';
 import {version} from '../version.ts';
+import {withValues} from './values-table.ts';
 
 // Kubernetes reads YAML 1.1, to which on, off, yes and no are booleans: write what it reads.
 const kinds: CustomKind[] = [planKind, accountKind, projectKind, customDomainKind, domainClaimKind, apiKeyKind];
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const description = await describeApi();
+const chart = (file: string) => readFileSync(`${root}charts/doorplate/${file}`, 'utf8');
 const files = new Map<string, string>([
   ['docs/reasons.md', reasonsPage()],
   ['docs/problems.md', problemsPage()],
@@ -38,6 +40,7 @@ const files = new Map<string, string>([
   ['docs/metrics.md', metricsPage()],
   ['docs/dns-providers.md', providersPage()],
   ['charts/doorplate/files/dashboard.json', dashboard()],
+  ['charts/doorplate/README.md', withValues(chart('README.md'), chart('values.yaml'))],
 ]);
 for (const kind of kinds) {
   const yaml = stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false});

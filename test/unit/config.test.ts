@@ -154,22 +154,24 @@ describe('A good configuration', () => {
       proxy,
       caBundle,
       networkPolicy,
+      nameOverride,
+      fullnameOverride,
+      commonLabels,
+      revisionHistoryLimit,
+      podSecurityContext,
+      securityContext,
+      livenessProbe,
+      readinessProbe,
+      plainHttp,
       admissionPolicy: {certManager, exceptUsers, exceptGroups, furtherRoutes, ...admissionPolicy},
       api: charted,
       valkey: {url, passwordSecret},
       ...rest
     } = values;
-    const {
-      ingress,
-      resources,
-      storage,
-      nodeSelector,
-      affinity,
-      tolerations,
-      topologySpreadConstraints,
-      priorityClassName,
-      ...api
-    } = charted;
+    // What all Deployments have is for Kubernetes, except for the number of replicas.
+    const ofPods = Object.keys(redirector as Raw).filter((name) => name !== 'replicas');
+    const {ingress, storage, ...others} = charted;
+    const api = Object.fromEntries(Object.entries(others).filter(([name]) => !ofPods.includes(name)));
     expect([
       image,
       imagePullSecrets,
@@ -180,26 +182,30 @@ describe('A good configuration', () => {
       proxy,
       caBundle,
       networkPolicy,
+      nameOverride,
+      fullnameOverride,
+      commonLabels,
+      revisionHistoryLimit,
+      podSecurityContext,
+      securityContext,
+      livenessProbe,
+      readinessProbe,
       certManager,
       exceptUsers,
       exceptGroups,
       furtherRoutes,
       ingress,
-      resources,
       storage,
-      nodeSelector,
-      affinity,
-      tolerations,
-      topologySpreadConstraints,
-      priorityClassName,
       passwordSecret,
     ]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
-    expect(installation).toBe('');
+    expect([installation, (plainHttp as Raw).shared]).toEqual(['', 'auto']);
     const given = needed();
     // The chart says itself where the volume is.
     const written = {
       ...rest,
+      // The chart decides `auto` by the name of the class.
+      plainHttp: {...(plainHttp as Raw), shared: true},
       admissionPolicy,
       valkey: {url},
       api: {...api, storage: {path: '/var/lib/doorplate'}},
