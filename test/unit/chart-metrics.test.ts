@@ -67,6 +67,14 @@ describe('The chart', () => {
     }
   });
 
+  test('links to the pages of docsUrl, of the runbooks and of the reasons', () => {
+    const {groups: linked} = named(render(...all, 'docsUrl=https://docs.example/'), 'PrometheusRule').spec;
+    const {rules} = linked![0]!;
+    expect(rules[0]!.annotations.runbook_url).toBe(`https://docs.example/runbooks#${rules[0]!.alert.toLowerCase()}`);
+    const text = JSON.stringify(rules);
+    expect([text.includes('https://docs.example/reasons says'), /docs\/\w+\.md/.test(text)]).toEqual([true, false]);
+  });
+
   test('has the alerts about the API where the API is on', () => {
     expect(groups('api.enabled=false')).toEqual(['operator', 'redirector']);
     expect(groups('api.enabled=true')).toEqual(['operator', 'redirector', 'api']);
@@ -93,7 +101,7 @@ describe('The chart', () => {
   test.each([
     ['metrics.serviceMonitor.enable=true', '/metrics/serviceMonitor'],
     ['metrics.serviceMonitor.interval=often', '/metrics/serviceMonitor/interval'],
-    ['metrics.prometheusRule.runbooks=', '/metrics/prometheusRule/runbooks'],
+    ['docsUrl=docs', '/docsUrl'],
     ['metrics.dashboard.labels.a.b=c', '/metrics/dashboard/labels/a'],
   ])('%s stops helm, and the message names the value', (value, where) => {
     expect(() => render(value)).toThrow(where);

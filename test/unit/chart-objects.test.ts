@@ -1,6 +1,10 @@
 /** What all objects of the chart have in common, with every part of it switched on. */
+import {execFileSync} from 'node:child_process';
+import {join} from 'node:path';
 import {describe, expect, test} from '@jest/globals';
 import {renderChart} from '../support/alerts.ts';
+import {bin} from '../support/kube-server.ts';
+import {root} from '../support/pages.ts';
 
 interface Pod {
   metadata: {labels: Record<string, string>; annotations: Record<string, string>};
@@ -156,3 +160,14 @@ test('Values of all Pods reach them', () => {
     });
   }
 });
+
+test.each(['traefik', 'nginx', 'ingress-nginx', 'haproxy', 'contour', 'other'])(
+  'helm lint --strict passes with the class %s and every part switched on',
+  (name) => {
+    const sets = [...all, `ingressClassName=${name}`].flatMap((value) => ['--set', value]);
+    const args = ['lint', '--strict', join(root, 'charts/doorplate'), '-f', join(root, 'examples/demo/values.yaml')];
+    expect(execFileSync(`${bin}/helm`, [...args, ...sets]).toString()).toContain(
+      '1 chart(s) linted, 0 chart(s) failed',
+    );
+  },
+);

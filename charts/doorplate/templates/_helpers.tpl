@@ -1,3 +1,8 @@
+{{/* The address of a page of docs/, outside the repository too. Arguments: root, page (its name without `.md`). */}}
+{{- define "doorplate.page" -}}
+{{- with .root.Values.docsUrl | default .root.Chart.Home }}{{ trimSuffix "/" . }}/{{ $.page }}{{ else }}docs/{{ .page }}.md{{ end }}
+{{- end }}
+
 {{/* It outlives the release, and installing again takes it back: what redirects need, which are answered on; what would be ordered anew. */}}
 {{- define "doorplate.kept" -}}
 annotations: {helm.sh/resource-policy: keep}
