@@ -149,7 +149,12 @@ const schema = z
         'must be leaseDuration > renewDeadline > 1.2 × retryPeriod > 0',
       )
       .prefault({}),
-    log: z.strictObject({level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info')}).prefault({}),
+    log: z
+      .strictObject({
+        level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
+        format: z.enum(['json', 'text']).default('json'),
+      })
+      .prefault({}),
   })
   .refine((s) => s.apexOwnership !== 'AddressOnly' || s.singleTenant, {
     path: ['apexOwnership'],

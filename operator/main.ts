@@ -58,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     return 2;
   }
   const config = loadConfig(process.env);
-  const log = makeLog(role, config.settings.log.level);
+  const log = makeLog(role, config.settings.log.level, config.settings.log.format);
   const registry = makeRegistry();
   const metrics = kitMetrics(registry);
   const client = await clientOf(role, config.settings, metrics);

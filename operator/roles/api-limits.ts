@@ -59,6 +59,7 @@ export function authorizerSettings(config: Config, ports: AuthorizerSettings['po
     requireAccount,
     audience,
     logLevel: config.settings.log.level,
+    logFormat: config.settings.log.format,
     limits: limitsOf(config),
     defaultPlan: config.policy.defaultPlan,
   };

@@ -18,12 +18,13 @@ import {answerCalls} from '../limits/remote/calls.ts';
 import {type LimitsOptions, startLimits} from '../limits/limits.ts';
 import {type Beat, beatOf, limitMethods} from '../limits/remote/remote.ts';
 import type {Quota} from '../limits/verdict.ts';
-import {makeLog} from '../observability/log.ts';
+import {type LogFormat, makeLog} from '../observability/log.ts';
 import {makeGate} from './gate.ts';
 
 /** Plain data: the thread gets a copy. */
 export interface AuthorizerSettings {
   logLevel: string;
+  logFormat: LogFormat;
   limits: Pick<LimitsOptions, 'store' | 'bans' | 'journal'>;
   ports: {grpc: number; http: number};
   trustedProxies: readonly string[];
@@ -62,8 +63,8 @@ const emptyReport = (): Omit<Report, keyof Beat> => ({
 const systemNow = (): number => Date.now();
 
 async function startThread(settings: AuthorizerSettings) {
-  const {logLevel, audience, defaultPlan} = settings;
-  const log = makeLog('api', logLevel);
+  const {logLevel, logFormat, audience, defaultPlan} = settings;
+  const log = makeLog('api', logLevel, logFormat);
   const client = await Client.load({userAgent: 'doorplate/api'});
   // The main thread publishes the metrics.
   const limits = await startLimits({...settings.limits, log, registry: new Registry()});

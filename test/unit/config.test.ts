@@ -123,7 +123,7 @@ describe('A good configuration', () => {
       deniedNames: [],
       redirector: {service: 'doorplate-redirector', port: 80},
       operator: {deployment: 'doorplate-operator', workers: 30},
-      log: {level: 'info'},
+      log: {level: 'info', format: 'json'},
       leaderElection: {
         enabled: true,
         lease: 'doorplate-operator',
@@ -621,6 +621,7 @@ describe('A bad value', () => {
     ],
     ['a session of a month', {api: {page: {sessionLifetime: '8d'}}}, 'api.page.sessionLifetime: '],
     ['any origin', {api: {page: {returnOrigins: ['https://*.example.com']}}}, 'api.page.returnOrigins.0: '],
+    ['another format of log', {log: {format: 'xml'}}, 'log.format: '],
     ['another level of log', {log: {level: 'loud'}}, 'log.level: '],
   ];
   test.each(rows)('names itself: %s', (_, change, message) => {

@@ -31,6 +31,7 @@ afterAll(() => {
 
 const settings: AuthorizerSettings = {
   logLevel: 'silent',
+  logFormat: 'json',
   limits: {store: {kind: 'Memory'}, bans: {}},
   ports: {grpc: 0, http: 0},
   trustedProxies: [],
