@@ -13,6 +13,7 @@ import {operatorMetrics} from './support/release.ts';
 import {maybeDone, operator, receivedAt, statusIn, succeeded} from './support/requests.ts';
 
 const redirector = 'system:serviceaccount:doorplate-system:doorplate-redirector';
+const rightsOfOperator = 'doorplate-system-doorplate-operator';
 const api = 'system:serviceaccount:doorplate-system:doorplate-api';
 const code = (e: AuditEvent): number => e.responseStatus?.code ?? 0;
 const kindOf = ({objectRef: ref}: AuditEvent): string =>
@@ -65,8 +66,17 @@ const foreseen: readonly {why: string; is: (e: AuditEvent) => boolean}[] = [
       (e.responseStatus?.message ?? '').includes('Only one reference can have Controller set to true'),
   },
   {why: 'another installation took its rights along', is: (e) => code(e) === 403 && of(e) === 'get issuers'},
+  {
+    why: 'the chart was uninstalled, and its rights ended before its process did',
+    is: (e) => code(e) === 403 && isAfterUninstall(e),
+  },
   {why: 'its Namespace began to go while the request was on its way', is: inEndingNamespace},
 ];
+
+/** Helm deletes the rights right after the Deployment. A Pod then has 30 s to end. */
+const endsWithinMs = 60_000;
+const isAfterUninstall = (e: AuditEvent): boolean =>
+  uninstalls.some((at) => receivedAt(e) >= at && receivedAt(e) < at + endsWithinMs);
 
 let wrong = 0;
 function tell(what: string, lines: readonly string[], {forbidden = false} = {}): void {
@@ -88,8 +98,15 @@ const counted = (names: readonly string[], per?: number): string[] =>
 const everything = await audit(
   new Date(0),
   ({user, objectRef}) =>
-    user.username === operator || user.username === redirector || objectRef?.apiGroup === 'doorplate.dev',
+    user.username === operator ||
+    user.username === redirector ||
+    objectRef?.apiGroup === 'doorplate.dev' ||
+    objectRef?.name === rightsOfOperator,
 );
+/** When the operator's rights were deleted, ms since the epoch. */
+const uninstalls = everything
+  .filter((e) => of(e) === 'delete clusterrolebindings' && e.objectRef?.name === rightsOfOperator)
+  .map(receivedAt);
 const ours = everything.filter((e) => e.user.username === operator && kindOf(e) !== 'leases');
 
 const domains = everything.filter((e) => kindOf(e) === 'customdomains' && code(e) === 201).length;
