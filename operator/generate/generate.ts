@@ -30,7 +30,7 @@ const kinds: CustomKind[] = [planKind, accountKind, projectKind, customDomainKin
 const check = process.argv.includes('--check');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const description = await describeApi();
-const chart = (file: string) => readFileSync(`${root}charts/doorplate/${file}`, 'utf8');
+const inChart = (file: string) => readFileSync(`${root}charts/doorplate/${file}`, 'utf8');
 const files = new Map<string, string>([
   ['docs/reasons.md', reasonsPage()],
   ['docs/problems.md', problemsPage()],
@@ -40,7 +40,7 @@ const files = new Map<string, string>([
   ['docs/metrics.md', metricsPage()],
   ['docs/dns-providers.md', providersPage()],
   ['charts/doorplate/files/dashboard.json', dashboard()],
-  ['charts/doorplate/README.md', withValues(chart('README.md'), chart('values.yaml'))],
+  ['charts/doorplate/README.md', withValues(inChart('README.md'), inChart('values.yaml'))],
 ]);
 for (const kind of kinds) {
   const yaml = stringify(crd(kind), {lineWidth: 140, aliasDuplicateObjects: false});
