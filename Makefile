@@ -30,6 +30,9 @@ release: node_modules/.package-lock.json ## the charts and the image for two pro
 	@node test/mutants/full-run.ts
 	@node cluster/release-notes.ts >/dev/null
 	@cluster/release.sh
+	@node cluster/plugin.ts
+	@cp dist/plugin/*.tgz dist/plugin/*.tar.gz dist/plugin/*.yaml dist/release/
+	@cat dist/plugin/SHA256SUMS >>dist/release/SHA256SUMS
 	@node cluster/release-notes.ts >dist/release/notes.md
 
 .PHONY: plugin

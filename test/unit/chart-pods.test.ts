@@ -1,4 +1,5 @@
 /** The Pods of the chart: their image, where they run, and what they trust. */
+import {version} from '../../operator/version.ts';
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from '@jest/globals';
 import {parse} from 'yaml';
@@ -34,7 +35,7 @@ describe('The image', () => {
 
   test.each([
     ['its tag', ['image.tag=x'], 'registry.example.net/doorplate:x'],
-    ['the version of the chart, where nothing else is told', [], 'registry.example.net/doorplate:0.1.0'],
+    ['the version of the chart, where nothing else is told', [], `registry.example.net/doorplate:${version}`],
     ['its digest', [`image.digest=${digest}`], `registry.example.net/doorplate@${digest}`],
     [
       'its digest, whatever the tag',
