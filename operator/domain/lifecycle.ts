@@ -119,5 +119,6 @@ export function removing(before: CustomDomainStatus, now: number): CustomDomainS
           lastTransitionTime: c.status === 'False' ? c.lastTransitionTime : timestamp(now),
         },
   );
-  return {...before, phase: 'Removing', ...countsOf(hosts), dnsRecords: [], hosts, conditions};
+  const counts = countsOf(hosts.filter(({role}) => role !== 'FormerPrimary'));
+  return {...before, phase: 'Removing', ...counts, dnsRecords: [], hosts, conditions};
 }

@@ -127,7 +127,7 @@ test('docs/install.md installs, docs/upgrade.md upgrades and goes back, docs/uni
     const project = `{apiVersion: doorplate.dev/v1alpha1, kind: Project, metadata: {name: web, namespace: acme, finalizers: [doorplate.dev/routes]},
       spec: {serviceRef: {name: web, port: 80}}}`;
     await follow(`kubectl apply -f - <<'END'\n${project}\nEND`);
-    for (const heading of ['Without Helm', 'The namespace first', 'For good'])
+    for (const heading of ['Without Helm', 'If the Job cannot run', 'The namespace first', 'For good'])
       for (const {text} of begin(uninstall!, heading)) await follow(text);
     expect(await follow('kubectl get crd,clusterroles,validatingadmissionpolicies -o name')).not.toContain('doorplate');
     const all = 'deployments,services,configmaps,serviceaccounts,ingresses,networkpolicies,roles,jobs';

@@ -24,6 +24,7 @@ describe('Status counts the hostnames', () => {
     const {status} = decide(moved);
     expect(status.hosts!.map(({role}) => role)).toContain('FormerPrimary');
     expect(counted(status)).toEqual(['0/2', 2, 0]);
+    expect(counted(removing(status, t0))).toEqual(['0/2', 2, 0]);
   });
 
   test('with none Live during removal', () => {
