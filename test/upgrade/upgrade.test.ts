@@ -50,9 +50,8 @@ let hostnames: string[];
 
 const tagOf = (folder: string) => readFileSync(`${folder}/dist/image.tag`, 'utf8').trim();
 
-/** Builds that image, on the layer of Node.js that stands, and puts it into the cluster. */
+/** Builds the image of BASE with the scripts of BASE, and imports it into the cluster. */
 async function loadBaseImage(): Promise<string> {
-  await sh('cp', ['-a', '--parents', 'dist/image/rootfs', 'dist/rootfs.key', 'dist/rootfs.sums', base.folder]);
   await sh(`${base.folder}/cluster/image.sh`, []);
   const tag = tagOf(base.folder);
   await sh('cluster/enter.sh', ['ctr', 'images', 'import', `${base.folder}/dist/doorplate-${tag}.tar`]);
