@@ -28,6 +28,8 @@ const pods = defineResource<Pod>({group: '', version: 'v1', plural: 'pods', kind
 /** Time for pulling the image and for all checks. Kubernetes stops the Pod after it, even if this command was stopped before. */
 const mostSeconds = 300;
 const everyMs = 1000;
+/** The container that runs the checks. A webhook can add others to the Pod. */
+const checks = 'preflight';
 
 interface PreflightCommandOptions {
   operator: string;
@@ -57,7 +59,11 @@ async function runPreflight(call: Call<PreflightCommandOptions>): Promise<ExitCo
     call.tell(`The Pod ${pod.metadata.name} in the namespace ${pod.metadata.namespace} runs the checks.\n`);
     try {
       const code = await endOf(client, key, call);
-      call.out(await client.text(`/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}/log`));
+      call.out(
+        await client.text(
+          `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}/log?container=${checks}`,
+        ),
+      );
       return code === 0 ? exitCodes.Done : exitCodes.Platform;
     } finally {
       await client.delete(pods, key);
@@ -88,17 +94,17 @@ export function preflightPod(
       ...spec,
       restartPolicy: 'Never',
       activeDeadlineSeconds: mostSeconds,
-      containers: [{...container, name: 'preflight', args: ['preflight', ...moreArgs]}],
+      containers: [{...container, name: checks, args: ['preflight', ...moreArgs]}],
     },
   };
 }
 
-/** The exit code of the Pod's container. Throws CommandError if it did not run to its end. */
+/** The exit code of the container with the checks. Throws CommandError if it did not run to its end. */
 async function endOf(client: Client, key: Key, {now, wait}: Call<PreflightCommandOptions>): Promise<number> {
   const until = now() + mostSeconds * 1000;
   for (;;) {
     const status = (await client.get(pods, key))?.status;
-    const state = status?.containerStatuses?.[0]?.state;
+    const state = status?.containerStatuses?.find(({name}) => name === checks)?.state;
     if (state?.terminated) return state.terminated.exitCode;
     if (!status || status.phase === 'Failed' || now() >= until) {
       const unscheduled = status?.conditions?.find(({type, status: is}) => type === 'PodScheduled' && is === 'False');

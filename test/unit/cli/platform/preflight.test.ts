@@ -65,15 +65,22 @@ async function preflight(...states: object[]) {
   return {code, out, told, did};
 }
 
-const ended = (exitCode: number) => ({containerStatuses: [{state: {terminated: {exitCode}}}]});
-const read = 'read /api/v1/namespaces/doorplate-system/pods/doorplate-preflight-x/log';
+/** Beside the container with the checks, the Pod has one that a webhook added. */
+const containers = (state: object) => ({
+  containerStatuses: [
+    {name: 'mesh-proxy', state: {terminated: {exitCode: 3}}},
+    {name: 'preflight', state},
+  ],
+});
+const ended = (exitCode: number) => containers({terminated: {exitCode}});
+const read = 'read /api/v1/namespaces/doorplate-system/pods/doorplate-preflight-x/log?container=preflight';
 
 describe('The command', () => {
   test.each([
     [0, 0],
     [1, 5],
-  ])('prints the log of a Pod that ended with %d, deletes the Pod and ends with %d', async (exitCode, code) => {
-    const done = await preflight({phase: 'Pending'}, {phase: 'Running'}, ended(exitCode));
+  ])('prints the log of the checks that ended with %d, deletes the Pod and ends with %d', async (exitCode, code) => {
+    const done = await preflight({phase: 'Pending'}, {phase: 'Running'}, containers({running: {}}), ended(exitCode));
     expect(done).toEqual({
       code,
       out: 'Nothing failed.\n',
@@ -87,7 +94,7 @@ describe('The command', () => {
   test.each<[string, object, string]>([
     [
       'whose image cannot be pulled',
-      {containerStatuses: [{state: {waiting: {reason: 'ImagePullBackOff', message: 'Back-off'}}}]},
+      containers({waiting: {reason: 'ImagePullBackOff', message: 'Back-off'}}),
       'ImagePullBackOff: Back-off',
     ],
     [
