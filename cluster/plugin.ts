@@ -21,7 +21,7 @@ import {join} from 'node:path';
 import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
-import {stringify} from 'yaml';
+import {yaml} from '../operator/cli/output.ts';
 import {version} from '../operator/version.ts';
 import {licensed, licenseTexts, packageFolders} from './licenses.ts';
 
@@ -200,7 +200,7 @@ async function main(): Promise<void> {
     archives.set(platform.name, sha256(join(out, name)));
   }
   const url = process.env.PLUGIN_URL ?? `https://downloads.example.com/doorplate/v${version}`;
-  writeFileSync(join(out, 'doorplate.krew.yaml'), stringify(krewManifest({url, archives}), {lineWidth: 0}));
+  writeFileSync(join(out, 'doorplate.krew.yaml'), yaml(krewManifest({url, archives})));
   const sums = readdirSync(out).map((file) => `${sha256(join(out, file))}  ${file}\n`);
   writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
   for (const folder of [bundled, work]) rmSync(folder, {recursive: true});

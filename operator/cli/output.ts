@@ -42,6 +42,13 @@ export const tableBy = <Row>(columns: readonly TableColumn<Row>[], rows: readonl
 /** Two spaces, as kubectl has it. */
 export const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
+/**
+ * YAML that readers of YAML 1.1 understand, too: texts such as `no` are quoted. Aliases (`&a1`) confuse some readers, so a value that
+ * occurs twice is written twice.
+ */
+export const yaml = (value: unknown): string =>
+  stringify(value, {aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 0});
+
 export interface OutputOptions {
   output: string;
 }
@@ -55,8 +62,7 @@ export const outputOption = (forms: readonly [string, ...string[]], more: readon
 /** The value as JSON or YAML, or undefined if the form is for people. */
 export function forPrograms(form: string, value: unknown): string | undefined {
   if (form === 'json') return json(value);
-  // Aliases (`&a1`) confuse readers; a value that occurs twice is written twice.
-  return form === 'yaml' ? stringify(value, {aliasDuplicateObjects: false, lineWidth: 0}) : undefined;
+  return form === 'yaml' ? yaml(value) : undefined;
 }
 
 /** Names of objects as `kubectl get -o name` prints them, each once. `apiGroup`: Doorplate's by default, '' for the core group. */

@@ -1,6 +1,7 @@
 import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, test} from '@jest/globals';
-import {ago, span, table} from '../../../operator/cli/output.ts';
+import {parse} from 'yaml';
+import {ago, forPrograms, span, table} from '../../../operator/cli/output.ts';
 import {zoneFile} from '../../../operator/cli/domains/zone-file.ts';
 
 const minute = 60_000;
@@ -68,4 +69,10 @@ _doorplate-challenge.docs 3600 IN TXT "0123abcd"
       '$ORIGIN example.com.\n; not of zone files, make it at your provider (Gandi follows it at an apex): @ 3600 IN ALIAS x.apps.platform.test.\n',
     );
   });
+});
+
+test('YAML has the same values for readers of YAML 1.1, which take `no` and `on` for booleans', () => {
+  const value = {name: 'no', labels: {on: 'on', port: '012', time: '12:30'}};
+  const text = forPrograms('yaml', value)!;
+  for (const version of ['1.1', '1.2'] as const) expect(parse(text, {version})).toEqual(value);
 });
