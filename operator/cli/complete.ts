@@ -42,6 +42,7 @@ interface CompletionPlace {
   /** An option that still lacks its value. */
   option?: Option;
   isOperand: boolean;
+  /** Values of the options that all commands have. */
   given: ClusterOptions & {namespace?: string};
 }
 
@@ -66,15 +67,29 @@ const optionsOf = (command: Command): readonly Option[] => [
   ...(command.parent ? optionsOf(command.parent) : []),
 ];
 
+/** The parts of `--long`, `--long=value`, `-s` or `-svalue`. */
+function splitOption(word: string): {name: string; value?: string} {
+  const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? /^(-[^-])(.+)$/s.exec(word) ?? [];
+  return {name, ...(value !== undefined && {value})};
+}
+
 function placeOf(program: Command, words: readonly string[]): CompletionPlace {
   const place: CompletionPlace = {command: program, isOperand: false, given: {}};
+  const keep = (option: Option, value: string): void => {
+    if (!program.options.includes(option)) return;
+    const name = option.attributeName() as keyof CompletionPlace['given'];
+    Object.assign(place.given, {[name]: option.parseArg ? option.parseArg(value, place.given[name]) : value});
+  };
   for (const word of words) {
     if (place.option) {
-      Object.assign(place.given, {[longOf(place.option)]: word});
+      keep(place.option, word);
       delete place.option;
     } else if (word.startsWith('-')) {
-      const option = optionsOf(place.command).find(({long, short}) => word === long || word === short);
-      if (option?.required) place.option = option;
+      const {name, value} = splitOption(word);
+      const option = optionsOf(place.command).find(({long, short}) => name === long || name === short);
+      if (!option?.required) continue;
+      if (value === undefined) place.option = option;
+      else keep(option, value);
     } else {
       const below = place.isOperand ? undefined : place.command.commands.find((command) => command.name() === word);
       if (below) place.command = below;

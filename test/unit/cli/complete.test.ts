@@ -64,6 +64,9 @@ describe('The tab key', () => {
     ['release ', ['acme-customdomains', ':4']],
     ['-n other why ', ['other-customdomains', ':4']],
     ['why -n other ', ['other-customdomains', ':4']],
+    ['-nother why ', ['other-customdomains', ':4']],
+    ['why --namespace=other ', ['other-customdomains', ':4']],
+    ['check --project=docs --as-', ['--as-group', ':4']],
     ['why -n ', ['all-namespaces', ':4']],
     ['why acme-x', [':4']],
     ['check --project ', ['acme-projects', ':4']],
@@ -80,6 +83,20 @@ describe('The tab key', () => {
     ['nonsense ', [...commands, ':4']],
   ])('behind "%s" offers %j', async (line, expected) => {
     expect(await offered(line)).toEqual(expected);
+  });
+
+  test('asks the cluster as the user, in the groups and with the kubeconfig that the command line names', async () => {
+    const asked: object[] = [];
+    const cluster: Surroundings['cluster'] = async (options) => {
+      asked.push({...options});
+      return {namespace: 'acme', client: () => fake};
+    };
+    await offered(
+      '--as jane --as-group=dev --as-group ops why --kubeconfig=/a=b --context c -nother ',
+      around(cluster),
+    );
+    const groups = {as: 'jane', asGroup: ['dev', 'ops']};
+    expect(asked).toEqual([{...groups, kubeconfig: '/a=b', context: 'c', namespace: 'other'}]);
   });
 
   test('without a cluster offers what needs none', async () => {
