@@ -64,3 +64,22 @@ stand_in() {
   echo "$key $*" >"$STORAGE/stand-in"
   exec {lock}>&-
 }
+
+# official_base ARCH...: pulls the official base image for these processors.
+official_base() {
+  local arch
+  for arch; do
+    timeout 300 buildah --root "$STORAGE" --runroot "$STORAGE/run" pull -q --platform "linux/$arch" "docker.io/library/$BASE" >/dev/null || return 1
+  done
+}
+
+# release_base ARCH...: puts the base image of a release into the storage, and sets base_name. It is the official image. If that cannot be
+# pulled, it is the stand-in, but never on CI (CI is set): a published image always has the official base.
+release_base() {
+  base_name=$BASE
+  ! official_base "$@" || return 0
+  [ -z "${CI:-}" ] || die "the base image docker.io/library/$BASE could not be pulled. Run the workflow again when Docker Hub can be reached"
+  say "the base image docker.io/library/$BASE could not be pulled. This image gets a stand-in: do not publish it" >&2
+  base_name=localhost/stand-in-for-$BASE
+  stand_in "$@" || die "the stand-in for $BASE"
+}

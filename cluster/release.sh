@@ -17,24 +17,21 @@ mkdir -p "$out" "$stage"
 
 "$HERE/bundle.sh" "$stage/app" || die "esbuild"
 
-# Node.js and its libraries come from the official base image if a registry can be reached, else from the stand-in.
 mkdir -p "$STORAGE"
-official=1
-for arch in amd64 arm64; do
-  [ -z "$official" ] || timeout 300 buildah --root "$STORAGE" --runroot "$STORAGE/run" pull -q --platform "linux/$arch" "docker.io/library/$BASE" >/dev/null 2>&1 || official=
-done
+release_base amd64 arm64
 base="the official image $BASE"
-if [ -z "$official" ]; then
-  base="a stand-in for $BASE, of Debian packages and the npm package node: no registry was reached"
-  stand_in amd64 arm64 || die "the stand-in for $BASE"
-fi
+[ "$base_name" = "$BASE" ] || base="a stand-in for $BASE, of Debian packages and the npm package node: do not publish this image"
+revision=$(git rev-parse HEAD) || die "a release names its commit, and this folder has no history: git clone"
+source=$(node_modules/.bin/node -p "require('./package.json').repository.url.replace(/^git\\+|\\.git\$/g, '')")
 
 # build_for ARCH: adds the image for a processor to the manifest. The host has built the bundle, which takes the place of the stage. The
 # platform of this machine is named for buildah before 1.29, which does not know it in FROM.
 build_for() {
   local id container files
   id=$(bh build -q --platform "linux/$1" --timestamp 0 --ignorefile /dev/null --build-arg "BUILDPLATFORM=linux/$(dpkg --print-architecture)" \
-    --build-context "bundle=$stage" --build-arg "VERSION=$version" --manifest "doorplate:$version" . | tail -1) || die "buildah build"
+    --build-context "bundle=$stage" --build-arg "VERSION=$version" \
+    --build-arg "REVISION=$revision" --build-arg "SOURCE=$source" --label "org.opencontainers.image.base.name=$base_name" \
+    --manifest "doorplate:$version" . | tail -1) || die "buildah build"
   container=$(bh from "$id") && files=$(bh mount "$container") || die "buildah mount"
   cat "$files"/var/lib/dpkg/status.d/* | awk '/^Package:/ {name = $2} /^Architecture:/ {arch = $2} /^Version:/ {print name, $2, arch}' >>"$stage/packages"
   bh umount "$container" >/dev/null && bh rm "$container" >/dev/null || die "buildah umount"

@@ -1,5 +1,5 @@
 /** What belongs to a version: where its number is, the changelog, the charts' metadata, and the workflows that test and publish it. */
-import {execFile} from 'node:child_process';
+import {execFile, spawnSync} from 'node:child_process';
 import {globSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -123,6 +123,42 @@ describe('The charts', () => {
       of: spec.versions.at(-1)!.name,
     }));
     expect(new Set(listed.map(({name, kind, version: of}) => ({name, kind, of})))).toEqual(new Set(ours));
+  });
+});
+
+/** The result of release_base with fakes of buildah and of the stand-in. */
+const chosen = (buildah: string, ci: string) => {
+  const fakes = `timeout() { shift; "$@"; }; buildah() { ${buildah}; }; stand_in() { echo "stand-in for $*"; }`;
+  const script = `. cluster/env.sh; . cluster/base.sh; ${fakes}; release_base amd64 arm64; echo "$base_name"`;
+  const env = {...process.env, CI: ci, STORAGE: '/nowhere'};
+  const {status, stdout, stderr} = spawnSync('bash', ['-c', script], {cwd: root, env, encoding: 'utf8'});
+  return {status, stdout, stderr};
+};
+
+describe('The base of the image', () => {
+  const fails = 'echo "connection refused" >&2; return 1';
+
+  test('is the official one if it can be pulled', () => {
+    expect(chosen('true', 'true')).toMatchObject({status: 0, stdout: expect.stringMatching(/^node:.*-slim\n$/)});
+  });
+
+  test('is a stand-in of another name if it cannot be pulled, and the error is shown', () => {
+    const {status, stdout, stderr} = chosen(fails, '');
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^stand-in for amd64 arm64\nlocalhost\/stand-in-for-node:.*-slim\n$/),
+    ]);
+    expect(stderr).toMatch(
+      /connection refused\n[^]*could not be pulled. This image gets a stand-in: do not publish it\n/,
+    );
+  });
+
+  test('is never a stand-in on CI', () => {
+    const {status, stdout, stderr} = chosen(fails, 'true');
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /connection refused\n[^]*FAILED: the base image docker.io\/library\/node:.* could not be pulled/,
+    );
   });
 });
 
