@@ -17,30 +17,34 @@ BASE_NPM=11.19.1
 
 # stage_base ARCH FOLDER: writes the stand-in's files: Debian packages with dpkg's database of them, Node.js and npm from the npm registry.
 stage_base() {
-  local arch=$1 root=$2 apt=$2.apt deb name admin=$2/var/lib/dpkg cpu=${1/amd64/x64}
-  rm -rf "$root" "$apt"; mkdir -p "$apt/lists" "$root/usr"/{bin,sbin,lib,lib64} "$root/tmp" "$admin/info" "$admin/updates"
-  for name in bin sbin lib lib64; do ln -s "usr/$name" "$root/$name"; done
-  : >"$apt/status"; echo 1 >"$admin/info/format"
-  cat >"$apt/apt.conf" <<END
+  local arch=$1 root=$2 apt=$2.apt deb name admin=$2/var/lib/dpkg cpu=${1/amd64/x64} release
+  release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  [ "$release" = bookworm ] ||
+    die "the stand-in for $BASE takes the packages of this machine's apt, which must be those of Debian 12 (bookworm), not '$release'. On other systems, build the image with docker"
+  rm -rf "$root" "$apt" || return 1
+  mkdir -p "$apt/lists" "$root/usr"/{bin,sbin,lib,lib64} "$root/tmp" "$admin/info" "$admin/updates" || return 1
+  for name in bin sbin lib lib64; do ln -s "usr/$name" "$root/$name" || return 1; done
+  : >"$apt/status" && echo 1 >"$admin/info/format" || return 1
+  cat >"$apt/apt.conf" <<END || return 1
 APT { Architecture "$arch"; Architectures { "$arch"; }; Sandbox::User "root"; };
 Dir { State { lists "$apt/lists"; status "$apt/status"; }; Cache "$apt/cache"; };
 END
   (cd "$apt" && apt-get -qq -c apt.conf update && apt-get -qq -c apt.conf download $BASE_PACKAGES) || return 1
   for deb in "$apt"/*.deb; do
     dpkg-deb --fsys-tarfile "$deb" | tar -C "$root" --keep-directory-symlink -xf - || return 1
-    name=$(dpkg-deb -f "$deb" Package)
+    name=$(dpkg-deb -f "$deb" Package) || return 1
     [ "$(dpkg-deb -f "$deb" Multi-Arch)" != same ] || name+=:$arch
-    dpkg-deb --fsys-tarfile "$deb" | tar -tf - | sed 's|^\.||; s|/$||; s|^$|/.|' >"$admin/info/$name.list"
-    { dpkg-deb -f "$deb" | sed '1a Status: install ok installed'; echo; } >>"$admin/status"
+    dpkg-deb --fsys-tarfile "$deb" | tar -tf - | sed 's|^\.||; s|/$||; s|^$|/.|' >"$admin/info/$name.list" || return 1
+    { dpkg-deb -f "$deb" | sed '1a Status: install ok installed' && echo; } >>"$admin/status" || return 1
   done
-  ln -sf mawk "$root/usr/bin/awk"
-  cp "$root"/usr/share/base-passwd/passwd.master "$root/etc/passwd"
-  cp "$root"/usr/share/base-passwd/group.master "$root/etc/group"
+  ln -sf mawk "$root/usr/bin/awk" || return 1
+  cp "$root"/usr/share/base-passwd/passwd.master "$root/etc/passwd" || return 1
+  cp "$root"/usr/share/base-passwd/group.master "$root/etc/group" || return 1
   npm pack --silent --pack-destination "$apt" "node-linux-$cpu@$NODE_VERSION" "npm@$BASE_NPM" >/dev/null || return 1
-  mkdir -p "$root/usr/local/bin" "$root/usr/local/lib/node_modules/npm"
-  tar -xzf "$apt"/node-linux-*.tgz -C "$root/usr/local" --strip-components=1 package/bin/node package/LICENSE
-  tar -xzf "$apt"/npm-*.tgz -C "$root/usr/local/lib/node_modules/npm" --strip-components=1
-  ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+  mkdir -p "$root/usr/local/bin" "$root/usr/local/lib/node_modules/npm" || return 1
+  tar -xzf "$apt"/node-linux-*.tgz -C "$root/usr/local" --strip-components=1 package/bin/node package/LICENSE || return 1
+  tar -xzf "$apt"/npm-*.tgz -C "$root/usr/local/lib/node_modules/npm" --strip-components=1 || return 1
+  ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm" || return 1
   rm -rf "$apt"
 }
 
@@ -52,6 +56,8 @@ stand_in() {
   mkdir -p "$STORAGE" "$CACHE/stand-in"
   [ "$(cat "$STORAGE/stand-in" 2>/dev/null)" != "$key $*" ] || return 0
   exec {lock}>"$CACHE/stand-in/.lock"; flock $lock
+  # A process that had the lock before can have built it.
+  [ "$(cat "$STORAGE/stand-in" 2>/dev/null)" != "$key $*" ] || { exec {lock}>&-; return 0; }
   say "building a stand-in for the base image $BASE, from Debian packages and the npm package node"
   bh manifest rm "$BASE" >/dev/null 2>&1 || true
   bh manifest create "$BASE" >/dev/null || return 1

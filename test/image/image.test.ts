@@ -4,7 +4,17 @@
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {execFileSync, spawnSync} from 'node:child_process';
-import {existsSync, globSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -36,6 +46,8 @@ beforeAll(() => {
   const cafile = npm('cafile');
   if (existsSync(cafile)) settings.push('cafile=/npm-ca.crt');
   writeFileSync(join(folder, 'npmrc'), settings.join('\n'));
+  // npm creates it with its first download only, and a volume needs it.
+  mkdirSync(npm('cache'), {recursive: true});
   const volumes = [`${npm('cache')}:/npm-cache`, `${folder}/npmrc:/usr/local/etc/npmrc:ro`];
   if (existsSync(cafile)) volumes.push(`${cafile}:/npm-ca.crt:ro`);
 
@@ -57,11 +69,14 @@ beforeAll(() => {
     bh from $image`).trim();
   files = bash(`bh mount ${container}`).trim();
   paths = globSync('**', {cwd: files}).toSorted();
-}, 300_000);
+}, 600_000);
 
 afterAll(() => {
-  bash(`bh umount ${container} >/dev/null; bh rm ${container} >/dev/null; bh rmi $image >/dev/null`);
   rmSync(folder, {recursive: true, force: true});
+  // If the build failed, some of these do not exist, and its error is the one to report.
+  if (files) bash(`bh umount ${container} >/dev/null`);
+  if (container) bash(`bh rm ${container} >/dev/null`);
+  bash('! bh images -q $image >/dev/null 2>&1 || bh rmi $image >/dev/null');
 });
 
 /** Runs a command in the image, as the image's user. */
