@@ -35,6 +35,18 @@ test.each(globSync('*.sh', {cwd: folder}))('%s is valid bash', async (name) => {
   expect(await run('bash', ['-n', join(folder, name)])).toEqual({stdout: '', stderr: ''});
 });
 
+test('README.md lists the output of up.sh to its last line', () => {
+  const [, listed] = /^```\n(\[   0s\][^]*?)^```$/m.exec(text('examples/kind/README.md'))!;
+  const [, printed] = /^cat <<T\n([^]*)^T$/m.exec(text('examples/kind/up.sh'))!;
+  const last = printed!
+    .replace('$KUBECONFIG', '/home/you/doorplate/dist/kind/kubeconfig')
+    .replace('$EDGE_HTTPS', '127.0.0.1:8443');
+  const [end] = text('examples/kind/story.sh').trimEnd().split('\n').slice(-1);
+  expect(end).toBe('say "done"');
+  expect(listed).toMatch(/^\[ \d+s\] done$/m);
+  expect(listed!.endsWith(last)).toBe(true);
+});
+
 describe('A manifest', () => {
   test('is rendered without a placeholder, and is YAML', async () => {
     const names = 'EDGE_HTTP_PORT EDGE_HTTPS_PORT NODE_IP DNS_IP PEBBLE_CA_BASE64';
