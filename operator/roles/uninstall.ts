@@ -19,18 +19,29 @@ const endsWithinMs = 60_000;
 
 /**
  * Removes the operator's finalizers, so that a deleted object waits for nothing. What is served stays. Does nothing while the operator's
- * Deployment exists and is not being deleted: a tool that renders and applies the chart also starts this Job. Throws errors of the API
- * server; it can then run again.
+ * Deployment exists and is not being deleted: a tool that renders and applies the chart also starts this Job. Throws an error while a Pod
+ * of an operator runs that is not being deleted, and errors of the API server; it can then run again.
  */
 export async function uninstall({config, client, log}: Pick<RoleParts, 'config' | 'client' | 'log'>): Promise<void> {
   const {namespace, settings} = config;
   const {deployment} = settings.operator;
-  const installed = await client.get(deployments, `${namespace}/${deployment}`);
-  if (installed && installed.metadata.deletionTimestamp === undefined) {
+  const isInstalled = async (): Promise<boolean> => {
+    const installed = await client.get(deployments, `${namespace}/${deployment}`);
+    if (!installed || installed.metadata.deletionTimestamp !== undefined) return false;
     log.info({deployment}, 'Doorplate is installed: nothing to do. The Job acts after the Deployment is deleted');
-    return;
-  }
-  if (!(await areGone(client, namespace)))
+    return true;
+  };
+  if (await isInstalled()) return;
+  const left = await podsLeft(client, namespace);
+  // A reinstallation may have created the Deployment meanwhile.
+  if (await isInstalled()) return;
+  const runs = left.find(({metadata}) => metadata.deletionTimestamp === undefined);
+  if (runs)
+    throw new Error(
+      `an operator still runs in the Pod ${namespace}/${runs.metadata.name}; nothing was changed. ` +
+        'Delete the Deployment of that Pod, then run the Job again',
+    );
+  if (left.length > 0)
     log.warn({withinMs: endsWithinMs}, 'Pods of the operator are still there: it may put finalizers on again');
   log.info({objects: await removeFinalizers(client)}, 'the finalizers are off');
 }
@@ -41,11 +52,10 @@ const labelSelector = 'app.kubernetes.io/part-of=doorplate,app.kubernetes.io/com
 /** An evicted Pod, for example, no longer runs but remains. */
 const running = 'status.phase!=Failed,status.phase!=Succeeded';
 
-/** Whether none runs any more, within the time that they have. */
-async function areGone(client: Client, namespace: string): Promise<boolean> {
-  for (const end = performance.now() + endsWithinMs; performance.now() < end; await sleep(500)) {
+/** The operator's Pods that have not ended within their time; [] as soon as all have. */
+async function podsLeft(client: Client, namespace: string): Promise<readonly KubeObject[]> {
+  for (const end = performance.now() + endsWithinMs; ; await sleep(500)) {
     const {items} = await client.list(pods, {namespace, labelSelector, fieldSelector: running, metadataOnly: true});
-    if (items.length === 0) return true;
+    if (items.length === 0 || performance.now() >= end) return items;
   }
-  return false;
 }
