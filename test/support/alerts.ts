@@ -39,11 +39,15 @@ export const queries = (): {title: string; expr: string}[] =>
     targets.map(({expr}) => ({title, expr})),
   );
 
-/** All objects of the chart with the demo's values and these. Throws with what Helm says. */
+/** All objects of the chart with the demo's values and these. Throws Helm's error, and the one of a YAML parser, such as for a duplicate key. */
 export function renderChart<T>(...values: string[]): T[] {
   const chart = ['template', 'doorplate', join(root, 'charts/doorplate'), '-n', 'doorplate-system'];
   const demo = join(root, 'examples/demo/values.yaml');
   const args = [...chart, '-f', demo, ...values.flatMap((value) => ['--set', value])];
   const yaml = execFileSync(`${bin}/helm`, args, {maxBuffer: 16 << 20, stdio: ['ignore', 'pipe', 'pipe']});
-  return parseAllDocuments(yaml.toString()).flatMap((document) => (document.toJS() as T | null) ?? []);
+  return parseAllDocuments(yaml.toString()).flatMap((document) => {
+    const [error] = document.errors;
+    if (error) throw error;
+    return (document.toJS() as T | null) ?? [];
+  });
 }

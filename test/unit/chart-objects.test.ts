@@ -138,6 +138,43 @@ describe.each(roles)('The values of the %s', (role) => {
   });
 });
 
+const teams = (of: readonly Rendered[]) => new Set(of.map(({metadata}) => metadata.labels!.team));
+
+describe('Labels and annotations that two values give', () => {
+  const twice = renderChart<Rendered>(
+    ...all,
+    'commonLabels.team=common',
+    ...roles.flatMap((role) => [
+      `${role}.podLabels.team=pod`,
+      `${role}.podAnnotations.doorplate\\.dev/config=mine`,
+      `${role}.deploymentAnnotations.helm\\.sh/resource-policy=mine`,
+    ]),
+    ...['serviceMonitor', 'prometheusRule', 'dashboard'].flatMap((name) => [
+      `metrics.${name}.labels.team=metrics`,
+      `metrics.${name}.labels.app\\.kubernetes\\.io/part-of=mine`,
+    ]),
+    'commonLabels.rbac\\.authorization\\.k8s\\.io/aggregate-to-view=off',
+  );
+
+  test('are rendered once, or renderChart throws; the value for fewer objects wins', () => {
+    const deployments = twice.filter(({kind}) => kind === 'Deployment');
+    expect(new Set(pods(deployments).map(({metadata}) => metadata.labels.team))).toEqual(new Set(['pod']));
+    expect(teams(deployments)).toEqual(new Set(['common']));
+    const ofMetrics = ['ServiceMonitor', 'PrometheusRule'];
+    expect(teams(twice.filter(({kind}) => ofMetrics.includes(kind)))).toEqual(new Set(['metrics']));
+  });
+
+  test('replace none of the chart’s own', () => {
+    expect(new Set(twice.map(({metadata}) => metadata.labels?.['app.kubernetes.io/part-of']))).toEqual(
+      new Set(['doorplate']),
+    );
+    for (const {metadata} of pods(twice))
+      expect(metadata.annotations['doorplate.dev/config']).toMatch(/^[0-9a-f]{16}$/);
+    const view = twice.find(({kind, metadata}) => kind === 'ClusterRole' && metadata.name.endsWith('-view'))!;
+    expect(view.metadata.labels?.['rbac.authorization.k8s.io/aggregate-to-view']).toBe('true');
+  });
+});
+
 test('Values of all Pods reach them', () => {
   const set = renderChart<Rendered>(
     'image.registry=registry.example.net',

@@ -8,13 +8,19 @@
 {{- end }}
 
 {{- define "doorplate.labels" -}}
-app.kubernetes.io/name: {{ include "doorplate.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/part-of: doorplate
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
+{{- include "doorplate.labelsWith" (dict "root" .) }}
+{{- end }}
+
+{{/*
+Labels without a duplicate key: the chart's own replace those of a value, and those replace commonLabels. Arguments: root, own (more labels
+of the chart), more (the labels that a value gives); the last two are optional.
+*/}}
+{{- define "doorplate.labelsWith" -}}
+{{- with .root }}
+{{- $own := dict "app.kubernetes.io/name" (include "doorplate.name" .) "app.kubernetes.io/instance" .Release.Name "app.kubernetes.io/part-of" "doorplate" }}
+{{- $_ := set $own "app.kubernetes.io/version" .Chart.AppVersion }}
+{{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version) }}
+{{- merge $own ($.own | default dict) ($.more | default dict) (.Values.commonLabels | default dict) | toYaml }}
 {{- end }}
 {{- end }}
 

@@ -36,16 +36,10 @@ has the rights of this ServiceAccount.
 {{- $trusted := or $root.Values.caBundle.configMap $root.Values.caBundle.secret }}
 metadata:
   labels:
-    {{- include "doorplate.labels" $root | nindent 4 }}
-    app.kubernetes.io/component: {{ .role }}
-    {{- with $values.podLabels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "doorplate.labelsWith" (dict "root" $root "own" (dict "app.kubernetes.io/component" .role) "more" $values.podLabels) | nindent 4 }}
   annotations:
-    doorplate.dev/config: {{ include "doorplate.config" $root | sha256sum | trunc 16 | quote }}
-    {{- with $values.podAnnotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- $config := include "doorplate.config" $root | sha256sum | trunc 16 }}
+    {{- merge (dict "doorplate.dev/config" $config) ($values.podAnnotations | default dict) | toYaml | nindent 4 }}
 spec:
   serviceAccountName: {{ .account | default (include "doorplate.serviceAccount" (dict "root" $root "role" $as)) }}
   {{- if .as }}
