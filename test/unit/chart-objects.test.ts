@@ -138,6 +138,36 @@ describe.each(roles)('The values of the %s', (role) => {
   });
 });
 
+const apiPod = (...values: string[]) =>
+  renderChart<Rendered>(...all, ...values).find(
+    ({kind, metadata}) => kind === 'Deployment' && metadata.name.endsWith('api'),
+  )!.spec!.template.spec;
+
+describe('null as a value', () => {
+  test('is rendered as if the value were empty, and switches a probe off', () => {
+    const ofRoles = ['deploymentAnnotations', 'podAnnotations', 'podLabels', 'serviceAccount', 'podDisruptionBudget'];
+    const {containers, securityContext, serviceAccountName} = apiPod(
+      ...['commonLabels', 'livenessProbe', 'readinessProbe', 'podSecurityContext', 'securityContext'].map(
+        (name) => `${name}=null`,
+      ),
+      ...roles.flatMap((role) => ofRoles.map((name) => `${role}.${name}=null`)),
+      'redirector.service=null',
+      'api.service.annotations=null',
+    );
+    expect(Object.keys(containers[0]!).filter((name) => name.endsWith('Probe'))).toEqual([]);
+    expect({securityContext, serviceAccountName}).toEqual({
+      securityContext: {fsGroup: 65_532},
+      serviceAccountName: 'doorplate-api',
+    });
+    const annotations = roles.map((role) => `${role}.serviceAccount.annotations=null`);
+    expect(apiPod(...annotations, 'api.service=null', 'redirector.service.annotations=null')).toBeDefined();
+  });
+
+  test('is not needed to replace the fsGroup of the API', () => {
+    expect(apiPod('podSecurityContext.fsGroup=2000').securityContext).toMatchObject({fsGroup: 2000, runAsUser: 65_532});
+  });
+});
+
 const teams = (of: readonly Rendered[]) => new Set(of.map(({metadata}) => metadata.labels!.team));
 
 describe('Labels and annotations that two values give', () => {

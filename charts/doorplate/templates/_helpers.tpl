@@ -10,7 +10,7 @@ annotations: {helm.sh/resource-policy: keep}
 
 {{/* The annotations that a value gives, if any. Arguments: of (the value), kept (whether the object outlives the release). */}}
 {{- define "doorplate.annotations" -}}
-{{- with merge (ternary (dict "helm.sh/resource-policy" "keep") dict (.kept | default false)) .of -}}
+{{- with merge (ternary (dict "helm.sh/resource-policy" "keep") dict (.kept | default false)) (.of | default dict) -}}
 annotations: {{ toJson . }}
 {{- end }}
 {{- end }}

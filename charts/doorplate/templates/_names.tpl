@@ -31,5 +31,5 @@ of the chart), more (the labels that a value gives); the last two are optional.
 
 {{/* The ServiceAccount of a role. Arguments: root, role. */}}
 {{- define "doorplate.serviceAccount" -}}
-{{- (get .root.Values .role).serviceAccount.name | default (printf "%s-%s" (include "doorplate.fullname" .root) .role) }}
+{{- ((get .root.Values .role).serviceAccount | default dict).name | default (printf "%s-%s" (include "doorplate.fullname" .root) .role) }}
 {{- end }}

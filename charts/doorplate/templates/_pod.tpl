@@ -48,7 +48,7 @@ spec:
   {{- with $root.Values.imagePullSecrets }}
   imagePullSecrets: {{ toJson . }}
   {{- end }}
-  securityContext: {{ ternary (merge (dict "fsGroup" 65532) $root.Values.podSecurityContext) $root.Values.podSecurityContext $isApi | toJson }}
+  securityContext: {{ merge dict ($root.Values.podSecurityContext | default dict) (ternary (dict "fsGroup" 65532) dict $isApi) | toJson }}
   terminationGracePeriodSeconds: 30
   {{- with include "doorplate.placement" (dict "root" $root "role" $as) | trim }}
   {{- nindent 2 . }}
@@ -96,11 +96,14 @@ spec:
         - {name: authorize-http, containerPort: 8084}
         {{- end }}
         {{- end }}
-      livenessProbe: {{ merge (dict "httpGet" (dict "path" "/healthz" "port" "health")) $root.Values.livenessProbe | toJson }}
-      readinessProbe: {{ merge (dict "httpGet" (dict "path" "/readyz" "port" "health")) $root.Values.readinessProbe | toJson }}
+      {{- range $probe, $path := dict "livenessProbe" "/healthz" "readinessProbe" "/readyz" }}
+      {{- if kindIs "map" (get $root.Values $probe) }}
+      {{ $probe }}: {{ merge (dict "httpGet" (dict "path" $path "port" "health")) (get $root.Values $probe) | toJson }}
+      {{- end }}
+      {{- end }}
       {{- end }}
       terminationMessagePolicy: FallbackToLogsOnError # kubectl describe says why it did not start
-      securityContext: {{ toJson $root.Values.securityContext }}
+      securityContext: {{ $root.Values.securityContext | default dict | toJson }}
       resources: {{ toJson $values.resources }}
       volumeMounts:
         - {name: config, mountPath: /etc/doorplate, readOnly: true}
@@ -137,7 +140,7 @@ spec:
 
 {{/* What an eviction leaves of a role: all but one. Of a single Pod nothing, or no node could be drained. Arguments: root, role, replicas. */}}
 {{- define "doorplate.disruption" -}}
-{{- $budget := (get .root.Values .role).podDisruptionBudget }}
+{{- $budget := (get .root.Values .role).podDisruptionBudget | default dict }}
 {{- if and $budget.enabled (gt (int .replicas) 1) }}
 ---
 apiVersion: policy/v1
