@@ -15,9 +15,10 @@ test('The Pod is the one of `helm test`', () => {
     'caBundle.configMap=ca',
     'proxy.url=http://proxy.test:3128',
   );
-  const named = (kind: string, name: string) => rendered.find((o) => o.kind === kind && o.metadata.name === name);
-  const chart = named('Pod', 'doorplate-preflight') as Pod;
-  const own = preflightPod(named('Deployment', 'doorplate-operator') as Deployment, 'abc');
+  const chart = rendered.find(({kind}) => kind === 'Pod') as Pod;
+  expect(chart.metadata.name).toMatch(/^doorplate-preflight-[0-9a-f]{8}$/);
+  const deployed = rendered.find((o) => o.kind === 'Deployment' && o.metadata.name === 'doorplate-operator');
+  const own = preflightPod(deployed as Deployment, 'abc');
   expect(own.spec).toEqual({...chart.spec, activeDeadlineSeconds: 300});
   expect(own.metadata.labels).toEqual(chart.metadata.labels);
   expect(own.metadata.name).toBe('doorplate-preflight-abc');
