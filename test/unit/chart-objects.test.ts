@@ -80,6 +80,12 @@ describe('Each object of the chart', () => {
     expect(named.replaceAll('zzz', 'doorplate') === text(objects)).toBe(true);
   });
 
+  test('has at most 63 characters in the name of a Service, with the longest fullnameOverride', () => {
+    const named = renderChart<Rendered>(...all, `fullnameOverride=${'a'.repeat(52)}`);
+    const lengths = named.filter(({kind}) => kind === 'Service').map(({metadata}) => metadata.name.length);
+    expect(Math.max(...lengths)).toBe(63);
+  });
+
   test('is found by nameOverride', () => {
     const named = renderChart<Rendered>(...all, 'nameOverride=edge');
     expect(JSON.stringify(named)).not.toContain('"app.kubernetes.io/name":"doorplate"');

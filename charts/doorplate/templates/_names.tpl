@@ -1,6 +1,6 @@
-{{/* The start of every object's name. */}}
+{{/* The start of every object's name. With `-redirector` it has at most 63 characters, as many as the name of a Service. */}}
 {{- define "doorplate.fullname" -}}
-{{- .Values.fullnameOverride | default .Release.Name | trunc 53 | trimSuffix "-" }}
+{{- .Values.fullnameOverride | default .Release.Name | trunc 52 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "doorplate.name" -}}
@@ -26,7 +26,7 @@ of the chart), more (the labels that a value gives); the last two are optional.
 
 {{/* The labels by which the Pods of a role are found, and no others. Arguments: root, role. */}}
 {{- define "doorplate.selector" -}}
-{app.kubernetes.io/name: {{ include "doorplate.name" .root }}, app.kubernetes.io/instance: {{ .root.Release.Name }}, app.kubernetes.io/component: {{ .role }}}
+{app.kubernetes.io/name: {{ include "doorplate.name" .root | quote }}, app.kubernetes.io/instance: {{ .root.Release.Name | quote }}, app.kubernetes.io/component: {{ .role }}}
 {{- end }}
 
 {{/* The ServiceAccount of a role. Arguments: root, role. */}}

@@ -34,6 +34,19 @@ has the rights of this ServiceAccount.
 {{- $values := get $root.Values $as }}
 {{- $isApi := eq .role "api" }}
 {{- $trusted := or $root.Values.caBundle.configMap $root.Values.caBundle.secret }}
+{{- $env := list "DOORPLATE_CONFIG" "POD_NAMESPACE" "POD_NAME" "POD_UID" }}
+{{- $proxied := and (eq $as "operator") ($root.Values.proxy | default dict).url }}
+{{- $more := dict "NODE_OPTIONS" $values.heapMegabytes "NODE_EXTRA_CA_CERTS" $trusted "HTTPS_PROXY" $proxied "NO_PROXY" $proxied }}
+{{- $_ := set $more "VALKEY_PASSWORD" (and $isApi ($root.Values.valkey.passwordSecret | default dict).name) }}
+{{- range $name, $isSet := $more }}
+{{- if $isSet }}{{ $env = append $env $name }}{{ end }}
+{{- end }}
+{{- range $values.extraEnv }}
+{{- if has .name $env }}
+{{- fail (printf "%s.extraEnv sets %s, which is set already: by another entry, by the chart, or by heapMegabytes, caBundle, proxy or valkey. Remove the entry" $as .name) }}
+{{- end }}
+{{- $env = append $env .name }}
+{{- end }}
 metadata:
   labels:
     {{- include "doorplate.labelsWith" (dict "root" $root "own" (dict "app.kubernetes.io/component" .role) "more" $values.podLabels) | nindent 4 }}
