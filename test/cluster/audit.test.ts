@@ -147,6 +147,7 @@ describe("the rights of Doorplate's ServiceAccounts", () => {
       'operator',
       'public',
       'redirector',
+      'uninstall',
       'view',
     ]);
     expect(
