@@ -142,11 +142,19 @@ async function untouchable(): Promise<Record<string, unknown>> {
 
 const isForPlainHttp = (key: string): boolean => /^Ingress .*-http$/.test(key);
 
-/** Removes the status fields that the previous release does not know: `zone` and `verifiedBy` of each hostname. */
+/**
+ * Removes the status fields that the previous release does not know: `zone` and `verifiedBy` of each hostname, and the numbers
+ * `attachedHostnames` and `liveHostnames`.
+ */
 function withoutNewFields(status: unknown): unknown {
   const {hosts} = (status ?? {}) as {hosts?: object[]};
+  const counts = {attachedHostnames: undefined, liveHostnames: undefined};
   return hosts
-    ? {...(status as object), hosts: hosts.map((host) => ({...host, zone: undefined, verifiedBy: undefined}))}
+    ? {
+        ...(status as object),
+        ...counts,
+        hosts: hosts.map((host) => ({...host, zone: undefined, verifiedBy: undefined})),
+      }
     : status;
 }
 
