@@ -459,10 +459,10 @@ describe('Every other owner of the spec', () => {
 
   test('of a key keeps its rotation away, without its name, until it is released', async () => {
     await world.key('acme', 'gitkey');
-    const made = (await world.client.get(apiKeys, 'acme/gitkey'))!.spec;
+    const former = (await world.client.get(apiKeys, 'acme/gitkey'))!.spec;
     // Scopes are a set: those of the API stay.
-    const scopes = [...made.scopes!, 'audit:read'];
-    const spec = {...made, scopes};
+    const scopes = [...former.scopes!, 'audit:read'];
+    const spec = {...former, scopes};
     const object = {
       apiVersion: 'doorplate.dev/v1alpha1',
       kind: 'ApiKey',
