@@ -33,7 +33,7 @@ export const actWith =
     });
   };
 
-/** Adds a command to another one. `ends`: the exit codes beside 0, 1 and 2. */
+/** Adds a subcommand to a parent command. `ends`: the exit codes beside 0, 1 and 2. */
 export function describe(
   parent: Command,
   usage: string,

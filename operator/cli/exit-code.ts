@@ -5,14 +5,14 @@ import {type ReasonName, reasons} from '../domain/reasons/reasons.ts';
 export const exitCodes = {Done: 0, Failed: 1, Usage: 2, Waiting: 3, Customer: 4, Platform: 5} as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Meanings of the codes that only some commands have. */ const meanings = {
+/** Meanings of exit codes beyond 0, 1 and 2. */ const meanings = {
   Waiting: 'Doorplate or the certificate authority is at work; nobody has to act',
   Customer: 'the customer has to act',
   Platform: 'the platform has to act',
 } as const;
 export type SpecialEnd = keyof typeof meanings;
 
-/** The exit codes of a command that reports a state by them, as --help lists them. `when`: the option that turns them on. */
+/** The exit codes of a command that reports a state by them, as --help lists them. `when`: the option that enables these codes. */
 export const exitCodesHelp = (ends: readonly SpecialEnd[], when?: string): string =>
   [
     `Exit codes${when === undefined ? '' : ` with ${when}`}:`,

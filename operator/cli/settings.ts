@@ -15,7 +15,7 @@ const configMaps = defineResource<KubeObject & {data?: Record<string, string>}>(
 /** The chart's default location of the settings. */
 export const defaultPlace = 'doorplate-system/doorplate-public';
 
-/** The ConfigMap with the settings, or undefined if there is none or the user may not read it. */
+/** The public ConfigMap with the settings; undefined if it is missing or the user lacks the right to read it. */
 const publicConfigMap = (client: Client, place: string) =>
   client.get(configMaps, place).catch((error: unknown) => {
     if (isForbidden(error)) return undefined;

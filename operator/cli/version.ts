@@ -1,4 +1,4 @@
-/** `kubectl doorplate version`: the versions of the plugin and of the installation. */
+/** `kubectl doorplate version`: prints the plugin version and the version of the installed release. */
 import type {Command} from 'commander';
 import {version} from '../version.ts';
 import {type Act, describe} from './command.ts';

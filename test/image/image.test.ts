@@ -73,7 +73,7 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(folder, {recursive: true, force: true});
-  // If the build failed, some of these do not exist, and its error is the one to report.
+  // After a failed build, containers can be missing. The test then reports the error of the build.
   if (files) bash(`bh umount ${container} >/dev/null`);
   if (container) bash(`bh rm ${container} >/dev/null`);
   bash('! bh images -q $image >/dev/null 2>&1 || bh rmi $image >/dev/null');

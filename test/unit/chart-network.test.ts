@@ -79,7 +79,7 @@ describe('With NetworkPolicies', () => {
         },
       })),
     );
-    // Of a Deployment, of the Job after the end, and of the preflight.
+    // Pods of a Deployment, of the uninstall Job and of the preflight.
     const labels = objects.flatMap(({kind, metadata, spec}) =>
       kind === 'Pod' ? [metadata.labels] : spec?.template ? [spec.template.metadata.labels] : [],
     );

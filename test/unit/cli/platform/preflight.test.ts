@@ -29,7 +29,7 @@ const deployment = {
   spec: {template: {metadata: {labels: {a: 'b'}}, spec: {containers: [{name: 'operator', args: ['operator']}]}}},
 } as unknown as Deployment;
 
-/** The states of the Pod, one for each time that it is read; the last one stays. */
+/** States of the Pod, one for each read; later reads return the last state. */
 async function preflight(...states: object[]) {
   let [out, told] = ['', ''];
   const did: string[] = [];
