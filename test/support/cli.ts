@@ -9,11 +9,10 @@ export interface Ended {
   told: string;
 }
 
-/** Runs `kubectl doorplate` in this process, on a cluster, in a namespace of it. */
-export async function kubectlDoorplate(
-  {credentials, namespace}: {credentials: Credentials; namespace: string},
+/** Runs `kubectl doorplate` in this process with these surroundings. Defaults: no colors, no files, no waits, time 0. */
+export async function runCli(
   argv: readonly string[],
-  change: Partial<Surroundings> = {},
+  surroundings: Pick<Surroundings, 'cluster'> & Partial<Surroundings>,
 ): Promise<Ended> {
   let [out, told] = ['', ''];
   const code = await run(argv, {
@@ -24,11 +23,24 @@ export async function kubectlDoorplate(
       told += text;
     },
     colours: false,
+    read: async () => '',
+    now: () => 0,
+    wait: async () => {},
+    ...surroundings,
+  });
+  return {code, out, told};
+}
+
+/** Runs `kubectl doorplate` in this process, on a cluster, in a namespace of it. */
+export const kubectlDoorplate = (
+  {credentials, namespace}: {credentials: Credentials; namespace: string},
+  argv: readonly string[],
+  change: Partial<Surroundings> = {},
+): Promise<Ended> =>
+  runCli(argv, {
     read: () => Promise.reject(new Error('no file is there')),
     cluster: async () => ({namespace, client: () => new Client(credentials)}),
     now: Date.now,
     wait: (ms) => new Promise((resolve) => void setTimeout(resolve, ms)),
     ...change,
   });
-  return {code, out, told};
-}

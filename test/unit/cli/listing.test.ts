@@ -1,7 +1,7 @@
 /** Options of all listings, by a fake API server that holds objects of two namespaces. */
 import {describe, expect, test} from '@jest/globals';
 import {parse} from 'yaml';
-import {run} from '../../../operator/cli/program.ts';
+import {runCli} from '../../support/cli.ts';
 import type {Client, ListOptions} from '../../../operator/kube/client/client.ts';
 import type {KubeObject, Resource} from '../../../operator/kube/objects.ts';
 
@@ -52,7 +52,6 @@ const objects = [
 
 /** The output of a command, and the queries of its list requests. */
 async function listed(line: string) {
-  let [out, told] = ['', ''];
   const queries: unknown[] = [];
   const fake = {
     list: async ({kind}: Resource, {namespace, labelSelector}: ListOptions = {}) => {
@@ -62,20 +61,12 @@ async function listed(line: string) {
     get: async () => undefined,
     close: async () => {},
   } as unknown as Client;
-  const code = await run(line.split(' '), {
-    out: (text) => {
-      out += text;
-    },
-    tell: (text) => {
-      told += text;
-    },
-    colours: false,
-    read: async () => '',
+  const ended = await runCli(line.split(' '), {
     cluster: async () => ({namespace: 'acme', client: () => fake}),
     now: () => Date.parse('2026-03-01T12:00:00Z'),
     wait: async () => {},
   });
-  return {code, out, told, queries};
+  return {...ended, queries};
 }
 
 const listings = ['status', 'records', 'why', 'key list'];

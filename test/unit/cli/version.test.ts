@@ -1,5 +1,5 @@
 import {expect, test} from '@jest/globals';
-import {run} from '../../../operator/cli/program.ts';
+import {runCli} from '../../support/cli.ts';
 import type {Client} from '../../../operator/kube/client/client.ts';
 import {ApiError} from '../../../operator/kube/errors.ts';
 import {version} from '../../../operator/version.ts';
@@ -9,7 +9,6 @@ const released = {metadata: {labels: {'app.kubernetes.io/version': '9.8.7'}}};
 
 /** Runs the command against a fake cluster that holds this ConfigMap. `null`: no cluster may be asked. */
 async function shown(words: string, configMap: object | Error | undefined | null) {
-  let [out, told] = ['', ''];
   const fake = {
     get: async () => {
       if (configMap instanceof Error) throw configMap;
@@ -17,15 +16,7 @@ async function shown(words: string, configMap: object | Error | undefined | null
     },
     close: async () => {},
   } as unknown as Client;
-  const code = await run(['version', ...words.split(' ').filter(Boolean)], {
-    out: (text) => {
-      out += text;
-    },
-    tell: (text) => {
-      told += text;
-    },
-    colours: false,
-    read: async () => '',
+  const ended = await runCli(['version', ...words.split(' ').filter(Boolean)], {
     cluster: async () => {
       if (configMap === null) throw new Error('no cluster was to be asked for');
       return {namespace: 'acme', client: () => fake};
@@ -33,7 +24,7 @@ async function shown(words: string, configMap: object | Error | undefined | null
     now: () => 0,
     wait: async () => {},
   });
-  return {code, out, told};
+  return ended;
 }
 
 test.each<[string, string, object | null, string]>([

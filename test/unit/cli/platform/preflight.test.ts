@@ -1,7 +1,7 @@
 /** `kubectl doorplate preflight`: its Pod beside the chart's, and its end by a fake API server. test/cluster/preflight.test.ts runs it. */
 import {describe, expect, test} from '@jest/globals';
 import {type Deployment, type Pod, preflightPod} from '../../../../operator/cli/platform/preflight.ts';
-import {run} from '../../../../operator/cli/program.ts';
+import {runCli} from '../../../support/cli.ts';
 import type {Client} from '../../../../operator/kube/client/client.ts';
 import type {Resource} from '../../../../operator/kube/objects.ts';
 import {renderChart} from '../../../support/alerts.ts';
@@ -31,7 +31,6 @@ const deployment = {
 
 /** States of the Pod, one for each read; later reads return the last state. */
 async function preflight(...states: object[]) {
-  let [out, told] = ['', ''];
   const did: string[] = [];
   const fake = {
     get: async ({kind}: Resource) =>
@@ -48,22 +47,14 @@ async function preflight(...states: object[]) {
     close: async () => {},
   } as unknown as Client;
   let now = 0;
-  const code = await run(['preflight'], {
-    out: (text) => {
-      out += text;
-    },
-    tell: (text) => {
-      told += text;
-    },
-    colours: false,
-    read: async () => '',
+  const result = await runCli(['preflight'], {
     cluster: async () => ({namespace: 'acme', client: () => fake}),
     now: () => now,
     wait: async (ms) => {
       now += ms;
     },
   });
-  return {code, out, told, did};
+  return {...result, did};
 }
 
 /** Beside the container with the checks, the Pod has one that a webhook added. */
