@@ -74,9 +74,12 @@ const schema = z
       group: z.string().default('cert-manager.io'),
     }),
     ingressClassName: z.string().min(1),
-    // Shared: the chart creates one Ingress for plain HTTP of all hostnames. `probe`: endpoints that show whether that Ingress serves.
+    // Shared: the operator creates one Ingress for plain HTTP of all hostnames. `probe`: endpoints that show whether that Ingress serves.
     plainHttp: z
-      .strictObject({shared: z.boolean().default(true), probe: z.array(endpoint(80)).default([])})
+      .strictObject({
+        shared: z.union([z.literal('auto'), z.boolean()], 'must be auto, true or false').default('auto'),
+        probe: z.array(endpoint(80)).default([]),
+      })
       .prefault({}),
     dns: z
       .strictObject({

@@ -15,12 +15,23 @@ export const eventOfRival = (other: string, shared: string): PlainHttpEvent => (
     `Give it a host or delete it, or ${eachOfItsOwn}.`,
 });
 
-/** Only Traefik binds an Ingress to a listener: with another controller the shared one answers HTTPS of unknown names, too. */
+/** `plainHttp.shared` is true, and the class belongs to another controller than Traefik. */
 export const eventOfClass = (ingressClassName: string): PlainHttpEvent => ({
   type: 'Warning',
   reason: 'PlainHttpNotShared',
-  action: 'Start',
+  action: 'Write',
   note:
-    `plainHttp.shared is for Traefik alone, and the controller of IngressClass ${ingressClassName} is another. ` +
-    "Set it to false, and use that controller's own switch for HTTP to HTTPS: docs/ingress-classes.md.",
+    `plainHttp.shared is true, which is for Traefik only, and IngressClass ${ingressClassName} belongs to another ` +
+    'controller. Doorplate therefore has no Ingress without a host. Set plainHttp.shared to auto, and use the ' +
+    "controller's own switch for HTTP to HTTPS: docs/ingress-classes.md.",
+});
+
+/** Another owner's Ingress has the name of the shared one. `namespace/name`. */
+export const eventOfTakenName = (shared: string): PlainHttpEvent => ({
+  type: 'Warning',
+  reason: 'PlainHttpNotShared',
+  action: 'Write',
+  note:
+    `Ingress ${shared} has the name of Doorplate's Ingress for plain HTTP, but not its labels. Doorplate leaves it ` +
+    `unchanged, and creates its own as soon as that one is deleted. Delete it, or ${eachOfItsOwn}.`,
 });

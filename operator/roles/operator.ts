@@ -15,6 +15,11 @@ import {removeFinalizers} from '../controllers/writers/remove-finalizers.ts';
 import type {EdgeNews} from '../controllers/probes/edge-health.ts';
 import {OrderQueue} from '../controllers/orders/order-queue.ts';
 import {otherIngresses, PlainHttp} from '../controllers/writers/plain-http.ts';
+import {
+  type SharedIngressDeps,
+  SharedIngressReconciler,
+  wakeSharedIngress,
+} from '../controllers/writers/shared-ingress.ts';
 import {ProjectSlots} from '../controllers/state/project-slots.ts';
 import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
 import {ingresses, namespaces} from '../resources/resources.ts';
@@ -41,7 +46,7 @@ import {eventOfAnswer, Preflight} from '../preflight/preflight.ts';
 import {denies, eventOfPolicy} from '../observability/admission.ts';
 import {domainMetrics} from '../observability/metrics.ts';
 import {eventOfEdge} from '../observability/edge.ts';
-import {eventOfClass, eventOfRival} from '../observability/plain-http.ts';
+import {eventOfClass, eventOfRival, eventOfTakenName} from '../observability/plain-http.ts';
 import {edgeAddressesOf, makeObservations, plainHttpServes} from './looks.ts';
 import {measure} from './measure.ts';
 import type {RoleParts} from './parts.ts';
@@ -53,8 +58,7 @@ export function operator(parts: RoleParts): Manager {
   const {policy, namespace} = config;
   const [issuerRef, configured] = [policy.issuerRef, policy.caaIdentities];
   const issuer = new Issuer({client, issuerRef, namespace, configured, log, ask: askCa});
-  const counters = domainMetrics(registry);
-  const tenants = new Tenants(caches, policy.defaultPlan);
+  const [counters, tenants] = [domainMetrics(registry), new Tenants(caches, policy.defaultPlan)];
   const events = eventRecorder(parts, tenants);
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
@@ -64,9 +68,9 @@ export function operator(parts: RoleParts): Manager {
   const {looks, edgeHealth} = makeObservations(parts, counters, {issuer, checks, edgeAddresses, report});
   const known = [issuer, edgeAddresses];
   const orders: OrderQueue = orderQueue(policy, (hostname) => writes.claims.of(hostname)?.spec.tenant);
-  const {others, plainHttp} = plainHttpOf(parts, caches, edgeAddresses, events);
+  const {others, plainHttp, sharedIngress} = plainHttpOf(parts, caches, {edgeAddresses, events, ...writes});
   const preflight = preflightOf(parts, edgeAddresses, events);
-  const all = [...Object.values(caches), ...others];
+  const all = [...Object.values(caches), others];
   const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
@@ -87,6 +91,7 @@ export function operator(parts: RoleParts): Manager {
         controller('project', new ProjectReconciler(deps), wakeProjects(caches, sources), book),
         controller('domainclaim', new ClaimReconciler(deps), wakeClaims(caches), book),
         controller('account', new AccountReconciler(deps), wakeAccounts(caches)),
+        controller('sharedingress', new SharedIngressReconciler(sharedIngress), wakeSharedIngress(sharedIngress)),
       )
       .whenSynced(() => refuseUnfitClass(caches, policy))
       .whenLeading(() => {
@@ -137,7 +142,7 @@ function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) 
       ),
   };
   const resting: RetainedCertificates = new RetainedCertificates(writes);
-  return {claims, resting, ownedObjects: new OwnedObjects({...writes, client, resting})};
+  return {claims, resting, applier: writes.applier, ownedObjects: new OwnedObjects({...writes, client, resting})};
 }
 
 /** Times of a hostname's orders whose CertificateRequests belong to other Certificates than these, and therefore stay. */
@@ -186,34 +191,31 @@ function reportPlatform({config, log}: RoleParts, events: EventRecorder, event: 
   log.warn(event.note);
 }
 
-/** Plain HTTP, and the copy of Ingresses that it needs where one is shared. */
+/** Plain HTTP, the writer of its shared Ingress, and the cache of Ingresses that both need. */
 function plainHttpOf(
   parts: RoleParts,
-  {routes, ingressClasses}: Caches,
-  edgeAddresses: EdgeAddresses,
-  events: EventRecorder,
+  {routes, ingressClasses, services}: Caches,
+  {edgeAddresses, events, applier}: {edgeAddresses: EdgeAddresses; events: EventRecorder; applier: Applier},
 ) {
-  const {config, client, log} = parts;
-  const {policy, settings} = config;
-  const {namespace, service} = policy.redirector;
-  // The chart gives it the name of the Service to which it leads.
-  const shared = `${namespace}/${service}`;
-  const others = settings.plainHttp.shared ? otherIngresses(client, log, policy.ingressClassName) : undefined;
+  const {policy, settings} = parts.config;
+  const {ingressClassName, redirector} = policy;
+  // The Ingress has the name of the Service to which it leads.
+  const shared = `${redirector.namespace}/${redirector.service}`;
+  const others = otherIngresses(parts.client, parts.log, {ingressClassName, shared});
+  const sources = {setting: settings.plainHttp.shared, policy, ingressClasses, routes, others, shared};
   const plainHttp = new PlainHttp({
-    policy,
-    ingressClasses,
-    routes,
-    others,
-    shared,
+    ...sources,
     serves: plainHttpServes(settings, edgeAddresses),
-    tell: (what) =>
-      reportPlatform(
-        parts,
-        events,
-        what === 'NotTraefik' ? eventOfClass(policy.ingressClassName) : eventOfRival(what.rival, shared),
-      ),
+    report: (rival) => reportPlatform(parts, events, eventOfRival(rival, shared)),
   });
-  return {plainHttp, others: others ? [others] : []};
+  const sharedIngress: SharedIngressDeps = {
+    ...sources,
+    applier,
+    services,
+    report: (why) =>
+      reportPlatform(parts, events, why === 'NotTraefik' ? eventOfClass(ingressClassName) : eventOfTakenName(shared)),
+  };
+  return {plainHttp, sharedIngress, others};
 }
 
 const preflightOf = (parts: RoleParts, edgeAddresses: EdgeAddresses, events: EventRecorder) =>

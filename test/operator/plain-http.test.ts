@@ -1,42 +1,56 @@
-/** Plain HTTP of all hostnames by one Ingress without a host, and those of one hostname each that stand from before. */
-import {afterAll, afterEach, beforeAll, describe, expect, test} from '@jest/globals';
-import type {Ingress} from '../../operator/api/foreign.ts';
+/** Plain HTTP of all hostnames through one Ingress without a host, and the former Ingresses of one hostname each. */
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
+import type {Ingress, Service} from '../../operator/api/foreign.ts';
 import {hostsOf} from '../../operator/controllers/state/rendering.ts';
-import {ingressClasses, ingresses} from '../../operator/resources/resources.ts';
+import {ingressClasses, ingresses, services} from '../../operator/resources/resources.ts';
 import {events} from '../../operator/kube/writes/events.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
-import {isWrite, RunningOperator} from '../support/operator.ts';
+import {isWrite, RunningOperator, type Settings} from '../support/operator.ts';
 import {home, ingressClass, ingressClassOf, Platform, redirector} from '../support/platform.ts';
 
 /** The edge is looked at every 5 s, and once more 4 s after it was first seen to serve; ms. */
 const severalLooks = {atLeastMs: 25_000};
+const shared = `${home}/${redirector}`;
+const [traefik, another] = ['traefik.io/ingress-controller', 'example.test/ingress-controller'];
 
 let platform: Platform;
 let operator: RunningOperator | undefined;
 beforeAll(async () => {
   platform = await Platform.start();
 });
+beforeEach(() => createService());
 afterEach(async () => {
   await operator?.stop();
   operator = undefined;
-  for (const key of [`${home}/${redirector}`, 'default/another']) await platform.client.delete(ingresses, key);
+  for (const key of [shared, 'default/another']) await platform.client.delete(ingresses, key);
+  await platform.client.delete(services, shared);
   platform.edge.isBehind = false;
 });
 afterAll(async () => {
   await platform?.stop();
 });
 
+/** The redirector's Service, as the chart has it. */
+const createService = () =>
+  platform.client.create<Service>(services, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {namespace: home, name: redirector},
+    spec: {ports: [{name: 'http', port: 80}]},
+  });
+
 /** In place of the one that runs. */
-async function start(shared: boolean): Promise<RunningOperator> {
+async function start(setting: 'auto' | boolean = 'auto', change: Settings = {}): Promise<RunningOperator> {
   await operator?.stop();
   return (operator = await RunningOperator.start(platform, {
-    plainHttp: {shared, probe: [`127.0.0.1:${platform.edge.plainPort}`]},
+    plainHttp: {shared: setting, probe: [`127.0.0.1:${platform.edge.plainPort}`]},
+    ...change,
   }));
 }
 
-/** One without a host: the chart's, unless told. */
-const withoutHost = (namespace = home, name: string = redirector): Ingress => ({
+/** One without a host, of another owner. */
+const withoutHost = (namespace = 'default', name = 'another'): Ingress => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'Ingress',
   metadata: {namespace, name, annotations: {'traefik.ingress.kubernetes.io/router.entrypoints': 'web'}},
@@ -45,6 +59,30 @@ const withoutHost = (namespace = home, name: string = redirector): Ingress => ({
     rules: [{http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name, port: {number: 80}}}}]}}],
   },
 });
+
+/** The one that the chart of 0.1.0 created, applied as Helm does. */
+async function chartsIngress(): Promise<Ingress> {
+  const {metadata, ...rest} = withoutHost(home, redirector);
+  const labels = {
+    'app.kubernetes.io/part-of': 'doorplate',
+    'app.kubernetes.io/component': 'redirector',
+    'app.kubernetes.io/managed-by': 'Helm',
+  };
+  const annotations = {...metadata.annotations, 'helm.sh/resource-policy': 'keep'};
+  const object = {...rest, metadata: {...metadata, labels, annotations}};
+  return platform.client.applyPatch(ingresses, object, {fieldManager: 'helm', force: false});
+}
+
+const read = () => platform.client.get(ingresses, shared);
+const exists = async () => (await read()) !== undefined;
+const priority = async () => (await read())?.metadata.annotations?.['traefik.ingress.kubernetes.io/router.priority'];
+const created = () => eventually(exists);
+
+/** Ingresses of Doorplate's that have no host. */
+const catchAlls = async () =>
+  (await platform.client.list(ingresses, {namespace: home})).items
+    .filter(({spec}) => spec.rules?.some((rule) => !rule.host) || spec.defaultBackend)
+    .map(({metadata}) => metadata.name);
 
 /** How many Ingresses of the hostname `www` and of the default host are for plain HTTP alone. */
 async function ofTheirOwn(customer: Customer): Promise<number> {
@@ -60,7 +98,7 @@ async function changeClass(controller: string): Promise<void> {
   await platform.client.create(ingressClasses, ingressClassOf(controller));
 }
 
-/** A customer with an Ingress for plain HTTP of each hostname, as none was shared; then one is. */
+/** A customer with an Ingress for plain HTTP of each hostname. */
 async function servedBefore(): Promise<Customer> {
   await start(false);
   const customer = await Customer.served(platform);
@@ -69,30 +107,58 @@ async function servedBefore(): Promise<Customer> {
   return customer;
 }
 
-describe('Where plain HTTP is shared', () => {
-  test('hostnames get no Ingress of their own for it, and nobody looks whether the shared one serves', async () => {
-    await start(true);
-    await platform.client.create(ingresses, withoutHost());
+describe('With Traefik, plain HTTP is shared', () => {
+  test('by one Ingress, which the redirector’s Service owns; hostnames get none, and the edge is not probed for it', async () => {
+    await start();
+    await created();
+    const {uid} = (await platform.client.get(services, shared))!.metadata;
+    expect((await read())!.metadata.ownerReferences).toEqual([
+      {apiVersion: 'v1', kind: 'Service', name: redirector, uid},
+    ]);
     const customer = await Customer.served(platform);
     await operator!.rest();
-    expect(await ofTheirOwn(customer)).toBe(0);
-    expect(platform.edge.plainLooks).toBe(0);
+    expect([await ofTheirOwn(customer), await catchAlls(), platform.edge.plainLooks]).toEqual([0, [redirector], 0]);
   });
 
-  test('those from before stand while there is no shared one, and nothing is written by a start', async () => {
-    const customer = await servedBefore();
-    await start(true);
+  test('by an Ingress that a chart created: it is changed in place, and Helm still knows it', async () => {
+    const before = await chartsIngress();
+    await start();
+    await eventually(async () => (await read())?.metadata.ownerReferences?.length === 1);
+    const {metadata, spec} = (await read())!;
+    expect([metadata.uid, metadata.labels]).toEqual([before.metadata.uid, before.metadata.labels]);
+    expect(metadata.annotations).toMatchObject(before.metadata.annotations!);
+    expect(spec.rules?.[0]?.http?.paths[0]?.backend.service).toEqual({name: redirector, port: {name: 'http'}});
+  });
+
+  test('by an Ingress that is written again if somebody deletes or changes it, and once the Service exists', async () => {
+    await platform.client.delete(services, shared);
+    await start();
     await operator!.rest();
-    expect(await ofTheirOwn(customer)).toBe(2);
-    expect(operator!.proxy.seen.filter(isWrite)).toEqual([]);
+    expect(await exists()).toBe(false);
+    await createService();
+    await created();
+    await platform.client.delete(ingresses, shared);
+    await created();
+    const foreign = {metadata: {annotations: {'traefik.ingress.kubernetes.io/router.priority': '9'}}};
+    await platform.client.patch(ingresses, shared, foreign, {type: 'merge'});
+    expect(await operator!.comesTo(priority, '1')).toBe('1');
   });
 
-  test('those from before go when the edge serves the shared one, and not before', async () => {
+  test('by no Ingress if another owner has its name: it is left as it is, which is reported', async () => {
+    const before = await platform.client.create(ingresses, withoutHost(home, redirector));
+    await start();
+    await eventually(async () => (await notes('PlainHttpNotShared')).some((note) => note.includes(shared)));
+    await operator!.rest();
+    expect((await read())!.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    await platform.client.delete(ingresses, shared);
+    await eventually(async () => (await read())?.metadata.ownerReferences?.length === 1);
+  });
+
+  test('and former Ingresses of one hostname each stay until the edge serves the shared one', async () => {
     const customer = await servedBefore();
     platform.edge.isBehind = true;
-    await start(true);
+    await start();
     const looks = platform.edge.plainLooks;
-    await platform.client.create(ingresses, withoutHost());
     await eventually(() => platform.edge.plainLooks > looks + 1);
     expect(await ofTheirOwn(customer)).toBe(2);
     platform.edge.isBehind = false;
@@ -108,11 +174,10 @@ describe('Where plain HTTP is shared', () => {
     ]);
   });
 
-  test("another's Ingress without a host is told of, counted, and keeps those from before until it goes", async () => {
+  test("and another's Ingress without a host is reported, counted, and keeps former Ingresses until it goes", async () => {
     const customer = await servedBefore();
-    await start(true);
-    await platform.client.create(ingresses, withoutHost('default', 'another'));
     await platform.client.create(ingresses, withoutHost());
+    await start();
     await eventually(async () => (await notes('PlainHttpContested')).length > 0);
     expect((await notes('PlainHttpContested'))[0]).toContain('Ingress default/another has no host');
     const rivals = async () =>
@@ -123,22 +188,67 @@ describe('Where plain HTTP is shared', () => {
     expect(await operator!.comesTo(() => ofTheirOwn(customer), 0, severalLooks)).toBe(0);
     expect(await rivals()).toBe(0);
   });
+});
 
-  test('a class that is not Traefik’s is told of', async () => {
-    await changeClass('example.test/ingress-controller');
-    await start(true);
-    await eventually(async () => (await notes('PlainHttpNotShared')).length > 0);
-    expect((await notes('PlainHttpNotShared'))[0]).toContain('Set it to false');
-    await changeClass('traefik.io/ingress-controller');
+describe('Nothing of Doorplate’s catches a request without a host', () => {
+  afterEach(() => changeClass(traefik));
+
+  test.each(['auto', true] as const)('on the class of another controller with the setting %s', async (setting) => {
+    await chartsIngress();
+    await changeClass(another);
+    await start(setting);
+    await Customer.served(platform);
+    expect(await operator!.comesTo(catchAlls, [])).toEqual([]);
+    const reports = (await notes('PlainHttpNotShared')).filter((note) => note.includes('Set plainHttp.shared to auto'));
+    expect(reports.length).toBe(setting === true ? 1 : 0);
+  });
+
+  test('on a class that does not exist, or changes its controller while the operator runs; with Traefik’s it returns', async () => {
+    await platform.client.delete(ingressClasses, ingressClass);
+    await start();
+    await operator!.rest();
+    expect(await catchAlls()).toEqual([]);
+    await platform.client.create(ingressClasses, ingressClassOf(traefik));
+    await created();
+    await changeClass(another);
+    expect(await operator!.comesTo(catchAlls, [])).toEqual([]);
+    await changeClass(traefik);
+    await created();
   });
 });
 
-describe('Where it is not shared', () => {
-  test('each hostname has an Ingress of its own for it, whatever stands without a host', async () => {
+describe('With the setting false and Traefik', () => {
+  test('the shared Ingress stays until each hostname has an Ingress that the edge has applied', async () => {
+    await start();
+    await created();
+    const customer = await Customer.served(platform);
+    await operator!.rest();
+    expect(await ofTheirOwn(customer)).toBe(0);
+    let asked: {sharedAt: number; ownAt: number} = {sharedAt: 0, ownAt: 0};
+    await operator!.stop();
+    operator = await RunningOperator.start(
+      platform,
+      {plainHttp: {shared: false}},
+      {
+        fate: ({method, url}) => {
+          if (method === 'PATCH' && url.pathname.endsWith('-http')) asked = {...asked, ownAt: Date.now()};
+          if (method === 'DELETE' && url.pathname.endsWith(redirector)) asked = {...asked, sharedAt: Date.now()};
+          return 'forward';
+        },
+      },
+    );
+    expect(await operator.comesTo(catchAlls, [], severalLooks)).toEqual([]);
+    expect(await ofTheirOwn(customer)).toBe(2);
+    // Times on objects are whole seconds.
+    expect(asked.sharedAt - asked.ownAt).toBeGreaterThan(3000);
+  });
+
+  test('each hostname has an Ingress of its own, and one of another owner without a host stays', async () => {
     await platform.client.create(ingresses, withoutHost());
+    await platform.client.create(ingresses, withoutHost(home, redirector));
     await start(false);
     const customer = await Customer.served(platform);
     await operator!.rest();
-    expect(await ofTheirOwn(customer)).toBe(2);
+    expect([await ofTheirOwn(customer), await catchAlls()]).toEqual([2, [redirector]]);
   });
 });

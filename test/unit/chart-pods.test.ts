@@ -156,7 +156,6 @@ describe('Uninstalling', () => {
       'ClusterRoleBinding doorplate-system-doorplate-uninstall',
       'ConfigMap doorplate-config',
       'Deployment doorplate-redirector',
-      'Ingress doorplate-redirector',
       'Service doorplate-redirector',
       'ServiceAccount doorplate-redirector',
     ]);

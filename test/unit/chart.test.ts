@@ -7,7 +7,6 @@ import {describe, expect, test} from '@jest/globals';
 import {parse, parseAllDocuments} from 'yaml';
 import type {Ingress} from '../../operator/api/foreign.ts';
 import {parseSettings, toPolicy} from '../../operator/config.ts';
-import {answersEveryHost, entryPointsAnnotation} from '../../operator/domain/routes/ingress.ts';
 import {bin} from '../support/kube-server.ts';
 import {policies} from '../support/policy.ts';
 
@@ -165,11 +164,6 @@ describe('values that do not hold', () => {
   });
 });
 
-/** The Ingress for plain HTTP of all hostnames. */
-const shared = async (...sets: string[]) =>
-  parseAllDocuments(await rendered(...sets))
-    .map((d) => d.toJS() as Ingress | null)
-    .find((o) => o?.kind === 'Ingress' && o.metadata.name === 'doorplate-redirector');
 /** What the operator reads. */
 const settingsOf = async (...sets: string[]) => {
   const all = parseAllDocuments(await rendered(...sets)).map(
@@ -212,53 +206,20 @@ describe('the edge', () => {
 });
 
 describe('the Ingress for plain HTTP of all hostnames', () => {
-  test('has no host, is bound to the entry point web, and leads to the redirector: solvers have a host, so they go before it', async () => {
-    const {metadata, spec} = (await shared())!;
-    expect(metadata.annotations?.[entryPointsAnnotation]).toBe('web');
-    expect(spec).toEqual({
-      ingressClassName: 'traefik',
-      rules: [
-        {
-          http: {
-            paths: [
-              {
-                path: '/',
-                pathType: 'Prefix',
-                backend: {service: {name: 'doorplate-redirector', port: {name: 'http'}}},
-              },
-            ],
-          },
-        },
-      ],
-    });
+  test.each([
+    ['auto', 'auto'],
+    ['true', true],
+    ['false', false],
+  ])('is the operator’s, which reads plainHttp.shared=%s as it is', async (value, setting) => {
+    expect((await settingsOf(`plainHttp.shared=${value}`)).plainHttp.shared).toBe(setting);
   });
 
-  test('is the one that the operator looks for', async () => {
-    expect(answersEveryHost((await shared())!, 'traefik')).toBe(true);
+  test('is for the redirector’s Service, which outlives the release', async () => {
     const {redirector} = toPolicy(await settingsOf(), 'doorplate-system');
-    expect((await shared())?.metadata.name).toBe(redirector.service);
-  });
-
-  test('comes after every other route: who answers every hostname in that cluster already goes on', async () => {
-    // The lowest that Traefik takes for one; without it the length of the rule counts.
-    expect((await shared())?.metadata.annotations?.['traefik.ingress.kubernetes.io/router.priority']).toBe('1');
-  });
-
-  test('outlives a rollback to a release that knows nothing of it, so that no redirect stops', async () => {
-    expect((await shared())?.metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
-  });
-
-  test('is not there where it is not shared, and the operator is told', async () => {
-    expect(await shared('plainHttp.shared=false')).toBeUndefined();
-    expect((await settingsOf('plainHttp.shared=false')).plainHttp.shared).toBe(false);
-    expect((await settingsOf()).plainHttp.shared).toBe(true);
-  });
-
-  test.each(['nginx', 'f5-nginx', 'haproxy', 'contour', 'other'])('is not there with the class %s', async (name) => {
-    const all = parseAllDocuments(await rendered(`ingressClassName=${name}`)).map((d) => d.toJS() as Ingress | null);
-    const rules = all.filter((o) => o?.kind === 'Ingress').flatMap((o) => o!.spec.rules ?? []);
-    expect([rules.length > 0, rules.filter(({host}) => !host)]).toEqual([true, []]);
-    expect((await settingsOf(`ingressClassName=${name}`)).plainHttp.shared).toBe(false);
+    const service = parseAllDocuments(await rendered())
+      .map((d) => d.toJS() as Ingress | null)
+      .find((o) => o?.kind === 'Service' && o.metadata.name === redirector.service);
+    expect(service?.metadata.annotations).toEqual({'helm.sh/resource-policy': 'keep'});
   });
 });
 

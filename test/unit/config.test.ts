@@ -57,7 +57,7 @@ describe('A good configuration', () => {
       },
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
       ingressClassName: 'traefik',
-      plainHttp: {shared: true, probe: []},
+      plainHttp: {shared: 'auto', probe: []},
       dns: {
         mode: 'Authoritative',
         recursive: [],
@@ -201,13 +201,12 @@ describe('A good configuration', () => {
       passwordSecret,
     ]).not.toContain(undefined);
     const {installation, ...platform} = values.platform;
-    expect([installation, (plainHttp as Raw).shared]).toEqual(['', 'auto']);
+    expect(installation).toBe('');
     const given = needed();
     // The chart says itself where the volume is.
     const written = {
       ...rest,
-      // The chart decides `auto` by the name of the class.
-      plainHttp: {...(plainHttp as Raw), shared: true},
+      plainHttp,
       admissionPolicy,
       valkey: {url},
       api: {...api, storage: {path: '/var/lib/doorplate'}},
@@ -256,7 +255,7 @@ describe('A good configuration', () => {
 
   test('has port 80 for plain HTTP where none is said', () => {
     expect(settings({plainHttp: {probe: ['192.0.2.7', '192.0.2.8:8080']}}).plainHttp).toEqual({
-      shared: true,
+      shared: 'auto',
       probe: [
         {address: '192.0.2.7', port: 80},
         {address: '192.0.2.8', port: 8080},

@@ -40,18 +40,9 @@ deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ include "doorplate.fullname" . }}-redirector, port: 80}
 {{- end }}
 
-{{/*
-Whether the chart creates an Ingress without a host. Only Traefik binds such an Ingress to plain HTTP. With another controller it takes
-requests for unknown hostnames from the whole cluster, so `auto` creates it only if the class's name says Traefik.
-*/}}
-{{- define "doorplate.sharesPlainHttp" -}}
-{{- $shared := toString .Values.plainHttp.shared }}
-{{- if or (eq $shared "true") (and (eq $shared "auto") (contains "traefik" .Values.ingressClassName)) }}yes{{ end }}
-{{- end }}
-
 {{- define "doorplate.config" -}}
 {{ include "doorplate.public" . }}
-plainHttp: {shared: {{ eq (include "doorplate.sharesPlainHttp" .) "yes" }}, probe: {{ .Values.plainHttp.probe | toJson }}}
+plainHttp: {{ .Values.plainHttp | toJson }}
 budgets: {{ .Values.budgets | toJson }}
 maxWaitingHostnames: {{ .Values.maxWaitingHostnames | int }}
 api:

@@ -56,7 +56,7 @@ export const cachedHostnames = ({hosts}: CachedRoute): string[] => hosts;
 export interface EdgeSources {
   policy: Pick<Policy, 'ingressClassName'>;
   ingressClasses: Pick<Cache<IngressClass, IngressClass>, 'get'>;
-  /** Whether a hostname has a route of its own for plain HTTP: {@link ./plain-http.ts}. */
+  /** Whether a hostname has a route of its own for plain HTTP: {@link ../writers/plain-http.ts}. */
   plainHttp: {isOfItsOwn(route: {namespace: string; name: string}): boolean};
 }
 
@@ -67,6 +67,17 @@ const traefik = 'traefik.io/ingress-controller';
 
 export const isTraefik = ({policy, ingressClasses}: Pick<EdgeSources, 'policy' | 'ingressClasses'>): boolean =>
   ingressClasses.get(policy.ingressClassName)?.spec?.controller === traefik;
+
+/**
+ * Whether one Ingress without a host leads plain HTTP of all hostnames to the redirector. With another controller than Traefik, such an
+ * Ingress takes requests for unknown hostnames from the whole cluster.
+ */
+export const sharesPlainHttp = (sources: PlainHttpSources): boolean => sources.setting !== false && isTraefik(sources);
+
+/** `setting`: the setting `plainHttp.shared`. */
+export interface PlainHttpSources extends Pick<EdgeSources, 'policy' | 'ingressClasses'> {
+  setting: 'auto' | boolean;
+}
 
 export const render = (routes: readonly Route[], sources: EdgeSources): RouteObject[] =>
   ingressesOf(

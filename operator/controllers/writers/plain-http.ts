@@ -1,11 +1,11 @@
 /**
- * Plain HTTP of all hostnames through one Ingress without a host, which the chart creates (`plainHttp.shared`). Older Ingresses for single
- * hostnames stay until every address of the edge serves the shared one, so that redirects never pause. The edge is probed only while such
- * Ingresses exist.
+ * Plain HTTP of all hostnames through one Ingress without a host (`plainHttp.shared`), which shared-ingress.ts writes. Older Ingresses for
+ * single hostnames stay until every address of the edge serves the shared one, so that redirects never pause. The edge is probed only while
+ * such Ingresses exist.
  */
 import type {Logger} from 'pino';
 import {edgeSettlesMs} from '../../domain/routes/edge.ts';
-import {answersEveryHost, isForPlainHttp} from '../../domain/routes/ingress.ts';
+import {answersEveryHost, isForPlainHttp, isSharedIngress} from '../../domain/routes/ingress.ts';
 import {Cache} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
 import {sleep} from '../../kube/clock.ts';
@@ -13,39 +13,44 @@ import {type HasMeta, type Key, keyOf} from '../../kube/objects.ts';
 import {identity} from '../../resources/projections.ts';
 import {ownerLabel} from '../../resources/labels.ts';
 import {ownerOf} from '../../resources/relations.ts';
-import {type EdgeSources, isTraefik, type CachedRoute, type RouteObject} from '../state/rendering.ts';
+import {type CachedRoute, type PlainHttpSources, type RouteObject, sharesPlainHttp} from '../state/rendering.ts';
 import {ingresses} from '../../resources/resources.ts';
 
 /** The cached part of an Ingress that does not belong to a hostname. */
-interface OtherIngress extends HasMeta {
+export interface OtherIngress extends HasMeta {
   answersEveryHost: boolean;
+  /** Of the shared Ingress only. */
+  spec?: RouteObject['spec'];
 }
 
-/** Those Ingresses: the shared one and others'. */
+/** Those Ingresses: the shared one, whole, and the identity of others'. */
 export const otherIngresses = (
   client: Client,
   log: Logger,
-  ingressClassName: string,
+  {ingressClassName, shared}: {ingressClassName: string; shared: Key},
 ): Cache<OtherIngress, RouteObject> =>
   new Cache<OtherIngress, RouteObject>(client, ingresses, {
     log,
     labelSelector: `!${ownerLabel}`,
     project: (ingress) => ({
-      metadata: identity(ingress.metadata),
+      ...(keyOf(ingress) === shared
+        ? {metadata: ingress.metadata, spec: ingress.spec}
+        : {metadata: identity(ingress.metadata)}),
       answersEveryHost: answersEveryHost(ingress, ingressClassName),
     }),
+    indexes: {answersEveryHost: (other) => [String(other.answersEveryHost)]},
   });
 
-interface PlainHttpOptions extends Pick<EdgeSources, 'policy' | 'ingressClasses'> {
-  /** Undefined: none is shared, each hostname has its own. */
-  others: Cache<OtherIngress, RouteObject> | undefined;
+interface PlainHttpOptions extends PlainHttpSources {
+  others: Pick<Cache<OtherIngress, RouteObject>, 'get' | 'by' | 'onChange'>;
   routes: Pick<Cache<CachedRoute, RouteObject>, 'get' | 'list' | 'onChange'>;
-  /** The shared one. */
+  ingressClasses: PlainHttpSources['ingressClasses'] & Pick<Cache, 'onChange'>;
+  /** Key of the shared Ingress. */
   shared: Key;
   /** Whether the redirector answers for a name without a domain, at every address of the edge. */
   serves: (signal: AbortSignal) => Promise<boolean>;
-  /** Tells of another's Ingress that may answer in place of the shared one, or that the class is not Traefik's. */
-  tell: (what: {rival: Key} | 'NotTraefik') => void;
+  /** Reports another owner's Ingress that may answer in place of the shared one. */
+  report: (rival: Key) => void;
   /** How often the edge is looked at, and how long after it was first seen to serve it is looked at again, ms. */
   everyMs?: number;
   settlesMs?: number;
@@ -56,16 +61,17 @@ export class PlainHttp {
   readonly #handlers: ((uid: string) => void)[] = [];
   readonly #stop = new AbortController();
   #serves = false;
+  #reported: ReadonlySet<Key> = new Set();
   #looking: Promise<void> | undefined;
 
   constructor(options: PlainHttpOptions) {
     this.#options = options;
   }
 
-  /** Whether the Ingress of this name, for plain HTTP of one hostname, is to stand. */
+  /** Whether the Ingress of this name, for plain HTTP of one hostname, is desired. */
   isOfItsOwn({namespace, name}: {namespace: string; name: string}): boolean {
-    const {others, routes} = this.#options;
-    return others === undefined || (!this.#serves && routes.get(`${namespace}/${name}`) !== undefined);
+    const {setting, routes} = this.#options;
+    return setting === false || (!this.#serves && routes.get(`${namespace}/${name}`) !== undefined);
   }
 
   /** Calls the handler with the UID of each owner of an Ingress that is no longer needed. */
@@ -73,28 +79,40 @@ export class PlainHttp {
     this.#handlers.push(handler);
   }
 
-  /** Others' Ingresses that may answer in place of the shared one. */
+  /** Other owners' Ingresses that may answer in place of the shared one. */
   rivals(): Key[] {
-    const {others, shared} = this.#options;
-    const keys = (others?.list() ?? []).filter((o) => o.answersEveryHost).map(keyOf);
-    return keys.filter((key) => key !== shared).toSorted();
+    if (!sharesPlainHttp(this.#options)) return [];
+    const answering = this.#options.others.by('answersEveryHost', 'true');
+    return answering
+      .filter((other) => !this.#isShared(other))
+      .map(keyOf)
+      .toSorted();
   }
+
+  #isShared = (other: OtherIngress): boolean => keyOf(other) === this.#options.shared && isSharedIngress(other);
 
   /** Begins when this process leads. */
   begin(): void {
-    const {others, tell, shared, routes, policy, ingressClasses} = this.#options;
-    if (!others) return;
-    if (ingressClasses.get(policy.ingressClassName) && !isTraefik({policy, ingressClasses})) tell('NotTraefik');
-    for (const rival of this.rivals()) tell({rival});
-    others.onChange((now, before) => {
-      if (now?.answersEveryHost && !before?.answersEveryHost && keyOf(now) !== shared) tell({rival: keyOf(now)});
+    const {others, routes, ingressClasses} = this.#options;
+    const follow = (): void => {
+      this.#reportRivals();
       this.#look();
-    });
+    };
+    others.onChange(follow);
+    ingressClasses.onChange(follow);
     // Another process wrote this Ingress while this process took over.
     routes.onChange((now, before) => {
       if (now && !before && isForPlainHttp(now)) this.#look();
     });
-    this.#look();
+    follow();
+  }
+
+  /** Reports each rival once, and again after it has been away. shared-ingress.ts reports a rival that has the shared name. */
+  #reportRivals(): void {
+    const {report, shared} = this.#options;
+    const rivals = this.rivals();
+    for (const rival of rivals) if (rival !== shared && !this.#reported.has(rival)) report(rival);
+    this.#reported = new Set(rivals);
   }
 
   async stop(): Promise<void> {
@@ -107,9 +125,10 @@ export class PlainHttp {
 
   /** Whether the shared Ingress exists and no other Ingress can answer in its place. */
   #mayServe(): boolean {
-    const {others, shared, policy, ingressClasses} = this.#options;
-    const stands = others?.get(shared)?.answersEveryHost ?? false;
-    return stands && this.rivals().length === 0 && isTraefik({policy, ingressClasses});
+    const {others, shared} = this.#options;
+    const existing = others.get(shared);
+    const answers = existing !== undefined && existing.answersEveryHost && this.#isShared(existing);
+    return answers && sharesPlainHttp(this.#options) && this.rivals().length === 0;
   }
 
   #isDue = (): boolean => this.#mayServe() && this.#former().length > 0;

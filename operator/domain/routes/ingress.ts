@@ -1,4 +1,4 @@
-import type {Ingress} from '../../api/foreign.ts';
+import type {Ingress, Service} from '../../api/foreign.ts';
 import type {Route} from './routes.ts';
 
 /** Annotation by which Traefik binds an Ingress to its listeners. */
@@ -68,13 +68,46 @@ export const ingressesOf = (routes: readonly Route[], edge: IngressEdge): Ingres
   routes.flatMap((route) => makeIngress(route, edge) ?? []);
 
 /*
- * The one Ingress for plain HTTP of all hostnames, which the chart makes, and those of others that may answer in its place.
+ * The shared Ingress for plain HTTP of all hostnames, and other Ingresses that may answer in its place.
  */
+
+/** Traefik serves the route of the greatest priority. By default it is the length of the route's rule. */
+const priorityAnnotation = 'traefik.ingress.kubernetes.io/router.priority';
+
+/** Labels by which Doorplate recognizes the shared Ingress, including an Ingress that an earlier chart created. */
+const sharedLabels = {'app.kubernetes.io/part-of': 'doorplate', 'app.kubernetes.io/component': 'redirector'} as const;
+
+/** Whether an Ingress with the name of the shared Ingress is Doorplate's. */
+export const isSharedIngress = ({metadata: {labels}}: Pick<Ingress, 'metadata'>): boolean =>
+  Object.entries(sharedLabels).every(([name, value]) => labels?.[name] === value);
+
+/**
+ * The shared Ingress, for Traefik only: it has no host, and is bound to plain HTTP. Every other route has a greater priority, among them
+ * the solvers of cert-manager and other teams' Ingresses without a host. The redirector's Service owns it.
+ */
+export function makeSharedIngress({metadata}: Pick<Service, 'metadata'>, ingressClassName: string): Ingress {
+  const {namespace, name, uid = ''} = metadata;
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: {
+      name,
+      namespace,
+      labels: {...sharedLabels},
+      annotations: {[entryPointsAnnotation]: entryPoints.http, [priorityAnnotation]: '1'},
+      ownerReferences: [{apiVersion: 'v1', kind: 'Service', name, uid}],
+    },
+    spec: {
+      ingressClassName,
+      rules: [{http: {paths: [{path: '/', pathType: 'Prefix', backend: {service: {name, port: {name: 'http'}}}}]}}],
+    },
+  };
+}
 
 /** The older way to name a class. */
 const classAnnotation = 'kubernetes.io/ingress.class';
 
-/** Whether Traefik answers plain HTTP of every hostname by it, where no route with that host goes before it. */
+/** Whether Traefik answers plain HTTP of every hostname through an Ingress, unless a route with that host exists. */
 export function answersEveryHost({metadata: {annotations = {}}, spec}: Ingress, ingressClassName: string): boolean {
   const ofClass = (spec.ingressClassName ?? annotations[classAnnotation]) === ingressClassName;
   // Without the annotation it is for every entry point.
@@ -82,6 +115,10 @@ export function answersEveryHost({metadata: {annotations = {}}, spec}: Ingress, 
   return ofClass && (points?.includes('web') ?? true) && (spec.rules ?? []).some((rule) => !rule.host);
 }
 
-/** Whether it is for plain HTTP of one hostname alone, as each has one where none is shared. */
+/** Whether an Ingress of Doorplate's is for plain HTTP of one hostname alone. */
 export const isForPlainHttp = ({metadata: {annotations}}: Pick<Ingress, 'metadata'>): boolean =>
-  annotations?.[entryPointsAnnotation] === 'web';
+  annotations?.[entryPointsAnnotation] === entryPoints.http;
+
+/** Whether an Ingress of Doorplate's is for HTTPS alone, so that plain HTTP of its hostname needs another one. */
+export const isOnlyForHttps = ({metadata: {annotations}}: Pick<Ingress, 'metadata'>): boolean =>
+  annotations?.[entryPointsAnnotation] === entryPoints.https;

@@ -1,11 +1,14 @@
 /** When Ingresses for plain HTTP of one hostname each give way to the shared one. On an API server: test/operator/plain-http. */
 import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
 import {setTimeout as wait} from 'node:timers/promises';
-import type {Ingress} from '../../../../operator/api/foreign.ts';
+import type {Ingress, IngressClass} from '../../../../operator/api/foreign.ts';
 import {PlainHttp} from '../../../../operator/controllers/writers/plain-http.ts';
 import {answersEveryHost, isForPlainHttp} from '../../../../operator/domain/routes/ingress.ts';
 
 type Change = (now: unknown, before: unknown) => void;
+
+const traefik = 'traefik.io/ingress-controller';
+const classOf = (controller: string) => ({metadata: {name: 'edge'}, spec: {controller}}) as IngressClass;
 
 /** A copy of the cluster that the test fills. */
 class Copy<T extends {metadata: {name: string; namespace?: string}}> {
@@ -13,6 +16,8 @@ class Copy<T extends {metadata: {name: string; namespace?: string}}> {
   readonly #handlers: Change[] = [];
   get = (key: string) => this.#all.get(key);
   list = () => [...this.#all.values()];
+  by = (index: string, value: string) =>
+    this.list().filter((one) => String((one as Record<string, unknown>)[index]) === value);
   onChange = (handler: Change) => void this.#handlers.push(handler);
   set(key: string, now: T | undefined): void {
     const before = this.#all.get(key);
@@ -25,7 +30,11 @@ class Copy<T extends {metadata: {name: string; namespace?: string}}> {
 const [shared, http, rival] = ['doorplate-system/doorplate-redirector', 'doorplate-system/www-http', 'default/another'];
 const named = (key: string) => ({namespace: key.split('/')[0]!, name: key.split('/')[1]!});
 const entryPoints = (on: string) => ({'traefik.ingress.kubernetes.io/router.entrypoints': on});
-const other = (key: string, answers = true) => ({metadata: named(key), answersEveryHost: answers});
+const ours = {'app.kubernetes.io/part-of': 'doorplate', 'app.kubernetes.io/component': 'redirector'};
+const other = (key: string, answers = true, labels: Record<string, string> = key === shared ? ours : {}) => ({
+  metadata: {...named(key), labels},
+  answersEveryHost: answers,
+});
 const route = (key: string, on = 'web'): Ingress => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'Ingress',
@@ -35,6 +44,7 @@ const route = (key: string, on = 'web'): Ingress => ({
 
 let others: Copy<ReturnType<typeof other>>;
 let routes: Copy<Ingress>;
+let classes: Copy<IngressClass>;
 let serves: boolean[];
 let looks: number;
 let told: unknown[];
@@ -42,19 +52,21 @@ let freed: string[];
 let plainHttp: PlainHttp;
 
 /** `answers`: of the looks at the edge, the last one for all that follow. */
-function begin({answers = [true], isShared = true, controller = 'traefik.io/ingress-controller'} = {}): PlainHttp {
+function begin({answers = [true], setting = 'auto' as 'auto' | boolean, controller = traefik} = {}): PlainHttp {
   serves = answers;
+  classes.set('edge', classOf(controller));
   plainHttp = new PlainHttp({
     policy: {ingressClassName: 'edge'},
-    ingressClasses: {get: () => ({spec: {controller}})},
-    others: isShared ? others : undefined,
+    ingressClasses: classes,
+    setting,
+    others,
     routes,
     shared,
     serves: async () => {
       looks++;
       return (serves.length > 1 ? serves.shift() : serves[0]) ?? false;
     },
-    tell: (what: unknown) => told.push(what),
+    report: (key: unknown) => told.push(key),
     everyMs: 5,
     settlesMs: 5,
   } as unknown as ConstructorParameters<typeof PlainHttp>[0]);
@@ -69,7 +81,8 @@ async function aWhile(): Promise<void> {
 const stands = () => plainHttp.isOfItsOwn(named(http));
 
 beforeEach(() => {
-  [others, routes, looks, told, freed] = [new Copy(), new Copy(), 0, [], []];
+  [others, routes, classes] = [new Copy(), new Copy(), new Copy()];
+  [looks, told, freed] = [0, [], []];
 });
 afterEach(() => plainHttp?.stop());
 
@@ -127,7 +140,7 @@ describe('An Ingress for plain HTTP of one hostname', () => {
 
   test('stands where none is shared, and another hostname gets one', async () => {
     others.set(shared, other(shared));
-    begin({isShared: false});
+    begin({setting: false});
     await aWhile();
     expect([stands(), plainHttp.isOfItsOwn(named('doorplate-system/new-http')), looks]).toEqual([true, true, 0]);
   });
@@ -170,18 +183,30 @@ describe('Where plain HTTP is shared', () => {
     others.set('default/hosts', other('default/hosts', false));
     others.set('default/second', other('default/second'));
     others.set('default/second', other('default/second'));
-    expect(told).toEqual([{rival}, {rival: 'default/second'}]);
+    expect(told).toEqual([rival, 'default/second']);
   });
 
-  test('a class that is not Traefik’s is told of', () => {
-    begin({controller: 'k8s.io/ingress-nginx'});
-    expect(told).toEqual(['NotTraefik']);
+  test("another's Ingress with the name of the shared one is a rival, which the writer of the shared one reports", () => {
+    others.set(shared, other(shared, true, {}));
+    begin();
+    expect([told, plainHttp.rivals()]).toEqual([[], [shared]]);
   });
 
-  test('nothing is told where it is not', () => {
+  test.each<['auto' | boolean, string]>([
+    [false, traefik],
+    ['auto', 'k8s.io/ingress-nginx'],
+    [true, 'k8s.io/ingress-nginx'],
+  ])('no rival is reported with the setting %s and the controller %s', (setting, controller) => {
     others.set(rival, other(rival));
-    begin({isShared: false, controller: 'k8s.io/ingress-nginx'});
+    begin({setting, controller});
     expect([told, plainHttp.rivals()]).toEqual([[], []]);
+  });
+
+  test('rivals are reported when the class becomes Traefik’s', () => {
+    others.set(rival, other(rival));
+    begin({controller: 'k8s.io/ingress-nginx'});
+    classes.set('edge', classOf(traefik));
+    expect(told).toEqual([rival]);
   });
 });
 
