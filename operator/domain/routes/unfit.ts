@@ -38,6 +38,14 @@ const unfit = new Map<string, Unfit>([
       instead: balancerBefore('a Service of the type LoadBalancer'),
     },
   ],
+  // istio.io/latest/docs/ops/integrations/certmanager; istio/istio, pilot/pkg/xds/sds.go.
+  [
+    'istio.io/ingress-controller',
+    {
+      why: "reads the Secret of an Ingress in its gateway's namespace, and never in the Ingress's own",
+      instead: 'Install another ingress controller beside it, such as Traefik, and name the class of that one.',
+    },
+  ],
 ]);
 
 /** Why the class cannot be the edge, and what works in its place, as sentences; undefined: nothing is known against it. */
