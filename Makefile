@@ -43,7 +43,7 @@ plugin: node_modules/.package-lock.json ## kubectl doorplate for npm, krew and a
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo dev test mutants crds docs check format bench faults models kills load openapi screenshots
+.PHONY: demo dev test controllers mutants crds docs check format bench faults models kills load openapi screenshots
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -56,6 +56,9 @@ test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="ch
 	@cluster/build.sh
 	@test/gitops/install.sh >/dev/null
 	@node test/run.ts $(SUITES)
+
+controllers: $(modules) ## the core suite at an edge by Traefik, and by Contour with Envoy (CONTROLLER=contour for one)
+	@node test/controllers/run.ts $(CONTROLLER)
 
 mutants: $(modules) ## break each guarantee once; its test must fail; records the verdicts (CHANGED=1: only those that `make test` would run)
 	@cluster/build.sh

