@@ -113,25 +113,35 @@ describe(`A CustomDomain at an edge by ${controller.name}`, () => {
     expect(inShort(failed, [])).toEqual([]);
   });
 
-  test('swaps its primary and its redirect, and no request fails', async () => {
+  test('swaps its primary and its redirect, and back, and no request fails', async () => {
     const client = await constantClient([www, old], ca);
-    const steps: [string, number][] = [['the swap', Date.now()]];
-    const spec = {primary: old, redirects: [{from: www, status: 301}]};
-    await api().patch(customDomains, `${tenant.namespace}/site`, {spec}, {type: 'merge'});
-    await tenant.hosts('site', [serves(old), redirects(www)]);
-    steps.push(['both Live', Date.now()]);
-    await redirected(`https://${www}/p?q`, 301, `https://${old}/p?q`, ca);
-    await eventually('the new primary serves', async () => (await fetchEdge(`https://${old}/`, {ca})).body === home());
+    const steps: [string, number][] = [];
+    for (const [primary, from] of [
+      [old, www],
+      [www, old],
+    ] as const) {
+      const swapped = Date.now();
+      steps.push([`the swap to ${primary}`, swapped]);
+      const spec = {primary, redirects: [{from, status: 301}]};
+      await api().patch(customDomains, `${tenant.namespace}/site`, {spec}, {type: 'merge'});
+      await tenant.hosts('site', [serves(primary), redirects(from)]);
+      console.log(`swapped in ${Date.now() - swapped} ms`);
+      await redirected(`https://${from}/p?q`, 301, `https://${primary}/p?q`, ca);
+      await eventually(
+        'the new primary serves',
+        async () => (await fetchEdge(`https://${primary}/`, {ca})).body === home(),
+      );
+    }
     const {requests, failed} = await client.stop();
-    console.log(`swapped under ${requests} requests, in ${steps[1]![1] - steps[0]![1]} ms`);
+    console.log(`swapped twice under ${requests} requests`);
     expect(inShort(failed, steps)).toEqual([]);
   });
 
   test('stops one hostname that leaves the spec, and the other stays', async () => {
     await api().patch(customDomains, `${tenant.namespace}/site`, {spec: {redirects: []}}, {type: 'merge'});
-    await eventually('the redirect has ended', async () => (await overHttps(www)) === controller.unknownHttps);
-    await tenant.hosts('site', [serves(old)]);
-    expect(await fetchEdge(`https://${old}/`, {ca})).toMatchObject({status: 200, body: home()});
+    await eventually('the redirect has ended', async () => (await overHttps(old)) === controller.unknownHttps);
+    await tenant.hosts('site', [serves(www)]);
+    expect(await fetchEdge(`https://${www}/`, {ca})).toMatchObject({status: 200, body: home()});
   });
 
   test('stops all traffic when it is deleted', async () => {
@@ -141,7 +151,7 @@ describe(`A CustomDomain at an edge by ${controller.name}`, () => {
     await eventually(
       'the edge stops serving',
       async () =>
-        (await overHttps(old)) === controller.unknownHttps && (await fetchEdge(`http://${old}/`)).status === 404,
+        (await overHttps(www)) === controller.unknownHttps && (await fetchEdge(`http://${www}/`)).status === 404,
       60_000,
       10,
     );
