@@ -1,9 +1,21 @@
 /** What the chart renders, with all that it can bring, as a real API server judges it. */
-import {afterAll, beforeAll, expect, test} from '@jest/globals';
+import {execFile} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {isDeepStrictEqual, promisify} from 'node:util';
+import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import {parse, parseAllDocuments, stringify} from 'yaml';
+import type {Ingress} from '../../operator/api/foreign.ts';
+import {parseSettings} from '../../operator/config.ts';
 import {defineResource, type KubeObject} from '../../operator/kube/objects.ts';
 import type {Client} from '../../operator/kube/client/client.ts';
 import {renderChart} from '../support/alerts.ts';
-import {ApiServer} from '../support/kube-server.ts';
+import {ApiServer, bin} from '../support/kube-server.ts';
+import {installKinds, type Kind, kindsIn, standIns} from '../support/platform.ts';
+import {standIn} from '../support/policy.ts';
 
 interface Deployment extends KubeObject {
   spec: {template: {metadata: object; spec: Pod['spec']}};
@@ -80,4 +92,87 @@ test.each([
   const all = objects().filter((object) => object.kind === kind);
   expect(all).toHaveLength(count);
   for (const object of all) await client.create(resource, {...object, metadata: {...object.metadata, namespace}});
+});
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+/** Without a level of Pod Security: the values may lower it. */
+const gate = 'gate-system';
+
+type Values = Record<string, unknown>;
+const isMap = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
+
+/** Paths of the values that differ from their defaults, in a form that shows where a list or an empty map is set. */
+function changed(defaults: Values, values: Values, at = ''): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const before = defaults[name];
+    if (isMap(before) && isMap(value)) return changed(before, value, `${at}${name}.`);
+    return isDeepStrictEqual(before, value) ? [] : [`${at}${name}`];
+  });
+}
+const pathsOf = (values: Values, at = ''): string[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    isMap(value) ? pathsOf(value, `${at}${name}.`) : [`${at}${name}`],
+  );
+
+describe('The chart with every value set', () => {
+  const defaults = parse(readFileSync(`${root}charts/doorplate/values.yaml`, 'utf8')) as Values;
+  const file = join(root, 'test/operator/every-value.yaml');
+  const [every, ...alternatives] = parseAllDocuments(readFileSync(file, 'utf8')).map((d) => d.toJS() as Values);
+  /** Ingress classes of the controllers that Doorplate's pages name. F5 and ingress-nginx have the same name for theirs. */
+  const classes = ['traefik', 'contour', 'haproxy', 'nginx', 'ingress-nginx', 'istio'];
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'doorplate-every-'));
+    const user = {'client-certificate': join(server.dir, 'admin.crt'), 'client-key': join(server.dir, 'admin.key')};
+    await writeFile(join(folder, 'kubeconfig'), server.kubeconfig(user));
+    const monitoring = ['ServiceMonitor', 'PrometheusRule'].map((kind) =>
+      standIn({apiVersion: 'monitoring.coreos.com/v1', kind}),
+    );
+    await installKinds(client, await kindsIn(), [...standIns(), ...(monitoring as unknown as Kind[])]);
+    await client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: gate}});
+  });
+  afterAll(() => rm(folder, {recursive: true, force: true}));
+
+  /** The objects that Helm renders of these values, in the order of precedence. */
+  async function rendered(...values: Values[]): Promise<KubeObject[]> {
+    const files = values.map((_, i) => join(folder, `${process.hrtime.bigint()}-${i}.yaml`));
+    await Promise.all(files.map((path, i) => writeFile(path, stringify(values[i]))));
+    const args = ['template', 'doorplate', `${root}charts/doorplate`, '-n', gate, ...files.flatMap((f) => ['-f', f])];
+    const {stdout} = await run(join(bin, 'helm'), args, {maxBuffer: 16 << 20});
+    return parseAllDocuments(stdout).flatMap((d) => (d.toJS() as KubeObject | null) ?? []);
+  }
+
+  test('sets each value of values.yaml to another one than its default', () => {
+    const set = new Set([every!, ...alternatives].flatMap((values) => changed(defaults, values)));
+    expect(pathsOf(defaults).filter((path) => !set.has(path))).toEqual([]);
+  });
+
+  test('is accepted by the API server and by the operator for each class, and has no Ingress without a host or with a default backend', async () => {
+    const {image, platform, issuerRef} = every as Record<string, Values>;
+    const least = {image: {repository: image!.repository}, platform: {zone: platform!.zone}, issuerRef};
+    const renders = await Promise.all([
+      ...classes.map((ingressClassName) => rendered(every!, {ingressClassName})),
+      ...classes.map((ingressClassName) => rendered(least, {ingressClassName, edge: {addresses: ['192.0.2.1']}})),
+      ...alternatives.map((values) => rendered(every!, values)),
+    ]);
+    const all = renders.flat();
+    const ingresses = all.filter(({kind}) => kind === 'Ingress') as Ingress[];
+    expect(ingresses.length).toBe(classes.length + alternatives.length);
+    expect(ingresses.filter(({spec}) => spec.defaultBackend || !spec.rules?.every((rule) => rule.host))).toEqual([]);
+    for (const {data} of all.filter(({metadata}) => metadata.name.endsWith('-config')) as (KubeObject & {
+      data: Record<string, string>;
+    })[])
+      parseSettings(data['config.yaml']!);
+
+    // Most objects are the same for each class.
+    const different = [...new Set(all.map((object) => stringify(object)))];
+    const path = join(folder, 'all.yaml');
+    await writeFile(path, different.join('---\n'));
+    const args = ['apply', '--dry-run=server', '-f', path, '--kubeconfig', join(folder, 'kubeconfig')];
+    const {stdout} = await run(join(bin, 'kubectl'), args, {maxBuffer: 16 << 20});
+    expect(stdout.trim().split('\n').length).toBe(different.length);
+  });
 });

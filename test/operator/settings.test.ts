@@ -401,6 +401,7 @@ describe('A hostname in Unicode', () => {
 });
 
 describe('operator.workers', () => {
+  const controllers = ['customdomain', 'project', 'domainclaim', 'account', 'sharedingress'];
   test.each([
     ['that is not set lets each controller reconcile 30 keys at the same time', {}, 30],
     ['lets each controller reconcile as many keys at the same time', {operator: {workers: 7}}, 7],
@@ -408,7 +409,7 @@ describe('operator.workers', () => {
     await start(change);
     const {values} = await operator!.registry.getSingleMetric('controller_runtime_max_concurrent_reconciles')!.get();
     expect(Object.fromEntries(values.map(({labels, value}) => [labels.controller, value]))).toEqual(
-      Object.fromEntries(['customdomain', 'project', 'domainclaim', 'account'].map((name) => [name, workers])),
+      Object.fromEntries(controllers.map((name) => [name, workers])),
     );
   });
 });

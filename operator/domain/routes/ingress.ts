@@ -74,6 +74,9 @@ export const ingressesOf = (routes: readonly Route[], edge: IngressEdge): Ingres
 /** Traefik serves the route of the greatest priority. By default it is the length of the route's rule. */
 const priorityAnnotation = 'traefik.ingress.kubernetes.io/router.priority';
 
+/** A release of an earlier chart contains the Ingress. Helm never deletes it with that release. */
+const keptByHelm = {'helm.sh/resource-policy': 'keep'} as const;
+
 /** Labels by which Doorplate recognizes the shared Ingress, including an Ingress that an earlier chart created. */
 const sharedLabels = {'app.kubernetes.io/part-of': 'doorplate', 'app.kubernetes.io/component': 'redirector'} as const;
 
@@ -94,7 +97,7 @@ export function makeSharedIngress({metadata}: Pick<Service, 'metadata'>, ingress
       name,
       namespace,
       labels: {...sharedLabels},
-      annotations: {[entryPointsAnnotation]: entryPoints.http, [priorityAnnotation]: '1'},
+      annotations: {[entryPointsAnnotation]: entryPoints.http, [priorityAnnotation]: '1', ...keptByHelm},
       ownerReferences: [{apiVersion: 'v1', kind: 'Service', name, uid}],
     },
     spec: {

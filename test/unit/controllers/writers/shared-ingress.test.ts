@@ -81,6 +81,8 @@ describe('The shared Ingress', () => {
     expect(ingress.metadata.annotations).toEqual({
       'traefik.ingress.kubernetes.io/router.entrypoints': 'web',
       'traefik.ingress.kubernetes.io/router.priority': '1',
+      // An earlier chart had the Ingress.
+      'helm.sh/resource-policy': 'keep',
     });
     expect(ingress.metadata.ownerReferences).toEqual([{apiVersion: 'v1', kind: 'Service', name, uid: 'uid-service'}]);
     expect(ingress.spec).toEqual({
