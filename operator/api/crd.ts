@@ -117,8 +117,8 @@ export function crd(kind: CustomKind): Record<string, unknown> {
     metadata: {
       name: `${kind.plural}.${group}`,
       labels: {'app.kubernetes.io/name': 'doorplate', 'app.kubernetes.io/part-of': 'doorplate'},
-      // An uninstalled chart must not take every customer's domains with it.
-      annotations: {'helm.sh/resource-policy': 'keep'},
+      // An uninstalled chart must not take every customer's domains with it. Flux's Kustomization reads its own annotation only.
+      annotations: {'helm.sh/resource-policy': 'keep', 'kustomize.toolkit.fluxcd.io/prune': 'disabled'},
     },
     spec: {
       group,

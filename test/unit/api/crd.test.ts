@@ -133,6 +133,13 @@ describe('The schema of a kind', () => {
     ]);
   });
 
+  test('is kept by Helm after an uninstall, and by Flux when a Kustomization prunes, because all domains go with it', () => {
+    for (const kind of all)
+      expect(crd(kind)).toMatchObject({
+        metadata: {annotations: {'helm.sh/resource-policy': 'keep', 'kustomize.toolkit.fluxcd.io/prune': 'disabled'}},
+      });
+  });
+
   test('counts generations in 64 bits, as Kubernetes does', () => {
     const generations = all.flatMap((kind) =>
       walk(schemaOf(kind)).flatMap(([path, {format}]) => (/generation$/i.test(path) ? [[path, format]] : [])),
