@@ -43,7 +43,7 @@ plugin: node_modules/.package-lock.json ## kubectl doorplate for npm, krew and a
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo dev test controllers mutants crds docs check format bench faults models kills load openapi screenshots
+.PHONY: demo dev test controllers mutants crds docs check format bench faults models kills load openapi screenshots gitops
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -83,6 +83,10 @@ screenshots: $(modules) ## images of every state of the page in two themes and t
 openapi: $(modules) ## 100 examples for each operation of the API by schemathesis (EXAMPLES=, `make test`: 6)
 	@cluster/build.sh
 	@EXAMPLES=$${EXAMPLES:-100} npm run -s jest -- test/api/schemathesis
+
+gitops: $(modules) ## Doorplate installed, upgraded and uninstalled by the libraries of Flux and Argo CD (first build: 2 min)
+	@cluster/build.sh
+	@npm run -s jest -- test/installers
 
 faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)
 	@node --max-old-space-size=64 test/fuzz/run.ts

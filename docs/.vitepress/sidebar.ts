@@ -12,6 +12,7 @@ export const sections: readonly Section[] = [
       ['README.md', 'What it is'],
       ['examples/kind/README.md', 'Try it with kind'],
       ['docs/install.md', 'Install'],
+      ['docs/gitops-install.md', 'Install with Flux or Argo CD'],
       ['docs/first-domain.md', 'The first domain'],
       ['charts/doorplate/README.md', 'The chart'],
       ['charts/doorplate-crds/README.md', 'The chart of the kinds'],

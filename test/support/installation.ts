@@ -55,18 +55,18 @@ export class Installation {
     [this.#platform, this.#folder] = [platform, folder];
   }
 
-  /** Both charts, and the operator that they want. */
-  static async start(platform: Platform): Promise<Installation> {
+  /** Both charts, and the operator that they want. Without `charts`, the caller installs them with another tool. */
+  static async start(platform: Platform, {charts = true}: {charts?: boolean} = {}): Promise<Installation> {
     const it = new Installation(platform, await mkdtemp(join(tmpdir(), 'doorplate-charts-')));
     const [cert, key] = ['admin.crt', 'admin.key'].map((name) => join(platform.server.dir, name));
     const user = {'client-certificate': cert, 'client-key': key};
-    await writeFile(it.#kubeconfig, platform.server.kubeconfig(user));
+    await writeFile(it.kubeconfig, platform.server.kubeconfig(user));
     it.#running = it.#play();
     try {
       // Those of the chart come in their place.
       for (const {metadata} of (await platform.client.list(plans)).items)
         await platform.client.delete(plans, metadata.name);
-      await it.install();
+      if (charts) await it.install();
       return it;
     } catch (error) {
       await it.stop();
@@ -89,8 +89,8 @@ export class Installation {
     return file;
   }
 
-  helm = (...args: string[]) => run('helm', args, this.#kubeconfig);
-  kubectl = (...args: string[]) => run('kubectl', args, this.#kubeconfig);
+  helm = (...args: string[]) => run('helm', args, this.kubeconfig);
+  kubectl = (...args: string[]) => run('kubectl', args, this.kubeconfig);
 
   get isRunning(): boolean {
     return this.#operator !== undefined;
@@ -108,7 +108,8 @@ export class Installation {
     await rm(this.#folder, {recursive: true});
   }
 
-  get #kubeconfig(): string {
+  /** The administrator's, as a path. */
+  get kubeconfig(): string {
     return join(this.#folder, 'kubeconfig');
   }
 
