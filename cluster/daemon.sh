@@ -6,6 +6,9 @@ peer=http://127.0.0.1:$((ETCD_PORT + 1))
 outer() { exec nsenter --net=/proc/self/fd/7 socat "$@"; } # file descriptor 7 is the machine's own network
 [[ $1 == *-out* ]] || exec 7>&-
 case $1 in
+*-2) # a daemon of the second node: the same command line in its namespaces
+  export DOORPLATE_NODE=2
+  exec nsenter -t "$(cat "$RUN/node-2/pid")" --net --mount "$HERE/daemon.sh" "${1%-2}" ;;
 etcd) # the state is thrown away: no fsync
   exec etcd --data-dir "$STATE/etcd" --unsafe-no-fsync --log-level warn \
     --listen-client-urls "http://127.0.0.1:$ETCD_PORT" --advertise-client-urls "http://127.0.0.1:$ETCD_PORT" \
@@ -15,7 +18,7 @@ kube-apiserver) # --advertise-address may not be a loopback address, and pods mu
     --bind-address 0.0.0.0 --secure-port "$API_PORT" --advertise-address "$NODE_IP" \
     --tls-cert-file apiserver.crt --tls-private-key-file apiserver.key --client-ca-file ca.crt \
     --service-account-key-file sa.key --service-account-signing-key-file sa.key \
-    --service-account-issuer https://kubernetes.default.svc --service-cluster-ip-range "$SERVICE_CIDR" \
+    --service-account-issuer https://kubernetes.default.svc --service-cluster-ip-range "$SERVICE_CIDRS" \
     --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction --allow-privileged \
     --kubelet-certificate-authority ca.crt --kubelet-client-certificate apiserver-kubelet-client.crt \
     --kubelet-client-key apiserver-kubelet-client.key --kubelet-preferred-address-types InternalIP \
@@ -29,11 +32,11 @@ kube-scheduler)
   exec kube-scheduler --kubeconfig "$STATE/users/kube-scheduler" --leader-elect=false --bind-address 127.0.0.1 ;;
 kubelet)
   exec kubelet --config "$STATE/config/kubelet.yaml" --kubeconfig "$STATE/users/kubelet" \
-    --root-dir "$STATE/kubelet" --hostname-override "$NODE" --node-ip "$NODE_IP" \
+    --root-dir "$STATE/kubelet" --hostname-override "$NODE" --node-ip "$NODE_IPS" \
     --tls-cert-file kubelet.crt --tls-private-key-file kubelet.key --cert-dir "$STATE/pki" ;;
 kube-proxy) # every conntrack setting 0: the machine's limits are left alone
   exec kube-proxy --kubeconfig "$STATE/users/kube-proxy" --proxy-mode iptables \
-    --hostname-override "$NODE" --cluster-cidr "$POD_CIDR" --kube-api-qps 100 --kube-api-burst 200 \
+    --hostname-override "$NODE" --cluster-cidr "$CLUSTER_CIDR" --kube-api-qps 100 --kube-api-burst 200 \
     --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0s --conntrack-tcp-timeout-close-wait 0s \
     --healthz-bind-address 127.0.0.1:10256 --metrics-bind-address 127.0.0.1:10249 ;;
 

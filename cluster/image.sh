@@ -45,6 +45,6 @@ if [ ! -f "$archive" ]; then
 fi
 echo "$tag" >dist/image.tag
 if init_pid >/dev/null; then
-  "$HERE/enter.sh" ctr images import "$archive" >/dev/null 2>"$STATE/log/image.log" || die "import: $(tail -3 "$STATE/log/image.log")"
+  "$HERE/enter.sh" sh -c 'for cri in $(find "$1" -name containerd.sock); do ctr -a "$cri" images import "$2" || exit; done' - "$RUN" "$archive" >/dev/null 2>"$STATE/log/image.log" || die "import: $(tail -3 "$STATE/log/image.log")"
   say "imported into the cluster: $ref"
 fi

@@ -13,6 +13,11 @@ ip addr add "$NODE_IP/${POD_CIDR#*/}" dev "$BRIDGE"
 ip link set "$BRIDGE" up
 ip route add default via "$NODE_IP" dev "$BRIDGE" # without a default route nothing here reaches a ClusterIP
 sysctl -qw net.ipv4.ip_forward=1
+if [ "$NODES" = 2 ]; then
+  ip addr add "$NODE_IP6/${POD_CIDR6#*/}" dev "$BRIDGE" nodad
+  ip -6 route add default dev "$BRIDGE"
+  sysctl -qw net.ipv6.conf.all.forwarding=1
+fi
 # Pods reach the node and each other, nothing beyond. 192.0.2.0/24 (TEST-NET-1) swallows packets: a server that is dead.
 iptables -w -I FORWARD -i "$BRIDGE" ! -o "$BRIDGE" -j REJECT
 for chain in FORWARD OUTPUT; do iptables -w -I $chain -d 192.0.2.0/24 -j DROP; done
@@ -49,9 +54,11 @@ launch kube-apiserver
 for f in containerd.toml kubelet.yaml; do render "$HERE/config/$f" >"$STATE/config/$f"; done
 render "$HERE/config/cni.conflist" >"$STATE/config/cni/10-bridge.conflist"
 echo "nameserver $DNS_IP" >"$STATE/config/resolv.conf"
-# Layers never change, so they are linked, not copied; the databases do.
-cp -al "$SEED" "$STATE/containerd" 2>/dev/null || { rm -rf "$STATE/containerd"; cp -a "$SEED" "$STATE/containerd"; }
-find "$STATE/containerd" -name '*.db' | while read -r f; do cp "$f" "$f.copy"; mv "$f.copy" "$f"; done
+copy_images() { # Layers never change, so they are linked, not copied; the databases do.
+  cp -al "$SEED" "$STATE/$1" 2>/dev/null || { rm -rf "$STATE/$1"; cp -a "$SEED" "$STATE/$1"; }
+  find "$STATE/$1" -name '*.db' | while read -r f; do cp "$f" "$f.copy"; mv "$f.copy" "$f"; done
+}
+copy_images containerd
 launch containerd
 user admin /O=system:masters/CN=admin
 (umask 077; sed "s|https://$NODE_IP:$API_PORT|https://127.0.0.1:$(awk '$1 == "api" {print $3}' "$STATE/forwards")|" "$ADMIN" >"$STATE/kubeconfig")
@@ -97,4 +104,5 @@ say "CoreDNS, Traefik, Pebble and cert-manager Ready"
 wait_for 60 "cert-manager's webhook" k apply --server-side -f "$STATE/config/issuer.yaml"
 k wait clusterissuer pebble --for=condition=Ready --timeout=60s >/dev/null || die "issuer pebble not Ready"
 say "issuer Ready"
+[ "$NODES" = 1 ] || . "$HERE/second-node.sh"
 trap - EXIT
