@@ -43,7 +43,7 @@ plugin: node_modules/.package-lock.json ## kubectl doorplate for npm, krew and a
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo dev test controllers mutants crds docs check format bench faults models kills load openapi screenshots gitops
+.PHONY: demo dev test controllers nodes floor mutants crds docs check format bench faults models kills load openapi screenshots gitops
 demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -59,6 +59,13 @@ test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="ch
 
 controllers: $(modules) ## the core suite at an edge by Traefik, and by Contour with Envoy (CONTROLLER=contour for one)
 	@node test/controllers/run.ts $(CONTROLLER)
+
+nodes: $(modules) ## two nodes with IPv4 and IPv6: each is drained under a constant client, and customers have IPv6 alone (3 min)
+	@NODES=2 node test/run.ts nodes
+
+floor: $(modules) ## the suites that need an API server, by the oldest Kubernetes that the chart accepts (6 min; the first time 5 more)
+	@cluster/build.sh
+	@DOORPLATE_CACHE=$$(test/floor/build.sh) node test/run.ts crds operator
 
 mutants: $(modules) ## break each guarantee once; its test must fail; records the verdicts (CHANGED=1: only those that `make test` would run)
 	@cluster/build.sh

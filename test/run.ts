@@ -249,6 +249,8 @@ interface Suite {
   cluster?: boolean;
   /** When it fails, nothing more begins. */
   vital?: boolean;
+  /** It runs only when it is named: it needs another cluster than the other suites. */
+  named?: boolean;
 }
 
 /**
@@ -366,6 +368,7 @@ const suites: Suite[] = [
   {name: 'uninstall', after: ['examples'], cluster: true, run: jest(['test/uninstall'], {keep: true})},
   // It puts other kinds and policies in place of those on which the suites before it stand.
   {name: 'upgrade', after: ['uninstall'], cluster: true, run: jest(['test/upgrade'], {keep: true})},
+  {name: 'nodes', after: [], cluster: true, named: true, run: jest(['test/nodes'])}, // NODES=2
   // By jest's reports of all suites that have run.
   {
     name: 'evidence',
@@ -393,7 +396,7 @@ async function main(): Promise<number> {
     console.error(`there is no suite ${JSON.stringify(unknown)}; there are ${suites.map((s) => s.name).join(', ')}`);
     return 2;
   }
-  const wanted = suites.filter((s) => only.length === 0 || only.includes(s.name));
+  const wanted = suites.filter((s) => (only.length === 0 ? !s.named : only.includes(s.name)));
   const ours = wanted.some((s) => s.cluster) && !existsSync(`${root}.cluster/env.json`);
   if (wanted.some((s) => s.cluster)) {
     say('the cluster and the image');
