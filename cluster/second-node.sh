@@ -32,7 +32,7 @@ second_network() {
   ip link set node-2 up
   inside() { nsenter -t "$(cat "$RUN/pid")" --net "$@"; }
   inside sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-  inside ip link add "$BRIDGE" type bridge
+  inside ip link add "$BRIDGE" address 0a:58:0a:f4:01:01 type bridge
   inside ip addr add "$NODE_IP/${POD_CIDR#*/}" dev "$BRIDGE"
   inside ip addr add "$NODE_IP6/${POD_CIDR6#*/}" dev "$BRIDGE" nodad
   inside ip addr add 10.244.255.2/30 dev eth0

@@ -7,8 +7,9 @@ trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 k() { kubectl "$@"; }
 launch() { setsid "$HERE/supervise.sh" "$1" </dev/null >/dev/null 2>&1 & }
 
-# --- network. The bridge is made first: its address is the node's.
-ip link add "$BRIDGE" type bridge
+# --- network. The bridge is made first: its address is the node's. A bridge without a MAC address of its own takes the lowest one of its
+# ports. That changes when a Pod ends, and the other Pods' IPv6 packets go nowhere until they ask for it again.
+ip link add "$BRIDGE" address 0a:58:0a:f4:00:01 type bridge
 ip addr add "$NODE_IP/${POD_CIDR#*/}" dev "$BRIDGE"
 ip link set "$BRIDGE" up
 ip route add default via "$NODE_IP" dev "$BRIDGE" # without a default route nothing here reaches a ClusterIP

@@ -69,7 +69,9 @@ test('nodes are drained one after the other: no request fails, and a domain that
   const steps: string[] = [];
   const step = (what: string) => steps.push(`${((Date.now() - began) / 1000).toFixed(1)} s: ${what}`);
   for (const [i, node] of nodes.entries()) {
-    step(`drain ${node}, which runs ${(await placement())[node]!.join(', ')}`);
+    const runs = (await placement())[node]!;
+    step(`drain ${node}, which runs ${runs.join(', ')}`);
+    expect(runs).toEqual(expect.arrayContaining(['operator', 'api', 'redirector'].map((role) => `doorplate-${role}`)));
     await drainNode(node, async () => {
       await addRedirect(`added-${i}`);
       step('the domain that was added is Live');

@@ -43,7 +43,13 @@ export function twice(deployment: Deployment): object[] {
   spec.replicas = 2;
   spec.strategy = {type: 'RollingUpdate', rollingUpdate: {maxUnavailable: 0}};
   spec.template.spec.topologySpreadConstraints = [
-    {maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: selector},
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: selector,
+      matchLabelKeys: ['pod-template-hash'],
+    },
   ];
   const budget = {apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec: {maxUnavailable: 1, selector}};
   return [deployment, budget];
