@@ -113,9 +113,8 @@ describe('a customer without IPv4', () => {
 test('every role answers on the IPv6 address of its Pods', async () => {
   const template =
     '{range .items[*]}{.metadata.labels.app\\.kubernetes\\.io/component} {.status.podIPs[1].ip}{"\\n"}{end}';
-  const lines = (await kubectl(['get', 'pods', '-n', 'doorplate-system', '-o', `jsonpath=${template}`]))
-    .trim()
-    .split('\n');
+  const selector = ['-n', 'doorplate-system', '-l', 'app.kubernetes.io/name=doorplate'];
+  const lines = (await kubectl(['get', 'pods', ...selector, '-o', `jsonpath=${template}`])).trim().split('\n');
   const answers = await Promise.all(
     lines.map(async (line) => {
       const [role, address] = line.split(' ');
