@@ -27,15 +27,18 @@ export interface Page {
 /** A page out of its Markdown. */
 export function parsePage(path: string, text: string): Page {
   const [prose, blocks, headings]: [string[], Block[], string[]] = [[], [], []];
-  let open: {info: string[]; lines: string[]; line: number} | undefined;
+  // In a list, a fence has the indentation of its item, and so have the lines of its block.
+  let open: {info: string[]; lines: string[]; line: number; indent: number} | undefined;
   for (const [i, line] of text.split('\n').entries()) {
-    const fence = /^```(.*)$/.exec(line);
+    const fence = /^( {0,3})```(.*)$/.exec(line);
     if (fence && open) {
       const {info, lines, line: at} = open;
       blocks.push({info, line: at, text: lines.join('\n'), under: headings.at(-1) ?? ''});
       open = undefined;
-    } else if (fence) open = {info: fence[1]!.split(/\s+/).filter((word) => word !== ''), lines: [], line: i + 1};
-    else if (open) open.lines.push(line);
+    } else if (fence) {
+      const info = fence[2]!.split(/\s+/).filter((word) => word !== '');
+      open = {info, lines: [], line: i + 1, indent: fence[1]!.length};
+    } else if (open) open.lines.push(line.slice(Math.min(open.indent, line.search(/\S|$/))));
     else {
       const heading = /^#+ (.*)$/.exec(line);
       if (heading) headings.push(heading[1]!);

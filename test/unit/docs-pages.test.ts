@@ -255,6 +255,11 @@ describe('A page, taken apart', () => {
     expect(page.blocks).toEqual([{info: ['sh', 'run'], text: '# no heading', line: 5, under: 'One'}]);
   });
 
+  test('has the blocks of a list, without their indentation', () => {
+    const listed = parsePage('x.md', '1. Values:\n\n   ```yaml values\n   a:\n     b: 1\n   ```\n');
+    expect(listed.blocks).toEqual([{info: ['yaml', 'values'], text: 'a:\n  b: 1', line: 3, under: ''}]);
+  });
+
   test('has its commands where they are fenced, indented or in the text', () => {
     expect(codeOf(page)).toEqual(['# no heading\n', '    make x', '[none](b.md)']);
   });
