@@ -11,7 +11,7 @@ import {judgeCaa} from '../../operator/domain/certificates/caa.ts';
 import {hostsOfIngress} from '../../operator/domain/routes/ingress.ts';
 import {followsAtApex, providers} from '../../operator/domain/verification/providers.ts';
 import {bin} from '../support/kube-server.ts';
-import {filesOf, linksOf, pagePaths, readPage, root} from '../support/pages.ts';
+import {linksOf, pagePaths, readPage, root} from '../support/pages.ts';
 
 const pages = pagePaths()
   .filter((path) => /^docs\/(controllers|clouds)\//.test(path))
@@ -57,8 +57,10 @@ async function render(file: string): Promise<Ingress[]> {
 
 describe('The values of a page', () => {
   const complete = pages.flatMap((page) => {
-    const values = filesOf(page).get('my-values.yaml');
-    return values === undefined ? [] : [{page, values}];
+    const values = page.blocks.find(
+      ({info, text}) => info.join(' ') === 'yaml values' && text.includes('ingressClassName'),
+    );
+    return values === undefined ? [] : [{page, values: values.text}];
   });
   let folder: string;
   const rendered = new Map<string, Ingress[]>();
