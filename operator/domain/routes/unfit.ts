@@ -7,6 +7,7 @@ interface Unfit {
   instead: string;
 }
 
+const another = 'Install another ingress controller beside it, such as Traefik, and name the class of that one.';
 const balancerBefore = (balancer: string) =>
   `Let ${balancer} pass TCP on to an ingress controller in the cluster, such as Traefik, and name the class of that one.`;
 
@@ -43,7 +44,17 @@ const unfit = new Map<string, Unfit>([
     'istio.io/ingress-controller',
     {
       why: "reads the Secret of an Ingress in its gateway's namespace, and never in the Ingress's own",
-      instead: 'Install another ingress controller beside it, such as Traefik, and name the class of that one.',
+      instead: another,
+    },
+  ],
+  // docs.nginx.com/nginx-ingress-controller/configuration/host-and-listener-collisions; nginx/kubernetes-ingress, issue 1243.
+  [
+    'nginx.org/ingress-controller',
+    {
+      why:
+        "rejects the Ingress of cert-manager's solver while a route serves the same hostname, so that no certificate " +
+        'can be renewed',
+      instead: another,
     },
   ],
 ]);

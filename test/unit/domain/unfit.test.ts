@@ -6,6 +6,7 @@ test.each([
   ['eks.amazonaws.com/alb', 'AWS Certificate Manager'],
   ['k8s.io/ingress-gce', 'spec.ingressClassName'],
   ['istio.io/ingress-controller', "gateway's namespace"],
+  ['nginx.org/ingress-controller', 'no certificate can be renewed'],
   ['tailscale.com/ts-ingress', 'names of the tailnet alone'],
 ])('the class of %s cannot be the edge, and it is said why and what works in its place', (controller, why) => {
   const said = whyUnfit('cloud', controller);
