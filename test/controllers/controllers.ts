@@ -1,15 +1,15 @@
-/** The ingress controllers that `make controllers` tests, and how they differ in what a visitor sees. */
+/** The ingress controllers that `make controllers` tests. */
 
-/** What a controller answers that depends on it. */
+/** A controller, and the answers in which controllers differ. */
 export interface Controller {
   /** Its folder here, unless it is Traefik, which the local cluster has anyway. */
   name: string;
   ingressClassName: string;
-  /** Values of the chart, besides those of the demo: `--set` of Helm. */
-  values: readonly string[];
+  /** Page with the values and objects that a platform needs. The test installs them. */
+  page?: string;
   /** Status of `http://HOST/` for a Live hostname that serves. */
   plainHttp: 200 | 301 | 308;
-  /** HTTPS for a hostname that nobody has attached: an HTTP status, or `refused` if the TLS handshake fails. */
+  /** HTTPS for a hostname that no CustomDomain has: an HTTP status, or `refused` if the TLS handshake fails. */
   unknownHttps: 404 | 'refused';
   /** Ingresses without a host that Doorplate creates. Only Traefik can bind one to plain HTTP. */
   hostless: 0 | 1;
@@ -19,7 +19,6 @@ export const controllers: readonly Controller[] = [
   {
     name: 'traefik',
     ingressClassName: 'traefik',
-    values: [],
     plainHttp: 308,
     unknownHttps: 404,
     hostless: 1,
@@ -27,8 +26,8 @@ export const controllers: readonly Controller[] = [
   {
     name: 'contour',
     ingressClassName: 'contour',
-    values: ['ingressClassName=contour', 'api.ingress.annotations=null'],
-    plainHttp: 200,
+    page: 'docs/controllers/contour.md',
+    plainHttp: 301,
     unknownHttps: 'refused',
     hostless: 0,
   },

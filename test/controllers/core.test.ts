@@ -1,4 +1,4 @@
-/** What a user sees of hostnames at an edge by one ingress controller, from the CustomDomain to its removal: `make controllers`. */
+/** A user's view of hostnames at an edge by one ingress controller, from the CustomDomain to its removal: `make controllers`. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, api, apply, eventually, fetchEdge, issuedLeaf, kubectl, presented} from '../../cluster/cluster.ts';
 import type {CustomDomain} from '../../operator/api/foreign.ts';
@@ -15,17 +15,24 @@ let ca: string;
 let [www, old] = ['', ''];
 let began: Date;
 
+/** Its hostnames stay Live, so that a swap is not the only redirect on the edge. */
+let neighbor: Tenant;
+
 beforeAll(async () => {
-  tenant = await Tenant.create('core');
+  [tenant, neighbor] = [await Tenant.create('core', {}), await Tenant.create('neighbor')];
   ca = await acmeRoot();
   [www, old] = [tenant.host('www'), tenant.host('old')];
+  await neighbor.records({shop: neighbor.proof, store: neighbor.proof});
+  await neighbor.attach('site', neighbor.host('shop'), [{from: neighbor.host('store'), status: 301}]);
 });
 afterAll(async () => {
   await tenant?.remove();
+  await neighbor?.remove();
 });
 
 const serves = (hostname: string) => `${hostname} Live Serving`;
 const redirects = (hostname: string) => `${hostname} Live Redirecting`;
+const neighborIsLive = () => neighbor.hosts('site', [serves(neighbor.host('shop')), redirects(neighbor.host('store'))]);
 const home = () => `hello from ${tenant.namespace}/web\n`;
 
 /** Status of an HTTPS request; `refused` if the edge ends the TLS handshake. Any certificate is accepted. */
@@ -76,6 +83,11 @@ describe(`A CustomDomain at an edge by ${controller.name}`, () => {
     expect(await fetchEdge(`https://${www}/`, {ca})).toMatchObject({status: 200, body: home()});
   });
 
+  test('has a Project whose default hostname is served, too', async () => {
+    await eventually('it is served', async () => (await fetchEdge(`https://${tenant.target}/`, {ca})).status === 200);
+    expect((await fetchEdge(`https://${tenant.target}/`, {ca})).body).toBe(home());
+  });
+
   test('redirects by HTTP and HTTPS with the same status, and keeps path and query', async () => {
     const to = `https://${www}/a/b?c=d&e=%2F`;
     await redirected(`https://${old}/a/b?c=d&e=%2F`, 301, to, ca);
@@ -114,7 +126,8 @@ describe(`A CustomDomain at an edge by ${controller.name}`, () => {
   });
 
   test('swaps its primary and its redirect, and back, and no request fails', async () => {
-    const client = await constantClient([www, old], ca);
+    await neighborIsLive();
+    const client = await constantClient([www, old], ca, {everyMs: 10});
     const steps: [string, number][] = [];
     for (const [primary, from] of [
       [old, www],
@@ -163,9 +176,7 @@ describe(`A CustomDomain at an edge by ${controller.name}`, () => {
 
 describe(`A hostname that nobody has attached, at an edge by ${controller.name}`, () => {
   test('is answered by nobody, while other hostnames are Live', async () => {
-    await tenant.record('live', tenant.proof);
-    await tenant.attach('other', tenant.host('live'));
-    await tenant.hosts('other', [serves(tenant.host('live'))]);
+    await neighborIsLive();
     const unknown = tenant.host('unknown');
     expect(await fetchEdge(`http://${unknown}/`)).toMatchObject({status: 404, location: undefined});
     expect(await overHttps(unknown)).toBe(controller.unknownHttps);
@@ -176,7 +187,8 @@ describe(`A hostname that nobody has attached, at an edge by ${controller.name}`
     const hostless = items.filter(
       ({spec}) => spec.defaultBackend !== undefined || (spec.rules ?? []).some(({host}) => !host),
     );
-    expect(hostless).toHaveLength(controller.hostless);
+    const ofClass = hostless.filter(({spec}) => spec.ingressClassName === controller.ingressClassName);
+    expect(ofClass).toHaveLength(controller.hostless);
   });
 
   test('is still served by the Ingress of another team', async () => {

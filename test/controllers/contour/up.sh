@@ -32,7 +32,7 @@ manifest=$STATE/config/contour.yaml
 # One replica, as of everything here. Readiness is asked each second, as of Traefik.
 sed -e "s#ghcr.io/projectcontour/contour:.*#localhost/contour:$version#" -e "s#docker.io/envoyproxy/envoy:.*#localhost/envoy:$envoy_version#" \
   -e 's/replicas: 2/replicas: 1/' -e 's/periodSeconds: [0-9]*/periodSeconds: 1/' -e 's/terminationGracePeriodSeconds: 300/terminationGracePeriodSeconds: 1/' \
-  -e "s/^\( *\)hostPort: .*/&\n\1hostIP: $NODE_IP/" "$quickstart" "$here/class.yaml" >"$manifest"
+  -e "s/^\( *\)hostPort: .*/&\n\1hostIP: $NODE_IP/" "$quickstart" >"$manifest"
 export KUBECONFIG=$STATE/kubeconfig
 kubectl apply --server-side --force-conflicts -f "$manifest" >"$STATE/log/apply.log" 2>&1 || die "kubectl apply: $(tail -5 "$STATE/log/apply.log")"
 for what in deploy/contour daemonset/envoy; do
