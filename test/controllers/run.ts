@@ -56,7 +56,6 @@ const local = [
   'platform.zone=apps.platform.test',
   'edge.addresses={10.244.0.1}',
   'issuerRef.name=pebble',
-  'api.ingress.annotations=null',
 ];
 
 /** Makes a controller the edge, applies the files of its page, and installs Doorplate with the page's values. */
