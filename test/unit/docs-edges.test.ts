@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {parse, parseAllDocuments} from 'yaml';
+import {parseAllDocuments} from 'yaml';
 import type {Ingress} from '../../operator/api/foreign.ts';
 import {judgeCaa} from '../../operator/domain/certificates/caa.ts';
 import {hostsOfIngress} from '../../operator/domain/routes/ingress.ts';
@@ -87,12 +87,10 @@ describe('The values of a page', () => {
     expect(deployments.map(({length}) => length)).toEqual(complete.map(() => 2));
   });
 
-  test('create no Ingress without a host, on a class that is not of Traefik', () => {
-    const hostless = complete
-      .filter(({values}) => (parse(values) as {ingressClassName: string}).ingressClassName !== 'traefik')
-      .flatMap(({page: {path}}) =>
-        rendered.get(path)!.filter((o) => o.kind === 'Ingress' && hostsOfIngress(o).length === 0),
-      );
+  test('create no Ingress without a host', () => {
+    const hostless = complete.flatMap(({page: {path}}) =>
+      rendered.get(path)!.filter((o) => o.kind === 'Ingress' && hostsOfIngress(o).length === 0),
+    );
     expect(hostless).toEqual([]);
   });
 });
