@@ -5,6 +5,7 @@
 import {afterEach, beforeEach, describe, expect, test} from '@jest/globals';
 import {certificates, customDomains, ingresses} from '../../operator/resources/resources.ts';
 import {hostsOf} from '../../operator/controllers/state/rendering.ts';
+import {keyOf} from '../../operator/kube/objects.ts';
 import {namesOf} from '../../operator/resources/relations.ts';
 import {Customer} from '../support/customer.ts';
 import {deployments, Installation} from '../support/installation.ts';
@@ -128,6 +129,19 @@ describe('The chart, rendered and applied', () => {
     await doorplate.kubectl('replace', '--force', '-f', again);
     await eventually(async () => (await ended()) === 1);
     expect([await held(), doorplate.isRunning, (await serving(www)).length]).toEqual([[], false, 2]);
+  });
+});
+
+const withoutHost = async () =>
+  (await platform.client.list(ingresses)).items.filter((o) => hostsOf(o).length === 0).map(keyOf);
+
+describe('The Ingress for plain HTTP of all hostnames', () => {
+  test('stays with the redirector’s Service when Doorplate is uninstalled, and goes with it', async () => {
+    await eventually(async () => (await withoutHost()).length > 0);
+    await steps.doorplate();
+    expect(await withoutHost()).toEqual([`${home}/${redirector}`]);
+    await doorplate.kubectl('delete', 'service', '-n', home, redirector);
+    await eventually(async () => (await withoutHost()).length === 0);
   });
 });
 

@@ -62,7 +62,7 @@ async function installBase(): Promise<void> {
   const {folder} = base;
   const kinds = async () => {
     await sh('helm', ['uninstall', ...release, ...waiting, '--ignore-not-found']);
-    // The one for plain HTTP of all hostnames outlives the release; that of before knows nothing of it.
+    // The one for plain HTTP of all hostnames stays with the redirector's Service, and the former release knows nothing of it.
     await kubectl(['delete', 'ingress', 'doorplate-redirector', '-n', 'doorplate-system', '--ignore-not-found']);
     await sh('helm', [
       'upgrade',
