@@ -126,10 +126,36 @@ async function startValkey(): Promise<ChildProcess> {
   return valkey;
 }
 
+/**
+ * cert-manager's controller and webhook twice. While the only webhook moves, each write of a Certificate waits for up to 30 s, and an operator
+ * that waits does not hand over.
+ */
+async function certManagerTwice(): Promise<void> {
+  const manifest = await kubectl([
+    'get',
+    'deployment',
+    '-n',
+    'cert-manager',
+    'cert-manager',
+    'cert-manager-webhook',
+    '-o',
+    'json',
+  ]);
+  for (const {metadata, spec} of (JSON.parse(manifest) as {items: Deployment[]}).items) {
+    const {name, namespace} = metadata;
+    const [, budget] = twice({kind: 'Deployment', metadata: {name, namespace}, spec});
+    const {replicas, template} = spec;
+    const {topologySpreadConstraints} = template.spec;
+    const patch = {spec: {replicas, template: {spec: {topologySpreadConstraints}}}};
+    await kubectl(['patch', 'deployment', '-n', namespace, name, '--type=merge', '-p', JSON.stringify(patch)]);
+    await apply([budget!]);
+  }
+}
+
 /** Installs Doorplate as the chart's values have it: two Pods of each role. Returns what ends it. */
 export async function makePlatform(): Promise<() => Promise<void>> {
   await edgeRecords('A', 'AAAA');
-  await Promise.all([makeEdge(), apply(twice(deploymentOf('coredns')))]);
+  await Promise.all([makeEdge(), apply(twice(deploymentOf('coredns'))), certManagerTwice()]);
   const valkey = await startValkey();
   await install([
     'edge.addresses=null',
