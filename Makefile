@@ -65,7 +65,7 @@ nodes: $(modules) ## two nodes with IPv4 and IPv6: each is drained under a const
 
 floor: $(modules) ## the suites that need an API server, by the oldest Kubernetes that the chart accepts (6 min; the first time 5 more)
 	@cluster/build.sh
-	@DOORPLATE_CACHE=$$(test/floor/build.sh) node test/run.ts crds operator
+	@cache=$$(test/floor/build.sh); DOORPLATE_CACHE=$$cache node test/run.ts crds operator
 
 mutants: $(modules) ## break each guarantee once; its test must fail; records the verdicts (CHANGED=1: only those that `make test` would run)
 	@cluster/build.sh

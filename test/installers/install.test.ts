@@ -109,7 +109,7 @@ describe('Argo CD', () => {
       expect([await compare(app, image(tag)), await imageNow()]).toEqual([{}, `localhost/doorplate:${tag}`]);
     }
     // Neither the Job nor the Pod of `helm test` is created, and the operator was not replaced.
-    expect([await names('jobs'), doorplate.operator === operator, await held()]).toEqual([[], true, 2]);
+    expect([await names('jobs,pods'), doorplate.operator === operator, await held()]).toEqual([[], true, 2]);
 
     const {deleted, hooks} = await tools.call('argocd-delete', app, await tools.ofApplication(app, image('two')));
     expect(hooks.map((name) => name.replace(/-[0-9a-f]{8}$/, ''))).toEqual([

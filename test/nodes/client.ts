@@ -11,6 +11,8 @@ import {createInterface} from 'node:readline';
 export interface ClientTarget {
   url: string;
   status: number;
+  /** Value of the header `location`. */
+  location?: string;
   headers?: Record<string, string>;
 }
 
@@ -30,7 +32,8 @@ export interface ClientReport {
   failed: {what: string; atMs: number}[];
 }
 
-const everyMs = 20;
+/** Time between two requests. */
+export const everyMs = 20;
 const timeoutMs = 10_000;
 
 interface Line {
@@ -40,8 +43,8 @@ interface Line {
   agent: HttpAgent | undefined;
 }
 
-/** Sends one request. Resolves with the status; rejects with `reused` set if a kept connection failed before the answer. */
-function send({target: {url, headers = {}}, address, agent}: Line, ca: string): Promise<number> {
+/** Sends one request. Resolves with status and location; rejects with `reused` set if a kept connection failed before the answer. */
+function send({target: {url, headers = {}}, address, agent}: Line, ca: string): Promise<string> {
   const {protocol, hostname, pathname, host} = new URL(url);
   const secure = protocol === 'https:';
   const options = {
@@ -56,7 +59,7 @@ function send({target: {url, headers = {}}, address, agent}: Line, ca: string): 
     sent
       .on('response', (answer) => {
         answer
-          .on('end', () => resolve(answer.statusCode ?? 0))
+          .on('end', () => resolve(`${answer.statusCode} ${answer.headers.location ?? ''}`))
           .on('error', reject)
           .resume();
       })
@@ -82,12 +85,13 @@ async function ask(line: Line, ca: string, report: ClientReport): Promise<void> 
   const name = `${line.target.url} at ${line.address}, ${line.kept ? 'kept' : 'fresh'} connection`;
   report.requests++;
   try {
-    const status = await send(line, ca).catch((error: Error & {reused?: boolean; code?: string}) => {
+    const answer = await send(line, ca).catch((error: Error & {reused?: boolean; code?: string}) => {
       if (!error.reused || !['ECONNRESET', 'EPIPE'].includes(error.code ?? '')) throw error;
       report.repeated++;
       return send({...line, agent: undefined}, ca);
     });
-    if (status !== line.target.status) report.failed.push({what: `${name}: ${status}`, atMs: began});
+    const expected = `${line.target.status} ${line.target.location ?? ''}`;
+    if (answer !== expected) report.failed.push({what: `${name}: ${answer}`, atMs: began});
   } catch (error) {
     report.failed.push({what: `${name}: ${(error as Error).message}`, atMs: began});
   }

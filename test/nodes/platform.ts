@@ -152,7 +152,7 @@ async function certManagerTwice(): Promise<void> {
   }
 }
 
-/** Installs Doorplate as the chart's values have it: two Pods of each role. Returns what ends it. */
+/** Installs Doorplate with two Pods of each role, and with a Valkey beside the nodes, which the API then needs. Returns what ends it. */
 export async function makePlatform(): Promise<() => Promise<void>> {
   await edgeRecords('A', 'AAAA');
   await Promise.all([makeEdge(), apply(twice(deploymentOf('coredns'))), certManagerTwice()]);

@@ -68,7 +68,11 @@ async function chartsIngress(): Promise<Ingress> {
     'app.kubernetes.io/component': 'redirector',
     'app.kubernetes.io/managed-by': 'Helm',
   };
-  const annotations = {...metadata.annotations, 'helm.sh/resource-policy': 'keep'};
+  const annotations = {
+    ...metadata.annotations,
+    'helm.sh/resource-policy': 'keep',
+    'traefik.ingress.kubernetes.io/router.priority': '1',
+  };
   const object = {...rest, metadata: {...metadata, labels, annotations}};
   return platform.client.applyPatch(ingresses, object, {fieldManager: 'helm', force: false});
 }

