@@ -249,7 +249,7 @@ interface Suite {
   cluster?: boolean;
   /** When it fails, nothing more begins. */
   vital?: boolean;
-  /** It runs only when it is named: it needs another cluster than the other suites. */
+  /** Runs only if SUITES names it, because the suite needs a cluster of its own. */
   named?: boolean;
 }
 

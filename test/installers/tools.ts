@@ -73,7 +73,7 @@ export class Tools {
     rmSync(this.#folder, {recursive: true});
   }
 
-  /** Does with the objects what the tool would on behalf of `by`: an Application, a Kustomization or a HelmRelease. */
+  /** Runs a command of the tool with the objects of `by`, which is an Application, a Kustomization or a HelmRelease. */
   async call<T extends keyof Answers>(command: T, by: KubeObject, objects: readonly KubeObject[]): Promise<Answers[T]> {
     const child = run(this.#program, [command], {maxBuffer: 2 ** 28});
     child.child.stdin!.end(JSON.stringify({kubeconfig: this.#kubeconfig, by, objects}));

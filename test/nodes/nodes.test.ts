@@ -134,6 +134,6 @@ test('every role answers on the IPv6 address of its Pods', async () => {
 /** The status of an answer inside the cluster. */
 const curl = (url: string, ...options: string[]): Promise<string> =>
   sh('cluster/enter.sh', ['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', ...options, url]);
-/** The status of a hostname over IPv6. The certificate is that of the hostname. */
+/** Status of a hostname over IPv6; curl also checks the certificate's name. */
 const asked6 = (hostname: string): Promise<string> =>
   curl(`https://${hostname}/`, '--cacert', caFile(), '--resolve', `${hostname}:443:[${edge.v6}]`);

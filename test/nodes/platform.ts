@@ -247,7 +247,7 @@ export function startClient(order: ClientOrder): {stop: () => Promise<ClientRepo
   client.stdin.write(`${JSON.stringify(order)}\n`);
   return {
     stop: async () => {
-      // Connections that are kept by then have been idle for a while.
+      // Kept connections become idle, so that a late failure of one is still seen.
       await sleep(5000);
       const ended = once(client, 'close');
       client.stdin.end();

@@ -167,7 +167,7 @@ describe('The chart with every value set', () => {
     })[])
       parseSettings(data['config.yaml']!);
 
-    // Most objects are the same for each class.
+    // Classes share most objects: equal ones are sent once.
     const different = [...new Set(all.map((object) => stringify(object)))];
     const path = join(folder, 'all.yaml');
     await writeFile(path, different.join('---\n'));

@@ -49,7 +49,7 @@ async function start(setting: 'auto' | boolean = 'auto', change: Settings = {}):
   }));
 }
 
-/** One without a host, of another owner. */
+/** An Ingress of another owner, without a host. */
 const withoutHost = (namespace = 'default', name = 'another'): Ingress => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'Ingress',

@@ -107,7 +107,10 @@ export class PlainHttp {
     follow();
   }
 
-  /** Reports each rival once, and again after it has been away. shared-ingress.ts reports a rival that has the shared name. */
+  /**
+   * Reports each rival once, and once more if the rival disappears and returns. shared-ingress.ts reports a rival that has
+   * the shared name.
+   */
   #reportRivals(): void {
     const {report, shared} = this.#options;
     const rivals = this.rivals();
