@@ -4,6 +4,7 @@
  */
 import {execFile, spawn} from 'node:child_process';
 import type {ChildProcess} from 'node:child_process';
+import {readFileSync} from 'node:fs';
 import {access, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile} from 'node:fs/promises';
 import {homedir, tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -39,6 +40,22 @@ export interface ResolverInput {
   /** Whether it validates. */
   validates: boolean;
 }
+
+/** Lines of a file in /proc; empty if the process has ended. */
+function readProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+const childrenOf = (pid: number) => (readProcess(pid, `task/${pid}/children`).match(/\d+/g) ?? []).map(Number);
+/**
+ * Processes of NSD that answer: the children of its only child. A reload starts a new one, and the former one may answer once more after
+ * the first answer of the new one.
+ */
+const answering = (nsd: number | undefined) => (nsd === undefined ? [] : childrenOf(nsd).flatMap(childrenOf));
+const isAlive = (pid: number) => /^State:\t[^ZX]/m.test(readProcess(pid, 'status'));
 
 const depth = (key: string) => key.replace(/@.*/, '').split('.').length;
 
@@ -120,12 +137,14 @@ export class Servers {
     return serial;
   }
 
-  /** Writes a zone and waits until its servers have it. */
+  /** Writes a zone and waits until its servers have it, and no process answers with the former zone. */
   async change(key: string, records: readonly string[]): Promise<void> {
+    const former = this.#zones[key]!.at.flatMap((address) => answering(this.#nsds.get(address)?.pid));
     const serial = await this.write(key, records);
     const [zone = ''] = key.split('@');
-    await Promise.all(
-      this.#zones[key]!.at.map((address) =>
+    await Promise.all([
+      this.#until(`the end of former processes for ${key}`, () => Promise.resolve(!former.some(isAlive))),
+      ...this.#zones[key]!.at.map((address) =>
         this.#until(`${key} ${serial}`, async () => {
           const reply = await ask(
             this.at(address),
@@ -135,7 +154,7 @@ export class Servers {
           return reply.kind === 'Answer' && reply.answers.some(({data}) => data.split(' ')[2] === String(serial));
         }),
       ),
-    );
+    ]);
   }
 
   async #sign(zone: string, file: string, how: NonNullable<ZoneInput['signed']>): Promise<void> {
