@@ -4,13 +4,13 @@
  */
 import {execFile, spawn} from 'node:child_process';
 import type {ChildProcess} from 'node:child_process';
-import {readFileSync} from 'node:fs';
 import {access, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile} from 'node:fs/promises';
 import {homedir, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {freePort} from '../support/free-ports.ts';
+import {childrenOf, isAlive} from '../support/processes.ts';
 import {ask} from '../../operator/dns/wire.ts';
 import type {DnsServer} from '../../operator/dns/wire.ts';
 
@@ -41,21 +41,11 @@ export interface ResolverInput {
   validates: boolean;
 }
 
-/** Lines of a file in /proc; empty if the process has ended. */
-function readProcess(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-const childrenOf = (pid: number) => (readProcess(pid, `task/${pid}/children`).match(/\d+/g) ?? []).map(Number);
 /**
  * Processes of NSD that answer: the children of its only child. A reload starts a new one, and the former one may answer once more after
  * the first answer of the new one.
  */
 const answering = (nsd: number | undefined) => (nsd === undefined ? [] : childrenOf(nsd).flatMap(childrenOf));
-const isAlive = (pid: number) => /^State:\t[^ZX]/m.test(readProcess(pid, 'status'));
 
 const depth = (key: string) => key.replace(/@.*/, '').split('.').length;
 

@@ -10,6 +10,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {ApiWorld} from './api-role.ts';
 import {freePorts} from './free-ports.ts';
+import {allStopped} from './processes.ts';
 import type {Wiring} from './proxies.ts';
 import {Redis} from './redis.ts';
 
@@ -59,13 +60,17 @@ export class Replica {
     await begun;
   }
 
-  /** SIGTERM lets it finish, SIGSTOP leaves it with all connections open. Resolves when it has gone, where it goes. */
+  /**
+   * SIGTERM lets it finish, SIGSTOP leaves it with all connections open. Resolves when it has gone or
+   * stopped.
+   */
   async signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
     child.kill(name);
     if (name === 'SIGTERM' || name === 'SIGKILL') await gone;
+    if (name === 'SIGSTOP') await allStopped(child.pid!);
   }
 }
 
