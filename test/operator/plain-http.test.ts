@@ -80,7 +80,7 @@ async function chartsIngress(): Promise<Ingress> {
 const read = () => platform.client.get(ingresses, shared);
 const exists = async () => (await read()) !== undefined;
 const priority = async () => (await read())?.metadata.annotations?.['traefik.ingress.kubernetes.io/router.priority'];
-const created = () => eventually(exists);
+const created = async () => expect(await operator!.comesTo(exists, true)).toBe(true);
 
 /** Ingresses of Doorplate's that have no host. */
 const catchAlls = async () =>
@@ -127,7 +127,7 @@ describe('With Traefik, plain HTTP is shared', () => {
   test('by an Ingress that a chart created: it is changed in place, and Helm still knows it', async () => {
     const before = await chartsIngress();
     await start();
-    await eventually(async () => (await read())?.metadata.ownerReferences?.length === 1);
+    expect(await operator!.comesTo(async () => (await read())?.metadata.ownerReferences?.length, 1)).toBe(1);
     const {metadata, spec} = (await read())!;
     expect([metadata.uid, metadata.labels]).toEqual([before.metadata.uid, before.metadata.labels]);
     expect(metadata.annotations).toMatchObject(before.metadata.annotations!);
@@ -151,11 +151,12 @@ describe('With Traefik, plain HTTP is shared', () => {
   test('by no Ingress if another owner has its name: it is left as it is, which is reported', async () => {
     const before = await platform.client.create(ingresses, withoutHost(home, redirector));
     await start();
-    await eventually(async () => (await notes('PlainHttpNotShared')).some((note) => note.includes(shared)));
+    const isReported = async () => (await notes('PlainHttpNotShared')).some((note) => note.includes(shared));
+    expect(await operator!.comesTo(isReported, true)).toBe(true);
     await operator!.rest();
     expect((await read())!.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     await platform.client.delete(ingresses, shared);
-    await eventually(async () => (await read())?.metadata.ownerReferences?.length === 1);
+    expect(await operator!.comesTo(async () => (await read())?.metadata.ownerReferences?.length, 1)).toBe(1);
   });
 
   test('and former Ingresses of one hostname each stay until the edge serves the shared one', async () => {

@@ -55,10 +55,12 @@ async function backUp(platform: Platform, customers: readonly Customer[]): Promi
   );
 }
 
+/** Creates the objects as backup tools do: a Service gets a new address, because another one may have the former address by now. */
 async function restore(platform: Platform, backup: Backup, withStatus: readonly Resource[]): Promise<void> {
   for (const [kind, {metadata, ...rest}] of backup) {
     const {name, namespace, labels, annotations, finalizers} = metadata;
-    const {status, ...content} = rest as KubeObject & {status?: object};
+    const {status, ...content} = rest as KubeObject & {status?: object; spec?: object};
+    if (kind === services) content.spec = {...content.spec, clusterIP: undefined, clusterIPs: undefined};
     const created = await platform.client.create(kind, {
       ...content,
       ...(withStatus.includes(kind) && {status}),
