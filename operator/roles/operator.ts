@@ -199,7 +199,7 @@ function plainHttpOf(
 ) {
   const {policy, settings} = parts.config;
   const {ingressClassName, redirector} = policy;
-  // The Ingress has the name of the Service to which it leads.
+  // The Ingress and its backend Service share a name.
   const shared = `${redirector.namespace}/${redirector.service}`;
   const others = otherIngresses(parts.client, parts.log, {ingressClassName, shared});
   const sources = {setting: settings.plainHttp.shared, policy, ingressClasses, routes, others, shared};

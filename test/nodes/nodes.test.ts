@@ -1,4 +1,4 @@
-/** Two nodes with IPv4 and IPv6: one after the other is drained under a constant client, and customers who have only IPv6. */
+/** Two nodes with IPv4 and IPv6: drains under a constant client, and customers with IPv6 only. */
 import {writeFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {acmeRoot, env, kubectl, sh} from '../../cluster/cluster.ts';

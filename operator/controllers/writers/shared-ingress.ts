@@ -41,7 +41,7 @@ export interface SharedIngressDeps extends PlainHttpSources {
   now?: () => number;
 }
 
-/** The changes that wake the reconciler. Its only key is that of the shared Ingress. */
+/** The changes that wake the reconciler. Its only key is the shared Ingress. */
 export function wakeSharedIngress({
   others,
   services,
