@@ -44,7 +44,7 @@ build_for arm64
 bh manifest push -q --all --digestfile "$stage/digest" "doorplate:$version" "oci-archive:$out/$image" >/dev/null || die "buildah push"
 digest=$(cat "$stage/digest")
 
-cp docs/openapi.json "$out/openapi.json"
+cp docs/reference/openapi.json "$out/openapi.json"
 for chart in doorplate-crds doorplate; do helm package -d "$out" "charts/$chart" >/dev/null || die "helm package"; done
 node_modules/.bin/node cluster/sbom.ts "$NODE_VERSION" <"$stage/packages" >"$out/doorplate-$version.cdx.json" || die "SBOM"
 cat >"$out/README.md" <<END

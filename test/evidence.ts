@@ -1,5 +1,5 @@
 /**
- * Every test that docs/security.md names must have run and passed, by jest's own reports.
+ * Every test that docs/explanation/security.md names must have run and passed, by jest's own reports.
  *
  *   node test/evidence.ts REPORTS [--all]     the folder of the reports; all: every suite has run
  *
@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 import {judge, namedIn, resultsIn} from './support/evidence.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const page = 'docs/security.md';
+const page = 'docs/explanation/security.md';
 const [reports = '', ...flags] = process.argv.slice(2);
 const results = resultsIn(reports, root);
 const judged = namedIn(readFileSync(`${root}${page}`, 'utf8')).map((named) => ({

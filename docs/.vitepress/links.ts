@@ -6,14 +6,14 @@ import {existsSync, statSync} from 'node:fs';
 import {dirname, join, normalize} from 'node:path/posix';
 
 /**
- * The address of a page on the site: `docs/api.md` at `api.md`, `README.md` of a folder at its `index.md`. Pages of the top folder are at
- * `project/`: `SECURITY.md` and `docs/security.md` would differ only by case there.
+ * The address of a page on the site: `docs/reference/api.md` at `reference/api.md`, `README.md` of a folder at its `index.md`, and the
+ * one of `docs/` is the home. Pages of the top folder are at `project/`: `SECURITY.md` would differ from another page only by case.
  */
 export const addressOf = (page: string): string =>
   page
+    .replace(/^[A-Z_]+\.md$/, (name) => `project/${name.toLowerCase().replaceAll('_', '-')}`)
     .replace(/^docs\//, '')
-    .replace(/(^|\/)README\.md$/, '$1index.md')
-    .replace(/^[A-Z_]+\.md$/, (name) => `project/${name.toLowerCase().replaceAll('_', '-')}`);
+    .replace(/(^|\/)README\.md$/, '$1index.md');
 
 /** What a link of a page leads to. */
 export type Target =

@@ -23,7 +23,7 @@ const secretLength = 43;
 const checkLength = 6;
 
 /**
- * The shape of a token, published in docs/api-keys.md. It uses only syntax that RE2 can read. It has no groups, because gitleaks would
+ * The shape of a token, published in docs/how-to/api-keys.md. It uses only syntax of RE2. It has no groups, because gitleaks would
  * take a group for the secret.
  */
 export const tokenPattern =

@@ -32,13 +32,13 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const description = await describeApi();
 const inChart = (file: string) => readFileSync(`${root}charts/doorplate/${file}`, 'utf8');
 const files = new Map<string, string>([
-  ['docs/reasons.md', reasonsPage()],
-  ['docs/problems.md', problemsPage()],
-  ['docs/kinds.md', kindsPage(kinds)],
-  ['docs/http-api.md', httpApiPage(description)],
-  ['docs/openapi.json', `${JSON.stringify(description, null, 2)}\n`],
-  ['docs/metrics.md', metricsPage()],
-  ['docs/dns-providers.md', providersPage()],
+  ['docs/reference/reasons.md', reasonsPage()],
+  ['docs/reference/errors.md', problemsPage()],
+  ['docs/reference/kinds.md', kindsPage(kinds)],
+  ['docs/reference/http-api.md', httpApiPage(description)],
+  ['docs/reference/openapi.json', `${JSON.stringify(description, null, 2)}\n`],
+  ['docs/reference/metrics.md', metricsPage()],
+  ['docs/reference/dns-providers.md', providersPage()],
   ['charts/doorplate/files/dashboard.json', dashboard()],
   ['charts/doorplate/README.md', withValues(inChart('README.md'), inChart('values.yaml'))],
 ]);

@@ -1,4 +1,4 @@
-/** `docs/http-api.md` out of the API's description of itself. */
+/** `docs/reference/http-api.md` out of the API's description of itself. */
 import {type Description, inlined, type ApiOperation, type ApiSchema, typeOf} from '../http/openapi/docs-page.ts';
 import {namespaceHeader} from '../http/gate/namespace-header.ts';
 
@@ -62,7 +62,7 @@ export function httpApiPage(description: Description): string {
 # The API: reference
 
 A running API has the same at \`GET /docs\`, and for programs at \`GET /openapi.json\` (here: [openapi.json](openapi.json)).
-How it is meant to be used: [api.md](api.md); its errors: [problems.md](problems.md).
+How it is meant to be used: [The API](api.md); its errors: [Errors](errors.md).
 
 ${info.description ?? ''}
 ${sections.join('')}`;

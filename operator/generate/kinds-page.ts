@@ -1,4 +1,4 @@
-/** `docs/kinds.md` out of the CustomResourceDefinitions: the reference, as `kubectl explain` has it. */
+/** `docs/reference/kinds.md` out of the CustomResourceDefinitions: the reference, as `kubectl explain` has it. */
 import {crd, group, version, type CustomKind} from '../api/crd.ts';
 
 interface KindSchema {

@@ -1,4 +1,4 @@
-/** `docs/metrics.md` out of the metrics as they are registered. */
+/** `docs/reference/metrics.md` out of the metrics as they are registered. */
 import {Registry} from 'prom-client';
 import {kitMetrics} from '../kube/metrics.ts';
 import {limitMetrics} from '../limits/metrics.ts';
@@ -56,7 +56,7 @@ Every Pod of Doorplate answers \`GET /metrics\` on port 8081, in the text format
 
 No label ever holds a hostname, a tenant or a key: where one of them stands is for \`kubectl get\` to say. The process's own metrics
 (\`process_*\`, \`nodejs_*\`) are there as prom-client makes them. Alerts and a dashboard that read them:
-[observability.md](observability.md).
+[Monitor](../how-to/monitor.md).
 
 ## Of the operator
 

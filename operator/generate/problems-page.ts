@@ -1,6 +1,6 @@
 import {problemBase, problems} from '../http/problems.ts';
 
-/** docs/problems.md out of the table of problems. */
+/** docs/reference/errors.md out of the table of problems. */
 export function problemsPage(): string {
   const sections = Object.entries(problems).map(
     ([name, {status, title, means, remedy}]) =>

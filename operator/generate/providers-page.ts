@@ -1,4 +1,4 @@
-/** `docs/dns-providers.md` out of the tables of DNS providers and of CDNs. */
+/** `docs/reference/dns-providers.md` out of the tables of DNS providers and of CDNs. */
 import {knownCdns} from '../domain/verification/cdns.ts';
 import {apexNote, providers} from '../domain/verification/providers.ts';
 

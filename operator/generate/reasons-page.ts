@@ -1,4 +1,4 @@
-/** `docs/reasons.md` out of the one table of reasons. */
+/** `docs/reference/reasons.md` out of the one table of reasons. */
 import {reasons} from '../domain/reasons/reasons.ts';
 import type {HealthRow} from '../domain/status/health.ts';
 import {healthRows} from '../domain/status/health.ts';
@@ -25,7 +25,7 @@ with a message that names what was seen and what to do.
 
 **Kind** is how a tool that waits takes it; \`Reconciling\` and \`Stalled\` are conditions that stand beside \`Ready\`. What is awaited
 becomes stalled after 48 hours (\`propagationTime\`), \`EdgeUnreachable\` and \`EdgeNotServing\` do after 2 minutes; what is stalled is
-*ending* while the hostname is served on. Argo CD and Flux judge so with the checks of [gitops.md](gitops.md).
+*ending* while the hostname is served on. Argo CD and Flux judge so with the checks of [GitOps](../how-to/gitops.md).
 
 | Kind | Means | Ready | Beside it | kstatus (Helm) | Argo CD | Flux |
 |---|---|---|---|---|---|---|
@@ -37,7 +37,7 @@ ${Object.entries(healthRows).map(kind).join('')}
 const pageIntro = `
 ## Texts on the page
 
-The [Domains page](page.md) shows these texts to the customer in place of the reason. *The message* is the message of the status,
+The [Domains page](../how-to/page.md) shows these texts to the customer in place of the reason. *The message* is the message of the status,
 word for word. No two reasons have the same title, so the title that a customer reads to you leads to the reason.
 
 | Reason | Title | Text | Next step | Duration |

@@ -1,6 +1,6 @@
 /**
  * Every error of the API, once, as RFC 9457 has them. Each has a `type` that never changes: programs compare it, people follow
- * it. docs/problems.md is generated from this table (`make crds`).
+ * it. docs/reference/errors.md is generated from this table (`make crds`).
  */
 import {z} from 'zod';
 

@@ -230,7 +230,7 @@ function collectMethods(server: FastifyInstance): ReadonlyMap<string, Set<string
   return methods;
 }
 
-/** No answer has CORS headers, so that no script of another site can use a key. docs/api.md says what to do. */
+/** No answer has CORS headers, so that no script of another site can use a key. docs/reference/api.md says what to do. */
 const noCors =
   'This API answers no browser of another site (CORS): everyone who opens a page can copy a key in it. Call it from your own server, ' +
   "or send people to the platform's page.";

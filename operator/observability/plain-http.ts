@@ -23,7 +23,7 @@ export const eventOfClass = (ingressClassName: string): PlainHttpEvent => ({
   note:
     `plainHttp.shared is true, which is for Traefik only, and IngressClass ${ingressClassName} belongs to another ` +
     'controller. Doorplate therefore has no Ingress without a host. Set plainHttp.shared to auto, and use the ' +
-    "controller's own switch for HTTP to HTTPS: docs/ingress-classes.md.",
+    "controller's own switch for HTTP to HTTPS: docs/how-to/ingress-classes.md.",
 });
 
 /** Another owner's Ingress has the name of the shared one. `namespace/name`. */

@@ -14,7 +14,7 @@ export const issuer: PreflightQuestion = {
       return {
         outcome: 'failed',
         seen: 'cert-manager is not installed: the cluster has no kind Certificate.',
-        remedy: 'Install it (docs/install.md). Until then no hostname gets a certificate; removals work.',
+        remedy: 'Install it (docs/how-to/install.md). Until then no hostname gets a certificate; removals work.',
       };
     const found = await readIssuer(signal);
     const its = `${issuerRef.kind} ${issuerRef.name}`;
@@ -22,7 +22,7 @@ export const issuer: PreflightQuestion = {
       return {
         outcome: 'failed',
         seen: `There is no ${its}.`,
-        remedy: 'Create it (docs/letsencrypt.md), or name another in issuerRef.',
+        remedy: 'Create it (docs/how-to/letsencrypt.md), or name another in issuerRef.',
       };
     return unready(found, its) ?? solved(found.spec?.acme?.solvers, found, settings);
   },

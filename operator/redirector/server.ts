@@ -34,7 +34,7 @@ export interface RedirectServer {
 
 /**
  * Path, query and headers together. Sign-ins put long texts into queries (SAML), and long cookies come with every request. The edge decides
- * first: by default nginx passes on at most 32 KiB and Envoy 60 KiB, Traefik up to 1 MiB (docs/redirects.md).
+ * first: by default nginx passes on at most 32 KiB and Envoy 60 KiB, Traefik up to 1 MiB (docs/explanation/redirects.md).
  */
 const HEADER_BYTES = 64 << 10;
 /** A request's head has this long to arrive, and the whole request that long: a slow client holds a socket, nothing else. */

@@ -176,7 +176,7 @@ const controllers =
  */
 function refuseUnfitClass({ingressClasses}: Caches, {ingressClassName}: Policy): void {
   const why = whyUnfit(ingressClassName, ingressClasses.get(ingressClassName)?.spec?.controller);
-  if (why !== undefined) throw new ConfigError(`ingressClassName: ${why} See docs/ingress-classes.md`);
+  if (why !== undefined) throw new ConfigError(`ingressClassName: ${why} See docs/how-to/ingress-classes.md`);
 }
 
 function reportWhatIsOpen(parts: RoleParts, events: EventRecorder): void {

@@ -1,5 +1,5 @@
 /**
- * Clients in three languages, generated from docs/openapi.json: each compiles, and each adds, verifies and removes a hostname. No operator
+ * Clients in three languages, generated from docs/reference/openapi.json: each compiles, and each adds, verifies and removes a hostname. No operator
  * runs here. The test writes status instead: DNS records after Add, phase Live after Verify.
  */
 import {execFile} from 'node:child_process';
@@ -17,7 +17,7 @@ import {fromNpm} from '../support/npm.ts';
 import {fromPyPI} from '../support/pypi.ts';
 
 const run = promisify(execFile);
-const description = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
+const description = fileURLToPath(new URL('../../docs/reference/openapi.json', import.meta.url));
 const sources = fileURLToPath(new URL('clients/', import.meta.url));
 const work = mkdtempSync(join(tmpdir(), 'doorplate-clients-'));
 

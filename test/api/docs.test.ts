@@ -1,4 +1,4 @@
-/** docs/api.md and docs/page.md, as somebody follows them: each of their commands, in their order, and their YAML. */
+/** docs/reference/api.md and docs/how-to/page.md, as somebody follows them: each of their commands, in their order, and their YAML. */
 import {execFile, execFileSync} from 'node:child_process';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -15,7 +15,7 @@ import {buildPage} from '../support/page-world.ts';
 import {serviceAccounts} from '../support/service-account.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(join(root, 'docs/api.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/reference/api.md'), 'utf8');
 /** Each on one line. */
 const commandsOf = (text: string): string[] =>
   text
@@ -65,7 +65,7 @@ const curl = `curl() {
   echo "$status"
 }`;
 
-test.each(['api', 'page'])('every command of docs/%s.md does what it says', async (name) => {
+test.each(['reference/api', 'how-to/page'])('every command of docs/%s.md does what it says', async (name) => {
   const commands = commandsOf(readFileSync(join(root, `docs/${name}.md`), 'utf8'));
   const file = (of: string): string => join(world.server.dir, of);
   writeFileSync(
@@ -87,7 +87,7 @@ test.each(['api', 'page'])('every command of docs/%s.md does what it says', asyn
   expect(answered.length).toBe(asked.length);
 });
 
-test('docs/http-api.md is made of what a running API says of itself', async () => {
+test('docs/reference/http-api.md is made of what a running API says of itself', async () => {
   const answer = await fetch(`http://127.0.0.1:${world.port}/openapi.json`);
   expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(await describeApi())));
 });

@@ -1,5 +1,5 @@
 /**
- * Who else wrote a CustomDomain or an ApiKey, by the real kubectl on a real API server, and what the API makes of it. docs/gitops.md has the
+ * Who else wrote a CustomDomain or an ApiKey, by the real kubectl on a real API server, and what the API makes of it. docs/how-to/gitops.md has the
  * table of these tools.
  */
 import {execFile} from 'node:child_process';
@@ -537,7 +537,7 @@ describe('kubectl doorplate release', () => {
   });
 });
 
-test('After a restore by docs/backup.md customers change by the API what they made there, and nothing else', async () => {
+test('After a restore by docs/how-to/backup.md customers change by the API what they made there, and nothing else', async () => {
   await made('restored');
   // A person's copy of a mark, which kubectl apply owns after the restore.
   await run('kubectl label customdomain restored -n acme kustomize.toolkit.fluxcd.io/name=x');
@@ -545,7 +545,7 @@ test('After a restore by docs/backup.md customers change by the API what they ma
   await world.project('acme', 'in-git');
   await run(applying('in-git', 'kustomize-controller'));
   expect(await owner('in-git')).toBe(platforms);
-  const [save, ...restore] = scriptsOf(readPage('docs/backup.md'), 'api-server').map(({text}) => text);
+  const [save, ...restore] = scriptsOf(readPage('docs/how-to/backup.md'), 'api-server').map(({text}) => text);
   await run(save!);
   await run('kubectl delete customdomain restored in-git -n acme && kubectl delete apikey saved -n acme');
   const said: string[] = [];

@@ -11,7 +11,7 @@ import {type BenchContext, mebibytes, printTable, quantile, seconds} from './tab
 
 export type FixtureRow = (context: BenchContext, fixture: Fixture) => Promise<boolean>;
 
-/** What an ingress controller waits before it takes in a change, ms: Traefik's throttle in docs/ingress-classes.md. The stand-in waits for nothing. */
+/** What an ingress controller waits before it takes in a change, ms: Traefik's throttle in docs/how-to/ingress-classes.md. The stand-in waits for nothing. */
 const throttleMs = 100;
 
 export const writesUntilReady: FixtureRow = async ({say}, {state}) => {

@@ -1,4 +1,4 @@
-/** A platform's own Ingress and certificate for a hostname, taken over while a client asks: docs/moving.md. */
+/** A platform's own Ingress and certificate for a hostname, taken over while a client asks: docs/how-to/migrate.md. */
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {stringify} from 'yaml';
 import {adminClient, api, apply, audit, acmeRoot, kubectl, presented} from '../../cluster/cluster.ts';

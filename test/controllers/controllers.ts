@@ -26,7 +26,7 @@ export const controllers: readonly Controller[] = [
   {
     name: 'contour',
     ingressClassName: 'contour',
-    page: 'docs/controllers/contour.md',
+    page: 'docs/how-to/controllers/contour.md',
     plainHttp: 301,
     unknownHttps: 'refused',
     hostless: 0,

@@ -1,5 +1,5 @@
 /**
- * How a pipeline takes over what another field manager wrote (docs/gitops.md): its table, step by step, with server-side apply by two
+ * How a pipeline takes over what another field manager wrote (docs/how-to/gitops.md): its table, step by step, with server-side apply by two
  * managers on a real API server. The page quotes each message and each JSON patch verbatim.
  */
 import {readFileSync} from 'node:fs';
@@ -19,7 +19,7 @@ import {crds, eventually, namespaces} from '../support/kube-api.ts';
 import {ApiServer} from '../support/kube-server.ts';
 import {installKinds} from '../support/platform.ts';
 
-const page = readFileSync(fileURLToPath(new URL('../../docs/gitops.md', import.meta.url)), 'utf8');
+const page = readFileSync(fileURLToPath(new URL('../../docs/how-to/gitops.md', import.meta.url)), 'utf8');
 const namespace = 'take-over';
 /** The server's kinds come from the schemas, not from the files in crds/, so that a mutant of a schema reaches the server. */
 const kinds: CustomKind[] = [customDomainKind, projectKind, planKind, accountKind, apiKeyKind, domainClaimKind];
@@ -269,7 +269,7 @@ afterAll(async () => {
 
 describe('What another field manager wrote', () => {
   test.each(situations.map((s, i): [string, Situation, string] => [s.name, s, `s${i}.example.com`]))(
-    'is taken over as docs/gitops.md says: %s',
+    'is taken over as docs/how-to/gitops.md says: %s',
     async (_, situation, name) => {
       const {resource = customDomains as Resource, next, refused, stays, forced, patch, after} = situation;
       for (const status of await prepare(situation, resource, name)) expect([200, 201]).toContain(status);
@@ -388,7 +388,7 @@ describe('The scopes of an ApiKey, which an older release had as an atomic list'
     await listIs('set');
     expect((await apply('git', resource, 'unchanged', both)).spec).toEqual(both);
     expect((await apply('git', resource, 'unchanged', one)).spec).toEqual(one);
-    // docs/upgrade.md warns of this: the API server knows no owner of single scopes yet.
+    // docs/how-to/upgrade.md warns of this: the API server knows no owner of single scopes yet.
     expect((await apply('git', resource, 'changed', one)).spec).toEqual(both);
   });
 });

@@ -1,4 +1,4 @@
-/** The path of docs/api-policy.md from one version of a kind to the next, without a conversion webhook. */
+/** The path of docs/reference/api-policy.md from one version of a kind to the next, without a conversion webhook. */
 import {execFile} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -91,7 +91,7 @@ test('an object keeps its spec and its status from v1alpha1 to v1beta1, and back
   // Version C, too early.
   await expect(apply(kindWith(next(true)))).rejects.toThrow('must remain in spec.versions');
   // The page's migration.
-  const page = readPage('docs/api-policy.md');
+  const page = readPage('docs/reference/api-policy.md');
   const {text} = page.blocks.find((block) => block.under === 'The path to v1beta1' && block.info[0] === 'sh')!;
   const before = await writes();
   await run(text.replaceAll('doorplate.dev', group).replace(/ in .*;/, ' in customdomains;'));

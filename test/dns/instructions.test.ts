@@ -1,5 +1,5 @@
 /**
- * No instruction changes what visitors get unless it says so (docs/never-asked.md). Each instruction is followed on NSD as a customer would
+ * No instruction changes what visitors get unless it says so (docs/explanation/never-asked.md). Each instruction is followed on NSD as a customer would
  * follow it; then every name of the zone is asked for again.
  */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';

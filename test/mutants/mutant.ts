@@ -16,7 +16,7 @@
  * so a formatter breaks no mutant. The `+` lines replace them; without `+` lines the text is removed. An entry has several
  * `in`, each with its lines, if one guarantee is kept in several places.
  *
- * `# threat: TEXT` follows `red` if docs/security.md does not name the test: TEXT is the first column of the row that the mutant
+ * `# threat: TEXT` follows `red` if docs/explanation/security.md does not name the test: TEXT is the first column of the row that the mutant
  * belongs to. Every row has a mutant (test/support/guarantees.ts).
  *
  * A mutant of the admission policy edits the rendered chart (addresses: manifests.ts), or leaves a part of it out. It names a
@@ -52,7 +52,7 @@ export interface Mutant {
   /** The test that must turn red: its file, and its title behind the titles of its describes, joined by ` › `. */
   test: string;
   title: string;
-  /** The rows of docs/security.md that it says it belongs to, by their first column. */
+  /** The rows of docs/explanation/security.md that it says it belongs to, by their first column. */
   threats: readonly string[];
   edits: readonly Edit[];
 }

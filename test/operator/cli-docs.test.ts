@@ -1,4 +1,4 @@
-/** docs/kubectl-doorplate.md, as somebody follows it: each of its commands, verbatim, in their order, by the real kubectl. */
+/** docs/reference/kubectl-doorplate.md, as somebody follows it: each of its commands, verbatim, in their order, by the real kubectl. */
 import {execFile} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -15,7 +15,7 @@ import {home, Platform} from '../support/platform.ts';
 import {Api} from '../support/policy.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(join(root, 'docs/kubectl-doorplate.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/reference/kubectl-doorplate.md'), 'utf8');
 const commands = page
   .split('\n')
   .flatMap((line) => /^ {4}(kubectl .*?)(?: +#.*)?$/.exec(line)?.[1] ?? [])
@@ -88,7 +88,7 @@ function importZone(): void {
     platform.dns.point(`${name}.${origin}`, target);
 }
 
-test('every command of docs/kubectl-doorplate.md does what it says', async () => {
+test('every command of docs/reference/kubectl-doorplate.md does what it says', async () => {
   expect(commands.length).toBeGreaterThan(12);
   const wrong: string[] = [];
   for (const command of commands) {

@@ -53,7 +53,7 @@ function begin(page: Page, under?: string) {
 const indented = ({text}: Page, command: string): string[] =>
   text.split('\n').flatMap((line) => new RegExp(`^ {4}(${command} .*?)(?: +#.*)?$`).exec(line)?.[1] ?? []);
 
-test('docs/first-domain.md leads from a customer to Live and back; README.md does the same in fewer words', async () => {
+test('docs/tutorials/first-domain.md leads from a customer to Live and back; README.md does the same in fewer words', async () => {
   const platform = await Platform.start();
   let operator: RunningOperator | undefined;
   try {
@@ -61,7 +61,7 @@ test('docs/first-domain.md leads from a customer to Live and back; README.md doe
     useCluster(platform.server);
     const acme = Customer.of(platform, 'acme');
     const said: Record<string, string> = {};
-    for (const {text, under, info} of begin(readPage('docs/first-domain.md'))) {
+    for (const {text, under, info} of begin(readPage('docs/tutorials/first-domain.md'))) {
       if (under === 'The customer publishes a project') {
         await acme.service('docs');
         await acme.endpoints('docs');
@@ -81,7 +81,9 @@ test('docs/first-domain.md leads from a customer to Live and back; README.md doe
     expect(commands.length).toBeGreaterThan(5);
     for (const command of commands) await follow(command);
     // What stands there in capitals is for the reader to fill in.
-    const others = ['docs/api-keys.md', 'docs/quotas.md'].flatMap((page) => indented(readPage(page), 'kubectl'));
+    const others = ['docs/how-to/api-keys.md', 'docs/reference/quotas.md'].flatMap((page) =>
+      indented(readPage(page), 'kubectl'),
+    );
     const whole = others.filter((command) => !/\b[A-Z]{4,}\b/.test(command) && !commands.includes(command));
     expect(whole.length).toBeGreaterThan(2);
     for (const command of whole) await follow(command);
@@ -91,14 +93,14 @@ test('docs/first-domain.md leads from a customer to Live and back; README.md doe
   }
 });
 
-test('docs/install.md installs, docs/upgrade.md upgrades and goes back, docs/uninstall.md leaves nothing, where no Pod runs', async () => {
+test('docs/how-to/install.md installs, docs/how-to/upgrade.md upgrades and goes back, docs/how-to/uninstall.md leaves nothing, where no Pod runs', async () => {
   const server = await ApiServer.start();
   const [client, over] = [server.client(), new AbortController()];
   const hooks = completeHooks(client, over.signal);
   try {
     useCluster(server);
     const [install, upgrade, uninstall, backup] = ['install', 'upgrade', 'uninstall', 'backup'].map((name) =>
-      readPage(`docs/${name}.md`),
+      readPage(`docs/how-to/${name}.md`),
     );
     for (const {text} of begin(install!)) expect(await follow(text)).toContain('enterprise');
     const helm = indented(upgrade!, 'helm');

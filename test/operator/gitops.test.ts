@@ -161,7 +161,7 @@ test('a field that two pipelines apply alike is no conflict, and neither takes i
   expect(await versions(customer)).toEqual(before);
 });
 
-test('every command of docs/gitops.md does what it says; the health checks come beside what argocd-cm holds', async () => {
+test('every command of docs/how-to/gitops.md does what it says; the health checks come beside what argocd-cm holds', async () => {
   const customer = await customerToBe();
   await apply(customer, await manifests(customer));
   await expectLive(customer);
@@ -170,7 +170,7 @@ test('every command of docs/gitops.md does what it says; the health checks come 
   const held = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'argocd-cm', namespace: 'argocd'}, data};
   await platform.client.create(configMaps, held);
   await kubectl(['config', 'set-context', '--current', `--namespace=${customer.namespace}`]);
-  const page = readFileSync(join(root, 'docs/gitops.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/how-to/gitops.md'), 'utf8');
   const all = page.split('\n').flatMap((line) => /^ {4}(kubectl .*?)(?: +#.*)?$/.exec(line)?.[1] ?? []);
   // test/crds/take-over.test.ts and test/api/owners.test.ts run these.
   const commands = all.filter((command) => !/docs\.yaml|doorplate release/.test(command));

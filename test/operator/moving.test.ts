@@ -1,4 +1,4 @@
-/** docs/moving.md beside the operator: hostnames that come from something else, and those that move. */
+/** docs/how-to/migrate.md beside the operator: hostnames that come from something else, and those that move. */
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {stringify} from 'yaml';
 import {ownerLabel} from '../../operator/resources/labels.ts';

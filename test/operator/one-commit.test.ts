@@ -125,7 +125,7 @@ describe('One commit', () => {
     await change('other', {primary: old, redirects: redirects(one)});
     await expectHosts('web', {[two]: 'Live Serving'});
     await expectHosts('other', {[old]: 'Live Serving', [one]: 'Live Redirecting'});
-    // A redirect that is removed stops at once (docs/moving.md).
+    // A redirect that is removed stops at once (docs/how-to/migrate.md).
     expect([recording.removals, recording.unrouted]).toEqual([[], [old]]);
   });
 
@@ -147,7 +147,7 @@ describe('One commit', () => {
     await customer.attach('third', one, [], 'third');
     await customer.remove(customDomains, 'web');
     await expectHosts('third', {[one]: 'Live Serving'});
-    // What is deleted stops at once (docs/moving.md).
+    // What is deleted stops at once (docs/how-to/migrate.md).
     expect([recording.removals, recording.unrouted]).toEqual([[], [one]]);
   });
 });

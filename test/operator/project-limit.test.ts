@@ -132,7 +132,7 @@ describe('The ResourceQuota of the docs', () => {
   });
 
   test('keeps the number of Projects and CustomDomains of a namespace down, whatever the plan says', async () => {
-    const page = await readFile(new URL('../../docs/quotas.md', import.meta.url), 'utf8');
+    const page = await readFile(new URL('../../docs/reference/quotas.md', import.meta.url), 'utf8');
     const [yaml = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
     const written = parseAllDocuments(yaml).map((doc) => doc.toJS() as Quota);
     const quota = written.find(({kind}) => kind === 'ResourceQuota')!;

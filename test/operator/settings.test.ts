@@ -376,7 +376,7 @@ describe('The class of a controller that cannot be the edge', () => {
       'ingressClassName: IngressClass alb cannot be the edge: its controller (ingress.k8s.aws/alb) takes certificates ' +
         'from AWS Certificate Manager alone, and none from the Secret of an Ingress. Let a Network Load Balancer pass ' +
         'TCP on to an ingress controller in the cluster, such as Traefik, and name the class of that one. ' +
-        'See docs/ingress-classes.md',
+        'See docs/how-to/ingress-classes.md',
     );
     expect(await classes()).toEqual(before);
     await start({ingressClassName: 'unknown'});

@@ -1,6 +1,6 @@
 /**
- * `docs/guarantees.md`: what is promised, with the tests that hold it and the mutants that break it. The promises are the table of
- * docs/rules.md and those of docs/security.md; a mutant says itself what it breaks.
+ * `docs/internals/guarantees.md`: what is promised, with the tests that hold it and the mutants that break it. The promises are the table of
+ * docs/rules.md and those of docs/explanation/security.md; a mutant says itself what it breaks.
  */
 import type {Mutant} from '../mutants/mutant.ts';
 import {isMeant, type Named, namedIn} from './evidence.ts';
@@ -37,7 +37,7 @@ export const rulesIn = (page: string): Rule[] =>
       return {number: Number(number), text, keptBy};
     });
 
-/** The rows of docs/security.md. */
+/** The rows of docs/explanation/security.md. */
 export function threatsIn(page: string): Threat[] {
   let section = '';
   return page.split('\n').flatMap((line) => {
@@ -69,7 +69,9 @@ export function missing(rules: readonly Rule[], threats: readonly Threat[], muta
       .filter((threat) => mutantsOfThreat(threat, mutants).length === 0)
       .map(({section, what}) => `${section}: no mutant of "${what}"`),
     ...mutants.flatMap(({name, threats: of}) =>
-      of.filter((threat) => !known.has(threat)).map((threat) => `${name}: docs/security.md has no row "${threat}"`),
+      of
+        .filter((threat) => !known.has(threat))
+        .map((threat) => `${name}: docs/explanation/security.md has no row "${threat}"`),
     ),
   ];
 }
@@ -98,22 +100,25 @@ ${table(mutantsOfRule(rule, mutants))}`;
 function threatRow(threat: Threat, mutants: readonly Mutant[]): string {
   const of = mutantsOfThreat(threat, mutants);
   const named = threat.tests.map(({file, title}) => `${file}: ${title}`);
-  // A mutant's own test is in the table where docs/security.md does not name it.
+  // A mutant's own test is in the table where docs/explanation/security.md does not name it.
   const others = of
     .filter((m) => !threat.tests.some((t) => isMeant(t, redOf(m))))
     .map((m) => `${m.test}: ${redOf(m).title}`);
   return `| ${threat.what} | ${lines([...named, ...others])} | ${lines(of.map(({name}) => name))} |\n`;
 }
 
-const intro = `<!-- Generated from docs/rules.md, docs/security.md and test/mutants by \`make crds\`. Do not edit. -->
+const intro = `<!-- Generated from docs/rules.md, docs/explanation/security.md and test/mutants by \`make crds\`. Do not edit. -->
 # What is promised, and what shows it
 
-Each rule of [rules.md](rules.md) and each row of [security.md](security.md), with the tests that hold it, and the mutants that break it. A
+Each rule of [The rules that never bend](../rules.md) and each row of [Threats, and what stops them](../explanation/security.md), with the tests that hold it, and the mutants that break it. A
 mutant is a small change of the source, an entry of its name in a file of \`test/mutants\`, that takes one guarantee away. \`make mutants\` applies each of them, and the test that it
 names must turn red. A rule or a row without a test or without a mutant fails the checks.
 
 ## The rules that never bend
 `;
+
+/** Relative links of a page in docs/, for a page in docs/internals/. */
+const fromInternals = (text: string): string => text.replaceAll(/\]\((?![a-z]+:|#)/g, '](../');
 
 /** The page, whole. */
 export function guaranteesPage(rules: readonly Rule[], threats: readonly Threat[], mutants: readonly Mutant[]): string {
@@ -121,5 +126,6 @@ export function guaranteesPage(rules: readonly Rule[], threats: readonly Threat[
     ([section, of]) =>
       `\n## ${section}\n\n| somebody tries to | tests | mutants |\n|---|---|---|\n${of.map((threat) => threatRow(threat, mutants)).join('')}`,
   );
-  return intro + rules.map((rule) => ruleSection(rule, mutants)).join('') + sections.join('');
+  const ruleSections = rules.map((rule) => ruleSection(rule, mutants)).join('');
+  return intro + fromInternals(ruleSections) + sections.join('');
 }

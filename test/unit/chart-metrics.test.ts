@@ -70,9 +70,14 @@ describe('The chart', () => {
   test('links to the pages of docsUrl, of the runbooks and of the reasons', () => {
     const {groups: linked} = named(render(...all, 'docsUrl=https://docs.example/'), 'PrometheusRule').spec;
     const {rules} = linked![0]!;
-    expect(rules[0]!.annotations.runbook_url).toBe(`https://docs.example/runbooks#${rules[0]!.alert.toLowerCase()}`);
+    expect(rules[0]!.annotations.runbook_url).toBe(
+      `https://docs.example/how-to/runbooks#${rules[0]!.alert.toLowerCase()}`,
+    );
     const text = JSON.stringify(rules);
-    expect([text.includes('https://docs.example/reasons says'), /docs\/\w+\.md/.test(text)]).toEqual([true, false]);
+    expect([text.includes('https://docs.example/reference/reasons says'), /docs\/[\w/-]+\.md/.test(text)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test('has the alerts about the API where the API is on', () => {

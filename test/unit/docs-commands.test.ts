@@ -78,16 +78,16 @@ describe('A command that is copied', () => {
   });
 });
 
-/** Commands of README.md: where `make test` runs each, and a text that shows it there. docs/support.md lists what it does not run. */
+/** Commands of README.md: where `make test` runs each, and a text that shows it there. docs/reference/support.md lists what it does not run. */
 const ways: readonly (readonly [RegExp, string, string])[] = [
   [/^kubectl /, 'test/operator/docs.test.ts', "indented(readme, 'kubectl')"],
-  [/^helm install doorplate(-crds)? charts\/doorplate/, 'docs/install.md', 'helm install doorplate'],
+  [/^helm install doorplate(-crds)? charts\/doorplate/, 'docs/how-to/install.md', 'helm install doorplate'],
   [/^make demo$/, 'test/run.ts', 'cluster/demo.ts'],
   [/^(make test|npm test|make mutants)$/, 'test/run.ts', 'test/mutants/run.ts'],
-  [/^examples\/kind\/up\.sh$/, 'docs/support.md', '`up.sh`, which needs Docker and kind, was not run'],
+  [/^examples\/kind\/up\.sh$/, 'docs/reference/support.md', '`up.sh`, which needs Docker and kind, was not run'],
 ];
 
-test('Each command of README.md is run by make test, or docs/support.md lists it', () => {
+test('Each command of README.md is run by make test, or docs/reference/support.md lists it', () => {
   const lines = readPage('README.md').text.split('\n');
   const commands = lines.flatMap((line) => /^ {4}([a-z][\w./-]* [^-].*?|\S+\.sh)(?: +#.*)?$/.exec(line)?.[1] ?? []);
   expect(commands.length).toBeGreaterThan(10);

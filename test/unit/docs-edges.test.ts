@@ -14,7 +14,7 @@ import {bin} from '../support/kube-server.ts';
 import {linksOf, pagePaths, readPage, root} from '../support/pages.ts';
 
 const pages = pagePaths()
-  .filter((path) => /^docs\/(controllers|clouds)\//.test(path))
+  .filter((path) => /^docs\/how-to\/(controllers|clouds)\//.test(path))
   .map(readPage);
 const statusOf = (text: string): string | undefined => /\*\*Status: (\w+)\.\*\*/.exec(text)?.[1];
 const words = (path: string): string => readPage(path).text.replaceAll(/\s+/g, ' ');
@@ -36,13 +36,15 @@ describe('The page of an edge', () => {
   });
 
   test.each([
-    ['README.md', 'docs/', ''],
-    ['docs/ingress-classes.md', '', 'clouds'],
+    ['README.md', 'docs/how-to/', ''],
+    ['docs/how-to/ingress-classes.md', '', 'clouds'],
   ])('has the same status in the table of %s', (table, prefix, except) => {
     const rows = readPage(table).text.split('\n');
     for (const {path, text} of pages) {
       if (except !== '' && path.includes(except)) continue;
-      const row = rows.find((line) => line.startsWith('|') && line.includes(`](${path.replace(/^docs\//, prefix)})`));
+      const row = rows.find(
+        (line) => line.startsWith('|') && line.includes(`](${path.replace(/^docs\/how-to\//, prefix)})`),
+      );
       expect([path, row?.split('|')[2]?.trim().split(' ')[0]]).toEqual([path, statusOf(text)]);
     }
   });
@@ -101,20 +103,23 @@ describe('Apexes at an edge that is known by name only', () => {
   const follows = providers.filter(({name}) => followsAtApex(name, 'edge.elb.eu-central-1.amazonaws.com'));
   const cannot = providers.filter((p) => p.atApex === 'Addresses' && !follows.includes(p));
 
-  test.each(['docs/install.md', 'docs/clouds/eks.md'])('are named in %s as the table of providers has them', (path) => {
-    expect(cannot.length).toBeGreaterThan(5);
-    expect(words(path)).toMatch(/\*\*Providers that cannot[^.]*?: ([^.]*)\.\*\*/);
-    expect(/\*\*Providers that cannot[^.]*?: ([^.]*)\.\*\*/.exec(words(path))?.[1]).toBe(names(cannot));
-    expect(words(path)).toContain(`Not known: ${names(providers.filter(({atApex}) => atApex === undefined))}.`);
-    expect(words(path)).toContain(`${names(follows)} can`);
-  });
+  test.each(['docs/how-to/install.md', 'docs/how-to/clouds/eks.md'])(
+    'are named in %s as the table of providers has them',
+    (path) => {
+      expect(cannot.length).toBeGreaterThan(5);
+      expect(words(path)).toMatch(/\*\*Providers that cannot[^.]*?: ([^.]*)\.\*\*/);
+      expect(/\*\*Providers that cannot[^.]*?: ([^.]*)\.\*\*/.exec(words(path))?.[1]).toBe(names(cannot));
+      expect(words(path)).toContain(`Not known: ${names(providers.filter(({atApex}) => atApex === undefined))}.`);
+      expect(words(path)).toContain(`${names(follows)} can`);
+    },
+  );
 });
 
-describe('The CAA records of docs/letsencrypt.md', () => {
+describe('The CAA records of docs/how-to/letsencrypt.md', () => {
   const account = 'https://acme-v02.api.letsencrypt.org/acme/acct/1234567890';
-  const all = [...readPage('docs/letsencrypt.md').text.matchAll(/^ *(\S+)\. +CAA +(\d+) +(\w+) +"([^"]+)"$/gm)].map(
-    ([, at, flags, tag, value]) => ({at, flags: Number(flags), tag: tag!, value: value!}),
-  );
+  const all = [
+    ...readPage('docs/how-to/letsencrypt.md').text.matchAll(/^ *(\S+)\. +CAA +(\d+) +(\w+) +"([^"]+)"$/gm),
+  ].map(([, at, flags, tag, value]) => ({at, flags: Number(flags), tag: tag!, value: value!}));
   const at = (name: string) => ({of: name, foundAt: name, records: all.filter((record) => record.at === name)});
   const judge = (name: string, accountUri: string) =>
     judgeCaa('docs.apps.example.net', at(name), {identities: ['letsencrypt.org'], zone: 'apps.example.net', accountUri})

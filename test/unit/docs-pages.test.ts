@@ -57,23 +57,26 @@ describe('A link', () => {
   });
 
   test.each([
-    ['another page', 'api.md#limits', {kind: 'page', href: '/api#limits'}],
-    ['the README of a folder', '../operator/kube/README.md', {kind: 'page', href: '/operator/kube/'}],
-    ['the first page', '../README.md', {kind: 'page', href: '/'}],
-    ['a file', '../LICENSE', {kind: 'file', path: 'LICENSE', href: '/files/LICENSE'}],
+    ['another page', '../reference/api.md#limits', {kind: 'page', href: '/reference/api#limits'}],
+    ['the README of a folder', '../../operator/kube/README.md', {kind: 'page', href: '/operator/kube/'}],
+    ['the home', '../README.md', {kind: 'page', href: '/'}],
+    ['a page of the top folder', '../../SECURITY.md', {kind: 'page', href: '/project/security'}],
+    ['a file', '../../LICENSE', {kind: 'file', path: 'LICENSE', href: '/files/LICENSE'}],
     [
       'a folder',
-      '../examples/argocd/',
+      '../../examples/argocd/',
       {kind: 'file', path: 'examples/argocd', href: '/files/examples/argocd/index.html'},
     ],
     ['another site', 'https://example.com/x', {kind: 'as it is'}],
   ])('of a page to %s is one of the site', (_, href, expected) => {
-    expect(resolveLink(href, {page: 'docs/gitops.md', root, isPage: (path) => known.has(path)})).toEqual(expected);
+    expect(resolveLink(href, {page: 'docs/how-to/gitops.md', root, isPage: (path) => known.has(path)})).toEqual(
+      expected,
+    );
   });
 
   test('to a file that is not there is told with its page', () => {
-    expect(() => resolveLink('none.md', {page: 'docs/gitops.md', root, isPage: () => false})).toThrow(
-      'docs/gitops.md links to none.md: there is no such file',
+    expect(() => resolveLink('none.md', {page: 'docs/how-to/gitops.md', root, isPage: () => false})).toThrow(
+      'docs/how-to/gitops.md links to none.md: there is no such file',
     );
   });
 });
@@ -234,9 +237,9 @@ describe('An issue form', () => {
   });
 });
 
-test('docs/support.md names the versions that the local cluster has', () => {
+test('docs/reference/support.md names the versions that the local cluster has', () => {
   const versions = [...text('cluster/versions.env').matchAll(/^([A-Z_]+)_VERSION=v(.+)$/gm)];
-  const page = text('docs/support.md');
+  const page = text('docs/reference/support.md');
   const others = new Set(['ETCD', 'CONTAINERD']);
   const named = versions.filter(([, name]) => !others.has(name!));
   expect(named.length).toBe(5);

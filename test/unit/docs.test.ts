@@ -9,8 +9,8 @@ import {judge, namedIn, resultsIn} from '../support/evidence.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 // Whether these tests have passed, test/evidence.ts says when they have run.
-describe('docs/security.md', () => {
-  const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
+describe('docs/explanation/security.md', () => {
+  const page = readFileSync(join(root, 'docs/explanation/security.md'), 'utf8');
 
   test('names a test in every line of its tables', () => {
     const lines = page.split('\n').filter((l) => l.startsWith('| ') && !l.startsWith('| somebody tries to |'));
@@ -25,8 +25,8 @@ describe('docs/security.md', () => {
 });
 
 test('A name that a page gives with the file that declares it is in that file', () => {
-  const pages = [...globSync('docs/*.md', {cwd: root}), 'README.md', 'CONTRIBUTING.md'];
-  const named = /((?:`[\w.]+`(?:, | and )?)+) \(\[[^\]]+\]\((?:\.\.\/)?(operator\/[^)]+\.ts)\)\)/g;
+  const pages = [...globSync('docs/**/*.md', {cwd: root}), 'README.md', 'CONTRIBUTING.md'];
+  const named = /((?:`[\w.]+`(?:, | and )?)+) \(\[[^\]]+\]\((?:\.\.\/)*(operator\/[^)]+\.ts)\)\)/g;
   const told = pages.flatMap((page) =>
     [...readFileSync(join(root, page), 'utf8').matchAll(named)].flatMap(([, names = '', file = '']) =>
       [...names.matchAll(/\w+/g)].flatMap(([name]) => (name === 'and' ? [] : [{page, name, file}])),
@@ -100,8 +100,8 @@ describe('What a page names as evidence', () => {
   });
 });
 
-test('docs/api-keys.md publishes the form of a token as it is checked', () => {
+test('docs/how-to/api-keys.md publishes the form of a token as it is checked', () => {
   const [, published = ''] =
-    /regex = '''\\b(.+)\\b'''/.exec(readFileSync(join(root, 'docs/api-keys.md'), 'utf8')) ?? [];
+    /regex = '''\\b(.+)\\b'''/.exec(readFileSync(join(root, 'docs/how-to/api-keys.md'), 'utf8')) ?? [];
   expect(`^${published}$`).toBe(tokenPattern.source);
 });

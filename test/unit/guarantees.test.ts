@@ -1,4 +1,4 @@
-/** docs/guarantees.md: no promise without a test and a mutant. */
+/** docs/internals/guarantees.md: no promise without a test and a mutant. */
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from '@jest/globals';
@@ -7,9 +7,9 @@ import {guaranteesPage, missing, mutantsOfThreat, rulesIn, type Threat, threatsI
 
 const page = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../docs/${name}.md`, import.meta.url)), 'utf8');
-const [rules, threats, all] = [rulesIn(page('rules')), threatsIn(page('security')), mutants()];
+const [rules, threats, all] = [rulesIn(page('rules')), threatsIn(page('explanation/security')), mutants()];
 
-describe('docs/guarantees.md', () => {
+describe('docs/internals/guarantees.md', () => {
   test('is made of all rules and of all rows of the threats', () => {
     expect(rules.map(({number}) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(threats.length).toBeGreaterThan(80);
@@ -22,7 +22,7 @@ describe('docs/guarantees.md', () => {
   });
 
   test('is in step with its sources: `make crds`', () => {
-    expect(page('guarantees')).toBe(guaranteesPage(rules, threats, all));
+    expect(page('internals/guarantees')).toBe(guaranteesPage(rules, threats, all));
   });
 });
 
@@ -57,6 +57,6 @@ describe('A promise', () => {
 
   test('that a mutant names, and that is not there, is told', () => {
     const strange = mutant('b', 'x\n# red: test/unit/c.test.ts › C › c\n# threat: give it');
-    expect(missing([], [], [strange])).toEqual(['b: docs/security.md has no row "give it"']);
+    expect(missing([], [], [strange])).toEqual(['b: docs/explanation/security.md has no row "give it"']);
   });
 });

@@ -63,7 +63,7 @@ describe('A mutant', () => {
     });
   });
 
-  test('says to which rows of docs/security.md it belongs', () => {
+  test('says to which rows of docs/explanation/security.md it belongs', () => {
     const threats = '# threat: take it\n# threat: keep it\n';
     expect(read('x.mutants', `${head}${threats}# in: operator/x.ts › take\n- a\n+ b\n`).threats).toEqual([
       'take it',

@@ -31,7 +31,7 @@ describe('The version', () => {
       version: string;
       packages: Record<string, {version: string}>;
     };
-    const {info} = JSON.parse(text('docs/openapi.json')) as {info: {version: string}};
+    const {info} = JSON.parse(text('docs/reference/openapi.json')) as {info: {version: string}};
     const charts = ['doorplate', 'doorplate-crds'].map(chart).flatMap((of) => [of.version, of.appVersion]);
     expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
     expect(new Set([lock.version, lock.packages['']!.version, info.version, ...charts])).toEqual(new Set([version]));

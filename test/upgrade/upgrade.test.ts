@@ -1,6 +1,6 @@
 /**
  * The charts and the image of the commit that test/upgrade/BASE names, upgraded to this checkout's and rolled back, in the order
- * that docs/upgrade.md says, while a client asks over and over. Two versions can't share a cluster (kinds and admission policies
+ * that docs/how-to/upgrade.md says, while a client asks over and over. Two versions can't share a cluster (kinds and admission policies
  * are of the whole cluster), so this has the cluster to itself. What the operator alone does of it: test/operator/upgrade.test.ts.
  */
 import {readFileSync} from 'node:fs';

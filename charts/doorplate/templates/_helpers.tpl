@@ -1,4 +1,4 @@
-{{/* The address of a page of docs/, outside the repository too. Arguments: root, page (its name without `.md`). */}}
+{{/* The address of a page of docs/, outside the repository too. Arguments: root, page (its path in docs/ without `.md`). */}}
 {{- define "doorplate.page" -}}
 {{- with .root.Values.docsUrl | default .root.Chart.Home }}{{ trimSuffix "/" . }}/{{ $.page }}{{ else }}docs/{{ .page }}.md{{ end }}
 {{- end }}

@@ -2,7 +2,7 @@
 {{- define "doorplate.image" -}}
 {{- with .Values.image }}
 {{- if not .repository }}
-{{- fail "image.repository is not set. Nobody publishes an image of Doorplate: build one with `make release`, push it to a registry of yours, and set image.repository to where it is. docs/install.md has the commands" }}
+{{- fail "image.repository is not set. Nobody publishes an image of Doorplate: build one with `make release`, push it to a registry of yours, and set image.repository to where it is. docs/how-to/install.md has the commands" }}
 {{- end }}
 {{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
 {{- end }}

@@ -10,7 +10,7 @@ export interface Limit {
 }
 
 /**
- * Budgets, grouped by what they count. docs/letsencrypt.md lists the CA's own limits (Let's Encrypt); the budgets of a hostname are
+ * Budgets, grouped by what they count. docs/how-to/letsencrypt.md lists the CA's own limits (Let's Encrypt); the budgets of a hostname are
  * tighter.
  */
 export interface Budgets {

@@ -1,4 +1,4 @@
-/** All reasons that a status can have, each as one row in a file of reasons/. docs/reasons.md is generated from these rows. */
+/** All reasons that a status can have, each as one row in a file of reasons/. docs/reference/reasons.md is generated from these rows. */
 import {acceptanceReasons} from './acceptance.ts';
 import {certificateReasons} from './certificate.ts';
 import {otherReasons} from './others.ts';

@@ -9,7 +9,7 @@ const entryPoints = {https: 'websecure', http: 'web', both: 'web,websecure'} as 
 
 /**
  * A route as networking.k8s.io/v1 Ingress. Only Traefik can bind an Ingress to one listener, by an annotation; for any
- * other class an `http` route is not rendered (undefined), its own HTTPS switch does that: docs/ingress-classes.md.
+ * other class an `http` route is not rendered (undefined), its own HTTPS switch does that: docs/how-to/ingress-classes.md.
  */
 export function makeIngress(route: Route, edge: IngressEdge): Ingress | undefined {
   if (route.listen === 'http' && !edge.traefik) return undefined;

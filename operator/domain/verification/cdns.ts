@@ -1,7 +1,7 @@
 /**
  * Content delivery networks (CDNs), recognized by the DNS records of a name behind them: the CDN's addresses, or a CNAME to a name of the
  * CDN. The networks are those that each CDN publishes at its `source`, read from public copies of these lists in November 2026.
- * `docs/dns-providers.md` has this table. The platform adds or replaces entries with `dns.cdns`.
+ * `docs/reference/dns-providers.md` has this table. The platform adds or replaces entries with `dns.cdns`.
  */
 import {within} from '../hostnames/hostname.ts';
 import {isIn} from '../networks.ts';

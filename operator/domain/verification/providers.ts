@@ -1,7 +1,7 @@
 /**
  * The best-known DNS providers, by their name servers, and the record that each offers at an apex in place of a CNAME. Sources: the
  * provider's own pages, as given; otherwise DNSControl (github.com/StackExchange/dnscontrol, providers/NAME), which records for each
- * provider whether its API has an ALIAS. Checked in November 2026. `docs/dns-providers.md` is generated from this table.
+ * provider whether its API has an ALIAS. Checked in November 2026. `docs/reference/dns-providers.md` is generated from this table.
  */
 
 import {type Hostname, within} from '../hostnames/hostname.ts';

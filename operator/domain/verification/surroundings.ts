@@ -1,6 +1,6 @@
 /**
  * What a check asks for around a hostname: whether its records come of a wildcard, and which records of other types it has. An instruction
- * must not take these away without words (docs/never-asked.md).
+ * must not take these away without words (docs/explanation/never-asked.md).
  */
 import type {ReasonName} from '../reasons/reasons.ts';
 import {reasons} from '../reasons/reasons.ts';

@@ -148,7 +148,7 @@ describe('The schema of a kind', () => {
     expect(generations.filter(([, format]) => format !== 'int64')).toEqual([]);
   });
 
-  test('ends the name of each time as docs/kinds.md says', () => {
+  test('ends the name of each time as docs/reference/kinds.md says', () => {
     const times = all.flatMap((kind) =>
       walk(schemaOf(kind)).flatMap(([path, {format}]) => (format === 'date-time' ? path.split('.').at(-1)! : [])),
     );
@@ -221,7 +221,7 @@ test.each<CustomKind>([customDomainKind, projectKind, planKind, accountKind, api
   },
 );
 
-describe('docs/reasons.md', () => {
+describe('docs/reference/reasons.md', () => {
   const tables = reasonsPage()
     .split('## Texts on the page')
     .map((part) => part.split('\n').filter((line) => line.startsWith('| `')));

@@ -1,4 +1,4 @@
-/** docs/kinds.md: what a reader finds there of a schema. */
+/** docs/reference/kinds.md: what a reader finds there of a schema. */
 import {expect, test} from '@jest/globals';
 import {customDomainKind} from '../../../operator/api/custom-domain.ts';
 import {domainClaimKind} from '../../../operator/api/domain-claim.ts';

@@ -57,7 +57,7 @@ describe('An alert', () => {
   });
 
   test('has a runbook, which says what it means, what customers see, where to look and what to do', () => {
-    const page = readPage('docs/runbooks.md');
+    const page = readPage('docs/how-to/runbooks.md');
     const sections = page.text
       .split(/^## /m)
       .slice(1)
@@ -71,9 +71,9 @@ describe('An alert', () => {
   });
 });
 
-test('docs/observability.md lists every alert, how grave it is and where its runbook is', () => {
+test('docs/how-to/monitor.md lists every alert, how grave it is and where its runbook is', () => {
   const rows = [
-    ...readPage('docs/observability.md').text.matchAll(/^\| \[(\w+)\]\(runbooks\.md#(\w+)\) \| (\w+) \|/gm),
+    ...readPage('docs/how-to/monitor.md').text.matchAll(/^\| \[(\w+)\]\(runbooks\.md#(\w+)\) \| (\w+) \|/gm),
   ];
   const expected = alerts().map(({alert, labels}) => `${alert} ${alert.toLowerCase()} ${labels.severity}`);
   expect(rows.map(([, ...row]) => row.join(' ')).toSorted()).toEqual(expected.toSorted());

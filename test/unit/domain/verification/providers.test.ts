@@ -17,7 +17,7 @@ const rules = {...edge, addressOnly: false, cdns: []};
 const behind = (edgeHostname: string): Edge => ({...edge, edgeHostname});
 const txt = `TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com`;
 
-test('What a provider has at an apex is said by somebody, who is named in docs/dns-providers.md', () => {
+test('What a provider has at an apex is said by somebody, who is named in docs/reference/dns-providers.md', () => {
   expect(providers.filter(({atApex}) => atApex !== undefined).length).toBeGreaterThan(20);
   expect(providers.filter(({atApex, source}) => (atApex === undefined) !== (source === undefined))).toEqual([]);
 });

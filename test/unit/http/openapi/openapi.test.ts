@@ -256,8 +256,8 @@ describe('Help', () => {
   });
 });
 
-test('docs/openapi.json is this description', () => {
-  expect(JSON.parse(readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'))).toEqual(
+test('docs/reference/openapi.json is this description', () => {
+  expect(JSON.parse(readFileSync(new URL('../../../../docs/reference/openapi.json', import.meta.url), 'utf8'))).toEqual(
     described,
   );
 });

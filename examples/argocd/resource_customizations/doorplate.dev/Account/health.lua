@@ -1,4 +1,4 @@
--- Each state is explained in docs/gitops.md of Doorplate.
+-- Each state is explained in docs/how-to/gitops.md of Doorplate.
 local health = {status = "Progressing", message = "Doorplate has not looked at this yet"}
 if obj.status == nil or obj.status.conditions == nil or obj.status.observedGeneration ~= obj.metadata.generation then
   return health
