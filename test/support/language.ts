@@ -17,6 +17,8 @@ export const hardShare = 0.7;
 
 export interface Sentence {
   text: string;
+  /** How many words it has. */
+  words: number;
   /** Share of function words, 0 to 1. */
   share: number;
   hasUnnamedSubject: boolean;
@@ -49,9 +51,46 @@ export function sentencesOf(comment: string): Sentence[] {
     const words = text.match(/[A-Za-z'][\w'.]*/g) ?? [];
     if (words.length < 6 || words.length > 60) return [];
     const count = words.filter((word) => functionWords.has(word.toLowerCase().replace(/\.+$/, ''))).length;
-    return [{text, share: count / words.length, hasUnnamedSubject: opening.test(text)}];
+    return [{text, words: words.length, share: count / words.length, hasUnnamedSubject: opening.test(text)}];
   });
 }
+
+/** The paragraphs of a page in Markdown, without code, tables, headings and the addresses of links. */
+export function proseOf(markdown: string): string[] {
+  const text = markdown
+    .replaceAll(/<!--[^]*?-->/g, '')
+    .replaceAll(/^ *```[^]*?^ *```/gm, '')
+    .replaceAll(/^(\|.*|#.*|---.*|!\[.*)$/gm, '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/<[^>]+>/g, '');
+  // Each item of a list is a paragraph of its own.
+  return text.split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/).map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim());
+}
+
+/** A word that texts for people do not use. */
+export interface ForbiddenWord {
+  /** A regular expression without regard to case. */
+  word: string;
+  /** What to write in its place. */
+  instead: string;
+}
+
+/** The forbidden words in a text, each with what to write. Fenced blocks, code in backquotes and addresses of links are exempt. */
+export function forbiddenIn(markdown: string, words: readonly ForbiddenWord[]): string[] {
+  const text = markdown
+    .replaceAll(/<!--[^]*?-->/g, '')
+    .replaceAll(/^ *```[^]*?^ *```/gm, '')
+    .replaceAll(/``[^\n]*?``|`[^`\n]*`/g, '')
+    .replaceAll(/\]\([^)]*\)/g, ']')
+    .replaceAll(/https?:\/\/\S+/g, '');
+  return words.flatMap(({word, instead}) =>
+    [...text.matchAll(new RegExp(`\\b(?:${word})\\b`, 'gi'))].map(([found]) => `"${found}": write ${instead}`),
+  );
+}
+
+/** Links of a page whose text is the name of a file. */
+export const fileLinksIn = (markdown: string): string[] =>
+  [...markdown.matchAll(/\[`?[\w./-]+\.(?:md|ts|tsx|yaml|sh|json|svg|conf)`?\]\(/g)].map(([link]) => link.slice(0, -1));
 
 const declarations = /^(TsInterfaceDeclaration|TsTypeAliasDeclaration|ClassDeclaration|TsEnumDeclaration)$/;
 

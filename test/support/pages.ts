@@ -74,6 +74,19 @@ export const codeOf = ({text}: Page): string[] => {
   return [...fenced, ...indented, ...inline];
 };
 
+/** The lines that begin an indented block of code, counted from 1. Indented lines of a list are none. */
+export function indentedBlocks(text: string): number[] {
+  const found: number[] = [];
+  let [fenced, last, blank] = [false, '', true];
+  for (const [i, line] of text.split('\n').entries()) {
+    if (/^ *```/.test(line)) fenced = !fenced;
+    else if (!fenced && /^ {4}\S/.test(line) && blank && !/^\s*([-*]|\d+\.) |^ /.test(last)) found.push(i + 1);
+    blank = line.trim() === '';
+    if (!blank) last = line;
+  }
+  return found;
+}
+
 /** What a page has somebody write into files: by name. */
 export const filesOf = ({blocks}: Page): Map<string, string> =>
   new Map(
@@ -82,9 +95,12 @@ export const filesOf = ({blocks}: Page): Map<string, string> =>
     ),
   );
 
-/** The blocks of shell that are to be run in such a way: `sh run`, `sh api-server`. */
-export const scriptsOf = ({blocks}: Page, way: 'run' | 'api-server'): Block[] =>
+/** The blocks of shell that are run in such a way: `sh run`, `sh api-server`. */
+export const scriptsOf = ({blocks}: Page, way: (typeof waysToRun)[number]): Block[] =>
   blocks.filter(({info: [language, ...words]}) => language === 'sh' && words.includes(way));
 
-/** What kinds of blocks of shell there are; `sh` alone needs what no test has. */
-export const waysToRun: readonly string[] = ['run', 'api-server', 'dns'];
+/**
+ * The words of a block of shell: how a test runs it. `run`: in this checkout. `api-server`: against an API server. `dns`: after the records
+ * exist. `api`: against the HTTP API. `cli`: the plugin. No word: it needs something that no test has. `silent`: it prints nothing of interest.
+ */
+export const waysToRun = ['run', 'api-server', 'dns', 'api', 'cli', 'silent'] as const;

@@ -6,7 +6,8 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {bin} from '../support/kube-server.ts';
-import {codeOf, filesOf, pagePaths, readPage, root, scriptsOf, waysToRun} from '../support/pages.ts';
+import {outputOf, wrongOutput, writeOutputs} from '../support/outputs.ts';
+import {codeOf, filesOf, indentedBlocks, pagePaths, readPage, root, scriptsOf, waysToRun} from '../support/pages.ts';
 
 const pages = pagePaths().map(readPage);
 /** Where commands run: the checkout as they see it, and the files that pages have them write. */
@@ -15,7 +16,10 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'doorplate-docs-'));
   for (const name of readdirSync(root)) symlinkSync(join(root, name), join(folder, name));
 });
-afterAll(() => rmSync(folder, {recursive: true}));
+afterAll(() => {
+  rmSync(folder, {recursive: true});
+  writeOutputs(readPage);
+});
 
 async function run(script: string): Promise<string> {
   const path = [join(root, 'operator/cli'), join(root, 'node_modules/.bin'), bin, process.env.PATH].join(':');
@@ -29,22 +33,39 @@ async function run(script: string): Promise<string> {
 
 const runnable = pages.flatMap((page) => scriptsOf(page, 'run').map((block) => ({page, block})));
 
+const ways = new Set<string>(waysToRun);
+
 describe('A block of shell', () => {
   test('is marked in one of the ways that are known', () => {
     const strange = pages.flatMap(({path, blocks}) =>
       blocks
-        .filter(({info: [language, ...words]}) => language === 'sh' && !words.every((w) => waysToRun.includes(w)))
+        .filter(({info: [language, ...words]}) => language === 'sh' && !words.every((w) => ways.has(w)))
         .map(({line}) => `${path}:${line}`),
     );
     expect(strange).toEqual([]);
     expect(runnable.length).toBeGreaterThan(1);
   });
 
+  test('is followed by its output, or is marked as silent', () => {
+    const bare = pages.flatMap((page) =>
+      page.blocks
+        .filter(({info}) => info[0] === 'sh' && !info.includes('silent'))
+        .filter((block) => outputOf(page, block) === undefined)
+        .map(({line}) => `${page.path}:${line}`),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  test('is fenced: no page has an indented block of code', () => {
+    const indented = pages.flatMap(({path, text}) => indentedBlocks(text).map((line) => `${path}:${line}`));
+    expect(indented).toEqual([]);
+  });
+
   test.each(runnable.map(({page, block}) => [`${page.path}: ${block.under}`, page, block] as const))(
     'does what it says: %s',
-    async (_, page, {text}) => {
+    async (_, page, block) => {
       for (const [name, content] of filesOf(page)) writeFileSync(join(folder, name), content);
-      expect(await run(text)).not.toBe('');
+      expect(wrongOutput(page, block, await run(block.text))).toBeUndefined();
     },
   );
 });
@@ -79,8 +100,8 @@ describe('A command that is copied', () => {
 });
 
 /** Commands of README.md: where `make test` runs each, and a text that shows it there. docs/reference/support.md lists what it does not run. */
-const ways: readonly (readonly [RegExp, string, string])[] = [
-  [/^kubectl /, 'test/operator/docs.test.ts', "indented(readme, 'kubectl')"],
+const runners: readonly (readonly [RegExp, string, string])[] = [
+  [/^kubectl /, 'test/operator/docs.test.ts', "scriptsOf(readme, 'api-server')"],
   [/^helm install doorplate(-crds)? charts\/doorplate/, 'docs/how-to/install.md', 'helm install doorplate'],
   [/^make demo$/, 'test/run.ts', 'cluster/demo.ts'],
   [/^(make test|npm test|make mutants)$/, 'test/run.ts', 'test/mutants/run.ts'],
@@ -88,10 +109,10 @@ const ways: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 test('Each command of README.md is run by make test, or docs/reference/support.md lists it', () => {
-  const lines = readPage('README.md').text.split('\n');
-  const commands = lines.flatMap((line) => /^ {4}([a-z][\w./-]* [^-].*?|\S+\.sh)(?: +#.*)?$/.exec(line)?.[1] ?? []);
+  const shell = readPage('README.md').blocks.filter(({info}) => info[0] === 'sh');
+  const commands = shell.flatMap(({text}) => text.split('\n').filter((line) => /^[a-z]/.test(line)));
   expect(commands.length).toBeGreaterThan(10);
-  expect(commands.filter((command) => !ways.some(([form]) => form.test(command)))).toEqual([]);
-  for (const [, file, shown] of ways)
+  expect(commands.filter((command) => !runners.some(([form]) => form.test(command)))).toEqual([]);
+  for (const [, file, shown] of runners)
     expect([file, readFileSync(join(root, file), 'utf8')]).toEqual([file, expect.stringContaining(shown)]);
 });
