@@ -1,4 +1,4 @@
-/** docs/reference/api.md and docs/how-to/page.md, as somebody follows them: each of their commands, in their order, and their YAML. */
+/** The pages with commands for the HTTP API, as a reader follows them: each block in its order, and its output; and the YAML of docs/reference/api.md. */
 import {execFile, execFileSync} from 'node:child_process';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -11,18 +11,13 @@ import {defineResource} from '../../operator/kube/objects.ts';
 import type {KubeObject} from '../../operator/kube/objects.ts';
 import {ApiWorld} from '../support/api-role.ts';
 import {bin} from '../support/kube-server.ts';
+import {wrongOutput, writeOutputs} from '../support/outputs.ts';
+import {pagePaths, readPage, scriptsOf} from '../support/pages.ts';
 import {buildPage} from '../support/page-world.ts';
 import {serviceAccounts} from '../support/service-account.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(root, 'docs/reference/api.md'), 'utf8');
-/** Each on one line. */
-const commandsOf = (text: string): string[] =>
-  text
-    .replaceAll('\\\n', ' ')
-    .split('\n')
-    .filter((line) => /^ {4}(curl|[A-Z]+=)/.test(line))
-    .map((line) => line.trim());
 const rbac = (plural: string, kind: string) =>
   defineResource<KubeObject>({group: 'rbac.authorization.k8s.io', version: 'v1', plural, kind, namespaced: false});
 
@@ -53,38 +48,63 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** Prints the status of each answer; a key that was made just now is known in a moment, a stream is left after 10 s. */
-const curl = `curl() {
-  local status limit=120
-  [[ "$*" != */events* ]] || limit=10
+/**
+ * `kubectl doorplate key create` returns when the API knows the key. curl leaves a stream after 10 s, and fails for a failed request whose
+ * answer no page shows.
+ */
+const functions = `
+kubectl() {
+  local out; out=$(command kubectl "$@"); echo "$out"
+  [[ "$*" == *'key create'* ]] || return 0
   for try in $(seq 100); do
-    status=$(command curl --silent --max-time $limit --output /dev/null --write-out '%{http_code}' "$@" || true)
-    [ "$status" = 401 ] || break
+    [ "$(command curl -s -o /dev/null -w '%{http_code}' "$API/v1/account" -H "Authorization: Bearer \${out##*$'\n'}")" = 401 ] || return 0
     sleep 0.1
   done
-  echo "$status"
+}
+curl() {
+  local limit=120
+  [[ "$*" != */events* ]] || limit=10
+  command curl $fail --max-time $limit "$@" || [[ $? = 28 && $limit = 10 ]]
 }`;
+const mark = '==== block ====';
+const documented = pagePaths()
+  .map(readPage)
+  .flatMap((each) => (scriptsOf(each, 'api').length > 0 ? [[each.path, each] as const] : []));
+afterAll(() => writeOutputs(readPage));
 
-test.each(['reference/api', 'how-to/page'])('every command of docs/%s.md does what it says', async (name) => {
-  const commands = commandsOf(readFileSync(join(root, `docs/${name}.md`), 'utf8'));
+test('Pages have commands for the API', () => {
+  expect(documented.length).toBeGreaterThan(3);
+});
+
+test.each(documented)('every command of %s prints what the page shows', async (_, each) => {
+  const blocks = scriptsOf(each, 'api');
   const file = (of: string): string => join(world.server.dir, of);
   writeFileSync(
     file('kubeconfig'),
     world.server.kubeconfig({'client-certificate': file('admin.crt'), 'client-key': file('admin.key')}),
   );
-  const script = commands.map((line) => line.replace('https://api.example.net', `http://127.0.0.1:${world.port}`));
-  const {stdout} = await promisify(execFile)('bash', ['-euc', [curl, ...script].join('\n')], {
-    env: {
-      ...process.env,
-      KUBECONFIG: file('kubeconfig'),
-      PATH: `${join(root, 'operator/cli')}:${bin}:${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
-    },
+  const script = blocks.map(({text, info}) => {
+    const fail = info.includes('silent') ? '--fail-with-body' : '';
+    return `echo '${mark}'\nfail=${fail}\n${text.replaceAll('https://api.example.net', `http://127.0.0.1:${world.port}`)}`;
   });
-  const asked = commands.filter((line) => line.startsWith('curl'));
-  const answered = stdout.trim().split('\n');
-  expect(asked.length).toBeGreaterThan(0);
-  expect(asked.map((line, i) => `${answered[i]} ${line}`).filter((line) => !/^20\d /.test(line))).toEqual([]);
-  expect(answered.length).toBe(asked.length);
+  const api = `API=http://127.0.0.1:${world.port}`;
+  const {stdout} = await promisify(execFile)(
+    'bash',
+    ['-euo', 'pipefail', '-c', [api, functions, ...script].join('\n')],
+    {
+      env: {
+        ...process.env,
+        KUBECONFIG: file('kubeconfig'),
+        PATH: `${join(root, 'operator/cli')}:${bin}:${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
+      },
+    },
+  );
+  const outputs = stdout
+    .replaceAll(`http://127.0.0.1:${world.port}`, 'https://api.example.net')
+    .split(`${mark}\n`)
+    .slice(1);
+  expect(outputs.length).toBe(blocks.length);
+  expect(blocks.flatMap((block, i) => wrongOutput(each, block, outputs[i]!) ?? [])).toEqual([]);
 });
 
 test('docs/reference/http-api.md is made of what a running API says of itself', async () => {

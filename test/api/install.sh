@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What these tests need of the machine: a Python that makes environments, curl, and Go.
+# What these tests need of the machine: a Python that makes environments, curl, jq, and Go.
 . "$(dirname "${BASH_SOURCE[0]}")/../../cluster/env.sh"
 . "$HERE/packages.sh"
-declare -A package=([curl]=curl)
+declare -A package=([curl]=curl [jq]=jq)
 missing() {
   local out
   out=$(lacking package)

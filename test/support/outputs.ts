@@ -69,6 +69,10 @@ function json(text: string): unknown {
   }
 }
 
+/** A documented line that ends with `...` is the beginning of the real one. */
+const isLine = (real: string, documented: string): boolean =>
+  documented.endsWith('...') ? real.startsWith(documented.slice(0, -3).trimEnd()) : real === documented;
+
 /** Whether an output is the documented one. A line `...` of the documented one stands for any lines. */
 export function isOutput(real: string, documented: string): boolean {
   const object = json(documented);
@@ -77,7 +81,7 @@ export function isOutput(real: string, documented: string): boolean {
   const fits = (at: number, of: number): boolean => {
     if (of === wanted.length) return at === lines.length;
     if (wanted[of] === '...') return fits(at, of + 1) || (at < lines.length && fits(at + 1, of));
-    return at < lines.length && lines[at] === wanted[of] && fits(at + 1, of + 1);
+    return at < lines.length && isLine(lines[at]!, wanted[of]!) && fits(at + 1, of + 1);
   };
   return fits(0, 0);
 }
