@@ -3,31 +3,20 @@ import {execFile} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {parse} from 'yaml';
 import {Customer} from '../support/customer.ts';
 import {configMaps, eventually} from '../support/kube-api.ts';
 import {renderPolicies} from '../mutants/manifests.ts';
 import {bin} from '../support/kube-server.ts';
+import {wrongOutput, writeOutputs} from '../support/outputs.ts';
+import {readPage, root, scriptsOf} from '../support/pages.ts';
 import {RunningOperator, settingsFor} from '../support/operator.ts';
 import {home, Platform} from '../support/platform.ts';
 import {Api} from '../support/policy.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(join(root, 'docs/reference/kubectl-doorplate.md'), 'utf8');
-const commands = page
-  .split('\n')
-  .flatMap((line) => /^ {4}(kubectl .*?)(?: +#.*)?$/.exec(line)?.[1] ?? [])
-  // They need the API, krew or a kubelet: test/api/usage.test.ts, test/unit/cli/package.test.ts, test/cluster/preflight.test.ts.
-  .filter((command) => !/doorplate usage|port-forward|krew|doorplate preflight/.test(command));
-const exitCodeOf = (command: string): number =>
-  Number(
-    page
-      .split('\n')
-      .find((line) => line.includes(`    ${command} `) && /# exits with \d/.test(line))
-      ?.match(/\d$/)?.[0] ?? 0,
-  );
+const page = readPage('docs/reference/kubectl-doorplate.md');
+const blocks = scriptsOf(page, 'cli');
 
 let platform: Platform;
 let operator: RunningOperator;
@@ -50,7 +39,7 @@ beforeAll(async () => {
   await administrator.close();
   folder = mkdtempSync(join(tmpdir(), 'doorplate-docs-'));
   writeFileSync(join(folder, 'audit.log'), '{"verb": "list", "user": {"username": "admin"}}\n');
-  const [, manifest = ''] = /```yaml\n([^`]*)```/.exec(page) ?? [];
+  const {text: manifest} = page.blocks.find(({info}) => info[0] === 'yaml')!;
   writeFileSync(join(folder, 'custom-domain.yaml'), manifest);
   writeFileSync(join(folder, 'kustomization.yaml'), 'resources: [custom-domain.yaml, shop.yaml]\n');
   const shop = {
@@ -88,15 +77,19 @@ function importZone(): void {
     platform.dns.point(`${name}.${origin}`, target);
 }
 
-test('every command of docs/reference/kubectl-doorplate.md does what it says', async () => {
-  expect(commands.length).toBeGreaterThan(12);
+test('every command of docs/reference/kubectl-doorplate.md prints what the page shows', async () => {
+  expect(blocks.length).toBeGreaterThan(12);
   const wrong: string[] = [];
-  for (const command of commands) {
-    if (command.includes(' verify ')) importZone();
-    if (command.includes('owners.json'))
+  for (const block of blocks) {
+    const {text} = block;
+    if (text.includes(' verify ')) importZone();
+    if (text.includes('owners.json'))
       await run('kubectl get customdomains,apikeys -n acme -o json --show-managed-fields > owners.json');
-    const {code, said} = await run(command);
-    if (code !== exitCodeOf(command)) wrong.push(`${command}\nended with ${code}: ${said}`);
+    const {code, said} = await run(text);
+    // A page shows an exit code other than 0 by `echo $?`.
+    if (code !== 0) wrong.push(`${text}\nended with ${code}: ${said}`);
+    else wrong.push(...[wrongOutput(page, block, said) ?? []].flat());
   }
   expect(wrong).toEqual([]);
 });
+afterAll(() => writeOutputs(readPage));

@@ -3,7 +3,7 @@
  * server-side apply of its own. It settles without another try, nothing fights, and nothing is written where nothing has changed.
  */
 import {execFile} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -16,6 +16,8 @@ import {Customer} from '../support/customer.ts';
 import {configMaps} from '../support/kube-api.ts';
 import {bin} from '../support/kube-server.ts';
 import {isWrite, RunningOperator} from '../support/operator.ts';
+import {wrongOutput, writeOutputs} from '../support/outputs.ts';
+import {readPage, scriptsOf} from '../support/pages.ts';
 import {Platform, zone} from '../support/platform.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -170,13 +172,16 @@ test('every command of docs/how-to/gitops.md does what it says; the health check
   const held = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'argocd-cm', namespace: 'argocd'}, data};
   await platform.client.create(configMaps, held);
   await kubectl(['config', 'set-context', '--current', `--namespace=${customer.namespace}`]);
-  const page = readFileSync(join(root, 'docs/how-to/gitops.md'), 'utf8');
-  const all = page.split('\n').flatMap((line) => /^ {4}(kubectl .*?)(?: +#.*)?$/.exec(line)?.[1] ?? []);
-  // test/crds/take-over.test.ts and test/api/owners.test.ts run these.
-  const commands = all.filter((command) => !/docs\.yaml|doorplate release/.test(command));
-  expect(commands.length).toBeGreaterThan(3);
-  for (const command of commands)
-    expect([command, await run('bash', ['-c', command])]).toMatchObject([command, {code: 0}]);
+  const page = readPage('docs/how-to/gitops.md');
+  // test/crds/take-over.test.ts and test/api/owners.test.ts run the blocks without a word.
+  const blocks = scriptsOf(page, 'api-server');
+  expect(blocks.length).toBeGreaterThan(3);
+  for (const block of blocks) {
+    const ended = await run('bash', ['-c', block.text]);
+    expect([block.text, ended]).toMatchObject([block.text, {code: 0}]);
+    expect(wrongOutput(page, block, ended.said)).toBeUndefined();
+  }
+  writeOutputs(readPage);
   const {data: now = {}} = (await platform.client.get(configMaps, 'argocd/argocd-cm')) as {
     data?: Record<string, string>;
   };

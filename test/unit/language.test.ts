@@ -1,5 +1,13 @@
 import {describe, expect, test} from '@jest/globals';
-import {commentsOf, declaredTwice, sentencesOf, typeNamesOf} from '../support/language.ts';
+import {
+  commentsOf,
+  declaredTwice,
+  fileLinksIn,
+  forbiddenIn,
+  proseOf,
+  sentencesOf,
+  typeNamesOf,
+} from '../support/language.ts';
 
 describe('Comments of a source', () => {
   test('are blocks and consecutive lines, without their marks', () => {
@@ -30,6 +38,24 @@ describe('A sentence', () => {
     expect(sentencesOf('A label: the queue tries the object again later. Done.').map(({text}) => text)).toEqual([
       'the queue tries the object again later.',
     ]);
+  });
+});
+
+describe('A page', () => {
+  const page = '# Head\n\nSee [the page](x.md).\n\n```sh\nnobody\n```\n\n| nobody |\n\n- `nobody` is one\n- two\n';
+  const words = [{word: 'nobody|who is', instead: 'name the actor'}];
+
+  test('has paragraphs and items of lists, without code, tables and headings', () => {
+    expect(proseOf(page).filter((text) => text !== '')).toEqual(['See the page.', '- `nobody` is one', '- two']);
+  });
+
+  test('has forbidden words in its text and its tables; code is exempt', () => {
+    expect(forbiddenIn(page, words)).toEqual(['"nobody": write name the actor']);
+    expect(forbiddenIn('Nobody and `nobody`; everynobody.', words)).toEqual(['"Nobody": write name the actor']);
+  });
+
+  test('has links with the names of files as their texts', () => {
+    expect(fileLinksIn('[a.md](a.md) [`b/c.ts`](../b/c.ts) [The page](a.md)')).toEqual(['[a.md]', '[`b/c.ts`]']);
   });
 });
 
