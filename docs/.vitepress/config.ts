@@ -1,13 +1,27 @@
 /** The site of the docs: `make docs` builds it into dist/docs. Its pages are Markdown files of the repository, as they stand. */
+import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {defineConfig, type MarkdownRenderer} from 'vitepress';
 import {publish} from './files.ts';
 import {addressOf, resolveLink} from './links.ts';
 import {sections} from './sidebar.ts';
+import {proseOf} from '../../test/support/language.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pages = new Set(sections.flatMap((section) => section.pages.map(([page]) => page)));
+const titles = new Map(sections.flatMap((section) => section.pages));
+const linkOf = (page: string): string => `/${addressOf(page).replace(/(index)?\.md$/, '')}`;
+const {
+  repository: {url},
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {repository: {url: string}};
+const repository = url.replace(/^git\+/, '').replace(/\.git$/, '');
+/** The three doors of the home, in the header of each page. */
+const doors = [
+  {text: 'Operate', page: 'docs/how-to/install.md'},
+  {text: 'Build', page: 'docs/reference/api.md'},
+  {text: 'Use', page: 'docs/customers/add-a-domain.md'},
+];
 /** What pages link to beside pages. */
 const linked = new Set<string>();
 
@@ -38,6 +52,13 @@ function indentedBlocks(md: MarkdownRenderer): void {
   });
 }
 
+/** The first paragraph of a page as plain text, for search engines and previews of links. At most 200 characters. */
+function descriptionOf(page: string): string {
+  const [first = ''] = proseOf(readFileSync(join(root, page), 'utf8')).filter((text) => /[a-z]/.test(text));
+  const text = first.replaceAll(/[`*]/g, '');
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text;
+}
+
 /** The site's path on its server. DOCS_BASE is such as `/doorplate`, and empty for the root. */
 const base = `${process.env.DOCS_BASE ?? ''}/`;
 
@@ -65,13 +86,21 @@ export default defineConfig({
     logo: '/icon.svg',
     search: {provider: 'local'},
     outline: [2, 3],
+    editLink: {pattern: `${repository}/edit/main/:path`, text: 'Edit this page'},
+    socialLinks: [{icon: 'github', link: repository}],
+    nav: doors.map(({text, page}) => ({text, link: linkOf(page)})),
     sidebar: sections.map(({text, pages: of}) => ({
       text,
+      collapsed: text === 'Internals',
       items: of.map(([page, title]) => ({
         text: title,
-        link: `/${addressOf(page).replace(/(index)?\.md$/, '')}`,
+        link: linkOf(page),
       })),
     })),
+  },
+  transformPageData: (page) => {
+    const source = page.filePath;
+    return {description: descriptionOf(source), title: titles.get(source) ?? page.title};
   },
   buildEnd: ({outDir}) => {
     for (const file of linked) publish(file, {from: root, to: join(outDir, 'files')});

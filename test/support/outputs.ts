@@ -19,7 +19,6 @@ export function outputOf(page: Page, block: Block): string | undefined {
 
 /** Parts of an output that differ from run to run, each with a word in its place. */
 const volatile: readonly (readonly [RegExp, string])[] = [
-  [/\x1b\[[\d;]*m/g, ''],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?( ?Z| UTC)?(?!\w)/g, 'TIME'],
   [/\b\d{4}-\d\d-\d\d\b/g, 'DATE'],
   [/\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d( [+-]\d{4}| GMT)?/g, 'TIME'],

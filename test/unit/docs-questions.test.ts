@@ -28,7 +28,7 @@ const nextOf = (path: string): string[] =>
 /** The pages within so many clicks of a page. */
 function within(clicks: number, start: string): Set<string> {
   const reached = new Set([start]);
-  for (let i = 0; i < clicks; i++) for (const path of [...reached]) for (const next of nextOf(path)) reached.add(next);
+  for (let i = 0; i < clicks; i++) for (const next of Array.from(reached, nextOf).flat()) reached.add(next);
   return reached;
 }
 
