@@ -88,6 +88,18 @@ export async function makeLink(namespace: string, body: object): Promise<string>
   });
 }
 
+/** Adds a hostname to a project through the API, which owns the domains of that project from then on. The hostname waits for its record. */
+export async function addDomain({show, assert}: Stage, key: string, project: string, hostname: string): Promise<void> {
+  const path = `/v1/projects/${project}/domains`;
+  const added = await ask(path, {method: 'POST', key, body: {hostname}});
+  assert(added.status === 201 || added.status === 200, `POST ${path} adds ${hostname}`);
+  const waiting = await eventually('the missing record is reported', async () => {
+    const {json} = await ask(`${path}/${hostname}`, {key});
+    return json.reason === 'RecordMissing' && json;
+  });
+  show(waiting.message as string);
+}
+
 /** The page: a link signs in once. Returns another one, for who looks at the demo. */
 export async function showPage({show, assert}: Stage, namespace: string, project: string): Promise<string> {
   const {hash, origin} = new URL(await makeLink(namespace, {project}));

@@ -6,7 +6,7 @@ import {readFileSync} from 'node:fs';
 import {customDomains} from '../operator/resources/resources.ts';
 import {Cache} from '../operator/kube/cache/cache.ts';
 import type {CustomDomain} from '../operator/api/foreign.ts';
-import {apiHost, driveOverLimit, showApi, showPage} from './demo-api.ts';
+import {addDomain, apiHost, driveOverLimit, showApi, showPage} from './demo-api.ts';
 import {
   acmeRoot,
   adminClient,
@@ -285,8 +285,15 @@ async function demo(): Promise<void> {
   await servedAgain();
   const key = await showApi({show, assert}, namespace, name, primary);
 
+  step('The customer adds a domain to a second project through the API (examples/demo/shop.yaml)');
+  await apply(readFileSync(`${root}examples/demo/shop.yaml`, 'utf8'));
+  await kubectl(['wait', 'project', '-n', namespace, 'shop', '--for=condition=Ready', '--timeout=120s'], {
+    timeoutMs: 130_000,
+  });
+  await addDomain({show, assert}, key, 'shop', 'shop.customer.test');
+
   step(`Whoever has no program uses the page, https://${apiHost}, by a link that the platform's backend asks for`);
-  const link = await showPage({show, assert}, namespace, name);
+  const link = await showPage({show, assert}, namespace, 'shop');
 
   const {edgeHttps, edgeHttp} = env();
   step('It is yours to look at:');
