@@ -26,6 +26,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'UID'],
   [/\bdp_[A-Za-z0-9_-]+/g, 'TOKEN'],
   [/\b(doorplate-[a-z]+=)[\w-]{16,}/g, '$1TOKEN'],
+  [/W\/"[\w-]+"/g, 'W/"ETAG"'],
   [/(Resource Version: +)\d+/gi, '$1N'],
   // Default hostnames end with a hash.
   [/\b([a-z0-9-]+)-[a-z0-9]{6,13}(\.apps\.example\.net)/g, '$1-HASH$2'],
@@ -86,6 +87,13 @@ export function isOutput(real: string, documented: string): boolean {
 }
 
 const writes = process.env.OUTPUTS === 'write';
+const mostLines = 30;
+/** The beginning of a long output, with the mark of left-out lines. */
+function shortened(output: string): string {
+  const lines = output.split('\n');
+  return lines.length <= mostLines ? output : [...lines.slice(0, mostLines / 2), '...'].join('\n');
+}
+
 /** Real outputs to be written: by page and by the line of their block. */
 const found = new Map<string, Map<number, string>>();
 
@@ -96,7 +104,7 @@ export function wrongOutput(page: Page, block: Block, real: string): string | un
   if (documented !== undefined && isOutput(real, documented)) return undefined;
   if (!writes) return `${page.path}:${block.line} prints\n${real}\nand the page shows\n${documented ?? 'nothing'}`;
   const ofPage = found.get(page.path) ?? new Map<number, string>();
-  found.set(page.path, ofPage.set(block.line, shown(real)));
+  found.set(page.path, ofPage.set(block.line, shortened(shown(real))));
   return undefined;
 }
 
