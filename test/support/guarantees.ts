@@ -1,18 +1,18 @@
 /**
- * `docs/internals/guarantees.md`: what is promised, with the tests that hold it and the mutants that break it. The promises are the table of
- * docs/rules.md and those of docs/explanation/security.md; a mutant says itself what it breaks.
+ * Generates `docs/internals/guarantees.md`: each guarantee with its tests and its mutants. The guarantees are the table of docs/rules.md and
+ * the tables of threats in docs/explanation/security.md. A mutant names the guarantee that it breaks.
  */
 import type {Mutant} from '../mutants/mutant.ts';
 import {isMeant, type Named, namedIn} from './evidence.ts';
 
-/** A rule that never bends. `text` and `keptBy` are Markdown. */
+/** A rule of docs/rules.md. `text` and `keptBy` are Markdown. */
 export interface Rule {
   number: number;
   text: string;
   keptBy: string;
 }
 
-/** A row of the threats: what somebody tries, what stops them, and the tests that are named. */
+/** A row of a table of threats: the attack, the protection, and the tests that the row names. */
 export interface Threat {
   section: string;
   what: string;
@@ -37,12 +37,17 @@ export const rulesIn = (page: string): Rule[] =>
       return {number: Number(number), text, keptBy};
     });
 
-/** The rows of docs/explanation/security.md. */
+/** How the header of a table of threats begins. The page has other tables too. */
+const threatHeader = '| an attacker tries to |';
+
+/** The rows of the tables of threats in docs/explanation/security.md. */
 export function threatsIn(page: string): Threat[] {
   let section = '';
+  let isInTable = false;
   return page.split('\n').flatMap((line) => {
     if (line.startsWith('## ')) section = line.slice(3);
-    if (!line.startsWith('| ') || line.startsWith('| somebody tries to |')) return [];
+    isInTable = line.startsWith(threatHeader) || (isInTable && line.startsWith('|'));
+    if (!isInTable || line.startsWith(threatHeader) || line.startsWith('|---')) return [];
     const [what = '', stoppedBy = ''] = cells(line);
     return [{section, what, stoppedBy, tests: namedIn(line)}];
   });
@@ -108,13 +113,14 @@ function threatRow(threat: Threat, mutants: readonly Mutant[]): string {
 }
 
 const intro = `<!-- Generated from docs/rules.md, docs/explanation/security.md and test/mutants by \`make crds\`. Do not edit. -->
-# What is promised, and what shows it
+# Tests of the rules
 
-Each rule of [The rules that never bend](../rules.md) and each row of [Threats, and what stops them](../explanation/security.md), with the tests that hold it, and the mutants that break it. A
-mutant is a small change of the source, an entry of its name in a file of \`test/mutants\`, that takes one guarantee away. \`make mutants\` applies each of them, and the test that it
-names must turn red. A rule or a row without a test or without a mutant fails the checks.
+This page lists the tests and the mutants of each rule ([Rules](../rules.md)) and of each threat ([Security](../explanation/security.md)). It is for people who change the source.
 
-## The rules that never bend
+A mutant is a small change of the source that takes one guarantee away. It is an entry in a file of \`test/mutants\`. \`make mutants\` applies each mutant, and the
+test that it names must fail. A rule or a threat without a test or without a mutant fails the checks.
+
+## Rules
 `;
 
 /** Relative links of a page in docs/, for a page in docs/internals/. */
@@ -124,7 +130,7 @@ const fromInternals = (text: string): string => text.replaceAll(/\]\((?![a-z]+:|
 export function guaranteesPage(rules: readonly Rule[], threats: readonly Threat[], mutants: readonly Mutant[]): string {
   const sections = [...Map.groupBy(threats, ({section}) => section)].map(
     ([section, of]) =>
-      `\n## ${section}\n\n| somebody tries to | tests | mutants |\n|---|---|---|\n${of.map((threat) => threatRow(threat, mutants)).join('')}`,
+      `\n## ${section}\n\n| an attacker tries to | tests | mutants |\n|---|---|---|\n${of.map((threat) => threatRow(threat, mutants)).join('')}`,
   );
   const ruleSections = rules.map((rule) => ruleSection(rule, mutants)).join('');
   return intro + fromInternals(ruleSections) + sections.join('');
