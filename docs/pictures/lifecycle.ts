@@ -32,7 +32,7 @@ export const lifecycle: Picture = {
       [440, 156],
       [440, 128],
     ]),
-    text(480, 173, ['no certificate after 30 minutes:', 'Re-verify starts a fresh attempt'], {anchor: 'middle'}),
+    text(480, 173, ['failed, or late by 30 minutes:', 'Re-verify starts a fresh attempt'], {anchor: 'middle'}),
     arrow([
       [795, 126],
       [795, 222],
