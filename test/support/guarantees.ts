@@ -96,7 +96,7 @@ const ruleSection = (rule: Rule, mutants: readonly Mutant[]): string => `
 
 ${rule.text}
 
-Kept by: ${rule.keptBy}
+Enforced by: ${rule.keptBy}
 
 | test | mutants that turn it red |
 |---|---|
