@@ -9,6 +9,7 @@ import {accountKind} from '../../operator/api/account.ts';
 import {apiKeyKind} from '../../operator/api/api-key.ts';
 import {crd, type CustomKind} from '../../operator/api/crd.ts';
 import {customDomainKind} from '../../operator/api/custom-domain.ts';
+import {domainClaimKind} from '../../operator/api/domain-claim.ts';
 import {planKind} from '../../operator/api/plan.ts';
 import {projectKind} from '../../operator/api/project.ts';
 import {programFor} from '../../operator/cli/program.ts';
@@ -101,7 +102,14 @@ interface Manifest {
   kind?: string;
   spec?: unknown;
 }
-const kinds: readonly CustomKind[] = [planKind, accountKind, projectKind, customDomainKind, apiKeyKind];
+const kinds: readonly CustomKind[] = [
+  planKind,
+  accountKind,
+  projectKind,
+  customDomainKind,
+  domainClaimKind,
+  apiKeyKind,
+];
 
 /** What the API server would have against an object of one of our kinds. */
 function wrongWith({apiVersion, kind, spec}: Manifest): string[] {
