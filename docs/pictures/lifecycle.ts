@@ -55,7 +55,7 @@ export const lifecycle: Picture = {
       [450, 272],
       [450, 330],
     ]),
-    text(462, 294, ['removed from spec, or its CustomDomain', 'is deleted, in any phase'], {}),
+    text(462, 294, ['removed from spec, or its', 'CustomDomain is deleted'], {}),
     box({x: 360, y: 332, w: 180, h: 70}, 'Removing', ['routes are deleted first;', 'traffic stops at once'], 'warn'),
     box(
       {x: 670, y: 332, w: 200, h: 70},
