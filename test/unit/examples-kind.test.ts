@@ -36,7 +36,7 @@ test.each(globSync('*.sh', {cwd: folder}))('%s is valid bash', async (name) => {
 });
 
 test('README.md lists the output of up.sh to its last line', () => {
-  const [, listed] = /^```\n(\[   0s\][^]*?)^```$/m.exec(text('examples/kind/README.md'))!;
+  const [, listed] = /^```text output\n(\[   0s\][^]*?)^```$/m.exec(text('examples/kind/README.md'))!;
   const [, printed] = /^cat <<T\n([^]*)^T$/m.exec(text('examples/kind/up.sh'))!;
   const last = printed!
     .replace('$KUBECONFIG', '/home/you/doorplate/dist/kind/kubeconfig')
