@@ -41,14 +41,18 @@ function runsOf(line: string): Run[] {
   const time = /^(\[ *[\d.]+s\])(.*)$/.exec(runs[0]?.text ?? '');
   if (!time) return runs;
   const [first, ...others] = runs;
-  return [{text: time[1]!, style: 'd'}, {text: time[2]!, style: first!.style}, ...others].filter(({text}) => text !== '');
+  return [{text: time[1]!, style: 'd'}, {text: time[2]!, style: first!.style}, ...others].filter(
+    ({text}) => text !== '',
+  );
 }
 
 /** The lines of at most {@link columns} characters that a line becomes. They break at a space if there is one. Rows of tables are cut. */
 function wrap(runs: readonly Run[]): Run[][] {
   const [only] = runs;
   if (runs.length === 1 && /\S {3,}\S.* {3,}\S/.test(only!.text))
-    return [[{...only!, text: only!.text.length > columns ? `${only!.text.slice(0, columns - 2).trimEnd()} …` : only!.text}]];
+    return [
+      [{...only!, text: only!.text.length > columns ? `${only!.text.slice(0, columns - 2).trimEnd()} …` : only!.text}],
+    ];
   const lines: Run[][] = [[]];
   let width = 0;
   for (const {text, style} of runs) {
@@ -78,7 +82,10 @@ function linesOf(log: string): Line[] {
   // oxlint-disable-next-line no-control-regex
   const isStep = (line: string): boolean => /^\[ *[\d.]+s\] \x1b\[1m/.test(line);
   const starts = all.flatMap((line, i) => (isStep(line) ? [i] : []));
-  if (starts.length <= steps) throw new Error(`the log has ${starts.length} steps with colors; run the demo on a terminal (script -qec 'make demo' demo.log)`);
+  if (starts.length <= steps)
+    throw new Error(
+      `the log has ${starts.length} steps with colors; run the demo on a terminal (script -qec 'make demo' demo.log)`,
+    );
   const shown = [...all.slice(starts[0], starts[steps]), '          ...', '', all.at(-1)!];
   let at = 1.2;
   let before = 0;
@@ -120,7 +127,9 @@ function svgOf(lines: readonly Line[]): string {
   };
   const [width, height] = [Math.ceil(columns * charWidth + 2 * left), top + rows * lineHeight + 14];
   const text = lines.map(({runs}, i) => {
-    const spans = runs.map(({text: t, style}) => (style === '' ? escaped(t) : `<tspan class="${style}">${escaped(t)}</tspan>`));
+    const spans = runs.map(({text: t, style}) =>
+      style === '' ? escaped(t) : `<tspan class="${style}">${escaped(t)}</tspan>`,
+    );
     return spans.length === 0 ? '' : `<text x="${left}" y="${top + i * lineHeight + 14}">${spans.join('')}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title">
