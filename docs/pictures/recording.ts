@@ -34,8 +34,7 @@ function runsOf(line: string): Run[] {
     // oxlint-disable-next-line no-control-regex
     const code = /^\x1b\[(\d*)m$/.exec(part);
     if (code) style = styles[code[1] ?? '0'] ?? '';
-    // oxlint-disable-next-line no-control-regex
-    else if (part !== '' && !/^\x1b/.test(part)) runs.push({text: part, style});
+    else if (part !== '' && !part.startsWith('\x1b')) runs.push({text: part, style});
   }
   // The time of a line is dim.
   const time = /^(\[ *[\d.]+s\])(.*)$/.exec(runs[0]?.text ?? '');
@@ -76,11 +75,13 @@ function wrap(runs: readonly Run[]): Run[][] {
 const redacted = (text: string): string =>
   text.replaceAll(/\bdp_[a-z0-9.-]+_[0-9A-Za-z]{49}\b/g, 'dp_...').replaceAll(/sign-in#[\w-]{10,}/g, 'sign-in#...');
 
+/** Whether a line of the log begins a step of the demo. */
+// oxlint-disable-next-line no-control-regex
+const isStep = (line: string): boolean => /^\[ *[\d.]+s\] \x1b\[1m/.test(line);
+
 /** The lines of the recording, each with its time. */
 function linesOf(log: string): Line[] {
   const all = redacted(log).trimEnd().split('\n');
-  // oxlint-disable-next-line no-control-regex
-  const isStep = (line: string): boolean => /^\[ *[\d.]+s\] \x1b\[1m/.test(line);
   const starts = all.flatMap((line, i) => (isStep(line) ? [i] : []));
   if (starts.length <= steps)
     throw new Error(
