@@ -108,10 +108,11 @@ format: $(modules) ## format all TypeScript (120 columns)
 check: $(modules) ## types, lint, format, generated files, does every mutant still apply: a few seconds
 	@node test/run.ts checks
 
-crds: $(modules) ## write crds/, the chart's copies and the generated pages of docs/, and the testdata of the health checks
+crds: $(modules) ## write crds/, the chart's copies and the generated pages and pictures of docs/, and the testdata of the health checks
 	@node operator/generate/generate.ts
 	@node test/gitops/testdata.ts
 	@node test/guarantees.ts
+	@node docs/pictures/draw.ts
 
 docs: $(modules) ## the site of the docs, into dist/docs
 	@vitepress build docs
