@@ -26,6 +26,9 @@ export const sections: readonly Section[] = [
     pages: [
       ['docs/how-to/install.md', 'Install'],
       ['docs/how-to/install-with-gitops.md', 'Install with Flux or Argo CD'],
+      ['docs/how-to/image.md', 'Build the image and the charts'],
+      ['docs/how-to/edge-addresses.md', "Set the edge's addresses"],
+      ['docs/how-to/network.md', 'Configure network access'],
       ['docs/how-to/ingress-classes.md', 'Choose an ingress class'],
       ['docs/how-to/controllers/traefik.md', 'Traefik'],
       ['docs/how-to/controllers/contour.md', 'Contour'],
@@ -48,6 +51,7 @@ export const sections: readonly Section[] = [
       ['docs/how-to/runbooks.md', 'Runbooks'],
       ['docs/how-to/troubleshoot.md', 'Troubleshoot a hostname'],
       ['docs/how-to/upgrade.md', 'Upgrade'],
+      ['docs/how-to/drain-nodes.md', 'Drain nodes'],
       ['docs/how-to/backup.md', 'Back up and restore'],
       ['docs/how-to/uninstall.md', 'Uninstall'],
       ['docs/how-to/end-a-customer.md', 'End a customer'],
@@ -55,6 +59,7 @@ export const sections: readonly Section[] = [
       ['docs/how-to/rotate-the-acme-account.md', 'Rotate the ACME account'],
       ['docs/how-to/migrate.md', 'Migrate to Doorplate'],
       ['docs/how-to/gitops.md', 'Manage domains with GitOps'],
+      ['docs/how-to/hand-back.md', 'Hand domains back to the API'],
     ],
   },
   {
