@@ -24,7 +24,7 @@ const fileOf = (name: string): string =>
 function messageOf({situation: {object}}: Row): string {
   const {observedGeneration, conditions = []} = (object as {status?: Partial<CustomDomainStatus>}).status ?? {};
   const ready = observedGeneration === object.metadata.generation && conditions.find((c) => c.type === 'Ready');
-  return ready ? ready.message : 'Doorplate has not looked at this yet';
+  return ready ? ready.message : 'Doorplate has not processed this version yet';
 }
 
 /** All files, by path below {@link checksFolder}. */

@@ -1,5 +1,5 @@
--- Each state is explained in docs/how-to/gitops.md of Doorplate.
-local health = {status = "Progressing", message = "Doorplate has not looked at this yet"}
+-- docs/how-to/gitops.md of Doorplate explains each state.
+local health = {status = "Progressing", message = "Doorplate has not processed this version yet"}
 if obj.status == nil or obj.status.conditions == nil or obj.status.observedGeneration ~= obj.metadata.generation then
   return health
 end

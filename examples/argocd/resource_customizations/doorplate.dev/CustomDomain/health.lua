@@ -1,5 +1,5 @@
--- Each state is explained in docs/how-to/gitops.md of Doorplate.
-local health = {status = "Progressing", message = "Doorplate has not looked at this yet"}
+-- docs/how-to/gitops.md of Doorplate explains each state.
+local health = {status = "Progressing", message = "Doorplate has not processed this version yet"}
 if obj.status == nil or obj.status.conditions == nil or obj.status.observedGeneration ~= obj.metadata.generation then
   return health
 end
@@ -18,13 +18,13 @@ end
 health.message = ready.message
 
 if ready.status == "True" then
-  -- What is served for another reason will not be for ever: the DNS has moved away, the plan no longer allows it, or the
+  -- With another reason, the hostname is served for a limited time: its DNS has moved away, the plan no longer allows it, or the
   -- certificate is not renewed.
   health.status = ready.reason == "Serving" and "Healthy" or "Degraded"
 elseif stalled ~= nil then
   health.status = "Degraded"
 else
-  -- Ready has the reason of the hostname that it describes. A DNS record that somebody still has to create is no fault.
+  -- Ready has the reason of the hostname that it describes. A missing DNS record is not a fault.
   for _, host in ipairs(obj.status.hosts or {}) do
     if host.reason == ready.reason then
       if host.phase == "AwaitingVerification" then

@@ -1,5 +1,5 @@
--- Each state is explained in docs/how-to/gitops.md of Doorplate.
-local health = {status = "Progressing", message = "Doorplate has not looked at this yet"}
+-- docs/how-to/gitops.md of Doorplate explains each state.
+local health = {status = "Progressing", message = "Doorplate has not processed this version yet"}
 if obj.status == nil or obj.status.conditions == nil or obj.status.observedGeneration ~= obj.metadata.generation then
   return health
 end
@@ -8,7 +8,7 @@ for _, condition in ipairs(obj.status.conditions) do
   if condition.type == "Ready" then
     health.message = condition.message
     if condition.status == "True" then
-      -- What the plan no longer allows will not be served for ever.
+      -- The plan no longer allows the project: it is served for a limited time.
       health.status = condition.reason == "ProjectLimitReached" and "Degraded" or "Healthy"
     end
   elseif condition.type == "Stalled" and condition.status == "True" then
