@@ -1,4 +1,4 @@
-/** The clients that docs/reference/api.md shows: each runs against the API until its account has requests again. */
+/** The clients that docs/reference/api-limits.md shows: each runs against the API until its account has requests again. */
 import {execFile} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'doorplate-samples-'));
 const startsWithinSeconds = 10;
 let world: ApiWorld;
 beforeAll(async () => {
-  for (const {info, text} of readPage('docs/reference/api.md').blocks)
+  for (const {info, text} of readPage('docs/reference/api-limits.md').blocks)
     if (info[1]?.startsWith('client.')) writeFileSync(join(folder, info[1]), `${text}\n`);
   [world] = await Promise.all([
     ApiWorld.start(),
