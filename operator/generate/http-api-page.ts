@@ -19,7 +19,7 @@ function rows(schema: ApiSchema, path = ''): string[] {
 }
 
 const table = (lines: readonly string[]): string =>
-  lines.length > 0 ? `\n| | | |\n|---|---|---|\n${lines.join('\n')}\n` : '';
+  lines.length > 0 ? `\n| name | type | description |\n|---|---|---|\n${lines.join('\n')}\n` : '';
 
 const bodyOf = (content: Record<string, {schema?: ApiSchema}> = {}): string =>
   Object.values(content)
@@ -59,10 +59,11 @@ export function httpApiPage(description: Description): string {
     ([tag, of]) => `\n## ${tag}\n${of.map(({text}) => text).join('')}`,
   );
   return `<!-- Generated from operator/http by \`make crds\`. Do not edit. -->
-# The API: reference
+# API operations
 
-A running API has the same at \`GET /docs\`, and for programs at \`GET /openapi.json\` (here: [openapi.json](openapi.json)).
-How it is meant to be used: [The API](api.md); its errors: [Errors](errors.md).
+This page lists the paths of the HTTP API with their parameters, bodies and answers. A running API shows the same at \`GET /docs\`, and
+returns it to programs at \`GET /openapi.json\` ([the OpenAPI document](openapi.json)). For the first steps, see [The API](api.md). For the
+errors, see [API errors](errors.md).
 
 ${info.description ?? ''}
 ${sections.join('')}`;

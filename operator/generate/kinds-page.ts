@@ -19,33 +19,44 @@ interface KindSchema {
 }
 
 const intro = `<!-- Generated from operator/api by \`make crds\`. Do not edit. -->
-# The kinds
+# Kinds
 
-All of them are of \`${group}/${version}\`. \`kubectl explain customdomain.spec\` says the same on a cluster. A field that is not optional
-has to be given, and what the API server refuses stands behind *Refused*. The status is Doorplate's; tenants can't write it.
+This page lists the fields of all kinds of \`${group}/${version}\`. On a cluster, \`kubectl explain customdomain.spec\` shows the same texts.
+
+- Fields without the word *optional* are required.
+- *Refused* lists the messages of the API server about values that it refuses.
+- Doorplate writes the status. Tenants cannot write it.
 
 ## Names
 
 All kinds are in the category \`doorplate\`. To list the objects of all kinds, run:
 
-    kubectl get doorplate -A
+\`\`\`sh
+kubectl get doorplate -A
+\`\`\`
+
+\`\`\`text output
+NAMESPACE   NAME                               HOST                                       DEPLOYED   READY   REASON    AGE
+acme        project.doorplate.dev/docs         docs-acme-k3v9x2m4q7w1z.apps.example.net   True       True    Serving   5h
+...
+\`\`\`
 
 Other products have kinds with the plural \`projects\`, \`plans\`, \`accounts\` or \`apikeys\`. If your cluster has one of them,
 \`kubectl get projects\` can list the other kind. The full name, such as \`projects.${group}\`, always names Doorplate's kind.
-So does the short name, such as \`dpproj\`: all short names begin with \`dp\`.
+The short name, such as \`dpproj\`, does the same. All short names begin with \`dp\`.
 
-An \`ApiKey\` is a key to the platform's API. Kubernetes writes abbreviations in capitals, as in \`APIService\`, but the name of a kind
-can't change, so this kind stays \`ApiKey\`. In manifests, write \`kind: ApiKey\`.
+An \`ApiKey\` is a key to the platform's API. In manifests, write \`kind: ApiKey\`, although Kubernetes writes abbreviations in capitals
+(\`APIService\`). The name of a kind cannot change.
 
-The end of a field's name says how to read a time:
+The ending of a field's name shows the meaning of a time:
 
-| name | time | examples |
+| ending | time | examples |
 |---|---|---|
-| \`...At\` | when something happened | \`verifiedAt\`, \`liveAt\` |
-| \`since\`, \`...Since\` | when the current state began | \`since\`, \`negativeSince\` |
-| \`...Until\`, \`notAfter\` | when the current state ends | \`servedUntil\`, \`quarantinedUntil\` |
-| \`...From\` | when the next state begins | \`refusedFrom\` |
-| \`...Time\` | an event, in the words of Kubernetes | \`lastTransitionTime\`, \`firstDeployTime\`, \`expireTime\` |
+| \`...At\` | the time of an action | \`verifiedAt\`, \`liveAt\` |
+| \`since\`, \`...Since\` | the start of the current state | \`since\`, \`negativeSince\` |
+| \`...Until\`, \`notAfter\` | the end of the current state | \`servedUntil\`, \`quarantinedUntil\` |
+| \`...From\` | the start of the next state | \`refusedFrom\` |
+| \`...Time\` | an event, with the names of Kubernetes | \`lastTransitionTime\`, \`firstDeployTime\`, \`expireTime\` |
 
 \`lastHandledReconcileAt\` and \`lastHandledReissueAt\` repeat the value of an annotation, which can be any text.
 `;
@@ -96,7 +107,7 @@ const refusals = (schema: KindSchema): string[] => [
 function part(kind: string, name: 'spec' | 'status', schema: KindSchema | undefined): string {
   if (!schema) return '';
   const table = rows(schema, '').join('\n');
-  return `\n### ${kind}: ${name}\n\n${schema.description ?? ''}\n\n| field | type | what it is |\n|---|---|---|\n${table}\n`;
+  return `\n### ${kind}: ${name}\n\n${schema.description ?? ''}\n\n| field | type | description |\n|---|---|---|\n${table}\n`;
 }
 
 function section(kind: CustomKind): string {

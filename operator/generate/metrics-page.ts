@@ -21,7 +21,7 @@ function table(register: (registry: Registry) => void): string {
     ({name, help, labelNames, constructor}) =>
       `| \`${name}\` | ${constructor.name.toLowerCase()} | ${labelNames.map((l) => `\`${l}\``).join(', ') || '-'} | ${help} |\n`,
   );
-  return `| metric | type | labels | what it says |\n|---|---|---|---|\n${rows.join('')}`;
+  return `| metric | type | labels | description |\n|---|---|---|---|\n${rows.join('')}`;
 }
 
 const none = (): number => 0;
@@ -50,24 +50,31 @@ export function metricsPage(): string {
   return `<!-- Generated from operator/generate/metrics-page.ts by \`make crds\`. Do not edit. -->
 # Metrics
 
-Every Pod of Doorplate answers \`GET /metrics\` on port 8081, in the text format of Prometheus, beside \`/healthz\` and \`/readyz\`:
+This page lists the metrics of Doorplate. [Monitor](../how-to/monitor.md) describes the alerts and the dashboard that read them. Every Pod
+serves \`/metrics\` on port 8081 in the text format of Prometheus, with \`/healthz\` and \`/readyz\`. To read them, forward the port:
 
-    kubectl -n doorplate-system port-forward deploy/doorplate-operator 8081
+\`\`\`sh
+kubectl -n doorplate-system port-forward deploy/doorplate-operator 8081
+\`\`\`
 
-No label ever holds a hostname, a tenant or a key: where one of them stands is for \`kubectl get\` to say. The process's own metrics
-(\`process_*\`, \`nodejs_*\`) are there as prom-client makes them. Alerts and a dashboard that read them:
-[Monitor](../how-to/monitor.md).
+\`\`\`text output
+Forwarding from 127.0.0.1:8081 -> 8081
+...
+\`\`\`
 
-## Of the operator
+No label contains a hostname, a tenant or a key. To find these, use \`kubectl get\`. The metrics \`process_*\` and \`nodejs_*\` are those of
+prom-client.
+
+## Metrics of the operator
 
 ${ofDomains}
-## Of the API
+## Metrics of the API
 
 ${ofApi}
-## Of each process
+## Metrics of each process
 
-Named as controller-runtime and client-go name theirs, so that dashboards for these show them. Each process has them all; those of
-queues, reconciles and the lease move where there are controllers.
+These metrics have the names of controller-runtime and client-go, so that existing dashboards show them. Each process has all of them. Metrics of
+queues, reconciles and the Lease change only in processes with controllers.
 
 ${table((registry) => {
   buildInfo(registry);

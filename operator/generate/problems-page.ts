@@ -7,11 +7,15 @@ export function problemsPage(): string {
       `## ${name}\n\n**${status}** ${title}. ${means}\n\nWhat to do: ${remedy}\n`,
   );
   return `<!-- Generated from operator/http/problems.ts by \`make crds\`. Do not edit. -->
-# The errors of the API
+# API errors
 
-Every error is \`application/problem+json\` (RFC 9457). Its \`type\` is \`${problemBase}\` and one of the names below; it never
-changes. \`detail\` says what happened and what to do; \`help\` links to what stands here. Every answer, errors too, carries
-\`X-Request-Id\` and the headers of the rate limit.
+This page lists every error of the HTTP API, with its cause and the next step. Errors are \`application/problem+json\` (RFC 9457):
+
+- \`type\` is \`${problemBase}\` and one of the names below. It never changes, so compare it in programs.
+- \`detail\` describes this error and the next step.
+- \`help\` links to the text of this page.
+
+Each answer, errors too, has \`X-Request-Id\` and the headers of the [rate limit](api-limits.md).
 
 ${sections.join('\n')}`;
 }

@@ -7,13 +7,13 @@ type ProviderRow = (typeof providers)[number];
 const says: Readonly<Record<NonNullable<ProviderRow['atApex']>, string>> = {
   ALIAS: '`ALIAS`',
   ANAME: '`ANAME`',
-  CNAME: '`CNAME`, which it flattens',
+  CNAME: '`CNAME`, which the provider flattens',
   Addresses: '`A` and `AAAA`',
 };
 
 const row = (provider: ProviderRow): string => {
   const {name, atApex, note, source} = provider;
-  const record = atApex ? says[atApex] : '`ALIAS`, or whatever it calls that';
+  const record = atApex ? says[atApex] : '`ALIAS`, or the name that the provider uses';
   return `| ${name} | ${record} | ${note === undefined ? '' : `${apexNote(name)}.`} | ${source ?? 'not known'} |\n`;
 };
 
@@ -27,52 +27,75 @@ export const providersPage =
   (): string => `<!-- Generated from operator/domain/verification/providers.ts and cdns.ts by \`make crds\`. Do not edit. -->
 # DNS providers
 
-A hostname below a domain, such as \`docs.example.com\`, needs one **CNAME** to the host of its project. Every provider has that.
+This page lists the DNS records that hostnames need, and the words that each DNS provider uses for them.
 
-An **apex**, such as \`example.com\` itself, cannot have a CNAME beside the records that it must have (RFC 1034, 3.6.2).
-It needs two records:
+| hostname | records |
+|---|---|
+| below a domain, such as \`docs.example.com\` | a **CNAME** to the default hostname of its project. Every provider has this record |
+| an apex, such as \`example.com\` | a record to the edge, in the words of the provider, and a **TXT** at \`_doorplate-challenge\` |
+| behind a CDN, such as Cloudflare with the orange cloud | the records of the CDN, and a **TXT** at \`_doorplate-challenge\` ([Behind a CDN](#behind-a-cdn)) |
 
-- one that leads to the edge: what that is called differs, and the table says how;
-- a **TXT** at \`_doorplate-challenge\` with the value that is told: addresses are the same for all customers, so they prove nobody's.
+An apex cannot have a CNAME beside its other records (RFC 1034, 3.6.2). Its addresses are the same for all customers, so the TXT record
+verifies the tenant.
 
-Which records a hostname needs, in the words of its provider, \`kubectl get customdomain NAME -o jsonpath='{.status.dnsRecords}'\` says,
-\`kubectl doorplate records NAME\`, the page, and the API. The provider is known by the zone's name servers; where
-\`dns.mode\` is \`RecursiveOnly\` these are not asked, and the general words stand.
+To show the records of a hostname in the words of its provider, run:
 
-A hostname that is served through a CDN, such as Cloudflare with the orange cloud, needs the TXT, too: [behind a CDN](#behind-a-cdn).
+\`\`\`sh
+kubectl doorplate records docs -n acme
+\`\`\`
 
-## What each has at an apex
+\`\`\`text output
+HOSTNAME           ZONE          NAME   TYPE    VALUE                                      TTL    STATE
+docs.example.com   example.com   docs   CNAME   docs-acme-k3v9x2m4q7w1z.apps.example.net   3600   Missing
+\`\`\`
 
-Where only addresses help, \`edge.addresses\` must name them one by one, four at most and no networks, or the
-Service in \`edge.service\` must have addresses and no name. Taken from what each provider
-says itself, or from DNSControl, which knows their APIs. Checked in November 2026; not tried by Doorplate's tests.
+\`status.dnsRecords\`, the Domains page and the API show the same records. Doorplate recognizes the provider by the name servers of the zone.
+With \`dns.mode: RecursiveOnly\` it does not query them, so the records have the general words.
 
-| provider | record at the apex | beside it | who says so |
+## Records at an apex
+
+For a provider with \`A\` and \`AAAA\` only, \`edge.addresses\` must list at most four single addresses and no networks. With \`edge.service\`,
+the Service must have addresses and no name. The data comes from the providers' own pages, or from DNSControl, which uses their APIs. It was
+checked in November 2026, and Doorplate's tests do not cover it.
+
+| provider | record at the apex | note | source |
 |---|---|---|---|
 ${providers.map(row).join('')}
 ## Behind a CDN
 
-A content delivery network (CDN) stands in front of the hostname and answers with addresses or a name of its own. What its origin is, the
-DNS does not say, so the CNAME that would prove the hostname cannot be seen. It can be proven all the same, and stay behind the CDN:
+A content delivery network (CDN) answers for the hostname with its own addresses or name. DNS does not show the origin of the CDN, so
+Doorplate cannot see the CNAME. Verify the hostname with a TXT record:
 
-1. At the CDN the origin is the project's host, and it is asked for the hostname itself: by the header \`Host\`, and by TLS' server name.
-   With Cloudflare that is the CNAME to the project's host, proxied.
-2. At the DNS provider a **TXT** at \`_doorplate-challenge\` below the hostname has the value that is told (\`BehindCDN\`).
-3. The CDN passes on \`http://HOSTNAME/.well-known/acme-challenge/\` and caches nothing of it: the certificate authority asks there.
-4. For all other requests, the CDN connects to the origin over HTTPS. With Cloudflare that is the SSL/TLS mode Full (strict).
+1. At the CDN, set the project's default hostname as the origin. The CDN must send the customer's hostname in the header \`Host\` and as the
+   server name of TLS. With Cloudflare, create the CNAME to the default hostname with the proxy on.
+2. At the DNS provider, create a **TXT** at \`_doorplate-challenge\` below the hostname. The message of \`BehindCDN\` has its value.
+3. Let the CDN pass \`http://HOSTNAME/.well-known/acme-challenge/\` to the origin without caching. The certificate authority sends its
+   requests there.
+4. Let the CDN connect to the origin over HTTPS for all other requests. With Cloudflare, choose the SSL/TLS mode Full (strict).
 
-**Too many redirects** (\`ERR_TOO_MANY_REDIRECTS\`) while the status is \`Live\`: the CDN asks the origin over plain HTTP, which always
-redirects to HTTPS. With Cloudflare that is the mode Flexible. Doorplate cannot see this, because it asks the edge and not the CDN.
-Switch the CDN to HTTPS for the origin, as in step 4, then clear its cache.
+Keep the TXT record. The hostname stays verified only while the record exists.
 
-A hostname that is Live and is put behind a CDN later stays so, and nothing is taken from it: it says \`ServedBehindCDN\`, and which TXT to
-create. Of a CDN that is not known, that cannot be told apart from a record that has gone. What was proven by the TXT needs it for as long
-as it is to be the customer's: no CDN hides a TXT.
+### Too many redirects
 
-A name is behind one of these when its CNAME leads to a name of the CDN's or below one, or when all its addresses are of the CDN's
-networks. The platform adds others by the value \`dns.cdns\`, and networks of those that publish none; one of a name that stands here
-takes its place. Networks change: these were read in November 2026, in public copies of each list; not tried with the CDNs themselves.
+Browsers can show \`ERR_TOO_MANY_REDIRECTS\` although the status is \`Live\`. The cause is a CDN that connects to the origin over plain HTTP,
+which always redirects to HTTPS. With Cloudflare this is the mode Flexible. Doorplate cannot see it, because it connects to the edge and not
+to the CDN. Switch the CDN to HTTPS for the origin, as in step 4, then clear its cache.
 
-| CDN | names | addresses | who says so |
+### Live hostnames behind a CDN
+
+A \`Live\` hostname that moves behind a known CDN stays \`Live\`. Its reason is \`ServedBehindCDN\`, and the message has the TXT record to create.
+Behind an unknown CDN, Doorplate cannot distinguish this move from a missing record.
+
+### Known CDNs
+
+A hostname is behind a CDN in two cases:
+
+- Its CNAME leads to a name of the CDN, or to a name below it.
+- All its addresses belong to networks of the CDN.
+
+The platform adds other CDNs, and networks of CDNs that publish none, with the value \`dns.cdns\`. An entry with a name of this table replaces the
+row. The networks come from public copies of each list in November 2026. They were not tried with the CDNs.
+
+| CDN | names | addresses | source |
 |---|---|---|---|
 ${knownCdns.map(cdnRow).join('')}`;

@@ -1,15 +1,17 @@
 /** `docs/reference/reasons.md` out of the one table of reasons. */
-import {reasons} from '../domain/reasons/reasons.ts';
+import {type ReasonName, reasons} from '../domain/reasons/reasons.ts';
 import type {HealthRow} from '../domain/status/health.ts';
 import {healthRows} from '../domain/status/health.ts';
 import type {Reason} from '../domain/reasons/reason.ts';
 import {message} from '../domain/reasons/reason.ts';
 
-const parties: Readonly<Record<Reason['waitingFor'], string>> = {
-  Customer: 'the customer',
-  Platform: 'the platform',
-  CertificateAuthority: 'the certificate authority',
-  Nobody: '-',
+/** The title of each area, at its first reason in the table. */
+const areas: Readonly<Partial<Record<ReasonName, string>>> = {
+  ProjectNotFound: 'Attaching a hostname',
+  CheckPending: 'Verification',
+  CAABlocksIssuer: 'Certificates and routes',
+  Serving: 'Serving',
+  PlanFound: 'Accounts, API keys and Projects',
 };
 
 /** The verdict of tools that wait for a status: a row of the table. */
@@ -19,44 +21,57 @@ const kind = ([name, {means, condition, kstatus, argoCD, flux}]: [string, Health
 const intro = `<!-- Generated from operator/domain/reasons/reasons.ts by \`make crds\`. Do not edit. -->
 # Reasons
 
-Every reason that a status may give: in \`status.hosts[].reason\` and in \`status.conditions[].reason\` of a CustomDomain, and in
-\`status.conditions[].reason\` of a Project, an Account or an ApiKey. \`kubectl get customdomain NAME -o yaml\` shows them, each
-with a message that names what was seen and what to do.
+This page lists every reason that a status can have, with its meaning and the next step. To find a reason, search this page for
+the word in \`reason\`. A reason is in these fields:
 
-**Kind** is how a tool that waits takes it; \`Reconciling\` and \`Stalled\` are conditions that stand beside \`Ready\`. What is awaited
-becomes stalled after 48 hours (\`propagationTime\`), \`EdgeUnreachable\` and \`EdgeNotServing\` do after 2 minutes; what is stalled is
-*ending* while the hostname is served on. Argo CD and Flux judge so with the checks of [GitOps](../how-to/gitops.md).
+- CustomDomain: \`status.hosts[].reason\` and \`status.conditions[].reason\`
+- Project, Account and ApiKey: \`status.conditions[].reason\`
+
+To show the reasons of all hostnames, run:
+
+\`\`\`sh
+kubectl doorplate status -A
+\`\`\`
+
+\`\`\`text output
+NAMESPACE   HOSTNAME           CUSTOMDOMAIN   ROLE             PHASE   REASON        WAITING-FOR   SINCE
+...
+\`\`\`
+
+Each reason has a message, which names the facts of the hostname and the next step.
+
+## Kinds of reasons
+
+The kind of a reason decides the conditions beside \`Ready\`, and the result of tools that wait. Argo CD and Flux need the checks of
+[Manage domains with GitOps](../how-to/gitops.md).
 
 | Kind | Means | Ready | Beside it | kstatus (Helm) | Argo CD | Flux |
 |---|---|---|---|---|---|---|
 ${Object.entries(healthRows).map(kind).join('')}
-| Reason | Means | What to do | Whose turn | Kind |
-|---|---|---|---|---|
-`;
+- An awaited reason becomes stalled after 48 hours (\`propagationTime\`).
+- \`EdgeUnreachable\` and \`EdgeNotServing\` become stalled after 2 minutes.
+- A stalled reason is *ending* while the hostname is served.
 
-const pageIntro = `
 ## Texts on the page
 
-The [Domains page](../how-to/page.md) shows these texts to the customer in place of the reason. *The message* is the message of the status,
-word for word. No two reasons have the same title, so the title that a customer reads to you leads to the reason.
-
-| Reason | Title | Text | Next step | Duration |
-|---|---|---|---|---|
+The [Domains page](../how-to/page.md) shows other texts to customers than status. Each reason below has its text in the line *On the page*. The
+title is unique, so you can find the reason for the title that a customer reads to you.
 `;
 
-const cell = (text: string) => text.replaceAll('|', '\\|');
-
-const operatorsRow = ([name, r]: [string, Reason]): string =>
-  `| \`${name}\` | ${cell(r.means)} | ${cell(r.remedy)} | ${parties[r.waitingFor]} | ${r.health} |\n`;
-
-function customersRow([name, {customer}]: [string, Reason]): string {
-  const {title, body, next, howLong} = customer;
-  const text = body === message ? '*The message*' : cell(body);
-  return `| \`${name}\` | ${cell(title)} | ${text} | ${cell(next)} | ${howLong === '' ? '-' : cell(howLong)} |\n`;
+function textOfPage({customer: {title, body, next, howLong}}: Reason): string {
+  const text = body === message ? '*the message of status*.' : body;
+  return [`"${title}".`, text, next, howLong].filter((part) => part !== '').join(' ');
 }
+
+const section = ([name, r]: [string, Reason]): string => `${areas[name as ReasonName] ? `\n## ${areas[name as ReasonName]}\n` : ''}
+### ${name}
+
+${r.means}
+
+- What to do: ${r.remedy}
+- Waiting for: \`${r.waitingFor}\`. Kind: ${r.health}.
+- On the page: ${textOfPage(r)}
+`;
 
 /** The page, whole. */
-export function reasonsPage(): string {
-  const rows = Object.entries(reasons);
-  return intro + rows.map(operatorsRow).join('') + pageIntro + rows.map(customersRow).join('');
-}
+export const reasonsPage = (): string => intro + Object.entries(reasons).map(section).join('');
